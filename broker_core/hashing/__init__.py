@@ -1,0 +1,1 @@
+"""Hash functions and hash orders of the four systems, bit for bit."""

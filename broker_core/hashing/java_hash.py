@@ -1,0 +1,57 @@
+"""Java's String.hashCode and String.compareTo, on which Kafka's coordinator, its assignors and TubeMQ's router rest.
+
+Java strings are UTF-16: a character above U+FFFF counts as two units, both in the hash and in the order.
+Source: java.lang.String of JDK 17. Vectors: kafka/partitioner.json.
+"""
+
+from collections.abc import Iterable
+
+MASK = 0xFFFFFFFF
+
+
+def string_hash(text: str) -> int:
+    """Give String.hashCode of `text`: the sum of unit[i] * 31**(n-1-i) as a signed 32-bit integer.
+
+    A lone surrogate, which a Java string may hold, counts as the unit it is. Never raises.
+
+    >>> string_hash("orders"), string_hash("polygenelubricants")
+    (-1008770331, -2147483648)
+    """
+    hashed = string_hash_unsigned(text)
+    return hashed - (1 << 32) if hashed & 0x80000000 else hashed
+
+
+def string_hash_unsigned(text: str) -> int:
+    """Give the same 32 bits as `string_hash`, read as an integer from 0 to 2**32 - 1.
+
+    >>> string_hash_unsigned("polygenelubricants")
+    2147483648
+    """
+    hashed = 0
+    # An ASCII text is its own UTF-16 units, one byte each.
+    for unit in text.encode() if text.isascii() else _utf16_units(text):
+        hashed = hashed * 31 + unit & MASK
+    return hashed
+
+
+def utf16_order(text: str) -> bytes:
+    """Give a sort key under which strings stand as String.compareTo has them: by UTF-16 units, not by code points.
+
+    >>> sorted(["\\uffee", "\\U0001f600"], key=utf16_order) == ["\\U0001f600", "\\uffee"]
+    True
+    """
+    return text.encode("utf-16-be", "surrogatepass")
+
+
+def java_sorted(texts: Iterable[str]) -> list[str]:
+    """Sort strings as Java's natural order does.
+
+    >>> java_sorted(["C2", "C10", "C1"])
+    ['C1', 'C10', 'C2']
+    """
+    return sorted(texts, key=utf16_order)
+
+
+def _utf16_units(text: str) -> list[int]:
+    raw = utf16_order(text)
+    return [raw[index] << 8 | raw[index + 1] for index in range(0, len(raw), 2)]

@@ -1,0 +1,163 @@
+"""Sticky when all members subscribe to the same topics: everyone keeps what fits its quota, the rest is dealt.
+
+    8 partitions, 3 members:  floor 2, ceiling 3, and 8 mod 3 = 2 members may have the ceiling
+
+    c0 had 4 ->  keeps 3, lets go of 1            c0 3
+    c1 had 4 ->  keeps 3, lets go of 1            c1 3
+    c2 is new -> gets the 2 that were let go      c2 2
+
+Members are visited in the order of a Java map: whoever comes first may keep the ceiling. A member that must let go
+keeps its lowest partition numbers. The free partitions, by topic and number, go around among the members below the
+floor, by id, and then one each to those exactly at it.
+
+Source: Kafka clients 3.9.2, AbstractStickyAssignor.ConstrainedAssignmentBuilder. Vectors: kafka/assignors.json,
+kafka/assignors_rack.json, kafka/assignor_sequences.json.
+"""
+
+from collections import deque
+from collections.abc import Mapping
+
+from broker_core.errors import InvariantError
+from broker_core.hashing.java_hash import java_sorted
+from broker_core.kafka.assignors.claims import Ownership
+from broker_core.kafka.assignors.protocol import Assignment, TopicPartition
+from broker_core.kafka.assignors.rack_preference import RackPreference
+
+
+def assign_constrained(
+    partition_counts: Mapping[str, int], ownership: Ownership, racks: RackPreference
+) -> tuple[Assignment, dict[TopicPartition, str]]:
+    """Share all partitions within one of each other, moving as few as that allows.
+
+    partition_counts: topic -> number of partitions, topics by name. Returns the assignment, and the partitions that
+    change hands between two living members with their new owner. Raises InvariantError if quotas do not add up.
+    """
+    return _ConstrainedAssignment(partition_counts, ownership, racks).build()
+
+
+class _ConstrainedAssignment:
+    """One assignment under construction."""
+
+    def __init__(self, partition_counts: Mapping[str, int], ownership: Ownership, racks: RackPreference) -> None:
+        member_count = len(ownership.owned)
+        self.partition_counts = partition_counts
+        self.ownership = ownership
+        self.racks = racks
+        self.floor, self.ceiling_seats = divmod(sum(partition_counts.values()), member_count)
+        self.ceiling = self.floor + (self.ceiling_seats > 0)
+        self.seats_taken = 0  # members above the floor so far
+        self.below_floor: list[str] = []
+        self.at_floor: list[str] = []  # and may still get one more
+        self.assignment: Assignment = {member: [] for member in ownership.owned}
+        self.let_go: dict[TopicPartition, str] = {}  # partition -> who had it
+        self.changing_hands: dict[TopicPartition, str] = {}  # partition -> who gets it
+
+    def build(self) -> tuple[Assignment, dict[TopicPartition, str]]:
+        self._keep_owned()
+        kept = {partition for partitions in self.assignment.values() for partition in partitions}
+        free = [
+            (topic, number)
+            for topic, count in self.partition_counts.items()
+            for number in range(count)
+            if (topic, number) not in kept
+        ]
+        self.below_floor = java_sorted(self.below_floor)
+        self.at_floor = java_sorted(self.at_floor)
+        if self.racks.members:
+            free = self._deal_within_racks(self.racks.hardest_first(free))
+        self._deal(free)
+        return self.assignment, self.changing_hands
+
+    def _keep_owned(self) -> None:
+        topic_rank = {topic: rank for rank, topic in enumerate(self.partition_counts)}
+        topic_count = len(topic_rank)
+
+        def by_number_then_topic(partition: TopicPartition) -> int:
+            return partition[1] * topic_count + topic_rank[partition[0]]
+
+        for member, claimed in self.ownership.owned.items():
+            owned = sorted(self._without_mismatches(member, claimed), key=by_number_then_topic)
+            if self.ownership.doubly_claimed:
+                owned = [partition for partition in owned if partition not in self.ownership.doubly_claimed]
+            if len(owned) < self.floor:
+                keep_count = len(owned)
+                self.below_floor.append(member)
+            elif len(owned) >= self.ceiling and self.seats_taken < self.ceiling_seats:
+                keep_count = self.ceiling
+                self.seats_taken += 1
+                if self.seats_taken == self.ceiling_seats:
+                    self.at_floor.clear()
+            else:
+                keep_count = self.floor
+                if self.seats_taken < self.ceiling_seats:
+                    self.at_floor.append(member)
+            self.assignment[member] = owned[:keep_count]
+            for partition in owned[keep_count:]:
+                self.let_go[partition] = member
+
+    def _without_mismatches(self, member: str, claimed: list[TopicPartition]) -> list[TopicPartition]:
+        if member not in self.racks.members:
+            return claimed
+        matching = []
+        for partition in claimed:
+            if self.racks.is_mismatch(member, partition):
+                self.let_go[partition] = member
+            else:
+                matching.append(partition)
+        return matching
+
+    def _deal_within_racks(self, free: list[TopicPartition]) -> list[TopicPartition]:
+        """Give what a member with room can read in its own rack; return the rest."""
+        rest = []
+        next_index = 0
+        for partition in free:
+            index = self.racks.next_match(partition, self.below_floor, next_index)
+            if index >= 0:
+                member = self.below_floor[index]
+                if self._give(partition, member) >= self.floor:
+                    del self.below_floor[index]
+                    if self.floor < self.ceiling and self.seats_taken < self.ceiling_seats:
+                        self.at_floor.append(member)
+                else:
+                    index += 1
+                next_index = index % len(self.below_floor) if self.below_floor else 0
+                continue
+            index = self.racks.next_match(partition, self.at_floor, 0)
+            if index < 0:
+                rest.append(partition)
+                continue
+            self._give(partition, self.at_floor.pop(index))
+            self.seats_taken += 1
+            if self.seats_taken == self.ceiling_seats:
+                self.at_floor.clear()
+        return rest
+
+    def _deal(self, free: list[TopicPartition]) -> None:
+        """Go around the members below the floor until none is left there, then give one each to those at it."""
+        pending = iter(free)
+        at_floor = deque(self.at_floor)
+        circle = self.below_floor
+        while circle:
+            still_below = []
+            for member in circle:
+                partition = next(pending, None)
+                if partition is None:
+                    raise InvariantError("partitions ran out while members were below the floor")
+                if self._give(partition, member) < self.floor:
+                    still_below.append(member)
+                else:
+                    at_floor.append(member)
+            circle = still_below
+        for partition in pending:
+            if not at_floor:
+                raise InvariantError("partitions were left over when all members were full")
+            self._give(partition, at_floor.popleft())
+
+    def _give(self, partition: TopicPartition, member: str) -> int:
+        """Give a free partition to `member`; return how many it has now."""
+        former = self.let_go.get(partition)
+        if (former is not None and former != member) or partition in self.ownership.doubly_claimed:
+            self.changing_hands[partition] = member
+        partitions = self.assignment[member]
+        partitions.append(partition)
+        return len(partitions)

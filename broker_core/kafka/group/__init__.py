@@ -1,0 +1,1 @@
+"""The classic consumer group as its coordinator sees it."""

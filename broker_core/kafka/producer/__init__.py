@@ -1,0 +1,1 @@
+"""What a Kafka producer decides by itself: the partition of each record."""
