@@ -60,7 +60,7 @@ def claim_of_cooperative_member(subscription: Subscription) -> Claim:
 class Ownership:
     """Who owned what, as far as the claims can be believed.
 
-    owned: member -> partitions, members in Java's map order; only partitions that exist. doubly_claimed: partitions that
+    owned: member -> partitions, members in Java's map order; only partitions that exist. doubly_claimed: those that
     two members of one generation claimed, in order of discovery. claims: the raw claims, members in the same order.
     max_generation: the highest generation seen, now or before. has_equal_subscriptions: as Java sees it.
     """

@@ -25,7 +25,8 @@ def assign_round_robin_hashed(
     hash stand by topic and number; racks and instance ids play no part. Returns every member, idle ones with []; each
     list in the order of dealing. Raises AssignmentRefused when subscriptions differ, which the article rules out.
 
-    >>> assign_round_robin_hashed({"c0": Subscription(("t0", "t1")), "c1": Subscription(("t0", "t1"))}, {"t0": 2, "t1": 1})
+    >>> both = Subscription(("t0", "t1"))
+    >>> assign_round_robin_hashed({"c0": both, "c1": both}, {"t0": 2, "t1": 1})
     {'c0': [('t0', 0), ('t1', 0)], 'c1': [('t0', 1)]}
     """
     refuse_unequal_subscriptions(subscriptions, "round_robin_hashed")
