@@ -1,0 +1,279 @@
+"""One classic queue: whose turn it is, who is at its prefetch limit, and where a record goes back to.
+
+The consumers stand in a ring. A record goes to the one in front, which then steps to the back.
+
+        ready  7 6 5 ──►  front ─► c1 ─ c2 ─ c3 ─┐        c4 (at its limit, out of the ring)
+                            ▲────────────────────┘             └── ack ──► joins at the back
+
+What makes the original's order its own:
+
+- A consumer at its limit is taken out of the ring not when it reaches the limit but when its turn comes and it still has no
+  room. So an ack that arrives before that turn costs it nothing, and one that arrives later puts it at the back.
+- Records wait only while every consumer is out of the ring; so a backlog goes whole to the first consumer that has room.
+- A record that comes back takes its old place by publish order, and is marked redelivered from then on.
+
+Left out: no_ack consumers, basic.get, priorities, single active consumer, channel-wide limits, time to live, length limits.
+Source: RabbitMQ 3.10 rabbit_queue_consumers, facts 66 to 74 and 81 to 85. Vectors: rabbitmq/dispatch.json.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from broker_core.errors import CommandError
+
+Delivery = tuple[str, int, bool]
+"""(consumer, position, redelivered): one record on its way to one consumer."""
+
+
+@dataclass(slots=True, eq=False)
+class _Consumer:
+    name: str
+    prefetch: int  # 0: no limit
+    unacked: dict[int, bool] = field(default_factory=dict)  # position -> redelivered, in order of delivery
+    is_out: bool = False  # out of the ring, waiting for an ack
+
+    def has_room(self) -> bool:
+        return not self.prefetch or len(self.unacked) < self.prefetch
+
+
+class WorkQueue:
+    """A queue and its consumers. Every method that can set records moving returns the deliveries, in the order they happen.
+
+    Positions are the records' places in publish order; they only grow. Errors leave the queue as it was.
+
+    >>> queue = WorkQueue()
+    >>> queue.consume("c1", 1), queue.consume("c2", 1)
+    ([], [])
+    >>> [queue.publish(position) for position in range(3)]
+    [[('c1', 0, False)], [('c2', 1, False)], []]
+    >>> queue.ack("c2", 1)
+    [('c2', 2, False)]
+    >>> queue.cancel_and_close("c1"), queue.ready
+    ([], 1)
+    """
+
+    __slots__ = ("_consumers", "_fresh", "_last", "_out", "_requeued", "_ring")
+
+    def __init__(self) -> None:
+        self._consumers: dict[str, _Consumer] = {}
+        self._ring: deque[_Consumer] = deque()  # the front is served next
+        self._out: dict[str, _Consumer] = {}  # at their limit when their turn came, in that order
+        # Delivery takes the lowest position first, so whatever comes back lies below everything never delivered. Two
+        # containers hold the order: a heap of what came back (all of it redelivered), then the fresh ones as they came.
+        self._requeued: list[int] = []
+        self._fresh: deque[int] = deque()
+        self._last = -1
+
+    # Consumers
+
+    def consume(self, consumer: str, prefetch: int) -> list[Delivery]:
+        """A consumer joins at the back of the ring, with the ready records it has room for.
+
+        prefetch: unacked records it may hold, 0 for no limit. Raises CommandError: name in use, negative prefetch.
+        """
+        if consumer in self._consumers:
+            raise CommandError("consumer", f"{consumer} consumes already")
+        if prefetch < 0:
+            raise CommandError("prefetch", "must be 0 (no limit) or more")
+        self._consumers[consumer] = newcomer = _Consumer(consumer, prefetch)
+        self._ring.append(newcomer)
+        return self._dispatch()
+
+    def cancel(self, consumer: str) -> None:
+        """The consumer takes nothing more; what it holds stays with its channel, and may still be acked or nacked."""
+        self._leave_ring(self._known(consumer))
+
+    def cancel_and_close(self, *consumers: str) -> list[Delivery]:
+        """A channel closes or its connection drops: its consumers go, and what they held goes back, redelivered, to the others.
+
+        consumers: all that the channel had. Everything is back in its place before the first record moves on.
+        """
+        leavers = [self._known(name) for name in consumers]
+        for leaver in leavers:
+            self._leave_ring(leaver)
+            del self._consumers[leaver.name]
+        self._requeue([position for leaver in leavers for position in leaver.unacked])
+        return self._dispatch()
+
+    # Records
+
+    def publish(self, position: int) -> list[Delivery]:
+        """A record arrives. Raises CommandError when its position is not above all earlier ones."""
+        if position <= self._last:
+            raise CommandError("position", f"{position} is not after {self._last}")
+        self._last = position
+        self._fresh.append(position)
+        return self._dispatch() if self._ring else []
+
+    def ack(self, consumer: str, position: int) -> list[Delivery]:
+        """The consumer is done with a record. One that was out of the ring joins at the back and may take what waits.
+
+        Raises CommandError for a record that it does not hold.
+        """
+        holder = self._known(consumer)
+        if holder.unacked.pop(position, None) is None:
+            raise CommandError("position", f"{consumer} holds no record {position}")
+        if not holder.is_out:
+            return []
+        self._join_ring(holder)
+        return self._dispatch()
+
+    def nack(self, consumer: str, *positions: int) -> list[Delivery]:
+        """The consumer gives records back (basic.nack or basic.reject with requeue): old places, redelivered, next in turn.
+
+        That may well be the same consumer. Raises CommandError for a record that it does not hold.
+        """
+        holder = self._known(consumer)
+        returned = list(dict.fromkeys(positions))
+        for position in returned:
+            if position not in holder.unacked:
+                raise CommandError("position", f"{consumer} holds no record {position}")
+        for position in returned:
+            del holder.unacked[position]
+        self._requeue(returned)
+        if holder.is_out and returned:
+            self._join_ring(holder)
+        return self._dispatch()
+
+    # Questions
+
+    @property
+    def ready(self) -> int:
+        """How many records wait for a consumer with room."""
+        return len(self._requeued) + len(self._fresh)
+
+    def head(self, count: int) -> list[tuple[int, bool]]:
+        """The next `count` ready records as (position, redelivered), the first to go first."""
+        records = [(position, True) for position in _smallest(self._requeued, count)]
+        fresh = iter(self._fresh)
+        while len(records) < count and (position := next(fresh, None)) is not None:
+            records.append((position, False))
+        return records
+
+    @property
+    def ring(self) -> list[str]:
+        """The consumers in turn order, then those out of the ring in the order in which their turn passed them by."""
+        return [consumer.name for consumer in self._ring] + list(self._out)
+
+    def is_at_limit(self, consumer: str) -> bool:
+        """Whether the consumer holds as many records as its prefetch allows; so are all that are out of the ring."""
+        return not self._known(consumer).has_room()
+
+    def unacked(self, consumer: str) -> list[tuple[int, bool]]:
+        """What the consumer holds as (position, redelivered), in order of delivery."""
+        return list(self._known(consumer).unacked.items())
+
+    def unacked_count(self, consumer: str) -> int:
+        """How many records the consumer holds."""
+        return len(self._known(consumer).unacked)
+
+    # State as plain JSON
+
+    def to_json(self) -> dict[str, Any]:
+        """The whole state, so that `from_json` gives a queue that behaves the same from here on."""
+        return {
+            "last": self._last,
+            "requeued": sorted(self._requeued),
+            "fresh": _runs(self._fresh),
+            "consumers": {
+                consumer.name: {
+                    "prefetch": consumer.prefetch,
+                    "unacked": [list(item) for item in consumer.unacked.items()],
+                }
+                for consumer in self._consumers.values()
+            },
+            "ring": [consumer.name for consumer in self._ring],
+            "out": list(self._out),
+        }
+
+    @classmethod
+    def from_json(cls, state: dict[str, Any]) -> WorkQueue:
+        """The queue that `to_json` described."""
+        queue = cls()
+        queue._last = state["last"]
+        queue._requeued = list(state["requeued"])  # sorted, which is a heap
+        queue._fresh = deque(position for start, count in state["fresh"] for position in range(start, start + count))
+        queue._consumers = {
+            name: _Consumer(name, row["prefetch"], {position: redelivered for position, redelivered in row["unacked"]})
+            for name, row in state["consumers"].items()
+        }
+        queue._ring = deque(queue._consumers[name] for name in state["ring"])
+        queue._out = {name: queue._consumers[name] for name in state["out"]}
+        for consumer in queue._out.values():
+            consumer.is_out = True
+        return queue
+
+    # How
+
+    def _dispatch(self) -> list[Delivery]:
+        ring, requeued, fresh = self._ring, self._requeued, self._fresh
+        deliveries: list[Delivery] = []
+        while ring and (fresh or requeued):
+            consumer = ring.popleft()
+            if not consumer.has_room():
+                # Its turn came and it has no room: only now does it lose its place.
+                consumer.is_out = True
+                self._out[consumer.name] = consumer
+                continue
+            redelivered = bool(requeued)
+            position = heapq.heappop(requeued) if redelivered else fresh.popleft()
+            consumer.unacked[position] = redelivered
+            deliveries.append((consumer.name, position, redelivered))
+            ring.append(consumer)
+        return deliveries
+
+    def _requeue(self, positions: list[int]) -> None:
+        # One heap operation a record for a few, one pass over all for many.
+        if len(positions) * 8 < len(self._requeued):
+            for position in positions:
+                heapq.heappush(self._requeued, position)
+        else:
+            self._requeued.extend(positions)
+            heapq.heapify(self._requeued)
+
+    def _join_ring(self, consumer: _Consumer) -> None:
+        del self._out[consumer.name]
+        consumer.is_out = False
+        self._ring.append(consumer)
+
+    def _leave_ring(self, consumer: _Consumer) -> None:
+        if consumer.is_out:
+            del self._out[consumer.name]
+            consumer.is_out = False
+        elif consumer in self._ring:  # not when it was cancelled before
+            self._ring.remove(consumer)
+
+    def _known(self, consumer: str) -> _Consumer:
+        try:
+            return self._consumers[consumer]
+        except KeyError:
+            raise CommandError("consumer", f"no consumer {consumer} on this queue") from None
+
+
+def _smallest(heap: list[int], count: int) -> list[int]:
+    """The `count` lowest of a heap in order, without a look at the rest: a parent is never above its children."""
+    found: list[int] = []
+    frontier = [(heap[0], 0)] if heap else []
+    while frontier and len(found) < count:
+        value, index = heapq.heappop(frontier)
+        found.append(value)
+        for child in (2 * index + 1, 2 * index + 2):
+            if child < len(heap):
+                heapq.heappush(frontier, (heap[child], child))
+    return found
+
+
+def _runs(positions: Iterable[int]) -> list[list[int]]:
+    """Ascending positions as [first, count] of each unbroken run: a backlog of a million is one pair."""
+    runs: list[list[int]] = []
+    for position in positions:
+        if runs and position == runs[-1][0] + runs[-1][1]:
+            runs[-1][1] += 1
+        else:
+            runs.append([position, 1])
+    return runs
