@@ -62,7 +62,7 @@ class Ownership:
 
     owned: member -> partitions, members in Java's map order; only partitions that exist. doubly_claimed: those that
     two members of one generation claimed, in order of discovery. claims: the raw claims, members in the same order.
-    max_generation: the highest generation seen, now or before. has_equal_subscriptions: as Java sees it.
+    max_generation: the highest generation seen, now or before. has_equal_subscriptions: all ask for the same topics.
     """
 
     owned: dict[str, list[TopicPartition]]
@@ -81,22 +81,20 @@ def read_ownership(
     """Collect the claims of all members and settle which of them hold.
 
     partition_counts: the topics that exist and are subscribed to. Claims of other topics are dropped, and so are claims
-    of a number that a topic no longer has: Java lets these take up quota and can fail over them (kafka/README.md,
-    quirk 2). max_generation: what the leader has seen before.
+    of a number that a topic no longer has: Java lets these take up quota and can fail over them. An empty list of
+    topics differs from any other; Java overlooks it when it comes first, and then gives that member partitions it did
+    not ask for. max_generation: what the leader has seen before.
     """
     owned: dict[str, dict[TopicPartition, None]] = {}
     owner_of: dict[TopicPartition, str] = {}
     doubly_claimed: dict[TopicPartition, None] = {}
     claims: dict[str, Claim] = {}
-    first_topics: tuple[str, ...] = ()
+    first_topics = next(iter(subscriptions.values())).topics
     has_equal_subscriptions = True
 
     for member in java_order(subscriptions):
         subscription = subscriptions[member]
-        # An empty list of topics leaves the next member's to compare with (kafka/README.md, quirk 1).
-        if not first_topics:
-            first_topics = subscription.topics
-        elif subscription.topics != first_topics and set(subscription.topics) != set(first_topics):
+        if subscription.topics != first_topics and set(subscription.topics) != set(first_topics):
             has_equal_subscriptions = False
         claim = claims[member] = read_claim(subscription)
         max_generation = max(max_generation, claim.generation)
@@ -109,8 +107,8 @@ def read_ownership(
                 mine[partition] = None
                 owner_of[partition] = member
                 continue
-            # The rival's generation comes from its subscription even where its claim came with user data; the two can
-            # differ in an eager group (kafka/README.md, quirk 3).
+            # The rival's generation comes from its subscription even where its claim came with user data: a member of
+            # an eager group that was away sends -1 there, though its user data tell an older, real generation.
             rival_generation = max(subscriptions[rival].generation, NO_GENERATION)
             if claim.generation >= rival_generation:
                 owned[rival].pop(partition, None)

@@ -154,9 +154,11 @@ class _GeneralAssignment:
     def _better_owner(self, partition: TopicPartition) -> str | None:
         load = len(self.assignment[self.owner_of[partition]])
         earlier = self.earlier_owner.get(partition)
-        # A member that is out of play has no room; Java fails there.
-        if earlier is not None and earlier in self.assignment and load > len(self.assignment[earlier]) + 1:
-            return earlier
+        # Java asks neither whether the earlier owner is in play, and fails when it is not, nor whether it still
+        # subscribes to the topic.
+        if earlier in self.assignment and partition[0] in self.topics_of[earlier]:
+            if load > len(self.assignment[earlier]) + 1:
+                return earlier
         for member in self.by_load.in_order():
             if partition[0] in self.topics_of[member]:
                 return member if load > len(self.assignment[member]) + 1 else None

@@ -78,8 +78,8 @@ class PartitionLoads:
     ) -> "PartitionLoads | None":
         """Turn the batches that wait for each partition into odds.
 
-        queue_sizes, partitions: alike in length, only partitions that have a leader. usable_count: how many at the front
-        are used; the rest lie on brokers that have been slow (partitioner.availability.timeout.ms). None: all.
+        queue_sizes, partitions: alike in length, only partitions that have a leader. usable_count: how many at the
+        front are used; the rest lie on brokers that have been slow (partitioner.availability.timeout.ms). None: all.
         Returns None where the odds are even and the draw is plain: fewer than two partitions, none usable, or all
         usable and equal.
 
