@@ -22,6 +22,7 @@ import heapq
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from broker_core.errors import CommandError
@@ -164,9 +165,13 @@ class WorkQueue:
         """Whether the consumer holds as many records as its prefetch allows; so are all that are out of the ring."""
         return not self._known(consumer).has_room()
 
-    def unacked(self, consumer: str) -> list[tuple[int, bool]]:
-        """What the consumer holds as (position, redelivered), in order of delivery."""
-        return list(self._known(consumer).unacked.items())
+    def unacked(self, consumer: str, count: int | None = None) -> list[tuple[int, bool]]:
+        """What the consumer holds as (position, redelivered), in order of delivery: all, or the first `count`."""
+        return list(islice(self._known(consumer).unacked.items(), count))
+
+    def holds(self, consumer: str, position: int) -> bool:
+        """Whether the consumer holds that record."""
+        return position in self._known(consumer).unacked
 
     def unacked_count(self, consumer: str) -> int:
         """How many records the consumer holds."""

@@ -83,6 +83,8 @@ def test_a_closing_channel_puts_its_records_back_where_they_were() -> None:
     assert queue.head(9) == [(2, True), (4, True), (5, False)]
     assert queue.ack("c2", 3) == [("c2", 2, True)]
     assert queue.unacked("c2") == [(1, False), (2, True)]
+    assert queue.unacked("c2", 1) == [(1, False)]
+    assert queue.holds("c2", 2) and not queue.holds("c2", 3)
     assert queue.consume("c3", 0) == [("c3", 4, True), ("c3", 5, False)]
 
 
