@@ -8,52 +8,58 @@ Source: Kafka clients 3.9.2, AbstractStickyAssignor.allSubscriptionsEqual, Stick
 CooperativeStickyAssignor.memberData. Vectors: kafka/assignors.json, kinds `prior-conflict-*`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from broker_core.hashing.java_hash import utf16_order
 from broker_core.hashing.java_map import java_order
-from broker_core.kafka.assignors.protocol import NO_GENERATION, Subscription, TopicPartition
+from broker_core.kafka.assignors.protocol import (
+    NO_GENERATION,
+    StickyUserData,
+    Subscription,
+    TopicPartition,
+    has_equal_subscriptions,
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
-    """What one member says it had: the partitions, in the order in which Java would read them, and since when."""
+class ClaimReader:
+    """Where the members of one kind of group say what they had.
 
-    partitions: list[TopicPartition]
-    generation: int
-
-
-ClaimReader = Callable[[Subscription], Claim]
-
-
-def claim_of_eager_member(subscription: Subscription) -> Claim:
-    """Read the claim from the sticky user data: an eager member has revoked all it owned before it joins.
-
-    The data groups partitions by topic, in the order of a Java map.
-
-    >>> from broker_core.kafka.assignors import StickyUserData
-    >>> data = StickyUserData((("u", 1), ("t", 2), ("u", 0)), generation=4)
-    >>> claim_of_eager_member(Subscription(("t", "u"), user_data=data))
-    Claim(partitions=[('t', 2), ('u', 1), ('u', 0)], generation=4)
+    read: the claim in a subscription. as_sent: its partitions in the order in which the leader receives them, which the
+    lists of an unequal group follow.
     """
-    data = subscription.user_data
-    if data is None:
-        return Claim([], NO_GENERATION)
+
+    read: Callable[[Subscription], StickyUserData]
+    as_sent: Callable[[Iterable[TopicPartition]], list[TopicPartition]]
+
+
+def by_java_topic(partitions: Iterable[TopicPartition]) -> list[TopicPartition]:
+    """Group partitions by topic in the order of a Java map, as the sticky user data are written.
+
+    >>> by_java_topic([("u", 1), ("t", 2), ("u", 0)])
+    [('t', 2), ('u', 1), ('u', 0)]
+    """
     by_topic: dict[str, list[TopicPartition]] = {}
-    for partition in data.partitions:
+    for partition in partitions:
         by_topic.setdefault(partition[0], []).append(partition)
-    return Claim([partition for topic in java_order(by_topic) for partition in by_topic[topic]], data.generation)
+    return [partition for topic in java_order(by_topic) for partition in by_topic[topic]]
 
 
-def claim_of_cooperative_member(subscription: Subscription) -> Claim:
-    """Read the claim from the owned partitions, which the consumer protocol sends by topic and number.
+def by_topic_and_number(partitions: Iterable[TopicPartition]) -> list[TopicPartition]:
+    """Sort partitions as the consumer protocol writes those that a member owns.
 
-    >>> claim_of_cooperative_member(Subscription(("t",), owned=(("t", 2), ("t", 0)), generation=4))
-    Claim(partitions=[('t', 0), ('t', 2)], generation=4)
+    >>> by_topic_and_number([("u", 1), ("t", 2), ("u", 0)])
+    [('t', 2), ('u', 0), ('u', 1)]
     """
-    owned = sorted(subscription.owned, key=lambda partition: (utf16_order(partition[0]), partition[1]))
-    return Claim(owned, subscription.generation)
+    return sorted(partitions, key=lambda partition: (utf16_order(partition[0]), partition[1]))
+
+
+# An eager member has revoked all it owned before it joins; the sticky user data remember it.
+CLAIMS_OF_EAGER_MEMBERS = ClaimReader(lambda asked: asked.user_data or StickyUserData(()), by_java_topic)
+CLAIMS_OF_COOPERATIVE_MEMBERS = ClaimReader(
+    lambda asked: StickyUserData(asked.owned, asked.generation), by_topic_and_number
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +67,13 @@ class Ownership:
     """Who owned what, as far as the claims can be believed.
 
     owned: member -> partitions, members in Java's map order; only partitions that exist. doubly_claimed: those that
-    two members of one generation claimed, in order of discovery. claims: the raw claims, members in the same order.
+    two members of one generation claimed, in order of discovery. claims: the claims as made, members in the same order.
     max_generation: the highest generation seen, now or before. has_equal_subscriptions: all ask for the same topics.
     """
 
     owned: dict[str, list[TopicPartition]]
     doubly_claimed: dict[TopicPartition, None]
-    claims: dict[str, Claim]
+    claims: dict[str, StickyUserData]
     max_generation: int
     has_equal_subscriptions: bool
 
@@ -75,7 +81,7 @@ class Ownership:
 def read_ownership(
     subscriptions: Mapping[str, Subscription],
     partition_counts: Mapping[str, int],
-    read_claim: ClaimReader,
+    reader: ClaimReader,
     max_generation: int,
 ) -> Ownership:
     """Collect the claims of all members and settle which of them hold.
@@ -85,42 +91,37 @@ def read_ownership(
     topics differs from any other; Java overlooks it when it comes first, and then gives that member partitions it did
     not ask for. max_generation: what the leader has seen before.
     """
-    owned: dict[str, dict[TopicPartition, None]] = {}
+    is_equal = has_equal_subscriptions(subscriptions)
+    claims = {member: reader.read(subscriptions[member]) for member in java_order(subscriptions)}
+    owned: dict[str, list[TopicPartition]] = {}
     owner_of: dict[TopicPartition, str] = {}
     doubly_claimed: dict[TopicPartition, None] = {}
-    claims: dict[str, Claim] = {}
-    first_topics = next(iter(subscriptions.values())).topics
-    has_equal_subscriptions = True
-
-    for member in java_order(subscriptions):
-        subscription = subscriptions[member]
-        if subscription.topics != first_topics and set(subscription.topics) != set(first_topics):
-            has_equal_subscriptions = False
-        claim = claims[member] = read_claim(subscription)
-        max_generation = max(max_generation, claim.generation)
-        mine = owned[member] = {}
-        for partition in claim.partitions:
-            if not 0 <= partition[1] < partition_counts.get(partition[0], 0) or partition in mine:
-                continue
-            rival = owner_of.get(partition)
-            if rival is None:
-                mine[partition] = None
-                owner_of[partition] = member
+    for member, claim in claims.items():
+        existing = [p for p in dict.fromkeys(claim.partitions) if 0 <= p[1] < partition_counts.get(p[0], 0)]
+        # In equal groups each list is sorted anew, so the order of the claim does not matter.
+        mine = owned[member] = existing if is_equal else reader.as_sent(existing)
+        if owner_of.keys().isdisjoint(mine):
+            owner_of.update(dict.fromkeys(mine, member))
+            continue
+        for partition in list(mine):
+            rival = owner_of.setdefault(partition, member)
+            if rival == member:
                 continue
             # The rival's generation comes from its subscription even where its claim came with user data: a member of
             # an eager group that was away sends -1 there, though its user data tell an older, real generation.
             rival_generation = max(subscriptions[rival].generation, NO_GENERATION)
+            if claim.generation <= rival_generation:
+                mine.remove(partition)
             if claim.generation >= rival_generation:
-                owned[rival].pop(partition, None)
                 owner_of[partition] = member
+                if partition in owned[rival]:
+                    owned[rival].remove(partition)
                 if claim.generation == rival_generation:
                     doubly_claimed[partition] = None
-                else:
-                    mine[partition] = None
     return Ownership(
-        {member: list(partitions) for member, partitions in owned.items()},
+        owned,
         doubly_claimed,
         claims,
-        max_generation,
-        has_equal_subscriptions,
+        max(max_generation, *(claim.generation for claim in claims.values())),
+        is_equal,
     )

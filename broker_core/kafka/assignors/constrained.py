@@ -55,12 +55,8 @@ class _ConstrainedAssignment:
     def build(self) -> tuple[Assignment, dict[TopicPartition, str]]:
         self._keep_owned()
         kept = {partition for partitions in self.assignment.values() for partition in partitions}
-        free = [
-            (topic, number)
-            for topic, count in self.partition_counts.items()
-            for number in range(count)
-            if (topic, number) not in kept
-        ]
+        row = ((topic, number) for topic, count in self.partition_counts.items() for number in range(count))
+        free = [partition for partition in row if partition not in kept]
         self.below_floor = java_sorted(self.below_floor)
         self.at_floor = java_sorted(self.at_floor)
         if self.racks.members:

@@ -14,7 +14,7 @@ kafka/assignor_sequences.json.
 
 from collections.abc import Mapping
 
-from broker_core.kafka.assignors.claims import claim_of_cooperative_member
+from broker_core.kafka.assignors.claims import CLAIMS_OF_COOPERATIVE_MEMBERS
 from broker_core.kafka.assignors.protocol import (
     NO_GENERATION,
     Assignment,
@@ -42,7 +42,7 @@ def assign_cooperative_sticky(
     {'c0': [('t', 0), ('t', 1)], 'c1': []}
     """
     assignment, changing_hands = assign_by_claims(
-        subscriptions, partition_counts, partition_racks, max_generation, claim_of_cooperative_member
+        subscriptions, partition_counts, partition_racks, max_generation, CLAIMS_OF_COOPERATIVE_MEMBERS
     )
     if changing_hands is None:
         changing_hands = _changing_hands(subscriptions, assignment)

@@ -105,8 +105,20 @@ def subscribed_topics(subscriptions: Mapping[str, Subscription], partition_count
     >>> subscribed_topics({"c0": Subscription(("t1", "t0", "gone"))}, {"t0": 1, "t1": 2, "unread": 3})
     ['t0', 't1']
     """
-    asked = dict.fromkeys(topic for subscription in subscriptions.values() for topic in subscription.topics)
+    # Most members of a group ask for the same list: look at each list once.
+    lists = dict.fromkeys(subscription.topics for subscription in subscriptions.values())
+    asked = dict.fromkeys(topic for topics in lists for topic in topics)
     return java_sorted(topic for topic in asked if partition_counts.get(topic, 0) > 0)
+
+
+def has_equal_subscriptions(subscriptions: Mapping[str, Subscription]) -> bool:
+    """Say whether all members ask for the same topics, in whatever order.
+
+    >>> has_equal_subscriptions({"c0": Subscription(("t", "u")), "c1": Subscription(("u", "t"))})
+    True
+    """
+    lists = dict.fromkeys(subscription.topics for subscription in subscriptions.values())
+    return len({frozenset(topics) for topics in lists}) <= 1
 
 
 def members_in_order(subscriptions: Mapping[str, Subscription]) -> list[str]:

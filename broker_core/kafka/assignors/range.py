@@ -12,7 +12,7 @@ go first, within the same quotas.
 Source: Kafka clients 3.9.2, RangeAssignor.assignPartitions. Vectors: kafka/assignors.json, kafka/assignors_rack.json.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from broker_core.hashing.java_hash import utf16_order
@@ -57,7 +57,7 @@ def assign_range(
     if is_rack_aware:
         _match_racks(cuts, assignment)
     for cut in cuts:
-        _fill_in_runs(cut, lambda member, number: True, assignment)
+        _fill_in_runs(cut, assignment)
     if is_rack_aware:
         for partitions in assignment.values():
             partitions.sort(key=lambda partition: (utf16_order(partition[0]), partition[1]))
@@ -112,12 +112,12 @@ class _TopicCut:
         return rack is None or (number < len(self.replica_racks) and rack in self.replica_racks[number])
 
     def give(self, member: str, numbers: list[int], assignment: Assignment) -> None:
-        assignment[member].extend((self.topic, number) for number in numbers)
+        """Note that `member` gets these partitions; taking them out of `left` is the caller's part."""
+        topic = self.topic
+        assignment[member] += [(topic, number) for number in numbers]
         given = self.given[member] = self.given.get(member, 0) + len(numbers)
         if given > self.quota:
             self.extra_left -= 1
-        taken = set(numbers)
-        self.left = [number for number in self.left if number not in taken]
 
 
 def _match_racks(cuts: list[_TopicCut], assignment: Assignment) -> None:
@@ -129,7 +129,7 @@ def _match_racks(cuts: list[_TopicCut], assignment: Assignment) -> None:
         if len(group) > 1:
             _match_racks_of_aligned_topics(list(members), partition_count, group, assignment)
         elif group[0].needs_racks:
-            _fill_in_runs(group[0], group[0].has_matching_rack, assignment)
+            _fill_from_own_racks(group[0], assignment)
 
 
 def _match_racks_of_aligned_topics(
@@ -144,15 +144,26 @@ def _match_racks_of_aligned_topics(
             continue
         for cut in cuts:
             cut.give(member, [number], assignment)
+            cut.left.remove(number)
         if not any(cut.room(member) for cut in cuts):
             members.remove(member)
 
 
-def _fill_in_runs(cut: _TopicCut, may_take: Callable[[str, int], bool], assignment: Assignment) -> None:
-    """Let each member in turn take the lowest partitions left that it may take, up to its quota."""
+def _fill_from_own_racks(cut: _TopicCut, assignment: Assignment) -> None:
+    """Let each member in turn take the lowest partitions left that lie in its rack, up to its quota."""
     for member in cut.members:
-        room = cut.room(member)
-        if room:
-            taken = [number for number in cut.left if may_take(member, number)][:room]
-            if taken:
-                cut.give(member, taken, assignment)
+        taken = [number for number in cut.left if cut.has_matching_rack(member, number)][: cut.room(member)]
+        if taken:
+            cut.give(member, taken, assignment)
+            cut.left = [number for number in cut.left if number not in taken]
+
+
+def _fill_in_runs(cut: _TopicCut, assignment: Assignment) -> None:
+    """Let each member in turn take the lowest partitions left, up to its quota."""
+    start = 0
+    for member in cut.members:
+        end = min(start + cut.room(member), len(cut.left))
+        if end > start:
+            cut.give(member, cut.left[start:end], assignment)
+            start = end
+    cut.left = []

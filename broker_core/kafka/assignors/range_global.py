@@ -17,6 +17,7 @@ from broker_core.kafka.assignors.protocol import (
     AssignmentRefused,
     PartitionRacks,
     Subscription,
+    has_equal_subscriptions,
     subscribed_topics,
 )
 
@@ -48,5 +49,5 @@ def assign_range_global(
 
 def refuse_unequal_subscriptions(subscriptions: Mapping[str, Subscription], rule: str) -> None:
     """Raise AssignmentRefused unless all members ask for the same topics."""
-    if len({frozenset(subscription.topics) for subscription in subscriptions.values()}) > 1:
+    if not has_equal_subscriptions(subscriptions):
         raise AssignmentRefused(f"{rule} needs all members to subscribe to the same topics")

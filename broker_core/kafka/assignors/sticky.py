@@ -13,7 +13,7 @@ kafka/assignors_rack.json, kafka/assignor_sequences.json.
 
 from collections.abc import Mapping
 
-from broker_core.kafka.assignors.claims import ClaimReader, claim_of_eager_member, read_ownership
+from broker_core.kafka.assignors.claims import CLAIMS_OF_EAGER_MEMBERS, ClaimReader, read_ownership
 from broker_core.kafka.assignors.constrained import assign_constrained
 from broker_core.kafka.assignors.general import assign_general
 from broker_core.kafka.assignors.protocol import (
@@ -45,7 +45,7 @@ def assign_sticky(
     {'c0': [('t', 0), ('t', 1)], 'c1': [('t', 2)]}
     """
     assignment, _ = assign_by_claims(
-        subscriptions, partition_counts, partition_racks, max_generation, claim_of_eager_member
+        subscriptions, partition_counts, partition_racks, max_generation, CLAIMS_OF_EAGER_MEMBERS
     )
     return assignment
 
@@ -55,15 +55,15 @@ def assign_by_claims(
     partition_counts: Mapping[str, int],
     partition_racks: PartitionRacks | None,
     max_generation: int,
-    read_claim: ClaimReader,
+    reader: ClaimReader,
 ) -> tuple[Assignment, dict[TopicPartition, str] | None]:
-    """Balance the group by the claims that `read_claim` finds in the subscriptions.
+    """Balance the group by the claims that `reader` finds in the subscriptions.
 
     Returns the assignment and the partitions that change hands between living members, with the new owner; None where
     the way taken does not tell them.
     """
     counts = {topic: partition_counts[topic] for topic in subscribed_topics(subscriptions, partition_counts)}
-    ownership = read_ownership(subscriptions, counts, read_claim, max_generation)
+    ownership = read_ownership(subscriptions, counts, reader, max_generation)
     racks = RackPreference.of(subscriptions, counts, partition_racks or {})
     if ownership.has_equal_subscriptions:
         return assign_constrained(counts, ownership, racks)
