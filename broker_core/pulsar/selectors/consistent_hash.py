@@ -1,0 +1,196 @@
+"""Consistent hashing: every consumer marks points on a ring; a key belongs to the next point clockwise.
+
+             c1-0
+          . - ~ - .   c2-7       key at 12 o'clock -> c2-7, the first point at or after its hash;
+        c2-3       c1-5          past the highest point the ring begins again
+          ' - _ - '
+             c2-0
+
+A newcomer's points take a small piece from everybody, so loads stay even and every consumer is touched a little. The versions differ in
+the strings that are hashed, the size of the ring, and in what happens where two consumers hit one point; `RingRule` says how.
+
+Source: Pulsar `ConsistentHashingStickyKeyConsumerSelector`, 3.2.0 (before #22053), 3.2.1 (after it) and master of April 2026.
+Vectors: pulsar/consistent_hash.json. The documentation's own ring: `ring_document.py`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, ClassVar, Self
+
+from broker_core.errors import CommandError
+from broker_core.hashing.murmur3 import MASK_31, murmur3_32
+from broker_core.hashing.ring import HashRing
+from broker_core.pulsar.selectors.protocol import Range, Ranges, Slices
+
+POINTS = 100
+"""Upstream's default (subscriptionKeySharedConsistentHashingReplicaPoints); fewer make the arcs visibly uneven."""
+
+
+class SharedPoint(Enum):
+    """What consumers do that hit the same point."""
+
+    NAME_ORDER = "by name (Java's string order), a key goes to holders[hash mod count]"
+    ARRIVAL_ORDER = "in arrival order, a key goes to holders[hash mod count]"
+    QUEUE = "the first to come serves it alone, the others queue behind it and take over when it leaves"
+
+
+@dataclass(frozen=True, slots=True)
+class RingRule:
+    """One version of the ring. point_text: (consumer name, its index among live namesakes, point index) -> string to hash."""
+
+    algorithm: str
+    space: int
+    first_slot: int
+    slot: Callable[[int], int]
+    point_text: Callable[[str, int, int], str]
+    first_index: int
+    shared: SharedPoint
+    merges_ranges: bool
+
+
+def _slot_3_2(hash32: int) -> int:
+    return hash32 & MASK_31
+
+
+def _slot_current(hash32: int) -> int:
+    return (hash32 & MASK_31) % 65535 + 1
+
+
+# A name that ends in digits makes 3.2.0's strings ambiguous: "c1" + "11" is "c11" + "1". #22053 put the NUL between.
+RING_3_2_0 = RingRule(
+    "consistent_hash_3_2_0", 2**31, 0, _slot_3_2, lambda name, _, i: f"{name}{i}", 0, SharedPoint.NAME_ORDER, False
+)
+RING_3_2_1 = RingRule(
+    "consistent_hash", 2**31, 0, _slot_3_2, lambda name, _, i: f"{name}\0{i}", 0, SharedPoint.NAME_ORDER, False
+)
+RING_CURRENT = RingRule(
+    "consistent_hash_current", 65536, 1, _slot_current, lambda name, n, i: f"{name}\0{n}\0{i}", 0, SharedPoint.QUEUE, True
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RingMember:
+    """A connected consumer: its name, and its index among live consumers of that name (smallest free one when it came)."""
+
+    name: str
+    name_index: int
+
+
+class RingSelector:
+    """A ring under one `RingRule`, `point_count` points per consumer.
+
+    >>> selector = RingSelector(RING_3_2_0)
+    >>> selector.add("c1", "orders-aggregator-pod-2345-consumer")
+    >>> 1003084738 in selector.ring.points and 373317202 in selector.ring.points, len(selector.ring)
+    (True, 100)
+    """
+
+    rules: ClassVar[tuple[RingRule, ...]] = (RING_3_2_0, RING_3_2_1, RING_CURRENT)
+
+    def __init__(self, rule: RingRule = RING_3_2_1, point_count: int = POINTS) -> None:
+        if point_count < 1:
+            raise CommandError("points", "must be 1 or more")
+        self.rule = rule
+        self.point_count = point_count
+        self.space = rule.space
+        self.first_slot = rule.first_slot
+        self.ring = HashRing()
+        self.members: dict[str, RingMember] = {}  # in arrival order
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A rule holds functions, which cannot be pickled; its name can. A ring is rebuilt from its members.
+        return type(self).from_json, (self.to_json(),)
+
+    def add(self, consumer: str, name: str | None = None, ranges: Sequence[Range] | None = None) -> None:
+        """Mark the newcomer's points. CommandError when this consumer is connected already."""
+        if consumer in self.members:
+            raise CommandError("consumer", "is connected already")
+        name = consumer if name is None else name
+        taken = {member.name_index for member in self.members.values() if member.name == name}
+        index = next(i for i in range(len(taken) + 1) if i not in taken)
+        self._enter(consumer, RingMember(name, index))
+
+    def remove(self, consumer: str) -> None:
+        """Take the leaver's points away; at a shared point those behind it move up."""
+        member = self.members.pop(consumer, None)
+        if member is not None:
+            self.ring.remove(consumer, self._points(member))
+
+    def slot(self, hash32: int) -> int:
+        """The place of a key on this ring."""
+        return self.rule.slot(hash32)
+
+    def select(self, hash32: int) -> str | None:
+        """The consumer of the next point clockwise; None on an empty ring."""
+        slot = self.rule.slot(hash32)
+        if not self.ring.shared_count or self.rule.shared is SharedPoint.QUEUE:
+            return self.ring.holder_at(slot)
+        holders = self.ring.holders_at(slot)
+        return holders[slot % len(holders)]
+
+    def slices(self) -> Slices:
+        """One slice per point, with its first holder."""
+        points = self.ring.points
+        if not points:
+            return [self.space - 1], [None]
+        return list(points), [self.ring.holders(point)[0] for point in points]
+
+    def shared_slices(self) -> tuple[list[int], list[str | tuple[str, ...] | None]]:
+        """Like `slices`, but a point that splits its keys among several holders has the tuple of them; for `moved_share`."""
+        bounds, owners = self.slices()
+        exact: list[str | tuple[str, ...] | None] = list(owners)
+        if self.ring.shared_count and self.rule.shared is not SharedPoint.QUEUE:
+            every = (self.ring.holders(point) for point in bounds)
+            exact = [tuple(holders) if len(holders) > 1 else holders[0] for holders in every]
+        return bounds, exact
+
+    def ranges(self) -> dict[str, Ranges]:
+        """As each version reports them.
+
+        3.2: one range per point and holder, without what wraps over above the highest point. Current: neighbours merged, wrap included.
+        """
+        out: dict[str, Ranges] = {}
+        start = self.first_slot
+        for point in self.ring.points:
+            holders = self.ring.holders(point)
+            for holder in holders[:1] if self.rule.merges_ranges else holders:
+                self._report(out.setdefault(holder, []), start, point)
+            start = point + 1
+        if self.rule.merges_ranges and self.ring.points and start < self.space:
+            self._report(out.setdefault(self.ring.holders(self.ring.points[0])[0], []), start, self.space - 1)
+        return out
+
+    def to_json(self) -> dict[str, Any]:
+        """Members in arrival order; the ring follows from them."""
+        members = [[consumer, member.name, member.name_index] for consumer, member in self.members.items()]
+        return {"algorithm": self.rule.algorithm, "points": self.point_count, "members": members}
+
+    @classmethod
+    def from_json(cls, state: Mapping[str, Any]) -> Self:
+        """The selector that wrote `state`. Holders of a point are in arrival or name order, so entering again in order restores them."""
+        rule = next(rule for rule in cls.rules if rule.algorithm == state["algorithm"])
+        selector = cls(rule, state["points"])
+        for consumer, name, name_index in state["members"]:
+            selector._enter(consumer, RingMember(name, name_index))
+        return selector
+
+    def _enter(self, consumer: str, member: RingMember) -> None:
+        self.members[consumer] = member
+        by_name = self._name_order if self.rule.shared is SharedPoint.NAME_ORDER else None
+        self.ring.add(consumer, self._points(member), by_name)
+
+    def _points(self, member: RingMember) -> list[int]:
+        slot, text, name, name_index = self.rule.slot, self.rule.point_text, member.name, member.name_index
+        first = self.rule.first_index
+        return [slot(murmur3_32(text(name, name_index, i))) for i in range(first, first + self.point_count)]
+
+    def _name_order(self, consumer: str) -> bytes:
+        # Java compares strings by UTF-16 code units, Python by code points.
+        return self.members[consumer].name.encode("utf-16-be", "surrogatepass")
+
+    def _report(self, ranges: Ranges, start: int, end: int) -> None:
+        if self.rule.merges_ranges and ranges and ranges[-1][1] == start - 1:
+            ranges[-1] = (ranges[-1][0], end)
+        else:
+            ranges.append((start, end))
