@@ -94,34 +94,41 @@ def read_ownership(
     is_equal = has_equal_subscriptions(subscriptions)
     claims = {member: reader.read(subscriptions[member]) for member in java_order(subscriptions)}
     owned: dict[str, list[TopicPartition]] = {}
+    for member, claim in claims.items():
+        existing = [p for p in claim.partitions if 0 <= p[1] < partition_counts.get(p[0], 0)]
+        # In equal groups each list is sorted anew, so the order of the claim does not matter.
+        owned[member] = existing if is_equal else reader.as_sent(existing)
+    doubly_claimed: dict[TopicPartition, None] = {}
+    if len(set().union(*owned.values())) < sum(map(len, owned.values())):
+        owned, doubly_claimed = _settle_disputes(owned, claims, subscriptions)
+    newest = max(claim.generation for claim in claims.values())
+    return Ownership(owned, doubly_claimed, claims, max(max_generation, newest), is_equal)
+
+
+def _settle_disputes(
+    claimed: Mapping[str, list[TopicPartition]],
+    claims: Mapping[str, StickyUserData],
+    subscriptions: Mapping[str, Subscription],
+) -> tuple[dict[str, list[TopicPartition]], dict[TopicPartition, None]]:
+    """Let the newer of two claims win, and neither of two from one generation, which are returned as well."""
+    owned: dict[str, dict[TopicPartition, None]] = {}
     owner_of: dict[TopicPartition, str] = {}
     doubly_claimed: dict[TopicPartition, None] = {}
-    for member, claim in claims.items():
-        existing = [p for p in dict.fromkeys(claim.partitions) if 0 <= p[1] < partition_counts.get(p[0], 0)]
-        # In equal groups each list is sorted anew, so the order of the claim does not matter.
-        mine = owned[member] = existing if is_equal else reader.as_sent(existing)
-        if owner_of.keys().isdisjoint(mine):
-            owner_of.update(dict.fromkeys(mine, member))
-            continue
-        for partition in list(mine):
+    for member, partitions in claimed.items():
+        owned[member] = dict.fromkeys(partitions)
+        generation = claims[member].generation
+        for partition in partitions:
             rival = owner_of.setdefault(partition, member)
             if rival == member:
                 continue
             # The rival's generation comes from its subscription even where its claim came with user data: a member of
             # an eager group that was away sends -1 there, though its user data tell an older, real generation.
             rival_generation = max(subscriptions[rival].generation, NO_GENERATION)
-            if claim.generation <= rival_generation:
-                mine.remove(partition)
-            if claim.generation >= rival_generation:
+            if generation <= rival_generation:
+                owned[member].pop(partition, None)
+            if generation >= rival_generation:
+                owned[rival].pop(partition, None)
                 owner_of[partition] = member
-                if partition in owned[rival]:
-                    owned[rival].remove(partition)
-                if claim.generation == rival_generation:
-                    doubly_claimed[partition] = None
-    return Ownership(
-        owned,
-        doubly_claimed,
-        claims,
-        max(max_generation, *(claim.generation for claim in claims.values())),
-        is_equal,
-    )
+            if generation == rival_generation:
+                doubly_claimed[partition] = None
+    return {member: list(partitions) for member, partitions in owned.items()}, doubly_claimed

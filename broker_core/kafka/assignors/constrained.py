@@ -14,13 +14,12 @@ Source: Kafka clients 3.9.2, AbstractStickyAssignor.ConstrainedAssignmentBuilder
 kafka/assignors_rack.json, kafka/assignor_sequences.json.
 """
 
-from collections import deque
 from collections.abc import Mapping
 
 from broker_core.errors import InvariantError
 from broker_core.hashing.java_hash import java_sorted
 from broker_core.kafka.assignors.claims import Ownership
-from broker_core.kafka.assignors.protocol import Assignment, TopicPartition
+from broker_core.kafka.assignors.protocol import Assignment, TopicPartition, partition_row
 from broker_core.kafka.assignors.rack_preference import RackPreference
 
 
@@ -55,8 +54,8 @@ class _ConstrainedAssignment:
     def build(self) -> tuple[Assignment, dict[TopicPartition, str]]:
         self._keep_owned()
         kept = {partition for partitions in self.assignment.values() for partition in partitions}
-        row = ((topic, number) for topic, count in self.partition_counts.items() for number in range(count))
-        free = [partition for partition in row if partition not in kept]
+        row = partition_row(self.partition_counts, self.partition_counts)
+        free = [partition for partition in row if partition not in kept] if kept else row
         self.below_floor = java_sorted(self.below_floor)
         self.at_floor = java_sorted(self.at_floor)
         if self.racks.members:
@@ -110,7 +109,8 @@ class _ConstrainedAssignment:
             index = self.racks.next_match(partition, self.below_floor, next_index)
             if index >= 0:
                 member = self.below_floor[index]
-                if self._give(partition, member) >= self.floor:
+                self._give([partition], member)
+                if len(self.assignment[member]) >= self.floor:
                     del self.below_floor[index]
                     if self.floor < self.ceiling and self.seats_taken < self.ceiling_seats:
                         self.at_floor.append(member)
@@ -122,7 +122,7 @@ class _ConstrainedAssignment:
             if index < 0:
                 rest.append(partition)
                 continue
-            self._give(partition, self.at_floor.pop(index))
+            self._give([partition], self.at_floor.pop(index))
             self.seats_taken += 1
             if self.seats_taken == self.ceiling_seats:
                 self.at_floor.clear()
@@ -130,30 +130,31 @@ class _ConstrainedAssignment:
 
     def _deal(self, free: list[TopicPartition]) -> None:
         """Go around the members below the floor until none is left there, then give one each to those at it."""
-        pending = iter(free)
-        at_floor = deque(self.at_floor)
+        start = 0
         circle = self.below_floor
         while circle:
-            still_below = []
-            for member in circle:
-                partition = next(pending, None)
-                if partition is None:
-                    raise InvariantError("partitions ran out while members were below the floor")
-                if self._give(partition, member) < self.floor:
-                    still_below.append(member)
-                else:
-                    at_floor.append(member)
-            circle = still_below
-        for partition in pending:
-            if not at_floor:
-                raise InvariantError("partitions were left over when all members were full")
-            self._give(partition, at_floor.popleft())
+            # As many rounds at once as the fullest member of the circle has room for: it then leaves.
+            missing = [self.floor - len(self.assignment[member]) for member in circle]
+            rounds = min(missing)
+            dealt = free[start : start + rounds * len(circle)]
+            if len(dealt) < rounds * len(circle):
+                raise InvariantError("partitions ran out while members were below the floor")
+            for index, member in enumerate(circle):
+                self._give(dealt[index :: len(circle)], member)
+            start += len(dealt)
+            self.at_floor += [member for member, room in zip(circle, missing, strict=True) if room == rounds]
+            circle = [member for member, room in zip(circle, missing, strict=True) if room > rounds]
+        rest = free[start:]
+        if len(rest) > len(self.at_floor):
+            raise InvariantError("partitions were left over when all members were full")
+        for partition, member in zip(rest, self.at_floor, strict=False):
+            self._give([partition], member)
 
-    def _give(self, partition: TopicPartition, member: str) -> int:
-        """Give a free partition to `member`; return how many it has now."""
-        former = self.let_go.get(partition)
-        if (former is not None and former != member) or partition in self.ownership.doubly_claimed:
-            self.changing_hands[partition] = member
-        partitions = self.assignment[member]
-        partitions.append(partition)
-        return len(partitions)
+    def _give(self, partitions: list[TopicPartition], member: str) -> None:
+        """Give free partitions to `member`, and note which of them another living member has had."""
+        self.assignment[member] += partitions
+        if self.let_go or self.ownership.doubly_claimed:
+            for partition in partitions:
+                former = self.let_go.get(partition, member)
+                if former != member or partition in self.ownership.doubly_claimed:
+                    self.changing_hands[partition] = member

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from broker_core.hashing.java_hash import utf16_order
 from broker_core.kafka.assignors.claims import Ownership
 from broker_core.kafka.assignors.movements import PartitionMovements
-from broker_core.kafka.assignors.protocol import Assignment, Subscription, TopicPartition
+from broker_core.kafka.assignors.protocol import Assignment, Subscription, TopicPartition, partition_row
 from broker_core.kafka.assignors.rack_preference import RackPreference
 
 
@@ -97,7 +97,7 @@ class _GeneralAssignment:
     def _all_partitions(self) -> list[TopicPartition]:
         """All partitions, those of the topics with the fewest subscribers first: they are the hardest to place."""
         topics = sorted(self.partition_counts, key=lambda topic: (len(self.subscribers[topic]), utf16_order(topic)))
-        return [(topic, number) for topic in topics for number in range(self.partition_counts[topic])]
+        return partition_row(topics, self.partition_counts)
 
     def _place(self, free: list[TopicPartition]) -> None:
         rest = free

@@ -7,7 +7,7 @@ subscriptions: the sticky kinds ask each member what it had before.
 Source: Kafka clients 3.9.2, ConsumerPartitionAssignor, AbstractPartitionAssignor, ConsumerProtocol.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from broker_core.errors import CommandError
@@ -109,6 +109,15 @@ def subscribed_topics(subscriptions: Mapping[str, Subscription], partition_count
     lists = dict.fromkeys(subscription.topics for subscription in subscriptions.values())
     asked = dict.fromkeys(topic for topics in lists for topic in topics)
     return java_sorted(topic for topic in asked if partition_counts.get(topic, 0) > 0)
+
+
+def partition_row(topics: Iterable[str], partition_counts: Mapping[str, int]) -> list[TopicPartition]:
+    """Give all partitions of `topics`, topic by topic, ascending.
+
+    >>> partition_row(["t", "u"], {"t": 2, "u": 1})
+    [('t', 0), ('t', 1), ('u', 0)]
+    """
+    return [(topic, number) for topic in topics for number in range(partition_counts[topic])]
 
 
 def has_equal_subscriptions(subscriptions: Mapping[str, Subscription]) -> bool:

@@ -112,12 +112,11 @@ class _TopicCut:
         return rack is None or (number < len(self.replica_racks) and rack in self.replica_racks[number])
 
     def give(self, member: str, numbers: list[int], assignment: Assignment) -> None:
-        """Note that `member` gets these partitions; taking them out of `left` is the caller's part."""
-        topic = self.topic
-        assignment[member] += [(topic, number) for number in numbers]
+        assignment[member] += [(self.topic, number) for number in numbers]
         given = self.given[member] = self.given.get(member, 0) + len(numbers)
         if given > self.quota:
             self.extra_left -= 1
+        self.left = [number for number in self.left if number not in numbers]
 
 
 def _match_racks(cuts: list[_TopicCut], assignment: Assignment) -> None:
@@ -144,7 +143,6 @@ def _match_racks_of_aligned_topics(
             continue
         for cut in cuts:
             cut.give(member, [number], assignment)
-            cut.left.remove(number)
         if not any(cut.room(member) for cut in cuts):
             members.remove(member)
 
@@ -155,15 +153,19 @@ def _fill_from_own_racks(cut: _TopicCut, assignment: Assignment) -> None:
         taken = [number for number in cut.left if cut.has_matching_rack(member, number)][: cut.room(member)]
         if taken:
             cut.give(member, taken, assignment)
-            cut.left = [number for number in cut.left if number not in taken]
 
 
 def _fill_in_runs(cut: _TopicCut, assignment: Assignment) -> None:
     """Let each member in turn take the lowest partitions left, up to its quota."""
+    row = [(cut.topic, number) for number in cut.left]
     start = 0
     for member in cut.members:
-        end = min(start + cut.room(member), len(cut.left))
+        if start == len(row):
+            break
+        given = cut.given.get(member, 0)
+        end = start + cut.quota + (cut.extra_left > 0) - given
         if end > start:
-            cut.give(member, cut.left[start:end], assignment)
+            assignment[member] += row[start:end]
+            if given + end - start > cut.quota:
+                cut.extra_left -= 1
             start = end
-    cut.left = []

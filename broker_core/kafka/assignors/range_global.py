@@ -18,6 +18,7 @@ from broker_core.kafka.assignors.protocol import (
     PartitionRacks,
     Subscription,
     has_equal_subscriptions,
+    partition_row,
     subscribed_topics,
 )
 
@@ -37,8 +38,7 @@ def assign_range_global(
     {'c0': [('t', 0), ('t', 1), ('t', 2)], 'c1': [('u', 0), ('u', 1), ('u', 2)]}
     """
     refuse_unequal_subscriptions(subscriptions, "range_global")
-    topics = subscribed_topics(subscriptions, partition_counts)
-    row = [(topic, number) for topic in topics for number in range(partition_counts[topic])]
+    row = partition_row(subscribed_topics(subscriptions, partition_counts), partition_counts)
     size, rest = divmod(len(row), len(subscriptions))
     assignment: Assignment = {}
     for index, member in enumerate(java_sorted(subscriptions)):

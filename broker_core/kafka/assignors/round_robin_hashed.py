@@ -10,7 +10,13 @@ Source: article 003, section 5.4.3 (RoundRobinAssignor).
 from collections.abc import Mapping
 
 from broker_core.hashing.java_hash import java_sorted, string_hash
-from broker_core.kafka.assignors.protocol import Assignment, PartitionRacks, Subscription, subscribed_topics
+from broker_core.kafka.assignors.protocol import (
+    Assignment,
+    PartitionRacks,
+    Subscription,
+    partition_row,
+    subscribed_topics,
+)
 from broker_core.kafka.assignors.range_global import refuse_unequal_subscriptions
 
 
@@ -30,8 +36,7 @@ def assign_round_robin_hashed(
     {'c0': [('t0', 0), ('t1', 0)], 'c1': [('t0', 1)]}
     """
     refuse_unequal_subscriptions(subscriptions, "round_robin_hashed")
-    topics = subscribed_topics(subscriptions, partition_counts)
-    row = [(topic, number) for topic in topics for number in range(partition_counts[topic])]
+    row = partition_row(subscribed_topics(subscriptions, partition_counts), partition_counts)
     # The sort is stable: ties keep the order by topic and number.
     row.sort(key=lambda partition: string_hash(f"{partition[0]}-{partition[1]}"))
     members = java_sorted(subscriptions)
