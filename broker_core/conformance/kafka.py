@@ -33,13 +33,13 @@ Json = dict[str, Any]
 
 def run_partitioner(document: Json) -> Iterator[CaseResult]:
     """`murmur2`: keys; `groups`: hash codes and coordinator partitions; `sticky`: draws for keyless records. Exact."""
-    for index, row in enumerate(document["murmur2"]):
+    for index, row in enumerate(document.get("murmur2", [])):
         case_id = f"murmur2/{index}/{row['hex']}"
         yield case(case_id, partial(_key, case_id, row, document["partition_counts"]))
-    for index, row in enumerate(document["groups"]):
+    for index, row in enumerate(document.get("groups", [])):
         case_id = f"groups/{index}/{row['group']}"
         yield case(case_id, partial(_group, case_id, row))
-    for index, row in enumerate(document["sticky"]):
+    for index, row in enumerate(document.get("sticky", [])):
         case_id = f"sticky/{index}"
         yield case(case_id, partial(_draws, case_id, row))
 

@@ -1,0 +1,85 @@
+"""Which kinds of vector files there are, how each is told, and what runs it.
+
+A kind is told by its content: a list under a known name, whose rows have the fields that only this kind has. The file's name
+decides only where the content cannot, that is for a list without rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from broker_core.conformance import kafka, pulsar, tubemq
+from broker_core.conformance.result import CaseResult
+
+Document = dict[str, Any]
+Runner = Callable[[Document], Iterator[CaseResult]]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of vector file. sections: list in the document -> fields of a row that together only this kind has."""
+
+    name: str
+    sections: dict[str, set[str]]
+    run: Runner
+
+    def recognises(self, document: Document) -> bool:
+        """Whether one of the document's lists has rows of this kind."""
+        return any(
+            row.keys() >= fields for section, fields in self.sections.items() if (row := _first(document, section))
+        )
+
+
+KINDS = (
+    Kind("murmur", {"strings": {"s", "masked"}, "bytes": {"bytes_b64", "masked"}}, pulsar.run_murmur),
+    Kind("auto_split", {"cases": {"steps", "keys", "murmur31"}}, pulsar.run_auto_split),
+    Kind("consistent_hash", {"cases": {"points", "names", "steps", "keys"}}, pulsar.run_consistent_hash),
+    Kind(
+        "sticky_ranges",
+        {"cases": {"range_size", "steps", "slots"}, "client_validate": {"ranges", "result"}},
+        pulsar.run_sticky_ranges,
+    ),
+    Kind(
+        "partitioner",
+        {"murmur2": {"hex", "murmur2"}, "groups": {"group", "hash_code"}, "sticky": {"queue_sizes", "picks"}},
+        kafka.run_partitioner,
+    ),
+    # Before the plain assignors, whose fields a row with racks has as well.
+    Kind("assignors_rack", {"scenarios": {"partition_racks", "members", "results"}}, kafka.run_assignors_rack),
+    Kind("assignors", {"scenarios": {"topics", "members", "results"}}, kafka.run_assignors),
+    Kind("assignor_sequences", {"sequences": {"assignor", "steps"}}, kafka.run_assignor_sequences),
+    Kind(
+        "mod_assign",
+        {
+            "cases": {"source_count", "partitions", "owned_by_node"},
+            "scale_changes": {"from_source_count", "to_source_count"},
+            "single_checks": {"partition", "mine"},
+        },
+        tubemq.run_mod_assign,
+    ),
+    Kind("meta_expand", {"cases": {"topic_meta", "second_topic_meta"}}, tubemq.run_meta_expand),
+    Kind("set_difference", {"cases": {"partition_subscribable", "registered_before"}}, tubemq.run_set_difference),
+)
+
+
+def kind_of(document: Document, file_name: str) -> Kind | None:
+    """Tell the kind of a document. file_name: without folder, with or without suffixes. None: a kind we do not know.
+
+    >>> kind_of({"cases": [{"topic_meta": [], "second_topic_meta": []}]}, "renamed.json").name
+    'meta_expand'
+    """
+    stem = file_name.split(".")[0]
+    for kind in KINDS:
+        if kind.recognises(document):
+            return kind
+    for kind in KINDS:
+        if kind.name == stem and any(document.get(section) == [] for section in kind.sections):
+            return kind
+    return None
+
+
+def _first(document: Document, section: str) -> dict[str, Any] | None:
+    rows = document.get(section)
+    return rows[0] if isinstance(rows, list) and rows and isinstance(rows[0], dict) else None
