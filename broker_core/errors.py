@@ -1,0 +1,38 @@
+"""Who made the mistake decides how it looks: the error tree of the core.
+
+A refusal that the *original* broker would give is an event or a code, never one of these.
+"""
+
+
+class HighwaterError(Exception):
+    """Base of every error that the core raises on purpose."""
+
+
+class CommandError(HighwaterError):
+    """A caller of ours gave an impossible command; the state is untouched.
+
+    field: the part of the request that is wrong ("consumer", "args.count", "workload.rate"), so a form can show the text beside it.
+    reason: one sentence for a person.
+
+    >>> str(CommandError("args.count", "must be 1 to 512"))
+    'args.count: must be 1 to 512'
+    """
+
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(f"{field}: {reason}")
+        self.field = field
+        self.reason = reason
+
+
+class ReplayError(HighwaterError):
+    """A journal or checkpoint cannot be read back. seq: the position of the entry; kind: what it claims to be."""
+
+    def __init__(self, seq: int, kind: str, reason: str = "cannot be replayed") -> None:
+        super().__init__(f"entry {seq} ({kind}) {reason}")
+        self.seq = seq
+        self.kind = kind
+        self.reason = reason
+
+
+class InvariantError(HighwaterError):
+    """We broke our own rule. Nobody catches it but the driver, which stops the lab and keeps its journal: that is the bug report."""

@@ -1,0 +1,48 @@
+"""Turning points: what happened, who caused it, and the rule that decided.
+
+Traffic (queued, delivered, acked) is no turning point: it is re-derived from commands and workload and never stored (design.md section 2).
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """What a turning point follows from: a command by its position in the journal, or another turning point by its id."""
+
+    command: int | None = None
+    event: str | None = None
+
+    def to_json(self) -> Json | None:
+        if self.command is not None:
+            return {"command": self.command}
+        return {"event": self.event} if self.event is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class TurningPoint:
+    """One fact that changed who gets what.
+
+    id: `<rig>:<number>`, counted from 1 in each rig. at_us: virtual time. kind: `kafka.group.generation_started`.
+    rule: the rule that decided, `kafka.assignor.range.remainder`; None where nothing had to be decided. inputs: the numbers the rule was
+    given. data: what came of it.
+    """
+
+    id: str
+    at_us: int
+    rig: str
+    kind: str
+    cause: Cause
+    rule: str | None
+    inputs: Json
+    data: Json
+
+    def to_json(self, seq: int) -> Json:
+        """The event as plain JSON. seq: its place among all turning points of the lab, from 1."""
+        return {
+            "seq": seq, "id": self.id, "at_us": self.at_us, "rig": self.rig, "kind": self.kind, "cause": self.cause.to_json(),
+            "rule": self.rule, "inputs": self.inputs, "data": self.data,
+        }  # fmt: skip

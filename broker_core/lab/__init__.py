@@ -1,0 +1,1 @@
+"""The lab: one workload, several models side by side, under one virtual clock."""

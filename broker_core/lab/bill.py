@@ -1,0 +1,71 @@
+"""The bill of a change: what it moved, what came twice, how long things stood still, how even the load was before and after."""
+
+from dataclasses import dataclass, field
+
+from broker_core.events import Json
+from broker_core.hashing.hash_range import moved_share
+
+
+@dataclass(slots=True)
+class Bill:
+    """Opened when a command takes effect, closed when the model has come to rest.
+
+    owners_before: owner of each live key by first appearance, None where no key has an owner. units_before: partition -> owner.
+    space_before: the hash space as (inclusive upper bounds, owners). shares in millionths, skew in thousandths, as integers: no float
+    decides anything. pause_us: how long partitions stood still, None while nothing did.
+    """
+
+    position: int
+    kind: str
+    consumer: str
+    at_us: int
+    owners_before: list[str | None] | None
+    units_before: dict[str, str | None] | None
+    space_before: tuple[list[int], list[str | None]] | None
+    shares_before: dict[str, int]
+    skew_before: int | None
+    redelivered_from: int
+    settled: bool = False
+    keys_moved: int = 0
+    keys_total: int = 0
+    space_moved_millionths: int | None = None
+    partitions_moved: int | None = None
+    partitions_total: int | None = None
+    partitions_stopped: int = 0
+    pause_us: int = 0
+    skew_after: int | None = None
+    moved_units: list[str] = field(default_factory=list)
+
+    def compare(
+        self,
+        owners: list[str | None] | None,
+        units: dict[str, str | None] | None,
+        space: tuple[list[int], list[str | None], int] | None,
+    ) -> None:
+        """Set what has moved since the bill was opened. Keys that appeared in between are not counted: they had no owner to leave."""
+        if owners is not None and self.owners_before is not None:
+            self.keys_total = len(self.owners_before)
+            self.keys_moved = sum(1 for was, now in zip(self.owners_before, owners, strict=False) if was != now)
+        if units is not None and self.units_before is not None:
+            before = self.units_before
+            self.moved_units = [unit for unit, owner in units.items() if before.get(unit) != owner]
+            self.partitions_moved, self.partitions_total = len(self.moved_units), len(units)
+        if space is not None and self.space_before is not None:
+            bounds, names, slots = space
+            share = moved_share(self.space_before, (bounds, names), slots)
+            self.space_moved_millionths = share.numerator * 1_000_000 // share.denominator
+
+    def to_view(self, redelivered: int, keys_total: int) -> Json:
+        """The bill as the page shows it. redelivered: records given out a second time in this rig until now."""
+        return {
+            "position": self.position, "kind": self.kind, "consumer": self.consumer, "at_us": self.at_us, "settled": self.settled,
+            "keys_moved": self.keys_moved, "keys_total": self.keys_total or keys_total,
+            "space_moved": None if self.space_moved_millionths is None else self.space_moved_millionths / 1_000_000,
+            "partitions_moved": self.partitions_moved, "partitions_total": self.partitions_total,
+            "redelivered": redelivered - self.redelivered_from, "pause_us": self.pause_us,
+            "skew_before": _thousandths(self.skew_before), "skew_after": _thousandths(self.skew_after),
+        }  # fmt: skip
+
+
+def _thousandths(value: int | None) -> float | None:
+    return None if value is None else value / 1000

@@ -1,0 +1,282 @@
+"""A lab: one workload, one virtual clock, and rigs that share the same records each in its own way.
+
+The lab orders and the rigs do. `submit` carries out a command at the present virtual time, `advance_to` lets time pass; both return the
+turning points that came of it. Rigs never see one another, so each is advanced over the whole stretch by itself, and the turning points are
+put in order afterwards, by time and then by rig.
+"""
+
+from typing import Any
+
+from broker_core.clock import SECOND_US, VirtualClock
+from broker_core.errors import CommandError
+from broker_core.events import Json
+from broker_core.lab import checkpoint as checkpoints
+from broker_core.lab.command import CLOCK_KINDS, MEMBERSHIP_KINDS, check_command
+from broker_core.lab.keys import LiveKeys
+from broker_core.lab.limits import DEFAULT_LIMITS, Limits
+from broker_core.lab.rig import Consumer, Rig, RigSetup
+from broker_core.lab.scenario import RIG_KINDS, RigSpec, Scenario, check_algorithm
+from broker_core.lab.view import lab_view
+from broker_core.lab.workload import Workload, workload_from_json
+
+STRETCH_US = 10 * SECOND_US
+"""Longest stretch for which arrivals are laid out at once; bounds memory when a lab is far behind."""
+SWITCH_RECORDS_MAX = 20_000
+TIMELINE_MAX = 60
+
+
+class Lab:
+    """One experiment. The scenario's consumers have joined at virtual time 0, as command position 0.
+
+    playing, speed_milli: what the clock outside should do; they change no event. seen: everybody who ever joined -> colour, from 1.
+    """
+
+    def __init__(self, scenario: Scenario, limits: Limits = DEFAULT_LIMITS) -> None:
+        self.scenario = scenario
+        self.limits = limits
+        self.clock = VirtualClock()
+        self.workload: Workload = workload_from_json(scenario.workload, limits, scenario.seed)
+        self.keys = LiveKeys()
+        self.record_count = 0
+        self.playing = False
+        self.speed_milli = 1000
+        self.event_seq = 0
+        self.seen: dict[str, int] = {}
+        self.caption: Json = {"code": "start", "params": {"count": scenario.consumers}}
+        self.timeline: dict[int, Json] = {}
+        self.history: list[Json] = []
+        self.position = 0
+        self.rigs: dict[str, Rig] = {spec.id: self._make_rig(spec, spec.algorithm) for spec in scenario.rigs}
+        if scenario.consumers:
+            start = {"kind": "join", "rig": "all", "consumer": None, "args": {"count": scenario.consumers}, "position": 0, "at_us": 0}
+            self._membership(start)
+            self.caption = {"code": "start", "params": {"count": scenario.consumers}}
+        self._collect()
+
+    @property
+    def now_us(self) -> int:
+        return self.clock.now_us
+
+    def _make_rig(self, spec: RigSpec, algorithm: str) -> Rig:
+        setup = RigSetup(spec.id, algorithm, spec.options, self.scenario.seed, self.keys, self.workload)
+        return RIG_KINDS[spec.model](setup)
+
+    # -- time ---------------------------------------------------------------------------------------------------------------------------
+
+    def advance_to(self, at_us: int) -> list[Json]:
+        """Let everything happen up to and including `at_us`. Returns the turning points. `advance_to(a)` then `(b)` equals `(b)`."""
+        self._advance(at_us)
+        return self._collect()
+
+    def _advance(self, at_us: int) -> None:
+        while self.clock.now_us < at_us:
+            until_us = min(at_us, self.clock.now_us + STRETCH_US)
+            first, stop = self.record_count, self.workload.count_until(until_us)
+            arrival_us = self.workload.arrival_us
+            times = [arrival_us(index) for index in range(first, stop)]
+            codes = self.workload.key_codes(first, stop)
+            self.keys.note(first, codes)
+            for rig in self.rigs.values():
+                rig.advance(until_us, first, times, codes)
+            self.record_count = stop
+            self.clock.advance_to(until_us)
+
+    def _collect(self) -> list[Json]:
+        """Take the turning points out of the rigs, by time and then in the order of the rigs."""
+        events = [event for rig in self.rigs.values() for event in rig.out]
+        events.sort(key=lambda event: event.at_us)  # stable: within a microsecond the rigs' order stays
+        for rig in self.rigs.values():
+            rig.out.clear()
+        collected = []
+        for event in events:
+            self.event_seq += 1
+            collected.append(event.to_json(self.event_seq))
+        return collected
+
+    # -- commands -----------------------------------------------------------------------------------------------------------------------
+
+    def submit(self, command: Json) -> list[Json]:
+        """Carry out a command now. Returns the turning points. Raises CommandError, and then nothing has changed.
+
+        command: as `check_command` gives it, with "position", its place in the journal, from 1 and rising.
+        """
+        position = command.get("position", self.position + 1)
+        checked = check_command({key: value for key, value in command.items() if key not in ("position", "at_us")}, self.limits)
+        checked["position"], checked["at_us"] = position, self.now_us
+        if position <= self.position:
+            raise CommandError("position", f"{position} is not after {self.position}")
+        kind = checked["kind"]
+        if kind in CLOCK_KINDS:
+            self._clock_command(kind, checked["args"])
+        elif kind in MEMBERSHIP_KINDS:
+            self._membership(checked)
+        else:
+            self._set_algorithm(checked)
+        self.position = position
+        for rig in self.rigs.values():
+            rig.check_invariants()
+        return self._collect()
+
+    def _clock_command(self, kind: str, args: Json) -> None:
+        match kind:
+            case "play":
+                self.playing = True
+            case "pause_lab":
+                self.playing = False
+            case "speed":
+                self.speed_milli = round(args["speed"] * 1000)
+            case "step":
+                if self.playing:
+                    raise CommandError("kind", "pause the lab before you step")
+                # One record further.
+                self._advance(max(self.workload.arrival_us(self.record_count), self.now_us))
+
+    def _targets(self, command: Json) -> list[Rig]:
+        if command["rig"] == "all":
+            return list(self.rigs.values())
+        rig = self.rigs.get(command["rig"])
+        if rig is None:
+            raise CommandError("rig", f"there is no rig {command['rig']} in this lab")
+        return [rig]
+
+    def _membership(self, command: Json) -> None:
+        kind, rigs = command["kind"], self._targets(command)
+        if kind == "join":
+            names = self._join(command, rigs)
+            params: Json = {"consumer": names[-1], "first": names[0], "count": len(names)}
+        else:
+            name = command["consumer"]
+            self._change(command, rigs)
+            params = {"consumer": name, "count": 1, **command["args"]}
+        self._note(command, params)
+
+    def _join(self, command: Json, rigs: list[Rig]) -> list[str]:
+        count, name = command["args"]["count"], command["consumer"]
+        for rig in rigs:
+            if len(rig.consumers) + count > self.limits.consumers_max:
+                raise CommandError("args.count", f"at most {self.limits.consumers_max} consumers; {rig.id} has {len(rig.consumers)}")
+            if name is not None and name in rig.consumers:
+                raise CommandError("consumer", f"{name} is in {rig.id} already")
+        names = [name] if name is not None else self._free_names(count)
+        for new in names:
+            self.seen.setdefault(new, len(self.seen) + 1)
+        self._join_rigs(rigs, names, command["position"])
+        return names
+
+    def _join_rigs(self, rigs: list[Rig], names: list[str], position: int) -> None:
+        service_us = SECOND_US // self.scenario.consumer_rate
+        for rig in rigs:
+            joiners = [Consumer(name, self.seen[name], service_us, service_us, rig.new_session(name), rig.now_us) for name in names]
+            rig.join(joiners, position)
+
+    def _free_names(self, count: int) -> list[str]:
+        """The next names c1, c2, ... that nobody has had: a name stands for one colour and one story."""
+        names: list[str] = []
+        number = 1
+        while len(names) < count:
+            if f"c{number}" not in self.seen:
+                names.append(f"c{number}")
+            number += 1
+        return names
+
+    def _change(self, command: Json, rigs: list[Rig]) -> None:
+        kind, name = command["kind"], command["consumer"]
+        holding = [rig for rig in rigs if name in rig.consumers]
+        if not holding:
+            raise CommandError("consumer", f"there is no consumer {name}" + ("" if command["rig"] == "all" else f" in {command['rig']}"))
+        for rig in holding:
+            rig.check(kind, name)
+        self._change_rigs(command, holding)
+
+    def _change_rigs(self, command: Json, rigs: list[Rig]) -> None:
+        service_us = SECOND_US // command["args"]["rate"] if command["kind"] == "slow" else None
+        for rig in rigs:
+            rig.change(command["kind"], command["consumer"], command["position"], service_us)
+
+    def _set_algorithm(self, command: Json) -> None:
+        (rig,) = self._targets(command)
+        algorithm = command["args"]["algorithm"]
+        check_algorithm(rig.model, algorithm, "args.algorithm")
+        if algorithm == rig.algorithm:
+            raise CommandError("args.algorithm", f"{rig.id} runs {algorithm} already")
+        self.rigs[rig.id] = self._rebuild(rig, algorithm, command["position"])
+        self._note(command, {"rig": rig.id, "algorithm": algorithm, "count": 1})
+
+    def _rebuild(self, old: Rig, algorithm: str, position: int) -> Rig:
+        """The same lane under another algorithm, after the same membership history.
+
+        Commands take effect at their own times; of the records, the last SWITCH_RECORDS_MAX run through it, so that the answer comes at once
+        however long the lab has run.
+        """
+        spec = next(spec for spec in self.scenario.rigs if spec.id == old.id)
+        rig = self._make_rig(spec, algorithm)
+        rig.event_count = old.event_count
+        rig.first_record = rig.next_record = max(0, self.record_count - SWITCH_RECORDS_MAX)
+        for command in [c for c in self.history if c["rig"] in ("all", old.id)]:
+            self._run(rig, command["at_us"])
+            if command["kind"] == "join":
+                self._join_rigs([rig], command["names"], command["position"])
+            elif command["consumer"] in rig.consumers:
+                self._change_rigs(command, [rig])
+        self._run(rig, self.now_us)
+        rig.out.clear()
+        rig.switched(algorithm, position)
+        return rig
+
+    def _run(self, rig: Rig, until_us: int) -> None:
+        while rig.now_us < until_us:
+            stretch_us = min(until_us, rig.now_us + STRETCH_US)
+            first = rig.next_record
+            stop = min(self.record_count, max(first, self.workload.count_until(stretch_us)))
+            times = [self.workload.arrival_us(index) for index in range(first, stop)]
+            rig.advance(stretch_us, first, times, self.workload.key_codes(first, stop))
+
+    def _note(self, command: Json, params: Json) -> None:
+        """Caption and timeline say what was last ordered; the history is what a switched lane runs through again."""
+        kind, position = command["kind"], command["position"]
+        self.caption = {"code": kind, "params": params}
+        color = self.seen.get(params.get("consumer", ""))
+        self.timeline[position] = {"at_us": self.now_us, "kind": kind, "consumer": params.get("consumer"), "color": color, "count": params["count"]}
+        while len(self.timeline) > TIMELINE_MAX:
+            del self.timeline[next(iter(self.timeline))]
+        if kind == "set_algorithm":
+            return
+        entry = {name: command[name] for name in ("kind", "rig", "consumer", "args", "position")}
+        entry["at_us"] = self.now_us
+        if kind == "join":
+            count = params["count"]
+            entry["names"] = list(self.seen)[-count:] if command["consumer"] is None else [command["consumer"]]
+        self.history.append(entry)
+
+    # -- looking and keeping ------------------------------------------------------------------------------------------------------------
+
+    def view(self) -> Json:
+        """Everything that a page draws, as plain JSON: a pure function of the lab's state."""
+        return lab_view(self)
+
+    def checkpoint(self) -> bytes:
+        """The whole state: record indexes and counters, no payloads. `Lab.restore` gives a lab that goes on the same."""
+        return checkpoints.encode(self._state())
+
+    def _state(self) -> Json:
+        return {
+            "now_us": self.now_us, "record_count": self.record_count, "playing": self.playing, "speed_milli": self.speed_milli,
+            "event_seq": self.event_seq, "seen": self.seen, "caption": self.caption, "timeline": self.timeline, "history": self.history,
+            "position": self.position, "rigs": {rig_id: rig.to_json() for rig_id, rig in self.rigs.items()},
+        }  # fmt: skip
+
+    @classmethod
+    def restore(cls, scenario: Scenario, blob: bytes, limits: Limits = DEFAULT_LIMITS) -> "Lab":
+        """The lab that `checkpoint` described. Raises ReplayError for bytes that are no checkpoint of this version."""
+        state: dict[str, Any] = checkpoints.decode(blob)
+        lab = cls(scenario, limits)
+        lab.clock.now_us = state["now_us"]
+        for name in ("record_count", "playing", "speed_milli", "event_seq", "seen", "caption", "timeline", "history", "position"):
+            setattr(lab, name, state[name])
+        lab.keys.restore(*lab.workload.distinct_until(lab.record_count))
+        for spec in scenario.rigs:
+            rig_state = state["rigs"][spec.id]
+            rig = lab._make_rig(spec, rig_state["algorithm"])
+            rig.load(rig_state)
+            lab.rigs[spec.id] = rig
+        return lab

@@ -1,0 +1,469 @@
+"""A rig: one model in the lab, with the applications that consume from it.
+
+What the broker does is the model's; what a rig adds is the same for all four: consumers as programs that take one record at a time and need
+a fixed time for each, timers, the bill of the last change, and the turning points. A rig sees arrivals and commands, never another rig, so
+the four can be advanced one after the other and `advance(a)` then `advance(b)` equals `advance(b)`.
+"""
+
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from typing import Any, ClassVar, Protocol, get_origin, get_type_hints
+
+import msgspec
+
+from broker_core.clock import SECOND_US
+from broker_core.errors import CommandError
+from broker_core.events import Cause, Json, TurningPoint
+from broker_core.lab.bill import Bill
+from broker_core.lab.keys import LiveKeys
+from broker_core.rng import SeededRandom
+
+# Timers every rig has; a model's own begin at 10.
+DONE, SAMPLE = 0, 1
+NEVER = 1 << 62
+RATE_WINDOW_S = 5
+BUCKETS_KEPT_S = 10
+HISTORY_KEPT_S = 300
+WHY_MAX = 40
+
+LIVE, PAUSED, CRASHED, GONE = "live", "paused", "crashed", "gone"
+
+
+class KeyText(Protocol):
+    """What a rig asks of the workload about a record."""
+
+    def key(self, code: int) -> str: ...
+
+    def payload(self, index: int) -> str: ...
+
+
+@dataclass(slots=True)
+class Consumer:
+    """One consuming program: takes a record, works `service_us` on it, acknowledges, takes the next.
+
+    session: its life at the broker; a program that comes back after a crash has a new one. hand: the record it works on, -1 when idle.
+    token: raised when the work in hand is dropped, so that its timer finds nothing. acked: virtual second -> records finished in it.
+    """
+
+    name: str
+    color: int
+    service_us: int
+    normal_us: int
+    session: str
+    joined_us: int
+    state: str = LIVE
+    hand: int = -1
+    token: int = 0
+    acked: dict[int, int] = field(default_factory=dict)
+    deadline_us: int | None = None
+    deadline_from_us: int | None = None
+
+    @property
+    def is_working(self) -> bool:
+        return self.state == LIVE
+
+    def acked_between(self, from_second: int, to_second_exclusive: int) -> int:
+        return sum(n for second, n in self.acked.items() if from_second <= second < to_second_exclusive)
+
+
+@dataclass(frozen=True, slots=True)
+class RigSetup:
+    """What a rig is made of. options: the model's settings, checked by the scenario. keys, texts: shared by all rigs, written by the lab."""
+
+    rig_id: str
+    algorithm: str
+    options: Json
+    seed: int
+    keys: LiveKeys
+    texts: KeyText
+
+
+class Rig(ABC):
+    """One model under the lab's workload. Subclasses say what the broker does; STATE names every field a checkpoint must hold."""
+
+    model: ClassVar[str]
+    STATE: ClassVar[tuple[str, ...]] = (
+        "algorithm", "now_us", "next_record", "first_record", "consumers", "heap", "timer_seq", "event_count", "why", "sentence", "bill",
+        "redelivered", "finished", "history", "sessions_made", "crash_positions", "draws",
+    )  # fmt: skip
+
+    algorithm: str
+    now_us: int
+    next_record: int
+    first_record: int
+    consumers: dict[str, Consumer]
+    heap: list[tuple[int, int, int, str, int]]
+    timer_seq: int
+    event_count: int
+    why: list[Json]
+    sentence: Json
+    bill: Bill | None
+    redelivered: int
+    finished: int
+    history: dict[int, int | None]
+    sessions_made: dict[str, int]
+    crash_positions: dict[str, int]
+    draws: dict[str, int]
+
+    def __init__(self, setup: "RigSetup") -> None:
+        self.setup = setup
+        self.id = setup.rig_id
+        self.algorithm = setup.algorithm
+        self.options = setup.options
+        self.keys = setup.keys
+        self.texts = setup.texts
+        self.random = SeededRandom(setup.seed)
+        self.draws = self.random.draws
+        self.now_us = 0
+        self.first_record = self.next_record = 0
+        self.consumers = {}
+        self.heap = []
+        self.timer_seq = 0
+        self.event_count = 0
+        self.why = []
+        self.out: list[TurningPoint] = []
+        self.sentence = {"code": "idle", "params": {}}
+        self.bill = None
+        self.redelivered = 0
+        self.finished = 0
+        self.history = {}
+        self.sessions_made = {}
+        self.crash_positions = {}
+        self.timer(SECOND_US, SAMPLE)
+
+    # -- time ---------------------------------------------------------------------------------------------------------------------------
+
+    def advance(self, until_us: int, first: int, times: Sequence[int], codes: Sequence[int]) -> None:
+        """Let everything happen up to and including `until_us`.
+
+        times, codes: arrival time and key code of the records `first`, `first` + 1, ...; those this rig has already seen are skipped, and
+        those after `until_us` are left for the next call. A timer goes before an arrival of the same microsecond.
+        """
+        heap = self.heap
+        place, stop = self.next_record - first, len(times)
+        arrival = times[place] if place < stop else NEVER
+        while True:
+            if heap and heap[0][0] <= arrival:
+                if heap[0][0] > until_us:
+                    break
+                at_us, _, kind, name, token = heappop(heap)
+                self.now_us = at_us
+                if kind == DONE:
+                    consumer = self.consumers.get(name)
+                    if consumer is not None and consumer.token == token:
+                        record, consumer.hand = consumer.hand, -1
+                        self.finished += 1
+                        second = at_us // SECOND_US
+                        acked = consumer.acked
+                        if second in acked:
+                            acked[second] += 1
+                        else:
+                            acked[second] = 1
+                            for old in [s for s in acked if s < second - BUCKETS_KEPT_S]:
+                                del acked[old]
+                        self.on_done(consumer, record)
+                elif kind == SAMPLE:
+                    self._sample()
+                else:
+                    self.on_timer(kind, name, token)
+            elif arrival <= until_us:
+                self.now_us = arrival
+                index = first + place
+                self.next_record = index + 1
+                self.on_arrival(index, codes[place])
+                place += 1
+                arrival = times[place] if place < stop else NEVER
+            else:
+                break
+        self.now_us = until_us
+
+    def timer(self, at_us: int, kind: int, name: str = "", token: int = 0) -> None:
+        """Wake this rig at `at_us`. Timers of one microsecond go off in the order they were set."""
+        self.timer_seq += 1
+        heappush(self.heap, (at_us, self.timer_seq, kind, name, token))
+
+    def start(self, consumer: Consumer, record: int) -> None:
+        """Put `record` into the consumer's hand; it is done `service_us` later unless the consumer crashes or lets go of it."""
+        consumer.hand = record
+        self.timer_seq += 1
+        heappush(self.heap, (self.now_us + consumer.service_us, self.timer_seq, DONE, consumer.name, consumer.token))
+
+    def drop_hand(self, consumer: Consumer) -> None:
+        """The consumer lets go of what it works on, without acknowledging."""
+        consumer.token += 1
+        consumer.hand = -1
+
+    def _sample(self) -> None:
+        second = self.now_us // SECOND_US
+        self.history[second] = self.skew_milli()
+        self.history.pop(second - HISTORY_KEPT_S, None)
+        self.timer(self.now_us + SECOND_US, SAMPLE)
+
+    # -- what a model answers -----------------------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def on_arrival(self, index: int, code: int) -> None:
+        """A producer hands over record `index` with key `code`."""
+
+    @abstractmethod
+    def on_done(self, consumer: Consumer, record: int) -> None:
+        """The consumer has finished `record`: acknowledge, take the next."""
+
+    def on_timer(self, kind: int, name: str, token: int) -> None:  # noqa: B027  (a model without timers of its own is complete)
+        """A timer that this model set."""
+
+    @abstractmethod
+    def take(self, consumer: Consumer) -> None:
+        """If the consumer is idle and working and there is something for it, start it."""
+
+    @abstractmethod
+    def do_join(self, joiners: Sequence[Consumer], cause: Cause) -> None: ...
+
+    @abstractmethod
+    def do_leave(self, consumer: Consumer, cause: Cause) -> None: ...
+
+    @abstractmethod
+    def do_crash(self, consumer: Consumer, cause: Cause) -> None: ...
+
+    @abstractmethod
+    def do_rejoin(self, consumer: Consumer, cause: Cause) -> None: ...
+
+    @abstractmethod
+    def weights(self) -> dict[str, int]:
+        """Consumer name -> records so far whose key (or partition) is its own now; where no key has an owner, records lately finished."""
+
+    @abstractmethod
+    def key_owners(self) -> list[str | None] | None:
+        """Owner of each live key, by first appearance; None: in this model no key has an owner."""
+
+    @abstractmethod
+    def units(self) -> dict[str, str | None] | None:
+        """Partition -> owner; None: this model shares by key or by record, not by partition."""
+
+    @abstractmethod
+    def space(self) -> tuple[list[int], list[str | None], int] | None:
+        """The hash space as (inclusive upper bounds, owners, slots); None: this model has none."""
+
+    @abstractmethod
+    def is_settled(self) -> bool:
+        """Whether the last change has come to rest. A crash that no broker has noticed yet has changed nothing."""
+
+    # -- commands -----------------------------------------------------------------------------------------------------------------------
+
+    def check(self, kind: str, name: str) -> None:
+        """Raise CommandError if `kind` makes no sense for this consumer here."""
+        consumer = self.consumers.get(name)
+        if consumer is None:
+            raise CommandError("consumer", f"there is no consumer {name} in {self.id}")
+        state = consumer.state
+        if kind == "rejoin" and state not in (CRASHED, GONE):
+            raise CommandError("consumer", f"{name} has not crashed")
+        if kind in ("crash", "pause", "resume", "slow") and state in (CRASHED, GONE):
+            raise CommandError("consumer", f"{name} has crashed; it can rejoin or leave")
+        if kind == "pause" and state == PAUSED:
+            raise CommandError("consumer", f"{name} is paused already")
+        if kind == "resume" and state == LIVE and consumer.service_us == consumer.normal_us:
+            raise CommandError("consumer", f"{name} is neither paused nor slow")
+
+    def join(self, joiners: Sequence[Consumer], position: int) -> None:
+        self.begin_change(position, "join", joiners[0].name)
+        for consumer in joiners:
+            self.consumers[consumer.name] = consumer
+        self.do_join(joiners, Cause(command=position))
+        self.settle()
+
+    def change(self, kind: str, name: str, position: int, service_us: int | None = None) -> None:
+        """Carry out leave, crash, rejoin, pause, resume or slow. `check` has been asked before."""
+        consumer, cause = self.consumers[name], Cause(command=position)
+        if kind in ("leave", "crash", "rejoin"):
+            self.begin_change(position, kind, name)
+        match kind:
+            case "leave":
+                self.do_leave(consumer, cause)
+            case "crash":
+                self.drop_hand(consumer)
+                consumer.state = CRASHED
+                consumer.deadline_from_us = self.now_us
+                self.crash_positions[consumer.session] = position
+                self.do_crash(consumer, cause)
+            case "rejoin":
+                consumer.state = LIVE
+                consumer.deadline_us = consumer.deadline_from_us = None
+                consumer.acked = {}
+                self.do_rejoin(consumer, cause)
+            case "pause":
+                consumer.state = PAUSED
+                self.say("paused", consumer=name, in_flight=self.held(consumer))
+            case "resume":
+                if consumer.state == LIVE:
+                    consumer.service_us = consumer.normal_us
+                consumer.state = LIVE
+                self.say("resumed", consumer=name)
+                self.take(consumer)
+            case "slow":
+                assert service_us is not None  # the lab passes it with this kind
+                consumer.service_us = service_us
+                if service_us == consumer.normal_us:
+                    self.say("resumed", consumer=name)
+                else:
+                    self.say("slow", consumer=name, rate=SECOND_US // service_us)
+        if kind in ("pause", "resume", "slow"):
+            self.emit(f"{self.model}.consumer.{kind}", cause, None, {}, {"consumer": name, "rate": SECOND_US // consumer.service_us})
+        self.settle()
+
+    def new_session(self, name: str) -> str:
+        """A name for the next life of this consumer at the broker: `c4`, then `c4~2`, `c4~3`."""
+        number = self.sessions_made.get(name, 0) + 1
+        self.sessions_made[name] = number
+        return name if number == 1 else f"{name}~{number}"
+
+    def notice_crash(self, session: str, name: str) -> Cause:
+        """The broker finds out that this session is dead: from here on things move, so the bill begins here. Returns the cause to name."""
+        position = self.crash_positions.pop(session)
+        self.begin_change(position, "crash", name)
+        consumer = self.consumers.get(name)
+        if consumer is not None and consumer.session == session:
+            consumer.state = GONE
+            consumer.deadline_us = consumer.deadline_from_us = None
+        return Cause(command=position)
+
+    @abstractmethod
+    def check_invariants(self) -> None:
+        """Raise InvariantError if the model has broken a rule of its own; asked after every command."""
+
+    # -- what a change cost -------------------------------------------------------------------------------------------------------------
+
+    def begin_change(self, position: int, kind: str, name: str) -> None:
+        """Remember how things stood. A change that comes before the last one settled goes on the same bill."""
+        bill = self.bill
+        if bill is not None and not bill.settled:
+            bill.position, bill.kind, bill.consumer = position, kind, name
+            return
+        space = self.space()
+        self.bill = Bill(
+            position=position, kind=kind, consumer=name, at_us=self.now_us, owners_before=self.key_owners(), units_before=self.units(),
+            space_before=(space[0], space[1]) if space else None, shares_before=self.shares(), skew_before=self.skew_milli(),
+            redelivered_from=self.redelivered,
+        )  # fmt: skip
+        self.why = []
+
+    def settle(self) -> None:
+        """Close the bill if things have come to rest; while they have not, it shows what has moved so far."""
+        bill = self.bill
+        if bill is None or bill.settled:
+            return
+        bill.settled = self.is_settled()
+        bill.skew_after = self.skew_milli()
+        bill.compare(self.key_owners(), self.units(), self.space())
+        if bill.settled:
+            self.on_settled(bill)
+
+    def on_settled(self, bill: Bill) -> None:  # noqa: B027  (most models have said all they have to say by then)
+        """The last change has come to rest and its bill is closed."""
+
+    def shares(self) -> dict[str, int]:
+        """Consumer -> its share of the load in millionths."""
+        weights = self.weights()
+        total = sum(weights.values())
+        return {name: weights.get(name, 0) * 1_000_000 // total if total else 0 for name in self.consumers}
+
+    def skew_milli(self) -> int | None:
+        """Largest share over mean share, in thousandths, over all consumers that the broker still counts; None with nothing to share."""
+        weights = self.weights()
+        counted = [weights.get(name, 0) for name, consumer in self.consumers.items() if consumer.state != GONE or weights.get(name)]
+        total = sum(counted)
+        return max(counted) * len(counted) * 1000 // total if total else None
+
+    # -- saying what happened -----------------------------------------------------------------------------------------------------------
+
+    def emit(self, kind: str, cause: Cause, rule: str | None, inputs: Json, data: Json) -> Cause:
+        """Record a turning point; what is returned is the cause to name in what follows from it."""
+        self.event_count += 1
+        event = TurningPoint(f"{self.id}:{self.event_count}", self.now_us, self.id, kind, cause, rule, inputs, data)
+        self.out.append(event)
+        if len(self.why) < WHY_MAX:
+            self.why.append(event.to_json(self.event_count))
+        return Cause(event=event.id)
+
+    def say(self, code: str, /, **params: Any) -> None:
+        """Set the lane's sentence; the words for `code` are in the page's catalogue, in each language."""
+        self.sentence = {"code": code, "params": params}
+
+    # -- looking ------------------------------------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def held(self, consumer: Consumer) -> int:
+        """Records the broker has given to this consumer and not yet seen acknowledged."""
+
+    @abstractmethod
+    def state_word(self, consumer: Consumer) -> str:
+        """live | slow | paused | crashed | waiting | gone"""
+
+    @abstractmethod
+    def picture(self) -> Json: ...
+
+    @abstractmethod
+    def route(self, index: int, code: int) -> Json:
+        """Where record `index` went, step by step."""
+
+    @abstractmethod
+    def lag(self) -> int:
+        """Records that arrived and are not done."""
+
+    @classmethod
+    @abstractmethod
+    def algorithms(cls) -> list[Json]: ...
+
+    # -- checkpoints --------------------------------------------------------------------------------------------------------------------
+
+    def to_json(self) -> Json:
+        """Every field of STATE as plain JSON types (integer keys of dicts stay integers)."""
+        return {name: _plain(getattr(self, name)) for name in self.STATE}
+
+    def load(self, state: Json) -> None:
+        """Become the rig that `to_json` described."""
+        hints = get_type_hints(type(self))
+        for name in self.STATE:
+            setattr(self, name, msgspec.convert(state[name], hints[name], dec_hook=_from_plain))
+        self.random.draws = self.draws
+        self.on_loaded()
+
+    def on_loaded(self) -> None:  # noqa: B027  (a model without caches has nothing to rebuild)
+        """Rebuild what STATE leaves out because it can be derived."""
+
+    def ordinary_state(self, consumer: Consumer) -> str:
+        """The state word as far as it is the same in every model."""
+        if consumer.state == LIVE and consumer.service_us > consumer.normal_us:
+            return "slow"
+        return consumer.state
+
+    def switched(self, algorithm: str, position: int) -> None:
+        """This rig has taken an older one's place and gone through the same history."""
+        self.emit(f"{self.model}.algorithm_switched", Cause(command=position), None, {}, {"algorithm": algorithm})
+        if self.bill is None or self.bill.position == 0:
+            self.say("switched", algorithm=algorithm)
+
+
+def _plain(value: object) -> Any:
+    return msgspec.to_builtins(value, enc_hook=_to_list)
+
+
+def _to_list(value: object) -> object:
+    if isinstance(value, deque):
+        return list(value)
+    to_json = getattr(value, "to_json", None)
+    if to_json is None:
+        raise NotImplementedError(f"{type(value)} cannot be part of a checkpoint")
+    return to_json()
+
+
+def _from_plain(wanted: type, value: Any) -> Any:
+    if get_origin(wanted) is deque:
+        return deque(value)
+    from_json = getattr(wanted, "from_json", None)
+    if from_json is None:
+        raise NotImplementedError(f"{wanted} cannot be part of a checkpoint")
+    return from_json(value)

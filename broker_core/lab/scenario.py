@@ -1,0 +1,139 @@
+"""A scenario: all that a lab begins with. With the seed and the commands it is the whole experiment.
+
+`{"name", "seed", "workload": {...}, "rigs": [{"id", "model", "algorithm", ...}], "consumers": 3, "consumer_rate": 10}`; every key may be
+left out, `{}` is the demo: 3 consumers that take 10 records a second each, 36 flights a second by tail number, four lanes with 12
+partitions.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from broker_core.errors import CommandError
+from broker_core.events import Json
+from broker_core.lab.command import RIG_ID, refuse_unknown, whole
+from broker_core.lab.limits import DEFAULT_LIMITS, Limits
+from broker_core.lab.rig import Rig
+from broker_core.lab.rigs.kafka import KafkaRig
+from broker_core.lab.rigs.pulsar import PulsarRig
+from broker_core.lab.rigs.rabbitmq import RabbitMqRig
+from broker_core.lab.rigs.tubemq import TubeMqRig
+from broker_core.lab.workload import workload_from_json
+
+RIG_KINDS: Mapping[str, type[Rig]] = MappingProxyType({"pulsar": PulsarRig, "kafka": KafkaRig, "tubemq": TubeMqRig, "rabbitmq": RabbitMqRig})
+DEFAULT_ALGORITHM = MappingProxyType({"pulsar": "consistent_hash", "kafka": "range", "tubemq": "modulo", "rabbitmq": "prefetch_5"})
+RIGS_MAX = 8
+PARTITIONS_MAX = 1000
+SEED_MAX = 2**63 - 1
+_FIELDS = {"name", "seed", "workload", "rigs", "consumers", "consumer_rate"}
+_RIG_FIELDS = {
+    "pulsar": {"receiver_queue_size"},
+    "kafka": {"partitions", "topic"},
+    "tubemq": {"partitions", "brokers", "topic"},
+    "rabbitmq": {"topic"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RigSpec:
+    id: str
+    model: str
+    algorithm: str
+    options: Json
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """workload: as the workload's own checks accepted it. consumers: how many join at the start. consumer_rate: records per second each."""
+
+    name: str
+    seed: int
+    workload: Json
+    rigs: tuple[RigSpec, ...]
+    consumers: int
+    consumer_rate: int
+
+
+def algorithm_ids(model: str) -> list[str]:
+    """The algorithms that a lane of this model can run, the default first."""
+    return [entry["id"] for entry in RIG_KINDS[model].algorithms()]
+
+
+def scenario_from_json(raw: object, limits: Limits = DEFAULT_LIMITS) -> Scenario:
+    """Check a scenario and fill in what it leaves out. Raises CommandError at the field that is wrong."""
+    if not isinstance(raw, dict):
+        raise CommandError("scenario", "must be an object")
+    refuse_unknown(raw, _FIELDS, "", "scenario")
+    name = raw.get("name", "demo")
+    if not isinstance(name, str) or not 1 <= len(name) <= 64 or not name.isprintable():
+        raise CommandError("name", "must be 1 to 64 printable characters")
+    seed = whole("seed", raw.get("seed", 7), 0, SEED_MAX)
+    workload = workload_from_json(raw.get("workload", {}), limits, seed)
+    return Scenario(
+        name=name,
+        seed=seed,
+        workload=workload.to_json(),
+        rigs=_check_rigs(raw.get("rigs")),
+        consumers=whole("consumers", raw.get("consumers", 3), 0, limits.consumers_max),
+        consumer_rate=whole("consumer_rate", raw.get("consumer_rate", 10), 1, limits.service_per_second_max),
+    )
+
+
+def scenario_to_json(scenario: Scenario) -> Json:
+    """The scenario as `scenario_from_json` takes it."""
+    return {
+        "name": scenario.name, "seed": scenario.seed, "workload": scenario.workload, "consumers": scenario.consumers,
+        "consumer_rate": scenario.consumer_rate,
+        "rigs": [{"id": rig.id, "model": rig.model, "algorithm": rig.algorithm, **rig.options} for rig in scenario.rigs],
+    }  # fmt: skip
+
+
+def _check_rigs(raw: object) -> tuple[RigSpec, ...]:
+    if raw is None:
+        raw = [{"model": model} for model in RIG_KINDS]
+    if not isinstance(raw, list) or not 1 <= len(raw) <= RIGS_MAX:
+        raise CommandError("rigs", f"must be a list of 1 to {RIGS_MAX} rigs")
+    specs: list[RigSpec] = []
+    for place, entry in enumerate(raw):
+        where = f"rigs.{place}"
+        if not isinstance(entry, dict):
+            raise CommandError(where, "must be an object")
+        model = entry.get("model")
+        if not isinstance(model, str) or model not in RIG_KINDS:
+            raise CommandError(f"{where}.model", f"must be one of {', '.join(RIG_KINDS)}")
+        refuse_unknown(entry, {"id", "model", "algorithm"} | _RIG_FIELDS[model], f"{where}.", where)
+        rig_id = entry.get("id", model)
+        if not isinstance(rig_id, str) or not RIG_ID.fullmatch(rig_id) or rig_id in ("all", "lab"):
+            raise CommandError(f"{where}.id", "must be 1 to 32 lower-case letters, digits, _ or -, and not all or lab")
+        if any(spec.id == rig_id for spec in specs):
+            raise CommandError(f"{where}.id", f"{rig_id} is there twice")
+        algorithm = entry.get("algorithm", DEFAULT_ALGORITHM[model])
+        check_algorithm(model, algorithm, f"{where}.algorithm")
+        specs.append(RigSpec(rig_id, model, algorithm, _check_options(model, entry, where)))
+    return tuple(specs)
+
+
+def check_algorithm(model: str, algorithm: object, field: str) -> None:
+    """Raise CommandError unless a lane of this model can run it."""
+    known = algorithm_ids(model)
+    if algorithm not in known:
+        raise CommandError(field, f"must be one of {', '.join(known)}")
+
+
+def _check_options(model: str, entry: Json, where: str) -> Json:
+    options: Json = {}
+    if model == "pulsar":
+        # Below 2 the client could never grant half of its queue again.
+        options["receiver_queue_size"] = whole(f"{where}.receiver_queue_size", entry.get("receiver_queue_size", 1000), 2, 100_000)
+        return options
+    topic = entry.get("topic", "flights")
+    if not isinstance(topic, str) or not RIG_ID.fullmatch(topic):
+        raise CommandError(f"{where}.topic", "must be 1 to 32 lower-case letters, digits, _ or -")
+    options["topic"] = topic
+    if model in ("kafka", "tubemq"):
+        options["partitions"] = whole(f"{where}.partitions", entry.get("partitions", 12), 1, PARTITIONS_MAX)
+    if model == "tubemq":
+        options["brokers"] = whole(f"{where}.brokers", entry.get("brokers", 3), 1, 100)
+        if options["partitions"] % options["brokers"]:
+            raise CommandError(f"{where}.partitions", "must be a multiple of the number of brokers")
+    return options

@@ -1,0 +1,108 @@
+"""What a page draws, as one plain JSON object: a pure function of the lab's state.
+
+What changes with every record is kept in objects keyed by id and not in lists, so that a frame's patch stays small (`patch.py`).
+"""
+
+from typing import TYPE_CHECKING
+
+from broker_core.clock import SECOND_US
+from broker_core.events import Json
+from broker_core.lab.rig import CRASHED, GONE, HISTORY_KEPT_S, LIVE, RATE_WINDOW_S, Consumer, Rig
+
+if TYPE_CHECKING:
+    from broker_core.lab.lab import Lab
+
+RECENT_SHOWN = 64
+
+
+def lab_view(lab: "Lab") -> Json:
+    """The view of a whole lab; its parts are described in docs/interface.md."""
+    rigs = {rig_id: rig_view(lab, rig) for rig_id, rig in lab.rigs.items()}
+    present = {name for rig in lab.rigs.values() for name, consumer in rig.consumers.items() if consumer.state not in (CRASHED, GONE)}
+    last = lab.record_count
+    first = max(0, last - RECENT_SHOWN)
+    codes = lab.workload.key_codes(first, last)
+    return {
+        "at_us": lab.now_us,
+        "playing": lab.playing,
+        "speed": lab.speed_milli / 1000,
+        "seed": lab.scenario.seed,
+        "scenario": lab.scenario.name,
+        "record_count": last,
+        "key_count": lab.keys.count_at(last),
+        "consumer_count": len(present),
+        "consumer_rate": lab.scenario.consumer_rate,
+        "workload": lab.workload.view(last),
+        "recent": {
+            str(index): {"key": lab.workload.key(code) if code >= 0 else None, "row": lab.workload.row(index)}
+            for index, code in enumerate(codes, first)
+        },
+        "consumers": {name: {"color": color, "order": color - 1} for name, color in lab.seen.items()},
+        "caption": lab.caption,
+        "timeline": {str(position): entry for position, entry in lab.timeline.items()},
+        "history": _history(lab),
+        "rig_order": list(lab.rigs),
+        "rigs": rigs,
+    }
+
+
+def _history(lab: "Lab") -> Json:
+    second = lab.now_us // SECOND_US
+    return {
+        str(at): {rig_id: _thousandths(rig.history.get(at)) for rig_id, rig in lab.rigs.items()}
+        for at in range(max(1, second - HISTORY_KEPT_S + 1), second + 1)
+    }
+
+
+def rig_view(lab: "Lab", rig: Rig) -> Json:
+    """One lane."""
+    shares = rig.shares()
+    before = rig.bill.shares_before if rig.bill else {}
+    last = lab.record_count - 1
+    route: Json | None = None
+    if last >= 0:
+        code = lab.workload.key_code(last)
+        route = {"record": last, "key": lab.workload.key(code) if code >= 0 else None, "keyless": code < 0, **rig.route(last, code)}
+    picture = rig.picture()
+    if "space" in picture:
+        picture["needle"] = route["hash"] if route else None
+    return {
+        "model": rig.model,
+        "algorithm": rig.algorithm,
+        "algorithms": rig.algorithms(),
+        "order": list(rig.consumers),
+        "consumers": {
+            name: _consumer_view(rig, consumer, shares[name], before.get(name)) for name, consumer in rig.consumers.items()
+        },
+        "skew": _thousandths(rig.skew_milli()),
+        "lag": rig.lag(),
+        "bill": rig.bill.to_view(rig.redelivered, lab.keys.count_at(lab.record_count)) if rig.bill else None,
+        "why": rig.why,
+        "sentence": rig.sentence,
+        "route": route,
+        "picture": picture,
+    }  # fmt: skip
+
+
+def _consumer_view(rig: Rig, consumer: Consumer, share: int, before: int | None) -> Json:
+    second = rig.now_us // SECOND_US
+    window = min(max(second, 1), RATE_WINDOW_S)
+    rate_tenths = consumer.acked_between(second - window, second) * 10 // window if consumer.state not in (CRASHED, GONE) else 0
+    return {
+        "name": consumer.name,
+        "color": consumer.color,
+        "state": rig.state_word(consumer),
+        "share": share / 1_000_000,
+        "share_before": None if before is None else before / 1_000_000,
+        "rate": rate_tenths / 10,
+        "capacity": SECOND_US // consumer.service_us,
+        "slow": consumer.state == LIVE and consumer.service_us > consumer.normal_us,
+        "in_flight": int(consumer.hand >= 0),
+        "unacked": rig.held(consumer),
+        "deadline_us": consumer.deadline_us,
+        "deadline_from_us": consumer.deadline_from_us,
+    }
+
+
+def _thousandths(value: int | None) -> float | None:
+    return None if value is None else value / 1000

@@ -1,0 +1,86 @@
+"""The lab's workload from what a person asked for, and back.
+
+    {"kind": "flights", "key": "tail_number", "rate": 36}
+    {"kind": "uniform", "keys": 1000, "rate": 36}
+    {"kind": "zipf", "keys": 1000, "exponent": 1.1, "rate": 36}
+    {"kind": "hot_key", "keys": 1000, "share": 0.3, "rate": 36}
+
+Every field but the kind may be left out, and the kind too: {} is the demo's, flights by tail number at 36 records a second.
+"""
+
+import math
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from broker_core.errors import CommandError
+from broker_core.lab.limits import DEFAULT_LIMITS, Limits
+from broker_core.lab.workload_base import Workload
+from broker_core.lab.workload_flights import KEY_COLUMNS, FlightsWorkload
+from broker_core.lab.workload_synthetic import HotKeyWorkload, UniformWorkload, ZipfWorkload
+
+__all__ = ["KEY_COLUMNS", "Workload", "workload_from_json"]
+
+DEFAULT_RATE = 36
+DEFAULT_KEYS = 1_000
+DEFAULT_EXPONENT = 1.1
+DEFAULT_SHARE = 0.3
+EXPONENT_MAX = 5
+
+_FIELDS = {
+    "flights": {"key"},
+    "uniform": {"keys"},
+    "zipf": {"keys", "exponent"},
+    "hot_key": {"keys", "share"},
+}
+
+
+def workload_from_json(data: Any, limits: Limits = DEFAULT_LIMITS, seed: int = 7) -> Workload:
+    """The workload that `data` describes. seed: the lab's; real flights do not depend on it.
+
+    Raises CommandError("workload...", reason) for anything but a mapping of the fields above: another kind, an unknown field, a wrong
+    type (a bool is no number), a number out of range, not finite or with more decimals than it may have (3 for exponent, 6 for share);
+    also where the flights are not installed.
+
+    >>> workload_from_json({"kind": "uniform", "keys": 10}).to_json()
+    {'kind': 'uniform', 'keys': 10, 'rate': 36}
+    """
+    if not isinstance(data, Mapping):
+        raise CommandError("workload", "must be an object")
+    kind = data.get("kind", "flights")
+    if not isinstance(kind, str) or kind not in _FIELDS:
+        raise CommandError("workload.kind", f"must be one of {', '.join(_FIELDS)}")
+    unknown = sorted(str(name) for name in data if name not in _FIELDS[kind] | {"kind", "rate"})
+    if unknown:
+        raise CommandError(f"workload.{unknown[0][:40]}", f"is no field of the workload {kind}")
+    rate = _whole(data, "rate", DEFAULT_RATE, 1, limits.records_per_second_max)
+    if kind == "flights":
+        key_by = data.get("key", "tail_number")
+        if not isinstance(key_by, str) or key_by not in KEY_COLUMNS:
+            raise CommandError("workload.key", f"must be one of {', '.join(KEY_COLUMNS)}")
+        return FlightsWorkload(rate, key_by)
+    # One hot key needs another beside it.
+    keys = _whole(data, "keys", DEFAULT_KEYS, 2 if kind == "hot_key" else 1, limits.keys_max)
+    if kind == "zipf":
+        return ZipfWorkload(rate, keys, seed, _fixed_point(data, "exponent", DEFAULT_EXPONENT, EXPONENT_MAX, 1_000))
+    if kind == "hot_key":
+        return HotKeyWorkload(rate, keys, seed, _fixed_point(data, "share", DEFAULT_SHARE, 1, 1_000_000))
+    return UniformWorkload(rate, keys, seed)
+
+
+def _whole(data: Mapping[str, Any], name: str, default: int, low: int, high: int) -> int:
+    value = data.get(name, default)
+    if type(value) is not int or not low <= value <= high:
+        raise CommandError(f"workload.{name}", f"must be a whole number from {low} to {high:,}")
+    return value
+
+
+def _fixed_point(data: Mapping[str, Any], name: str, default: float, high: int, units: int) -> int:
+    """The number 0..high in whole units of 1/units: from here on no float is left that could decide a key."""
+    value = data.get(name, default)
+    if type(value) not in (int, float) or not math.isfinite(value) or not 0 <= value <= high:
+        raise CommandError(f"workload.{name}", f"must be a number from 0 to {high}")
+    scaled = Decimal(repr(value)) * units
+    if scaled != int(scaled):
+        raise CommandError(f"workload.{name}", f"may have at most {len(str(units)) - 1} decimals")
+    return int(scaled)

@@ -1,0 +1,103 @@
+"""What every workload is: records that arrive evenly in virtual time, each with a key code. Time and codes are whole numbers."""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from broker_core.clock import SECOND_US
+
+CHUNK_BITS = 12
+CHUNK_SIZE = 1 << CHUNK_BITS
+# 64 chunks hold the last 262,144 records, more than any lane looks back; beyond that a code is simply computed again.
+CHUNKS_MAX = 64
+
+CodeArray = NDArray[np.signedinteger[Any]]
+
+
+class Workload(Protocol):
+    """The record stream that all rigs of a lab share. A record is its index, from 0; everything about it follows from that.
+
+    rate: records per second of virtual time. key_count: how many different keys can appear, None if unknown.
+    """
+
+    rate: int
+    key_count: int | None
+
+    def arrival_us(self, index: int) -> int: ...
+    def count_until(self, at_us: int) -> int: ...
+    def key_code(self, index: int) -> int: ...
+    def key_codes(self, start: int, stop: int) -> list[int]: ...
+    def key(self, code: int) -> str: ...
+    def distinct_until(self, count: int) -> tuple[list[int], list[int]]: ...
+    def row(self, index: int) -> dict[str, str | int | None] | None: ...
+    def payload(self, index: int) -> str: ...
+    def to_json(self) -> dict[str, Any]: ...
+    def view(self, record_count: int) -> dict[str, Any]: ...
+
+
+class EvenArrivals:
+    """Records 1/rate seconds apart: record i arrives at (i + 1) / rate seconds, rounded down to the microsecond."""
+
+    rate: int
+
+    def arrival_us(self, index: int) -> int:
+        """When record `index` arrives, in microseconds of virtual time. The first one waits a whole gap: at 0 the lab is empty."""
+        return (index + 1) * SECOND_US // self.rate
+
+    def count_until(self, at_us: int) -> int:
+        """How many records have arrived at or before `at_us`: the exact inverse of `arrival_us`."""
+        # floor(n * 10**6 / rate) <= at  <=>  n * 10**6 < (at + 1) * rate
+        return max(0, ((at_us + 1) * self.rate - 1) // SECOND_US)
+
+
+class CodeChunks:
+    """Key codes by record index, read from arrays a chunk at a time, so that a hot loop costs one dictionary look-up.
+
+    compute: (start, stop) -> the codes of records start..stop-1.
+    """
+
+    __slots__ = ("_chunks", "_compute")
+
+    def __init__(self, compute: Callable[[int, int], CodeArray]) -> None:
+        self._compute = compute
+        self._chunks: dict[int, list[int]] = {}
+
+    def at(self, index: int) -> int:
+        """The code of record `index`."""
+        try:
+            return self._chunks[index >> CHUNK_BITS][index & (CHUNK_SIZE - 1)]
+        except KeyError:
+            return self._load(index >> CHUNK_BITS)[index & (CHUNK_SIZE - 1)]
+
+    def between(self, start: int, stop: int) -> list[int]:
+        """The codes of records start..stop-1."""
+        number = start >> CHUNK_BITS
+        if start < stop and (stop - 1) >> CHUNK_BITS == number:
+            chunk = self._chunks.get(number) or self._load(number)
+            first = number << CHUNK_BITS
+            return chunk[start - first : stop - first]
+        return self._compute(start, stop).tolist() if start < stop else []
+
+    def _load(self, number: int) -> list[int]:
+        start = number << CHUNK_BITS
+        if len(self._chunks) >= CHUNKS_MAX:
+            # The oldest loaded goes; dicts keep the order in which they were filled.
+            del self._chunks[next(iter(self._chunks))]
+        chunk: list[int] = self._compute(start, start + CHUNK_SIZE).tolist()
+        self._chunks[number] = chunk
+        return chunk
+
+
+def distinct_codes(codes: CodeArray) -> tuple[list[int], list[int]]:
+    """The distinct codes of 0 or more, in order of first appearance, and the index at which each appeared first.
+
+    >>> distinct_codes(np.array([4, -1, 2, 4]))
+    ([4, 2], [0, 2])
+    """
+    values, first = np.unique(codes, return_index=True)
+    keyed = values >= 0
+    values, first = values[keyed], first[keyed]
+    order = np.argsort(first, kind="stable")
+    return values[order].tolist(), first[order].tolist()

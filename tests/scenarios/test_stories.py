@@ -1,0 +1,68 @@
+"""Stories: what a person orders, and every turning point that it causes, in text.
+
+Above `----` are orders: `lab NAME=VALUE ...` once, `at SECONDS`, or `KIND [CONSUMER] [rig=ID] [NAME=VALUE ...]`; below it what happened. To
+accept a change after reading it line by line: `ACCEPT_STORIES=1 pytest tests/scenarios/test_stories.py`.
+"""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from broker_core.lab.lab import Lab
+from broker_core.lab.scenario import scenario_from_json
+
+STORIES = sorted((Path(__file__).parent / "stories").glob("*.txt"))
+
+
+def value(text):
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def tell(orders):
+    """Carry out the orders; the turning points as lines."""
+    lab, lines = None, []
+    for number, order in enumerate(orders, 1):
+        kind, *words = order.split()
+        pairs = {name: value(text) for name, text in (word.split("=", 1) for word in words if "=" in word)}
+        plain = [word for word in words if "=" not in word]
+        if kind == "lab":
+            rigs = [{"model": model, "algorithm": algorithm} for model, algorithm in (rig.split(":") for rig in pairs.pop("rigs").split(","))]
+            workload = {"kind": "uniform", "keys": pairs.pop("keys", 100), "rate": pairs.pop("rate", 20)}
+            lab = Lab(scenario_from_json({"rigs": rigs, "workload": workload, **pairs}))
+        elif kind == "at":
+            lines += describe(lab.advance_to(round(float(plain[0]) * 1_000_000)))
+        else:
+            rig = pairs.pop("rig", "all")
+            command = {"command_id": f"s{number}", "kind": kind, "rig": rig, "consumer": plain[0] if plain else None, "args": pairs}
+            lines += describe(lab.submit(command))
+    for rig in lab.rigs.values():
+        bill = rig.bill.to_view(rig.redelivered, 0)
+        figures = " ".join(f"{name}={bill[name]}" for name in ("keys_moved", "keys_total", "partitions_moved", "redelivered", "pause_us"))
+        lines.append(f"bill {rig.id}: {figures}")
+    return lines
+
+
+def describe(events):
+    return [
+        f"{event['at_us'] / 1_000_000:.3f} {event['kind']} by {event['rule'] or 'order'} {json.dumps(event['data'], sort_keys=True)}"
+        for event in events
+    ]
+
+
+@pytest.mark.parametrize("path", STORIES, ids=lambda path: path.stem)
+def test_story(path):
+    title_and_orders, _, expected = path.read_text().partition("----\n")
+    lines = title_and_orders.splitlines()
+    told = "\n".join(tell([line for line in lines if line and not line.startswith("#")])) + "\n"
+    if os.environ.get("ACCEPT_STORIES"):
+        path.write_text(f"{title_and_orders}----\n{told}")
+    assert told == expected
+
+
+def test_there_are_stories():
+    assert len(STORIES) >= 8
