@@ -1,0 +1,101 @@
+"""The websocket entrance: one lab's frames to one browser. Decides nothing; commands come by POST."""
+
+import msgspec
+from channels.consumer import AsyncConsumer
+from channels.exceptions import StopConsumer
+from django.conf import settings
+from django.http.request import split_domain_port, validate_host
+
+from broker_core.events import Json
+from dashboard import selectors
+from dashboard.feed import LabFeed, Reader, TooMany, feed, in_thread
+
+CLOSE_BAD_MESSAGE = 4400     # anything but a snapshot request or an acknowledgement
+CLOSE_FORBIDDEN = 4403       # a page of another site opened the socket
+CLOSE_UNKNOWN_LAB = 4404
+CLOSE_TOO_MANY = 4429        # more messages than a reader of frames has to send
+
+
+class Acknowledgement(msgspec.Struct, tag_field="type", tag="ack", forbid_unknown_fields=True):
+    seq: int
+
+
+class SnapshotRequest(msgspec.Struct, tag_field="type", tag="snapshot", forbid_unknown_fields=True):
+    pass
+
+
+_decoder = msgspec.json.Decoder(Acknowledgement | SnapshotRequest)
+
+
+class LabConsumer(AsyncConsumer):
+    """Joins the feed of one lab. Frames are sent by the feed itself; here are only the browser's two messages."""
+
+    channel_layer_alias = "none"      # no group, no layer: see design in docs/; nothing is ever sent to one socket by name
+    reader: Reader | None = None
+    lab: LabFeed | None = None
+
+    async def dispatch(self, message: Json) -> None:
+        # Not the base class's: that hops to a thread for every message, to close database connections that are not used here.
+        match message["type"]:
+            case "websocket.connect":
+                await self.connect()
+            case "websocket.receive":
+                await self.receive(message)
+            case "websocket.disconnect":
+                if self.lab is not None and self.reader is not None:
+                    self.lab.leave(self.reader)
+                raise StopConsumer
+
+    async def connect(self) -> None:
+        await self.send({"type": "websocket.accept"})     # a code can only be told to a socket that is open
+        lab_id = self.scope["url_route"]["kwargs"]["lab_id"]
+        if not origin_is_ours(self.scope):
+            await self.close(CLOSE_FORBIDDEN)
+        elif not await in_thread(selectors.lab_exists)(lab_id=lab_id):
+            await self.close(CLOSE_UNKNOWN_LAB)
+        else:
+            self.reader = Reader(self.base_send)
+            self.lab = await feed().watch(lab_id, self.reader)
+
+    async def receive(self, message: Json) -> None:
+        if self.reader is None or self.lab is None:
+            return                                        # already told to go
+        try:
+            text = message.get("text") or ""
+            if len(text) > settings.SOCKET_MESSAGE_BYTES_MAX:
+                raise msgspec.DecodeError("too long")
+            self.reader.count_message()
+            match _decoder.decode(text):
+                case Acknowledgement(seq=seq):
+                    await self.lab.acknowledge(self.reader, seq)
+                case SnapshotRequest():
+                    await self.lab.send_snapshot(self.reader)
+        except (msgspec.DecodeError, RecursionError):
+            await self.close(CLOSE_BAD_MESSAGE)
+        except TooMany:
+            await self.close(CLOSE_TOO_MANY)
+
+    async def close(self, code: int) -> None:
+        if self.lab is not None and self.reader is not None:
+            self.lab.leave(self.reader)
+            self.reader = None
+        await self.send({"type": "websocket.close", "code": code})
+
+
+async def unknown_socket(scope: Json, receive: object, send: object) -> None:
+    """Any other address: the handshake is accepted only to say that there is nothing here."""
+    await send({"type": "websocket.accept"})  # type: ignore[operator]
+    await send({"type": "websocket.close", "code": CLOSE_UNKNOWN_LAB})  # type: ignore[operator]
+
+
+def origin_is_ours(scope: Json) -> bool:
+    """Whether a browser's page of this very site opened the socket. A program sends no Origin, and reads what anybody may read."""
+    headers = dict(scope["headers"])
+    host = headers.get(b"host", b"").decode("latin1")
+    if not validate_host(split_domain_port(host)[0], settings.ALLOWED_HOSTS):
+        return False
+    origin = headers.get(b"origin")
+    if origin is None:
+        return True
+    scheme, _separator, origin_host = origin.decode("latin1").partition("://")
+    return scheme in {"http", "https"} and origin_host.lower() == host.lower()

@@ -1,0 +1,255 @@
+"""One lab's runner: what the shard calls to load it, let its time pass, carry out its commands and tell browsers.
+
+    take lease ─► load: checkpoint + journal, re-derived up to the floor ─► per frame: advance by the wall clock x speed ─► view ─► frame
+                                                                              ▲ commands: stamped, decided, committed, then published
+
+The floor makes a crash invisible: before a browser can see virtual time t, a floor of t or more stands in the row, and the next holder
+re-derives that far before it decides anything. The same holds for frame numbers (seq_floor).
+Nothing here asks the clock: the shard passes the wall time in, and tests pass what they like.
+"""
+
+from collections import deque
+from collections.abc import Callable
+
+import msgspec
+from django.conf import settings
+from django.utils.translation import gettext
+
+from broker_core.errors import CommandError, ReplayError
+from broker_core.events import Json
+from broker_core.lab.lab import Lab as CoreLab
+from broker_core.lab.limits import Limits
+from broker_core.lab.patch import diff
+from broker_core.lab.scenario import scenario_from_json
+from dashboard import ledger
+from dashboard.ledger import Commit, Decision
+from dashboard.models import Lab, StoredCommand
+from dashboard.transport import Frame
+
+RESERVE_S = 1.5              # how far ahead of now the floor is set, in wall time; renewed when RESERVE_LEFT_S is left
+RESERVE_LEFT_S = 0.5
+RESERVE_FRAMES = 1_000
+DEBT_MAX_S = 2.0             # a lab that cannot keep up slows down; it does not try to catch up more than this
+BEHIND_SHOWN_MS = 250        # less is the frame's own beat
+CHECKPOINT_RECORDS = 2_000
+SLICE_US = 250_000           # virtual time that is derived between two looks at the wall clock, at first
+_encoder = msgspec.json.Encoder()
+
+Clock = Callable[[], float]  # wall time in seconds, from anywhere, never backwards
+
+
+def core_limits() -> Limits:
+    """The core's limits, as the settings have them."""
+    return Limits(consumers_max=settings.CONSUMERS_PER_RIG_MAX, records_per_second_max=settings.RECORDS_PER_S_MAX)
+
+
+def encode(value: object) -> str:
+    return _encoder.encode(value).decode()
+
+
+def snapshot_text(lab_id: str, epoch: int, seq: int, at_us: int, view_text: str) -> str:
+    """The message that needs nothing before it. The view is text already: it was encoded once, for everybody."""
+    head = encode({"type": "snapshot", "lab": lab_id, "epoch": epoch, "seq": seq, "at_us": at_us})
+    return f'{head[:-1]},"view":{view_text}}}'
+
+
+class LabDriver:
+    """Drives one lab under one epoch.
+
+    row: the lab as it was when the lease was taken. core: the lab itself. loaded: it has reached the floor and takes commands.
+    """
+
+    def __init__(self, row: Lab, wall_s: float) -> None:
+        self.lab_id, self.epoch, self.is_template = row.pk, row.epoch, row.slug is not None
+        self.seq = row.seq_floor
+        self.floor_us, self.seq_floor = row.clock_floor_us, row.seq_floor
+        scenario = scenario_from_json(row.scenario, core_limits())
+        checkpoint = ledger.checkpoint_latest(row)
+        if checkpoint is None:
+            self.core, position = CoreLab(scenario, core_limits()), 0
+        else:
+            self.core, position = CoreLab.restore(scenario, bytes(checkpoint.state), core_limits()), checkpoint.position
+        self.checkpoint_at = self.core.record_count
+        self.journal = deque(ledger.commands_after(row, position))
+        self.event_seq_stored = ledger.event_seq_last(row.pk)
+        self.events: list[Json] = []           # turning points that are neither stored nor shown yet
+        self.decisions: list[Decision] = []    # of a fork's borrowed commands, on the way to the floor
+        self.view: Json = {}
+        self.needs_full = True                 # browsers cannot follow on from what another holder sent
+        self.auto_paused = False
+        self.behind_ms = 0
+        self.base_wall_s, self.base_us = wall_s, self.core.now_us
+        self.stored_wall_s = -1e9              # when the view was last written
+        self._slice_us = SLICE_US
+
+    @property
+    def loaded(self) -> bool:
+        return not self.journal and self.core.now_us >= self.floor_us
+
+    # -- up to the floor ---------------------------------------------------------------------------------------------
+
+    def load(self, clock: Clock, budget_s: float) -> bool:
+        """Re-derive towards the floor for about budget_s. True once the lab takes commands. Raises ReplayError for a broken journal."""
+        until_s = clock() + budget_s
+        while not self.loaded and clock() < until_s:
+            if self.journal and (self.journal[0].at_us or 0) <= self.core.now_us:
+                self._replay(self.journal.popleft())
+                continue
+            goal_us = max(self.floor_us, self.core.now_us) if not self.journal else self.journal[0].at_us or 0
+            self._advance(min(goal_us, self.core.now_us + self._slice_us), clock)
+        if self.loaded:
+            self._rebase(clock())
+        return self.loaded
+
+    def _replay(self, command: StoredCommand) -> None:
+        """An entry of the journal, at its own time. One that was decided before must be possible again; a borrowed one may not be."""
+        try:
+            self._tell(self.core.submit({**command.body, "position": command.position, "at_us": command.at_us}))
+            refusal = None
+        except CommandError as error:
+            if command.state == StoredCommand.State.APPLIED:
+                raise ReplayError(command.position, command.body["kind"]) from error
+            refusal = {error.field: [gettext(error.reason)]}
+        if command.state == StoredCommand.State.ACCEPTED:
+            self.decisions.append(Decision(command, self.core.now_us, refusal))
+
+    # -- time --------------------------------------------------------------------------------------------------------
+
+    def advance(self, clock: Clock, budget_s: float) -> None:
+        """Let virtual time follow the wall clock for at most budget_s of work, and never past the floor."""
+        if not self.core.playing:
+            self.behind_ms = 0
+            self._rebase(clock())
+            return
+        started_s = clock()
+        target_us = self._due_us(started_s)
+        while self.core.now_us < min(target_us, self.floor_us) and clock() - started_s < budget_s:
+            self._advance(min(target_us, self.floor_us, self.core.now_us + self._slice_us), clock)
+        debt_s = (target_us - self.core.now_us) / self._us_per_s
+        self.behind_ms = 0 if debt_s * 1000 < BEHIND_SHOWN_MS else round(debt_s * 10) * 100
+        if debt_s > DEBT_MAX_S:
+            self._rebase(clock(), owing_s=DEBT_MAX_S)
+
+    def _advance(self, at_us: int, clock: Clock) -> None:
+        """One slice; the next is longer or shorter so that it takes about 10 ms."""
+        started_s, before_us = clock(), self.core.now_us
+        self._tell(self.core.advance_to(at_us))
+        took_s = clock() - started_s
+        if took_s > 0.02:
+            self._slice_us = max(10_000, (self.core.now_us - before_us) // 2)
+        elif took_s < 0.005 and self._slice_us < 60_000_000:
+            self._slice_us *= 2
+
+    @property
+    def _us_per_s(self) -> int:
+        return self.core.speed_milli * 1000
+
+    def _due_us(self, wall_s: float) -> int:
+        return self.base_us + int((wall_s - self.base_wall_s) * self._us_per_s)
+
+    def _rebase(self, wall_s: float, owing_s: float = 0.0) -> None:
+        self.base_wall_s, self.base_us = wall_s - owing_s, self.core.now_us
+
+    def _tell(self, events: list[Json]) -> None:
+        self.events.extend(events)
+
+    # -- commands ----------------------------------------------------------------------------------------------------
+
+    def handle(self, commands: list[StoredCommand], clock: Clock) -> list[Json]:
+        """Decide commands in order, now. Returns the refusals as events; decisions and turning points wait for `frame`."""
+        refusals = []
+        for command in commands:
+            at_us = self.core.now_us
+            try:
+                self._tell(self.core.submit({**command.body, "position": command.position, "at_us": at_us}))
+                self.decisions.append(Decision(command, at_us))
+            except CommandError as error:
+                fields = {error.field: [gettext(error.reason)]}
+                self.decisions.append(Decision(command, at_us, fields))
+                refusals.append(_refusal_event(command, at_us, fields))
+        self._rebase(clock())      # speed and play changed what a second of wall time means
+        return refusals
+
+    # -- what browsers and the database are told ---------------------------------------------------------------------
+
+    def frame(self, wall_s: float, refusals: list[Json] | None = None) -> tuple[Frame | None, Commit | None]:
+        """The change since the last frame, and what must be committed before it is published. Either may be None."""
+        view = self.core.view()
+        view["feed"] = {"behind_ms": self.behind_ms, "auto_paused": self.auto_paused, "epoch": self.epoch, "failed": None}
+        new_events = [event for event in self.events if event["seq"] > self.event_seq_stored]
+        self.events = []
+        patch = [] if self.needs_full else diff(self.view, view)
+        shown = (new_events + refusals) if refusals else new_events
+        must_store = bool(self.decisions or new_events) or self._reserve_is_short() or self.needs_full
+        frame = None
+        if self.needs_full or patch or shown:
+            from_seq, self.seq = self.seq, self.seq + 1
+            self.view = view
+            frame = self._encode_frame(from_seq, patch, shown)
+        commit = None
+        if must_store or (frame is not None and wall_s - self.stored_wall_s >= 1.0):
+            commit = self._commit(new_events)
+            self.stored_wall_s = wall_s
+            if new_events:
+                self.event_seq_stored = new_events[-1]["seq"]
+        self.needs_full = False
+        return frame, commit
+
+    def _encode_frame(self, from_seq: int, patch: list[Json], events: list[Json]) -> Frame:
+        at_us = self.core.now_us
+        if self.needs_full:
+            return Frame(self.lab_id, self.epoch, from_seq, self.seq, True, self._snapshot_text())
+        message = {"type": "frame", "lab": self.lab_id, "epoch": self.epoch, "from_seq": from_seq, "seq": self.seq, "at_us": at_us,
+                   "patch": patch, "events": events}  # fmt: skip
+        return Frame(self.lab_id, self.epoch, from_seq, self.seq, False, encode(message))
+
+    def full_frame(self) -> Frame:
+        """The last frame's view once more, whole, for a reader that lost its thread. Nothing changes by it."""
+        return Frame(self.lab_id, self.epoch, self.seq, self.seq, True, self._snapshot_text())
+
+    def _snapshot_text(self) -> str:
+        return snapshot_text(self.lab_id, self.epoch, self.seq, self.view["at_us"], encode(self.view))
+
+    def _reserve_is_short(self) -> bool:
+        if self.seq_floor - self.seq < RESERVE_FRAMES // 10:
+            return True
+        return self.core.playing and self.floor_us - self.core.now_us < RESERVE_LEFT_S * self._us_per_s
+
+    def _commit(self, events: list[Json]) -> Commit:
+        now_us = self.core.now_us
+        self.floor_us = now_us + int(RESERVE_S * self._us_per_s) if self.core.playing else now_us
+        self.seq_floor = self.seq + RESERVE_FRAMES
+        checkpoint = None
+        if self.core.record_count - self.checkpoint_at >= CHECKPOINT_RECORDS:
+            checkpoint = self._checkpoint()
+        decisions, self.decisions = self.decisions, []
+        return Commit(self.lab_id, self.epoch, self.seq, self.view["at_us"], self.floor_us, self.seq_floor, encode(self.view),
+                      decisions, events, checkpoint)  # fmt: skip
+
+    def _checkpoint(self) -> tuple[int, int, bytes]:
+        self.checkpoint_at = self.core.record_count
+        return self.core.position, self.core.record_count, self.core.checkpoint()
+
+    def failed_frame(self, reason: str) -> Frame:
+        """The last view, saying that the lab stopped and why."""
+        self.view = {**self.view, "feed": {**self.view["feed"], "failed": reason}} if self.view else {}
+        self.seq += 1
+        return self.full_frame()
+
+    def rest(self, wall_s: float) -> tuple[Frame | None, Commit | None]:
+        """Say that the lab pauses because nobody watches, and leave a checkpoint so that it is soon back."""
+        self.auto_paused = True
+        frame, commit = self.frame(wall_s)
+        commit = commit or self._commit([])
+        commit.checkpoint = commit.checkpoint or self._checkpoint()
+        commit.clock_floor_us = self.floor_us = self.core.now_us      # nothing after this was shown
+        commit.extra = {"status": Lab.Status.IDLE, "lease_until_ms": 0}
+        return frame, commit
+
+
+def _refusal_event(command: StoredCommand, at_us: int, fields: dict[str, list[str]]) -> Json:
+    """A refusal as browsers hear of it. It has no place among the turning points: the lab stayed as it was."""
+    return {
+        "seq": None, "at_us": at_us, "rig": "lab", "kind": "lab.command_refused", "cause": {"command": command.position}, "rule": None,
+        "inputs": {}, "data": {"command_id": command.command_id, "fields": fields},
+    }  # fmt: skip

@@ -1,0 +1,326 @@
+"""The live feed of one web process: one Redis connection reads the streams of all watched labs, and each frame is encoded once for all.
+
+    Redis streams ─► Feed (one reader) ─► LabFeed (the last frames) ─► Reader (one socket: what it was sent, what it acknowledged)
+
+Daphne's send puts a message into a buffer without limit and returns at once, so nothing below would ever push back. The acknowledgements
+do: past FEED_WINDOW unacknowledged frames a reader is sent nothing more, whatever it does; when it acknowledges again it gets a snapshot
+and goes on from there. What a socket costs is therefore bounded, and nobody waits for anybody.
+"""
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import redis.asyncio
+from asgiref.sync import sync_to_async
+from django.conf import settings
+from redis.exceptions import RedisError
+
+from broker_core.events import Json
+from dashboard import selectors, services
+from dashboard.models import shard_of
+from dashboard.transport import WANTS_FULL, WATCHED_S, Frame, stream_key, wake_key, watched_key
+
+log = logging.getLogger(__name__)
+
+FRAMES_KEPT = 256            # of each lab: more than a second's worth, which is how old a stored view can be
+SNAPSHOTS_UNACKED_MAX = 3    # a snapshot is big: who does not draw them gets no more
+SNAPSHOT_FRAMES_MAX = 10     # a stored snapshot with more frames after it is read anew
+MARK_EVERY_S = 2.0           # how often Redis is told who is watched
+STORE_EVERY_S = 10.0         # how often the database is
+READ_BLOCK_MS = 1000
+RETRY_S = 0.2
+FULL_AGAIN_S = 0.5           # how often one lab's shard is asked for a full frame
+
+Send = Callable[[Json], Awaitable[None]]
+
+
+def in_thread(function: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
+    """The same function, run where it may wait for the database."""
+    return sync_to_async(function, thread_sensitive=True)
+
+
+class TooMany(Exception):
+    """A socket sends more messages than a reader of frames has to."""
+
+
+class Reader:
+    """One socket: the frame it is at, and those it has been sent and not acknowledged."""
+
+    __slots__ = ("_allowance", "_allowed_at_s", "_send", "epoch", "in_flight", "seq", "stalled")
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.epoch, self.seq = -1, -1
+        self.in_flight: deque[tuple[int, bool]] = deque()   # (seq, is a snapshot), oldest first
+        self.stalled = True                                  # nothing can be sent until a snapshot has been
+        self._allowance, self._allowed_at_s = 2.0 * settings.SOCKET_MESSAGES_PER_S, time.monotonic()
+
+    @property
+    def window_open(self) -> bool:
+        return len(self.in_flight) < settings.FEED_WINDOW
+
+    @property
+    def may_have_snapshot(self) -> bool:
+        return sum(snapshot for _seq, snapshot in self.in_flight) < SNAPSHOTS_UNACKED_MAX
+
+    async def send(self, text: str, epoch: int, seq: int, *, snapshot: bool) -> None:
+        self.epoch, self.seq = epoch, seq
+        self.in_flight.append((seq, snapshot))
+        await self._send({"type": "websocket.send", "text": text})
+
+    def acknowledge(self, seq: int) -> None:
+        """All frames up to seq are drawn. What was never sent cannot be acknowledged."""
+        while self.in_flight and self.in_flight[0][0] <= seq:
+            self.in_flight.popleft()
+
+    def count_message(self) -> None:
+        """Raises TooMany beyond SOCKET_MESSAGES_PER_S, with two seconds' worth as a reserve."""
+        now_s, rate = time.monotonic(), settings.SOCKET_MESSAGES_PER_S
+        self._allowance = min(2.0 * rate, self._allowance + (now_s - self._allowed_at_s) * rate) - 1
+        self._allowed_at_s = now_s
+        if self._allowance < 0:
+            raise TooMany
+
+
+class LabFeed:
+    """One watched lab in this process: its readers, and the frames since a snapshot that a newcomer can start from."""
+
+    def __init__(self, lab_id: str, feed: "Feed") -> None:
+        self.lab_id, self._feed = lab_id, feed
+        self.readers: set[Reader] = set()
+        self.last_id = b"0"                                   # of the stream: what is still there is read first
+        self.epoch, self.seq = -1, -1                         # of the last frame that came
+        self._frames: deque[Frame] = deque(maxlen=FRAMES_KEPT)
+        self._start: tuple[int, int, str] | None = None       # (epoch, seq, text) of the newest snapshot known
+        self._reading: asyncio.Task[None] | None = None
+        self._asked_full_s = -1e9
+
+    # -- frames in, frames out ---------------------------------------------------------------------------------------
+
+    async def receive(self, frame: Frame) -> None:
+        """Take the next frame of the stream and pass it to every reader that can use it."""
+        if frame.epoch < self.epoch:
+            return                                            # from a holder that has lost its lease
+        follows = frame.epoch == self.epoch and frame.from_seq == self.seq
+        if frame.full:
+            self._start = (frame.epoch, frame.seq, frame.text)
+            self._frames.clear()
+        elif follows or self.epoch < 0:
+            self._frames.append(frame)
+        else:
+            self._frames.clear()                              # something is missing, so nothing before it leads here
+            self._frames.append(frame)
+        self.epoch, self.seq = frame.epoch, frame.seq
+        lost = False
+        for reader in tuple(self.readers):
+            try:
+                lost |= not await self._pass_on(reader, frame)
+            except Exception:                                 # of one socket; the others have nothing to do with it
+                log.exception("lab %s: a socket could not be sent to, and is let go", self.lab_id)
+                self.leave(reader)
+        if lost:
+            await self._resume_lost()
+
+    async def _pass_on(self, reader: Reader, frame: Frame) -> bool:
+        """Send a frame to a reader that can use it. False: this reader needs a snapshot, and may have one."""
+        if reader.stalled:
+            if frame.full and reader.window_open and reader.may_have_snapshot:
+                reader.stalled = False
+                await reader.send(frame.text, frame.epoch, frame.seq, snapshot=True)
+            return True
+        if frame.epoch == reader.epoch and frame.seq <= reader.seq:
+            return True                                       # is in the snapshot it was sent
+        if frame.full or (frame.epoch == reader.epoch and frame.from_seq == reader.seq):
+            if not reader.window_open:
+                reader.stalled = True
+                return True
+            await reader.send(frame.text, frame.epoch, frame.seq, snapshot=frame.full)
+            return True
+        reader.stalled = True
+        return not reader.window_open
+
+    async def _resume_lost(self) -> None:
+        for reader in tuple(self.readers):
+            if reader.stalled and reader.window_open:
+                await self.send_snapshot(reader)
+
+    # -- the browser's two messages ----------------------------------------------------------------------------------
+
+    async def acknowledge(self, reader: Reader, seq: int) -> None:
+        """The browser has drawn up to seq; one that had fallen behind goes on from a snapshot."""
+        reader.acknowledge(seq)
+        if reader.stalled and reader.window_open:
+            await self.send_snapshot(reader)
+
+    async def send_snapshot(self, reader: Reader) -> None:
+        """Send the lab as it is: the newest snapshot and the frames after it. If none leads here, the shard is asked for a full frame."""
+        if not reader.may_have_snapshot:
+            return
+        after = self._frames_after_start()
+        if after is None or len(after) > SNAPSHOT_FRAMES_MAX:
+            await self._read_start()
+            after = self._frames_after_start()
+        if reader not in self.readers or not reader.may_have_snapshot:
+            return
+        if after is None or self._start is None:
+            reader.stalled = True                             # the full frame that comes will set it going
+            await self._ask_full()
+            return
+        epoch, seq, text = self._start
+        reader.stalled = False
+        await reader.send(text, epoch, seq, snapshot=True)
+        for frame in after:
+            if not reader.window_open:
+                reader.stalled = True
+                return
+            await reader.send(frame.text, frame.epoch, frame.seq, snapshot=False)
+
+    def _frames_after_start(self) -> list[Frame] | None:
+        """The frames that lead from the newest snapshot to now; None when it does not connect."""
+        if self._start is None or self._start[0] < self.epoch:
+            return None
+        _epoch, seq, _text = self._start
+        after = [frame for frame in self._frames if frame.seq > seq]
+        if not after:
+            return after if seq >= self.seq else None
+        return after if after[0].from_seq == seq else None
+
+    async def _read_start(self) -> None:
+        """Read the stored view; all who ask at the same time share one reading."""
+        if self._reading is None:
+            self._reading = asyncio.create_task(self._read_start_once())
+        try:
+            await asyncio.shield(self._reading)
+        finally:
+            if self._reading is not None and self._reading.done():
+                self._reading = None
+
+    async def _read_start_once(self) -> None:
+        found = await in_thread(selectors.lab_snapshot_text)(lab_id=self.lab_id)
+        if found is not None and (self._start is None or found[:2] > self._start[:2]):
+            self._start = found
+
+    async def _ask_full(self) -> None:
+        if time.monotonic() - self._asked_full_s >= FULL_AGAIN_S:
+            self._asked_full_s = time.monotonic()
+            await self._feed.tell_shard(self.lab_id, WANTS_FULL + self.lab_id)
+
+    def leave(self, reader: Reader) -> None:
+        self.readers.discard(reader)
+        self._feed.left(self)
+
+
+class Feed:
+    """All watched labs of this process. Runs while somebody watches."""
+
+    def __init__(self) -> None:
+        self.labs: dict[str, LabFeed] = {}
+        self._tasks: list[asyncio.Task[None]] = []
+        self._redis = redis.asyncio.Redis.from_url(
+            settings.REDIS_URL, socket_timeout=settings.REDIS_TIMEOUT_S, socket_connect_timeout=settings.REDIS_TIMEOUT_S
+        )
+        self._stored_s = -1e9
+        self._changed = asyncio.Event()                       # the set of watched labs grew
+        self._read_client_id: int | None = None
+
+    async def watch(self, lab_id: str, reader: Reader) -> LabFeed:
+        """Join a socket to a lab: it is sent a snapshot, then every frame after it."""
+        lab = self.labs.get(lab_id)
+        if lab is None:
+            lab = self.labs[lab_id] = LabFeed(lab_id, self)
+            await self._start_reading()
+        lab.readers.add(reader)
+        if len(lab.readers) == 1:
+            await self._mark([lab_id])
+            await in_thread(services.lab_watched)(lab_ids=[lab_id], wake=True)
+        await lab.send_snapshot(reader)
+        return lab
+
+    def left(self, lab: LabFeed) -> None:
+        if not lab.readers and self.labs.get(lab.lab_id) is lab:
+            del self.labs[lab.lab_id]
+
+    async def _start_reading(self) -> None:
+        if not self._tasks:
+            self._tasks = [asyncio.create_task(self._read()), asyncio.create_task(self._keep_marking())]
+        elif self._read_client_id is not None:
+            with contextlib.suppress(RedisError, OSError):    # else the new lab's stream is read a second later
+                await self._redis.client_unblock(self._read_client_id)
+
+    # -- the one reader ----------------------------------------------------------------------------------------------
+
+    async def _read(self) -> None:
+        """Read all streams for ever, over a connection of its own; a Redis that is away is tried again."""
+        while True:
+            client = redis.asyncio.Redis.from_url(
+                settings.REDIS_URL, single_connection_client=True,
+                socket_timeout=READ_BLOCK_MS / 1000 + 1, socket_connect_timeout=settings.REDIS_TIMEOUT_S,
+            )  # fmt: skip
+            try:
+                self._read_client_id = int(await client.client_id())
+                while True:
+                    await self._read_once(client)
+            except (RedisError, OSError):
+                self._read_client_id = None
+                await asyncio.sleep(RETRY_S)
+            except Exception:
+                log.exception("the live feed stumbled and goes on")
+                await asyncio.sleep(RETRY_S)
+            finally:
+                with contextlib.suppress(RedisError, OSError):
+                    await client.aclose()
+
+    async def _read_once(self, client: Any) -> None:
+        streams = {stream_key(lab_id): lab.last_id for lab_id, lab in self.labs.items()}
+        if not streams:
+            await asyncio.sleep(0.02)
+            return
+        by_key = {stream_key(lab_id).encode(): lab for lab_id, lab in self.labs.items()}
+        for key, entries in await client.xread(streams, block=READ_BLOCK_MS):
+            lab = by_key[key]
+            for entry_id, fields in entries:
+                lab.last_id = entry_id
+                await lab.receive(Frame.from_fields(lab.lab_id, fields))
+
+    # -- telling others ----------------------------------------------------------------------------------------------
+
+    async def _keep_marking(self) -> None:
+        while True:
+            await asyncio.sleep(MARK_EVERY_S)
+            lab_ids = list(self.labs)
+            if not lab_ids:
+                continue
+            await self._mark(lab_ids)
+            if time.monotonic() - self._stored_s >= STORE_EVERY_S:
+                self._stored_s = time.monotonic()
+                try:
+                    await in_thread(services.lab_watched)(lab_ids=lab_ids)
+                except Exception:
+                    log.exception("who watches could not be stored; it will be in %s s", STORE_EVERY_S)
+
+    async def _mark(self, lab_ids: list[str]) -> None:
+        with contextlib.suppress(RedisError, OSError):        # the shards remember for a while, and are told again soon
+            async with self._redis.pipeline(transaction=False) as pipe:
+                for lab_id in lab_ids:
+                    pipe.set(watched_key(lab_id), 1, ex=WATCHED_S)
+                await pipe.execute()
+
+    async def tell_shard(self, lab_id: str, entry: str) -> None:
+        with contextlib.suppress(RedisError, OSError):        # asked again when the reader asks again
+            await self._redis.rpush(wake_key(shard_of(lab_id)), entry)
+
+
+_feed: Feed | None = None
+
+
+def feed() -> Feed:
+    """This process's feed."""
+    global _feed
+    if _feed is None:
+        _feed = Feed()
+    return _feed

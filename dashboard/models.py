@@ -1,0 +1,116 @@
+"""Rows: a lab with its lease, its commands (the journal), what happened (turning points), checkpoints and the last view.
+
+The journal (scenario, seed, commands with their place and time) is the truth; events, checkpoints and views can be derived from it again.
+"""
+
+import secrets
+import zlib
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+
+def lab_id_new() -> str:
+    """A short id that nobody guesses and that needs no quoting in an address: 12 characters, 72 bits."""
+    return secrets.token_urlsafe(9)
+
+
+def shard_of(lab_id: str) -> int:
+    """The shard that drives a lab. crc32, not hash(): every process must give the same answer."""
+    return zlib.crc32(lab_id.encode()) % int(settings.LAB_SHARDS)
+
+
+class Lab(models.Model):
+    """One lab. Whoever holds the lease writes; every write names the epoch it was given and fails under a newer one."""
+
+    class Status(models.TextChoices):
+        RUNNING = "running"    # a shard drives it (it may be paused by a person: that is the lab's own `playing`)
+        IDLE = "idle"          # nobody watched for a while: no shard drives it until somebody does, or sends a command
+        FAILED = "failed"      # the core broke one of its own rules; the journal is kept
+
+    id = models.CharField(primary_key=True, max_length=16, default=lab_id_new)
+    slug = models.CharField(max_length=32, unique=True, null=True)              # "demo" for the one that visitors copy
+    scenario = models.JSONField()                                               # as scenario_to_json gives it, seed included
+    owner_hash = models.CharField(max_length=64)                                # SHA-256 of the owner's token
+    visitor_hash = models.CharField(max_length=64, blank=True, db_index=True)   # SHA-256 of the visitor's cookie
+    parent = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="forks")
+    created_at = models.DateTimeField(default=timezone.now)
+    last_watched_at = models.DateTimeField(null=True, db_index=True)
+    status = models.CharField(max_length=8, choices=Status.choices, default=Status.RUNNING)
+    failed_reason = models.TextField(blank=True)
+
+    shard = models.PositiveIntegerField()
+    lease_owner = models.CharField(max_length=64, blank=True)
+    lease_until_ms = models.BigIntegerField(default=0)      # wall clock, milliseconds since 1970
+    epoch = models.BigIntegerField(default=0)               # grows with every new holder
+    clock_floor_us = models.BigIntegerField(default=0)      # virtual time that a browser may have seen: re-derived before anything else
+    seq_floor = models.BigIntegerField(default=0)           # frame number that a browser may have seen
+    position = models.BigIntegerField(default=0)            # place of the last command in the journal
+
+    class Meta:
+        indexes = [models.Index(fields=["shard", "status"], name="lab_shard_status")]
+
+    def save(self, *args: object, **kwargs: object) -> None:
+        if self._state.adding and self.shard is None:
+            self.shard = shard_of(self.id)
+        super().save(*args, **kwargs)  # type: ignore[arg-type]
+
+
+class StoredCommand(models.Model):
+    """One entry of a journal. Its place is given when it is accepted, its time when it takes effect; both once."""
+
+    class State(models.TextChoices):
+        ACCEPTED = "accepted"  # waits for the worker
+        APPLIED = "applied"
+        REFUSED = "refused"    # the lab could not do it, and stayed as it was; `fields` says why
+
+    lab = models.ForeignKey(Lab, on_delete=models.CASCADE, related_name="commands")
+    command_id = models.CharField(max_length=64)
+    position = models.BigIntegerField()
+    at_us = models.BigIntegerField(null=True)     # stamped; a fork under another workload brings its parent's stamps
+    body = models.JSONField()                     # as check_command gives it
+    state = models.CharField(max_length=8, choices=State.choices, default=State.ACCEPTED)
+    fields = models.JSONField(default=dict)       # {field: [text]} of a refusal
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["lab", "command_id"], name="command_once"),
+            models.UniqueConstraint(fields=["lab", "position"], name="command_place"),
+        ]
+        indexes = [models.Index(fields=["lab"], condition=models.Q(state="accepted"), name="command_waiting")]
+
+
+class StoredEvent(models.Model):
+    """One turning point, as the core tells it."""
+
+    lab = models.ForeignKey(Lab, on_delete=models.CASCADE, related_name="events")
+    seq = models.BigIntegerField()
+    at_us = models.BigIntegerField()
+    event = models.JSONField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["lab", "seq"], name="event_once")]
+
+
+class Checkpoint(models.Model):
+    """The lab's state after all commands up to `position`, at `at_us`: where a replay may start."""
+
+    lab = models.ForeignKey(Lab, on_delete=models.CASCADE, related_name="checkpoints")
+    at_us = models.BigIntegerField()
+    position = models.BigIntegerField()
+    record_count = models.BigIntegerField()
+    state = models.BinaryField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["lab", "at_us", "position"], name="checkpoint_once")]
+
+
+class StoredView(models.Model):
+    """The last view at a frame boundary: what a newcomer sees, then the frames after `seq`. Apart from Lab, because it is big."""
+
+    lab = models.OneToOneField(Lab, primary_key=True, on_delete=models.CASCADE, related_name="view")
+    epoch = models.BigIntegerField()
+    seq = models.BigIntegerField()
+    at_us = models.BigIntegerField()
+    text = models.TextField()                     # JSON

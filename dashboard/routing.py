@@ -1,0 +1,10 @@
+"""Websocket addresses."""
+
+from django.urls import re_path
+
+from dashboard.consumers import LabConsumer, unknown_socket
+
+websocket_urlpatterns = [
+    re_path(r"^ws/labs/(?P<lab_id>[A-Za-z0-9_-]{1,32})/$", LabConsumer.as_asgi()),
+    re_path(r"", unknown_socket),
+]

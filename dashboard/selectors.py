@@ -1,0 +1,81 @@
+"""What pages, the API and the feed read. Nothing here writes."""
+
+from typing import Any
+
+import msgspec
+from django.db.models import OuterRef, Subquery
+from django.utils.translation import gettext as _
+
+from broker_core.events import Json
+from dashboard import access
+from dashboard.driver import snapshot_text
+from dashboard.errors import Refused
+from dashboard.models import Lab, StoredCommand, StoredEvent, StoredView
+
+
+def lab_unknown() -> Refused:
+    return Refused(404, {"lab": _("there is no such lab")})
+
+
+def lab_get(*, lab_id: str) -> Lab:
+    """Raises Refused 404 for an unknown lab."""
+    lab = Lab.objects.filter(pk=lab_id).first()
+    if lab is None:
+        raise lab_unknown()
+    return lab
+
+
+def lab_exists(*, lab_id: str) -> bool:
+    return Lab.objects.filter(pk=lab_id).exists()
+
+
+def lab_meta(*, lab: Lab) -> Json:
+    """A lab without its view: who and what it is, and whether it moves."""
+    return {
+        "id": lab.pk, "slug": lab.slug, "name": lab.scenario["name"], "seed": lab.scenario["seed"], "workload": lab.scenario["workload"],
+        "rigs": [rig["id"] for rig in lab.scenario["rigs"]], "status": lab.status, "failed_reason": lab.failed_reason,
+        "parent": lab.parent_id, "position": lab.position, "created_at": lab.created_at.isoformat(),
+    }  # fmt: skip
+
+
+def lab_snapshot(*, lab_id: str) -> Json | None:
+    """{lab, epoch, seq, at_us, view}: the last view at a frame boundary; None before the worker made the first."""
+    row = StoredView.objects.filter(pk=lab_id).first()
+    if row is None:
+        return None
+    return {"lab": lab_id, "epoch": row.epoch, "seq": row.seq, "at_us": row.at_us, "view": msgspec.json.decode(row.text)}
+
+
+def lab_snapshot_text(*, lab_id: str) -> tuple[int, int, str] | None:
+    """The same as the feed's message: (epoch, seq, text). The view is passed on as it is stored, never decoded."""
+    row = StoredView.objects.filter(pk=lab_id).first()
+    if row is None:
+        return None
+    return row.epoch, row.seq, snapshot_text(lab_id, row.epoch, row.seq, row.at_us, row.text)
+
+
+def lab_list(*, visitor: str | None = None, limit: int = 50) -> list[Json]:
+    """The visitor's own labs, newest first; without a visitor the demo. Each as lab_meta with at_us, its virtual time."""
+    labs = Lab.objects.filter(visitor_hash=access.token_hash(visitor)) if visitor else Lab.objects.filter(slug__isnull=False)
+    at_us = StoredView.objects.filter(pk=OuterRef("pk")).values("at_us")
+    rows = labs.annotate(at_us=Subquery(at_us)).order_by("-created_at")[:limit]
+    return [{**lab_meta(lab=lab), "at_us": lab.at_us or 0} for lab in rows]
+
+
+def command_get(*, lab_id: str, command_id: str) -> Json:
+    """What became of a command: {lab, command_id, position, state, at_us, fields}. Raises Refused 404."""
+    row: Any = StoredCommand.objects.filter(lab_id=lab_id, command_id=command_id).first()
+    if row is None:
+        raise Refused(404, {"command_id": _("there is no such command in this lab")})
+    return {"lab": lab_id, "command_id": row.command_id, "position": row.position, "state": row.state, "at_us": row.at_us, "fields": row.fields}
+
+
+def journal(*, lab: Lab) -> Json:
+    """The save format: scenario, seed and commands. The same journal gives the same lab, byte for byte."""
+    rows = lab.commands.filter(state=StoredCommand.State.APPLIED).order_by("position")
+    return {"scenario": lab.scenario, "commands": [{**row.body, "position": row.position, "at_us": row.at_us} for row in rows]}
+
+
+def events_since(*, lab_id: str, seq: int, limit: int = 500) -> list[Json]:
+    """Turning points after seq, in order."""
+    return [row.event for row in StoredEvent.objects.filter(lab_id=lab_id, seq__gt=seq).order_by("seq")[:limit]]

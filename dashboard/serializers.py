@@ -1,0 +1,52 @@
+"""JSON there and back at the API's edge. msgspec reads strictly: no NaN, no broken surrogates, no trailing text."""
+
+from typing import Any
+
+import msgspec
+from django.core.exceptions import RequestDataTooBig
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
+
+from broker_core.events import Json
+from dashboard.errors import Refused
+
+_encoder = msgspec.json.Encoder()
+NESTING_MAX = 16
+
+
+def json_body(request: HttpRequest) -> Json:
+    """The request's JSON object; an empty body is {}. Raises Refused 413, 415 or 400."""
+    try:
+        body = request.body
+    except RequestDataTooBig as error:
+        raise Refused(413, {"body": _("is too large")}) from error
+    if not body:
+        return {}
+    if request.content_type != "application/json":
+        raise Refused(415, {"body": _("must be application/json")})
+    try:
+        value = msgspec.json.decode(body)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        raise Refused(400, {"body": _("must be JSON")}) from error
+    if not isinstance(value, dict):
+        raise Refused(400, {"body": _("must be a JSON object")})
+    if not _is_shallow(value, NESTING_MAX):
+        raise Refused(400, {"body": _("is nested too deeply")})
+    return value
+
+
+def _is_shallow(value: Any, depth: int) -> bool:
+    if isinstance(value, dict):
+        value = list(value.values())
+    return depth > 0 and all(_is_shallow(item, depth - 1) for item in value) if isinstance(value, list) else True
+
+
+def json_response(value: Any, status: int = 200) -> HttpResponse:
+    response = HttpResponse(_encoder.encode(value), status=status, content_type="application/json")
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+def refusal_response(refused: Refused) -> HttpResponse:
+    """The one form in which anything is refused: {fields: {name: [text]}}."""
+    return json_response({"fields": refused.fields}, refused.status)

@@ -1,0 +1,299 @@
+"""Every write that a person or program asks for. A service takes values and returns values, never a request.
+
+    lab_open      a new lab                        lab_for_visitor   the visitor's own copy of the demo
+    lab_submit    accept a command, wake the shard demo_lab_ensure   the lab that visitors copy
+    lab_fork      a copy, or another workload      shards_ensure     re-enqueue a shard whose task is gone
+    lab_watched   somebody looks
+"""
+
+import logging
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import redis
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import F
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from kombu.exceptions import OperationalError
+
+from broker_core.errors import CommandError
+from broker_core.events import Json
+from broker_core.lab.command import check_command
+from broker_core.lab.scenario import scenario_from_json, scenario_to_json
+from dashboard import access, selectors
+from dashboard.driver import core_limits
+from dashboard.errors import Refused
+from dashboard.foresight import refusal_known
+from dashboard.models import Checkpoint, Lab, StoredCommand, StoredEvent, StoredView, lab_id_new, shard_of
+from dashboard.transport import transport
+
+log = logging.getLogger(__name__)
+
+DEMO_SLUG = "demo"
+PLAY: Json = {"command_id": "lab:open", "kind": "play", "rig": "all", "consumer": None, "args": {}}
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedLab:
+    """A new lab, and the token that lets a program command it: shown once, stored as a hash."""
+
+    lab: Lab
+    owner_token: str
+
+
+# -- labs --------------------------------------------------------------------------------------------------------------
+
+
+def lab_open(*, request: Json, visitor: str | None = None) -> OpenedLab:
+    """Make a lab and set it playing.
+
+    request: {scenario?: name or object, seed?, workload?, rigs?, consumers?, consumer_rate?}; a key beside the scenario overrides the one in it.
+    Raises Refused at the field that is wrong, or when there are LABS_MAX labs.
+    """
+    raw = {key: value for key, value in request.items() if key != "scenario"}
+    scenario = request.get("scenario", {})
+    if isinstance(scenario, str):
+        scenario = {"name": scenario}
+    if not isinstance(scenario, dict):
+        raise Refused(400, {"scenario": _("must be a name or an object")})
+    return _lab_create(_checked_scenario({**scenario, **raw}), visitor=visitor)
+
+
+def _checked_scenario(raw: Json) -> Json:
+    try:
+        return scenario_to_json(scenario_from_json(raw, core_limits()))
+    except CommandError as error:
+        raise Refused(400, {error.field: _(error.reason)}) from error
+
+
+def _lab_create(scenario: Json, *, visitor: str | None, **columns: Any) -> OpenedLab:
+    """The lab's row and its first command, play. The core itself runs in the worker alone, so the first view comes from there."""
+    token = access.token_new()
+    with transaction.atomic():
+        _make_room()
+        lab = _lab_row(scenario, token, visitor, position=1, **columns)
+        StoredCommand.objects.create(lab=lab, command_id=PLAY["command_id"], position=1, body=PLAY, at_us=0)
+        _wake_after_commit(lab)
+    return OpenedLab(lab, token)
+
+
+def _lab_row(scenario: Json, token: str, visitor: str | None, **columns: Any) -> Lab:
+    lab_id = lab_id_new()
+    return Lab.objects.create(
+        id=lab_id, shard=shard_of(lab_id), scenario=scenario, owner_hash=access.token_hash(token),
+        visitor_hash=access.token_hash(visitor) if visitor else "", **columns,
+    )  # fmt: skip
+
+
+def _make_room() -> None:
+    """Refuse a lab beyond LABS_MAX, unless a visitor's copy of the demo has long been left alone: that one makes room."""
+    if Lab.objects.count() < settings.LABS_MAX:
+        return
+    left_before = timezone.now() - timedelta(seconds=settings.LAB_VISIT_KEEP_S)
+    left = Lab.objects.filter(parent__slug=DEMO_SLUG, status=Lab.Status.IDLE, created_at__lt=left_before)
+    oldest = left.exclude(last_watched_at__gte=left_before).order_by("created_at").first()
+    if oldest is None:
+        raise Refused(429, {"lab": _("there are %(count)d labs already, and no more are allowed") % {"count": settings.LABS_MAX}})
+    oldest.delete()
+
+
+def lab_fork(*, lab_id: str, request: Json | None = None, visitor: str | None = None) -> OpenedLab:
+    """Copy a lab as it is now; or, with {"workload": {...}} or {"seed": n}, replay its commands at their times under another scenario.
+
+    Anybody may: reading needs nothing, and the copy is one's own. Raises Refused 404 for an unknown lab, else as lab_open.
+    """
+    changes = {key: value for key, value in (request or {}).items() if value is not None}
+    if unknown := sorted(key for key in changes if key not in {"workload", "seed"}):
+        raise Refused(400, {unknown[0][:64]: _("is not known here")})
+    with transaction.atomic():
+        parent = Lab.objects.filter(pk=lab_id).first()
+        if parent is None:
+            raise selectors.lab_unknown()
+        _make_room()
+        token = access.token_new()
+        if not changes:
+            lab = _fork_here(parent, token, visitor)
+        else:
+            if isinstance(changes.get("workload"), dict):
+                changes["workload"] = {**_same_kind(parent.scenario["workload"], changes["workload"]), **changes["workload"]}
+            lab = _fork_replayed(parent, _checked_scenario({**parent.scenario, **changes}), token, visitor)
+        _wake_after_commit(lab)
+    return OpenedLab(lab, token)
+
+
+def _same_kind(old: Json, new: Json) -> Json:
+    """What of a workload carries over to its change: everything while the kind stays, else only the rate."""
+    if new.get("kind", old.get("kind")) == old.get("kind"):
+        return old
+    return {"rate": old["rate"]} if "rate" in old else {}
+
+
+def _fork_here(parent: Lab, token: str, visitor: str | None) -> Lab:
+    """The parent as its stored view shows it. Everything after that view is left behind; the worker re-derives up to it."""
+    view = StoredView.objects.filter(pk=parent.pk).first()
+    until_us = view.at_us if view is not None else parent.clock_floor_us
+    journal = parent.commands.filter(state=StoredCommand.State.APPLIED)
+    if view is None:
+        journal = parent.commands.exclude(state=StoredCommand.State.REFUSED).filter(at_us__isnull=False)
+    lab = _lab_row(
+        parent.scenario, token, visitor, parent=parent, position=parent.position, clock_floor_us=until_us,
+        seq_floor=view.seq if view is not None else 0,
+        status=Lab.Status.IDLE if view is not None else Lab.Status.RUNNING,
+    )  # fmt: skip
+    _copy_commands(journal, lab)
+    checkpoint = parent.checkpoints.filter(at_us__lte=until_us).order_by("at_us", "position").last()
+    if checkpoint is not None:
+        Checkpoint.objects.create(lab=lab, at_us=checkpoint.at_us, position=checkpoint.position, record_count=checkpoint.record_count,
+                                  state=checkpoint.state)  # fmt: skip
+    events = StoredEvent.objects.filter(lab=parent, at_us__lte=until_us).order_by("seq")
+    StoredEvent.objects.bulk_create(
+        [StoredEvent(lab=lab, seq=row.seq, at_us=row.at_us, event=row.event) for row in events.iterator()], batch_size=500
+    )
+    if view is not None:
+        StoredView.objects.create(lab=lab, epoch=0, seq=view.seq, at_us=view.at_us, text=view.text)
+    return lab
+
+
+def _fork_replayed(parent: Lab, scenario: Json, token: str, visitor: str | None) -> Lab:
+    """A new lab at virtual time 0 whose commands bring the parent's times along; the worker decides them anew on the way to now."""
+    view = StoredView.objects.filter(pk=parent.pk).first()
+    lab = _lab_row(scenario, token, visitor, parent=parent, position=parent.position,
+                   clock_floor_us=view.at_us if view is not None else parent.clock_floor_us)  # fmt: skip
+    _copy_commands(parent.commands.filter(at_us__isnull=False), lab, state=StoredCommand.State.ACCEPTED)
+    return lab
+
+
+def _copy_commands(rows: Any, lab: Lab, **columns: Any) -> None:
+    copies = [
+        StoredCommand(**{"lab": lab, "command_id": row.command_id, "position": row.position, "at_us": row.at_us, "body": row.body,
+                         "state": row.state, **columns})
+        for row in rows.order_by("position").iterator()
+    ]  # fmt: skip
+    StoredCommand.objects.bulk_create(copies, batch_size=500)
+
+
+def lab_for_visitor(*, visitor: str) -> Lab:
+    """The lab of this visitor's browser: the newest one it owns, else a fresh copy of the demo.
+
+    Raises Refused when there is no room for another lab; the page then shows the demo itself, which the visitor can watch.
+    """
+    lab = Lab.objects.filter(visitor_hash=access.token_hash(visitor)).exclude(status=Lab.Status.FAILED).order_by("-created_at").first()
+    return lab if lab is not None else lab_fork(lab_id=demo_lab_ensure(), visitor=visitor).lab
+
+
+def demo_lab_ensure() -> str:
+    """The id of the demo, made when there is none: run ahead to DEMO_PRE_RUN_US, then resting until somebody copies it."""
+    demo = Lab.objects.filter(slug=DEMO_SLUG).first()
+    if demo is None:
+        try:
+            demo = _lab_create(_checked_scenario({"name": DEMO_SLUG}), visitor=None, slug=DEMO_SLUG,
+                               clock_floor_us=settings.DEMO_PRE_RUN_US).lab  # fmt: skip
+        except IntegrityError:     # another process was first
+            demo = Lab.objects.get(slug=DEMO_SLUG)
+    return str(demo.pk)
+
+
+def lab_watched(*, lab_ids: Collection[str], wake: bool = False) -> None:
+    """Somebody looks at these labs now. wake: a browser has just come, so a resting lab must move again."""
+    with transaction.atomic():
+        Lab.objects.filter(pk__in=lab_ids).update(last_watched_at=timezone.now())
+        if wake:
+            labs = list(Lab.objects.filter(pk__in=lab_ids).exclude(status=Lab.Status.FAILED))
+            Lab.objects.filter(pk__in=[lab.pk for lab in labs], status=Lab.Status.IDLE).update(status=Lab.Status.RUNNING)
+            for lab in labs:
+                _wake_after_commit(lab)
+
+
+# -- commands ----------------------------------------------------------------------------------------------------------
+
+
+def lab_submit(*, lab_id: str, request: Any, bearer: str | None = None, visitor: str | None = None) -> Json:
+    """Accept a command: store it with its place in the journal, then wake the lab's shard. It takes effect in the worker.
+
+    Returns {lab, command_id, position, state}, the same again for the same command. Raises Refused: 404 unknown lab, 403 not the owner,
+    409 another command had this id, 400 wrong in itself or known to be impossible now, 429 too many are waiting.
+    """
+    try:
+        body = check_command(request, core_limits())
+    except CommandError as error:
+        raise Refused(400, {error.field: _(error.reason)}) from error
+    with transaction.atomic():
+        # The lab's row is the lock that makes places follow the order of arrival.
+        lab = Lab.objects.select_for_update().filter(pk=lab_id).first()
+        if lab is None:
+            raise selectors.lab_unknown()
+        if not access.is_owner(lab, bearer=bearer, visitor=visitor):
+            raise Refused(403, {"lab": _("this lab is not yours: make your own copy of it")})
+        known = StoredCommand.objects.filter(lab=lab, command_id=body["command_id"]).first()
+        if known is not None:
+            if known.body != body:
+                raise Refused(409, {"command_id": _("was used for another command")})
+            return _receipt(lab.pk, known)
+        _check_now(lab, body)
+        Lab.objects.filter(pk=lab.pk).update(position=F("position") + 1)
+        command = StoredCommand.objects.create(lab=lab, command_id=body["command_id"], position=lab.position + 1, body=body)
+        _wake_after_commit(lab)
+    return _receipt(lab.pk, command)
+
+
+def _check_now(lab: Lab, body: Json) -> None:
+    """Refuse at once what is certain to be refused. With others waiting nothing is certain: then the worker answers."""
+    if lab.status == Lab.Status.FAILED:
+        raise Refused(409, {"lab": _("this lab has stopped: %(reason)s") % {"reason": lab.failed_reason}})
+    waiting = StoredCommand.objects.filter(lab=lab, state=StoredCommand.State.ACCEPTED).count()
+    if waiting >= settings.COMMANDS_PENDING_MAX:
+        raise Refused(429, {"lab": _("too many commands are waiting: send this one again later")})
+    snapshot = selectors.lab_snapshot(lab_id=lab.pk) if not waiting else None
+    if snapshot is not None and (refusal := refusal_known(snapshot["view"], body, settings.CONSUMERS_PER_RIG_MAX)):
+        raise Refused(400, refusal)
+
+
+def _receipt(lab_id: str, command: StoredCommand) -> Json:
+    """What was promised, which is the same however often it is asked for; what became of it is in the command's own address."""
+    return {"lab": lab_id, "command_id": command.command_id, "position": command.position, "state": StoredCommand.State.ACCEPTED.value}
+
+
+def _wake_after_commit(lab: Lab) -> None:
+    shard, lab_id = lab.shard, lab.pk
+    transaction.on_commit(lambda: transport().wake(shard, lab_id) and None)
+
+
+# -- shards ------------------------------------------------------------------------------------------------------------
+
+
+def shard_enqueue(number: int) -> bool:
+    """Enqueue a shard's task unless one waits already. False when it could not be done: the supervisor tries again each second."""
+    from dashboard.tasks import drive_shard
+
+    try:
+        if transport().queue_length(shard_queue(number)) == 0:
+            drive_shard.apply_async(args=[number], queue=shard_queue(number), retry=False)
+    except (redis.RedisError, OperationalError) as error:
+        log.warning("shard %s could not be enqueued: %s", number, error)
+        return False
+    return True
+
+
+def shard_queue(number: int) -> str:
+    return f"labs.{number}"
+
+
+def shards_ensure() -> list[int]:
+    """Enqueue every shard whose task shows no sign of life. Returns those that were enqueued. Cheap: called every second."""
+    _adopt_orphans()
+    try:
+        ages_s = transport().beat_ages_s(settings.LAB_SHARDS)
+        gone = [number for number, age_s in enumerate(ages_s) if age_s is None or age_s > settings.LEASE_S]
+        return [number for number in gone if transport().may_enqueue(number) and shard_enqueue(number)]
+    except redis.RedisError:
+        return []
+
+
+def _adopt_orphans() -> None:
+    """There are fewer shards than there once were: labs of those that are gone get new ones."""
+    for lab in Lab.objects.filter(shard__gte=settings.LAB_SHARDS).only("pk"):
+        Lab.objects.filter(pk=lab.pk).update(shard=shard_of(lab.pk))

@@ -1,0 +1,173 @@
+"""Redis, where losing everything loses nothing: wakes for the shards, heartbeats, who is watched, and the frame streams.
+
+Every call of the synchronous side swallows an unreachable Redis within REDIS_TIMEOUT_S, and after a failure does not try again for a
+moment, so that fifty labs do not wait fifty times. What was not delivered shows in the return value, where somebody can act on it.
+"""
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import redis
+from django.conf import settings
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+STREAM_FRAMES_MAX = 64       # enough for a reader that was away for some seconds
+STREAM_KEPT_S = 60           # a stream nobody writes to any more
+WATCHED_S = 6                # a web process says every 2 s whom its browsers watch
+BEAT_KEPT_S = 3
+ENQUEUE_PAUSE_S = 2
+DOWN_PAUSE_S = 0.5           # after a failure, how long Redis is not asked
+
+# Entries of a shard's wake list: a lab's id, or this before it: "publish a full frame, somebody cannot follow".
+WANTS_FULL = "full:"
+
+
+def stream_key(lab_id: str) -> str:
+    return f"lab:{lab_id}:frames"
+
+
+def watched_key(lab_id: str) -> str:
+    return f"lab:{lab_id}:watched"
+
+
+def wake_key(shard: int) -> str:
+    return f"labs:{shard}:wake"
+
+
+def beat_key(shard: int) -> str:
+    return f"labs:{shard}:alive"
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One message of the live feed, encoded once. full: it is a snapshot, and can be read without what went before."""
+
+    lab_id: str
+    epoch: int
+    from_seq: int
+    seq: int
+    full: bool
+    text: str
+
+    def fields(self) -> dict[str, str | int]:
+        return {"e": self.epoch, "f": self.from_seq, "s": self.seq, "k": int(self.full), "t": self.text}
+
+    @classmethod
+    def from_fields(cls, lab_id: str, fields: dict[bytes, bytes]) -> "Frame":
+        return cls(lab_id, int(fields[b"e"]), int(fields[b"f"]), int(fields[b"s"]), fields[b"k"] == b"1", fields[b"t"].decode())
+
+
+class Transport:
+    """The synchronous side, for workers, services and the health page."""
+
+    def __init__(self, url: str, timeout_s: float) -> None:
+        no_retry = Retry(NoBackoff(), 0)
+        self._redis = redis.Redis.from_url(url, socket_timeout=timeout_s, socket_connect_timeout=timeout_s, retry=no_retry)
+        # A client that waits on purpose needs a longer time-out than the wait.
+        self._waiting = redis.Redis.from_url(url, socket_timeout=2.0, socket_connect_timeout=timeout_s, retry=no_retry)
+        self._down_until = 0.0
+
+    @property
+    def is_down(self) -> bool:
+        return time.monotonic() < self._down_until
+
+    def _failed(self) -> None:
+        self._down_until = time.monotonic() + DOWN_PAUSE_S
+
+    def wake(self, shard: int, entry: str) -> bool:
+        """Tell a shard that a lab has something for it. Without Redis the shard finds it in the database a little later."""
+        if self.is_down:
+            return False
+        try:
+            with self._redis.pipeline(transaction=False) as pipe:
+                pipe.rpush(wake_key(shard), entry)
+                pipe.ltrim(wake_key(shard), -1000, -1)    # nobody listens? then what is waiting is in the database
+                pipe.execute()
+        except redis.RedisError:
+            self._failed()
+            return False
+        return True
+
+    def wait_for_wake(self, shard: int, timeout_s: float) -> list[str]:
+        """The entries that were waiting, or the first that comes within timeout_s; [] when none did."""
+        started = time.monotonic()
+        timeout_s = max(timeout_s, 0.001)       # 0 means for ever
+        if not self.is_down:
+            try:
+                first = self._waiting.blpop([wake_key(shard)], timeout=timeout_s)
+                if first is None:
+                    return []
+                rest = self._waiting.lpop(wake_key(shard), 1000) or []
+                return [entry.decode() for entry in (first[1], *rest)]
+            except redis.RedisError:
+                self._failed()
+        time.sleep(max(0.0, timeout_s - (time.monotonic() - started)))
+        return []
+
+    def publish(self, frames: Iterable[Frame]) -> bool:
+        """Append frames to their labs' streams. False: none of them can be counted on, so each lab's next frame must be a full one."""
+        if self.is_down:
+            return False
+        try:
+            with self._redis.pipeline(transaction=False) as pipe:
+                for frame in frames:
+                    key = stream_key(frame.lab_id)
+                    pipe.xadd(key, frame.fields(), maxlen=STREAM_FRAMES_MAX, approximate=True)   # type: ignore[arg-type]
+                    pipe.expire(key, STREAM_KEPT_S)
+                pipe.execute()
+        except redis.RedisError:
+            self._failed()
+            return False
+        return True
+
+    def watched(self, lab_ids: list[str]) -> set[str] | None:
+        """Which of these labs a browser watches now; None when Redis cannot say."""
+        if not lab_ids:
+            return set()
+        if self.is_down:
+            return None
+        try:
+            marks = self._redis.mget([watched_key(lab_id) for lab_id in lab_ids])
+        except redis.RedisError:
+            self._failed()
+            return None
+        return {lab_id for lab_id, mark in zip(lab_ids, marks, strict=True) if mark is not None}
+
+    def beat(self, shard: int) -> bool:
+        """Say that this shard's task is alive."""
+        if self.is_down:
+            return False
+        try:
+            self._redis.set(beat_key(shard), repr(time.time()), ex=BEAT_KEPT_S)
+        except redis.RedisError:
+            self._failed()
+            return False
+        return True
+
+    def beat_ages_s(self, shards: int) -> list[float | None]:
+        """Seconds since each shard's last sign of life, None when there is none. Raises redis.RedisError."""
+        now = time.time()
+        marks: list[Any] = self._redis.mget([beat_key(shard) for shard in range(shards)])
+        return [None if mark is None else max(0.0, now - float(mark)) for mark in marks]
+
+    def may_enqueue(self, shard: int) -> bool:
+        """True once in ENQUEUE_PAUSE_S: a worker that is starting has not taken its task yet. Raises redis.RedisError."""
+        return bool(self._redis.set(f"labs:{shard}:enqueued", 1, nx=True, ex=ENQUEUE_PAUSE_S))
+
+    def queue_length(self, queue: str) -> int:
+        """Tasks waiting in a Celery queue. Raises redis.RedisError."""
+        return int(self._redis.llen(queue))
+
+    def ping(self) -> None:
+        """Raises redis.RedisError when Redis does not answer."""
+        self._redis.ping()
+
+
+@cache
+def transport() -> Transport:
+    """This process's connection."""
+    return Transport(settings.REDIS_URL, settings.REDIS_TIMEOUT_S)

@@ -1,0 +1,35 @@
+"""Addresses of pages, the API and the health page."""
+
+from django.urls import path, register_converter
+
+from dashboard.views import api, health, stage
+
+
+class LabIdConverter:
+    """What a lab id can look like; anything else is no address of ours."""
+
+    regex = r"[A-Za-z0-9_-]{1,32}"
+
+    def to_python(self, value: str) -> str:
+        return value
+
+    def to_url(self, value: str) -> str:
+        return value
+
+
+register_converter(LabIdConverter, "lab_id")
+
+urlpatterns = [
+    path("", stage.stage, name="stage"),
+    path("labs/", stage.labs, name="labs"),
+    path("lab/<lab_id:lab_id>/", stage.lab, name="lab"),
+    path("healthz", health.healthz, name="healthz"),
+    path("api/labs/", api.labs, name="api-labs"),
+    path("api/labs/<str:lab_id>/", api.lab, name="api-lab"),
+    path("api/labs/<str:lab_id>/commands/", api.commands, name="api-commands"),
+    path("api/labs/<str:lab_id>/commands/<str:command_id>/", api.command, name="api-command"),
+    path("api/labs/<str:lab_id>/snapshot/", api.snapshot, name="api-snapshot"),
+    path("api/labs/<str:lab_id>/fork/", api.fork, name="api-fork"),
+    path("api/labs/<str:lab_id>/journal/", api.journal, name="api-journal"),
+    path("api/labs/<str:lab_id>/events/", api.events, name="api-events"),
+]

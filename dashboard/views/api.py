@@ -1,0 +1,151 @@
+"""The interface that programs and the page's own buttons drive. Thin: read the body, call one service, answer JSON.
+
+    POST /api/labs/                        {scenario?, seed?, workload?, rigs?}                 201 {id, owner_token, ...}
+    GET  /api/labs/<id>/                                                                        200 what the lab is
+    POST /api/labs/<id>/commands/          {command_id, kind, rig?, consumer?, args?}           202 {lab, command_id, position, state}
+    GET  /api/labs/<id>/commands/<command_id>/                                                  200 what became of it
+    GET  /api/labs/<id>/snapshot/                                                               200 {lab, epoch, seq, at_us, view}
+    GET  /api/labs/<id>/journal/                                                                200 {scenario, commands}
+    GET  /api/labs/<id>/events/?after=<seq>                                                     200 {events}
+    POST /api/labs/<id>/fork/              {workload?, seed?}                                   201 as POST /api/labs/
+
+Whatever is wrong is answered 4xx {fields: {name: [text]}}. Commands need the owner's token as `Authorization: Bearer`, or the browser's
+cookie with its CSRF token; reading needs neither.
+"""
+
+import asyncio
+import functools
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.http import HttpRequest, HttpResponse
+from django.middleware.csrf import CsrfViewMiddleware
+from django.utils.translation import gettext as _
+from django.views.decorators.csrf import csrf_exempt
+
+from dashboard import access, selectors, services
+from dashboard.errors import Refused
+from dashboard.models import Lab
+from dashboard.serializers import json_body, json_response, refusal_response
+
+FIRST_VIEW_WAIT_S = 3.0
+
+View = Callable[..., HttpResponse]
+
+
+class _CsrfCheck(CsrfViewMiddleware):
+    def _reject(self, request: HttpRequest, reason: str) -> Any:
+        return reason
+
+
+def api(*methods: str) -> Callable[[View], View]:
+    """Allow these methods, check CSRF where the browser's cookie is what gives the right, and answer every refusal in one form."""
+
+    def decorate(view: View) -> View:
+        @csrf_exempt
+        @functools.wraps(view)
+        def answer(request: HttpRequest, **kwargs: Any) -> HttpResponse:
+            try:
+                if request.method not in methods:
+                    raise Refused(405, {"method": _("must be %(methods)s") % {"methods": ", ".join(methods)}})
+                if request.method == "POST":
+                    _check_csrf(request, view)
+                return view(request, **kwargs)
+            except Refused as refused:
+                return refusal_response(refused)
+
+        return answer
+
+    return decorate
+
+
+def _check_csrf(request: HttpRequest, view: View) -> None:
+    """A program's token travels in a header that no other site can set; a cookie travels by itself, so it needs the CSRF token."""
+    if access.bearer_of(request) is not None or access.visitor_of(request) is None:
+        return
+    check = _CsrfCheck(lambda _request: HttpResponse())
+    check.process_request(request)
+    if check.process_view(request, view, (), {}) is not None:
+        raise Refused(403, {"csrf": _("the CSRF token is missing or wrong")})
+
+
+@api("POST")
+def labs(request: HttpRequest) -> HttpResponse:
+    """Make a lab."""
+    opened = services.lab_open(request=json_body(request), visitor=access.visitor_of(request))
+    return _opened(opened)
+
+
+@api("GET")
+def lab(request: HttpRequest, lab_id: str) -> HttpResponse:
+    """What a lab is, and whether it is yours."""
+    row = selectors.lab_get(lab_id=lab_id)
+    owned = access.is_owner(row, bearer=access.bearer_of(request), visitor=access.visitor_of(request))
+    return json_response({**selectors.lab_meta(lab=row), "owned": owned})
+
+
+@api("POST")
+def commands(request: HttpRequest, lab_id: str) -> HttpResponse:
+    """Order something from a lab."""
+    receipt = services.lab_submit(
+        lab_id=lab_id, request=json_body(request), bearer=access.bearer_of(request), visitor=access.visitor_of(request)
+    )
+    return json_response(receipt, 202)
+
+
+@api("GET")
+def command(request: HttpRequest, lab_id: str, command_id: str) -> HttpResponse:
+    """What became of a command."""
+    return json_response(selectors.command_get(lab_id=lab_id, command_id=command_id))
+
+
+@api("POST")
+def fork(request: HttpRequest, lab_id: str) -> HttpResponse:
+    """Copy a lab, or replay its commands under another workload or seed."""
+    return _opened(services.lab_fork(lab_id=lab_id, request=json_body(request), visitor=access.visitor_of(request)))
+
+
+@api("GET")
+def journal(request: HttpRequest, lab_id: str) -> HttpResponse:
+    """Scenario and commands: all that it takes to have this lab again."""
+    return json_response(selectors.journal(lab=selectors.lab_get(lab_id=lab_id)))
+
+
+@api("GET")
+def events(request: HttpRequest, lab_id: str) -> HttpResponse:
+    """Turning points after ?after=, oldest first."""
+    after = request.GET.get("after", "0")
+    if not after.isascii() or not after.isdigit() or len(after) > 18:
+        raise Refused(400, {"after": _("must be a whole number")})
+    selectors.lab_get(lab_id=lab_id)
+    return json_response({"events": selectors.events_since(lab_id=lab_id, seq=int(after))})
+
+
+@csrf_exempt
+async def snapshot(request: HttpRequest, lab_id: str) -> HttpResponse:
+    """The last view at a frame boundary. A lab made a moment ago has none yet: this waits for it."""
+    try:
+        if request.method != "GET":
+            raise Refused(405, {"method": _("must be %(methods)s") % {"methods": "GET"}})
+        row = await in_thread(selectors.lab_get)(lab_id=lab_id)
+        await in_thread(services.lab_watched)(lab_ids=[lab_id], wake=row.status == Lab.Status.IDLE)
+        for _attempt in range(int(FIRST_VIEW_WAIT_S / 0.05)):
+            if (found := await in_thread(selectors.lab_snapshot_text)(lab_id=lab_id)) is not None:
+                response = HttpResponse(found[2], content_type="application/json")
+                response["Cache-Control"] = "no-store"
+                return response
+            await asyncio.sleep(0.05)
+        raise Refused(503, {"lab": _("is being prepared: ask again")})
+    except Refused as refused:
+        return refusal_response(refused)
+
+
+def in_thread(function: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
+    """The same function, run where it may wait for the database."""
+    return sync_to_async(function, thread_sensitive=True)
+
+
+def _opened(opened: services.OpenedLab) -> HttpResponse:
+    lab = opened.lab
+    return json_response({**selectors.lab_meta(lab=lab), "owner_token": opened.owner_token}, 201)

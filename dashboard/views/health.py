@@ -1,0 +1,61 @@
+"""Whether the parts work: /healthz for the supervisor, a load balancer, or a person with curl."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+from django.conf import settings
+from django.db import connections
+from django.http import HttpRequest, HttpResponse
+
+from broker_core.events import Json
+from dashboard.serializers import json_response
+from dashboard.transport import transport
+
+PART_WAIT_S = 0.8
+# Threads of its own: a part that hangs holds one of these, never one that serves pages.
+_threads = ThreadPoolExecutor(max_workers=6, thread_name_prefix="healthz")
+
+
+async def healthz(request: HttpRequest) -> HttpResponse:
+    """{ok, web, redis, workers, database}, each part {ok, latency_ms, ...}. 200, or 503 when a part is not ok. Within a second."""
+    started_s = time.perf_counter()
+    checks = {"redis": transport().ping, "workers": _workers, "database": _database}
+    answers = await asyncio.gather(*(_part(check) for check in checks.values()))
+    parts: Json = dict(zip(checks, answers, strict=True))
+    parts["web"] = {"ok": True, "latency_ms": _ms_since(started_s)}
+    ok = all(part["ok"] for part in parts.values())
+    return json_response({"ok": ok, **parts}, 200 if ok else 503)
+
+
+async def _part(check: Callable[[], Json | None]) -> Json:
+    started_s = time.perf_counter()
+    try:
+        details = await asyncio.wait_for(asyncio.get_running_loop().run_in_executor(_threads, check), PART_WAIT_S)
+    except TimeoutError:
+        return {"ok": False, "latency_ms": _ms_since(started_s), "error": "no answer"}
+    except Exception as error:     # whatever it is, the part does not work: that is the answer
+        return {"ok": False, "latency_ms": _ms_since(started_s), "error": type(error).__name__}
+    return {"ok": True, "latency_ms": _ms_since(started_s), **(details or {})}
+
+
+def _workers() -> Json:
+    """latency_ms: the oldest sign of life among the shards' tasks."""
+    ages_s = transport().beat_ages_s(settings.LAB_SHARDS)
+    shards = {str(number): None if age_s is None else round(age_s * 1000) for number, age_s in enumerate(ages_s)}
+    alive = [age for age in shards.values() if age is not None]
+    return {"ok": len(alive) == len(shards), "latency_ms": max(alive, default=None), "shards": shards}
+
+
+def _database() -> None:
+    connection = connections["default"]
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    finally:
+        connection.close()
+
+
+def _ms_since(started_s: float) -> float:
+    return round((time.perf_counter() - started_s) * 1000, 1)

@@ -1,0 +1,11 @@
+"""The Celery app. Queues: labs.0 to labs.<shards - 1> (one task each drives a shard's labs), default, analysis."""
+
+import os
+
+from celery import Celery
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mqsite.settings.dev")
+
+app = Celery("highwater")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks()

@@ -1,0 +1,165 @@
+"""Settings that hold everywhere. What a person may change comes from the environment, under the names used here.
+
+HIGHWATER_RUN_DIR      folder for the database, the Redis socket, the secret key and logs (default <repository>/var)
+HIGHWATER_SECRET_KEY   secret key (default: made once, kept in the run folder)
+HIGHWATER_ALLOWED_HOSTS  names this site answers to, separated by commas
+DATABASE_URL           PostgreSQL instead of SQLite: postgres://user:password@host/name
+REDIS_URL              an outside Redis instead of the embedded one
+LAB_SHARDS             how many shards, hence Celery tasks, the labs are spread over
+"""
+
+import os
+from pathlib import Path
+
+import dj_database_url
+from django.utils.translation import gettext_lazy as _
+
+from mqsite import addresses
+from mqsite.secret import secret_key
+
+BASE_DIR = Path(__file__).resolve().parent.parent.parent
+RUN_DIR = Path(os.environ.get("HIGHWATER_RUN_DIR") or BASE_DIR / "var").resolve()
+RUN_DIR.mkdir(parents=True, exist_ok=True)
+
+DEBUG = False
+SECRET_KEY = secret_key(RUN_DIR)
+LISTEN_HOST = os.environ.get("HOST", "127.0.0.1")
+
+
+def allowed_hosts() -> list[str]:
+    """The names given, else this machine's; who listens on every interface cannot know its names, so any is taken."""
+    if given := os.environ.get("HIGHWATER_ALLOWED_HOSTS"):
+        return [name.strip() for name in given.split(",") if name.strip()]
+    if LISTEN_HOST in {"0.0.0.0", "::"}:
+        return ["*"]
+    return sorted({"localhost", "127.0.0.1", "[::1]", LISTEN_HOST})
+
+
+ALLOWED_HOSTS = allowed_hosts()
+
+INSTALLED_APPS = [
+    "django.contrib.contenttypes",
+    "django.contrib.staticfiles",
+    "dashboard",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "mqsite.security.ContentSecurityPolicyMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+ROOT_URLCONF = "mqsite.urls"
+ASGI_APPLICATION = "mqsite.asgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.template.context_processors.i18n",
+            ],
+        },
+    }
+]
+
+# -- database: the truth -----------------------------------------------------------------------------------------------
+# WAL lets readers pass the one writer; IMMEDIATE takes the write lock at BEGIN, where waiting for it is possible, instead
+# of failing in the middle; with WAL, synchronous NORMAL loses nothing when a process is killed.
+SQLITE = {
+    "ENGINE": "django.db.backends.sqlite3",
+    "NAME": RUN_DIR / "highwater.sqlite3",
+    "OPTIONS": {
+        "transaction_mode": "IMMEDIATE",
+        "timeout": 5,
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+    },
+}
+DATABASES = {
+    "default": dj_database_url.config(conn_max_age=60, conn_health_checks=True) if os.environ.get("DATABASE_URL") else SQLITE
+}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# -- Redis: transport only ---------------------------------------------------------------------------------------------
+REDIS_URL = addresses.redis_url(os.environ.get("REDIS_URL") or f"unix://{RUN_DIR / 'redis.sock'}")
+REDIS_TIMEOUT_S = 0.2
+
+# -- Celery ------------------------------------------------------------------------------------------------------------
+CELERY_BROKER_URL = addresses.celery_url(REDIS_URL)
+CELERY_TASK_DEFAULT_QUEUE = "default"
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_PUBLISH_RETRY = False
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None
+CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 1, "socket_timeout": 5}
+
+# -- limits ------------------------------------------------------------------------------------------------------------
+LAB_SHARDS = int(os.environ.get("LAB_SHARDS", "2"))
+LABS_MAX = int(os.environ.get("HIGHWATER_LABS_MAX", "1000"))
+CONSUMERS_PER_RIG_MAX = 512
+RECORDS_PER_S_MAX = 5_000
+COMMANDS_PENDING_MAX = 1_000              # commands of one lab that may wait for the worker
+DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024   # bytes of a request's body
+SOCKET_MESSAGE_BYTES_MAX = 256            # the longest message a browser has to send is an acknowledgement
+SOCKET_MESSAGES_PER_S = 40                # sustained; four times the frames there are to acknowledge
+LAB_IDLE_PAUSE_S = float(os.environ.get("HIGHWATER_IDLE_PAUSE_S", "600"))  # a lab nobody watches stops after this
+LAB_VISIT_KEEP_S = 24 * 3600              # a visitor's copy may make room for others after this long unwatched
+
+# -- pace --------------------------------------------------------------------------------------------------------------
+SHARD_TASK_S = 30                         # one Celery task drives a shard this long, then enqueues the next
+SHARD_POLL_S = 0.2                        # how often the database is asked when Redis does not wake the shard
+LEASE_S = 2.0                             # how long a lab stays its shard's without a sign of life
+FRAME_INTERVAL_S = 0.1                    # at most ten frames a second,
+FRAME_INTERVAL_MAX_S = 0.2                # under load at least five
+FEED_WINDOW = 20                          # frames sent past the last acknowledgement
+DEMO_PRE_RUN_US = 60_000_000              # virtual time the demo lab has behind it when it is first seen
+
+# -- language ----------------------------------------------------------------------------------------------------------
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", _("English")), ("zh-hans", _("Simplified Chinese"))]
+LOCALE_PATHS = [BASE_DIR / "locale"]
+USE_I18N = True
+USE_TZ = True
+TIME_ZONE = "UTC"
+
+# -- static files ------------------------------------------------------------------------------------------------------
+STATIC_URL = "/static/"
+STATIC_ROOT = RUN_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedStaticFilesStorage"},
+}
+
+# -- security ----------------------------------------------------------------------------------------------------------
+CONTENT_SECURITY_POLICY = {
+    "default-src": "'self'",
+    "img-src": "'self' data: blob:",      # blob: a chart saved as a picture
+    "object-src": "'none'",
+    "base-uri": "'none'",
+    "form-action": "'self'",
+    "frame-ancestors": "'none'",
+}
+X_FRAME_OPTIONS = "DENY"
+SECURE_REFERRER_POLICY = "same-origin"
+VISITOR_COOKIE = "highwater_visitor"
+VISITOR_COOKIE_AGE_S = 365 * 24 * 3600
+VISITOR_COOKIE_SECURE = False
+CSRF_COOKIE_SAMESITE = "Lax"
+SILENCED_SYSTEM_CHECKS: list[str] = []
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": os.environ.get("HIGHWATER_LOG_LEVEL", "INFO")},
+    "loggers": {"daphne.http_protocol": {"level": "WARNING"}, "django.channels.server": {"level": "WARNING"}},
+}

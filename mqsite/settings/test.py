@@ -1,0 +1,14 @@
+"""Settings of the tests: a database file in a run folder of their own, so that threads and processes can share it."""
+
+import os
+import tempfile
+
+os.environ.setdefault("HIGHWATER_RUN_DIR", tempfile.mkdtemp(prefix="highwater-test-"))
+os.environ.setdefault("HIGHWATER_SECRET_KEY", "only the tests know this key, and it guards nothing at all")
+
+from mqsite.settings.base import *  # noqa: E402, F403
+from mqsite.settings.base import RUN_DIR, SQLITE, STORAGES  # noqa: E402
+
+ALLOWED_HOSTS = ["testserver", "localhost", "127.0.0.1"]
+DATABASES = {"default": {**SQLITE, "TEST": {"NAME": RUN_DIR / "test.sqlite3"}}} if not os.environ.get("DATABASE_URL") else DATABASES  # noqa: E501, F405
+STORAGES = {**STORAGES, "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
