@@ -16,7 +16,7 @@ from broker_core.lab.keys import LiveKeys
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
 from broker_core.lab.rig import Consumer, Rig, RigSetup
 from broker_core.lab.scenario import RIG_KINDS, RigSpec, Scenario, check_algorithm
-from broker_core.lab.view import lab_view
+from broker_core.lab.view import Shown, lab_view
 from broker_core.lab.workload import Workload, workload_from_json
 
 STRETCH_US = 10 * SECOND_US
@@ -46,6 +46,7 @@ class Lab:
         self.timeline: dict[int, Json] = {}
         self.history: list[Json] = []
         self.position = 0
+        self.shown = Shown()
         self.rigs: dict[str, Rig] = {spec.id: self._make_rig(spec, spec.algorithm) for spec in scenario.rigs}
         if scenario.consumers:
             start = {"kind": "join", "rig": "all", "consumer": None, "args": {"count": scenario.consumers}, "position": 0, "at_us": 0}
@@ -56,6 +57,11 @@ class Lab:
     @property
     def now_us(self) -> int:
         return self.clock.now_us
+
+    @property
+    def next_arrival_us(self) -> int:
+        """When the next record arrives."""
+        return self.workload.arrival_us(self.record_count)
 
     def _make_rig(self, spec: RigSpec, algorithm: str) -> Rig:
         setup = RigSetup(spec.id, algorithm, spec.options, self.scenario.seed, self.keys, self.workload)
@@ -129,7 +135,7 @@ class Lab:
                 if self.playing:
                     raise CommandError("kind", "pause the lab before you step")
                 # One record further.
-                self._advance(max(self.workload.arrival_us(self.record_count), self.now_us))
+                self._advance(self.next_arrival_us)
 
     def _targets(self, command: Json) -> list[Rig]:
         if command["rig"] == "all":
@@ -200,6 +206,7 @@ class Lab:
         if algorithm == rig.algorithm:
             raise CommandError("args.algorithm", f"{rig.id} runs {algorithm} already")
         self.rigs[rig.id] = self._rebuild(rig, algorithm, command["position"])
+        self.shown = Shown()
         self._note(command, {"rig": rig.id, "algorithm": algorithm, "count": 1})
 
     def _rebuild(self, old: Rig, algorithm: str, position: int) -> Rig:

@@ -3,6 +3,7 @@
 What changes with every record is kept in objects keyed by id and not in lists, so that a frame's patch stays small (`patch.py`).
 """
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from broker_core.clock import SECOND_US
@@ -15,13 +16,45 @@ if TYPE_CHECKING:
 RECENT_SHOWN = 64
 
 
+@dataclass(slots=True)
+class Shown:
+    """What was worked out for earlier views and cannot change: rows of records, skew of past seconds. Each view gets a copy of its own."""
+
+    records: dict[str, Json] = field(default_factory=dict)
+    records_until: int = 0
+    seconds: dict[str, Json] = field(default_factory=dict)
+    seconds_until: int = 0
+
+    def recent_records(self, lab: "Lab") -> dict[str, Json]:
+        """The last records, by index, the oldest first."""
+        workload, last = lab.workload, lab.record_count
+        first = max(0, last - RECENT_SHOWN, self.records_until)
+        for index, code in enumerate(workload.key_codes(first, last), first):
+            self.records[str(index)] = {"key": workload.key(code) if code >= 0 else None, "row": workload.row(index)}
+        self.records_until = last
+        _keep_newest(self.records, RECENT_SHOWN)
+        return self.records.copy()
+
+    def history(self, lab: "Lab") -> dict[str, Json]:
+        """Skew of each rig at the end of each virtual second."""
+        second = lab.now_us // SECOND_US
+        for at in range(max(1, second - HISTORY_KEPT_S + 1, self.seconds_until + 1), second + 1):
+            self.seconds[str(at)] = {rig_id: _thousandths(rig.history.get(at)) for rig_id, rig in lab.rigs.items()}
+        self.seconds_until = second
+        _keep_newest(self.seconds, HISTORY_KEPT_S)
+        return self.seconds.copy()
+
+
+def _keep_newest(entries: dict[str, Json], count: int) -> None:
+    for key in list(entries)[: max(0, len(entries) - count)]:
+        del entries[key]
+
+
 def lab_view(lab: "Lab") -> Json:
     """The view of a whole lab; its parts are described in docs/interface.md."""
     rigs = {rig_id: rig_view(lab, rig) for rig_id, rig in lab.rigs.items()}
     present = {name for rig in lab.rigs.values() for name, consumer in rig.consumers.items() if consumer.state not in (CRASHED, GONE)}
     last = lab.record_count
-    first = max(0, last - RECENT_SHOWN)
-    codes = lab.workload.key_codes(first, last)
     return {
         "at_us": lab.now_us,
         "playing": lab.playing,
@@ -33,24 +66,13 @@ def lab_view(lab: "Lab") -> Json:
         "consumer_count": len(present),
         "consumer_rate": lab.scenario.consumer_rate,
         "workload": lab.workload.view(last),
-        "recent": {
-            str(index): {"key": lab.workload.key(code) if code >= 0 else None, "row": lab.workload.row(index)}
-            for index, code in enumerate(codes, first)
-        },
+        "recent": lab.shown.recent_records(lab),
         "consumers": {name: {"color": color, "order": color - 1} for name, color in lab.seen.items()},
         "caption": lab.caption,
         "timeline": {str(position): entry for position, entry in lab.timeline.items()},
-        "history": _history(lab),
+        "history": lab.shown.history(lab),
         "rig_order": list(lab.rigs),
         "rigs": rigs,
-    }
-
-
-def _history(lab: "Lab") -> Json:
-    second = lab.now_us // SECOND_US
-    return {
-        str(at): {rig_id: _thousandths(rig.history.get(at)) for rig_id, rig in lab.rigs.items()}
-        for at in range(max(1, second - HISTORY_KEPT_S + 1), second + 1)
     }
 
 
@@ -77,7 +99,7 @@ def rig_view(lab: "Lab", rig: Rig) -> Json:
         "skew": _thousandths(rig.skew_milli()),
         "lag": rig.lag(),
         "bill": rig.bill.to_view(rig.redelivered, lab.keys.count_at(lab.record_count)) if rig.bill else None,
-        "why": rig.why,
+        "why": rig.why[:],  # a copy: views are compared with later ones
         "sentence": rig.sentence,
         "route": route,
         "picture": picture,

@@ -33,7 +33,8 @@ def draws(seed: int, stream: int, start: int, stop: int) -> U64:
     z: U64 = np.arange(start + 1, stop + 1, dtype=np.uint64) * np.uint64(_GOLDEN) + np.uint64(base)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
+    mixed: U64 = z ^ (z >> np.uint64(31))
+    return mixed
 
 
 def _mix_one(z: int) -> int:

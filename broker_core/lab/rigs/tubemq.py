@@ -103,6 +103,7 @@ class TubeMqRig(Rig):
 
     def on_loaded(self) -> None:
         self.router_cache: dict[int, str] = {}
+        self.nodes: tuple[int, dict[str, int]] = (0, {})  # source count -> partition -> node id, for the present count
 
     @classmethod
     def algorithms(cls) -> list[Json]:
@@ -366,7 +367,9 @@ class TubeMqRig(Rig):
             return dict.fromkeys(self.partition_keys)
         clients = [*self.clients.values(), *self.ghosts.values()]
         names = {client.node_id: client.name for client in reversed(clients) if client.source_count == self.source_count}
-        return {key: names.get(node_of(key, self.source_count)) for key in self.partition_keys}
+        if self.nodes[0] != self.source_count:
+            self.nodes = (self.source_count, {key: node_of(key, self.source_count) for key in self.partition_keys})
+        return {key: names.get(node_id) for key, node_id in self.nodes[1].items()}
 
     def weights(self) -> dict[str, int]:
         weights = {name: 0 for name, consumer in self.consumers.items() if consumer.state != GONE}

@@ -7,7 +7,7 @@ from broker_core.events import Json
 from broker_core.lab.lab import Lab
 from broker_core.lab.scenario import Scenario, scenario_from_json
 
-SCENARIO = {"workload": {"kind": "uniform", "keys": 200, "rate": 50}, "consumer_rate": 20}
+SCENARIO = {"workload": {"kind": "uniform", "keys": 200, "rate": 20}, "consumer_rate": 10}
 ALGORITHMS = {
     "pulsar": ["auto_split", "sticky", "ring_document", "consistent_hash_current", "auto_split_document", "sticky_document", "consistent_hash"],
     "kafka": ["roundrobin", "sticky", "cooperative-sticky", "range_global", "round_robin_hashed", "range"],
