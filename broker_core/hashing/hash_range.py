@@ -1,16 +1,19 @@
 """How much of a hash space changed hands between two assignments, exactly.
 
-An assignment is a list of slices: inclusive upper bounds, ascending, and the owner of each slice. Slice i holds the slots
-(bounds[i-1], bounds[i]]; slots above the last bound belong to the first slice, as on a ring (a range split has none: its last bound is
-the last slot). An owner may be a tuple of names: holders of a shared ring point, who split its slots by `slot % len(holders)`.
+An assignment is a list of slices: inclusive upper bounds, ascending, and the owner of each slice. Slice i holds the
+slots (bounds[i-1], bounds[i]]; slots above the last bound belong to the first slice, as on a ring (a range split has
+none: its last bound is the last slot). An owner may be a tuple of names: holders of a shared ring point, who split
+its slots by `slot % len(holders)`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from math import lcm
 
 Owner = str | tuple[str, ...] | None
 Slices = tuple[Sequence[int], Sequence[Owner]]
+Range = tuple[int, int]
+Ranges = Sequence[Range]
 
 
 def moved_share(before: Slices, after: Slices, space: int, first_slot: int = 0) -> Fraction:
@@ -20,7 +23,7 @@ def moved_share(before: Slices, after: Slices, space: int, first_slot: int = 0) 
 
     >>> moved_share(([15], ["a"]), ([7, 15], ["b", "a"]), 16)
     Fraction(1, 2)
-    >>> moved_share(([3, 9], ["a", "b"]), ([9], ["b"]), 16)   # slots 10..15 wrap to the first slice, 0..3: ten of sixteen
+    >>> moved_share(([3, 9], ["a", "b"]), ([9], ["b"]), 16)   # 0..3, and 10..15 which wrap to them
     Fraction(5, 8)
     """
     old, new = _unrolled(before, space), _unrolled(after, space)
@@ -36,6 +39,38 @@ def moved_share(before: Slices, after: Slices, space: int, first_slot: int = 0) 
         moved += _differing(low, high, was, now)
         low = high + 1
     return Fraction(moved, space - first_slot)
+
+
+def taken_ranges(before: Mapping[str, Ranges], after: Mapping[str, Ranges]) -> dict[str, list[Range]]:
+    """What each owner had before and has no longer: ranges with both ends inclusive, ascending; owners that lost
+    nothing are absent.
+
+    With the arguments exchanged it tells what each was given. before, after: owner -> its ranges, ascending, none
+    overlapping.
+    Source: the impacted consumers that Pulsar's current selectors return
+    (ConsumerHashAssignmentsSnapshot.resolveImpactedConsumers).
+
+    >>> taken_ranges({"a": [(0, 99)]}, {"a": [(50, 99)], "b": [(0, 49)]})
+    {'a': [(0, 49)]}
+    """
+    lost = {owner: list(_without(ranges, after.get(owner, ()))) for owner, ranges in before.items()}
+    return {owner: ranges for owner, ranges in lost.items() if ranges}
+
+
+def _without(ranges: Ranges, kept: Ranges) -> Iterator[Range]:
+    """The parts of `ranges` outside `kept`; both ascending."""
+    at = 0
+    for start, end in ranges:
+        while at < len(kept) and kept[at][1] < start:
+            at += 1
+        low, over = start, at
+        while over < len(kept) and kept[over][0] <= end:
+            if low < kept[over][0]:
+                yield low, kept[over][0] - 1
+            low = kept[over][1] + 1
+            over += 1
+        if low <= end:
+            yield low, end
 
 
 def _unrolled(slices: Slices, space: int) -> list[tuple[int, Owner]]:

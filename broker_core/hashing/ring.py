@@ -3,13 +3,15 @@
     points   12      40          77   90           a slot belongs to the first point at or after it;
     holders  a       b           a,c  b            what lies above the last point (here 91..) wraps to the first
 
-Most points have a single holder, so the holder of a look-up comes out of one dictionary; only shared points keep a list. Looking up is
-one bisection. A newcomer's points are sorted and merged as one run, so adding costs one pass over the list and not one per point.
-What the holders of a shared point do about it is the caller's rule (`pulsar/selectors/consistent_hash.py`).
+Most points have a single holder, so the holder of a look-up comes out of one dictionary; only shared points keep a
+list. Looking up is one bisection. A newcomer's points are sorted and merged as one run, so adding costs one pass over
+the list and not one per point. What the holders of a shared point do about it is the caller's rule
+(`pulsar/selectors/consistent_hash.py`).
 """
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 Holders = Sequence[str]
 
@@ -27,10 +29,18 @@ class HashRing:
     def __len__(self) -> int:
         return len(self.points)
 
-    def add(self, holder: str, points: Iterable[int], sort_key: Callable[[str], object] | None = None) -> None:
-        """Give `holder` these points; one that it names twice counts once.
+    def add(
+        self,
+        holder: str,
+        points: Iterable[int],
+        sort_key: Callable[[str], Any] | None = None,
+        repeats: bool = False,
+    ) -> None:
+        """Give `holder` these points.
 
-        At a taken point it goes to the end of the holders, which are then sorted (stably) by sort_key, where one is given.
+        At a taken point it goes to the end of the holders, which are then sorted (stably) by sort_key, where one is
+        given. A point that it names twice counts once; with `repeats` it enters the holders as often as it names the
+        point.
         """
         fresh: list[int] = []
         for point in points:
@@ -39,30 +49,34 @@ class HashRing:
                 fresh.append(point)
                 continue
             holders = self._shared.get(point) or [self._owners[point]]
-            if holder in holders:
+            if holder in holders and not repeats:
                 continue
             holders.append(holder)
             if sort_key is not None:
-                holders.sort(key=sort_key)  # type: ignore[arg-type]
+                holders.sort(key=sort_key)
             self._shared[point] = holders
             self._owners[point] = holders[0]
         fresh.sort()
         self._merge(fresh)
 
     def remove(self, holder: str, points: Iterable[int]) -> None:
-        """Take these points from `holder`; at a shared one the next holder moves up. Points that it does not hold stay."""
+        """Take these points from `holder`; at a shared one the next holder moves up.
+
+        Points that it does not hold stay.
+        """
         gone: set[int] = set()
         for point in points:
-            holders = self._shared.get(point)
-            if holders is None:
-                if self._owners.get(point) == holder:
-                    del self._owners[point]
-                    gone.add(point)
-            elif holder in holders:
-                holders.remove(holder)
-                self._owners[point] = holders[0]
-                if len(holders) == 1:
-                    del self._shared[point]
+            if point not in self._owners:
+                continue
+            others = [other for other in self.holders(point) if other != holder]
+            self._shared.pop(point, [])
+            if len(others) > 1:
+                self._shared[point] = others
+            if others:
+                self._owners[point] = others[0]
+            else:
+                del self._owners[point]
+                gone.add(point)
         if gone:
             self.points = [point for point in self.points if point not in gone]
 
@@ -93,7 +107,7 @@ class HashRing:
 
     @property
     def shared_count(self) -> int:
-        """How many points have two holders or more."""
+        """How many points have two holders or more, repeats included."""
         return len(self._shared)
 
     def _merge(self, fresh: list[int]) -> None:

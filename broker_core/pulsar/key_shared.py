@@ -1,21 +1,27 @@
 """The dispatcher of one Key_Shared subscription: which record goes to whom, and what waits.
 
-    publish ──► owner of the hash has permits? ── yes ──► delivered (unacked at that consumer) ──ack──► mark-delete moves on
-                       │ no, or nobody covers it                        │ consumer disconnects
-                       ▼                                                ▼
-                  replay set  ◄─────────────────────────────────────────┘      given out again, lowest position first,
-                                                                               when permits arrive or the selector changes
-Rules: a record goes to the consumer that the selector names for its key's hash, if that one has permits; else it joins the replay set. A
-consumer that leaves gives back what it has not acknowledged. Mark-delete is the position up to which all is acknowledged.
+    publish ──► owner of the hash has permits? ──yes──► delivered, unacked there ──ack──► mark-delete moves on
+                       │ no, or nobody covers it               │ its consumer disconnects
+                       ▼                                       ▼
+                   replay set ◄────────────────────────────────┘
+                       │ permits arrive, or the selector changes: lowest position first
+                       ▼
+                   delivered, redelivered = somebody had it before
 
-What keeps it fast: each owner has its own heap of waiting positions, and a consumer with permits never has any, so a new record needs one
-look-up and no scan. It also means that a record is never sent past an older one of its own hash. Owners are looked up once a hash between
-two changes of the selector; a change sorts the waiting records anew.
+Rules: a record goes to the consumer that the selector names for its key's hash, if that one has permits; else it
+joins the replay set. A consumer that leaves gives back what it has not acknowledged. Mark-delete is the position up
+to which all is acknowledged.
 
-Left out until its own issue: the rules that keep a key in order when its owner changes (3.2: a newcomer waits until all before its join is
-acknowledged; current: draining hashes), read batches, limits of unacknowledged records. Records count one permit each: no batches.
+What keeps it fast: each owner has its own heap of waiting positions, and a consumer with permits never has any, so a
+new record needs one look-up and no scan. It also means that a record is never sent past an older one of its own hash.
+Owners are looked up once a hash between two changes of the selector; a change sorts the waiting records anew.
 
-Source: Pulsar 3.2 `PersistentStickyKeyDispatcherMultipleConsumers`, `PersistentDispatcherMultipleConsumers`, `ManagedCursorImpl`.
+Left out until its own issue: the rules that keep a key in order when its owner changes (3.2: a newcomer waits until
+all before its join is acknowledged; current: draining hashes), read batches, limits of unacknowledged records.
+Records count one permit each: no batches.
+
+Source: Pulsar 3.2 `PersistentStickyKeyDispatcherMultipleConsumers`, `PersistentDispatcherMultipleConsumers`,
+`ManagedCursorImpl`.
 """
 
 from collections import deque
@@ -53,14 +59,16 @@ class KeySharedSubscription:
         self._sent_before: set[int] = set()  # those of the replay set that somebody has had
         self._pending: deque[int] = deque()  # positions above mark-delete, ascending
         self._acked: set[int] = set()  # those of them that are acknowledged
-        self._queues: dict[str | None, list[int]] = {}  # owner -> heap of its waiting positions; acknowledged ones are passed over
+        # Owner -> heap of its waiting positions; those acknowledged meanwhile are passed over.
+        self._queues: dict[str | None, list[int]] = {}
         self._owners: dict[int, str | None] = {}  # hash -> owner, between two changes of the selector
         self._last_published = -1
 
-    # -- consumers ----------------------------------------------------------------------------------------------------------------------
+    # -- consumers -----------------------------------------------------------------------------------------------------
 
     def connect(self, consumer: str, name: str | None = None, ranges: Sequence[Range] | None = None) -> list[Delivery]:
-        """Let a consumer in, without permits. Waiting records get their owners anew; nobody's permits grew, but owners may differ.
+        """Let a consumer in, without permits. Waiting records get their owners anew; nobody's permits grew, but
+        owners may differ.
 
         Raises what the selector raises (AssignRefused, CommandError), state untouched.
         """
@@ -70,10 +78,11 @@ class KeySharedSubscription:
         return self._selector_changed()
 
     def disconnect(self, consumer: str) -> list[Delivery]:
-        """Out of the selector first, then its unacknowledged records wait with the others and go to whoever owns them now.
+        """Out of the selector first, then its unacknowledged records wait with the others and go to whoever owns them
+        now.
 
-        One that is not connected changes nothing. When the last one goes, all wait for the next first consumer, which begins after
-        mark-delete as the original's cursor does.
+        One that is not connected changes nothing. When the last one goes, all wait for the next first consumer, which
+        begins after mark-delete as the original's cursor does.
         """
         if consumer not in self._permits:
             return []
@@ -85,7 +94,10 @@ class KeySharedSubscription:
         return self._selector_changed()
 
     def flow(self, consumer: str, permits: int) -> list[Delivery]:
-        """Grant `permits` more (0 or more); what waits for this consumer is sent first. Ignored from one that is not connected."""
+        """Grant `permits` more (0 or more); what waits for this consumer is sent first.
+
+        Ignored from one that is not connected.
+        """
         if permits < 0:
             raise CommandError("permits", "must be 0 or more")
         if consumer not in self._permits:
@@ -93,7 +105,7 @@ class KeySharedSubscription:
         self._permits[consumer] += permits
         return self._drain(consumer) if self._queues.get(consumer) else []
 
-    # -- records ------------------------------------------------------------------------------------------------------------------------
+    # -- records -------------------------------------------------------------------------------------------------------
 
     def publish(self, position: int, hash32: int) -> list[Delivery]:
         """A record arrives. position: above all before it; hash32: unsigned murmur3 of its key."""
@@ -115,7 +127,8 @@ class KeySharedSubscription:
         return []
 
     def ack(self, consumer: str, position: int) -> None:
-        """Acknowledge one record. As in the original it may come from another consumer than the record's, or while the record waits.
+        """Acknowledge one record. As in the original it may come from another consumer than the record's, or while
+        the record waits.
 
         A position that is acknowledged already, or was never published, changes nothing.
         """
@@ -140,7 +153,7 @@ class KeySharedSubscription:
             acked.remove(position)
         self.mark_delete = position
 
-    # -- questions ----------------------------------------------------------------------------------------------------------------------
+    # -- questions -----------------------------------------------------------------------------------------------------
 
     @property
     def waiting(self) -> int:
@@ -160,15 +173,21 @@ class KeySharedSubscription:
         return len(self._unacked.get(consumer, ()))
 
     def check(self) -> None:
-        """Raise InvariantError where a rule of this file is broken: each pending position is in just one place, nobody idles."""
-        places = [*self._acked, *self._waiting, *(position for unacked in self._unacked.values() for position in unacked)]
+        """Raise InvariantError where a rule of this file is broken: each pending position is in just one place,
+        nobody idles.
+        """
+        places = [
+            *self._acked,
+            *self._waiting,
+            *(position for unacked in self._unacked.values() for position in unacked),
+        ]
         if sorted(places) != list(self._pending):
             raise InvariantError("a position is lost, or in two places")
         for consumer, permits in self._permits.items():
             if permits > 0 and any(position in self._waiting for position in self._queues.get(consumer, ())):
                 raise InvariantError(f"{consumer} has permits while records wait for it")
 
-    # -- state there and back -----------------------------------------------------------------------------------------------------------
+    # -- state there and back ------------------------------------------------------------------------------------------
 
     def to_json(self) -> dict[str, Any]:
         """Whole state, plain."""
@@ -189,9 +208,9 @@ class KeySharedSubscription:
         subscription = cls(selector_from_json(state["selector"]))
         subscription.mark_delete = state["mark_delete"]
         subscription._last_published = state["last_published"]
-        subscription._permits = {consumer: permits for consumer, permits in state["permits"]}
-        subscription._unacked = {consumer: {at: hash32 for at, hash32 in items} for consumer, items in state["unacked"]}
-        subscription._waiting = {at: hash32 for at, hash32 in state["waiting"]}
+        subscription._permits = dict(state["permits"])
+        subscription._unacked = {consumer: dict(items) for consumer, items in state["unacked"]}
+        subscription._waiting = dict(state["waiting"])
         subscription._sent_before = set(state["sent_before"])
         subscription._acked = set(state["acked"])
         held = (position for unacked in subscription._unacked.values() for position in unacked)
@@ -199,13 +218,14 @@ class KeySharedSubscription:
         subscription._sort_waiting()
         return subscription
 
-    # -- replay -------------------------------------------------------------------------------------------------------------------------
+    # -- replay --------------------------------------------------------------------------------------------------------
 
     def _selector_changed(self) -> list[Delivery]:
         self._sort_waiting()
         if not self._waiting:
             return []
-        # Each record has one owner, so the order in which consumers are served changes nothing but the order of the list.
+        # Each record has one owner, so the order in which consumers are served changes nothing but the order of the
+        # list.
         deliveries = [delivery for consumer in self._permits for delivery in self._drain(consumer)]
         deliveries.sort(key=lambda delivery: delivery[1])
         return deliveries

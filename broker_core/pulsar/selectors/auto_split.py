@@ -5,10 +5,12 @@
     c3 connects   |--- c3 ---|---- c2 ------|------------ c1 ------------|
     c2 leaves     |--- c3 ---|-------------------- c1 -------------------|  its right neighbour takes it
 
-A range is (previous upper bound, upper bound]; the first also holds slot 0, and the highest bound is the range size, which no key reaches.
-A consumer's coming or going touches one other consumer only, at the price of sizes that differ by powers of two.
+A range is (previous upper bound, upper bound]; the first also holds slot 0, and the highest bound is the range size,
+which no key reaches. A consumer's coming or going touches one other consumer only, at the price of sizes that differ
+by powers of two.
 
-Source: Pulsar 3.2.0 `HashRangeAutoSplitStickyKeyConsumerSelector`; the same rule in master of April 2026. Vectors: pulsar/auto_split.json.
+Source: Pulsar 3.2.0 `HashRangeAutoSplitStickyKeyConsumerSelector`; the same rule in master of April 2026. Vectors:
+pulsar/auto_split.json.
 """
 
 from bisect import bisect_left
@@ -83,8 +85,12 @@ class AutoSplitSelector:
         return (hash32 & MASK_31) % self.space
 
     def select(self, hash32: int) -> str | None:
-        """The owner of the smallest upper bound at or above the slot; None without consumers."""
-        return self.owners[bisect_left(self.uppers, self.slot(hash32))] if self.owners else None
+        """The consumer of a key with this hash; None without consumers."""
+        return self.owner_at(self.slot(hash32))
+
+    def owner_at(self, slot: int) -> str | None:
+        """The owner of the smallest upper bound at or above the slot."""
+        return self.owners[bisect_left(self.uppers, slot)] if self.owners else None
 
     def slices(self) -> Slices:
         """One slice per range that a key can reach."""
@@ -97,12 +103,21 @@ class AutoSplitSelector:
 
     def ranges(self) -> dict[str, Ranges]:
         """As reported: from the previous bound + 1 (the first from 0), the last up to the range size itself."""
-        starts = [0, *(upper + 1 for upper in self.uppers[:-1])]
-        return {owner: [(start, upper)] for owner, start, upper in zip(self.owners, starts, self.uppers, strict=True)}
+        out: dict[str, Ranges] = {}
+        start = 0
+        for owner, upper in zip(self.owners, self.uppers, strict=True):
+            out[owner] = [(start, upper)]
+            start = upper + 1
+        return out
 
     def to_json(self) -> dict[str, Any]:
         """Bounds and owners."""
-        return {"algorithm": self.algorithm, "space": self.space, "uppers": list(self.uppers), "owners": list(self.owners)}
+        return {
+            "algorithm": self.algorithm,
+            "space": self.space,
+            "uppers": list(self.uppers),
+            "owners": list(self.owners),
+        }
 
     @classmethod
     def from_json(cls, state: Mapping[str, Any]) -> Self:

@@ -1,8 +1,9 @@
 """Auto-split hash range as the 3.2 documentation tells it: ranges are [low, high).
 
-Differs from the real rule (`auto_split.py`) in three places: the bounds belong to the range above them, a range of odd size gives its
-*smaller* half to the newcomer (split at the floor of its middle), and the last slot is owned like any other. The text says that a
-leaver's range merges to its right; its example of the rightmost one shows that this merges to the left.
+Differs from the real rule (`auto_split.py`) in three places: the bounds belong to the range above them, a range of
+odd size gives its *smaller* half to the newcomer (split at the floor of its middle), and the last slot is owned like
+any other. The text says that a leaver's range merges to its right; its example of the rightmost one shows that this
+merges to the left.
 
 Source: Pulsar documentation 3.2, "Auto-split Hash Range" (article 000).
 """
@@ -40,7 +41,9 @@ class AutoSplitDocumentSelector:
         self.owners: list[str] = []
 
     def add(self, consumer: str, name: str | None = None, ranges: Sequence[Range] | None = None) -> None:
-        """Split the largest range, the lowest of equals, at the floor of its middle; the lower half is the newcomer's."""
+        """Split the largest range, the lowest of equals, at the floor of its middle; the lower half is the
+        newcomer's.
+        """
         if consumer in self.owners:
             raise CommandError("consumer", "is connected already")
         if not self.lows:
@@ -62,7 +65,8 @@ class AutoSplitDocumentSelector:
         if consumer not in self.owners:
             return
         at = self.owners.index(consumer)
-        # The neighbour that takes over keeps one low end of the two: the leaver's when it sits to the right, else its own.
+        # The neighbour that takes over keeps one low end of the two: the leaver's when it sits to the right, else its
+        # own.
         del self.lows[at + 1 if at + 1 < len(self.lows) else at]
         del self.owners[at]
 

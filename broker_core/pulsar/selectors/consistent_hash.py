@@ -6,10 +6,12 @@
           ' - _ - '
              c2-0
 
-A newcomer's points take a small piece from everybody, so loads stay even and every consumer is touched a little. The versions differ in
-the strings that are hashed, the size of the ring, and in what happens where two consumers hit one point; `RingRule` says how.
+A newcomer's points take a small piece from everybody, so loads stay even and every consumer is touched a little. The
+versions differ in the strings that are hashed, the size of the ring, and in what happens where two consumers hit one
+point; `RingRule` says how.
 
-Source: Pulsar `ConsistentHashingStickyKeyConsumerSelector`, 3.2.0 (before #22053), 3.2.1 (after it) and master of April 2026.
+Source: Pulsar `ConsistentHashingStickyKeyConsumerSelector`, 3.2.0 (before #22053), 3.2.1 (after it) and master of
+April 2026.
 Vectors: pulsar/consistent_hash.json. The documentation's own ring: `ring_document.py`.
 """
 
@@ -32,12 +34,14 @@ class SharedPoint(Enum):
 
     NAME_ORDER = "by name (Java's string order), a key goes to holders[hash mod count]"
     ARRIVAL_ORDER = "in arrival order, a key goes to holders[hash mod count]"
-    QUEUE = "the first to come serves it alone, the others queue behind it and take over when it leaves"
+    QUEUE = "the first to come serves it alone, later ones (itself too) queue behind it and take over when it leaves"
 
 
 @dataclass(frozen=True, slots=True)
 class RingRule:
-    """One version of the ring. point_text: (consumer name, its index among live namesakes, point index) -> string to hash."""
+    """One version of the ring. point_text: (consumer name, its index among live namesakes, point index) -> string to
+    hash.
+    """
 
     algorithm: str
     space: int
@@ -65,13 +69,22 @@ RING_3_2_1 = RingRule(
     "consistent_hash", 2**31, 0, _slot_3_2, lambda name, _, i: f"{name}\0{i}", 0, SharedPoint.NAME_ORDER, False
 )
 RING_CURRENT = RingRule(
-    "consistent_hash_current", 65536, 1, _slot_current, lambda name, n, i: f"{name}\0{n}\0{i}", 0, SharedPoint.QUEUE, True
+    "consistent_hash_current",
+    65536,
+    1,
+    _slot_current,
+    lambda name, n, i: f"{name}\0{n}\0{i}",
+    0,
+    SharedPoint.QUEUE,
+    True,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class RingMember:
-    """A connected consumer: its name, and its index among live consumers of that name (smallest free one when it came)."""
+    """A connected consumer: its name, and its index among live consumers of that name (smallest free one when it
+    came).
+    """
 
     name: str
     name_index: int
@@ -137,7 +150,9 @@ class RingSelector:
         return list(points), [self.ring.holders(point)[0] for point in points]
 
     def shared_slices(self) -> tuple[list[int], list[str | tuple[str, ...] | None]]:
-        """Like `slices`, but a point that splits its keys among several holders has the tuple of them; for `moved_share`."""
+        """Like `slices`, but a point that splits its keys among several holders has the tuple of them; for
+        `moved_share`.
+        """
         bounds, owners = self.slices()
         exact: list[str | tuple[str, ...] | None] = list(owners)
         if self.ring.shared_count and self.rule.shared is not SharedPoint.QUEUE:
@@ -148,9 +163,11 @@ class RingSelector:
     def ranges(self) -> dict[str, Ranges]:
         """As each version reports them.
 
-        3.2: one range per point and holder, without what wraps over above the highest point. Current: neighbours merged, wrap included.
+        3.2: one range per point and holder, without what wraps over above the highest point. Current: neighbours
+        merged, wrap included.
         """
         out: dict[str, Ranges] = {}
+        # One range per point and holder: a 3.2 point with three holders reports the same range three times.
         start = self.first_slot
         for point in self.ring.points:
             holders = self.ring.holders(point)
@@ -168,7 +185,10 @@ class RingSelector:
 
     @classmethod
     def from_json(cls, state: Mapping[str, Any]) -> Self:
-        """The selector that wrote `state`. Holders of a point are in arrival or name order, so entering again in order restores them."""
+        """The selector that wrote `state`.
+
+        Holders of a point are in arrival or name order, so entering again in order restores them.
+        """
         rule = next(rule for rule in cls.rules if rule.algorithm == state["algorithm"])
         selector = cls(rule, state["points"])
         for consumer, name, name_index in state["members"]:
@@ -178,7 +198,7 @@ class RingSelector:
     def _enter(self, consumer: str, member: RingMember) -> None:
         self.members[consumer] = member
         by_name = self._name_order if self.rule.shared is SharedPoint.NAME_ORDER else None
-        self.ring.add(consumer, self._points(member), by_name)
+        self.ring.add(consumer, self._points(member), by_name, self.rule.shared is SharedPoint.QUEUE)
 
     def _points(self, member: RingMember) -> list[int]:
         slot, text, name, name_index = self.rule.slot, self.rule.point_text, member.name, member.name_index

@@ -16,7 +16,8 @@ Slices = tuple[list[int], list[str | None]]
 class AssignRefused(HighwaterError):
     """The broker refuses a consumer (Pulsar's ConsumerAssignException); the selector is untouched.
 
-    kind: no_more_ranges, no_key_shared_meta, empty_ranges, start_gt_end, own_ranges_overlap, out_of_bounds or range_conflict.
+    kind: no_more_ranges, no_key_shared_meta, empty_ranges, start_gt_end, own_ranges_overlap, out_of_bounds or
+    range_conflict.
     conflict: the connected consumer that a range_conflict names.
     """
 
@@ -53,11 +54,12 @@ class Selector(Protocol):
     def slices(self) -> Slices:
         """The whole space as (inclusive upper bounds, ascending; owner of each slice, None for nobody).
 
-        On a ring, slots above the last bound belong to the first owner, each point is a slice, and a shared point shows its first holder.
+        On a ring, slots above the last bound belong to the first owner, each point is a slice, and a shared point
+        shows its first holder.
         """
 
     def ranges(self) -> dict[str, Ranges]:
-        """Consumer -> ranges as the original reports them (getConsumerKeyHashRanges): both ends inclusive, ascending."""
+        """Consumer -> ranges as reported by the original (getConsumerKeyHashRanges): both ends inclusive, ascending."""
 
     def to_json(self) -> dict[str, Any]:
         """Whole state, plain; `selector_from_json` reads it back."""

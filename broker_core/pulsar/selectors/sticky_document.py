@@ -1,14 +1,16 @@
 """Sticky ranges as the 3.2 documentation tells them: [start, end) in 0..65536, no overlaps, gaps allowed.
 
-Differs from the real rule (`sticky_ranges.py`) in the ends: the documentation's own example, sent to the real broker, would conflict at
-each border, because there both ends belong to a range. A newcomer without ranges, or with ranges that overlap (another's or its own), is
-refused and "reverted as if it had never tried". The documentation prints no texts for that, so the refusals use the broker's.
+Differs from the real rule (`sticky_ranges.py`) in the ends: the documentation's own example, sent to the real broker,
+would conflict at each border, because there both ends belong to a range. A newcomer without ranges, or with ranges
+that overlap (another's or its own), is refused and "reverted as if it had never tried". The documentation prints no
+texts for that, so the refusals use the broker's.
 
 Source: Pulsar documentation 3.2, "Sticky" (article 000).
 """
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Self
 
 from broker_core.errors import CommandError
@@ -34,7 +36,9 @@ class StickyDocumentSelector:
         if range_size < 1:
             raise CommandError("range_size", "must be greater than 0")
         self.space = range_size
-        self.taken: dict[str, Ranges] = {}  # consumer -> its ranges, as [start, end), ascending; consumers in arrival order
+        self.taken: dict[
+            str, Ranges
+        ] = {}  # consumer -> its ranges, as [start, end), ascending; consumers in arrival order
         self._by_start: list[tuple[int, int, str]] = []  # start, end (exclusive), consumer
 
     def add(self, consumer: str, name: str | None = None, ranges: Sequence[Range] | None = None) -> None:
@@ -47,9 +51,11 @@ class StickyDocumentSelector:
             if start >= end:
                 raise AssignRefused("Fixed hash range start >= end", "start_gt_end")
             if start < 0 or end > self.space:
-                raise AssignRefused(f"Ranges must be [0, {self.space}) but provided range is [{start}, {end})", "out_of_bounds")
+                raise AssignRefused(
+                    f"Ranges must be [0, {self.space}) but provided range is [{start}, {end})", "out_of_bounds"
+                )
         ascending = sorted((start, end) for start, end in ranges)
-        if any(low_end > high_start for (_, low_end), (high_start, _) in zip(ascending, ascending[1:], strict=False)):
+        if any(low_end > high_start for (_, low_end), (high_start, _) in pairwise(ascending)):
             raise AssignRefused("Consumer's own ranges conflict", "own_ranges_overlap")
         for start, end in ranges:
             for low, high, owner in self._by_start:

@@ -3,11 +3,12 @@
     c1 asks for 0..16383 and 32768..49151          |-- c1 --|  gap   |-- c1 --|  gap   |
     c2 asks for 16384..32767 and 49152..65535      |-- c1 --|-- c2 --|-- c1 --|-- c2 --|
 
-Ranges hold both ends. Nobody checks that all slots are covered: a key in a gap waits for a consumer that covers it. A refused consumer
-leaves no trace; a leaver's ranges become a gap.
+Ranges hold both ends. Nobody checks that all slots are covered: a key in a gap waits for a consumer that covers it. A
+refused consumer leaves no trace; a leaver's ranges become a gap.
 
-Two versions. 3.2 remembers only the ends of ranges, so a hole between two ranges of one consumer is served by that consumer, and ranges of
-one consumer that overlap are taken although parts get lost. Current (#24730) remembers whole ranges and has neither effect.
+Two versions. 3.2 remembers only the ends of ranges, so a hole between two ranges of one consumer is served by that
+consumer, and ranges of one consumer that overlap are taken although parts get lost. Current (#24730) remembers whole
+ranges and has neither effect.
 
 Source: Pulsar 3.2 and master of April 2026 `HashRangeExclusiveStickyKeyConsumerSelector`; the client's check is
 `KeySharedPolicy.KeySharedPolicySticky.validate`. Vectors: pulsar/sticky_ranges.json.
@@ -25,10 +26,11 @@ RANGE_SIZE = 65536
 
 
 def check_client_ranges(ranges: Sequence[Range], range_size: int = RANGE_SIZE) -> None:
-    """What Pulsar's client refuses before anything is sent; the broker checks neither bounds nor, in 3.2, overlaps of one's own.
+    """What Pulsar's client refuses before anything is sent; the broker checks neither bounds nor, in 3.2, overlaps of
+    one's own.
 
-    Raises AssignRefused (empty_ranges, start_gt_end, out_of_bounds or own_ranges_overlap) for the first range that is wrong; overlaps are
-    named in the order of the list.
+    Raises AssignRefused (empty_ranges, start_gt_end, out_of_bounds or own_ranges_overlap) for the first range that is
+    wrong; overlaps are named in the order of the list.
     """
     if not ranges:
         raise AssignRefused("Ranges for KeyShared policy must not be empty.", "empty_ranges")
@@ -59,7 +61,9 @@ class _StickySelector:
         self.asked: dict[str, Ranges] = {}  # consumer -> ranges in the order it named them; consumers in arrival order
 
     def add(self, consumer: str, name: str | None = None, ranges: Sequence[Range] | None = None) -> None:
-        """Give the newcomer its ranges, all or none. ranges: both ends inclusive; None: the consumer sent no key-shared policy."""
+        """Give the newcomer its ranges, all or none. ranges: both ends inclusive; None: the consumer sent no key-
+        shared policy.
+        """
         if consumer in self.asked:
             raise CommandError("consumer", "is connected already")
         if ranges is None:
@@ -166,7 +170,9 @@ class StickySelector(_StickySelector):
             raise AssignRefused("Fixed hash range start > end", "start_gt_end")
 
     def _conflict(self, ranges: Sequence[Range]) -> str | None:
-        """The consumer that the original names: the first range in the given order that conflicts, its upper neighbour first."""
+        """The consumer that the original names: the first range in the given order that conflicts, its upper
+        neighbour first.
+        """
         ends = self._ends
         for start, end in ranges:
             at_or_above, at_or_below = bisect_left(ends, start), bisect_right(ends, end) - 1
@@ -200,11 +206,16 @@ class StickyCurrentSelector(_StickySelector):
     """
 
     algorithm = "sticky_current"
+    first_slot = 1
 
     def __init__(self, range_size: int = RANGE_SIZE) -> None:
         super().__init__(range_size)
         self._starts: list[int] = []
         self._by_start: dict[int, tuple[int, str]] = {}  # first slot of a range -> its last slot, consumer
+
+    def slot(self, hash32: int) -> int:
+        """As in 3.2, but 0 means "no hash" and becomes 1."""
+        return super().slot(hash32) or 1
 
     def remove(self, consumer: str) -> None:
         """All ranges of the leaver become a gap."""
@@ -229,11 +240,14 @@ class StickyCurrentSelector(_StickySelector):
         return _clipped(pieces, self.space)
 
     def ranges(self) -> dict[str, Ranges]:
-        """Consumer -> its ranges, ascending."""
+        """Consumer -> its ranges, ascending, those that touch reported as one."""
         out: dict[str, Ranges] = {}
         for start in self._starts:
             end, owner = self._by_start[start]
-            out.setdefault(owner, []).append((start, end))
+            mine = out.setdefault(owner, [])
+            if mine and mine[-1][1] == start - 1:
+                start = mine.pop()[0]
+            mine.append((start, end))
         return out
 
     def _check(self, ranges: Sequence[Range]) -> None:
@@ -248,7 +262,9 @@ class StickyCurrentSelector(_StickySelector):
                     raise AssignRefused(text, "own_ranges_overlap")
 
     def _conflict(self, ranges: Sequence[Range]) -> str | None:
-        """The consumer that the original names: per range in the given order, the neighbour from below first, then the one above."""
+        """The consumer that the original names: per range in the given order, the neighbour from below first, then
+        the one above.
+        """
         for start, end in ranges:
             below, above = bisect_right(self._starts, start) - 1, bisect_left(self._starts, start)
             for at in (below, above):
@@ -267,7 +283,9 @@ class StickyCurrentSelector(_StickySelector):
 
 
 def _clipped(pieces: Sequence[tuple[int, str | None]], space: int) -> Slices:
-    """Pieces as slices of 0 .. space - 1: the broker takes ranges that reach outside, where no key is; the rest is a gap."""
+    """Pieces as slices of 0 .. space - 1: the broker takes ranges that reach outside, where no key is; the rest is a
+    gap.
+    """
     inside: list[tuple[int, str | None]] = []
     last = -1
     for bound, owner in [*pieces, (space - 1, None)]:
