@@ -1,0 +1,78 @@
+"""What the Stage's template needs beside the view: who looks, in which language and theme, at which lab, and where commands go."""
+
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.templatetags.static import static
+from django.utils import translation
+
+from dashboard.presentation import HUES, paint, present
+from dashboard.sentences import catalogue
+
+Json = dict[str, Any]
+
+THEME_COOKIE = "highwater_theme"
+THEMES = ("auto", "light", "dark")
+SPEEDS = (0.1, 0.5, 1, 4, 20)
+
+
+def page_of(request: HttpRequest, item: str) -> Json:
+    """What every page knows about itself; the scripts read it as JSON."""
+    language = "zh-hans" if (translation.get_language() or "en").startswith("zh") else "en"
+    theme = request.COOKIES.get(THEME_COOKIE, "auto")
+    return {
+        "item": item,
+        "language": language,
+        "lang": "en" if language == "en" else "zh-Hans",
+        "theme": theme if theme in THEMES else "auto",
+        "cookies": {"language": settings.LANGUAGE_COOKIE_NAME, "theme": THEME_COOKIE},
+    }
+
+
+def base_context(request: HttpRequest, item: str) -> Json:
+    """The context of a page without a lab."""
+    return {"page": page_of(request, item), "catalogue": catalogue()}
+
+
+def lab_page(lab_id: str, *, seq: int, epoch: int, is_owner: bool, csrf: str) -> Json:
+    """The part of the page that is about one lab: where its frames come from and its commands go."""
+    return {
+        "lab": lab_id,
+        "seq": seq,
+        "epoch": epoch,
+        "owner": is_owner,
+        "csrf": csrf,
+        "urls": {
+            "commands": f"/api/labs/{lab_id}/commands/",
+            "fork": f"/api/labs/{lab_id}/fork/",
+            "lab": "/lab/{id}/",
+            "socket": f"/ws/labs/{lab_id}/",
+            "plotly": static("vendor/plotly.min.js"),
+        },
+    }
+
+
+def stage_context(view: Json, words: dict[str, str]) -> Json:
+    """The Stage's first frame: every text and figure of the view, and what the template repeats over."""
+    shown = present(view, words)
+    return {
+        "view": view,
+        "slots": shown["slots"],
+        "lanes": shown["lanes"],
+        "shows_about": any(item["pressed"] and item["document"] for lane in shown["lanes"] for item in lane["algorithms"]),
+        "keys": [{"id": key, "label": words[f"key.{key}"]} for key in view["workload"].get("keys") or []],
+        "speeds": [{"value": speed, "label": f"×{speed}", "pressed": speed == view["speed"]} for speed in SPEEDS],
+        "blank": {"name": "", "state": "live", "paint": paint(None), "width": "0", "was_x": "0", "was_width": "0.0", "verbs": []},
+        "textures": _textures(),
+    }
+
+
+def _textures() -> Json:
+    """Patterns: colours 8 to 14 have a diagonal, 15 to 21 dots; every hue has one for what waits to be handed over."""
+    hues = range(1, HUES + 1)
+    return {
+        "diagonal": [{"id": HUES + hue, "hue": hue} for hue in hues],
+        "dots": [{"id": 2 * HUES + hue, "hue": hue} for hue in hues],
+        "draining": [{"id": hue, "hue": hue} for hue in hues],
+    }

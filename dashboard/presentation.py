@@ -1,0 +1,277 @@
+"""The view as words and figures: what the templates draw in the first frame.
+
+Pure: a view (plain JSON of the core) and the words of one language in, plain dicts out. static/js/present.js answers the same for the
+frames after the first; tests/dashboard/test_presentation.py runs both on the same views. Pictures are not here: the browser draws them
+from the view that travels with the page.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from dashboard.formats import NONE, clock, figure, fill, number, percent, seconds
+from dashboard.twins import twin
+
+Json = dict[str, Any]
+Words = Mapping[str, str]
+
+ROWS_MAX = 24
+BAR_WIDTH = 312
+SEGMENTS_MAX = 4
+PRIMARY = {"pulsar": ("consistent_hash", "auto_split", "sticky")}
+MANY_JOINED = ("pulsar.join", "rabbitmq.join")
+HUES = 7
+PAINTS = 21
+
+
+def paint(color: int | None) -> str:
+    """The fill of a consumer's colour: seven hues, then the same with a diagonal, then with dots; it wraps after 21.
+
+    >>> paint(1), paint(8), paint(None)
+    ('var(--id-1)', 'url(#id-8)', 'none')
+    """
+    if color is None:
+        return "none"
+    place = (color - 1) % PAINTS + 1
+    return f"var(--id-{place})" if place <= HUES else f"url(#id-{place})"
+
+
+def present(view: Json, words: Words) -> Json:
+    """Everything written on the Stage: `slots` by name, and `lanes` in the view's order."""
+
+    def say(code: str, /, **params: Any) -> str:
+        return fill(words.get(code, code), params, words)
+
+    return {
+        "slots": {
+            "caption": _caption(view, say),
+            "sub": _sub(view, say),
+            "clock": clock(view["at_us"]),
+            "seed": str(view["seed"]),
+            "workload": say(f"workload.{view['workload']['kind']}"),
+            "key": say(f"key.{view['workload'].get('key') or 'key'}"),
+            "rate": number(view["workload"]["rate"]),
+            **_current(view, say),
+        },
+        "lanes": [_lane(rig_id, view["rigs"][rig_id], view, words, say) for rig_id in view["rig_order"]],
+    }
+
+
+def _caption(view: Json, say: Any) -> str:
+    code, params = view["caption"]["code"], dict(view["caption"]["params"])
+    if code == "join" and params.get("count", 1) > 1:
+        code = "join_many"
+    if params.get("rig"):
+        rig = view["rigs"].get(params["rig"])
+        model = rig["model"] if rig else params["rig"]
+        params["algorithm"] = say(f"{model}.{params.get('algorithm')}")
+        params["rig"] = say(f"rig.{model}")
+    return str(say(f"caption.{code}", **params))
+
+
+def _sub(view: Json, say: Any) -> str:
+    workload = view["workload"]
+    is_flights = workload["kind"] == "flights"
+    return str(
+        say(
+            "sub", record_count=view["record_count"], key_count=view["key_count"], consumer_count=view["consumer_count"],
+            records_noun=say("noun.flights" if is_flights else "noun.records"),
+            keys_noun=say(f"noun.{workload['key']}" if is_flights else "noun.keys"),
+        )
+    )  # fmt: skip
+
+
+def _current(view: Json, say: Any) -> Json:
+    """The record that arrived last, as the strip names it."""
+    last = max((int(index) for index in view["recent"]), default=None)
+    slots = {"record_index": "", "record_key": "", "record_flight": "", "record_route": "", "record_when": ""}
+    if last is None:
+        return slots
+    record = view["recent"][str(last)]
+    slots |= {"record_index": f"#{number(last)}", "record_key": record["key"] or say("workload.no_key")}
+    if row := record["row"]:
+        _, month, day = row["date"].split("-")
+        slots |= {
+            "record_flight": f"{row['carrier']} {row['flight']}",
+            "record_route": f"{row['origin']}–{row['dest']}",
+            "record_when": say("date", day=str(int(day)), month=say(f"month.{int(month)}"), time=row["time"]),
+        }
+    return slots
+
+
+def _lane(rig_id: str, rig: Json, view: Json, words: Words, say: Any) -> Json:
+    model, route, bill = rig["model"], rig["route"], rig["bill"]
+    slots = {
+        "title": say(f"lane.{model}"),
+        "note": _note(model, rig, say),
+        "about": say(f"{model}.{rig['algorithm']}.about"),
+        "tab": say(f"rig.{model}"),
+        **_hero(model, bill, say),
+        "sentence": _sentence(rig, view, say),
+        **_route(model, route, say),
+    }
+    serving = [rig["consumers"][name] for name in rig["order"]]
+    serving = [consumer for consumer in serving if consumer["state"] != "gone"]
+    fair = 1 / len(serving) if serving else None
+    scale = _scale(rig, fair)
+    hidden = [rig["consumers"][name]["share"] for name in rig["order"][ROWS_MAX:]]
+    slots |= {
+        "fair": percent(fair),
+        "more": say("rows.more", count=len(hidden), low=percent(min(hidden), 1), high=percent(max(hidden), 1)) if hidden else "",
+        "empty": "" if rig["order"] else say("rows.none"),
+    }
+    return {
+        "id": rig_id,
+        "model": model,
+        "slots": slots,
+        "figures": _figures(model, rig, bill, words, say),
+        "route_color": rig["consumers"].get(route["consumer"], {}).get("color") if route["consumer"] else None,
+        "algorithms": _algorithms(model, rig, say),
+        "fair_x": None if fair is None else figure(fair / scale * BAR_WIDTH, 1),
+        "rows": [_row(rig["consumers"][name], scale, view["at_us"], words, say) for name in rig["order"][:ROWS_MAX]],
+        "twin": twin(rig, words),
+    }
+
+
+def _note(model: str, rig: Json, say: Any) -> str:
+    """Beside the title: what the group is doing while it is not at rest, else which rule this is."""
+    if model == "kafka" and rig["picture"]["state"] != "Stable":
+        return str(say(f"phase.{rig['picture']['state']}"))
+    is_article = any(item["document"] for item in rig["algorithms"] if item["id"] == rig["algorithm"])
+    if model == "kafka" and not is_article:
+        return str(say("note.generation", generation=rig["picture"]["generation"]))
+    return str(say(f"{model}.{rig['algorithm']}.note"))
+
+
+def _hero(model: str, bill: Json | None, say: Any) -> Json:
+    if model == "rabbitmq":
+        return {"hero": percent(0), "hero_note": say("hero.keyless")}
+    if bill is None or not bill["keys_total"]:
+        return {"hero": NONE, "hero_note": say("hero.none")}
+    code = "hero.moved" if bill["settled"] else "hero.moving"
+    return {
+        "hero": percent(bill["keys_moved"] / bill["keys_total"]),
+        "hero_note": say(code, keys_moved=bill["keys_moved"], keys_total=bill["keys_total"]),
+    }
+
+
+def _figures(model: str, rig: Json, bill: Json | None, words: Words, say: Any) -> list[Json]:
+    """The small figures: what moved, what came twice, what stood still, how even it is; each as label, muted text before, value, after."""
+    known = bill or {"redelivered": None, "partitions_moved": None, "space_moved": None, "pause_us": None, "skew_before": None}
+
+    def small(code: str, value: str, before: str = "", after: str = "") -> Json:
+        return {"label": say(f"figure.{code}"), "before": before, "value": value, "after": after}
+
+    def whole(value: int | None) -> str:
+        return NONE if value is None else number(value)
+
+    if model == "pulsar":
+        figures = [small("space", percent(known["space_moved"], 1))]
+    elif model == "rabbitmq":
+        room = rig["picture"]["prefetch"] * len(rig["picture"]["in_flight"])
+        figures = [small("in_flight", number(rig["picture"]["unacked"]), after=f"/{number(room)}" if room else "")]
+    else:
+        total = known.get("partitions_total")
+        figures = [small("partitions", whole(known["partitions_moved"]), after="" if total is None else f"/{number(total)}")]
+    figures.append(small("redelivered", whole(known["redelivered"])))
+    if model in ("kafka", "tubemq"):
+        figures.append(small("pause", seconds(known["pause_us"], words)))
+    before = known["skew_before"]
+    figures.append(small("skew", figure(rig["skew"], 2), before="" if before is None else f"{figure(before, 2)} →"))
+    return figures
+
+
+def _sentence(rig: Json, view: Json, say: Any) -> str:
+    params = dict(rig["sentence"]["params"])
+    if "deadline_us" in params:
+        # Whole seconds, rounded up: it must not say 0 s while the broker still waits.
+        params["left"] = _left(params["deadline_us"], view["at_us"])
+    if "algorithm" in params:
+        params["algorithm"] = say(f"{rig['model']}.{params['algorithm']}")
+    code = rig["sentence"]["code"]
+    if code == "kafka.rebalanced" and not params.get("stopped"):
+        code = "kafka.formed"
+    if view["caption"]["code"] == "join" and view["caption"]["params"].get("count", 1) > 1 and code in MANY_JOINED:
+        code += "_many"
+    return str(say(code, **params))
+
+
+def _left(deadline_us: int | None, at_us: int) -> int | None:
+    return None if deadline_us is None else max(0, -((at_us - deadline_us) // 1_000_000)) * 1_000_000
+
+
+def _route(model: str, route: Json, say: Any) -> Json:
+    if route["record"] is None:
+        return {"route_key": say("route.none"), "route_unit": "", "route_to": ""}
+    if model == "pulsar":
+        unit = "" if route["hash"] is None else number(route["hash"])
+    elif model == "kafka":
+        unit = "" if route["unit"] is None else say("route.partition", unit=route["unit"])
+    elif model == "tubemq":
+        unit = route["unit"] or ""
+    else:
+        unit = say("route.queue") if route["place"] is None else say("route.place", place=route["place"])
+    nobody = say("route.free") if model == "rabbitmq" else say("route.nobody")
+    key = say("route.keyless") if route["keyless"] or route["key"] is None else route["key"]
+    return {"route_key": key, "route_unit": unit, "route_to": route["consumer"] or nobody}
+
+
+def _algorithms(model: str, rig: Json, say: Any) -> list[Json]:
+    """Up to four rules sit on the switch, the one in use among them; the rest is behind "More"."""
+    offered = [
+        {
+            "id": item["id"], "document": item["document"], "pressed": item["id"] == rig["algorithm"],
+            "label": say(f"{model}.{item['id']}"), "about": say(f"{model}.{item['id']}.about"),
+        }
+        for item in rig["algorithms"]
+    ]  # fmt: skip
+    room = SEGMENTS_MAX if len(offered) <= SEGMENTS_MAX else SEGMENTS_MAX - 1
+    first = PRIMARY.get(model, ())
+    shown = sorted((item["id"] for item in offered), key=lambda name: name not in first)[:room]
+    if rig["algorithm"] not in shown:
+        shown[-1] = rig["algorithm"]
+    for item in offered:
+        item["shown"] = item["id"] in shown
+    return offered
+
+
+def _scale(rig: Json, fair: float | None) -> float:
+    """The share at the right end of the bars: two to four times the fair share, in steps so that it rests while shares drift."""
+    largest = max((max(c["share"] or 0, c["share_before"] or 0) for c in rig["consumers"].values()), default=0)
+    wanted = max(min(largest, 4 * fair), 2 * fair) if fair else largest
+    steps = 20 if wanted > 0.1 else 100 if wanted > 0.02 else 500
+    return min(1.0, -(-wanted * steps // 1) / steps) or 1.0
+
+
+def _row(consumer: Json, scale: float, at_us: int, words: Words, say: Any) -> Json:
+    state, share, before = consumer["state"], consumer["share"] or 0, consumer["share_before"] or 0
+    width, was = (min(1, part / scale) * BAR_WIDTH for part in (share, before))
+    left = _left(consumer["deadline_us"], at_us) if state == "crashed" else None
+    return {
+        "name": consumer["name"],
+        "paint": paint(consumer["color"]),
+        "state": state,
+        "word": say(f"state.{state}") if state != "live" else "",
+        "left": seconds(left, words) if left is not None else "",
+        "arc": figure(_arc(consumer, at_us), 1) if left is not None else "",
+        "share": percent(consumer["share"], 1 if 0 < share < 0.0095 else 0),
+        "rate": figure(consumer["rate"], 1),
+        "width": figure(width, 1),
+        "was_x": figure(width, 1),
+        "was_width": figure(max(0.0, was - width), 1),
+        "verbs": [{"kind": kind, "label": say(f"verb.{kind}", consumer=consumer["name"])} for kind in verbs(state)],
+    }
+
+
+def _arc(consumer: Json, at_us: int) -> float:
+    """How much of the countdown is left, of 100."""
+    begun, deadline = consumer.get("deadline_from_us"), consumer["deadline_us"]
+    if begun is None or deadline <= begun:
+        return 0.0
+    return 100.0 * min(1.0, max(0.0, (deadline - at_us) / (deadline - begun)))
+
+
+def verbs(state: str) -> list[str]:
+    """What can be done to a consumer in this state, in the order of the four columns."""
+    if state in ("crashed", "gone"):
+        return ["leave", "rejoin"]
+    return ["leave", "crash", "resume" if state == "paused" else "pause", "resume" if state == "slow" else "slow"]

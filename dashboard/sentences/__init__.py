@@ -1,0 +1,33 @@
+"""Every text of the live pages, once: code -> words. Templates, presentation.py and the browser all take their words from here.
+
+A text may hold named places: `{consumer}` takes the parameter as it is, `{pause_us}` (a name that ends in `_us`) a duration, a number is
+grouped by thousands, and `{count?record|records}` gives the first word for 1 and the second otherwise. The words of both languages
+travel with the page as JSON, so the language changes in place; static/js/say.js fills the same places in the same way.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.utils import translation
+
+from dashboard.sentences.algorithms import ALGORITHMS
+from dashboard.sentences.chrome import CHROME
+from dashboard.sentences.events import EVENTS
+from dashboard.sentences.lanes import LANES
+from dashboard.sentences.stage import STAGE
+
+SENTENCES: Mapping[str, Any] = {**CHROME, **STAGE, **LANES, **ALGORITHMS, **EVENTS}
+LANGUAGES = ("en", "zh-hans")
+
+
+def catalogue() -> dict[str, dict[str, str]]:
+    """Language -> code -> words with their places still open.
+
+    >>> sorted(catalogue())
+    ['en', 'zh-hans']
+    """
+    words = {}
+    for language in LANGUAGES:
+        with translation.override(language):
+            words[language] = {code: str(text) for code, text in SENTENCES.items()}
+    return words

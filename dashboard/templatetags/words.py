@@ -1,0 +1,33 @@
+"""Words in templates by code. Each carries its code along, so that the browser can say it again in the other language."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from dashboard.formats import fill
+from dashboard.presentation import paint as paint_of
+from dashboard.sentences import SENTENCES
+
+register = template.Library()
+Words = Mapping[str, str]
+
+
+@register.simple_tag
+def say(code: str) -> SafeString:
+    """The words of `code` in the page's language, in a span that names the code."""
+    return format_html('<span data-say="{}">{}</span>', code, SENTENCES[code])
+
+
+@register.simple_tag
+def words(code: str, /, **params: Any) -> str:
+    """The bare words of `code`, for an attribute; the element names the code in data-say-label or data-say-title itself."""
+    return fill(str(SENTENCES[code]), params, {})
+
+
+@register.filter
+def paint(color: int | None) -> str:
+    """The fill of a consumer's colour."""
+    return paint_of(color)

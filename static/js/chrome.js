@@ -1,0 +1,58 @@
+// What every page has: language and theme, both switched in place and remembered.
+
+import { fill } from "./say.js";
+
+const THEMES = ["auto", "light", "dark"];
+const read = (id) => JSON.parse(document.getElementById(id).textContent);
+
+export const page = read("page");
+const catalogue = read("catalogue");
+const listeners = [];
+
+export const words = () => catalogue[page.language];
+export const say = (code, params = {}) => fill(words()[code] ?? code, params, words());
+export const onLanguage = (listener) => listeners.push(listener);
+
+// Put the words of `code` on an element, so that they change with the language.
+export function speak(element, code, label = "say") {
+  element.dataset[label] = code;
+  if (label === "say") element.textContent = say(code);
+  else element.setAttribute(label === "sayLabel" ? "aria-label" : "title", say(code));
+}
+
+function remember(name, value) {
+  document.cookie = `${name}=${value}; path=/; max-age=31536000; samesite=lax${location.protocol === "https:" ? "; secure" : ""}`;
+}
+
+function setLanguage(language) {
+  page.language = language;
+  remember(page.cookies.language, language);
+  document.documentElement.lang = language === "en" ? "en" : "zh-Hans";
+  for (const element of document.querySelectorAll("[data-say]")) element.textContent = say(element.dataset.say);
+  for (const element of document.querySelectorAll("[data-say-label]")) element.setAttribute("aria-label", say(element.dataset.sayLabel));
+  for (const element of document.querySelectorAll("[data-say-title]")) element.title = say(element.dataset.sayTitle);
+  const button = document.getElementById("language");
+  button.textContent = language === "en" ? "中文" : "English";
+  button.lang = language === "en" ? "zh-Hans" : "en";
+  showTheme();
+  for (const listener of listeners) listener();
+}
+
+function setTheme(theme) {
+  page.theme = theme;
+  remember(page.cookies.theme, theme);
+  if (theme === "auto") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme;
+  showTheme();
+  for (const listener of listeners) listener();
+}
+
+function showTheme() {
+  const name = say(`theme.${page.theme}`);
+  speak(document.getElementById("theme-name"), `theme.${page.theme}`);
+  document.getElementById("theme").setAttribute("aria-label", say("theme.label", { theme: name }));
+}
+
+document.getElementById("language").addEventListener("click", () => setLanguage(page.language === "en" ? "zh-hans" : "en"));
+document.getElementById("theme").addEventListener("click", () => setTheme(THEMES[(THEMES.indexOf(page.theme) + 1) % THEMES.length]));
+showTheme();

@@ -1,0 +1,42 @@
+// Commands by POST. Each carries an id made here, so that sending it again after a network failure does it once.
+
+const TRIES = 5, WAIT_MS = [300, 800, 2000, 4000];
+
+export class Refusal extends Error {
+  constructor(status, fields) {
+    super(Object.values(fields).flat().join(" "));
+    this.status = status;
+    this.fields = fields;
+  }
+}
+
+export const cookie = (name) => document.cookie.split("; ").find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1) ?? "";
+
+async function post(url, body, { csrf, onRetry }) {
+  for (let attempt = 0; ; attempt += 1) {
+    let answer;
+    try {
+      answer = await fetch(url, {
+        method: "POST", credentials: "same-origin", body: JSON.stringify(body),
+        headers: { "Content-Type": "application/json", "X-CSRFToken": cookie("csrftoken") || csrf },
+      });
+    } catch (error) {
+      if (attempt + 1 >= TRIES) throw error;
+    }
+    if (answer?.ok) return answer.json();
+    if (answer && answer.status < 500) throw new Refusal(answer.status, (await answer.json().catch(() => ({}))).fields ?? {});
+    if (answer && attempt + 1 >= TRIES) throw new Refusal(answer.status, {});
+    onRetry?.();
+    await new Promise((done) => setTimeout(done, WAIT_MS[Math.min(attempt, WAIT_MS.length - 1)]));
+  }
+}
+
+export const submit = (page, command, options = {}) =>
+  post(page.urls.commands, { command_id: crypto.randomUUID?.() ?? randomId(), rig: "all", ...command }, { csrf: page.csrf, ...options });
+
+export const fork = (page, changes = {}) => post(page.urls.fork, changes, { csrf: page.csrf });
+
+// randomUUID exists on https and localhost only; a workshop may be on a plain address of the local net.
+function randomId() {
+  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}

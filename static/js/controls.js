@@ -1,0 +1,98 @@
+// What a person does, turned into commands: buttons, keys, forms. A refusal is a message at the control; the view changes only by frames.
+
+import { page, say } from "./chrome.js";
+import { Refusal, fork, submit } from "./commands.js";
+import { createNotice } from "./notice.js";
+
+const $ = (id) => document.getElementById(id);
+
+export function createControls({ view }) {
+  const notice = createNotice($("notice"));
+
+  async function command(near, order) {
+    near?.setAttribute("aria-busy", "true");
+    try {
+      if (!page.owner) return offerCopy(near);
+      await submit(page, order, { onRetry: () => notice(say("notice.network"), { near }) });
+    } catch (error) {
+      fail(error, near);
+    } finally {
+      near?.removeAttribute("aria-busy");
+    }
+  }
+
+  function fail(error, near) {
+    if (error instanceof Refusal && error.status === 403) offerCopy(near);
+    else if (error instanceof Refusal && error.message) notice(say("notice.refused", { reason: error.message }), { near });
+    else if (error instanceof Refusal) notice(say("notice.failed", { status: error.status }), { near });
+    else notice(say("notice.unreachable"), { near });
+  }
+
+  function offerCopy(near) {
+    notice(say("notice.own_copy"), { near, kind: "offer", label: say("notice.make_copy"), onAction: () => copyTo({}, near) });
+  }
+
+  async function copyTo(changes, near) {
+    try {
+      const { id } = await fork(page, changes);
+      location.assign(page.urls.lab.replace("{id}", id));
+    } catch (error) {
+      fail(error, near);
+    }
+  }
+
+  const add = (count, near) => command(near, { kind: "join", args: { count } });
+  const play = (near) => command(near, { kind: view().playing ? "pause_lab" : "play" });
+  const step = (near) => (view().playing ? undefined : command(near, { kind: "step" }));
+
+  function toggleTables() {
+    const isOn = document.body.toggleAttribute("data-twins");
+    $("twins").setAttribute("aria-pressed", String(isOn));
+  }
+
+  async function share(near) {
+    const link = new URL(page.urls.lab.replace("{id}", page.lab), location.href).href;
+    try {
+      await navigator.clipboard.writeText(link);
+      notice(say("notice.copied"), { near, kind: "done" });
+    } catch {
+      notice(say("notice.copy_by_hand", { link }), { near, kind: "done" });   // no clipboard without https, or not allowed
+    }
+  }
+
+  $("add").addEventListener("click", (event) => add(1, event.currentTarget));
+  $("add-ten").addEventListener("click", (event) => add(Number(event.currentTarget.dataset.count), event.currentTarget));
+  $("play").addEventListener("click", (event) => play(event.currentTarget));
+  $("step").addEventListener("click", (event) => step(event.currentTarget));
+  $("twins").addEventListener("click", toggleTables);
+  $("share").addEventListener("click", (event) => share(event.currentTarget));
+
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("button");
+    if (!button) return;
+    const { verb, algorithm, speed, key } = button.dataset;
+    if (verb) command(button, { kind: verb, consumer: button.closest("[data-consumer]").dataset.consumer });
+    else if (algorithm) changeRule(button, algorithm);
+    else if (speed) command(button, { kind: "speed", args: { speed: Number(speed) } });
+    else if (key) copyTo({ workload: { key } }, button);
+  });
+
+  function changeRule(button, algorithm) {
+    const lane = button.closest("[data-lane]"), rig = lane.dataset.lane;
+    lane.querySelector("[popover]")?.hidePopover();
+    if (view().rigs[rig].algorithm !== algorithm) command(lane.querySelector(".seg"), { kind: "set_algorithm", rig, args: { algorithm } });
+  }
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.target.closest("input, select, textarea, dialog")) return;
+    const isOnControl = event.target.closest("button, a, summary, [tabindex='0']");
+    const keys = { a: () => add(1, $("add")), s: () => step($("step")), ".": () => step($("step")), t: toggleTables };
+    if (event.key === " " && !isOnControl) {
+      event.preventDefault();
+      play($("play"));
+    } else if (keys[event.key.toLowerCase()]) {
+      event.preventDefault();
+      keys[event.key.toLowerCase()]();
+    }
+  });
+}

@@ -1,0 +1,42 @@
+// Writes shapes into an SVG root, keyed by id: only what changed since the last frame touches the document. A shape is
+// { id, tag, text?, ...attributes }; shapes that are gone are removed, new ones are put in the order of the list.
+
+const SVG = "http://www.w3.org/2000/svg";
+const drawn = new WeakMap();
+
+export function draw(root, shapes) {
+  const before = drawn.get(root) ?? new Map(), after = new Map();
+  let place = null;                                   // the element before the next one
+  for (const shape of shapes) {
+    let known = before.get(shape.id);
+    if (known && known.tag !== shape.tag) {
+      known.element.remove();
+      known = undefined;
+    }
+    if (!known) known = { element: document.createElementNS(SVG, shape.tag), tag: shape.tag, shape: {} };
+    write(known, shape);
+    const next = place ? place.nextSibling : root.firstChild;
+    if (known.element !== next) root.insertBefore(known.element, next);
+    place = known.element;
+    after.set(shape.id, known);
+    before.delete(shape.id);
+  }
+  for (const { element } of before.values()) element.remove();
+  drawn.set(root, after);
+}
+
+function write(known, shape) {
+  const { element, shape: old } = known;
+  for (const name in shape) {
+    const value = shape[name];
+    if (value === old[name] || name === "id" || name === "tag") continue;
+    if (name === "text") element.textContent = value;
+    else if (value === null || value === undefined) element.removeAttribute(name);
+    else element.setAttribute(name, value);
+  }
+  for (const name in old) if (!(name in shape) && name !== "text") element.removeAttribute(name);
+  known.shape = shape;
+}
+
+// A layout runs again only when what it looks at changed; `marks` is a cheap summary of that.
+export const round = (value) => Math.round(value * 10) / 10;

@@ -1,0 +1,16 @@
+// The fill of a consumer's colour: seven hues, then the same with a diagonal, then with dots; it wraps after 21.
+
+const HUES = 7, PAINTS = 21;
+
+export function paint(color) {
+  if (!color) return "none";
+  const place = ((color - 1) % PAINTS) + 1;
+  return place <= HUES ? `var(--id-${place})` : `url(#id-${place})`;
+}
+
+export const waitingPaint = (color) => `url(#wait-${((color - 1) % HUES) + 1})`;
+
+// Text on a texture needs a plate or a halo of its own.
+export const isTextured = (color) => (color - 1) % PAINTS >= HUES;
+
+export const textOn = (color) => (((color - 1) % PAINTS) + 1 === 1 ? "var(--on-id-1)" : "var(--on-id)");

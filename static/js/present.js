@@ -1,0 +1,216 @@
+// The view as words and figures, frame after frame: the browser's half of dashboard/presentation.py, line by line. No rule of a model is
+// here; a test runs both halves on the same views and compares all they say.
+
+import { paint } from "./paint.js";
+import { NONE, clock, figure, number, percent, seconds, speaker } from "./say.js";
+import { twin } from "./twins.js";
+
+export const ROWS_MAX = 24;
+const BAR_WIDTH = 312, SEGMENTS_MAX = 4;
+const PRIMARY = { pulsar: ["consistent_hash", "auto_split", "sticky"] };
+const MANY_JOINED = ["pulsar.join", "rabbitmq.join"];
+
+// limits: rig id -> how many rows its list shows. withTwins: tables cost more than they are looked at, so the caller says when.
+export function present(view, words, { limits = {}, withTwins = true } = {}) {
+  const say = speaker(words), workload = view.workload;
+  return {
+    slots: {
+      caption: caption(view, say),
+      sub: sub(view, say),
+      clock: clock(view.at_us),
+      seed: String(view.seed),
+      workload: say(`workload.${workload.kind}`),
+      key: say(`key.${workload.key ?? "key"}`),
+      rate: number(workload.rate),
+      ...current(view, say),
+    },
+    lanes: view.rig_order.map((id) => lane(id, view.rigs[id], view, words, say, limits[id] ?? ROWS_MAX, withTwins)),
+  };
+}
+
+export function caption(view, say) {
+  let { code } = view.caption;
+  const params = { ...view.caption.params };
+  if (code === "join" && (params.count ?? 1) > 1) code = "join_many";
+  if (params.rig) {
+    const model = view.rigs[params.rig]?.model ?? params.rig;
+    params.algorithm = say(`${model}.${params.algorithm}`);
+    params.rig = say(`rig.${model}`);
+  }
+  return say(`caption.${code}`, params);
+}
+
+function sub(view, say) {
+  const flights = view.workload.kind === "flights";
+  return say("sub", {
+    record_count: view.record_count, key_count: view.key_count, consumer_count: view.consumer_count,
+    records_noun: say(flights ? "noun.flights" : "noun.records"),
+    keys_noun: say(flights ? `noun.${view.workload.key}` : "noun.keys"),
+  });
+}
+
+export function lastRecord(view) {
+  let last = null;
+  for (const index in view.recent) if (last === null || Number(index) > last) last = Number(index);
+  return last;
+}
+
+function current(view, say) {
+  const slots = { record_index: "", record_key: "", record_flight: "", record_route: "", record_when: "" };
+  const last = lastRecord(view);
+  if (last === null) return slots;
+  const { key, row } = view.recent[last];
+  slots.record_index = `#${number(last)}`;
+  slots.record_key = key || say("workload.no_key");
+  if (row) {
+    const [, month, day] = row.date.split("-");
+    slots.record_flight = `${row.carrier} ${row.flight}`;
+    slots.record_route = `${row.origin}–${row.dest}`;
+    slots.record_when = say("date", { day: String(Number(day)), month: say(`month.${Number(month)}`), time: row.time });
+  }
+  return slots;
+}
+
+function lane(id, rig, view, words, say, limit, withTwins) {
+  const { model, route, bill } = rig;
+  let serving = 0;
+  for (const name of rig.order) if (rig.consumers[name].state !== "gone") serving += 1;
+  const fair = serving ? 1 / serving : null, scale = barScale(rig, fair);
+  const hidden = rig.order.slice(limit).map((name) => rig.consumers[name].share);
+  return {
+    id, model,
+    slots: {
+      title: say(`lane.${model}`),
+      note: note(model, rig, say),
+      about: say(`${model}.${rig.algorithm}.about`),
+      tab: say(`rig.${model}`),
+      ...hero(model, bill, say),
+      sentence: sentence(rig, view, say),
+      ...routeWords(model, route, say),
+      fair: percent(fair),
+      more: hidden.length
+        ? say("rows.more", { count: hidden.length, low: percent(least(hidden), 1), high: percent(most(hidden), 1) }) : "",
+      empty: rig.order.length ? "" : say("rows.none"),
+    },
+    figures: figures(model, rig, bill, words, say),
+    route_color: route.consumer ? rig.consumers[route.consumer]?.color ?? null : null,
+    algorithms: algorithms(model, rig, say),
+    fair_x: fair === null ? null : figure((fair / scale) * BAR_WIDTH, 1),
+    rows: rig.order.slice(0, limit).map((name) => row(rig.consumers[name], scale, view.at_us, words, say)),
+    twin: withTwins ? twin(rig, words) : null,
+  };
+}
+
+const least = (list) => list.reduce((a, b) => Math.min(a, b));
+const most = (list) => list.reduce((a, b) => Math.max(a, b));
+
+function note(model, rig, say) {
+  if (model === "kafka" && rig.picture.state !== "Stable") return say(`phase.${rig.picture.state}`);
+  const isArticle = rig.algorithms.some(({ id, document }) => document && id === rig.algorithm);
+  if (model === "kafka" && !isArticle) return say("note.generation", { generation: rig.picture.generation });
+  return say(`${model}.${rig.algorithm}.note`);
+}
+
+function hero(model, bill, say) {
+  if (model === "rabbitmq") return { hero: percent(0), hero_note: say("hero.keyless") };
+  if (!bill || !bill.keys_total) return { hero: NONE, hero_note: say("hero.none") };
+  const { keys_moved, keys_total } = bill;
+  return { hero: percent(keys_moved / keys_total), hero_note: say(bill.settled ? "hero.moved" : "hero.moving", { keys_moved, keys_total }) };
+}
+
+function figures(model, rig, bill, words, say) {
+  const known = bill ?? {};
+  const small = (code, value, before = "", after = "") => ({ label: say(`figure.${code}`), before, value, after });
+  const whole = (value) => (value === null || value === undefined ? NONE : number(value));
+  const list = [];
+  if (model === "pulsar") {
+    list.push(small("space", percent(known.space_moved, 1)));
+  } else if (model === "rabbitmq") {
+    const room = rig.picture.prefetch * Object.keys(rig.picture.in_flight).length;
+    list.push(small("in_flight", number(rig.picture.unacked), "", room ? `/${number(room)}` : ""));
+  } else {
+    const total = known.partitions_total;
+    list.push(small("partitions", whole(known.partitions_moved), "", total === null || total === undefined ? "" : `/${number(total)}`));
+  }
+  list.push(small("redelivered", whole(known.redelivered)));
+  if (model === "kafka" || model === "tubemq") list.push(small("pause", seconds(known.pause_us, words)));
+  const before = known.skew_before;
+  list.push(small("skew", figure(rig.skew, 2), before === null || before === undefined ? "" : `${figure(before, 2)} →`));
+  return list;
+}
+
+function sentence(rig, view, say) {
+  const params = { ...rig.sentence.params };
+  if ("deadline_us" in params) params.left = timeLeft(params.deadline_us, view.at_us);
+  if ("algorithm" in params) params.algorithm = say(`${rig.model}.${params.algorithm}`);
+  let { code } = rig.sentence;
+  if (code === "kafka.rebalanced" && !params.stopped) code = "kafka.formed";
+  if (view.caption.code === "join" && (view.caption.params.count ?? 1) > 1 && MANY_JOINED.includes(code)) code += "_many";
+  return say(code, params);
+}
+
+// Whole seconds, rounded up: it must not say 0 s while the broker still waits.
+const timeLeft = (deadline, at) => (deadline === null ? null : Math.max(0, Math.ceil((deadline - at) / 1e6)) * 1e6);
+
+function routeWords(model, route, say) {
+  if (route.record === null) return { route_key: say("route.none"), route_unit: "", route_to: "" };
+  let unit;
+  if (model === "pulsar") unit = route.hash === null ? "" : number(route.hash);
+  else if (model === "kafka") unit = route.unit === null ? "" : say("route.partition", { unit: route.unit });
+  else if (model === "tubemq") unit = route.unit ?? "";
+  else unit = route.place === null ? say("route.queue") : say("route.place", { place: route.place });
+  const nobody = say(model === "rabbitmq" ? "route.free" : "route.nobody");
+  const key = route.keyless || route.key === null ? say("route.keyless") : route.key;
+  return { route_key: key, route_unit: unit, route_to: route.consumer || nobody };
+}
+
+function algorithms(model, rig, say) {
+  const offered = rig.algorithms.map(({ id, document }) => ({
+    id, document, pressed: id === rig.algorithm, label: say(`${model}.${id}`), about: say(`${model}.${id}.about`),
+  }));
+  const room = offered.length <= SEGMENTS_MAX ? SEGMENTS_MAX : SEGMENTS_MAX - 1;
+  const first = PRIMARY[model] ?? [], names = offered.map(({ id }) => id);
+  const shown = [...names.filter((id) => first.includes(id)), ...names.filter((id) => !first.includes(id))].slice(0, room);
+  if (!shown.includes(rig.algorithm)) shown[shown.length - 1] = rig.algorithm;
+  for (const item of offered) item.shown = shown.includes(item.id);
+  return offered;
+}
+
+function barScale(rig, fair) {
+  let largest = 0;
+  for (const name in rig.consumers) largest = Math.max(largest, rig.consumers[name].share ?? 0, rig.consumers[name].share_before ?? 0);
+  const wanted = fair ? Math.max(Math.min(largest, 4 * fair), 2 * fair) : largest;
+  const steps = wanted > 0.1 ? 20 : wanted > 0.02 ? 100 : 500;
+  return Math.min(1, Math.ceil(wanted * steps) / steps) || 1;
+}
+
+function row(consumer, scale, at, words, say) {
+  const { state } = consumer, share = consumer.share ?? 0, before = consumer.share_before ?? 0;
+  const [width, was] = [share, before].map((part) => Math.min(1, part / scale) * BAR_WIDTH);
+  const left = state === "crashed" ? timeLeft(consumer.deadline_us, at) : null;
+  return {
+    name: consumer.name,
+    paint: paint(consumer.color),
+    state,
+    word: state === "live" ? "" : say(`state.${state}`),
+    left: left === null ? "" : seconds(left, words),
+    arc: left === null ? "" : figure(arc(consumer, at), 1),
+    share: percent(consumer.share, share > 0 && share < 0.0095 ? 1 : 0),
+    rate: figure(consumer.rate, 1),
+    width: figure(width, 1),
+    was_x: figure(width, 1),
+    was_width: figure(Math.max(0, was - width), 1),
+    verbs: verbs(state).map((kind) => ({ kind, label: say(`verb.${kind}`, { consumer: consumer.name }) })),
+  };
+}
+
+function arc(consumer, at) {
+  const begun = consumer.deadline_from_us ?? null, deadline = consumer.deadline_us;
+  if (begun === null || deadline <= begun) return 0;
+  return 100 * Math.min(1, Math.max(0, (deadline - at) / (deadline - begun)));
+}
+
+export function verbs(state) {
+  if (state === "crashed" || state === "gone") return ["leave", "rejoin"];
+  return ["leave", "crash", state === "paused" ? "resume" : "pause", state === "slow" ? "resume" : "slow"];
+}

@@ -1,0 +1,47 @@
+// How words and figures are written: the browser's half of dashboard/formats.py. Words come from the page's catalogue by code.
+
+export const NONE = "–";
+const THIN = "\u2009", NARROW = "\u202f";
+const PLACE = /\{(\w+)(?:\?([^|}{]*)\|((?:[^{}]|\{\w+\})*))?\}/g;
+
+export function number(value) {
+  const [whole, rest] = String(value).split(".");
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, THIN);
+  return rest === undefined ? grouped : `${grouped}.${rest}`;
+}
+
+export function halfUp(value, digits = 0) {
+  const scale = 10 ** digits;
+  return (Math.floor(value * scale + 0.5) / scale).toFixed(digits);
+}
+
+export const figure = (value, digits) => (value === null || value === undefined ? NONE : halfUp(value, digits));
+
+export const percent = (share, digits = 0) =>
+  share === null || share === undefined ? NONE : `${halfUp(share * 100, digits)}${NARROW}%`;
+
+export function seconds(us, words) {
+  if (us === null || us === undefined) return NONE;
+  const value = us / 1e6;
+  if (value < 9.95) return `${halfUp(value, us === 0 ? 0 : 1)}${NARROW}${words.second}`;
+  if (value < 119.5) return `${halfUp(value)}${NARROW}${words.second}`;
+  return `${halfUp(value / 60)}${NARROW}${words.minute}`;
+}
+
+export function clock(us) {
+  const tenths = Math.floor(us / 100_000), rest = tenths % 600, minutes = Math.floor(tenths / 600) % 60, hours = Math.floor(tenths / 36_000);
+  const tail = `${String(Math.floor(rest / 10)).padStart(2, "0")}.${rest % 10}`;
+  return hours ? `${hours}:${String(minutes).padStart(2, "0")}:${tail}` : `${minutes}:${tail}`;
+}
+
+export function fill(text, params, words) {
+  return text.replace(PLACE, (_, name, one, many) => {
+    const value = params[name];
+    if (many !== undefined) return fill(value === 1 ? one : many, params, words);
+    if (value === null || value === undefined) return "";
+    if (name.endsWith("_us") || name === "left") return seconds(value, words);
+    return typeof value === "number" ? number(value) : String(value);
+  });
+}
+
+export const speaker = (words) => (code, params = {}) => fill(words[code] ?? code, params, words);

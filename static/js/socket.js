@@ -1,0 +1,44 @@
+// The lab's websocket: brings frames, acknowledges what has been drawn, asks for a snapshot again after 2 s, and comes back by itself.
+
+const ASK_AGAIN_MS = 2000, RETRY_MS = [250, 500, 1000, 2000, 4000];
+
+export function openSocket(url, { onMessage, onState }) {
+  let socket = null, tries = 0, asking = 0, acknowledged = -1, retry = 0;
+
+  function connect() {
+    socket = new WebSocket(url);
+    socket.addEventListener("open", () => {
+      tries = 0;
+      acknowledged = -1;
+      onState("open");
+    });
+    socket.addEventListener("message", (event) => onMessage(JSON.parse(event.data)));
+    socket.addEventListener("close", () => {
+      onState("closed");
+      clearTimeout(asking);
+      retry = setTimeout(connect, RETRY_MS[Math.min(tries, RETRY_MS.length - 1)]);
+      tries += 1;
+    });
+  }
+
+  const send = (message) => {
+    if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
+  };
+
+  connect();
+  return {
+    acknowledge(seq) {
+      if (seq > acknowledged) send({ type: "ack", seq });
+      acknowledged = seq;
+    },
+    askSnapshot(unanswered) {
+      send({ type: "snapshot" });
+      clearTimeout(asking);
+      asking = setTimeout(unanswered, ASK_AGAIN_MS);
+    },
+    close() {
+      clearTimeout(retry);
+      socket?.close();
+    },
+  };
+}

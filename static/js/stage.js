@@ -1,0 +1,190 @@
+// The Stage: takes frames from live.js, draws at most once per animation frame, and turns what a person does into commands.
+
+import { onLanguage, page, say, speak, words } from "./chrome.js";
+import { createControls } from "./controls.js";
+import { textOnce } from "./dom.js";
+import { createFreshness } from "./freshness.js";
+import { createLane, fillCells } from "./lanes.js";
+import { createLive } from "./live.js";
+import { paint } from "./paint.js";
+import { applyPatch } from "./patch.js";
+import { ROWS_MAX, present } from "./present.js";
+import { figure } from "./say.js";
+import { openSocket } from "./socket.js";
+import * as clientGrid from "./visuals/client_grid.js";
+import * as hashRing from "./visuals/hash_ring.js";
+import * as partitionGrid from "./visuals/partition_grid.js";
+import * as queueDispatch from "./visuals/queue_dispatch.js";
+import * as rangeSplit from "./visuals/range_split.js";
+import { createSkewChart } from "./visuals/skew_chart.js";
+import * as stream from "./visuals/stream.js";
+import * as timeline from "./visuals/timeline.js";
+import { showWhy } from "./why.js";
+
+const VISUALS = { ring: hashRing, ranges: rangeSplit, grid: partitionGrid, clients: clientGrid, queue: queueDispatch };
+const $ = (id) => document.getElementById(id);
+const main = $("main"), freshness = createFreshness();
+const slots = [...document.querySelectorAll("[data-slot]")].filter((element) => !element.closest("[data-lane]"))
+  .map((element) => [element.dataset.slot, textOnce(element)]);
+const lanes = [...document.querySelectorAll("[data-lane]")].map((root) => ({
+  id: root.dataset.lane, root, write: createLane(root, $("row")), picture: root.querySelector("[data-picture]"), kind: null,
+}));
+const tabs = new Map([...document.querySelectorAll("[data-tab]")].map((tab) => [tab.dataset.tab, tab]));
+const tabTexts = new Map([...tabs].map(([id, tab]) => [id, textOnce(tab.querySelector("b"))]));
+const skewChart = createSkewChart($("skew"), page.urls.plotly);
+const limits = Object.fromEntries(lanes.map(({ id }) => [id, ROWS_MAX]));
+
+let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, isForced = true, twinsAt = -Infinity, sizes = null, drawMs = 0;
+let socket = null, speedKey = "";
+
+// -- drawing ---------------------------------------------------------------------------------------------------------------------------
+
+function schedule() {
+  if (isDirty) return;
+  isDirty = true;
+  requestAnimationFrame(drawFrame);
+}
+
+function measure() {
+  sizes = { stream: $("stream").getBoundingClientRect().width, timeline: $("timeline").getBoundingClientRect().width, narrow: innerWidth <= 640 };
+}
+
+function drawFrame() {
+  isDirty = false;
+  const begun = performance.now();
+  if (!sizes) measure();
+  const withTwins = isForced || begun - twinsAt > 1000;
+  if (withTwins) twinsAt = begun;
+  const shown = present(view, words(), { limits, withTwins });
+  for (const [name, set] of slots) set(shown.slots[name]);
+  shown.lanes.forEach((lane) => {
+    lane.route_paint = paint(lane.route_color);
+    tabTexts.get(lane.id)?.(lane.slots.hero);
+    drawLane(lanes.find(({ id }) => id === lane.id), lane);
+  });
+  document.querySelector(".lanes").toggleAttribute("data-about", shown.lanes.some(({ algorithms }) => algorithms.some(({ pressed, document: isArticle }) => pressed && isArticle)));
+  if (sizes.stream > 40) stream.render($("stream"), view, { width: sizes.stream, say });
+  if (sizes.timeline > 40) timeline.render($("timeline"), view, { width: sizes.timeline, say });
+  drawTransport();
+  drawChart(withTwins);
+  showFreshness();
+  main.dataset.seq = seq;
+  socket?.acknowledge(seq);
+  isForced = false;
+  drawMs = performance.now() - begun;
+}
+
+function drawLane(lane, texts) {
+  lane.write(texts);
+  if (sizes.narrow && !lane.root.hasAttribute("data-open")) return;   // one lane at a time on a phone
+  const rig = view.rigs[lane.id], { kind } = rig.picture, visual = VISUALS[kind];
+  if (lane.kind !== kind) {
+    speak(lane.picture, `picture.${kind}_label`, "sayLabel");
+    lane.kind = kind;
+  }
+  lane.root.toggleAttribute("data-still", rig.order.length > 40 || view.speed > 4);
+  visual.render(lane.picture, rig, { say, at: view.at_us });
+  lane.picture.dataset.seq = seq;
+}
+
+function drawTransport() {
+  const icon = `#v-${view.playing ? "pause" : "play"}`;
+  if ($("play-icon").getAttribute("href") !== icon) {
+    $("play-icon").setAttribute("href", icon);
+    speak($("play"), view.playing ? "pause" : "play", "sayLabel");
+    $("step").disabled = view.playing;
+  }
+  if (speedKey === String(view.speed)) return;
+  speedKey = String(view.speed);
+  for (const button of document.querySelectorAll("[data-speed]")) button.setAttribute("aria-pressed", String(Number(button.dataset.speed) === view.speed));
+}
+
+function drawChart(withTable) {
+  skewChart(view, seq, { say, isForced });
+  const fold = $("skew-twin").closest("details");
+  if (!fold.open || !withTable) return;
+  const table = $("skew-twin"), recent = Object.keys(view.history).map(Number).sort((a, b) => b - a).slice(0, 60);
+  const rows = [[say("chart.time"), ...view.rig_order.map((id) => say(`rig.${view.rigs[id].model}`))],
+    ...recent.map((second) => [`${Math.floor(second / 60)}:${String(second % 60).padStart(2, "0")}`, ...view.rig_order.map((id) => figure(view.history[second][id], 2))])];
+  while (table.rows.length > rows.length) table.deleteRow(-1);
+  rows.forEach((texts, index) => fillCells(table.rows[index] ?? table.insertRow(), texts, index ? "td" : "th"));
+}
+
+function showFreshness() {
+  const { state, ms } = freshness.state(view.playing, drawMs), pill = $("fresh");
+  if (pill.dataset.state !== state) {
+    pill.dataset.state = state;
+    speak($("fresh-word"), `fresh.${state}`);
+  }
+  const text = ms === null ? "" : `${ms}\u202fms`;
+  if ($("fresh-ms").textContent !== text) $("fresh-ms").textContent = text;
+}
+
+// -- frames ----------------------------------------------------------------------------------------------------------------------------
+
+const receive = createLive({
+  applyPatch,
+  requestSnapshot: (unanswered) => socket.askSnapshot(unanswered),
+  onChange(newView, newSeq) {
+    [view, seq] = [newView, newSeq];
+    freshness.frame(view.at_us, view.speed, view.playing);
+    schedule();
+  },
+});
+
+// A frame that does not fit the view is a gap like any other: ask for the whole.
+function onMessage(message) {
+  try {
+    receive(message);
+  } catch (error) {
+    console.warn("frame refused, asking for a snapshot", error);
+    socket.askSnapshot(() => socket.askSnapshot(() => {}));
+  }
+}
+
+function redraw() {
+  isForced = true;
+  sizes = null;
+  schedule();
+}
+
+socket = openSocket(page.urls.socket, {
+  onMessage,
+  onState(state) {
+    if (state === "open") freshness.opened();
+    else freshness.closed();
+    showFreshness();
+  },
+});
+receive({ type: "snapshot", epoch: page.epoch, seq: page.seq, view });
+
+// -- what the page itself does ---------------------------------------------------------------------------------------------------------
+
+createControls({ view: () => view });
+onLanguage(redraw);
+addEventListener("resize", redraw);
+setInterval(showFreshness, 1000);
+
+document.addEventListener("click", (event) => {
+  const why = event.target.closest("[data-why]"), more = event.target.closest("[data-more]"), tab = event.target.closest("[data-tab]");
+  if (why) showWhy($("why"), view.rigs[why.dataset.why], say);
+  if (more) {
+    limits[more.dataset.more] += ROWS_MAX * 2;
+    redraw();
+  }
+  if (tab) {
+    event.preventDefault();
+    openLane(tab.dataset.tab);
+  }
+  if (event.target.closest("[data-close]")) event.target.closest("dialog").close();
+});
+
+function openLane(id) {
+  for (const lane of lanes) lane.root.toggleAttribute("data-open", lane.id === id);
+  for (const [name, tab] of tabs) {
+    if (name === id) tab.setAttribute("aria-current", "true");
+    else tab.removeAttribute("aria-current");
+  }
+  redraw();
+}
+openLane(lanes[0].id);

@@ -1,0 +1,65 @@
+// The pictures as tables: the browser's half of dashboard/twins.py.
+
+import { NONE, fill, number, percent } from "./say.js";
+
+const ROWS_MAX = 60;
+const dash = (value) => (value === null || value === undefined ? NONE : typeof value === "number" ? number(value) : value);
+
+export function twin(rig, words) {
+  const [head, rows] = TABLES[rig.picture.kind](rig.picture, rig);
+  const hidden = rows.length - ROWS_MAX;
+  return {
+    head: head.map((code) => words[code] ?? code),
+    rows: rows.slice(0, ROWS_MAX),
+    more: hidden > 0 ? fill(words["picture.more"], { count: hidden }, words) : "",
+  };
+}
+
+function hashes(picture) {
+  const now = measure(picture, picture.now), before = measure(picture, picture.before);
+  const rows = picture.names.map((name, place) => [
+    name,
+    percent((now.slots.get(place) ?? 0) / picture.space, 1),
+    picture.before ? percent((before.slots.get(place) ?? 0) / picture.space, 1) : NONE,
+    number(now.slices.get(place) ?? 0),
+    dash(picture.permits[name]),
+  ]);
+  return [["twin.consumer", "twin.share", "twin.before", "twin.slices", "twin.permits"], rows];
+}
+
+function measure(picture, cut) {
+  const slots = new Map(), slices = new Map();
+  if (!cut || !cut.bounds.length) return { slots, slices };
+  let last = -1;
+  cut.bounds.forEach((bound, index) => {
+    const owner = cut.owners[index];
+    slots.set(owner, (slots.get(owner) ?? 0) + bound - last);
+    slices.set(owner, (slices.get(owner) ?? 0) + 1);
+    last = bound;
+  });
+  if (picture.kind === "ring") slots.set(cut.owners[0], slots.get(cut.owners[0]) + picture.space - 1 - last);
+  return { slots, slices };
+}
+
+function grid(picture) {
+  const rows = Object.entries(picture.partitions).map(([key, p]) =>
+    [key, dash(p.owner), dash(p.before), number(p.lag), dash(p.committed), number(p.end)]);
+  return [["twin.partition", "twin.owner", "twin.before", "twin.lag", "twin.committed", "twin.end"], rows];
+}
+
+function clients(picture) {
+  const rows = Object.entries(picture.partitions).map(([key, p]) =>
+    [key, dash(p.owner), dash(p.assigned), dash(p.before), number(p.lag)]);
+  return [["twin.partition", "twin.owner", "twin.assigned", "twin.before", "twin.lag"], rows];
+}
+
+function queue(picture, rig) {
+  const rows = Object.entries(picture.in_flight).map(([name, records]) => {
+    const count = rig.consumers[name]?.unacked ?? records.length;
+    const shown = records.slice(0, 3).map((item) => `#${number(item.record)}`).join(", ");
+    return [name, number(count), shown + (count > 3 ? " …" : "")];
+  });
+  return [["twin.consumer", "twin.in_flight", "twin.records"], rows];
+}
+
+const TABLES = { ring: hashes, ranges: hashes, grid, clients, queue };

@@ -1,0 +1,93 @@
+// TubeMQ: every client with the partitions it works out for itself, its node id, and the time left on its own clock. A chip in a cell is
+// the former owner's colour; a cell nobody has registered yet is void.
+
+import { draw, round } from "../draw.js";
+import { isTextured, paint, textOn, waitingPaint } from "../paint.js";
+
+const TOP = 48, HEIGHT = 178, LEFT = 74, RIGHT = 256, ROWS_MAX = 12;
+
+export function layout(rig, { say, at }) {
+  const { picture } = rig, keys = Object.keys(picture.partitions), shapes = [];
+  const { names, hidden } = visible(rig, picture);
+  const height = Math.min(36, (HEIGHT - (hidden ? 16 : 0)) / Math.max(1, names.length));
+  const held = new Map(names.map((name) => [name, []]));
+  let isOpen = false;
+  for (const key of keys) {
+    const part = picture.partitions[key], row = part.assigned ?? part.owner ?? part.before;
+    if (part.owner === null) isOpen = true;
+    held.get(row)?.push(key);
+  }
+  shapes.push(
+    { id: "count", tag: "text", x: 0, y: 14, class: "m n small", text: say("picture.source_count", { count: picture.source_count }) },
+    { id: "node", tag: "text", x: 0, y: 38, class: "m n small", text: say("picture.node") },
+    { id: "units", tag: "text", x: LEFT, y: 38, class: "m n small", text: say("picture.partitions") },
+    { id: "tick", tag: "text", x: 312, y: 38, class: "m end small", text: say("picture.tick") },
+  );
+  if (isOpen) {
+    shapes.push({ id: "void-sw", tag: "rect", x: 299.5, y: 3.5, width: 12, height: 12, fill: "url(#void)", class: "void" },
+      { id: "void-word", tag: "text", x: 293, y: 14, class: "m end", text: say("picture.unregistered") });
+  }
+  const context = { rig, at, shapes, height, current: rig.route.unit };
+  names.forEach((name, row) => client(context, name, TOP + row * height, held.get(name)));
+  if (hidden) shapes.push({ id: "more", tag: "text", x: 0, y: 226, class: "m", text: say("picture.more", { count: hidden }) });
+  return shapes;
+}
+
+function visible(rig, picture) {
+  if (rig.order.length <= ROWS_MAX) return { names: rig.order, hidden: 0 };
+  const owners = new Set();
+  for (const key in picture.partitions) {
+    const { assigned, owner, before } = picture.partitions[key];
+    owners.add(assigned ?? owner ?? before);
+  }
+  const names = rig.order.filter((name) => owners.has(name)).slice(0, ROWS_MAX);
+  return { names, hidden: rig.order.length - names.length };
+}
+
+function client({ rig, at, shapes, height, current }, name, top, keys) {
+  const consumer = rig.consumers[name], info = rig.picture.clients[name], middle = round(top + height / 2), text = middle + 4.5;
+  shapes.push({ id: `sw-${name}`, tag: "rect", x: 0.5, y: middle - 5, width: 10, height: 10, rx: 2, fill: paint(consumer.color), class: "o" });
+  if (height >= 11) {
+    shapes.push({ id: `name-${name}`, tag: "text", x: 15, y: text, class: "n small", text: name.length > 3 ? `${name.slice(0, 2)}…` : name });
+    if (info && info.node_id !== null) shapes.push({ id: `node-${name}`, tag: "text", x: 43, y: text, class: "n m small", text: `#${info.node_id}` });
+  }
+  cells({ rig, shapes, height, current }, name, top, keys);
+  if (info) clockFace(shapes, name, info, at, middle, text, height);
+}
+
+function cells({ rig, shapes, height, current }, name, top, keys) {
+  const columns = Math.max(3, keys.length > 6 ? 4 : 3, height < 30 ? keys.length : 0), lines = Math.ceil(keys.length / columns) || 1;
+  const width = (RIGHT - LEFT) / columns, box = Math.max(4, Math.min(28, (height - 2) / lines - 3)), gap = (height - lines * (box + 3)) / 2;
+  keys.forEach((key, index) => {
+    const part = rig.picture.partitions[key], x = round(LEFT + (index % columns) * width), y = round(top + gap + Math.floor(index / columns) * (box + 3) + 1.5);
+    const owner = part.owner === null ? null : rig.consumers[part.owner], hasMoved = part.before !== null && part.before !== part.owner;
+    const isLate = owner !== null && part.owner !== name, inner = round(width - 5);
+    shapes.push({ id: `cell-${key}`, tag: "rect", x, y, width: inner, height: round(box), rx: 3,
+      fill: !owner ? "url(#void)" : isLate ? waitingPaint(owner.color) : paint(owner.color), class: !owner ? "cell void" : hasMoved ? "cell oo" : "cell o" });
+    const label = `${part.broker}:${part.id}`, chip = hasMoved && owner && inner >= 34 && rig.consumers[part.before];
+    if (box >= 12 && inner >= 26) {
+      const x0 = round(x + (chip ? inner - 12 : inner) / 2);
+      if (!owner || isLate || isTextured(owner.color)) shapes.push({ id: `plate-${key}`, tag: "rect", x: x0 - 14, y: round(y + Math.max(1, box / 2 - 8)), width: 28, height: round(Math.min(16, box - 2)), rx: 2, class: "plate-box" });
+      shapes.push({ id: `label-${key}`, tag: "text", x: x0, y: round(y + box / 2 + 4.5), class: "n mid small", fill: owner && !isLate && !isTextured(owner.color) ? textOn(owner.color) : "var(--ink)", text: label });
+    }
+    if (chip) shapes.push({ id: `chip-${key}`, tag: "rect", x: round(x + inner - 13), y: round(y + 4), width: 7, height: round(Math.max(2, box - 8)), fill: paint(chip.color), class: "o" });
+    if (key === current) shapes.push({ id: "current", tag: "rect", x: x - 3, y: round(y - 3), width: inner + 6, height: round(box + 6), rx: 5, class: "frame" });
+  });
+}
+
+// The arc is the time left to the client's next tick.
+function clockFace(shapes, name, info, at, middle, text, height) {
+  if (info.next_tick_us === null || info.next_tick_us === undefined || info.state === "crashed") return;
+  const left = Math.max(0, info.next_tick_us - at), r = Math.min(8, height / 2 - 1.5);
+  if (r < 3) return;
+  const share = Math.min(1, left / info.tick_period_us);
+  shapes.push(
+    { id: `face-${name}`, tag: "circle", cx: 302, cy: middle, r, class: "face" },
+    { id: `arc-${name}`, tag: "circle", cx: 302, cy: middle, r, class: "arc", pathLength: 100, "stroke-dasharray": `${(share * 100).toFixed(0)} 200`, transform: `rotate(-90 302 ${middle})` },
+  );
+  if (height >= 11) shapes.push({ id: `left-${name}`, tag: "text", x: 290, y: text, class: "n m end small", text: (left / 1e6).toFixed(1) });
+}
+
+export function render(root, rig, context) {
+  draw(root, layout(rig, context));
+}

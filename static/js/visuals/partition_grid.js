@@ -1,0 +1,84 @@
+// Kafka: partitions across, consumers down, the lag of each partition beneath to scale. A partition that changed hands has a heavy
+// outline and leaves a dashed cell behind; one that stands still is hatched; one without owner is void.
+
+import { draw, round } from "../draw.js";
+import { paint, waitingPaint } from "../paint.js";
+
+const LEFT = 42, RIGHT = 312, TOP = 24, ROWS_HEIGHT = 140, LAG_BASE = 216, LAG_HEIGHT = 42, ROWS_MAX = 12;
+
+export function layout(rig, { say, current }) {
+  const { picture } = rig, keys = Object.keys(picture.partitions), shapes = [];
+  const pitch = (RIGHT - LEFT) / Math.max(1, keys.length), cell = Math.max(2, Math.min(19.5, pitch - (pitch > 8 ? 3 : 1)));
+  const { names, hidden } = visible(rig, picture);
+  const lines = Math.max(1, names.length), height = Math.min(27, ROWS_HEIGHT / lines), box = Math.max(4, Math.min(19, height - 2));
+  const rowOf = new Map(names.map((name, index) => [name, index]));
+  const x = (column) => round(LEFT + column * pitch + (pitch - cell) / 2), y = (row) => round(TOP + row * height + (height - box) / 2);
+  const place = current?.unit ?? null;
+  const every = Math.ceil(18 / pitch);
+
+  names.forEach((name, row) => {
+    const { color } = rig.consumers[name];
+    shapes.push({ id: `sw-${name}`, tag: "rect", x: 0.5, y: round(TOP + row * height + height / 2 - 5), width: 10, height: 10, rx: 2, fill: paint(color), class: "o" });
+    if (height >= 11) shapes.push({ id: `name-${name}`, tag: "text", x: 15, y: round(TOP + row * height + height / 2 + 4.5), class: "n small", text: clip(name) });
+    const points = keys.map((_, column) => `M${x(column) + cell / 2 - 1} ${round(y(row) + box / 2)}h2`).join("");
+    shapes.push({ id: `dots-${name}`, tag: "path", d: points, class: "dots" });
+  });
+  keys.forEach((key, column) => {
+    const part = picture.partitions[key];
+    if (column % every === 0) shapes.push({ id: `no-${key}`, tag: "text", x: round(LEFT + (column + 0.5) * pitch), y: 15, class: "n m mid", text: key });
+    const hasMoved = part.before !== null && part.before !== part.owner;
+    if (hasMoved && rowOf.has(part.before)) {
+      shapes.push({ id: `was-${key}`, tag: "rect", x: x(column), y: y(rowOf.get(part.before)), width: cell, height: box, rx: 2, class: "gap" });
+    }
+    const owner = part.owner ?? part.before, row = rowOf.get(owner);
+    if (row === undefined) return;
+    const { color } = rig.consumers[owner];
+    shapes.push({
+      id: `cell-${key}`, tag: "rect", x: x(column), y: y(row), width: cell, height: box, rx: 2,
+      fill: part.owner === null ? "url(#void)" : part.stopped ? waitingPaint(color) : paint(color),
+      class: part.owner === null ? "cell void" : hasMoved ? "cell oo" : "cell o",
+    });
+  });
+  lags(shapes, keys, picture, rig, x, cell, say);
+  if (place !== null && keys.includes(place)) {
+    shapes.push({ id: "current", tag: "rect", x: x(keys.indexOf(place)) - 2, y: 2, width: cell + 4, height: 224, rx: 3, class: "frame" });
+  }
+  if (hidden) shapes.push({ id: "more", tag: "text", x: 15, y: 182, class: "n m small", text: `+${hidden}` });
+  shapes.push({ id: "lag-word", tag: "text", x: 0, y: 212, class: "m", text: say("picture.lag") });
+  return shapes;
+}
+
+// All consumers while there is room for a row each; in a larger group those that hold or held a partition, and how many do not.
+function visible(rig, picture) {
+  if (rig.order.length <= ROWS_MAX) return { names: rig.order, hidden: 0 };
+  const owners = new Set();
+  for (const key in picture.partitions) {
+    const { owner, before } = picture.partitions[key];
+    if (owner) owners.add(owner);
+    else if (before) owners.add(before);
+  }
+  const names = rig.order.filter((name) => owners.has(name)).slice(0, ROWS_MAX);
+  return { names, hidden: rig.order.length - names.length };
+}
+
+function lags(shapes, keys, picture, rig, x, cell, say) {
+  let most = 0;
+  for (const key of keys) most = Math.max(most, picture.partitions[key].lag);
+  const scale = LAG_HEIGHT / Math.max(24, most);
+  let named = false;
+  keys.forEach((key, column) => {
+    const part = picture.partitions[key], height = round(part.lag * scale), color = rig.consumers[part.owner]?.color;
+    shapes.push({ id: `lag-${key}`, tag: "rect", x: x(column) + 2, y: round(LAG_BASE - height), width: Math.max(1, cell - 4), height, fill: color ? paint(color) : "url(#void)", class: "lag o" });
+    if (!named && most > 0 && part.lag === most) {
+      named = true;
+      shapes.push({ id: "most", tag: "text", x: round(x(column) + cell / 2), y: round(LAG_BASE - height - 4), class: "n mid small", text: String(most) });
+    }
+  });
+  shapes.push({ id: "base", tag: "path", d: `M${LEFT} ${LAG_BASE + 0.5}H${RIGHT}`, class: "rule" });
+}
+
+const clip = (name) => (name.length > 3 ? `${name.slice(0, 2)}…` : name);
+
+export function render(root, rig, context) {
+  draw(root, layout(rig, { ...context, current: rig.route }));
+}

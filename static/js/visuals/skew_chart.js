@@ -1,0 +1,77 @@
+// Skew over time for all lanes, drawn by Plotly (loaded when it is first seen) at most once a second. Lines differ by dash and weight and
+// carry their name at the end; colour stays with the consumers.
+
+const DASHES = { pulsar: "solid", kafka: "dash", tubemq: "dot", rabbitmq: "longdashdot" };
+const WEIGHTS = { pulsar: 2.5, kafka: 2, tubemq: 2, rabbitmq: 1.5 };
+const GAP = 0.06;                                      // of the height, between the names at the line ends
+
+// -> { traces, layout }, plain data that Node tests.
+export function layout(view, { say, colors }) {
+  const seconds = Object.keys(view.history).map(Number).sort((a, b) => a - b);
+  const traces = view.rig_order.map((id) => ({
+    x: seconds, y: seconds.map((second) => view.history[second]?.[id] ?? null), name: say(`rig.${view.rigs[id].model}`), mode: "lines", type: "scatter",
+    line: { color: colors.ink, width: WEIGHTS[view.rigs[id].model], dash: DASHES[view.rigs[id].model] }, hovertemplate: "%{y:.2f}",
+  }));
+  const values = traces.flatMap((trace) => trace.y).filter((value) => value !== null);
+  const high = Math.max(1.2, ...values), low = 1 - (high - 1) * 0.05, top = high + (high - 1) * 0.08;
+  const last = seconds[seconds.length - 1] ?? 0, first = seconds[0] ?? 0;
+  const step = [5, 10, 15, 30, 60, 120, 300, 600].find((size) => (last - first) / size <= 8) ?? 1200;
+  const ticks = [];
+  for (let at = Math.ceil(first / step) * step; at <= last; at += step) ticks.push(at);
+  return {
+    traces,
+    layout: {
+      margin: { l: 44, r: 132, t: 8, b: 32 }, height: 200, autosize: true, showlegend: false, hovermode: "x unified",
+      paper_bgcolor: colors.panel, plot_bgcolor: colors.panel, font: { family: colors.font, size: 13, color: colors.muted },
+      hoverlabel: { bgcolor: colors.panel, bordercolor: colors.rule, font: { color: colors.ink } },
+      xaxis: { range: [first, Math.max(first + 10, last)], tickvals: ticks, ticktext: ticks.map(minutes), showgrid: false, linecolor: colors.rule, ticks: "outside", tickcolor: colors.rule, fixedrange: true },
+      yaxis: { range: [low, top], nticks: 4, tickformat: ".2f", gridcolor: colors.rule, zeroline: false, fixedrange: true },
+      annotations: names(traces, last, low, top, colors),
+    },
+  };
+}
+
+const minutes = (at) => `${Math.floor(at / 60)}:${String(at % 60).padStart(2, "0")}`;
+
+// Each name at its line's end, pushed apart where lines meet.
+function names(traces, last, low, top, colors) {
+  const ends = traces.map((trace) => ({ name: trace.name, value: trace.y.filter((value) => value !== null).at(-1) })).filter(({ value }) => value !== undefined);
+  ends.sort((a, b) => a.value - b.value);
+  let floor = -Infinity;
+  return ends.map(({ name, value }) => {
+    const height = (value - low) / (top - low), y = Math.max(height, floor + GAP * 1.6);
+    floor = y;
+    return { x: 1, xref: "paper", xanchor: "left", xshift: 8, y, yref: "paper", yanchor: "middle", showarrow: false, text: `${name} ${value.toFixed(2)}`, font: { size: 13, color: colors.ink }, captureevents: false };
+  });
+}
+
+export function colorsOf(element) {
+  const style = getComputedStyle(element), get = (name) => style.getPropertyValue(name).trim();
+  return { ink: get("--ink"), muted: get("--muted"), rule: get("--rule"), panel: get("--panel"), font: get("--ui") };
+}
+
+export function createSkewChart(root, source) {
+  let isSeen = false, loading = null, drawnAt = -Infinity;
+  new IntersectionObserver((entries) => { isSeen = entries.some((entry) => entry.isIntersecting); }).observe(root);
+  return function refresh(view, seq, { say, isForced = false }) {
+    const now = performance.now();
+    if (!isSeen || (!isForced && now - drawnAt < 1000)) return;
+    drawnAt = now;
+    loading ??= load(source);
+    loading.then((Plotly) => {
+      const drawing = layout(view, { say, colors: colorsOf(root) });
+      Plotly.react(root, drawing.traces, drawing.layout, { displayModeBar: false, responsive: true });
+      root.dataset.seq = seq;
+    });
+  };
+}
+
+function load(source) {
+  return new Promise((done, failed) => {
+    const script = document.createElement("script");
+    script.src = source;
+    script.onload = () => done(globalThis.Plotly);
+    script.onerror = failed;
+    document.head.append(script);
+  });
+}
