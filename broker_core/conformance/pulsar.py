@@ -161,6 +161,7 @@ def _ring_step(
     selector: RingSelector, hashes: list[int], before: Mapping[str, list[Range]], expect: Json, at: str
 ) -> Iterator[Check]:
     ring = selector.ring
+    points = ring.points
 
     def shown(points: list[int]) -> list[list[object]]:
         return [[point, _ids(ring.holders(point))] for point in points]
@@ -169,12 +170,12 @@ def _ring_step(
         expect,
         at,
         {
-            "size": lambda: len(ring),
-            "collisions": lambda: ring.shared_count,
-            "sha256": lambda: _digest(";".join(f"{point}:{','.join(ring.holders(point))}" for point in ring.points)),
-            "ring": lambda: shown(ring.points),
-            "first": lambda: shown(ring.points[:4]),
-            "last": lambda: shown(ring.points[-4:]),
+            "size": lambda: len(points),
+            "collisions": lambda: len(ring.shared),
+            "sha256": lambda: _digest(";".join(f"{point}:{','.join(ring.holders(point))}" for point in points)),
+            "ring": lambda: shown(points),
+            "first": lambda: shown(points[:4]),
+            "last": lambda: shown(points[-4:]),
             "selected": lambda: _ids(selector.select(hash32) for hash32 in hashes),
             "reported_ranges": lambda: _plain(selector.ranges()),
             "impacted": lambda: _impacted(before, selector.ranges()),
@@ -197,6 +198,7 @@ def _sticky_ranges(row: Json) -> Iterator[Check]:
             expect, at = step["expect"].get(version, {}), f"step {index} {version}: "
             if expect:
                 named = None if refusal is None or refusal.conflict is None else int(refusal.conflict)
+                yield at + "ok", expect.get("ok", False), refusal is None
                 yield at + "error", expect.get("error"), None if refusal is None else refusal.kind
                 yield at + "with", expect.get("with"), named
             yield from _present(
