@@ -123,6 +123,10 @@ def _sequence(sequence: Json) -> CaseResult:
             assignment = ASSIGNORS[sequence["assignor"]].assign(asked.subscriptions, asked.partition_counts)
             where = f"step {index} round {round_index}"
             note(where, *differences(asked, recorded, assignment, has_to_be_safe_only=False))
+            if "lower_bound_moves" in recorded:
+                moved = movement_figures(asked.prior, assignment)["moved"]
+                if moved != recorded["lower_bound_moves"]:
+                    note(f"{where} lower_bound_moves", {"moved": recorded["lower_bound_moves"]}, {"moved": moved})
             if "revoked" in recorded:
                 note(f"{where} revoked", *_revoked(asked, recorded, assignment))
         last = step["rounds"][-1]
