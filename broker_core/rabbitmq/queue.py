@@ -108,15 +108,24 @@ class WorkQueue:
         if position <= self._last:
             raise CommandError("position", f"{position} is not after {self._last}")
         self._last = position
+        if not self._ring:
+            self._fresh.append(position)
+            return []
+        # The usual case, short for speed: records wait only while the ring is empty, so this one is next.
+        consumer = self._ring[0]
+        if not consumer.prefetch or len(consumer.unacked) < consumer.prefetch:
+            self._ring.rotate(-1)
+            consumer.unacked[position] = False
+            return [(consumer.name, position, False)]
         self._fresh.append(position)
-        return self._dispatch() if self._ring else []
+        return self._dispatch()
 
     def ack(self, consumer: str, position: int) -> list[Delivery]:
         """The consumer is done with a record. One that was out of the ring joins at the back and may take what waits.
 
         Raises CommandError for a record that it does not hold.
         """
-        holder = self._known(consumer)
+        holder = self._consumers.get(consumer) or self._known(consumer)
         if holder.unacked.pop(position, None) is None:
             raise CommandError("position", f"{consumer} holds no record {position}")
         if not holder.is_out:
