@@ -225,24 +225,31 @@ class KafkaRig(Rig):
     def join_group(self, client: Client) -> None:
         """Send JoinGroup; tell the others if that begins a rebalance."""
         client.joining, client.must_rejoin = True, False
-        was_empty = self.group.state == EMPTY
+        state = self.group.state
         if self.group.join(client.member_id, self.now_us):
-            self.announce_rebalance("kafka.group.join")
-        elif was_empty and self.group.initial_deadline_us is not None:
+            self.announce_rebalance("kafka.group.join", state)
+        elif state == EMPTY and self.group.initial_deadline_us is not None:
             self.timer(self.group.initial_deadline_us, INITIAL_DELAY)
             self.follow(self.emit(
                 "kafka.group.rebalance_started", self.cause(), "kafka.group.initial_rebalance_delay",
                 {"delay_us": group_rules.INITIAL_REBALANCE_DELAY_US}, {"members": 1},
             ))  # fmt: skip
 
-    def announce_rebalance(self, rule: str) -> None:
-        """The group is preparing a rebalance: each member learns it from the answer to its next heartbeat."""
+    def announce_rebalance(self, rule: str, state_before: str) -> None:
+        """The group is preparing a rebalance: each member learns it from the answer to its next heartbeat.
+
+        Those who still wait in SyncGroup, because the leader never brought the assignment, are answered at once.
+        """
         self.follow(self.emit(
             "kafka.group.rebalance_started", self.cause(), rule, {"heartbeat_interval_us": group_rules.HEARTBEAT_INTERVAL_US},
             {"members": len(self.group.members), "generation": self.group.generation},
         ))  # fmt: skip
         for client in self.clients.values():
-            if not client.joining and self.is_alive(client):
+            if client.joining or not self.is_alive(client):
+                continue
+            if state_before == COMPLETING:
+                self.timer(self.now_us, HEARTBEAT, client.member_id, self.group.generation)
+            else:
                 beats = (self.now_us - client.heartbeat_from_us) // client.heartbeat_us + 1
                 self.timer(client.heartbeat_from_us + beats * client.heartbeat_us, HEARTBEAT, client.member_id, self.group.generation)
 
@@ -279,9 +286,10 @@ class KafkaRig(Rig):
                 {"generation": self.group.generation, "leader": self.name_of(self.group.leader)},
             ))  # fmt: skip
             for client in self.clients.values():
-                if not self.is_alive(client) and client.joining:
+                client.joining = False
+                client.heartbeat_from_us = self.now_us
+                if not self.is_alive(client):
                     # It crashed while its JoinGroup waited: its session counts from this answer, which nobody reads.
-                    client.joining = False
                     self.watch_session(client, self.now_us)
             leader = self.clients[self.group.leader or ""]
             if self.is_alive(leader):
@@ -312,8 +320,7 @@ class KafkaRig(Rig):
         ))  # fmt: skip
         members = [self.clients[member_id] for member_id in subscriptions]
         for client in members:
-            client.joining, client.generation = False, self.group.generation
-            client.heartbeat_from_us = self.now_us
+            client.generation = self.group.generation
         lost = []
         for client in members:
             numbers = [number for _, number in answer[client.member_id]]
@@ -373,18 +380,14 @@ class KafkaRig(Rig):
     def remove_member(self, client: Client, rule: str) -> None:
         """The coordinator forgets a member; its partitions wait for the next generation."""
         del self.clients[client.member_id], self.by_session[client.session]
-        was_completing = self.group.state == COMPLETING
+        state = self.group.state
         for partition in self.partitions:
             if partition.holder == client.member_id:
                 partition.holder = None
                 if partition.stopped_us is None:
                     partition.stopped_us = self.now_us
         if self.group.remove(client.member_id):
-            self.announce_rebalance(rule)
-            if was_completing:  # all others wait in SyncGroup and are told at once
-                for other in list(self.clients.values()):
-                    if self.is_alive(other) and not other.joining:
-                        self.rejoin_group(other)
+            self.announce_rebalance(rule, state)
         self.complete_if_all_joined()
 
     def watch_session(self, client: Client, last_heard_us: int) -> None:
