@@ -49,7 +49,9 @@ def java_sorted(texts: Iterable[str]) -> list[str]:
     >>> java_sorted(["C2", "C10", "C1"])
     ['C1', 'C10', 'C2']
     """
-    return sorted(texts, key=utf16_order)
+    listed = list(texts)
+    # ASCII stands alike in both orders, and Python compares it without a key.
+    return sorted(listed) if all(map(str.isascii, listed)) else sorted(listed, key=utf16_order)
 
 
 def _utf16_units(text: str) -> list[int]:

@@ -39,52 +39,58 @@ class SharedPoint(Enum):
 
 @dataclass(frozen=True, slots=True)
 class RingRule:
-    """One version of the ring. point_text: (consumer name, its index among live namesakes, point index) -> string to
-    hash.
+    """One version of the ring.
+
+    mask, fold: the slot of a hash is its bits under the mask, folded to 1 .. fold where there is a fold (0 then means
+    "no hash"). point_text: (consumer name, its index among live namesakes, point index) -> the string that is hashed;
+    point indices count from first_index. merges_ranges: neighbouring ranges are reported as one.
     """
 
     algorithm: str
-    space: int
-    first_slot: int
-    slot: Callable[[int], int]
+    mask: int
+    fold: int | None
     point_text: Callable[[str, int, int], str]
     first_index: int
     shared: SharedPoint
     merges_ranges: bool
 
+    @property
+    def space(self) -> int:
+        """Slots of the ring: 0 .. space - 1."""
+        return (self.mask if self.fold is None else self.fold) + 1
 
-def _slot_3_2(hash32: int) -> int:
-    return hash32 & MASK_31
+    @property
+    def first_slot(self) -> int:
+        """1 where 0 means "no hash"."""
+        return 0 if self.fold is None else 1
+
+    def slot(self, hash32: int) -> int:
+        """The place of an unsigned 32-bit hash on the ring."""
+        slot = hash32 & self.mask
+        return slot if self.fold is None else slot % self.fold + 1
 
 
-def _slot_current(hash32: int) -> int:
-    return (hash32 & MASK_31) % 65535 + 1
+def _text_3_2_0(name: str, _: int, index: int) -> str:
+    return f"{name}{index}"
 
 
-# A name that ends in digits makes 3.2.0's strings ambiguous: "c1" + "11" is "c11" + "1". #22053 put the NUL between.
-RING_3_2_0 = RingRule(
-    "consistent_hash_3_2_0", 2**31, 0, _slot_3_2, lambda name, _, i: f"{name}{i}", 0, SharedPoint.NAME_ORDER, False
-)
-RING_3_2_1 = RingRule(
-    "consistent_hash", 2**31, 0, _slot_3_2, lambda name, _, i: f"{name}\0{i}", 0, SharedPoint.NAME_ORDER, False
-)
-RING_CURRENT = RingRule(
-    "consistent_hash_current",
-    65536,
-    1,
-    _slot_current,
-    lambda name, n, i: f"{name}\0{n}\0{i}",
-    0,
-    SharedPoint.QUEUE,
-    True,
-)
+def _text_3_2_1(name: str, _: int, index: int) -> str:
+    # 3.2.0 is ambiguous for names that end in digits: "c1" + "11" is "c11" + "1". #22053 put the NUL between.
+    return f"{name}\0{index}"
+
+
+def _text_current(name: str, name_index: int, index: int) -> str:
+    return f"{name}\0{name_index}\0{index}"
+
+
+RING_3_2_0 = RingRule("consistent_hash_3_2_0", MASK_31, None, _text_3_2_0, 0, SharedPoint.NAME_ORDER, False)
+RING_3_2_1 = RingRule("consistent_hash", MASK_31, None, _text_3_2_1, 0, SharedPoint.NAME_ORDER, False)
+RING_CURRENT = RingRule("consistent_hash_current", MASK_31, 65535, _text_current, 0, SharedPoint.QUEUE, True)
 
 
 @dataclass(frozen=True, slots=True)
 class RingMember:
-    """A connected consumer: its name, and its index among live consumers of that name (smallest free one when it
-    came).
-    """
+    """A connected consumer: its name, and the smallest index that was free among live consumers of that name."""
 
     name: str
     name_index: int
@@ -108,7 +114,9 @@ class RingSelector:
         self.point_count = point_count
         self.space = rule.space
         self.first_slot = rule.first_slot
-        self.ring = HashRing()
+        self.ring = HashRing(rule.space)
+        self._mask, self._fold = rule.mask, rule.fold
+        self._is_split = rule.shared is not SharedPoint.QUEUE
         self.members: dict[str, RingMember] = {}  # in arrival order
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -136,29 +144,24 @@ class RingSelector:
 
     def select(self, hash32: int) -> str | None:
         """The consumer of the next point clockwise; None on an empty ring."""
-        slot = self.rule.slot(hash32)
-        if not self.ring.shared_count or self.rule.shared is SharedPoint.QUEUE:
-            return self.ring.holder_at(slot)
-        holders = self.ring.holders_at(slot)
-        return holders[slot % len(holders)]
+        slot = hash32 & self._mask
+        return self.ring.holder_at(slot if self._fold is None else slot % self._fold + 1, self._is_split)
 
     def slices(self) -> Slices:
         """One slice per point, with its first holder."""
         points = self.ring.points
         if not points:
             return [self.space - 1], [None]
-        return list(points), [self.ring.holders(point)[0] for point in points]
+        return points, [self.ring.first_holder[point] for point in points]
 
     def shared_slices(self) -> tuple[list[int], list[str | tuple[str, ...] | None]]:
-        """Like `slices`, but a point that splits its keys among several holders has the tuple of them; for
-        `moved_share`.
+        """Like `slices`, but a point that splits its keys among several holders has the tuple of them.
+
+        For `moved_share`, which then counts such points exactly.
         """
         bounds, owners = self.slices()
-        exact: list[str | tuple[str, ...] | None] = list(owners)
-        if self.ring.shared_count and self.rule.shared is not SharedPoint.QUEUE:
-            every = (self.ring.holders(point) for point in bounds)
-            exact = [tuple(holders) if len(holders) > 1 else holders[0] for holders in every]
-        return bounds, exact
+        shared = self.ring.shared if self._is_split else {}
+        return bounds, [tuple(shared[at]) if at in shared else owner for at, owner in zip(bounds, owners, strict=True)]
 
     def ranges(self) -> dict[str, Ranges]:
         """As each version reports them.
@@ -169,13 +172,14 @@ class RingSelector:
         out: dict[str, Ranges] = {}
         # One range per point and holder: a 3.2 point with three holders reports the same range three times.
         start = self.first_slot
-        for point in self.ring.points:
+        points = self.ring.points
+        for point in points:
             holders = self.ring.holders(point)
             for holder in holders[:1] if self.rule.merges_ranges else holders:
                 self._report(out.setdefault(holder, []), start, point)
             start = point + 1
-        if self.rule.merges_ranges and self.ring.points and start < self.space:
-            self._report(out.setdefault(self.ring.holders(self.ring.points[0])[0], []), start, self.space - 1)
+        if self.rule.merges_ranges and points and start < self.space:
+            self._report(out.setdefault(self.ring.first_holder[points[0]], []), start, self.space - 1)
         return out
 
     def to_json(self) -> dict[str, Any]:

@@ -12,15 +12,11 @@ from typing import ClassVar
 from broker_core.pulsar.selectors.consistent_hash import POINTS, RingRule, RingSelector, SharedPoint
 
 
-def _whole_hash(hash32: int) -> int:
-    return hash32
-
-
 def _point_text(name: str, _: int, index: int) -> str:
     return f"{name}{index}"
 
 
-RING_DOCUMENT = RingRule("ring_document", 2**32, 0, _whole_hash, _point_text, 1, SharedPoint.ARRIVAL_ORDER, False)
+RING_DOCUMENT = RingRule("ring_document", 2**32 - 1, None, _point_text, 1, SharedPoint.ARRIVAL_ORDER, False)
 
 
 class RingDocumentSelector(RingSelector):
