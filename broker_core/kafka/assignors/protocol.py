@@ -9,6 +9,7 @@ Source: Kafka clients 3.9.2, ConsumerPartitionAssignor, AbstractPartitionAssigno
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 
 from broker_core.errors import CommandError
 from broker_core.hashing.java_hash import java_sorted, utf16_order
@@ -117,7 +118,10 @@ def partition_row(topics: Iterable[str], partition_counts: Mapping[str, int]) ->
     >>> partition_row(["t", "u"], {"t": 2, "u": 1})
     [('t', 0), ('t', 1), ('u', 0)]
     """
-    return [(topic, number) for topic in topics for number in range(partition_counts[topic])]
+    row: list[TopicPartition] = []
+    for topic in topics:
+        row += zip(repeat(topic), range(partition_counts[topic]))
+    return row
 
 
 def has_equal_subscriptions(subscriptions: Mapping[str, Subscription]) -> bool:
@@ -140,11 +144,9 @@ def members_in_order(subscriptions: Mapping[str, Subscription]) -> list[str]:
     ['z', 'a']
     """
 
-    def place(member: str) -> tuple[bool, bytes]:
-        instance_id = subscriptions[member].instance_id
-        return instance_id is None, utf16_order(member if instance_id is None else instance_id)
-
-    return sorted(subscriptions, key=place)
+    named = [(subscription.instance_id, member) for member, subscription in subscriptions.items()]
+    by_instance = sorted((utf16_order(name), member) for name, member in named if name is not None)
+    return [member for _, member in by_instance] + java_sorted(member for name, member in named if name is None)
 
 
 def highest_generation(subscriptions: Mapping[str, Subscription], max_generation: int = NO_GENERATION) -> int:

@@ -14,6 +14,7 @@ Source: Kafka clients 3.9.2, RangeAssignor.assignPartitions. Vectors: kafka/assi
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import repeat
 
 from broker_core.hashing.java_hash import utf16_order
 from broker_core.kafka.assignors.protocol import (
@@ -157,7 +158,7 @@ def _fill_from_own_racks(cut: _TopicCut, assignment: Assignment) -> None:
 
 def _fill_in_runs(cut: _TopicCut, assignment: Assignment) -> None:
     """Let each member in turn take the lowest partitions left, up to its quota."""
-    row = [(cut.topic, number) for number in cut.left]
+    row = list(zip(repeat(cut.topic), cut.left))
     start = 0
     for member in cut.members:
         if start == len(row):
