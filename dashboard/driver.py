@@ -103,12 +103,14 @@ class LabDriver:
 
     def _replay(self, command: StoredCommand) -> None:
         """An entry of the journal, at its own time. One that was decided before must be possible again; a borrowed one may not be."""
+        if command.state == StoredCommand.State.APPLIED and (command.at_us or 0) < self.core.now_us:
+            raise ReplayError(command.position, command.body["kind"], f"is dated {command.at_us} us, before {self.core.now_us} us")
         try:
             self._tell(self.core.submit({**command.body, "position": command.position, "at_us": command.at_us}))
             refusal = None
         except CommandError as error:
             if command.state == StoredCommand.State.APPLIED:
-                raise ReplayError(command.position, command.body["kind"]) from error
+                raise ReplayError(command.position, command.body["kind"], f"is refused: {error}") from error
             refusal = {error.field: [gettext(error.reason)]}
         if command.state == StoredCommand.State.ACCEPTED:
             self.decisions.append(Decision(command, self.core.now_us, refusal))

@@ -19,7 +19,8 @@ from mqsite.secret import secret_key
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 RUN_DIR = Path(os.environ.get("HIGHWATER_RUN_DIR") or BASE_DIR / "var").resolve()
-RUN_DIR.mkdir(parents=True, exist_ok=True)
+STATIC_ROOT = RUN_DIR / "static"
+STATIC_ROOT.mkdir(parents=True, exist_ok=True)   # the run folder with it; WhiteNoise wants to see it at its start
 
 DEBUG = False
 SECRET_KEY = secret_key(RUN_DIR)
@@ -131,7 +132,6 @@ TIME_ZONE = "UTC"
 
 # -- static files ------------------------------------------------------------------------------------------------------
 STATIC_URL = "/static/"
-STATIC_ROOT = RUN_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STATICFILES_FINDERS = ["django.contrib.staticfiles.finders.FileSystemFinder", "dashboard.finders.PackageFinder"]
 STORAGES = {

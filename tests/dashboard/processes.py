@@ -39,7 +39,8 @@ class Site:
             **os.environ, "HIGHWATER_RUN_DIR": str(run_dir), "LAB_SHARDS": str(shards), "DJANGO_SETTINGS_MODULE": "mqsite.settings.dev",
             "HIGHWATER_LOG_LEVEL": "WARNING", "PYTHONPATH": str(ROOT), **environment,
         }  # fmt: skip
-        for name in ("REDIS_URL", "DATABASE_URL", "HOST"):
+        # Not the caller's: an outside database, nor the wish to compile 1,500 modules anew in every process.
+        for name in ("REDIS_URL", "DATABASE_URL", "HOST", "PYTHONDONTWRITEBYTECODE"):
             if name not in environment:
                 self.environment.pop(name, None)
         queues = ["default", *(f"labs.{number}" for number in range(shards))]
