@@ -31,7 +31,8 @@ class Lab:
     playing, speed_milli: what the clock outside should do; they change no event. seen: everybody who ever joined -> colour, from 1.
     """
 
-    def __init__(self, scenario: Scenario, limits: Limits = DEFAULT_LIMITS) -> None:
+    def __init__(self, scenario: Scenario, limits: Limits = DEFAULT_LIMITS, *, begin: bool = True) -> None:
+        """begin: false only for `restore`, which fills in the rigs itself."""
         self.scenario = scenario
         self.limits = limits
         self.clock = VirtualClock()
@@ -47,7 +48,14 @@ class Lab:
         self.history: list[Json] = []
         self.position = 0
         self.shown = Shown()
-        self.rigs: dict[str, Rig] = {spec.id: self._make_rig(spec, spec.algorithm) for spec in scenario.rigs}
+        self.rigs: dict[str, Rig] = {}
+        if begin:
+            self._begin()
+
+    def _begin(self) -> None:
+        """The rigs, and the consumers that are there from the start."""
+        scenario = self.scenario
+        self.rigs.update((spec.id, self._make_rig(spec, spec.algorithm)) for spec in scenario.rigs)
         if scenario.consumers:
             start = {"kind": "join", "rig": "all", "consumer": None, "args": {"count": scenario.consumers}, "position": 0, "at_us": 0}
             self._membership(start)
@@ -276,7 +284,7 @@ class Lab:
     def restore(cls, scenario: Scenario, blob: bytes, limits: Limits = DEFAULT_LIMITS) -> "Lab":
         """The lab that `checkpoint` described. Raises ReplayError for bytes that are no checkpoint of this version."""
         state: dict[str, Any] = checkpoints.decode(blob)
-        lab = cls(scenario, limits)
+        lab = cls(scenario, limits, begin=False)
         lab.clock.now_us = state["now_us"]
         for name in ("record_count", "playing", "speed_milli", "event_seq", "seen", "caption", "timeline", "history", "position"):
             setattr(lab, name, state[name])
