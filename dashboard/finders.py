@@ -1,6 +1,6 @@
 """Static files that a Python package brings along: Plotly's bundle, which is served as vendor/plotly.min.js and never copied into the tree."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -29,5 +29,5 @@ class PackageFinder(BaseFinder):
             storage.prefix = str(Path(address).parent)  # type: ignore[attr-defined]
             yield source.name, storage
 
-    def check(self, **kwargs: Any) -> list[Any]:
+    def check(self, **kwargs: Any) -> Sequence[Any]:
         return []

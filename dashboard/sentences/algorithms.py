@@ -4,6 +4,7 @@ A code is `<model>.<algorithm id>` with `.note` and `.about`. Rules of the artic
 """
 
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 _ARTICLE = _("by the article")
 
@@ -14,7 +15,7 @@ ALGORITHMS = {
     "pulsar.auto_split": _("Auto-split"),
     "pulsar.auto_split.note": _("65,536 slots"),
     "pulsar.auto_split.about": _("A newcomer takes the lower half of the widest range; ranges are (low, high]."),
-    "pulsar.sticky": _("Sticky"),
+    "pulsar.sticky": pgettext_lazy("pulsar", "Sticky"),
     "pulsar.sticky.note": _("fixed ranges"),
     "pulsar.sticky.about": _("Consumers name their ranges; a newcomer gets the upper half of the widest owner's."),
     "pulsar.consistent_hash_3_2_0": _("Ring 3.2.0"),

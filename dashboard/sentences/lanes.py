@@ -81,7 +81,7 @@ LANES = {
     "picture.bar_now": _("below: now"),
     "picture.points": _("{points} points"),
     "picture.slots": _("{space} slots"),
-    "picture.raised": _("moved"),
+    "picture.raised": _("raised: moved"),
     "picture.on_ring": _("on the ring"),
     "picture.unacked": _("{unacked} unacked"),
     "picture.waiting": _("{waiting} to redeliver"),

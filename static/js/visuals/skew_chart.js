@@ -57,12 +57,12 @@ export function createSkewChart(root, source) {
     const now = performance.now();
     if (!isSeen || (!isForced && now - drawnAt < 1000)) return;
     drawnAt = now;
-    loading ??= load(source);
+    loading ??= load(source);                          // tried again at the next refresh where it failed; the table says the same
     loading.then((Plotly) => {
       const drawing = layout(view, { say, colors: colorsOf(root) });
       Plotly.react(root, drawing.traces, drawing.layout, { displayModeBar: false, responsive: true });
       root.dataset.seq = seq;
-    });
+    }, () => { loading = null; });
   };
 }
 
