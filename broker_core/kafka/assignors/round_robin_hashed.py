@@ -1,6 +1,7 @@
 """RoundRobin as article 003 has it: the partitions sorted by a hash, then dealt to the members in a circle.
 
-    t-0 .. t-3 hash to 114936 .. 114939, so one topic keeps its order; several topics are shuffled among each other.
+    t-9 hashes to 112928, t-10 to 3500568, u-0 to 113880: up to ten partitions topics follow one another as by name,
+    beyond ten the two-digit numbers of all topics come after the one-digit numbers of all.
 
 That was the rule of Kafka's old Scala consumer; today's sorts by topic and number. The article says "the hash of topic
 and partition" without naming it: this is Java's String.hashCode of `topic-partition`, signed, ascending.

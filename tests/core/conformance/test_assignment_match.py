@@ -1,0 +1,85 @@
+"""Each match class lets pass what it should, and nothing else."""
+
+from typing import Any
+
+import pytest
+
+from broker_core.conformance.assignment_match import Asked, differences
+from broker_core.kafka.assignors import Assignment, Subscription
+
+Json = dict[str, Any]
+
+RIGHT: Assignment = {"c0": [("t", 0), ("t", 1)], "c1": [("t", 2)]}
+RECORDED: Json = {"assignment": {"c0": ["t-0", "t-1"], "c1": ["t-2"]}, "spread": 1, "moved": 0, "kept": 2}
+OTHER_ORDER: Assignment = {"c0": [("t", 1), ("t", 0)], "c1": [("t", 2)]}
+OTHER_SHARE: Assignment = {"c0": [("t", 0), ("t", 2)], "c1": [("t", 1)]}
+LOPSIDED: Assignment = {"c0": [("t", 0), ("t", 1), ("t", 2)], "c1": []}
+INCOMPLETE: Assignment = {"c0": [("t", 0), ("t", 1)], "c1": []}
+DOUBLED: Assignment = {"c0": [("t", 0), ("t", 1)], "c1": [("t", 1)]}
+INVENTED: Assignment = {"c0": [("t", 0), ("t", 1)], "c1": [("t", 3)]}
+CHURNED: Assignment = {"c0": [("t", 2)], "c1": [("t", 0), ("t", 1)]}
+
+
+def asked(has_racks: bool = False, u_too: bool = False, claims: Json | None = None) -> Asked:
+    return Asked(
+        subscriptions={"c0": Subscription(("t",)), "c1": Subscription(("t", "u") if u_too else ("t",))},
+        partition_counts={"t": 3},
+        has_racks=has_racks,
+        is_cooperative=False,
+        prior={("t", 0): "c0", ("t", 1): "c0"},
+        claims=claims or {"c0": (("t", 0), ("t", 1)), "c1": ()},
+    )
+
+
+def is_match(match: str, got: Assignment, question: Asked | None = None, is_safety: bool = False) -> bool:
+    return differences(question or asked(), RECORDED | {"match": match}, got, is_safety) == ({}, {})
+
+
+@pytest.mark.parametrize(
+    ("match", "passing", "failing"),
+    [
+        ("exact_list", [RIGHT], [OTHER_ORDER, OTHER_SHARE, INCOMPLETE]),
+        ("exact_set", [RIGHT, OTHER_ORDER], [OTHER_SHARE, LOPSIDED]),
+        ("hash_order", [RIGHT], [OTHER_ORDER, OTHER_SHARE]),
+        ("insertion_order", [RIGHT, OTHER_ORDER], [OTHER_SHARE, LOPSIDED, INCOMPLETE, DOUBLED, INVENTED, CHURNED]),
+        ("a class of tomorrow", [], [RIGHT]),
+    ],
+)
+def test_class_tells_right_from_wrong(match: str, passing: list[Assignment], failing: list[Assignment]) -> None:
+    assert [got for got in passing if not is_match(match, got)] == []
+    assert [got for got in failing if is_match(match, got)] == []
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        asked(has_racks=True),
+        asked(u_too=True),
+        asked(claims={"c0": (("t", 0), ("t", 1)), "c1": (("t", 0),)}),
+        asked(claims={"c0": (("t", 0), ("t", 9)), "c1": ()}),
+    ],
+    ids=["racks", "unequal subscriptions", "claimed twice", "claim of what is gone"],
+)
+def test_hash_order_is_quality_where_java_s_order_is_not_promised(question: Asked) -> None:
+    assert is_match("hash_order", OTHER_ORDER, question)
+    assert not is_match("hash_order", LOPSIDED, question)
+
+
+def test_safety_asks_only_that_nothing_is_invented_or_given_twice() -> None:
+    for got in (LOPSIDED, INCOMPLETE, CHURNED):
+        assert is_match("exact_list", got, is_safety=True)
+    for got in (DOUBLED, INVENTED):
+        assert not is_match("exact_list", got, is_safety=True)
+    assert differences(asked(), {"error": "IllegalStateException"}, DOUBLED, False) != ({}, {})
+
+
+def test_a_range_of_figures_counts_by_its_upper_end() -> None:
+    recorded = RECORDED | {"match": "insertion_order", "spread_range": [1, 3], "moved_range": [0, 1]}
+    assert differences(asked(), recorded, LOPSIDED, False) == ({}, {})
+    assert differences(asked(), recorded, OTHER_SHARE, False) == ({}, {})
+    assert differences(asked(), recorded, CHURNED, False) == ({"moved_max": 1}, {"moved_max": 2})
+
+
+def test_a_wrong_figure_beside_a_right_assignment_is_found() -> None:
+    recorded = RECORDED | {"match": "exact_list", "kept": 3}
+    assert differences(asked(), recorded, RIGHT, False) == ({"kept": 3}, {"kept": 2})
