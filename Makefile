@@ -1,0 +1,60 @@
+# make run     the whole product: http://127.0.0.1:8000/   (HOST=, PORT=, REDIS_URL=, DATABASE_URL=)
+# make test    everything, in a real browser too           make check   what is quick
+# make bench   the figures of README.md                    make seed SEED=7   one simulated life again
+
+# The newest Python that the locks are made for; another: make PYTHON=/path/to/python3.11
+PYTHON ?= $(shell for p in python3.12 python3.11 python3; do command -v $$p >/dev/null 2>&1 && $$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 13))' 2>/dev/null && echo $$p && exit; done; echo python3)
+VENV := .venv/bin
+SEEDS ?= 200
+export HOST PORT REDIS_URL DATABASE_URL
+
+# What shares no process and no clock with others runs on all cores; the rest one after another.
+PARALLEL_TESTS := tests/core tests/scenarios tests/simulation tests/vectors tests/test_architecture.py
+SERIAL_TESTS := $(wildcard tests/dashboard tests/supervisor tests/browser)
+
+.DEFAULT_GOAL := run
+.PHONY: install install-dev run test check bench seed lock browser node
+
+install:
+	@$(PYTHON) -I mqsite/install.py
+
+install-dev:
+	@$(PYTHON) -I mqsite/install.py --dev
+
+run: install
+	@$(VENV)/python -m mqsite.supervisor
+
+# The JavaScript's tests first and pytest last, so that its summary closes the output.
+test: install-dev node browser
+	node --test tests/js/*.test.mjs
+	HIGHWATER_SEEDS=$(SEEDS) $(VENV)/python -m pytest -n auto -q $(PARALLEL_TESTS)
+	$(VENV)/python -m pytest -q $(SERIAL_TESTS)
+
+check: install-dev
+	$(VENV)/ruff check .
+	$(VENV)/mypy
+	$(VENV)/lint-imports --no-logo
+	$(VENV)/python -m pytest -n auto -q tests/core tests/scenarios tests/test_architecture.py
+
+bench: install-dev
+	@$(VENV)/python -m tests.bench
+
+seed: install-dev
+	@test -n "$(SEED)" || { echo "Which seed? make seed SEED=7" >&2; exit 2; }
+	SEED=$(SEED) $(VENV)/python -m pytest -q tests/simulation
+
+# Needs uv. No index addresses in the files: whoever installs uses the index of their own machine.
+lock:
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate pyproject.toml --extra dev -o requirements-dev.lock
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate pyproject.toml -c requirements-dev.lock -o requirements.lock
+
+node:
+	@command -v node >/dev/null 2>&1 || { echo "The JavaScript tests need Node 20 or newer; on Debian or Ubuntu: apt-get install nodejs" >&2; exit 1; }
+
+browser:
+	@command -v chromium >/dev/null 2>&1 || command -v chromium-browser >/dev/null 2>&1 || command -v google-chrome >/dev/null 2>&1 || \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then \
+		apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-noto-cjk >/dev/null; \
+	else \
+		echo "The browser tests need Chromium; on Debian or Ubuntu: sudo apt-get install chromium" >&2; exit 1; \
+	fi

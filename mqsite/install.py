@@ -1,0 +1,110 @@
+"""Make .venv hold exactly what the lock says, then convert the flights: `python3 -I mqsite/install.py [--dev]`.
+
+Run by whatever Python the machine has, so it uses the standard library alone and no syntax newer than Python 3.6; an unfit Python gets
+one sentence. Uses uv where it is installed (seconds), else venv and pip; both check every hash of the lock.
+"""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+VENV = os.path.join(ROOT, ".venv")
+PYTHON = os.path.join(VENV, "bin", "python")
+OLDEST, FIRST_UNTRIED = (3, 11), (3, 13)
+
+
+def main(arguments):
+    """Install what is missing or stale. Returns the exit code."""
+    if not OLDEST <= sys.version_info[:2] < FIRST_UNTRIED:
+        print(
+            "Highwater needs Python 3.11 or 3.12; {} is {}.{}. Install one, or name it: make PYTHON=/path/to/python3.11".format(
+                sys.executable, *sys.version_info[:2]
+            ),
+            file=sys.stderr,
+        )
+        return 1
+    names = ["requirements-dev.lock" if "--dev" in arguments else "requirements.lock"]
+    if is_fresh(names[0]):
+        return 0
+    lock = os.path.join(ROOT, names[0])
+    failed = with_uv(lock) if shutil.which("uv") else with_pip(lock)
+    if failed:
+        print(failed, file=sys.stderr)
+        return 1
+    if subprocess.call([PYTHON, "-m", "broker_core.lab.flights"], cwd=ROOT) != 0:
+        return 1
+    stamp(names[0])
+    return 0
+
+
+def wanted(name):
+    """The stamp of a lock: its content and the Python it was installed for."""
+    with open(os.path.join(ROOT, name), "rb") as file:
+        return "{}.{} {}".format(sys.version_info[0], sys.version_info[1], hashlib.sha256(file.read()).hexdigest())
+
+
+def is_fresh(name):
+    """Whether .venv was made from this lock. The development lock holds all of the other one."""
+    if not os.path.exists(PYTHON) or not os.path.exists(os.path.join(ROOT, "var", "flights", "tables.json")):
+        return False
+    stamps = {}
+    for lock in {name, "requirements-dev.lock"}:
+        try:
+            with open(os.path.join(VENV, lock + ".stamp")) as file:
+                stamps[lock] = file.read()
+        except OSError:
+            continue
+    if stamps.get(name) == wanted(name):
+        return True
+    return stamps.get("requirements-dev.lock") == wanted("requirements-dev.lock")
+
+
+def stamp(name):
+    """Say what .venv was made from. It holds that lock and nothing else now."""
+    for lock in ("requirements.lock", "requirements-dev.lock"):
+        path = os.path.join(VENV, lock + ".stamp")
+        if os.path.exists(path):
+            os.remove(path)
+    with open(os.path.join(VENV, name + ".stamp"), "w") as file:
+        file.write(wanted(name))
+
+
+def with_uv(lock):
+    """Install with uv. Returns None, or the sentence why not."""
+    if not has_right_python() and subprocess.call(["uv", "venv", "--quiet", "--clear", "--python", sys.executable, VENV]) != 0:
+        return "uv could not make {}.".format(VENV)
+    command = ["uv", "pip", "sync", "--quiet", "--require-hashes", "--python", PYTHON, "--compile-bytecode", lock]
+    return None if subprocess.call(command) == 0 else "uv could not install {}; see above.".format(lock)
+
+
+def with_pip(lock):
+    """Install with venv and pip. Returns None, or the sentence why not."""
+    try:
+        import ensurepip  # noqa: F401  (Debian ships venv without it unless python3-venv is installed)
+        import venv
+    except ImportError:
+        return "This Python has no venv module; on Debian or Ubuntu: apt-get install python{}.{}-venv".format(*sys.version_info[:2])
+    if not has_right_python() or subprocess.call([PYTHON, "-m", "pip", "--version"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
+        try:
+            venv.EnvBuilder(with_pip=True, clear=True, symlinks=True).create(VENV)
+        except (OSError, subprocess.CalledProcessError) as error:
+            return "{} could not be made: {}".format(VENV, error)
+    command = [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--require-hashes", "-r", lock]
+    return None if subprocess.call(command) == 0 else "pip could not install {}; see above.".format(lock)
+
+
+def has_right_python():
+    """Whether .venv has a Python of this version that runs."""
+    show = "import sys; print('%d.%d' % sys.version_info[:2])"
+    try:
+        shown = subprocess.check_output([PYTHON, "-c", show], stderr=subprocess.DEVNULL)
+    except (OSError, subprocess.CalledProcessError):
+        return False
+    return shown.decode().strip() == "{}.{}".format(*sys.version_info[:2])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
