@@ -358,7 +358,9 @@ class Rig(ABC):
         bill.settled = self.is_settled()
         bill.skew_after = self.skew_milli()
         bill.compare(self.key_owners(), self.units(), self.space())
-        if bill.settled:
+        if bill.settled and bill.position == 0:
+            self.say("none")  # those who are there from the start changed nothing
+        elif bill.settled:
             self.on_settled(bill)
 
     def on_settled(self, bill: Bill) -> None:  # noqa: B027  (most models have said all they have to say by then)

@@ -86,6 +86,8 @@ def rig_view(lab: "Lab", rig: Rig) -> Json:
         code = lab.workload.key_code(last)
         route = {"record": last, "key": lab.workload.key(code) if code >= 0 else None, "keyless": code < 0, **rig.route(last, code)}
     picture = rig.picture()
+    # The consumers of the scenario are there from the start: nobody made a change that could have a bill.
+    changed = rig.bill is not None and rig.bill.position > 0
     if "space" in picture:
         picture["needle"] = route["hash"] if route else None
     return {
@@ -98,7 +100,7 @@ def rig_view(lab: "Lab", rig: Rig) -> Json:
         },
         "skew": _thousandths(rig.skew_milli()),
         "lag": rig.lag(),
-        "bill": rig.bill.to_view(rig.redelivered, lab.keys.count_at(lab.record_count)) if rig.bill else None,
+        "bill": rig.bill.to_view(rig.redelivered, lab.keys.count_at(lab.record_count)) if rig.bill and changed else None,
         "why": rig.why[:],  # a copy: views are compared with later ones
         "sentence": rig.sentence,
         "route": route,

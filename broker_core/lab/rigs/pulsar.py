@@ -365,5 +365,5 @@ class PulsarRig(Rig):
         is_ring = self.algorithm in RINGS
         return {
             "kind": "ring" if is_ring else "ranges", "space": slots, "points": len(bounds) if is_ring else None, "names": names,
-            "now": slices_view(bounds, owners, slots, names), "before": slices_view(*was, slots, names) if was and was[0] else None,
+            "now": slices_view(bounds, owners, slots, names), "before": slices_view(*was, slots, names) if was and any(was[1]) else None,
         }  # fmt: skip
