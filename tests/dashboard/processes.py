@@ -92,8 +92,8 @@ class Site:
                               text=True).stdout  # fmt: skip
 
     def start(self, name: str) -> None:
-        log = (self.run_dir / f"{name.replace(' ', '-')}.log").open("ab")
-        self.children[name] = subprocess.Popen(self.commands[name], cwd=ROOT, env=self.environment, stdout=log, stderr=log)
+        with (self.run_dir / f"{name.replace(' ', '-')}.log").open("ab") as log:
+            self.children[name] = subprocess.Popen(self.commands[name], cwd=ROOT, env=self.environment, stdout=log, stderr=log)
 
     def kill(self, name: str) -> None:
         """kill -9, as by a machine that has no time to explain itself."""

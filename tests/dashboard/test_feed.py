@@ -1,0 +1,196 @@
+"""Flow control: no reader misses a frame unannounced, and one that does not read costs nobody anything."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from dashboard import feed as feeds
+from dashboard.feed import LabFeed, Reader, TooMany
+from dashboard.transport import WANTS_FULL, Frame
+from tests.dashboard.patching import follow
+
+
+class Browser:
+    """A socket's far end: what it was sent, and the view it holds if it could follow."""
+
+    def __init__(self) -> None:
+        self.received: list[dict[str, Any]] = []
+        self.reader = Reader(self._send)
+
+    async def _send(self, message: dict[str, Any]) -> None:
+        self.received.append(json.loads(message["text"]))
+
+    @property
+    def seqs(self) -> list[int]:
+        return [message["seq"] for message in self.received]
+
+
+class Shard:
+    """Makes frames as the shard does, and keeps the stored view behind them by `lag` frames."""
+
+    def __init__(self, epoch: int = 1) -> None:
+        self.epoch, self.seq, self.stored = epoch, 0, 0
+        self.told: list[str] = []
+
+    def frame(self) -> Frame:
+        self.seq += 1
+        text = json.dumps({"type": "frame", "from_seq": self.seq - 1, "seq": self.seq, "events": [],
+                           "patch": [{"op": "replace", "path": "/n", "value": self.seq}]})  # fmt: skip
+        return Frame("lab", self.epoch, self.seq - 1, self.seq, False, text)
+
+    def full(self) -> Frame:
+        return Frame("lab", self.epoch, self.seq, self.seq, True, self.snapshot(self.seq))
+
+    def snapshot(self, seq: int) -> str:
+        return json.dumps({"type": "snapshot", "seq": seq, "view": {"n": seq}})
+
+    async def tell_shard(self, lab_id: str, entry: str) -> None:
+        self.told.append(entry)
+
+    def left(self, lab: LabFeed) -> None: ...
+
+
+@pytest.fixture
+def shard() -> Shard:
+    return Shard()
+
+
+@pytest.fixture
+def lab(shard: Shard, monkeypatch: pytest.MonkeyPatch) -> LabFeed:
+    """A watched lab whose stored view is at shard.stored."""
+
+    def stored(lab_id: str) -> tuple[int, int, str] | None:
+        return (shard.epoch, shard.stored, shard.snapshot(shard.stored)) if shard.stored else None
+
+    monkeypatch.setattr(feeds.selectors, "lab_snapshot_text", stored)
+    monkeypatch.setattr(feeds, "in_thread", lambda function: _at_once(function))
+    return LabFeed("lab", shard)  # type: ignore[arg-type]
+
+
+def _at_once(function: Callable[..., Any]) -> Callable[..., Any]:
+    async def call(**arguments: Any) -> Any:
+        await asyncio.sleep(0)
+        return function(**arguments)
+
+    return call
+
+
+async def join(lab: LabFeed) -> Browser:
+    browser = Browser()
+    lab.readers.add(browser.reader)
+    await lab.send_snapshot(browser.reader)
+    return browser
+
+
+async def pump(lab: LabFeed, shard: Shard, count: int, acknowledging: list[Browser]) -> None:
+    for _frame in range(count):
+        await lab.receive(shard.frame())
+        shard.stored = shard.seq - shard.seq % 5         # the view is stored at every fifth frame
+        for browser in acknowledging:
+            await lab.acknowledge(browser.reader, browser.received[-1]["seq"])
+
+
+@pytest.mark.asyncio
+async def test_newcomer_gets_the_stored_view_and_the_frames_after_it(lab: LabFeed, shard: Shard) -> None:
+    await pump(lab, shard, 13, [])
+    browser = await join(lab)
+    assert browser.seqs == [10, 11, 12, 13]
+    await pump(lab, shard, 3, [browser])
+    assert follow(browser.received) == {"n": 16}
+
+
+@pytest.mark.asyncio
+async def test_reader_that_acknowledges_misses_nothing(lab: LabFeed, shard: Shard) -> None:
+    await pump(lab, shard, 5, [])
+    browser = await join(lab)
+    await pump(lab, shard, 200, [browser])
+    assert browser.seqs == list(range(5, 206))
+
+
+@pytest.mark.asyncio
+async def test_reader_that_never_reads_is_sent_a_window_and_no_more(lab: LabFeed, shard: Shard, settings: Any) -> None:
+    await pump(lab, shard, 5, [])
+    deaf, lively = await join(lab), await join(lab)
+    await pump(lab, shard, 500, [lively])
+    assert len(deaf.received) == settings.FEED_WINDOW
+    assert lively.seqs == list(range(5, 506)), "the others' frames are untouched"
+
+
+@pytest.mark.asyncio
+async def test_reader_that_fell_behind_goes_on_from_a_snapshot(lab: LabFeed, shard: Shard) -> None:
+    await pump(lab, shard, 5, [])
+    browser = await join(lab)
+    await pump(lab, shard, 60, [])
+    await lab.acknowledge(browser.reader, browser.received[-1]["seq"])
+    assert browser.received[-1]["seq"] == 65
+    assert follow(browser.received) == {"n": 65}
+
+
+@pytest.mark.asyncio
+async def test_asking_for_snapshots_without_drawing_them_gets_few(lab: LabFeed, shard: Shard) -> None:
+    await pump(lab, shard, 5, [])
+    browser = await join(lab)
+    for _request in range(100):
+        await lab.send_snapshot(browser.reader)
+    assert len(browser.received) == feeds.SNAPSHOTS_UNACKED_MAX
+
+
+@pytest.mark.asyncio
+async def test_frame_that_never_came_is_made_up_for_by_a_full_one(lab: LabFeed, shard: Shard) -> None:
+    await pump(lab, shard, 5, [])
+    browser = await join(lab)
+    await pump(lab, shard, 2, [browser])
+    shard.frame()                                        # published nowhere
+    await lab.receive(shard.frame())
+    assert shard.told == [WANTS_FULL + "lab"]
+    await lab.receive(shard.full())
+    await pump(lab, shard, 2, [browser])
+    assert follow(browser.received) == {"n": 11}
+
+
+@pytest.mark.asyncio
+async def test_frames_of_a_holder_that_lost_its_lease_are_dropped(lab: LabFeed, shard: Shard) -> None:
+    await pump(lab, shard, 5, [])
+    browser = await join(lab)
+    successor = Shard(epoch=2)
+    successor.seq = 1000
+    await lab.receive(successor.full())
+    await lab.receive(shard.frame())
+    await lab.receive(successor.frame())
+    assert browser.seqs == [5, 1000, 1001]
+
+
+@pytest.mark.asyncio
+async def test_hundred_newcomers_at_once_cost_one_reading_of_the_database(
+    lab: LabFeed, shard: Shard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await pump(lab, shard, 5, [])
+    read = feeds.selectors.lab_snapshot_text
+    readings = []
+    monkeypatch.setattr(feeds.selectors, "lab_snapshot_text", lambda lab_id: readings.append(1) or read(lab_id=lab_id))
+    browsers = await asyncio.gather(*(join(lab) for _ in range(100)))
+    assert len(readings) == 1 and all(browser.seqs == [5] for browser in browsers)
+
+
+@pytest.mark.asyncio
+async def test_socket_that_fails_is_let_go_and_the_others_go_on(lab: LabFeed, shard: Shard) -> None:
+    await pump(lab, shard, 5, [])
+    good = await join(lab)
+
+    async def broken(_message: dict[str, Any]) -> None:
+        raise ConnectionError
+
+    bad = await join(lab)
+    bad.reader._send = broken
+    await pump(lab, shard, 2, [good])
+    assert bad.reader not in lab.readers and good.seqs == [5, 6, 7]
+
+
+def test_more_messages_than_frames_is_too_many(settings: Any) -> None:
+    reader = Browser().reader
+    with pytest.raises(TooMany):
+        for _message in range(3 * settings.SOCKET_MESSAGES_PER_S):
+            reader.count_message()
