@@ -1,7 +1,7 @@
 """How fast the hash ring and the Key_Shared dispatcher are, the ring beside uhashring's in the same run.
 
-Prints a table when run as a script; `make bench` calls `run()`. uhashring gets the same hash function (murmur3) and the same number of
-points, so that the ratios compare rings and not hashes.
+Prints a table when run as a script; `make bench` calls `run()`. uhashring gets the same hash function (murmur3) and the
+same number of points, so that the ratios compare rings and not hashes.
 """
 
 import time
@@ -48,7 +48,8 @@ def run() -> list[Figure]:
          f"{add * 1e3:.2f} ms against {other_add * 1e3:.1f} ms"),
         (f"{ring}: look-up rate, over uhashring's", round(other_look / look, 2), "ratio", "at least 1.3",
          f"{look * per_key:.0f} ns against {other_look * per_key:.0f} ns a key, hashing included"),
-        ("Key_Shared publish + flow + ack, per record", round(_dispatch_us(), 2), "us", "at most 4", f"{RECORDS:,} records"),
+        ("Key_Shared publish + flow + ack, per record", round(_dispatch_us(), 2), "us", "at most 4",
+         f"{RECORDS:,} records"),
     ]  # fmt: skip
 
 
