@@ -133,16 +133,8 @@ class KeySharedSubscription:
         A position that is acknowledged already, or was never published, changes nothing.
         """
         mine = self._unacked.get(consumer)
-        if mine is not None and position in mine:
-            del mine[position]
-        elif position in self._waiting:
-            del self._waiting[position]
-            self._sent_before.discard(position)
-        else:
-            holder = next((unacked for unacked in self._unacked.values() if position in unacked), None)
-            if holder is None:
-                return
-            del holder[position]
+        if (mine is None or mine.pop(position, None) is None) and not self._ack_elsewhere(position):
+            return
         pending, acked = self._pending, self._acked
         if pending[0] != position:
             acked.add(position)
@@ -152,6 +144,13 @@ class KeySharedSubscription:
             position = pending.popleft()
             acked.remove(position)
         self.mark_delete = position
+
+    def _ack_elsewhere(self, position: int) -> bool:
+        """Take a record out of the replay set, or from the consumer that has it. False: it is in neither."""
+        if self._waiting.pop(position, None) is not None:
+            self._sent_before.discard(position)
+            return True
+        return any(unacked.pop(position, None) is not None for unacked in self._unacked.values())
 
     # -- questions -----------------------------------------------------------------------------------------------------
 
