@@ -5,6 +5,7 @@ Source: java.lang.String of JDK 17. Vectors: kafka/partitioner.json.
 """
 
 from collections.abc import Iterable
+from operator import mul
 
 MASK = 0xFFFFFFFF
 
@@ -27,11 +28,10 @@ def string_hash_unsigned(text: str) -> int:
     >>> string_hash_unsigned("polygenelubricants")
     2147483648
     """
-    hashed = 0
     # An ASCII text is its own UTF-16 units, one byte each.
-    for unit in text.encode() if text.isascii() else _utf16_units(text):
-        hashed = hashed * 31 + unit & MASK
-    return hashed
+    units = text.encode() if text.isascii() else _utf16_units(text)
+    powers = POWERS if len(units) <= len(POWERS) else _powers(len(units))
+    return sum(map(mul, units[::-1], powers)) & MASK
 
 
 def utf16_order(text: str) -> bytes:
@@ -54,6 +54,13 @@ def java_sorted(texts: Iterable[str]) -> list[str]:
     return sorted(listed) if all(map(str.isascii, listed)) else sorted(listed, key=utf16_order)
 
 
+def _powers(count: int) -> list[int]:
+    return [pow(31, exponent, MASK + 1) for exponent in range(count)]
+
+
 def _utf16_units(text: str) -> list[int]:
     raw = utf16_order(text)
     return [raw[index] << 8 | raw[index + 1] for index in range(0, len(raw), 2)]
+
+
+POWERS = _powers(256)  # of 31, for texts of usual length

@@ -161,7 +161,7 @@ def _fill_in_runs(cut: _TopicCut, assignment: Assignment) -> None:
     row = list(zip(repeat(cut.topic), cut.left))
     start = 0
     for member in cut.members:
-        if start == len(row):
+        if start >= len(row):
             break
         given = cut.given.get(member, 0)
         end = start + cut.quota + (cut.extra_left > 0) - given

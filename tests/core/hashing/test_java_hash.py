@@ -33,3 +33,12 @@ def test_a_hash_can_be_carried_on_from_a_prefix(head: str, tail: str) -> None:
 @given(st.text(max_size=12))
 def test_signed_and_unsigned_hash_are_the_same_32_bits(text: str) -> None:
     assert string_hash(text) % (1 << 32) == string_hash_unsigned(text)
+
+
+def test_a_long_text_hashes_as_the_loop_of_java_does() -> None:
+    text = "consumer-0123456789é😀" * 40
+    hashed = 0
+    raw = text.encode("utf-16-be")
+    for index in range(0, len(raw), 2):
+        hashed = (hashed * 31 + raw[index] * 256 + raw[index + 1]) % (1 << 32)
+    assert string_hash_unsigned(text) == hashed
