@@ -31,7 +31,8 @@ def string_hash_unsigned(text: str) -> int:
     # An ASCII text is its own UTF-16 units, one byte each.
     units = text.encode() if text.isascii() else _utf16_units(text)
     powers = POWERS if len(units) <= len(POWERS) else _powers(len(units))
-    return sum(map(mul, units[::-1], powers)) & MASK
+    total: int = sum(map(mul, units[::-1], powers))
+    return total & MASK
 
 
 def utf16_order(text: str) -> bytes:
