@@ -17,10 +17,9 @@ def murmur3_32(key: str | bytes) -> int:
     >>> murmur3_32("Order-3459134")
     3112179635
     """
-    try:
-        return mmh3.hash(key, 0, False)
-    except UnicodeEncodeError:
-        return mmh3.hash(str(key).encode("utf-8", "replace"), 0, False)
+    # Encoded here: mmh3 5.3 takes text too, but half a surrogate pair makes it crash the process.
+    data = key.encode("utf-8", "replace") if isinstance(key, str) else key
+    return mmh3.hash(data, 0, False)
 
 
 def murmur3_31(key: str | bytes) -> int:

@@ -59,13 +59,14 @@ class HashRing:
         is_split: the holders of a shared point take the slots in turn (slot mod their count). None on an empty ring.
         """
         cell = self._cells[slot >> self._shift]
-        if cell and slot <= cell[-1]:
-            point = cell[bisect_left(cell, slot)]
+        at = bisect_left(cell, slot)
+        if at < len(cell):
+            point = cell[at]
         elif self.first_holder:
             point = self._first_point_after_cell(slot >> self._shift)
         else:
             return None
-        if is_split and point in self.shared:
+        if is_split and self.shared and point in self.shared:
             holders = self.shared[point]
             return holders[slot % len(holders)]
         return self.first_holder[point]

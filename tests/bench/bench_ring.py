@@ -7,7 +7,6 @@ same number of points, so that the ratios compare rings and not hashes.
 import time
 from collections.abc import Callable
 
-import mmh3
 from uhashring import HashRing as OtherRing
 
 from broker_core.hashing.murmur3 import murmur3_32
@@ -29,7 +28,7 @@ def run() -> list[Figure]:
     ours = RingSelector()
     for name in names:
         ours.add(name)
-    theirs = OtherRing(nodes=names, vnodes=POINTS, hash_fn=_murmur_of_text)
+    theirs = OtherRing(nodes=names, vnodes=POINTS, hash_fn=murmur3_32)
     adding, other_adding = [], []
     looking, other_looking = [], []
     for _ in range(REPEATS):
@@ -51,10 +50,6 @@ def run() -> list[Figure]:
         ("Key_Shared publish + flow + ack, per record", round(_dispatch_us(), 2), "us", "at most 4",
          f"{RECORDS:,} records"),
     ]  # fmt: skip
-
-
-def _murmur_of_text(key: str) -> int:
-    return mmh3.hash(key, 0, signed=False)
 
 
 def _seconds(work: Callable[[], object]) -> float:
