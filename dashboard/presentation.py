@@ -124,7 +124,7 @@ def _lane(rig_id: str, rig: Json, view: Json, words: Words, say: Any) -> Json:
         "model": model,
         "slots": slots,
         "figures": _figures(model, rig, bill, words, say),
-        "route_color": rig["consumers"].get(route["consumer"], {}).get("color") if route["consumer"] else None,
+        "route_color": rig["consumers"].get(route["consumer"], {}).get("color") if route and route["consumer"] else None,
         "algorithms": _algorithms(model, rig, say),
         "fair_x": None if fair is None else figure(fair / scale * BAR_WIDTH, 1),
         "rows": [_row(rig["consumers"][name], scale, view["at_us"], words, say) for name in rig["order"][:ROWS_MAX]],
@@ -199,8 +199,8 @@ def _left(deadline_us: int | None, at_us: int) -> int | None:
     return None if deadline_us is None else max(0, -((at_us - deadline_us) // 1_000_000)) * 1_000_000
 
 
-def _route(model: str, route: Json, say: Any) -> Json:
-    if route["record"] is None:
+def _route(model: str, route: Json | None, say: Any) -> Json:
+    if route is None:
         return {"route_key": say("route.none"), "route_unit": "", "route_to": ""}
     if model == "pulsar":
         unit = "" if route["hash"] is None else number(route["hash"])

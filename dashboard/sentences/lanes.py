@@ -42,16 +42,31 @@ LANES = {
     "pulsar.crash_noticed": _("The broker gave {consumer} up and redelivered {redelivered} {redelivered?record|records}."),
     "pulsar.gap": _("{consumer} left and nobody covers its ranges: those keys wait."),
     "kafka.first": _("The group waits {delay} s for its first members, so that they start together."),
-    "kafka.rebalancing": _("Rebalance for {consumer}: {partitions_stopped} {partitions_stopped?partition stands|partitions stand} still until all have joined."),
-    "kafka.rebalanced": _("{stopped?One partition|All {stopped} partitions} stopped for {pause_us} while the group rebalanced; {partitions_moved} changed hands."),
+    "kafka.rebalancing": _(
+        "Rebalance for {consumer}: {partitions_stopped} {partitions_stopped?partition stands|partitions stand} still until all have joined."
+    ),
+    "kafka.rebalanced": _(
+        "{stopped?One partition|All {stopped} partitions} stopped for {pause_us} while "
+        "the group rebalanced; {partitions_moved} changed hands."
+    ),
     "kafka.formed": _("The group formed, and its leader handed out {partitions_moved} partitions."),
-    "kafka.cooperative": _("Only what moves stopped: {stopped} {stopped?partition|partitions} for {pause_us}; {partitions_moved} changed hands."),
-    "kafka.crash_pending": _("{consumer} is silent: its {partitions} {partitions?partition waits|partitions wait} for the session timeout, {left} more."),
+    "kafka.cooperative": _(
+        "Only what moves stopped: {stopped} {stopped?partition|partitions} for {pause_us}; {partitions_moved} changed hands."
+    ),
+    "kafka.crash_pending": _(
+        "{consumer} is silent: its {partitions} {partitions?partition waits|partitions wait} for the session timeout, {left} more."
+    ),
     "kafka.crash_noticed": _("{consumer} timed out; {redelivered} {redelivered?record|records} since its last commit are read again."),
     "tubemq.restarting": _("sourceCount {from_count} → {to_count}: all clients stop and start again with the new count."),
-    "tubemq.restarted": _("sourceCount {from_count} → {to_count}: the group restarted, the modulo moved {partitions_moved} of {partitions_total}."),
-    "tubemq.crash_pending": _("{consumer} is silent: its {partitions} {partitions?partition waits|partitions wait}, no other client may take them."),
-    "tubemq.crash_noticed": _("The broker dropped {consumer}; its {partitions} {partitions?partition is|partitions are} unregistered until it returns."),
+    "tubemq.restarted": _(
+        "sourceCount {from_count} → {to_count}: the group restarted, the modulo moved {partitions_moved} of {partitions_total}."
+    ),
+    "tubemq.crash_pending": _(
+        "{consumer} is silent: its {partitions} {partitions?partition waits|partitions wait}, no other client may take them."
+    ),
+    "tubemq.crash_noticed": _(
+        "The broker dropped {consumer}; its {partitions} {partitions?partition is|partitions are} unregistered until it returns."
+    ),
     "tubemq.refused": _("{consumer} was refused (code {code}): its sourceCount is not the group's."),
     "rabbitmq.join": _("Nothing to move: {consumer} simply takes its turn. No order within a key."),
     "rabbitmq.join_many": _("Nothing to move: the newcomers simply take their turn. No order within a key."),

@@ -15,7 +15,10 @@ STAGE = {
     "caption.resume": _("{consumer} works again."),
     "caption.slow": _("{consumer} became slow. Who waits for it?"),
     "caption.set_algorithm": _("{rig} now shares by {algorithm}, its history replayed."),
-    "sub": _("{record_count} {records_noun}, {key_count} {keys_noun}, {consumer_count} {consumer_count?consumer|consumers}. Each lane shares them its own way."),
+    "sub": _(
+        "{record_count} {records_noun}, {key_count} {keys_noun}, {consumer_count} "
+        "{consumer_count?consumer|consumers}. Each lane shares them its own way."
+    ),
     "noun.flights": _("flights"),
     "noun.records": _("records"),
     "noun.tail_number": _("tail numbers"),

@@ -93,7 +93,7 @@ function lane(id, rig, view, words, say, limit, withTwins) {
       empty: rig.order.length ? "" : say("rows.none"),
     },
     figures: figures(model, rig, bill, words, say),
-    route_color: route.consumer ? rig.consumers[route.consumer]?.color ?? null : null,
+    route_color: route?.consumer ? rig.consumers[route.consumer]?.color ?? null : null,
     algorithms: algorithms(model, rig, say),
     fair_x: fair === null ? null : figure((fair / scale) * BAR_WIDTH, 1),
     rows: rig.order.slice(0, limit).map((name) => row(rig.consumers[name], scale, view.at_us, words, say)),
@@ -153,7 +153,7 @@ function sentence(rig, view, say) {
 const timeLeft = (deadline, at) => (deadline === null ? null : Math.max(0, Math.ceil((deadline - at) / 1e6)) * 1e6);
 
 function routeWords(model, route, say) {
-  if (route.record === null) return { route_key: say("route.none"), route_unit: "", route_to: "" };
+  if (route === null) return { route_key: say("route.none"), route_unit: "", route_to: "" };
   let unit;
   if (model === "pulsar") unit = route.hash === null ? "" : number(route.hash);
   else if (model === "kafka") unit = route.unit === null ? "" : say("route.partition", { unit: route.unit });

@@ -27,7 +27,7 @@ export function layout(rig, { say, at }) {
     shapes.push({ id: "void-sw", tag: "rect", x: 299.5, y: 3.5, width: 12, height: 12, fill: "url(#void)", class: "void" },
       { id: "void-word", tag: "text", x: 293, y: 14, class: "m end", text: say("picture.unregistered") });
   }
-  const context = { rig, at, shapes, height, current: rig.route.unit };
+  const context = { rig, at, shapes, height, current: rig.route?.unit };
   names.forEach((name, row) => client(context, name, TOP + row * height, held.get(name)));
   if (hidden) shapes.push({ id: "more", tag: "text", x: 0, y: 226, class: "m", text: say("picture.more", { count: hidden }) });
   return shapes;

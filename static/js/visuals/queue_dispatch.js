@@ -17,9 +17,9 @@ export function layout(rig, { say }) {
   else if (picture.head.length < 9) shapes.push({ id: "hint", tag: "text", x: 0, y: 37, class: "m", text: say("picture.head") });
   picture.head.forEach(({ record, redelivered }, index) => {
     const x = 302 - index * 14;
-    shapes.push({ id: `ready-${record}`, tag: "rect", x, y: 27, width: 10, height: 11, class: redelivered ? "ready again" : "ready" });
-    if (redelivered) shapes.push({ id: `bent-${record}`, tag: "path", d: bent(x + 5, 32.5), class: "bent on-ink" });
-    if (record === rig.route.record) shapes.push({ id: "current", tag: "rect", x: x - 3, y: 24.5, width: 16, height: 16, rx: 3, class: "frame" });
+    shapes.push({ id: `ready-${index}`, tag: "rect", x, y: 27, width: 10, height: 11, class: redelivered ? "ready again" : "ready" });
+    if (redelivered) shapes.push({ id: `bent-${index}`, tag: "path", d: bent(x + 5, 32.5), class: "bent on-ink" });
+    if (record === rig.route?.record) shapes.push({ id: "current", tag: "rect", x: x - 3, y: 24.5, width: 16, height: 16, rx: 3, class: "frame" });
   });
   if (names.length > ROWS_MAX) gauges(shapes, rig, names, say);
   else names.forEach((name, row) => hands(shapes, rig, name, row, Math.min(36, HEIGHT / names.length)));
@@ -43,7 +43,7 @@ function hands(shapes, rig, name, row, height) {
     shapes.push({ id: `edge-${name}-${slot}`, tag: "circle", cx: x, cy: y, r: round(r), class: "edge", "stroke-width": width + 2.5 },
       { id: `hand-${name}-${slot}`, tag: "circle", cx: x, cy: y, r: round(r), fill: "none", stroke: paint(consumer.color), "stroke-width": width });
     if (item.redelivered && r >= 5) shapes.push({ id: `again-${name}-${slot}`, tag: "path", d: bent(x, y), class: "bent" });
-    if (item.record === rig.route.record) shapes.push({ id: "current", tag: "circle", cx: x, cy: y, r: round(r + 5.5), class: "frame" });
+    if (item.record === rig.route?.record) shapes.push({ id: "current", tag: "circle", cx: x, cy: y, r: round(r + 5.5), class: "frame" });
   }
 }
 

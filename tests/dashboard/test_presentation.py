@@ -1,0 +1,96 @@
+"""What the server writes in the first frame and what the browser writes after it are the same words, in both languages."""
+
+import gzip
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.template.loader import render_to_string
+from django.test import RequestFactory
+from django.utils import translation
+
+from broker_core.lab.lab import Lab
+from broker_core.lab.scenario import RIG_KINDS, scenario_from_json
+from dashboard.formats import fill
+from dashboard.page import base_context, lab_page, stage_context
+from dashboard.presentation import present
+from dashboard.sentences import LANGUAGES, SENTENCES, catalogue
+
+ROOT = Path(__file__).resolve().parents[2]
+FIXTURES = ROOT / "tests" / "js" / "fixtures"
+NAMES = ("start", "stage", "article", "crowd")
+ASKED = re.compile(r"""(?:say|words|data-say(?:-label|-title)?=|say\()\s*["']([a-z_]+(?:\.[a-z_]+)*)["']""")
+PLACE = re.compile(r"\{(\w+)")
+
+
+def load(name: str) -> dict[str, Any]:
+    view: dict[str, Any] = json.loads(gzip.decompress((FIXTURES / f"{name}.json.gz").read_bytes()))
+    return view
+
+
+@pytest.fixture(scope="module")
+def words() -> dict[str, dict[str, str]]:
+    return catalogue()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("name", NAMES)
+def test_server_and_browser_say_the_same(name: str, language: str, words: dict[str, dict[str, str]]) -> None:
+    view = load(name)
+    asked = json.dumps({"view": view, "words": words[language]})
+    answer = subprocess.run(
+        ["node", str(ROOT / "tests/js/present_all.mjs")], input=asked, capture_output=True, text=True, check=True, encoding="utf-8"
+    )
+    assert json.loads(answer.stdout) == json.loads(json.dumps(present(view, words[language])))
+
+
+def test_every_text_is_in_chinese_with_the_same_places(words: dict[str, dict[str, str]]) -> None:
+    for code in SENTENCES:
+        english, chinese = words["en"][code], words["zh-hans"][code]
+        assert set(PLACE.findall(chinese)) <= set(PLACE.findall(english)), code
+        assert bool(chinese) == bool(english), code
+        if len(english.split()) > 2:  # shorter ones may be names of the originals, which stay
+            assert re.search(r"[\u4e00-\u9fff]", chinese), f"{code} is not translated: {chinese}"
+
+
+def test_every_rule_of_every_model_has_a_name_a_note_and_a_sentence() -> None:
+    for model, kind in RIG_KINDS.items():
+        for entry in kind.algorithms():
+            for part in ("", ".note", ".about"):
+                assert f"{model}.{entry['id']}{part}" in SENTENCES
+
+
+def test_every_word_that_a_template_or_script_asks_for_exists() -> None:
+    asked = set()
+    for path in [*(ROOT / "templates").rglob("*.html"), *(ROOT / "static" / "js").rglob("*.js")]:
+        asked |= set(ASKED.findall(path.read_text(encoding="utf-8")))
+    assert asked - set(SENTENCES) == set()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("name", NAMES)
+def test_first_frame_is_whole_and_keeps_the_content_policy(name: str, language: str, rf: RequestFactory) -> None:
+    with translation.override(language):
+        context = base_context(rf.get("/"), "stage")
+        context["page"] |= lab_page("x", seq=1, epoch=0, is_owner=True, csrf="t")
+        context |= stage_context(load(name), context["catalogue"][language])
+        html = render_to_string("dashboard/stage.html", context)
+    assert "style=" not in html and "onclick" not in html
+    assert not re.search(r"<script(?![^>]*(?:src=|application/json))", html)
+    shown = re.sub(r"<script.*?</script>", "", html, flags=re.DOTALL)
+    assert not PLACE.search(shown), "a place was left unfilled"
+    assert context["slots"]["caption"] in shown
+
+
+def test_a_lane_without_consumers_says_so(words: dict[str, dict[str, str]]) -> None:
+    lab = Lab(scenario_from_json({"consumers": 1}))
+    lab.submit({"command_id": "a", "kind": "leave", "rig": "all", "consumer": "c1", "args": {}, "position": 1})
+    shown = present(lab.view(), words["en"])
+    assert {lane["slots"]["empty"] for lane in shown["lanes"]} == {words["en"]["rows.none"]}
+
+
+def test_a_name_with_braces_stays_a_name() -> None:
+    assert fill("{consumer} left", {"consumer": "{count}"}, {}) == "{count} left"

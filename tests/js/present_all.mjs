@@ -1,0 +1,7 @@
+// Reads {view, words} from standard input and prints what present.js says: for the test that holds it against presentation.py.
+import { readFileSync } from "node:fs";
+
+import { present } from "../../static/js/present.js";
+
+const { view, words } = JSON.parse(readFileSync(0, "utf8"));
+process.stdout.write(JSON.stringify(present(view, words)));

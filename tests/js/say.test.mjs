@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { createFreshness } from "../../static/js/freshness.js";
+import { clock, fill, number, percent, seconds } from "../../static/js/say.js";
+
+const words = { second: "s", minute: "min" };
+
+test("figures are grouped, rounded and timed", () => {
+  assert.equal(number(1363), "1\u2009363");
+  assert.equal(number(739733018), "739\u2009733\u2009018");
+  assert.equal(percent(0.2026), "20\u202f%");
+  assert.equal(seconds(2_700_000, words), "2.7\u202fs");
+  assert.equal(seconds(0, words), "0\u202fs");
+  assert.equal(clock(76_000_000), "1:16.0");
+  assert.equal(clock(3_661_500_000), "1:01:01.5");
+});
+
+test("places are filled, also inside a plural", () => {
+  assert.equal(fill("{n?One record|All {n} records} of {who}", { n: 2, who: "c1" }, words), "All 2 records of c1");
+  assert.equal(fill("{n?One record|All {n} records} of {who}", { n: 1, who: "c1" }, words), "One record of c1");
+  assert.equal(fill("{nobody}!", {}, words), "!");
+});
+
+test("a name with markup or a place in it stays a text", () => {
+  assert.equal(fill("{consumer} left", { consumer: "{keys_moved}<b>" }, words), "{keys_moved}<b> left");
+});
+
+test("freshness tells live, behind, paused and disconnected apart", () => {
+  let now = 0;
+  const freshness = createFreshness(() => now);
+  assert.equal(freshness.state(true, 0).state, "connecting");
+  freshness.opened();
+  for (let i = 1; i <= 20; i += 1) {
+    now = i * 100;
+    freshness.frame(i * 100_000, 1, true);
+  }
+  assert.deepEqual(freshness.state(true, 4), { state: "live", ms: 4 });
+  now = 4100;
+  freshness.frame(21 * 100_000, 1, true);
+  assert.deepEqual(freshness.state(true, 0), { state: "behind", ms: 2000 });
+  assert.equal(freshness.state(false, 0).state, "paused");
+  now = 9000;
+  assert.equal(freshness.state(true, 0).state, "behind");
+  freshness.closed();
+  assert.equal(freshness.state(true, 0).state, "disconnected");
+});
