@@ -3,7 +3,10 @@
 from dataclasses import dataclass, field
 
 from broker_core.events import Json
-from broker_core.hashing.hash_range import moved_share
+from broker_core.hashing.hash_range import Owner, moved_share
+
+Space = tuple[list[int], list[Owner], int, int]
+"""A hash space: inclusive upper bounds, their owners, number of slots, first slot in use."""
 
 
 @dataclass(slots=True)
@@ -21,7 +24,7 @@ class Bill:
     at_us: int
     owners_before: list[str | None] | None
     units_before: dict[str, str | None] | None
-    space_before: tuple[list[int], list[str | None]] | None
+    space_before: tuple[list[int], list[Owner]] | None
     shares_before: dict[str, int]
     skew_before: int | None
     redelivered_from: int
@@ -40,7 +43,7 @@ class Bill:
         self,
         owners: list[str | None] | None,
         units: dict[str, str | None] | None,
-        space: tuple[list[int], list[str | None], int] | None,
+        space: Space | None,
     ) -> None:
         """Set what has moved since the bill was opened. Keys that appeared in between are not counted: they had no owner to leave."""
         if owners is not None and self.owners_before is not None:
@@ -51,8 +54,8 @@ class Bill:
             self.moved_units = [unit for unit, owner in units.items() if before.get(unit) != owner]
             self.partitions_moved, self.partitions_total = len(self.moved_units), len(units)
         if space is not None and self.space_before is not None:
-            bounds, names, slots = space
-            share = moved_share(self.space_before, (bounds, names), slots)
+            bounds, owners_now, slots, first_slot = space
+            share = moved_share(self.space_before, (bounds, owners_now), slots, first_slot)
             self.space_moved_millionths = share.numerator * 1_000_000 // share.denominator
 
     def to_view(self, redelivered: int, keys_total: int) -> Json:

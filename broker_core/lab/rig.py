@@ -17,7 +17,7 @@ import msgspec
 from broker_core.clock import SECOND_US
 from broker_core.errors import CommandError
 from broker_core.events import Cause, Json, TurningPoint
-from broker_core.lab.bill import Bill
+from broker_core.lab.bill import Bill, Space
 from broker_core.lab.keys import LiveKeys
 from broker_core.rng import SeededRandom
 
@@ -244,8 +244,8 @@ class Rig(ABC):
         """Partition -> owner; None: this model shares by key or by record, not by partition."""
 
     @abstractmethod
-    def space(self) -> tuple[list[int], list[str | None], int] | None:
-        """The hash space as (inclusive upper bounds, owners, slots); None: this model has none."""
+    def space(self) -> Space | None:
+        """Who owns which part of the hash space; None: this model has none."""
 
     @abstractmethod
     def is_settled(self) -> bool:

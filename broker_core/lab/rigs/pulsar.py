@@ -14,13 +14,15 @@ from collections.abc import Sequence
 from broker_core.clock import SECOND_US
 from broker_core.errors import InvariantError
 from broker_core.events import Cause, Json
+from broker_core.hashing.hash_range import Owner
 from broker_core.hashing.murmur3 import murmur3_32
-from broker_core.lab.bill import Bill
+from broker_core.lab.bill import Bill, Space
 from broker_core.lab.keys import NO_KEY
 from broker_core.lab.rig import CRASHED, GONE, Consumer, Rig, RigSetup
 from broker_core.lab.slices import slices_view
 from broker_core.pulsar.key_shared import Delivery, KeySharedSubscription
 from broker_core.pulsar.selectors import SELECTORS
+from broker_core.pulsar.selectors.consistent_hash import RingSelector
 from broker_core.pulsar.selectors.sticky_join import plan_join
 
 NOTICED = 10
@@ -39,6 +41,11 @@ def overlap(one: Ranges, other: Ranges, half_open: bool) -> bool:
     return any(start < end_b + reach and start_b < end + reach for start, end in one for start_b, end_b in other)
 
 
+def first_of(owner: Owner) -> str | None:
+    """Whom a picture shows where several share a point: the first."""
+    return owner[0] if isinstance(owner, tuple) else owner
+
+
 class PulsarRig(Rig):
     model = "pulsar"
     STATE = (*Rig.STATE, "subscription", "queues", "taken", "name_of", "code_counts", "keyless", "ranges", "remembered", "space_before", "done")
@@ -50,7 +57,7 @@ class PulsarRig(Rig):
     keyless: int
     ranges: dict[str, Ranges]
     remembered: dict[str, Ranges]
-    space_before: tuple[list[int], list[str | None]] | None
+    space_before: tuple[list[int], list[Owner]] | None
     done: int
 
     def __init__(self, setup: RigSetup) -> None:
@@ -71,7 +78,7 @@ class PulsarRig(Rig):
     def on_loaded(self) -> None:
         self.owner_cache: dict[int, str | None] = {}
         self.owner_weights: dict[str, int] | None = None
-        self.slices_cache: tuple[list[int], list[str | None], int] | None = None
+        self.space_cache: Space | None = None
         self.picture_cache: Json | None = None
 
     @classmethod
@@ -282,7 +289,7 @@ class PulsarRig(Rig):
     def owners_changed(self) -> None:
         self.owner_cache.clear()
         self.owner_weights = None
-        self.slices_cache = None
+        self.space_cache = None
         self.picture_cache = None
 
     def owner_of(self, code: int) -> str | None:
@@ -310,13 +317,18 @@ class PulsarRig(Rig):
     def units(self) -> None:
         return None
 
-    def space(self) -> tuple[list[int], list[str | None], int]:
-        if self.slices_cache is None:
+    def space(self) -> Space:
+        if self.space_cache is None:
             selector = self.subscription.selector
-            bounds, sessions = selector.slices()
-            names = [None if session is None else self.name_of[session] for session in sessions]
-            self.slices_cache = (bounds, names, selector.space)
-        return self.slices_cache
+            # Where several consumers share one ring point they split its slots; for the bill each counts with its part.
+            bounds, owners = (selector.shared_slices if isinstance(selector, RingSelector) else selector.slices)()
+            self.space_cache = (list(bounds), [self.owner_name(owner) for owner in owners], selector.space, selector.first_slot)
+        return self.space_cache
+
+    def owner_name(self, owner: Owner) -> Owner:
+        if isinstance(owner, tuple):
+            return tuple(self.name_of[session] for session in owner)
+        return None if owner is None else self.name_of[owner]
 
     def is_settled(self) -> bool:
         return True
@@ -359,11 +371,14 @@ class PulsarRig(Rig):
 
     def space_picture(self) -> Json:
         """The part of the picture that changes only with the assignment."""
-        bounds, owners, slots = self.space()
+        bounds, owners, slots, _ = self.space()
         was = self.space_before
-        names = [name for name in dict.fromkeys([*self.consumers, *owners, *(was[1] if was else ())]) if name is not None]
+        first = [first_of(owner) for owner in owners]
+        before = [first_of(owner) for owner in was[1]] if was else []
+        names = [name for name in dict.fromkeys([*self.consumers, *first, *before]) if name is not None]
         is_ring = self.algorithm in RINGS
         return {
             "kind": "ring" if is_ring else "ranges", "space": slots, "points": len(bounds) if is_ring else None, "names": names,
-            "now": slices_view(bounds, owners, slots, names), "before": slices_view(*was, slots, names) if was and any(was[1]) else None,
+            "now": slices_view(bounds, first, slots, names),
+            "before": slices_view(was[0], before, slots, names) if was and any(before) else None,
         }  # fmt: skip
