@@ -68,6 +68,9 @@ LANES = {
         "The broker dropped {consumer}; its {partitions} {partitions?partition is|partitions are} unregistered until it returns."
     ),
     "tubemq.refused": _("{consumer} was refused (code {code}): its sourceCount is not the group's."),
+    "tubemq.node_taken": _("{consumer} was refused ({code}): the master still counts its former self under this nodeId."),
+    "tubemq.rejoining": _("{consumer} starts again in its old place, nodeId {node_id}."),
+    "tubemq.rejoined": _("{consumer} is back as nodeId {node_id}: its partitions stood still for {pause_us}, no other one moved."),
     "rabbitmq.join": _("Nothing to move: {consumer} simply takes its turn. No order within a key."),
     "rabbitmq.join_many": _("Nothing to move: the newcomers simply take their turn. No order within a key."),
     "rabbitmq.leave": _("{consumer} left: {redelivered} unacked went back to the head of the queue."),

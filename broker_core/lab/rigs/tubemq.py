@@ -231,7 +231,7 @@ class TubeMqRig(Rig):
             if client.refused_code != code:
                 self.emit("tubemq.client.refused", self.command_cause(), f"tubemq.master.{code}",
                           {"source_count": client.source_count, "node_id": client.node_id}, {"consumer": client.name, "code": code})  # fmt: skip
-                self.say("tubemq.refused", consumer=client.name, code=code)
+                self.say("tubemq.node_taken" if code == NODE_TAKEN else "tubemq.refused", consumer=client.name, code=code)
             client.state, client.refused_code = REFUSED, code
             self.timer(self.now_us + RETRY_US, START, client.name, client.token)
             return
@@ -345,10 +345,14 @@ class TubeMqRig(Rig):
             return
         node_id = old.node_id if old is not None and old.node_id in free else free[0]
         self.emit("tubemq.client.restarted", cause, None, {"source_count": self.source_count}, {"consumer": consumer.name, "node_id": node_id})
+        self.say("tubemq.rejoining", consumer=consumer.name, node_id=node_id)
         self.launch(Client(consumer.name, consumer.session, node_id, self.source_count, token=1))
 
     def on_settled(self, bill: Bill) -> None:
-        if self.sentence["code"] in ("tubemq.restarting", "tubemq.refused"):
+        client = self.clients.get(bill.consumer)
+        if bill.kind == "rejoin" and client is not None:
+            self.say("tubemq.rejoined", consumer=client.name, node_id=client.node_id, pause_us=bill.pause_us)
+        elif self.sentence["code"] in ("tubemq.restarting", "tubemq.refused", "tubemq.node_taken"):
             self.say("tubemq.restarted", from_count=self.count_before, to_count=self.source_count, partitions_moved=bill.partitions_moved,
                      partitions_total=bill.partitions_total, pause_us=bill.pause_us)  # fmt: skip
 
