@@ -213,7 +213,7 @@ class WorkQueue:
         queue._requeued = list(state["requeued"])  # sorted, which is a heap
         queue._fresh = deque(position for start, count in state["fresh"] for position in range(start, start + count))
         queue._consumers = {
-            name: _Consumer(name, row["prefetch"], {position: redelivered for position, redelivered in row["unacked"]})
+            name: _Consumer(name, row["prefetch"], dict(row["unacked"]))
             for name, row in state["consumers"].items()
         }
         queue._ring = deque(queue._consumers[name] for name in state["ring"])

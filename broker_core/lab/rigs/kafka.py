@@ -1,11 +1,12 @@
 """The Kafka lane: one topic, one classic consumer group.
 
-Broker: `kafka/group/coordinator.py` and offsets per partition. Client, as ConsumerCoordinator does it with `max.poll.records` = 1: heartbeats
-every 3.0 to 3.1 s from the moment of the assignment (the heartbeat thread looks every 100 ms, `retry.backoff.ms`, whether 3 s are over; how
-much it is late is drawn once for each member, so that their beats drift apart as real ones do); a rebalance is learnt from a heartbeat's answer and acted on in the next poll, after the record
-in hand; an eager member then commits, revokes all and joins, a cooperative one keeps reading and later revokes only what it lost; positions
-are committed every 5 s and at a clean revoke. A crashed member is found by its session time-out, 45 s after its last heartbeat, and what it
-had read since its last commit is read again. Requests take no time on the network.
+Broker: `kafka/group/coordinator.py` and offsets per partition. Client, as ConsumerCoordinator does it with `max.poll.records` = 1:
+heartbeats every 3.0 to 3.1 s from the moment of the assignment (the heartbeat thread looks every 100 ms, `retry.backoff.ms`, whether 3
+s are over; how much it is late is drawn once for each member, so that their beats drift apart as real ones do); a rebalance is learnt
+from a heartbeat's answer and acted on in the next poll, after the record in hand; an eager member then commits, revokes all and joins,
+a cooperative one keeps reading and later revokes only what it lost; positions are committed every 5 s and at a clean revoke. A crashed
+member is found by its session time-out, 45 s after its last heartbeat, and what it had read since its last commit is read again.
+Requests take no time on the network.
 """
 
 from collections.abc import Sequence

@@ -257,8 +257,11 @@ class TubeMqRig(Rig):
                 client.registered.append(call.key)
                 client.idle.append(call.key)
         if len(client.registered) != had:
-            self.emit("tubemq.client.connected", self.command_cause(), "tubemq.assignment.modulo",
-                      {"source_count": client.source_count, "node_id": client.node_id}, {"consumer": client.name, "partitions": client.registered[:]})  # fmt: skip
+            self.emit(
+                "tubemq.client.connected", self.command_cause(), "tubemq.assignment.modulo",
+                {"source_count": client.source_count, "node_id": client.node_id},
+                {"consumer": client.name, "partitions": client.registered[:]},
+            )  # fmt: skip
         self.take(consumer)
         self.settle()
 

@@ -47,7 +47,7 @@ def test_restored_checkpoint_goes_on_as_if_nothing_had_happened(seed):
 
 
 def test_seek_lands_where_the_lab_was_and_a_fork_goes_its_own_way():
-    scenario, commands, lab = random_life(3, 10)
+    scenario, commands, _ = random_life(3, 10)
     journal = Journal(scenario, commands)
     live = Lab(scenario)
     views = {}
