@@ -182,7 +182,7 @@ class LabDriver:
         self.events = []
         patch = [] if self.needs_full else diff(self.view, view)
         shown = (new_events + refusals) if refusals else new_events
-        must_store = bool(self.decisions or new_events) or self._reserve_is_short() or self.needs_full
+        must_store = bool(self.decisions or new_events) or self._reserve_is_short() or not self.view
         frame = None
         if self.needs_full or patch or shown:
             from_seq, self.seq = self.seq, self.seq + 1

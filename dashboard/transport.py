@@ -1,9 +1,10 @@
 """Redis, where losing everything loses nothing: wakes for the shards, heartbeats, who is watched, and the frame streams.
 
-Every call of the synchronous side swallows an unreachable Redis within REDIS_TIMEOUT_S, and after a failure does not try again for a
-moment, so that fifty labs do not wait fifty times. What was not delivered shows in the return value, where somebody can act on it.
+Every call of the synchronous side swallows an unreachable Redis, within REDIS_TIMEOUT_S where a person waits and PATIENCE_S where a shard
+publishes, and after a failure does not try again for a moment, so that fifty labs do not wait fifty times. What was not delivered shows in the return value, where somebody can act on it.
 """
 
+import logging
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,11 +16,16 @@ from django.conf import settings
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+log = logging.getLogger(__name__)
+
 STREAM_FRAMES_MAX = 64       # enough for a reader that was away for some seconds
 STREAM_KEPT_S = 60           # a stream nobody writes to any more
 WATCHED_S = 6                # a web process says every 2 s whom its browsers watch
 BEAT_KEPT_S = 3
 ENQUEUE_PAUSE_S = 2
+PATIENCE_S = 1.0
+WAIT_MIN_S = 0.005
+LOG_AGAIN_S = 5.0            # one outage is one line in the log
 DOWN_PAUSE_S = 0.5           # after a failure, how long Redis is not asked
 
 # Entries of a shard's wake list: a lab's id, or this before it: "publish a full frame, somebody cannot follow".
@@ -67,15 +73,18 @@ class Transport:
     def __init__(self, url: str, timeout_s: float) -> None:
         no_retry = Retry(NoBackoff(), 0)
         self._redis = redis.Redis.from_url(url, socket_timeout=timeout_s, socket_connect_timeout=timeout_s, retry=no_retry)
-        # A client that waits on purpose needs a longer time-out than the wait.
-        self._waiting = redis.Redis.from_url(url, socket_timeout=2.0, socket_connect_timeout=timeout_s, retry=no_retry)
+        # On a busy machine an answer may be late without Redis being gone, and giving a shard's frames up costs more than the wait.
+        # It must also be longer than the longest wait for a wake.
+        self._patient = redis.Redis.from_url(url, socket_timeout=PATIENCE_S, socket_connect_timeout=timeout_s, retry=no_retry)
         self._down_until = 0.0
 
     @property
     def is_down(self) -> bool:
         return time.monotonic() < self._down_until
 
-    def _failed(self) -> None:
+    def _failed(self, error: redis.RedisError) -> None:
+        if time.monotonic() - self._down_until > LOG_AGAIN_S:
+            log.warning("Redis does not answer, which costs no more than freshness: %s", error)
         self._down_until = time.monotonic() + DOWN_PAUSE_S
 
     def wake(self, shard: int, entry: str) -> bool:
@@ -87,25 +96,25 @@ class Transport:
                 pipe.rpush(wake_key(shard), entry)
                 pipe.ltrim(wake_key(shard), -1000, -1)    # nobody listens? then what is waiting is in the database
                 pipe.execute()
-        except redis.RedisError:
-            self._failed()
+        except redis.RedisError as error:
+            self._failed(error)
             return False
         return True
 
     def wait_for_wake(self, shard: int, timeout_s: float) -> list[str]:
         """The entries that were waiting, or the first that comes within timeout_s; [] when none did."""
-        started = time.monotonic()
-        timeout_s = max(timeout_s, 0.001)       # 0 means for ever
+        started_s = time.monotonic()
         if not self.is_down:
             try:
-                first = self._waiting.blpop([wake_key(shard)], timeout=timeout_s)
-                if first is None:
+                # Below a millisecond Redis takes a time-out for 0, and 0 for ever: a busy shard does not wait at all.
+                first = self._patient.blpop([wake_key(shard)], timeout=timeout_s) if timeout_s >= WAIT_MIN_S else None
+                if first is None and timeout_s >= WAIT_MIN_S:
                     return []
-                rest = self._waiting.lpop(wake_key(shard), 1000) or []
-                return [entry.decode() for entry in (first[1], *rest)]
-            except redis.RedisError:
-                self._failed()
-        time.sleep(max(0.0, timeout_s - (time.monotonic() - started)))
+                rest = self._patient.lpop(wake_key(shard), 1000) or []
+                return [entry.decode() for entry in (*([first[1]] if first else []), *rest)]
+            except redis.RedisError as error:
+                self._failed(error)
+        time.sleep(max(0.0, timeout_s - (time.monotonic() - started_s)))
         return []
 
     def publish(self, frames: Iterable[Frame]) -> bool:
@@ -113,14 +122,14 @@ class Transport:
         if self.is_down:
             return False
         try:
-            with self._redis.pipeline(transaction=False) as pipe:
+            with self._patient.pipeline(transaction=False) as pipe:
                 for frame in frames:
                     key = stream_key(frame.lab_id)
                     pipe.xadd(key, frame.fields(), maxlen=STREAM_FRAMES_MAX, approximate=True)   # type: ignore[arg-type]
                     pipe.expire(key, STREAM_KEPT_S)
                 pipe.execute()
-        except redis.RedisError:
-            self._failed()
+        except redis.RedisError as error:
+            self._failed(error)
             return False
         return True
 
@@ -131,9 +140,9 @@ class Transport:
         if self.is_down:
             return None
         try:
-            marks = self._redis.mget([watched_key(lab_id) for lab_id in lab_ids])
-        except redis.RedisError:
-            self._failed()
+            marks = self._patient.mget([watched_key(lab_id) for lab_id in lab_ids])
+        except redis.RedisError as error:
+            self._failed(error)
             return None
         return {lab_id for lab_id, mark in zip(lab_ids, marks, strict=True) if mark is not None}
 
@@ -142,9 +151,9 @@ class Transport:
         if self.is_down:
             return False
         try:
-            self._redis.set(beat_key(shard), repr(time.time()), ex=BEAT_KEPT_S)
-        except redis.RedisError:
-            self._failed()
+            self._patient.set(beat_key(shard), repr(time.time()), ex=BEAT_KEPT_S)
+        except redis.RedisError as error:
+            self._failed(error)
             return False
         return True
 

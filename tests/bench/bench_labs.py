@@ -1,0 +1,45 @@
+"""Fifty labs playing at once, each watched: how often each moves, and how long a click on one of them takes.
+
+Run alone: python -m tests.bench.bench_labs
+"""
+
+import asyncio
+import tempfile
+from pathlib import Path
+
+from tests.bench.clicks import WatchedLab, click_often
+from tests.bench.sockets import quantile
+from tests.dashboard.processes import Site
+
+Figure = tuple[str, float, str, str, str]
+LABS = 50
+CLICKS = 100
+
+
+def run() -> list[Figure]:
+    with tempfile.TemporaryDirectory(prefix="highwater-bench-") as folder, Site(Path(folder)) as site:
+        return asyncio.run(_measure(site))
+
+
+async def _measure(site: Site) -> list[Figure]:
+    labs = [WatchedLab(site, site.request("POST", "/api/labs/", {"scenario": "demo", "seed": seed})[1]) for seed in range(LABS)]
+    for lab in labs:
+        await lab.watch()
+    await asyncio.sleep(4)
+    clients = [lab.client for lab in labs if lab.client is not None]
+    before, started_s = [client.frames for client in clients], asyncio.get_running_loop().time()
+    await asyncio.sleep(6)
+    calm_s = asyncio.get_running_loop().time() - started_s
+    rates = [(client.frames - count) / calm_s for client, count in zip(clients, before, strict=True)]
+    seconds = await click_often(labs, CLICKS, 0.05)
+    return [
+        (f"{LABS} labs at once, slowest lab", min(rates), "frames/s", ">= 5", f"mean {sum(rates) / len(rates):.1f} frames/s"),
+        (f"{LABS} labs at once, click to frame p50", quantile(seconds, 0.5) * 1000, "ms", "", f"{CLICKS} clicks"),
+        (f"{LABS} labs at once, click to frame p99", quantile(seconds, 0.99) * 1000, "ms", "<= 500", f"{CLICKS} clicks"),
+        (f"{LABS} labs at once, frames missed unannounced", float(sum(client.gaps for client in clients)), "frames", "= 0", ""),
+    ]
+
+
+if __name__ == "__main__":
+    for figure in run():
+        print(figure)
