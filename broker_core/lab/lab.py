@@ -12,9 +12,10 @@ from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.lab import checkpoint as checkpoints
 from broker_core.lab.command import CLOCK_KINDS, MEMBERSHIP_KINDS, check_command
+from broker_core.lab.consumer import Consumer
 from broker_core.lab.keys import LiveKeys
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
-from broker_core.lab.rig import Consumer, Rig, RigSetup
+from broker_core.lab.rig import Rig, RigSetup
 from broker_core.lab.scenario import RIG_KINDS, RigSpec, Scenario, check_algorithm
 from broker_core.lab.view import Shown, lab_view
 from broker_core.lab.workload import Workload, workload_from_json

@@ -6,19 +6,18 @@ the four can be advanced one after the other and `advance(a)` then `advance(b)` 
 """
 
 from abc import ABC, abstractmethod
-from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from heapq import heappop, heappush
-from typing import Any, ClassVar, Protocol, get_origin, get_type_hints
-
-import msgspec
+from typing import Any, ClassVar, Protocol, get_type_hints
 
 from broker_core.clock import SECOND_US
 from broker_core.errors import CommandError
 from broker_core.events import Cause, Json, TurningPoint
 from broker_core.lab.bill import Bill, Space
+from broker_core.lab.consumer import CRASHED, GONE, LIVE, PAUSED, Consumer
 from broker_core.lab.keys import LiveKeys
+from broker_core.lab.rig_state import from_plain, to_plain
 from broker_core.rng import SeededRandom
 
 # Timers every rig has; a model's own begin at 10.
@@ -29,7 +28,6 @@ BUCKETS_KEPT_S = 10
 HISTORY_KEPT_S = 300
 WHY_MAX = 40
 
-LIVE, PAUSED, CRASHED, GONE = "live", "paused", "crashed", "gone"
 
 
 class KeyText(Protocol):
@@ -38,35 +36,6 @@ class KeyText(Protocol):
     def key(self, code: int) -> str: ...
 
     def payload(self, index: int) -> str: ...
-
-
-@dataclass(slots=True)
-class Consumer:
-    """One consuming program: takes a record, works `service_us` on it, acknowledges, takes the next.
-
-    session: its life at the broker; a program that comes back after a crash has a new one. hand: the record it works on, -1 when idle.
-    token: raised when the work in hand is dropped, so that its timer finds nothing. acked: virtual second -> records finished in it.
-    """
-
-    name: str
-    color: int
-    service_us: int
-    normal_us: int
-    session: str
-    joined_us: int
-    state: str = LIVE
-    hand: int = -1
-    token: int = 0
-    acked: dict[int, int] = field(default_factory=dict)
-    deadline_us: int | None = None
-    deadline_from_us: int | None = None
-
-    @property
-    def is_working(self) -> bool:
-        return self.state == LIVE
-
-    def acked_between(self, from_second: int, to_second_exclusive: int) -> int:
-        return sum(n for second, n in self.acked.items() if from_second <= second < to_second_exclusive)
 
 
 @dataclass(frozen=True, slots=True)
@@ -423,13 +392,13 @@ class Rig(ABC):
 
     def to_json(self) -> Json:
         """Every field of STATE as plain JSON types (integer keys of dicts stay integers)."""
-        return {name: _plain(getattr(self, name)) for name in self.STATE}
+        return {name: to_plain(getattr(self, name)) for name in self.STATE}
 
     def load(self, state: Json) -> None:
         """Become the rig that `to_json` described."""
         hints = get_type_hints(type(self))
         for name in self.STATE:
-            setattr(self, name, msgspec.convert(state[name], hints[name], dec_hook=_from_plain))
+            setattr(self, name, from_plain(state[name], hints[name]))
         self.random.draws = self.draws
         self.on_loaded()
 
@@ -447,25 +416,3 @@ class Rig(ABC):
         self.emit(f"{self.model}.algorithm_switched", Cause(command=position), None, {}, {"algorithm": algorithm})
         if self.bill is None or self.bill.position == 0:
             self.say("switched", algorithm=algorithm)
-
-
-def _plain(value: object) -> Any:
-    return msgspec.to_builtins(value, enc_hook=_to_list)
-
-
-def _to_list(value: object) -> object:
-    if isinstance(value, deque):
-        return list(value)
-    to_json = getattr(value, "to_json", None)
-    if to_json is None:
-        raise NotImplementedError(f"{type(value)} cannot be part of a checkpoint")
-    return to_json()
-
-
-def _from_plain(wanted: type, value: Any) -> Any:
-    if get_origin(wanted) is deque:
-        return deque(value)
-    from_json = getattr(wanted, "from_json", None)
-    if from_json is None:
-        raise NotImplementedError(f"{wanted} cannot be part of a checkpoint")
-    return from_json(value)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from broker_core.clock import SECOND_US
 from broker_core.events import Json
-from broker_core.lab.rig import CRASHED, GONE, HISTORY_KEPT_S, LIVE, RATE_WINDOW_S, Consumer, Rig
+from broker_core.lab.consumer import CRASHED, GONE, LIVE, Consumer
+from broker_core.lab.rig import HISTORY_KEPT_S, RATE_WINDOW_S, Rig
 
 if TYPE_CHECKING:
     from broker_core.lab.lab import Lab

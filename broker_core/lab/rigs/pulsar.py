@@ -17,8 +17,9 @@ from broker_core.events import Cause, Json
 from broker_core.hashing.hash_range import Owner
 from broker_core.hashing.murmur3 import murmur3_32
 from broker_core.lab.bill import Bill, Space
+from broker_core.lab.consumer import CRASHED, GONE, Consumer
 from broker_core.lab.keys import NO_KEY
-from broker_core.lab.rig import CRASHED, GONE, Consumer, Rig, RigSetup
+from broker_core.lab.rig import Rig, RigSetup
 from broker_core.lab.slices import slices_view
 from broker_core.pulsar.key_shared import Delivery, KeySharedSubscription
 from broker_core.pulsar.selectors import SELECTORS

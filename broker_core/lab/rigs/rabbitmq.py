@@ -14,7 +14,8 @@ from broker_core.clock import SECOND_US
 from broker_core.errors import InvariantError
 from broker_core.events import Cause, Json
 from broker_core.lab.bill import Bill
-from broker_core.lab.rig import BUCKETS_KEPT_S, GONE, Consumer, Rig, RigSetup
+from broker_core.lab.consumer import GONE, Consumer
+from broker_core.lab.rig import BUCKETS_KEPT_S, Rig, RigSetup
 from broker_core.rabbitmq.queue import Delivery, WorkQueue
 
 HEARTBEAT_MISSED = 10
