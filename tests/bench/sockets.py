@@ -13,9 +13,9 @@ import sys
 import time
 from collections.abc import Callable
 
-_SEQ = re.compile(rb'"seq":(\d+)')
-_FROM_SEQ = re.compile(rb'"from_seq":(\d+)')
-_SENT_AT = re.compile(rb'"sent_at":([0-9.]+)')
+_SEQ = re.compile(rb'"seq": ?(\d+)')
+_FROM_SEQ = re.compile(rb'"from_seq": ?(\d+)')
+_SENT_AT = re.compile(rb'"sent_at": ?([0-9.]+)')
 ACK_EVERY = 5
 
 OnText = Callable[["Client", bytes], None]

@@ -88,8 +88,10 @@ class Site:
                 child.wait()
 
     def manage(self, *arguments: str) -> str:
-        return subprocess.run([PYTHON, "manage.py", *arguments], cwd=ROOT, env=self.environment, check=True, capture_output=True,
-                              text=True).stdout  # fmt: skip
+        done = subprocess.run([PYTHON, "manage.py", *arguments], cwd=ROOT, env=self.environment, capture_output=True, text=True)
+        if done.returncode:
+            raise RuntimeError(done.stderr)
+        return done.stdout
 
     def start(self, name: str) -> None:
         with (self.run_dir / f"{name.replace(' ', '-')}.log").open("ab") as log:
