@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from broker_core.conformance import kafka, pulsar, tubemq
+from broker_core.conformance import kafka, kafka_records, pulsar, tubemq
 from broker_core.conformance.result import CaseResult
 
 Document = dict[str, Any]
@@ -50,6 +50,13 @@ KINDS = (
     Kind("assignors_rack", {"scenarios": {"partition_racks", "members", "results"}}, kafka.run_assignors_rack),
     Kind("assignors", {"scenarios": {"topics", "members", "results"}}, kafka.run_assignors),
     Kind("assignor_sequences", {"sequences": {"assignor", "steps"}}, kafka.run_assignor_sequences),
+    Kind("batches", {"batches_sets": {"hex", "batches", "reencode"}}, kafka_records.run_batches),
+    Kind("corrupt", {"cases": {"hex", "change", "batch_iteration"}}, kafka_records.run_corrupt),
+    Kind(
+        "varint_crc",
+        {"malformed": {"hex", "read_varlong"}},
+        kafka_records.run_varint_crc,
+    ),
     Kind(
         "mod_assign",
         {

@@ -18,7 +18,7 @@ def kind_name(file: Path) -> str:
 
 
 # The other files are of kinds that the command does not know yet; tests of their own use them.
-FILES = [file for file in sorted(FOLDER.glob("*/*.json.gz")) if kind_name(file) in KNOWN]
+FILES = [file for file in sorted(FOLDER.rglob("*.json.gz")) if kind_name(file) in KNOWN]
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{kind_name(file)}")

@@ -1,0 +1,71 @@
+"""Finding the batches in a run of bytes: a file, a part of one, or what came over the network.
+
+    offset 8   length 4   length bytes            offset 8   length 4   length bytes          ...
+
+A batch that the buffer cuts off at the end is no error: a fetch may end anywhere, and so may a file after a crash. A
+length that no batch can have, or a format that does not exist, is one.
+
+Source: Kafka clients 3.9.2, ByteBufferLogInputStream, DefaultRecordBatch, AbstractLegacyRecordBatch.
+Vectors: kafka/records/corrupt.json.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+
+from broker_core.kafka.log.errors import CorruptRecord
+from broker_core.kafka.log.legacy import LegacyBatch
+from broker_core.kafka.log.record_batch import HEADER, HEADER_SIZE, LOG_OVERHEAD, MAGIC, BatchHeader, RecordBatch
+from broker_core.kafka.log.varint import Buffer
+
+LENGTH_MIN = 14  # what the smallest message of format 0 has behind its length field
+MAGIC_POSITION = 16
+_LENGTH = struct.Struct(">i")
+_NO_HEADER = BatchHeader(-1, 0, -1, MAGIC, 0, 0, 0, -1, -1, -1, -1, -1, 0)
+
+
+def read_batches(buffer: Buffer) -> Iterator[RecordBatch | LegacyBatch]:
+    """Give each whole batch, as a view into the buffer. Raises CorruptRecord at bytes that cannot be a batch.
+
+    >>> list(read_batches(b"cut off"))
+    []
+    """
+    view = memoryview(buffer)
+    position = 0
+    while (batch := batch_at(view, position)) is not None:
+        yield batch
+        position += batch.size_in_bytes
+
+
+def batch_at(view: memoryview, position: int) -> RecordBatch | LegacyBatch | None:
+    """Give the batch that starts there. None: the buffer ends before the batch does. Raises CorruptRecord."""
+    remaining = len(view) - position
+    if remaining < LOG_OVERHEAD:
+        return None
+    (length,) = _LENGTH.unpack_from(view, position + 8)
+    if length < LENGTH_MIN:
+        raise CorruptRecord(f"a batch of {length} bytes at {position}; the smallest has {LENGTH_MIN}")
+    if remaining <= MAGIC_POSITION:
+        return None
+    magic = view[position + MAGIC_POSITION]
+    if magic > MAGIC:
+        raise CorruptRecord(f"format {magic - 256 if magic > 127 else magic} at {position} does not exist")
+    size = LOG_OVERHEAD + length
+    if remaining < size:
+        return None
+    data = view[position : position + size]
+    if magic < MAGIC:
+        return LegacyBatch(data)
+    if size < HEADER_SIZE:  # kept as a batch, for the walk goes on behind it; it is never valid
+        return RecordBatch(_NO_HEADER._replace(length=length), data)
+    return RecordBatch(BatchHeader._make(HEADER.unpack_from(data)), data)
+
+
+def records_only(buffer: Buffer) -> Iterator[RecordBatch]:
+    """Give the batches of format 2, each checked by its CRC. Raises CorruptRecord, also for the older formats."""
+    for batch in read_batches(buffer):
+        if isinstance(batch, LegacyBatch):
+            raise CorruptRecord(f"a message of format {batch.magic}; this log holds format {MAGIC}")
+        batch.ensure_valid()
+        yield batch
