@@ -57,7 +57,7 @@ def seconds(us: int | None, words: Mapping[str, str]) -> str:
         return NONE
     value = us / 1_000_000
     if value < 9.95:
-        return f"{half_up(value, 0 if us == 0 else 1)}{NARROW}{words['second']}"
+        return f"{half_up(value, 0 if us % 1_000_000 == 0 else 1)}{NARROW}{words['second']}"
     if value < 119.5:
         return f"{half_up(value)}{NARROW}{words['second']}"
     return f"{half_up(value / 60)}{NARROW}{words['minute']}"

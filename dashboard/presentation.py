@@ -115,7 +115,7 @@ def _lane(rig_id: str, rig: Json, view: Json, words: Words, say: Any) -> Json:
     scale = _scale(rig, fair)
     hidden = [rig["consumers"][name]["share"] for name in rig["order"][ROWS_MAX:]]
     slots |= {
-        "fair": percent(fair),
+        "fair": _share(fair),
         "more": say("rows.more", count=len(hidden), low=percent(min(hidden), 1), high=percent(max(hidden), 1)) if hidden else "",
         "empty": "" if rig["order"] else say("rows.none"),
     }
@@ -253,13 +253,18 @@ def _row(consumer: Json, scale: float, at_us: int, words: Words, say: Any) -> Js
         "word": say(f"state.{state}") if state != "live" else "",
         "left": seconds(left, words) if left is not None else "",
         "arc": figure(_arc(consumer, at_us), 1) if left is not None else "",
-        "share": percent(consumer["share"], 1 if 0 < share < 0.0095 else 0),
+        "share": _share(consumer["share"]),
         "rate": figure(consumer["rate"], 1),
         "width": figure(width, 1),
         "was_x": figure(width, 1),
         "was_width": figure(max(0.0, was - width), 1),
         "verbs": [{"kind": kind, "label": say(f"verb.{kind}", consumer=consumer["name"])} for kind in verbs(state)],
     }
+
+
+def _share(share: float | None) -> str:
+    """Whole percent, but tenths below one: among hundreds of consumers that is all there is."""
+    return percent(share, 1 if share and share < 0.0095 else 0)
 
 
 def _arc(consumer: Json, at_us: int) -> float:

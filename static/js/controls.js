@@ -3,6 +3,7 @@
 import { page, say } from "./chrome.js";
 import { Refusal, fork, submit } from "./commands.js";
 import { createNotice } from "./notice.js";
+import { place } from "./place.js";
 
 const $ = (id) => document.getElementById(id);
 
@@ -76,6 +77,11 @@ export function createControls({ view }) {
     else if (speed) command(button, { kind: "speed", args: { speed: Number(speed) } });
     else if (key) copyTo({ workload: { key } }, button);
   });
+
+  for (const box of document.querySelectorAll("[popover]")) {
+    const opener = document.querySelector(`[popovertarget="${box.id}"]`);
+    box.addEventListener("toggle", (event) => event.newState === "open" && place(box, opener));
+  }
 
   function changeRule(button, algorithm) {
     const lane = button.closest("[data-lane]"), rig = lane.dataset.lane;

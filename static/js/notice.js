@@ -1,5 +1,7 @@
 // One short message near the control it is about. It goes by itself, or when closed; nothing waits for it.
 
+import { place } from "./place.js";
+
 const STAYS_MS = 8000;
 
 export function createNotice(box) {
@@ -25,13 +27,4 @@ export function createNotice(box) {
     clearTimeout(timer);
     if (!onAction) timer = setTimeout(hide, STAYS_MS);
   };
-}
-
-function place(box, near) {
-  const at = near?.isConnected ? near.getBoundingClientRect() : null, size = box.getBoundingClientRect();
-  const left = at ? Math.min(Math.max(8, at.left + at.width / 2 - size.width / 2), innerWidth - size.width - 8) : (innerWidth - size.width) / 2;
-  const below = at ? at.bottom + 6 : innerHeight - size.height - 80;
-  const top = at && below + size.height > innerHeight - 8 ? at.top - size.height - 6 : below;
-  box.style.setProperty("left", `${left}px`);
-  box.style.setProperty("top", `${top}px`);
 }

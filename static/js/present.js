@@ -87,7 +87,7 @@ function lane(id, rig, view, words, say, limit, withTwins) {
       ...hero(model, bill, say),
       sentence: sentence(rig, view, say),
       ...routeWords(model, route, say),
-      fair: percent(fair),
+      fair: small(fair),
       more: hidden.length
         ? say("rows.more", { count: hidden.length, low: percent(least(hidden), 1), high: percent(most(hidden), 1) }) : "",
       empty: rig.order.length ? "" : say("rows.none"),
@@ -120,22 +120,22 @@ function hero(model, bill, say) {
 
 function figures(model, rig, bill, words, say) {
   const known = bill ?? {};
-  const small = (code, value, before = "", after = "") => ({ label: say(`figure.${code}`), before, value, after });
+  const item = (code, value, before = "", after = "") => ({ label: say(`figure.${code}`), before, value, after });
   const whole = (value) => (value === null || value === undefined ? NONE : number(value));
   const list = [];
   if (model === "pulsar") {
-    list.push(small("space", percent(known.space_moved, 1)));
+    list.push(item("space", percent(known.space_moved, 1)));
   } else if (model === "rabbitmq") {
     const room = rig.picture.prefetch * Object.keys(rig.picture.in_flight).length;
-    list.push(small("in_flight", number(rig.picture.unacked), "", room ? `/${number(room)}` : ""));
+    list.push(item("in_flight", number(rig.picture.unacked), "", room ? `/${number(room)}` : ""));
   } else {
     const total = known.partitions_total;
-    list.push(small("partitions", whole(known.partitions_moved), "", total === null || total === undefined ? "" : `/${number(total)}`));
+    list.push(item("partitions", whole(known.partitions_moved), "", total === null || total === undefined ? "" : `/${number(total)}`));
   }
-  list.push(small("redelivered", whole(known.redelivered)));
-  if (model === "kafka" || model === "tubemq") list.push(small("pause", seconds(known.pause_us, words)));
+  list.push(item("redelivered", whole(known.redelivered)));
+  if (model === "kafka" || model === "tubemq") list.push(item("pause", seconds(known.pause_us, words)));
   const before = known.skew_before;
-  list.push(small("skew", figure(rig.skew, 2), before === null || before === undefined ? "" : `${figure(before, 2)} →`));
+  list.push(item("skew", figure(rig.skew, 2), before === null || before === undefined ? "" : `${figure(before, 2)} →`));
   return list;
 }
 
@@ -195,7 +195,7 @@ function row(consumer, scale, at, words, say) {
     word: state === "live" ? "" : say(`state.${state}`),
     left: left === null ? "" : seconds(left, words),
     arc: left === null ? "" : figure(arc(consumer, at), 1),
-    share: percent(consumer.share, share > 0 && share < 0.0095 ? 1 : 0),
+    share: small(consumer.share),
     rate: figure(consumer.rate, 1),
     width: figure(width, 1),
     was_x: figure(width, 1),
@@ -203,6 +203,8 @@ function row(consumer, scale, at, words, say) {
     verbs: verbs(state).map((kind) => ({ kind, label: say(`verb.${kind}`, { consumer: consumer.name }) })),
   };
 }
+
+const small = (share) => percent(share, share && share < 0.0095 ? 1 : 0);
 
 function arc(consumer, at) {
   const begun = consumer.deadline_from_us ?? null, deadline = consumer.deadline_us;

@@ -3,7 +3,7 @@
 const ASK_AGAIN_MS = 2000, RETRY_MS = [250, 500, 1000, 2000, 4000];
 
 export function openSocket(url, { onMessage, onState }) {
-  let socket = null, tries = 0, asking = 0, acknowledged = -1, retry = 0;
+  let socket = null, tries = 0, asking = 0, acknowledged = -1;
 
   function connect() {
     socket = new WebSocket(url);
@@ -16,7 +16,7 @@ export function openSocket(url, { onMessage, onState }) {
     socket.addEventListener("close", () => {
       onState("closed");
       clearTimeout(asking);
-      retry = setTimeout(connect, RETRY_MS[Math.min(tries, RETRY_MS.length - 1)]);
+      setTimeout(connect, RETRY_MS[Math.min(tries, RETRY_MS.length - 1)]);
       tries += 1;
     });
   }
@@ -36,9 +36,6 @@ export function openSocket(url, { onMessage, onState }) {
       clearTimeout(asking);
       asking = setTimeout(unanswered, ASK_AGAIN_MS);
     },
-    close() {
-      clearTimeout(retry);
-      socket?.close();
-    },
+    drop() { socket.close(); },                       // it comes back by itself, as after any loss
   };
 }

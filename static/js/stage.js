@@ -161,6 +161,7 @@ receive({ type: "snapshot", epoch: page.epoch, seq: page.seq, view });
 // -- what the page itself does ---------------------------------------------------------------------------------------------------------
 
 createControls({ view: () => view });
+window.highwater = { view: () => view, drop: () => socket.drop() };   // for tests, and for whoever opens the console
 onLanguage(redraw);
 addEventListener("resize", redraw);
 setInterval(showFreshness, 1000);

@@ -48,8 +48,8 @@ function client({ rig, at, shapes, height, current }, name, top, keys) {
   const consumer = rig.consumers[name], info = rig.picture.clients[name], middle = round(top + height / 2), text = middle + 4.5;
   shapes.push({ id: `sw-${name}`, tag: "rect", x: 0.5, y: middle - 5, width: 10, height: 10, rx: 2, fill: paint(consumer.color), class: "o" });
   if (height >= 11) {
-    shapes.push({ id: `name-${name}`, tag: "text", x: 15, y: text, class: "n small", text: name.length > 3 ? `${name.slice(0, 2)}…` : name });
-    if (info && info.node_id !== null) shapes.push({ id: `node-${name}`, tag: "text", x: 43, y: text, class: "n m small", text: `#${info.node_id}` });
+    shapes.push({ id: `name-${name}`, tag: "text", x: 14, y: text, class: "n tiny", text: name.length > 4 ? `${name.slice(0, 3)}…` : name });
+    if (info && info.node_id !== null) shapes.push({ id: `node-${name}`, tag: "text", x: 43, y: text, class: "n m tiny", text: `#${info.node_id}` });
   }
   cells({ rig, shapes, height, current }, name, top, keys);
   if (info) clockFace(shapes, name, info, at, middle, text, height);

@@ -19,7 +19,7 @@ export function layout(rig, { say, current }) {
   names.forEach((name, row) => {
     const { color } = rig.consumers[name];
     shapes.push({ id: `sw-${name}`, tag: "rect", x: 0.5, y: round(TOP + row * height + height / 2 - 5), width: 10, height: 10, rx: 2, fill: paint(color), class: "o" });
-    if (height >= 11) shapes.push({ id: `name-${name}`, tag: "text", x: 15, y: round(TOP + row * height + height / 2 + 4.5), class: "n small", text: clip(name) });
+    if (height >= 11) shapes.push({ id: `name-${name}`, tag: "text", x: 14, y: round(TOP + row * height + height / 2 + 4.5), class: "n tiny", text: clip(name) });
     const points = keys.map((_, column) => `M${x(column) + cell / 2 - 1} ${round(y(row) + box / 2)}h2`).join("");
     shapes.push({ id: `dots-${name}`, tag: "path", d: points, class: "dots" });
   });
@@ -77,7 +77,7 @@ function lags(shapes, keys, picture, rig, x, cell, say) {
   shapes.push({ id: "base", tag: "path", d: `M${LEFT} ${LAG_BASE + 0.5}H${RIGHT}`, class: "rule" });
 }
 
-const clip = (name) => (name.length > 3 ? `${name.slice(0, 2)}…` : name);
+const clip = (name) => (name.length > 4 ? `${name.slice(0, 3)}…` : name);
 
 export function render(root, rig, context) {
   draw(root, layout(rig, { ...context, current: rig.route }));

@@ -4,6 +4,7 @@ import { draw, round } from "../draw.js";
 import { isTextured, paint, textOn, waitingPaint } from "../paint.js";
 import { moved, segments } from "./slices.js";
 
+const OUTLINED_MAX = 24, STROKED_WIDTH = 4;
 const WIDTH = 312, WAS = { y: 34, h: 30 }, NOW = { y: 104, h: 48 };
 
 export function layout(rig, { say }) {
@@ -12,23 +13,25 @@ export function layout(rig, { say }) {
   const consumer = (owner) => rig.consumers[picture.names[owner]];
   const fill = (owner) => (owner < 0 || !consumer(owner) ? "url(#void)" : paint(consumer(owner).color));
   const was = segments(picture.before, picture.space, false), now = segments(picture.now, picture.space, false);
+  const changed = picture.before ? moved(picture, false) : [];
+  const edge = (from, to) => (at(to) - at(from) < STROKED_WIDTH ? "thin" : "o");
   was.forEach(([from, to, owner], index) => shapes.push({
-    id: `was-${index}`, tag: "rect", x: at(from), y: WAS.y, width: Math.max(0.5, at(to) - at(from)), height: WAS.h, fill: fill(owner), class: "o",
+    id: `was-${index}`, tag: "rect", x: at(from), y: WAS.y, width: Math.max(0.5, at(to) - at(from)), height: WAS.h, fill: fill(owner), class: edge(from, to),
   }));
   if (picture.before) {
-    moved(picture, false).forEach(([from, to, owner], index) => {
+    changed.forEach(([from, to, owner], index) => {
       const x = at(from), width = Math.max(0.5, at(to) - at(from)), waits = consumer(owner)?.state === "waiting";
       const hue = waits && owner >= 0 ? waitingPaint(consumer(owner).color) : fill(owner);
       shapes.push({ id: `flow-${index}`, tag: "rect", x, y: WAS.y + WAS.h, width, height: NOW.y - WAS.y - WAS.h, fill: hue, class: "flow" });
     });
   }
   now.forEach(([from, to, owner], index) => shapes.push({
-    id: `now-${index}`, tag: "rect", x: at(from), y: NOW.y, width: Math.max(0.5, at(to) - at(from)), height: NOW.h, fill: fill(owner), class: "o",
+    id: `now-${index}`, tag: "rect", x: at(from), y: NOW.y, width: Math.max(0.5, at(to) - at(from)), height: NOW.h, fill: fill(owner), class: edge(from, to),
   }));
   label(shapes, "was-name", was, at, WAS, picture, consumer);
   label(shapes, "now-name", now, at, NOW, picture, consumer);
   if (picture.before) {
-    moved(picture, false).forEach(([from, to], index) => shapes.push({
+    if (changed.length <= OUTLINED_MAX) changed.forEach(([from, to], index) => shapes.push({
       id: `edge-${index}`, tag: "rect", x: at(from), y: NOW.y, width: Math.max(0.5, at(to) - at(from)), height: NOW.h, fill: "none", class: "oo",
     }));
     shapes.push({ id: "was-word", tag: "text", x: 0, y: 26, class: "m", text: say("picture.bar_was") });

@@ -1,0 +1,94 @@
+"""A real Chromium on the real processes: one site for all stories, a new browser profile (hence a new visitor and lab) for each."""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+
+from tests.supervisor.site import SupervisedSite
+
+CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+PATIENCE_MS = 15_000
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SupervisedSite]:
+    running = SupervisedSite(tmp_path_factory.mktemp("site"))
+    try:
+        running.wait_started()
+        yield running
+    finally:
+        running.stop()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def profile(browser: Browser, site: SupervisedSite) -> Iterator[Callable[..., BrowserContext]]:
+    """Makes browser profiles; each is another person. Any error on a console or in a script fails the story at its end."""
+    contexts: list[BrowserContext] = []
+    errors: list[str] = []
+
+    def make(**options: Any) -> BrowserContext:
+        context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, "locale": "en", **options})
+        context.set_default_timeout(PATIENCE_MS)
+        context.on("console", lambda message: errors.append(message.text) if is_fault(message) else None)
+        context.on("weberror", lambda error: errors.append(str(error.error)))
+        contexts.append(context)
+        return context
+
+    yield make
+    for context in contexts:
+        context.close()
+    assert errors == []
+
+
+def is_fault(message: ConsoleMessage) -> bool:
+    """Chromium reports a refused or failed request as an error; the stories provoke those on purpose."""
+    return message.type == "error" and "Failed to load resource" not in message.text and "WebSocket" not in message.text
+
+
+@pytest.fixture
+def page(profile: Callable[..., BrowserContext], site: SupervisedSite) -> Page:
+    """The Stage as a new visitor sees it, moving."""
+    return open_stage(profile(), site)
+
+
+def open_stage(context: BrowserContext, site: SupervisedSite, path: str = "") -> Page:
+    page = context.new_page()
+    page.goto(site.url + path)
+    wait_frame(page)
+    return page
+
+
+def drawn_seq(page: Page) -> int:
+    return int(page.get_attribute("#main", "data-seq") or -1)
+
+
+def wait_frame(page: Page, after: int | None = None) -> int:
+    """Wait until a frame later than `after` (default: the one on screen) has been drawn; its number."""
+    seq = drawn_seq(page) if after is None else after
+    page.wait_for_function("seq => Number(document.getElementById('main').dataset.seq) > seq", arg=seq)
+    return drawn_seq(page)
+
+
+def wait_text(page: Page, selector: str, text: str) -> None:
+    page.wait_for_function(
+        "([selector, text]) => document.querySelector(selector)?.textContent.includes(text)", arg=[selector, text]
+    )
+
+
+def save(page: Page, name: str) -> None:
+    """A picture for whoever looks, where SCREENSHOTS names a folder."""
+    if folder := os.environ.get("SCREENSHOTS"):
+        page.screenshot(path=str(Path(folder) / f"{name}.png"))
