@@ -47,7 +47,11 @@ async def lab(request: HttpRequest, lab_id: str) -> HttpResponse:
         found = await sync_to_async(selectors.lab_get)(lab_id=lab_id)
     except Refused as refused:
         raise Http404 from refused
-    return await _stage_page(request, found, access.visitor_of(request))
+    # A visitor's token, so that a copy made from here is the visitor's own.
+    visitor = access.visitor_of(request) or access.token_new()
+    response = await _stage_page(request, found, visitor)
+    access.visitor_remember(response, visitor)
+    return response
 
 
 async def _stage_page(request: HttpRequest, lab: Lab, visitor: str | None) -> HttpResponse:
@@ -66,6 +70,11 @@ def _draw(request: HttpRequest, lab: Lab, visitor: str | None, snapshot: dict[st
     context["page"] |= lab_page(lab.pk, seq=snapshot["seq"], epoch=snapshot["epoch"], is_owner=is_owner, csrf=get_token(request))
     context |= stage_context(snapshot["view"], context["catalogue"][context["page"]["language"]])
     return render(request, "dashboard/stage.html", context)
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Any address where there is nothing, in the visitor's language and theme."""
+    return render(request, "404.html", base_context(request, ""), status=404)
 
 
 @require_safe
