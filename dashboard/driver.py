@@ -32,6 +32,7 @@ RESERVE_FRAMES = 1_000
 DEBT_MAX_S = 2.0             # a lab that cannot keep up slows down; it does not try to catch up more than this
 BEHIND_SHOWN_MS = 250        # less is the frame's own beat
 CHECKPOINT_RECORDS = 2_000
+FRAME_BYTES_MAX = 64 * 1024  # a longer frame is sent as a snapshot if that is shorter
 SLICE_US = 250_000           # virtual time that is derived between two looks at the wall clock, at first
 _encoder = msgspec.json.Encoder()
 
@@ -203,7 +204,11 @@ class LabDriver:
             return Frame(self.lab_id, self.epoch, from_seq, self.seq, True, self._snapshot_text())
         message = {"type": "frame", "lab": self.lab_id, "epoch": self.epoch, "from_seq": from_seq, "seq": self.seq, "at_us": at_us,
                    "patch": patch, "events": events}  # fmt: skip
-        return Frame(self.lab_id, self.epoch, from_seq, self.seq, False, encode(message))
+        text = encode(message)
+        if len(text) > FRAME_BYTES_MAX and len(whole := self._snapshot_text()) < len(text):
+            # Five hundred consumers came at once: the change is longer than the view that it leads to.
+            return Frame(self.lab_id, self.epoch, from_seq, self.seq, True, whole)
+        return Frame(self.lab_id, self.epoch, from_seq, self.seq, False, text)
 
     def full_frame(self) -> Frame:
         """The last frame's view once more, whole, for a reader that lost its thread. Nothing changes by it."""

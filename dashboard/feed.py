@@ -34,6 +34,7 @@ MARK_EVERY_S = 2.0           # how often Redis is told who is watched
 STORE_EVERY_S = 10.0         # how often the database is
 READ_BLOCK_MS = 1000
 RETRY_S = 0.2
+CLOSE_CANNOT_SEND = 1011
 FULL_AGAIN_S = 0.5           # how often one lab's shard is asked for a full frame
 
 Send = Callable[[Json], Awaitable[None]]
@@ -72,6 +73,10 @@ class Reader:
         self.epoch, self.seq = epoch, seq
         self.in_flight.append((seq, snapshot))
         await self._send({"type": "websocket.send", "text": text})
+
+    async def close(self, code: int) -> None:
+        with contextlib.suppress(Exception):                  # of a socket that is broken already
+            await self._send({"type": "websocket.close", "code": code})
 
     def acknowledge(self, seq: int) -> None:
         """All frames up to seq are drawn. What was never sent cannot be acknowledged."""
@@ -123,6 +128,7 @@ class LabFeed:
             except Exception:                                 # of one socket; the others have nothing to do with it
                 log.exception("lab %s: a socket could not be sent to, and is let go", self.lab_id)
                 self.leave(reader)
+                await reader.close(CLOSE_CANNOT_SEND)         # so that the browser knows, and comes again
         if lost:
             await self._resume_lost()
 

@@ -1,7 +1,8 @@
 """Redis, where losing everything loses nothing: wakes for the shards, heartbeats, who is watched, and the frame streams.
 
 Every call of the synchronous side swallows an unreachable Redis, within REDIS_TIMEOUT_S where a person waits and PATIENCE_S where a shard
-publishes, and after a failure does not try again for a moment, so that fifty labs do not wait fifty times. What was not delivered shows in the return value, where somebody can act on it.
+publishes, and after a failure does not try again for a moment, so that fifty labs do not wait fifty times. What was not delivered shows in
+the return value, where somebody can act on it.
 """
 
 import logging

@@ -118,7 +118,7 @@ SHARD_TASK_S = 30                         # one Celery task drives a shard this 
 SHARD_POLL_S = 0.2                        # how often the database is asked when Redis does not wake the shard
 LEASE_S = 2.0                             # how long a lab stays its shard's without a sign of life
 FRAME_INTERVAL_S = 0.1                    # at most ten frames a second,
-FRAME_INTERVAL_MAX_S = 0.2                # under load at least five
+FRAME_INTERVAL_MAX_S = 0.18               # under load at least five
 FEED_WINDOW = 20                          # frames sent past the last acknowledgement
 DEMO_PRE_RUN_US = 60_000_000              # virtual time the demo lab has behind it when it is first seen
 

@@ -54,7 +54,7 @@ class Site:
                 for queue in queues[1:]
             },
             "web": [PYTHON, "-m", "daphne", "--bind", "127.0.0.1", "--port", str(self.port), "--verbosity", "0",
-                    "mqsite.asgi:application"],
+                    "--websocket-max-message-size", str(8 * 2**20), "--websocket-max-frame-size", "65536", "mqsite.asgi:application"],
         }  # fmt: skip
         self.children: dict[str, subprocess.Popen[bytes]] = {}
         self._ending = threading.Event()

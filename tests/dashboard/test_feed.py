@@ -66,7 +66,7 @@ def lab(shard: Shard, monkeypatch: pytest.MonkeyPatch) -> LabFeed:
         return (shard.epoch, shard.stored, shard.snapshot(shard.stored)) if shard.stored else None
 
     monkeypatch.setattr(feeds.selectors, "lab_snapshot_text", stored)
-    monkeypatch.setattr(feeds, "in_thread", lambda function: _at_once(function))
+    monkeypatch.setattr(feeds, "in_thread", _at_once)
     return LabFeed("lab", shard)  # type: ignore[arg-type]
 
 

@@ -9,7 +9,6 @@ import json
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -69,13 +68,14 @@ def seconds_until(condition: Callable[[], bool], limit_s: float) -> float:
 
 def moves(site: Site, lab: dict[str, Any], after_us: int = 0) -> bool:
     """Whether a newly opened websocket shows virtual time passing, beyond after_us."""
-    with contextlib.suppress(OSError, WebSocketException, TimeoutError):
-        with connect(f"ws://127.0.0.1:{site.port}/ws/labs/{lab['id']}/", max_size=None, open_timeout=1, close_timeout=0.1) as socket:
-            first = json.loads(socket.recv(timeout=1))
-            while True:
-                message = json.loads(socket.recv(timeout=1))
-                if message["type"] == "frame" and message["at_us"] > max(first["at_us"], after_us):
-                    return True
+    address = f"ws://127.0.0.1:{site.port}/ws/labs/{lab['id']}/"
+    quiet = contextlib.suppress(OSError, WebSocketException, TimeoutError)
+    with quiet, connect(address, max_size=None, open_timeout=1, close_timeout=0.1) as socket:
+        first = json.loads(socket.recv(timeout=1))
+        while True:
+            message = json.loads(socket.recv(timeout=1))
+            if message["type"] == "frame" and message["at_us"] > max(first["at_us"], after_us):
+                return True
     return False
 
 

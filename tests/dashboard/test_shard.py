@@ -198,6 +198,18 @@ def test_lab_that_cannot_keep_up_slows_down_and_says_behind(world: World, monkey
     assert driver.view["feed"]["behind_ms"] >= 500
 
 
+def test_change_longer_than_the_view_is_sent_as_the_view(world: World) -> None:
+    lab = world.open()
+    world.run(1.2)
+    world.order(lab, "join", args={"count": 400})
+    sent = len(world.messages(lab))
+    world.shard.turn()
+    (message,) = world.messages(lab)[sent:]
+    assert message["type"] == "snapshot" and len(message["view"]["consumers"]) == 403
+    world.run(0.3)
+    assert set(follow(world.messages(lab)[sent:])["consumers"]) == set(view_of(lab)["consumers"])
+
+
 def test_fork_under_another_workload_replays_the_same_commands_at_their_times(world: World) -> None:
     lab = world.open()
     world.run(1)

@@ -11,7 +11,6 @@ from dashboard.models import Lab
 from dashboard.shard import Shard
 from dashboard.transport import Frame
 
-
 OWNER = "the-owner-of-all-labs-in-these-tests"
 OWNER_HASH = token_hash(OWNER)
 
