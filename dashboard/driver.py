@@ -54,6 +54,11 @@ def snapshot_text(lab_id: str, epoch: int, seq: int, at_us: int, view_text: str)
     return f'{head[:-1]},"view":{view_text}}}'
 
 
+def feed_state(epoch: int, *, behind_ms: int = 0, auto_paused: bool = False, failed: str | None = None) -> Json:
+    """What the view says about the driving of the lab, beside what the lab says about itself."""
+    return {"behind_ms": behind_ms, "auto_paused": auto_paused, "epoch": epoch, "failed": failed}
+
+
 class LabDriver:
     """Drives one lab under one epoch.
 
@@ -178,7 +183,7 @@ class LabDriver:
     def frame(self, wall_s: float, refusals: list[Json] | None = None) -> tuple[Frame | None, Commit | None]:
         """The change since the last frame, and what must be committed before it is published. Either may be None."""
         view = self.core.view()
-        view["feed"] = {"behind_ms": self.behind_ms, "auto_paused": self.auto_paused, "epoch": self.epoch, "failed": None}
+        view["feed"] = feed_state(self.epoch, behind_ms=self.behind_ms, auto_paused=self.auto_paused)
         new_events = [event for event in self.events if event["seq"] > self.event_seq_stored]
         self.events = []
         patch = [] if self.needs_full else diff(self.view, view)
@@ -239,7 +244,7 @@ class LabDriver:
 
     def failed_frame(self, reason: str) -> Frame:
         """The last view, saying that the lab stopped and why."""
-        self.view = {**self.view, "feed": {**self.view["feed"], "failed": reason}} if self.view else {}
+        self.view = {**self.view, "feed": feed_state(self.epoch, failed=reason)}
         self.seq += 1
         return self.full_frame()
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+import msgspec
 import redis
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -25,7 +26,7 @@ from broker_core.events import Json
 from broker_core.lab.command import check_command
 from broker_core.lab.scenario import scenario_from_json, scenario_to_json
 from dashboard import access, selectors
-from dashboard.driver import core_limits
+from dashboard.driver import core_limits, encode, feed_state
 from dashboard.errors import Refused
 from dashboard.foresight import refusal_known
 from dashboard.models import Checkpoint, Lab, StoredCommand, StoredEvent, StoredView, lab_id_new, shard_of
@@ -154,7 +155,9 @@ def _fork_here(parent: Lab, token: str, visitor: str | None) -> Lab:
         [StoredEvent(lab=lab, seq=row.seq, at_us=row.at_us, event=row.event) for row in events.iterator()], batch_size=500
     )
     if view is not None:
-        StoredView.objects.create(lab=lab, epoch=0, seq=view.seq, at_us=view.at_us, text=view.text)
+        # The parent may rest because nobody watched it; the copy has not been driven yet at all.
+        text = encode({**msgspec.json.decode(view.text), "feed": feed_state(0)})
+        StoredView.objects.create(lab=lab, epoch=0, seq=view.seq, at_us=view.at_us, text=text)
     return lab
 
 
