@@ -27,15 +27,20 @@ def _diff_object(old: Json, new: Json, path: str, patch: Patch) -> None:
         if key not in new:
             patch.append({"op": "remove", "path": f"{path}/{_escape(key)}"})
     for key, value in new.items():
-        if key in old:
-            before = old[key]
-            if before is not value and before != value:
-                _diff_value(before, value, f"{path}/{_escape(key)}", patch)
-            elif type(before) is not type(value) and before == value:
-                # 1 == 1.0 == True in Python, not in the JSON text.
-                patch.append({"op": "replace", "path": f"{path}/{_escape(key)}", "value": value})
-        else:
+        if key not in old:
             patch.append({"op": "add", "path": f"{path}/{_escape(key)}", "value": value})
+            continue
+        before = old[key]
+        if before is value:
+            continue
+        # Objects are gone into without being compared first: that would look at every leaf once per level.
+        if type(value) is dict and type(before) is dict:
+            _diff_object(before, value, f"{path}/{_escape(key)}", patch)
+        elif before != value:
+            _diff_value(before, value, f"{path}/{_escape(key)}", patch)
+        elif type(before) is not type(value):
+            # 1 == 1.0 == True in Python, not in the JSON text.
+            patch.append({"op": "replace", "path": f"{path}/{_escape(key)}", "value": value})
 
 
 def _diff_value(old: Any, new: Any, path: str, patch: Patch) -> None:
@@ -53,4 +58,4 @@ def _diff_value(old: Any, new: Any, path: str, patch: Patch) -> None:
 
 
 def _escape(key: str) -> str:
-    return key.replace("~", "~0").replace("/", "~1")
+    return key.replace("~", "~0").replace("/", "~1") if "/" in key or "~" in key else key
