@@ -12,16 +12,18 @@ class CommandError(HighwaterError):
     """A caller of ours gave an impossible command; the state is untouched.
 
     field: the part of the request that is wrong ("consumer", "args.count", "workload.rate"), so a form can show the text beside it.
-    reason: one sentence for a person.
+    reason: one sentence for a person; its `{places}` are filled from `values`. The page translates the template, not the filled text.
 
-    >>> str(CommandError("args.count", "must be 1 to 512"))
+    >>> str(CommandError("args.count", "must be 1 to {high}", high=512))
     'args.count: must be 1 to 512'
     """
 
-    def __init__(self, field: str, reason: str) -> None:
-        super().__init__(f"{field}: {reason}")
+    def __init__(self, field: str, template: str, **values: object) -> None:
         self.field = field
-        self.reason = reason
+        self.template = template
+        self.values = values
+        self.reason = template.format(**values) if values else template
+        super().__init__(f"{field}: {self.reason}")
 
 
 class ReplayError(HighwaterError):

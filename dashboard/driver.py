@@ -13,7 +13,6 @@ from collections.abc import Callable
 
 import msgspec
 from django.conf import settings
-from django.utils.translation import gettext
 
 from broker_core.errors import CommandError, ReplayError
 from broker_core.events import Json
@@ -22,6 +21,7 @@ from broker_core.lab.limits import Limits
 from broker_core.lab.patch import diff
 from broker_core.lab.scenario import scenario_from_json
 from dashboard import ledger
+from dashboard.errors import in_words
 from dashboard.ledger import Commit, Decision
 from dashboard.models import Lab, StoredCommand
 from dashboard.transport import Frame
@@ -117,7 +117,7 @@ class LabDriver:
         except CommandError as error:
             if command.state == StoredCommand.State.APPLIED:
                 raise ReplayError(command.position, command.body["kind"], f"is refused: {error}") from error
-            refusal = {error.field: [gettext(error.reason)]}
+            refusal = {error.field: [in_words(error)]}
         if command.state == StoredCommand.State.ACCEPTED:
             self.decisions.append(Decision(command, self.core.now_us, refusal))
 
@@ -172,7 +172,7 @@ class LabDriver:
                 self._tell(self.core.submit({**command.body, "position": command.position, "at_us": at_us}))
                 self.decisions.append(Decision(command, at_us))
             except CommandError as error:
-                fields = {error.field: [gettext(error.reason)]}
+                fields = {error.field: [in_words(error)]}
                 self.decisions.append(Decision(command, at_us, fields))
                 refusals.append(_refusal_event(command, at_us, fields))
         self._rebase(clock())      # speed and play changed what a second of wall time means

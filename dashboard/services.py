@@ -27,7 +27,7 @@ from broker_core.lab.command import check_command
 from broker_core.lab.scenario import scenario_from_json, scenario_to_json
 from dashboard import access, selectors
 from dashboard.driver import core_limits, encode, feed_state
-from dashboard.errors import Refused
+from dashboard.errors import Refused, in_words
 from dashboard.foresight import refusal_known
 from dashboard.models import Checkpoint, Lab, StoredCommand, StoredEvent, StoredView, lab_id_new, shard_of
 from dashboard.transport import transport
@@ -68,7 +68,7 @@ def _checked_scenario(raw: Json) -> Json:
     try:
         return scenario_to_json(scenario_from_json(raw, core_limits()))
     except CommandError as error:
-        raise Refused(400, {error.field: _(error.reason)}) from error
+        raise Refused(400, {error.field: in_words(error)}) from error
 
 
 def _lab_create(scenario: Json, *, visitor: str | None, **columns: Any) -> OpenedLab:
@@ -223,7 +223,7 @@ def lab_submit(*, lab_id: str, request: Any, bearer: str | None = None, visitor:
     try:
         body = check_command(request, core_limits())
     except CommandError as error:
-        raise Refused(400, {error.field: _(error.reason)}) from error
+        raise Refused(400, {error.field: in_words(error)}) from error
     with transaction.atomic():
         # The lab's row is the lock that makes places follow the order of arrival.
         lab = Lab.objects.select_for_update().filter(pk=lab_id).first()

@@ -45,7 +45,7 @@ def check_command(raw: object, limits: Limits = DEFAULT_LIMITS) -> Json:
         raise CommandError("command_id", "must be 1 to 64 letters, digits or . _ : -")
     kind = raw.get("kind")
     if kind not in KINDS:
-        raise CommandError("kind", f"must be one of {', '.join(KINDS)}")
+        raise CommandError("kind", "must be one of {choices}", choices=", ".join(KINDS))
     rig = raw.get("rig", "all")
     if not isinstance(rig, str) or not RIG_ID.fullmatch(rig):
         raise CommandError("rig", 'must be "all" or the id of a rig')
@@ -68,12 +68,12 @@ def check_command(raw: object, limits: Limits = DEFAULT_LIMITS) -> Json:
 def _check_consumer(kind: str, consumer: object) -> str | None:
     if kind not in MEMBERSHIP_KINDS:
         if consumer is not None:
-            raise CommandError("consumer", f"{kind} is not about one consumer: leave this out")
+            raise CommandError("consumer", "{kind} is not about one consumer: leave this out", kind=kind)
         return None
     if consumer is None:
         if kind == "join":
             return None
-        raise CommandError("consumer", f"name the consumer for {kind}")
+        raise CommandError("consumer", "name the consumer for {kind}", kind=kind)
     if not isinstance(consumer, str) or not CONSUMER_NAME.fullmatch(consumer):
         raise CommandError("consumer", "must be 1 to 32 letters, digits or . _ -, beginning with a letter or digit")
     return consumer
@@ -111,13 +111,13 @@ def refuse_unknown(raw: Mapping[Any, Any], known: Collection[str], prefix: str, 
 def whole(field: str, value: object, low: int, high: int) -> int:
     """`value` as a whole number from `low` to `high`; CommandError at `field` otherwise. A bool is not a number here."""
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise CommandError(field, f"must be a whole number from {low} to {high}")
+        raise CommandError(field, "must be a whole number from {low} to {high}", low=low, high=high)
     return value
 
 
 def _check_speed(speed: Any) -> float:
     if isinstance(speed, bool) or not isinstance(speed, int | float) or not math.isfinite(speed):
-        raise CommandError("args.speed", "must be a number from 0.1 to 20")
+        raise CommandError("args.speed", "must be a number from {low} to {high}", low=0.1, high=20)
     if not SPEED_MILLI_MIN <= round(speed * 1000) <= SPEED_MILLI_MAX:
-        raise CommandError("args.speed", "must be a number from 0.1 to 20")
+        raise CommandError("args.speed", "must be a number from {low} to {high}", low=0.1, high=20)
     return round(speed * 1000) / 1000

@@ -119,7 +119,7 @@ class Lab:
         checked = check_command({key: value for key, value in command.items() if key not in ("position", "at_us")}, self.limits)
         checked["position"], checked["at_us"] = position, self.now_us
         if position <= self.position:
-            raise CommandError("position", f"{position} is not after {self.position}")
+            raise CommandError("position", "{position} is not after {last}", position=position, last=self.position)
         kind = checked["kind"]
         if kind in CLOCK_KINDS:
             self._clock_command(kind, checked["args"])
@@ -151,7 +151,7 @@ class Lab:
             return list(self.rigs.values())
         rig = self.rigs.get(command["rig"])
         if rig is None:
-            raise CommandError("rig", f"there is no rig {command['rig']} in this lab")
+            raise CommandError("rig", "there is no rig {rig} in this lab", rig=command["rig"])
         return [rig]
 
     def _membership(self, command: Json) -> None:
@@ -169,9 +169,12 @@ class Lab:
         count, name = command["args"]["count"], command["consumer"]
         for rig in rigs:
             if len(rig.consumers) + count > self.limits.consumers_max:
-                raise CommandError("args.count", f"at most {self.limits.consumers_max} consumers; {rig.id} has {len(rig.consumers)}")
+                raise CommandError(
+                    "args.count", "at most {limit} consumers; {rig} has {count}",
+                    limit=self.limits.consumers_max, rig=rig.id, count=len(rig.consumers),
+                )  # fmt: skip
             if name is not None and name in rig.consumers:
-                raise CommandError("consumer", f"{name} is in {rig.id} already")
+                raise CommandError("consumer", "{consumer} is in {rig} already", consumer=name, rig=rig.id)
         names = [name] if name is not None else self._free_names(count)
         for new in names:
             self.seen.setdefault(new, len(self.seen) + 1)
@@ -198,7 +201,9 @@ class Lab:
         kind, name = command["kind"], command["consumer"]
         holding = [rig for rig in rigs if name in rig.consumers]
         if not holding:
-            raise CommandError("consumer", f"there is no consumer {name}" + ("" if command["rig"] == "all" else f" in {command['rig']}"))
+            if command["rig"] == "all":
+                raise CommandError("consumer", "there is no consumer {consumer}", consumer=name)
+            raise CommandError("consumer", "there is no consumer {consumer} in {rig}", consumer=name, rig=command["rig"])
         for rig in holding:
             rig.check(kind, name)
         self._change_rigs(command, holding)
@@ -213,7 +218,7 @@ class Lab:
         algorithm = command["args"]["algorithm"]
         check_algorithm(rig.model, algorithm, "args.algorithm")
         if algorithm == rig.algorithm:
-            raise CommandError("args.algorithm", f"{rig.id} runs {algorithm} already")
+            raise CommandError("args.algorithm", "{rig} runs {algorithm} already", rig=rig.id, algorithm=algorithm)
         self.rigs[rig.id] = self._rebuild(rig, algorithm, command["position"])
         self.shown = Shown()
         self._note(command, {"rig": rig.id, "algorithm": algorithm, "count": 1})

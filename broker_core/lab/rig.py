@@ -226,16 +226,16 @@ class Rig(ABC):
         """Raise CommandError if `kind` makes no sense for this consumer here."""
         consumer = self.consumers.get(name)
         if consumer is None:
-            raise CommandError("consumer", f"there is no consumer {name} in {self.id}")
+            raise CommandError("consumer", "there is no consumer {consumer} in {rig}", consumer=name, rig=self.id)
         state = consumer.state
         if kind == "rejoin" and state not in (CRASHED, GONE):
-            raise CommandError("consumer", f"{name} has not crashed")
+            raise CommandError("consumer", "{consumer} has not crashed", consumer=name)
         if kind in ("crash", "pause", "resume", "slow") and state in (CRASHED, GONE):
-            raise CommandError("consumer", f"{name} has crashed; it can rejoin or leave")
+            raise CommandError("consumer", "{consumer} has crashed; it can rejoin or leave", consumer=name)
         if kind == "pause" and state == PAUSED:
-            raise CommandError("consumer", f"{name} is paused already")
+            raise CommandError("consumer", "{consumer} is paused already", consumer=name)
         if kind == "resume" and state == LIVE and consumer.service_us == consumer.normal_us:
-            raise CommandError("consumer", f"{name} is neither paused nor slow")
+            raise CommandError("consumer", "{consumer} is neither paused nor slow", consumer=name)
 
     def join(self, joiners: Sequence[Consumer], position: int) -> None:
         self.begin_change(position, "join", joiners[0].name)

@@ -92,7 +92,7 @@ def _check_rigs(raw: object) -> tuple[RigSpec, ...]:
     if raw is None:
         raw = [{"model": model} for model in RIG_KINDS]
     if not isinstance(raw, list) or not 1 <= len(raw) <= RIGS_MAX:
-        raise CommandError("rigs", f"must be a list of 1 to {RIGS_MAX} rigs")
+        raise CommandError("rigs", "must be a list of 1 to {high} rigs", high=RIGS_MAX)
     specs: list[RigSpec] = []
     for place, entry in enumerate(raw):
         where = f"rigs.{place}"
@@ -100,13 +100,13 @@ def _check_rigs(raw: object) -> tuple[RigSpec, ...]:
             raise CommandError(where, "must be an object")
         model = entry.get("model")
         if not isinstance(model, str) or model not in RIG_KINDS:
-            raise CommandError(f"{where}.model", f"must be one of {', '.join(RIG_KINDS)}")
+            raise CommandError(f"{where}.model", "must be one of {choices}", choices=", ".join(RIG_KINDS))
         refuse_unknown(entry, {"id", "model", "algorithm"} | _RIG_FIELDS[model], f"{where}.", where)
         rig_id = entry.get("id", model)
         if not isinstance(rig_id, str) or not RIG_ID.fullmatch(rig_id) or rig_id in ("all", "lab"):
             raise CommandError(f"{where}.id", "must be 1 to 32 lower-case letters, digits, _ or -, and not all or lab")
         if any(spec.id == rig_id for spec in specs):
-            raise CommandError(f"{where}.id", f"{rig_id} is there twice")
+            raise CommandError(f"{where}.id", "{rig} is there twice", rig=rig_id)
         algorithm = entry.get("algorithm", DEFAULT_ALGORITHM[model])
         check_algorithm(model, algorithm, f"{where}.algorithm")
         specs.append(RigSpec(rig_id, model, algorithm, _check_options(model, entry, where)))
@@ -117,7 +117,7 @@ def check_algorithm(model: str, algorithm: object, field: str) -> None:
     """Raise CommandError unless a lane of this model can run it."""
     known = algorithm_ids(model)
     if algorithm not in known:
-        raise CommandError(field, f"must be one of {', '.join(known)}")
+        raise CommandError(field, "must be one of {choices}", choices=", ".join(known))
 
 
 def _check_options(model: str, entry: Json, where: str) -> Json:

@@ -48,15 +48,15 @@ def workload_from_json(data: Any, limits: Limits = DEFAULT_LIMITS, seed: int = 7
         raise CommandError("workload", "must be an object")
     kind = data.get("kind", "flights")
     if not isinstance(kind, str) or kind not in _FIELDS:
-        raise CommandError("workload.kind", f"must be one of {', '.join(_FIELDS)}")
+        raise CommandError("workload.kind", "must be one of {choices}", choices=", ".join(_FIELDS))
     unknown = sorted(str(name) for name in data if name not in _FIELDS[kind] | {"kind", "rate"})
     if unknown:
-        raise CommandError(f"workload.{unknown[0][:40]}", f"is no field of the workload {kind}")
+        raise CommandError(f"workload.{unknown[0][:40]}", "is no field of the workload {kind}", kind=kind)
     rate = _whole(data, "rate", DEFAULT_RATE, 1, limits.records_per_second_max)
     if kind == "flights":
         key_by = data.get("key", "tail_number")
         if not isinstance(key_by, str) or key_by not in KEY_COLUMNS:
-            raise CommandError("workload.key", f"must be one of {', '.join(KEY_COLUMNS)}")
+            raise CommandError("workload.key", "must be one of {choices}", choices=", ".join(KEY_COLUMNS))
         return FlightsWorkload(rate, key_by)
     # One hot key needs another beside it.
     keys = _whole(data, "keys", DEFAULT_KEYS, 2 if kind == "hot_key" else 1, limits.keys_max)
@@ -70,7 +70,7 @@ def workload_from_json(data: Any, limits: Limits = DEFAULT_LIMITS, seed: int = 7
 def _whole(data: Mapping[str, Any], name: str, default: int, low: int, high: int) -> int:
     value = data.get(name, default)
     if type(value) is not int or not low <= value <= high:
-        raise CommandError(f"workload.{name}", f"must be a whole number from {low} to {high:,}")
+        raise CommandError(f"workload.{name}", "must be a whole number from {low} to {high}", low=low, high=high)
     return value
 
 
@@ -78,8 +78,8 @@ def _fixed_point(data: Mapping[str, Any], name: str, default: float, high: int, 
     """The number 0..high in whole units of 1/units: from here on no float is left that could decide a key."""
     value = data.get(name, default)
     if type(value) not in (int, float) or not 0 <= value <= high:  # neither NaN nor an infinity passes
-        raise CommandError(f"workload.{name}", f"must be a number from 0 to {high}")
+        raise CommandError(f"workload.{name}", "must be a number from {low} to {high}", low=0, high=high)
     scaled = Decimal(repr(value)) * units
     if scaled != int(scaled):
-        raise CommandError(f"workload.{name}", f"may have at most {len(str(units)) - 1} decimals")
+        raise CommandError(f"workload.{name}", "may have at most {count} decimals", count=len(str(units)) - 1)
     return int(scaled)
