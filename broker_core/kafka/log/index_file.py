@@ -1,0 +1,122 @@
+"""What both indexes of a segment share: rows of fixed size, rising in their first field, searched by halves.
+
+A row is written only now and then (`index.interval.bytes`), so a search gives the last row at or below the target, and
+the log is scanned from there. The original first looks into the last 8 KiB of rows: most readers read the newest
+records, and those pages are in memory.
+
+Source: Kafka 3.9 storage/internals/log/AbstractIndex.indexSlotRangeFor.
+"""
+
+from __future__ import annotations
+
+import struct
+
+from broker_core.errors import HighwaterError
+from broker_core.kafka.log.storage import LogFile, StorageFull
+
+WARM_BYTES = 8192
+WRITE_BYTES = 4096
+
+
+class CorruptIndex(HighwaterError):
+    """An index that cannot be one of this segment; it is made anew from the log."""
+
+
+class IndexFile:
+    """Rows of two numbers, the first of which rises.
+
+    row: how a row is packed. bytes_max: segment.index.bytes, the room for rows.
+    Of a closed segment the rows are a view into the mapped file. While a segment grows they are in memory, and written
+    a page at a time: a crash may lose some, but after a crash the index is made anew from the log in any case.
+    """
+
+    def __init__(self, file: LogFile, base_offset: int, bytes_max: int, row: struct.Struct) -> None:
+        self.file = file
+        self.base_offset = base_offset
+        self.row_size = row.size
+        self.row_count_max = bytes_max // row.size
+        self.row_count = file.size // row.size
+        self._row = row
+        self._rows: memoryview | bytearray = file.view(0, self.row_count * row.size)
+        self._unwritten_bytes = 0
+
+    def row_at(self, slot: int) -> tuple[int, int]:
+        """Give the two numbers of a row."""
+        first, second = self._row.unpack_from(self._rows, slot * self.row_size)
+        return first, second
+
+    def rows(self) -> list[tuple[int, int]]:
+        """Give all rows, in order."""
+        return [(first, second) for first, second in self._row.iter_unpack(self._rows)]
+
+    def last_row(self) -> tuple[int, int] | None:
+        return self.row_at(self.row_count - 1) if self.row_count else None
+
+    def add_row(self, first: int, second: int) -> None:
+        """Add a row at the end; in memory at once, in the file later."""
+        if not isinstance(self._rows, bytearray):
+            self._rows = bytearray(self._rows)
+        self._rows += self._row.pack(first, second)
+        self.row_count += 1
+        self._unwritten_bytes += self.row_size
+        if self._unwritten_bytes >= WRITE_BYTES:
+            try:
+                self.write_out()
+            except StorageFull:
+                pass  # the row counts all the same; `flush`, which promises the file, will say so
+
+    def write_out(self) -> None:
+        """Bring the file up to the rows. Raises StorageFull, and then the file is as it was."""
+        if self._unwritten_bytes:
+            size = self.file.size
+            try:
+                self.file.append(bytes(self._rows[-self._unwritten_bytes :]))
+            except StorageFull:
+                self.file.truncate(size)
+                raise
+            self._unwritten_bytes = 0
+
+    def slot_at_or_below(self, target: int, probes: list[int] | None = None) -> int:
+        """Give the last row whose first number is not above the target; -1: none. probes: takes each row looked at."""
+
+        def first(slot: int) -> int:
+            if probes is not None:
+                probes.append(slot)
+            return self.row_at(slot)[0]
+
+        if not self.row_count:
+            return -1
+        low, high = 0, self.row_count - 1
+        warm = max(0, self.row_count - 1 - WARM_BYTES // self.row_size)
+        if first(warm) <= target:
+            low = warm
+        else:
+            high = warm
+            if first(0) > target:
+                return -1
+        while low < high:
+            middle = (low + high + 1) // 2
+            if first(middle) <= target:
+                low = middle
+            else:
+                high = middle - 1
+        return low
+
+    def truncate_rows(self, count: int) -> None:
+        """Keep the first `count` rows."""
+        if count < self.row_count:
+            self._rows = bytearray(self._rows[: count * self.row_size])
+            in_file = min(self.file.size, len(self._rows))
+            self._unwritten_bytes = len(self._rows) - in_file
+            self.file.truncate(in_file)
+            self.row_count = count
+
+    def close_for_appends(self) -> None:
+        """Write what is left, and read from the file from now on. Raises StorageFull."""
+        self.write_out()
+        self._rows = self.file.view(0, self.row_count * self.row_size)
+
+    def check_size(self) -> None:
+        """Raise CorruptIndex unless the file holds whole rows."""
+        if self.file.size % self.row_size:
+            raise CorruptIndex(f"{self.file.name}: {self.file.size} bytes are not whole rows of {self.row_size}")

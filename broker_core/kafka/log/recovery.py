@@ -1,0 +1,210 @@
+"""Opening a partition's folder: what a crash may have left behind is put in order before anybody reads.
+
+    *.deleted            removed: nobody can be reading them
+    *.cleaned            removed: a compaction that did not finish
+    *.swap               a compaction that did: what it replaces goes, then it takes its name
+    an index alone       removed
+    a log without index  its indexes are made anew
+    after a crash        every segment from the recovery point on is read: the first batch that is not whole and sound ends
+                         the log, there and in every later segment
+
+A `.swap` beside a `.cleaned` with the same or a lower base offset belongs to a swap of several segments that was cut
+short while it began; it is removed too, for the old segments are all still there.
+
+Source: Kafka 3.9 storage/internals/log/LogLoader.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from broker_core.kafka.log.batch_reader import read_batches
+from broker_core.kafka.log.errors import LogError
+from broker_core.kafka.log.index_file import CorruptIndex
+from broker_core.kafka.log.leader_epochs import LeaderEpochs
+from broker_core.kafka.log.producer_state import CorruptSnapshot, ProducerState
+from broker_core.kafka.log.record_batch import RecordBatch
+from broker_core.kafka.log.segment import (
+    CLEANED,
+    DELETED,
+    INDEX,
+    LOG,
+    SNAPSHOT,
+    SWAP,
+    TIME_INDEX,
+    TXN_INDEX,
+    Segment,
+    file_name,
+)
+from broker_core.kafka.log.settings import LogSettings
+from broker_core.kafka.log.storage import Folder
+
+_SEGMENT_SUFFIXES = (LOG, INDEX, TIME_INDEX, TXN_INDEX)
+
+
+@dataclass(slots=True)
+class Loaded:
+    """What was found. steps: what had to be put in order, in words, for the page and the log."""
+
+    segments: list[Segment]
+    producers: ProducerState
+    epochs: LeaderEpochs
+    log_start_offset: int
+    log_end_offset: int
+    recovery_point: int
+    steps: list[str] = field(default_factory=list)
+
+
+def load(
+    folder: Folder,
+    settings: LogSettings,
+    now_ms: int,
+    was_closed: bool,
+    recovery_point: int,
+    log_start_offset: int,
+) -> Loaded:
+    """Put the folder in order and give what it holds; at least one segment, of which the last one is active."""
+    steps: list[str] = []
+    _finish_or_undo_swaps(folder, steps)
+    segments = _open_segments(folder, settings, now_ms, steps)
+    if not was_closed:
+        segments = _recover_from(segments, recovery_point, steps)
+    if segments and segments[-1].next_offset() < log_start_offset:
+        steps.append(f"everything is below the log start offset {log_start_offset}: begun anew")
+        for segment in segments:
+            _remove(segment)
+        segments = []
+    if not segments:
+        segments = [Segment(folder, log_start_offset, settings, now_ms)]
+    log_start = max(log_start_offset, segments[0].base_offset)
+    log_end = segments[-1].next_offset()
+    epochs = LeaderEpochs(folder)
+    epochs.truncate_from_end(log_end)
+    epochs.truncate_from_start(log_start)
+    producers = rebuild_producers(folder, segments, log_end)
+    return Loaded(segments, producers, epochs, log_start, log_end, log_end if was_closed else min(recovery_point, log_end), steps)
+
+
+def rebuild_producers(folder: Folder, segments: list[Segment], log_end: int) -> ProducerState:
+    """Read the latest snapshot at or below the log end, then replay what follows it."""
+    offsets = sorted(
+        int(name.removesuffix(SNAPSHOT)) for name in folder.names() if name.endswith(SNAPSHOT) and name.removesuffix(SNAPSHOT).isdigit()
+    )
+    state, start = ProducerState(), 0
+    for offset in reversed(offsets):
+        name = file_name(offset, SNAPSHOT)
+        if offset > log_end:
+            folder.remove(name)  # of records that are gone
+            continue
+        try:
+            state, start = ProducerState.from_snapshot(folder.read(name)), offset
+            break
+        except CorruptSnapshot:
+            folder.remove(name)
+    for segment in segments:
+        if segment is segments[-1] or segments[segments.index(segment) + 1].base_offset > start:
+            _replay(segment, state, start)
+    return state
+
+
+def _replay(segment: Segment, state: ProducerState, start: int) -> None:
+    found = segment.find(start)
+    if found is None:
+        return
+    for _, batch in segment.batches(found.position):
+        if batch.header.producer_id >= 0 and batch.header.base_offset >= start:
+            note(state, batch)
+
+
+def note(state: ProducerState, batch: RecordBatch) -> None:
+    """Note a batch that stands in the log already: what it was allowed to do was decided when it came."""
+    try:
+        state.update(batch)
+    except LogError:
+        state.entries.pop(batch.header.producer_id, None)
+
+
+def _finish_or_undo_swaps(folder: Folder, steps: list[str]) -> None:
+    names = folder.names()
+    cleaned = [name for name in names if name.endswith(CLEANED)]
+    for name in (*cleaned, *(name for name in names if name.endswith((DELETED, ".tmp")))):
+        steps.append(f"{name}: removed")
+        folder.remove(name)
+    lowest_cleaned = min(map(_base_offset, cleaned), default=None)
+    swaps = [name for name in names if name.endswith(SWAP)]
+    if lowest_cleaned is not None:
+        for name in [name for name in swaps if _base_offset(name) >= lowest_cleaned]:
+            steps.append(f"{name}: removed, its swap had not begun in full")
+            folder.remove(name)
+            swaps.remove(name)
+    logs = [name for name in swaps if name.endswith(LOG + SWAP)]
+    for name in logs:
+        _replace_by_swap(folder, name, steps)
+    for name in swaps:
+        folder.rename(name, name.removesuffix(SWAP))
+        steps.append(f"{name}: took its name")
+
+
+def _replace_by_swap(folder: Folder, swap_name: str, steps: list[str]) -> None:
+    """Remove the segments that the swapped one stands for: those that begin within its offsets."""
+    base = _base_offset(swap_name)
+    file = folder.open(swap_name)
+    last = deque(read_batches(file.view(0, file.size)), maxlen=1)
+    file.close()
+    end = max(base + 1, *(batch.header.next_offset for batch in last if isinstance(batch, RecordBatch)), base)
+    for name in folder.names():
+        if name.endswith(_SEGMENT_SUFFIXES) and base <= _base_offset(name) < end:
+            steps.append(f"{name}: removed, {swap_name} stands for it")
+            folder.remove(name)
+
+
+def _open_segments(folder: Folder, settings: LogSettings, now_ms: int, steps: list[str]) -> list[Segment]:
+    names = set(folder.names())
+    segments: list[Segment] = []
+    for name in sorted(names):
+        if not name[:20].isdigit():
+            continue
+        base = _base_offset(name)
+        if name.endswith((INDEX, TIME_INDEX, TXN_INDEX)) and file_name(base, LOG) not in names:
+            steps.append(f"{name}: removed, its log is gone")
+            folder.remove(name)
+        elif name.endswith(LOG):
+            has_indexes = {file_name(base, INDEX), file_name(base, TIME_INDEX)} <= names
+            segment = Segment(folder, base, settings, now_ms)
+            try:
+                if not has_indexes:
+                    raise CorruptIndex(f"{name}: an index is missing")
+                segment.check()
+            except CorruptIndex as error:
+                steps.append(f"{error}: made anew")
+                segment.recover()
+            segments.append(segment)
+    return segments
+
+
+def _recover_from(segments: list[Segment], recovery_point: int, steps: list[str]) -> list[Segment]:
+    """Read every segment that has something behind the recovery point; cut where the sound log ends."""
+    for index, segment in enumerate(segments):
+        end = segments[index + 1].base_offset if index + 1 < len(segments) else None
+        if end is not None and end <= recovery_point:
+            continue
+        cut = segment.recover()
+        if cut:
+            steps.append(f"{segment.log.name}: {cut} bytes cut off")
+            for later in segments[index + 1 :]:
+                steps.append(f"{later.log.name}: removed, the log ends before it")
+                _remove(later)
+            return segments[: index + 1]
+    return segments
+
+
+def _remove(segment: Segment) -> None:
+    names = segment.files()
+    segment.close()
+    for name in names:
+        segment.folder.remove(name)
+
+
+def _base_offset(name: str) -> int:
+    return int(name[:20])

@@ -1,0 +1,350 @@
+"""A segment: one run of the log, in a `.log` file named after its first offset, with its two indexes.
+
+    00000000000003257573.log         |batch|batch|batch|batch|batch|batch|batch|batch|...
+    00000000000003257573.index            (relative offset, position)  ^           ^      one for about every 4 KiB
+    00000000000003257573.timeindex        (timestamp, relative offset)
+
+Nothing in a `.log` file is ever changed: it grows at its end until the segment is closed, and is deleted whole, or
+replaced whole by a compacted one.
+
+A row is written *before* the bytes of an append are counted, so the first append of a segment never has one.
+An index is only a hint: before a row is used, the batch it points at must agree with it; if it does not, the index was
+damaged and is made anew from the log.
+
+Source: Kafka 3.9 storage/internals/log/LogSegment, FileRecords.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from broker_core.kafka.log.batch_reader import batch_at
+from broker_core.kafka.log.errors import CorruptRecord, LogError
+from broker_core.kafka.log.index_file import CorruptIndex
+from broker_core.kafka.log.legacy import LegacyBatch
+from broker_core.kafka.log.offset_index import OffsetIndex, OffsetPosition
+from broker_core.kafka.log.record_batch import HEADER_SIZE, RecordBatch
+from broker_core.kafka.log.settings import LogSettings
+from broker_core.kafka.log.storage import Folder, StorageFull
+from broker_core.kafka.log.time_index import TimeIndex, TimestampOffset
+from broker_core.kafka.log.varint import Buffer
+
+LOG, INDEX, TIME_INDEX, TXN_INDEX, SNAPSHOT = ".log", ".index", ".timeindex", ".txnindex", ".snapshot"
+DELETED, CLEANED, SWAP = ".deleted", ".cleaned", ".swap"
+RELATIVE_OFFSET_MAX = 2**31 - 1
+_READ_AHEAD_BYTES = 64 * 1024
+_LOOK_UP_BYTES = 16 * 1024  # an index row is seldom further away than this
+
+
+class BatchPosition(NamedTuple):
+    """A batch and where it starts in the `.log` file."""
+
+    position: int
+    batch: RecordBatch
+
+
+@dataclass(slots=True)
+class OffsetLookup:
+    """How an offset was found; the page draws it. index_probes: rows looked at, in order. scanned: batches passed over."""
+
+    entry: OffsetPosition
+    index_probes: list[int]
+    scanned: list[BatchPosition]
+
+
+def file_name(base_offset: int, suffix: str) -> str:
+    """Name a file of the segment with that base offset.
+
+    >>> file_name(3257573, ".log")
+    '00000000000003257573.log'
+    """
+    return f"{base_offset:020d}{suffix}"
+
+
+class Segment:
+    """One segment of a partition's log. `stage`: .cleaned or .swap while compaction prepares it, else empty."""
+
+    def __init__(self, folder: Folder, base_offset: int, settings: LogSettings, now_ms: int, stage: str = "") -> None:
+        self.folder = folder
+        self.base_offset = base_offset
+        self.settings = settings
+        self.stage = stage
+        self.created_ms = now_ms
+        self.log = folder.open(file_name(base_offset, LOG) + stage)
+        self._open_indexes()
+        self.max_timestamp, self.offset_of_max_timestamp = self.time_index.last_entry
+        self._bytes_since_row = 0
+        self._first_timestamp: int | None = None  # not looked up yet
+        self._index_interval_bytes = settings.index_interval_bytes
+        self._segment_bytes = settings.segment_bytes
+        self._segment_ms = settings.segment_ms - settings.segment_jitter_ms
+
+    @property
+    def size(self) -> int:
+        return self.log.size
+
+    @property
+    def largest_timestamp(self) -> int:
+        """The largest record timestamp; without any, when the file was last written."""
+        return self.max_timestamp if self.max_timestamp >= 0 else self.folder.modified_ms(self.log.name)
+
+    # --- append
+
+    def append(self, largest_offset: int, max_timestamp: int, offset_of_max_timestamp: int, data: Buffer) -> None:
+        """Write batches at the end. Raises StorageFull, and then nothing was written."""
+        log = self.log
+        position = log.size
+        try:
+            log.append(data)
+        except StorageFull:
+            log.truncate(position)
+            raise
+        if max_timestamp > self.max_timestamp:
+            self.max_timestamp, self.offset_of_max_timestamp = max_timestamp, offset_of_max_timestamp
+        if self._bytes_since_row > self._index_interval_bytes:
+            self._add_rows(largest_offset, position)
+        self._bytes_since_row += len(data)
+
+    def should_roll(self, incoming_bytes: int, max_timestamp: int, last_offset: int, now_ms: int) -> bool:
+        """Whether the next append must go to a new segment: size, age by record time, full index, offset span."""
+        size = self.log.size
+        return (
+            size + incoming_bytes > self._segment_bytes
+            or (size > 0 and self._waited_ms(max_timestamp, now_ms) > self._segment_ms)
+            or self.is_index_full
+            or last_offset - self.base_offset > RELATIVE_OFFSET_MAX
+        )
+
+    # --- read
+
+    def batches(self, position: int = 0, end: int | None = None, window_bytes: int = _READ_AHEAD_BYTES) -> Iterator[BatchPosition]:
+        """Walk over the whole batches from a position on. Raises CorruptRecord where no batch can be."""
+        end = self.log.size if end is None else end
+        while position < end:
+            window_start = position
+            window = self.log.view(position, min(window_bytes, end - position))
+            while (batch := batch_at(window, position - window_start)) is not None:
+                yield BatchPosition(position, _of_this_format(batch))
+                position += batch.size_in_bytes
+            if position == window_start:  # larger than the window, or cut off by the end
+                needed = _needed_bytes(window)
+                if needed > end - position:
+                    return
+                batch = batch_at(self.log.view(position, needed), 0)
+                if batch is None:
+                    return
+                yield BatchPosition(position, _of_this_format(batch))
+                position += batch.size_in_bytes
+
+    def find(self, offset: int, trace: OffsetLookup | None = None) -> BatchPosition | None:
+        """Give the first batch whose last offset is at or above the offset. None: the segment ends before."""
+        entry = self._indexed_position(offset, trace)
+        if trace is not None:
+            trace.entry = entry
+        for found in self.batches(entry.position, window_bytes=_LOOK_UP_BYTES):
+            if found.batch.header.last_offset >= offset:
+                return found
+            if trace is not None:
+                trace.scanned.append(found)
+        return None
+
+    def trace(self, offset: int) -> tuple[BatchPosition | None, OffsetLookup]:
+        """Find an offset and tell how."""
+        trace = OffsetLookup(OffsetPosition(self.base_offset, 0), [], [])
+        return self.find(offset, trace), trace
+
+    def find_timestamp(self, timestamp: int, starting_offset: int, probes: list[int] | None = None) -> TimestampOffset | None:
+        """Give the first record at or after that time, from an offset on.
+
+        Kafka's rule: the time index's last row at or below the time, the offset index, then a scan.
+        """
+        row = self._indexed_timestamp(timestamp, probes)
+        entry = self._indexed_position(max(row.offset, starting_offset), None)
+        return self.scan_for_timestamp(timestamp, entry.position, starting_offset)
+
+    def scan_for_timestamp(self, timestamp: int, position: int, starting_offset: int) -> TimestampOffset | None:
+        """Give the first record at or after that time behind a position."""
+        for found in self.batches(position):
+            header = found.batch.header
+            if header.max_timestamp >= timestamp and header.last_offset >= starting_offset:
+                for record in found.batch.records():
+                    if record.timestamp >= timestamp and record.offset >= starting_offset:
+                        return TimestampOffset(record.timestamp, record.offset)
+        return None
+
+    def next_offset(self) -> int:
+        """The offset behind the last batch; the base offset of an empty segment."""
+        tail = self.batches(self._indexed_position(self.offset_index.last_offset, None).position)
+        last = deque(tail, maxlen=1)
+        return last[0].batch.header.next_offset if last else self.base_offset
+
+    # --- life
+
+    def recover(self, on_batch: Callable[[RecordBatch], None] | None = None) -> int:
+        """Make the indexes anew and cut the file at the first batch that is not whole and sound.
+
+        on_batch: sees each sound batch, in order. Returns how many bytes were cut off.
+        """
+        self._reset_indexes()
+        position = row_position = 0
+        try:
+            for position, batch in self.batches():
+                batch.ensure_valid()
+                header = batch.header
+                if header.last_offset < header.base_offset or header.base_offset < self.base_offset:
+                    raise CorruptRecord(f"offset {header.base_offset} at {position} is not of this segment")
+                if header.max_timestamp > self.max_timestamp:
+                    self.max_timestamp, self.offset_of_max_timestamp = header.max_timestamp, header.last_offset
+                if position - row_position > self.settings.index_interval_bytes:
+                    self.offset_index.append(header.last_offset, position)
+                    self.time_index.maybe_append(self.max_timestamp, self.offset_of_max_timestamp)
+                    row_position = position
+                if on_batch is not None:
+                    on_batch(batch)
+                position += batch.size_in_bytes
+        except LogError:
+            pass  # what stands behind is not ours to read: the cut is below
+        cut = self.log.size - position
+        if cut:
+            self.log.truncate(position)
+        self.close_for_appends()
+        self._bytes_since_row = position - row_position
+        return cut
+
+    def check(self) -> None:
+        """Raise CorruptIndex unless both indexes can be this log's."""
+        self.offset_index.check(self.log.size)
+        self.time_index.check()
+
+    def truncate_to(self, offset: int) -> int:
+        """Drop everything from the batch that holds the offset on. Returns how many bytes were cut off."""
+        found = self.find(offset)
+        if found is None:
+            return 0
+        cut = self.log.size - found.position
+        self.offset_index.truncate_to(offset)
+        self.time_index.truncate_to(offset)
+        self.log.truncate(found.position)
+        self.max_timestamp, self.offset_of_max_timestamp = self.time_index.last_entry
+        for last in self.batches(self._indexed_position(self.offset_index.last_offset, None).position):
+            header = last.batch.header
+            if header.max_timestamp > self.max_timestamp:
+                self.max_timestamp, self.offset_of_max_timestamp = header.max_timestamp, header.last_offset
+        self._first_timestamp = None
+        return cut
+
+    def close_for_appends(self) -> None:
+        """Put the largest timestamp into the time index: the segment takes no more. Raises StorageFull."""
+        self.time_index.maybe_append(self.max_timestamp, self.offset_of_max_timestamp, at_close=True)
+        self.offset_index.close_for_appends()
+        self.time_index.close_for_appends()
+
+    def flush(self) -> None:
+        """Make everything outlive a power cut. Raises StorageFull."""
+        self.offset_index.write_out()
+        self.time_index.write_out()
+        self.log.flush()
+        self.offset_index.file.flush()
+        self.time_index.file.flush()
+
+    def close(self) -> None:
+        for file in (self.log, self.offset_index.file, self.time_index.file):
+            file.close()
+
+    def files(self) -> list[str]:
+        """The names of its files that are there."""
+        present = set(self.folder.names())
+        names = [file_name(self.base_offset, suffix) + self.stage for suffix in (LOG, INDEX, TIME_INDEX, TXN_INDEX)]
+        return [name for name in names if name in present]
+
+    def change_stage(self, stage: str) -> None:
+        """Rename all files: .cleaned to .swap, .swap to none. The `.log` last: it is what a restart goes by."""
+        for name in reversed(self.files()):
+            self.folder.rename(name, name.removesuffix(self.stage) + stage if self.stage else name + stage)
+        self.stage = stage
+        for file, suffix in ((self.log, LOG), (self.offset_index.file, INDEX), (self.time_index.file, TIME_INDEX)):
+            file.name = file_name(self.base_offset, suffix) + stage
+
+    # --- inside
+
+    def _add_rows(self, largest_offset: int, position: int) -> None:
+        self.offset_index.append(largest_offset, position)
+        self.time_index.maybe_append(self.max_timestamp, self.offset_of_max_timestamp)
+        self._bytes_since_row = 0
+        self.is_index_full = self.offset_index.is_full or self.time_index.is_full
+
+    def _waited_ms(self, max_timestamp: int, now_ms: int) -> int:
+        """How long the segment has been filling: in record time, else by the clock."""
+        first_timestamp = self._first_timestamp
+        if first_timestamp is None:
+            first = next(self.batches(), None)
+            first_timestamp = self._first_timestamp = first.batch.header.max_timestamp if first is not None else -1
+        if first_timestamp >= 0 and max_timestamp >= 0:
+            return max_timestamp - first_timestamp
+        return now_ms - self.created_ms
+
+    def _indexed_position(self, offset: int, trace: OffsetLookup | None) -> OffsetPosition:
+        entry = self.offset_index.lookup(offset, trace.index_probes if trace is not None else None)
+        if entry.position and not self._agrees(entry.position, lambda batch: batch.header.base_offset <= entry.offset):
+            self._rebuild_indexes()
+            entry = self.offset_index.lookup(offset)
+        return entry
+
+    def _indexed_timestamp(self, timestamp: int, probes: list[int] | None) -> TimestampOffset:
+        row = self.time_index.lookup(timestamp, probes)
+        if row.timestamp >= 0:
+            found = self.find(row.offset)
+            if found is None or found.batch.header.max_timestamp != row.timestamp:
+                self._rebuild_indexes()
+                row = self.time_index.lookup(timestamp)
+        return row
+
+    def _agrees(self, position: int, holds: Callable[[RecordBatch], bool]) -> bool:
+        try:
+            found = next(self.batches(position), None)
+        except CorruptRecord:
+            return False
+        return found is not None and found.batch.header.base_offset >= self.base_offset and holds(found.batch)
+
+    def _rebuild_indexes(self) -> None:
+        """Make both indexes anew from the log, which is left as it is."""
+        self._reset_indexes()
+        row_position = 0
+        for position, batch in self.batches():
+            header = batch.header
+            if header.max_timestamp > self.max_timestamp:
+                self.max_timestamp, self.offset_of_max_timestamp = header.max_timestamp, header.last_offset
+            if position - row_position > self.settings.index_interval_bytes:
+                self.offset_index.append(header.last_offset, position)
+                self.time_index.maybe_append(self.max_timestamp, self.offset_of_max_timestamp)
+                row_position = position
+
+    def _reset_indexes(self) -> None:
+        self.offset_index.file.truncate(0)
+        self.time_index.file.truncate(0)
+        self._open_indexes()
+        self.max_timestamp, self.offset_of_max_timestamp = -1, self.base_offset
+
+    def _open_indexes(self) -> None:
+        bytes_max = self.settings.segment_index_bytes
+        names = [file_name(self.base_offset, suffix) + self.stage for suffix in (INDEX, TIME_INDEX)]
+        self.offset_index = OffsetIndex(self.folder.open(names[0]), self.base_offset, bytes_max)
+        self.time_index = TimeIndex(self.folder.open(names[1]), self.base_offset, bytes_max)
+        self.is_index_full = self.offset_index.is_full or self.time_index.is_full
+
+
+def _needed_bytes(window: memoryview) -> int:
+    """How long the batch at the start of a window is, which is longer than the window; a header at least."""
+    return 12 + int.from_bytes(window[8:12], signed=True) if len(window) >= HEADER_SIZE else 1 << 62
+
+
+def _of_this_format(batch: RecordBatch | LegacyBatch) -> RecordBatch:
+    if isinstance(batch, LegacyBatch) or len(batch.data) < HEADER_SIZE:
+        raise CorruptRecord(f"a message of format {batch.magic} and {batch.size_in_bytes} bytes, which no segment of ours holds")
+    return batch
+
+
+__all__ = ["BatchPosition", "CorruptIndex", "OffsetLookup", "Segment", "file_name"]
