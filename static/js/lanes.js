@@ -7,7 +7,7 @@ export function createLane(root, rowTemplate) {
   const list = root.querySelector(".row-list"), fair = root.querySelector(".fair line"), more = root.querySelector("[data-more]");
   const routeSwatch = root.querySelector(".route rect"), algorithms = [...root.querySelectorAll("[data-algorithm]")];
   const figures = createFigures(root.querySelector("dl")), twin = createTwin(root), rows = new Map();
-  let fairX = null, ruleKey = "";
+  let fairX = null, rules = null;
   for (const element of list.children) rows.set(element.dataset.consumer, createRow(element));
 
   return function write(lane) {
@@ -20,9 +20,8 @@ export function createLane(root, rowTemplate) {
       for (const end of ["x1", "x2"]) fair.setAttribute(end, fairX ?? 0);
       fair.toggleAttribute("hidden", fairX === null);
     }
-    const key = lane.algorithms.map((item) => `${item.label}${item.pressed}`).join();
-    if (key !== ruleKey) writeRules(algorithms, lane.algorithms);
-    ruleKey = key;
+    if (lane.algorithms !== rules) writeRules(algorithms, lane.algorithms);
+    rules = lane.algorithms;
     writeRows(list, rows, rowTemplate, lane.rows);
     if (lane.twin) twin(lane.twin);
   };

@@ -10,8 +10,8 @@ const BAR_WIDTH = 312, SEGMENTS_MAX = 4;
 const PRIMARY = { pulsar: ["consistent_hash", "auto_split", "sticky"] };
 const MANY_JOINED = ["pulsar.join", "rabbitmq.join"];
 
-// limits: rig id -> how many rows its list shows. withTwins: tables cost more than they are looked at, so the caller says when.
-export function present(view, words, { limits = {}, withTwins = true } = {}) {
+// limits: rig id -> how many rows its list shows. withTwins: tables cost more than they are looked at, so the caller says when. only: the lanes to present.
+export function present(view, words, { limits = {}, withTwins = true, only = view.rig_order } = {}) {
   const say = speaker(words), workload = view.workload;
   return {
     slots: {
@@ -24,7 +24,7 @@ export function present(view, words, { limits = {}, withTwins = true } = {}) {
       rate: number(workload.rate),
       ...current(view, say),
     },
-    lanes: view.rig_order.map((id) => lane(id, view.rigs[id], view, words, say, limits[id] ?? ROWS_MAX, withTwins)),
+    lanes: only.map((id) => lane(id, view.rigs[id], view, words, say, limits[id] ?? ROWS_MAX, withTwins)),
   };
 }
 
@@ -94,7 +94,7 @@ function lane(id, rig, view, words, say, limit, withTwins) {
     },
     figures: figures(model, rig, bill, words, say),
     route_color: route?.consumer ? rig.consumers[route.consumer]?.color ?? null : null,
-    algorithms: algorithms(model, rig, say),
+    algorithms: algorithms(model, rig, say, words),
     fair_x: fair === null ? null : figure((fair / scale) * BAR_WIDTH, 1),
     rows: rig.order.slice(0, limit).map((name) => row(rig.consumers[name], scale, view.at_us, words, say)),
     twin: withTwins ? twin(rig, words) : null,
@@ -164,7 +164,18 @@ function routeWords(model, route, say) {
   return { route_key: key, route_unit: unit, route_to: route.consumer || nobody };
 }
 
-function algorithms(model, rig, say) {
+// The switch changes only with the rule and the language, so its words are kept.
+const switches = new WeakMap();
+
+function algorithms(model, rig, say, words) {
+  const kept = switches.get(rig.algorithms);
+  if (kept?.algorithm === rig.algorithm && kept.words === words) return kept.list;
+  const list = switchOf(model, rig, say);
+  switches.set(rig.algorithms, { algorithm: rig.algorithm, words, list });
+  return list;
+}
+
+function switchOf(model, rig, say) {
   const offered = rig.algorithms.map(({ id, document }) => ({
     id, document, pressed: id === rig.algorithm, label: say(`${model}.${id}`), about: say(`${model}.${id}.about`),
   }));

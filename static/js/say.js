@@ -35,6 +35,7 @@ export function clock(us) {
 }
 
 export function fill(text, params, words) {
+  if (!text.includes("{")) return text;
   return text.replace(PLACE, (_, name, one, many) => {
     const value = params[name];
     if (many !== undefined) return fill(value === 1 ? one : many, params, words);

@@ -22,20 +22,21 @@ import * as timeline from "./visuals/timeline.js";
 import { showWhy } from "./why.js";
 
 const VISUALS = { ring: hashRing, ranges: rangeSplit, grid: partitionGrid, clients: clientGrid, queue: queueDispatch };
+const REST_MS = 250;
 const $ = (id) => document.getElementById(id);
 const main = $("main"), freshness = createFreshness();
 const slots = [...document.querySelectorAll("[data-slot]")].filter((element) => !element.closest("[data-lane]"))
   .map((element) => [element.dataset.slot, textOnce(element)]);
 const lanes = [...document.querySelectorAll("[data-lane]")].map((root) => ({
-  id: root.dataset.lane, root, write: createLane(root, $("row")), picture: root.querySelector("[data-picture]"), kind: null,
+  id: root.dataset.lane, root, write: createLane(root, $("row")), picture: root.querySelector("[data-picture]"), kind: null, seq: -1,
 }));
 const tabs = new Map([...document.querySelectorAll("[data-tab]")].map((tab) => [tab.dataset.tab, tab]));
 const tabTexts = new Map([...tabs].map(([id, tab]) => [id, textOnce(tab.querySelector("b"))]));
 const skewChart = createSkewChart($("skew"), page.urls.plotly);
 const limits = Object.fromEntries(lanes.map(({ id }) => [id, ROWS_MAX]));
 
-let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, isForced = true, twinsAt = -Infinity, sizes = null, drawMs = 0;
-let socket = null, speedKey = "";
+let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, isForced = true, twinsAt = [-Infinity, -Infinity], sizes = null, drawMs = 0;
+let socket = null, speedKey = "", timelineKey = "", timelineAt = -Infinity, changeKey = "", isOdd = false, restTimer = 0;
 
 // -- drawing ---------------------------------------------------------------------------------------------------------------------------
 
@@ -53,29 +54,55 @@ function drawFrame() {
   isDirty = false;
   const begun = performance.now();
   if (!sizes) measure();
-  const withTwins = isForced || begun - twinsAt > 1000;
-  if (withTwins) twinsAt = begun;
-  const shown = present(view, words(), { limits, withTwins });
-  for (const [name, set] of slots) set(shown.slots[name]);
-  shown.lanes.forEach((lane) => {
-    lane.route_paint = paint(lane.route_color);
-    tabTexts.get(lane.id)?.(lane.slots.hero);
-    drawLane(lanes.find(({ id }) => id === lane.id), lane);
-  });
-  document.querySelector(".lanes").toggleAttribute("data-about", shown.lanes.some(({ algorithms }) => algorithms.some(({ pressed, document: isArticle }) => pressed && isArticle)));
-  if (sizes.stream > 40) stream.render($("stream"), view, { width: sizes.stream, say });
-  if (sizes.timeline > 40) timeline.render($("timeline"), view, { width: sizes.timeline, say });
+  const due = lanesDue(), isWhole = due.length === lanes.length;
+  const withTwins = isForced || begun - twinsAt[Number(isOdd)] > 1000;
+  if (withTwins) twinsAt = isWhole ? [begun, begun] : twinsAt.with(Number(isOdd), begun);
+  const shown = present(view, words(), { limits, withTwins, only: due });
+  if (isWhole || isOdd) {
+    for (const [name, set] of slots) set(shown.slots[name]);
+    if (sizes.stream > 40) stream.render($("stream"), view, { width: sizes.stream, say });
+  }
+  shown.lanes.forEach((lane) => drawLane(lanes.find(({ id }) => id === lane.id), lane));
+  if (isWhole) {
+    $("lanes").toggleAttribute("data-about", shown.lanes.some(({ algorithms }) => algorithms.some((rule) => rule.pressed && rule.document)));
+  }
+  if (sizes.timeline > 40 && isTimelineDue(begun)) timeline.render($("timeline"), view, { width: sizes.timeline, say });
   drawTransport();
   drawChart(withTwins);
   showFreshness();
-  main.dataset.seq = seq;
+  main.dataset.seq = Math.min(...lanes.map((lane) => lane.seq));
   socket?.acknowledge(seq);
   isForced = false;
   drawMs = performance.now() - begun;
 }
 
+// While only traffic moves, the lanes take turns, half of them a frame and the strip with one half: five times a second is as fast as
+// figures can be read. A command's effect is drawn in all lanes at once, and so is the last frame before a rest.
+function lanesDue() {
+  const marks = view.rig_order.map((id) => [view.rigs[id].bill?.position, view.rigs[id].bill?.settled, view.rigs[id].sentence.code]);
+  const key = [Object.keys(view.timeline).at(-1), view.caption.code, ...marks].join();
+  clearTimeout(restTimer);
+  const isWhole = isForced || key !== changeKey || !view.playing;
+  changeKey = key;
+  if (isWhole) return view.rig_order;
+  restTimer = setTimeout(redraw, REST_MS);
+  isOdd = !isOdd;
+  return view.rig_order.filter((_, index) => index % 2 === Number(isOdd));
+}
+
+// Its ticks drift by a pixel in many frames: twice a second will do, but a new command shows at once.
+function isTimelineDue(now) {
+  const key = `${Object.keys(view.timeline).length}/${view.caption.code}/${page.language}`;
+  if (!isForced && key === timelineKey && now - timelineAt < 500) return false;
+  [timelineKey, timelineAt] = [key, now];
+  return true;
+}
+
 function drawLane(lane, texts) {
+  texts.route_paint = paint(texts.route_color);
+  tabTexts.get(lane.id)?.(texts.slots.hero);
   lane.write(texts);
+  lane.seq = seq;
   if (sizes.narrow && !lane.root.hasAttribute("data-open")) return;   // one lane at a time on a phone
   const rig = view.rigs[lane.id], { kind } = rig.picture, visual = VISUALS[kind];
   if (lane.kind !== kind) {
@@ -144,7 +171,6 @@ function onMessage(message) {
 
 function redraw() {
   isForced = true;
-  sizes = null;
   schedule();
 }
 
@@ -163,7 +189,10 @@ receive({ type: "snapshot", epoch: page.epoch, seq: page.seq, view });
 createControls({ view: () => view });
 window.highwater = { view: () => view, drop: () => socket.drop() };   // for tests, and for whoever opens the console
 onLanguage(redraw);
-addEventListener("resize", redraw);
+addEventListener("resize", () => {
+  sizes = null;
+  redraw();
+});
 setInterval(showFreshness, 1000);
 
 document.addEventListener("click", (event) => {

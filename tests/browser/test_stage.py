@@ -35,8 +35,7 @@ def test_opens_with_four_lanes_that_move(page: Page) -> None:
         assert rows(page, lane) == ["c1", "c2", "c3"]
         assert page.eval_on_selector(f"#{lane} .pic svg", "svg => svg.children.length") > 5
     clock = page.text_content(".clock")
-    wait_frame(page)
-    assert page.text_content(".clock") != clock
+    page.wait_for_function("clock => document.querySelector('.clock').textContent !== clock", arg=clock)
     expect(page.locator("#fresh")).to_have_attribute("data-state", "live")
     save(page, "stage-light")
 

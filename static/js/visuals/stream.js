@@ -13,12 +13,13 @@ export function layout(view, { width, say }) {
   const frequent = [...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).map(([name]) => name);
   const lines = isFlights ? frequent.slice(0, LINES).sort() : frequent.slice(0, LINES - 1);
   if (!isFlights && frequent.length > LINES - 1) lines.push(say("workload.others"));
-  const pitch = Math.min(9.4, (width - LEFT - 12) / COUNT), mark = Math.max(2, pitch - 2.4);
+  const pitch = Math.min(9.4, (width - LEFT - 12) / COUNT), side = Math.max(2, pitch - 2.4).toFixed(1);
   const x = (place) => LEFT + (COUNT - indexes.length + place) * pitch;
   let path = "";
   indexes.forEach((index, place) => {
     if (place === indexes.length - 1) return;
-    path += `M${x(place).toFixed(1)} ${lineY(lines, nameOf(view.recent[index]))}h${mark.toFixed(1)}`;
+    // Filled boxes: the browser would work out the outline of 64 strokes anew in each frame.
+    path += `M${x(place).toFixed(1)} ${lineY(lines, nameOf(view.recent[index])) - 4}h${side}v8h-${side}z`;
   });
   const shapes = lines.map((name, line) => ({ id: `line-${line}`, tag: "text", x: 0, y: 13 + line * 12, class: "n m tiny", text: name.slice(0, 5) }));
   shapes.push({ id: "marks", tag: "path", d: path, class: "marks" });
