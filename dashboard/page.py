@@ -35,14 +35,18 @@ def base_context(request: HttpRequest, item: str) -> Json:
     return {"page": page_of(request, item), "catalogue": catalogue()}
 
 
-def lab_page(lab_id: str, *, seq: int, epoch: int, is_owner: bool, csrf: str) -> Json:
-    """The part of the page that is about one lab: where its frames come from and its commands go."""
+def lab_page(lab_id: str, *, seq: int, epoch: int, is_owner: bool, csrf: str, stopped: str = "") -> Json:
+    """The part of the page that is about one lab: where its frames come from and its commands go.
+
+    stopped: why the lab will not move again, empty while it can.
+    """
     return {
         "lab": lab_id,
         "seq": seq,
         "epoch": epoch,
         "owner": is_owner,
         "csrf": csrf,
+        "stopped": stopped,
         "urls": {
             "commands": f"/api/labs/{lab_id}/commands/",
             "fork": f"/api/labs/{lab_id}/fork/",

@@ -101,10 +101,10 @@ def _current(view: Json, say: Any) -> Json:
 def _lane(rig_id: str, rig: Json, view: Json, words: Words, say: Any) -> Json:
     model, route, bill = rig["model"], rig["route"], rig["bill"]
     slots = {
-        "title": say(f"lane.{model}"),
+        "title": _own_name(say(f"lane.{model}"), rig_id, model),
         "note": _note(model, rig, say),
         "about": say(f"{model}.{rig['algorithm']}.about"),
-        "tab": say(f"rig.{model}"),
+        "tab": _own_name(say(f"rig.{model}"), rig_id, model),
         **_hero(model, bill, say),
         "sentence": _sentence(rig, view, say),
         **_route(model, route, say),
@@ -130,6 +130,11 @@ def _lane(rig_id: str, rig: Json, view: Json, words: Words, say: Any) -> Json:
         "rows": [_row(rig["consumers"][name], scale, view["at_us"], words, say) for name in rig["order"][:ROWS_MAX]],
         "twin": twin(rig, words),
     }
+
+
+def _own_name(title: str, rig_id: str, model: str) -> str:
+    """A lab may hold one model twice; then the lanes tell themselves apart by their ids."""
+    return title if rig_id == model else f"{title} {rig_id}"
 
 
 def _note(model: str, rig: Json, say: Any) -> str:

@@ -25,6 +25,7 @@ CHROME = {
     "notice.unreachable": _("The server does not answer. What you see may be old; please try again."),
     "notice.refused": _("Not done: {reason}"),
     "notice.failed": _("Not done: the server answered {status}."),
+    "notice.stopped": _("This lab has stopped and is shown as it last was: {reason}"),
     "notice.copied": _("Link copied."),
     "notice.copy_by_hand": _("Copy this link: {link}"),
     "notice.own_copy": _("This lab belongs to someone else. You can look on, or make your own copy and change that."),

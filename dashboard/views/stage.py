@@ -67,7 +67,8 @@ async def _stage_page(request: HttpRequest, lab: Lab, visitor: str | None) -> Ht
 def _draw(request: HttpRequest, lab: Lab, visitor: str | None, snapshot: dict[str, Any]) -> HttpResponse:
     context = base_context(request, "stage")
     is_owner = access.is_owner(lab, bearer=None, visitor=visitor)
-    context["page"] |= lab_page(lab.pk, seq=snapshot["seq"], epoch=snapshot["epoch"], is_owner=is_owner, csrf=get_token(request))
+    context["page"] |= lab_page(lab.pk, seq=snapshot["seq"], epoch=snapshot["epoch"], is_owner=is_owner, csrf=get_token(request),
+                                stopped=lab.failed_reason)  # fmt: skip
     context |= stage_context(snapshot["view"], context["catalogue"][context["page"]["language"]])
     return render(request, "dashboard/stage.html", context)
 

@@ -42,6 +42,8 @@ export function createControls({ view }) {
     }
   }
 
+  if (page.stopped) notice(say("notice.stopped", { reason: page.stopped }), { label: say("notice.make_copy"), onAction: () => copyTo({}, null) });
+
   const add = (count, near) => command(near, { kind: "join", args: { count } });
   const play = (near) => command(near, { kind: view().playing ? "pause_lab" : "play" });
   const step = (near) => (view().playing ? undefined : command(near, { kind: "step" }));

@@ -80,10 +80,10 @@ function lane(id, rig, view, words, say, limit, withTwins) {
   return {
     id, model,
     slots: {
-      title: say(`lane.${model}`),
+      title: ownName(say(`lane.${model}`), id, model),
       note: note(model, rig, say),
       about: say(`${model}.${rig.algorithm}.about`),
-      tab: say(`rig.${model}`),
+      tab: ownName(say(`rig.${model}`), id, model),
       ...hero(model, bill, say),
       sentence: sentence(rig, view, say),
       ...routeWords(model, route, say),
@@ -103,6 +103,9 @@ function lane(id, rig, view, words, say, limit, withTwins) {
 
 const least = (list) => list.reduce((a, b) => Math.min(a, b));
 const most = (list) => list.reduce((a, b) => Math.max(a, b));
+
+// A lab may hold one model twice; then the lanes tell themselves apart by their ids.
+export const ownName = (title, id, model) => (id === model ? title : `${title} ${id}`);
 
 function note(model, rig, say) {
   if (model === "kafka" && rig.picture.state !== "Stable") return say(`phase.${rig.picture.state}`);

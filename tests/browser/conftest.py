@@ -1,6 +1,7 @@
 """A real Chromium on the real processes: one site for all stories, a new browser profile (hence a new visitor and lab) for each."""
 
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,15 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, s
 
 from tests.supervisor.site import SupervisedSite
 
-CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
 PATIENCE_MS = 15_000
+
+
+def executable() -> str:
+    """The system's own Chromium: one cannot be downloaded everywhere. CHROMIUM names another."""
+    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    assert found, "the browser tests need Chromium: see `make browser`"
+    return found
 
 
 @pytest.fixture(scope="session")
@@ -28,7 +35,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SupervisedSite]:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        chromium = playwright.chromium.launch(executable_path=executable(), args=ARGUMENTS)
         yield chromium
         chromium.close()
 
@@ -83,9 +90,7 @@ def wait_frame(page: Page, after: int | None = None) -> int:
 
 
 def wait_text(page: Page, selector: str, text: str) -> None:
-    page.wait_for_function(
-        "([selector, text]) => document.querySelector(selector)?.textContent.includes(text)", arg=[selector, text]
-    )
+    page.wait_for_function("([selector, text]) => document.querySelector(selector)?.textContent.includes(text)", arg=[selector, text])
 
 
 def save(page: Page, name: str) -> None:

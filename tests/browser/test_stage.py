@@ -12,6 +12,7 @@ from tests.browser.conftest import drawn_seq, open_stage, save, wait_frame, wait
 from tests.supervisor.site import SupervisedSite
 
 LANES = ("pulsar", "kafka", "tubemq", "rabbitmq")
+MILLION = {"count": 1_000_000}
 Profile = Callable[..., BrowserContext]
 
 
@@ -175,7 +176,10 @@ def test_two_tabs_see_the_same_lab(page: Page) -> None:
     seq = max(drawn_seq(page), drawn_seq(other))
     for tab in (page, other):
         tab.wait_for_function("seq => Number(document.getElementById('main').dataset.seq) >= seq", arg=seq)
-    texts = [tab.eval_on_selector_all("[data-lane] [data-slot], [data-lane] [data-field]", "all => all.map((e) => e.textContent)") for tab in (page, other)]
+    texts = [
+        tab.eval_on_selector_all("[data-lane] [data-slot], [data-lane] [data-field]", "all => all.map((e) => e.textContent)")
+        for tab in (page, other)
+    ]
     assert texts[0] == texts[1]
 
 
@@ -222,7 +226,9 @@ def test_a_command_sent_twice_after_a_lost_answer_is_done_once(page: Page) -> No
 
 
 def test_what_the_server_refuses_is_said_at_the_control(page: Page) -> None:
-    page.route("**/commands/", lambda route: route.continue_(post_data=json.dumps({**route.request.post_data_json, "args": {"count": 1_000_000}})))
+    page.route(
+        "**/commands/", lambda route: route.continue_(post_data=json.dumps({**route.request.post_data_json, "args": {"count": 1_000_000}}))
+    )
     before = page.text_content("h1")
     page.click("#add")
     expect(page.locator("#notice")).to_be_visible()
@@ -290,7 +296,11 @@ def test_every_control_has_a_name_and_a_visible_focus(page: Page) -> None:
     seen = set()
     for _ in range(30):
         page.keyboard.press("Tab")
-        seen.add(page.evaluate("() => document.activeElement.id || document.activeElement.dataset.algorithm || document.activeElement.dataset.verb"))
+        seen.add(
+            page.evaluate(
+                "() => document.activeElement.id || document.activeElement.dataset.algorithm || document.activeElement.dataset.verb"
+            )
+        )
         assert page.evaluate("() => getComputedStyle(document.activeElement).outlineStyle") != "none"
     assert {"language", "theme", "add", "pick-key", "range", "crash"} <= seen
 

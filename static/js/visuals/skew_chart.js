@@ -1,6 +1,8 @@
 // Skew over time for all lanes, drawn by Plotly (loaded when it is first seen) at most once a second. Lines differ by dash and weight and
 // carry their name at the end; colour stays with the consumers.
 
+import { ownName } from "../present.js";
+
 const DASHES = { pulsar: "solid", kafka: "dash", tubemq: "dot", rabbitmq: "longdashdot" };
 const WEIGHTS = { pulsar: 2.5, kafka: 2, tubemq: 2, rabbitmq: 1.5 };
 const SEEN = 0.3;                                      // of the chart on screen, before it costs anything
@@ -10,7 +12,7 @@ const GAP = 0.06;                                      // of the height, between
 export function layout(view, { say, colors }) {
   const seconds = Object.keys(view.history).map(Number).sort((a, b) => a - b);
   const traces = view.rig_order.map((id) => ({
-    x: seconds, y: seconds.map((second) => view.history[second]?.[id] ?? null), name: say(`rig.${view.rigs[id].model}`), mode: "lines", type: "scatter",
+    x: seconds, y: seconds.map((second) => view.history[second]?.[id] ?? null), name: ownName(say(`rig.${view.rigs[id].model}`), id, view.rigs[id].model), mode: "lines", type: "scatter",
     line: { color: colors.ink, width: WEIGHTS[view.rigs[id].model], dash: DASHES[view.rigs[id].model] }, hovertemplate: "%{y:.2f}",
   }));
   const values = traces.flatMap((trace) => trace.y).filter((value) => value !== null);
