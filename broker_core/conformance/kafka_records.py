@@ -1,17 +1,18 @@
 """Kafka's recorded bytes against our log: batches written and read, damaged batches, numbers and checksums, the cleaner."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
 from crc32c import crc32c
 
 from broker_core.conformance.result import CaseResult, case, compare
+from broker_core.kafka.log.batch_filter import BatchRetention, filter_batch
 from broker_core.kafka.log.batch_reader import read_batches
 from broker_core.kafka.log.codecs import Codec
 from broker_core.kafka.log.errors import CodecFailed, CorruptRecord, InvalidRecord, LogError, UnknownCodec
 from broker_core.kafka.log.legacy import LegacyBatch
-from broker_core.kafka.log.record import Record
+from broker_core.kafka.log.record import Record, RecordSpan
 from broker_core.kafka.log.record_batch import (
     CONTROL,
     DELETE_HORIZON,
@@ -73,6 +74,12 @@ def run_varint_crc(document: Json) -> Iterator[CaseResult]:
     for index, (text, crc) in enumerate(document.get("crc32c", [])):
         case_id = f"crc32c/{index}"
         yield case(case_id, partial(_checksum, case_id, text, crc))
+
+
+def run_compaction_filter(document: Json) -> Iterator[CaseResult]:
+    """The cleaner's rewriting of batches: the same bytes, or for codecs the same fields."""
+    for row in document["cases"]:
+        yield case(row["id"], partial(_filtered, row))
 
 
 def batch_fields(batch: RecordBatch) -> Json:
@@ -215,6 +222,45 @@ def _read_as_it_is(batch: RecordBatch | LegacyBatch) -> Json:
         # Ours looks at the size first; the original runs over the end of its buffer.
         outcome = "IndexOutOfBoundsException"
     return {"ensure_valid": _outcome(batch.ensure_valid), "records": outcome, "records_read": len(read)}
+
+
+def _filtered(row: Json) -> CaseResult:
+    keep_offsets = frozenset(row["keep_offsets"])
+    kept: list[RecordBatch] = []
+    max_offset = -1
+    read = _of_this_format(bytes.fromhex(row["input_hex"]))
+    for batch in read:
+        base = batch.header.base_offset
+        left, largest = filter_batch(
+            batch,
+            BatchRetention[row["batch_retention"]],
+            partial(_is_kept, base, keep_offsets),
+            is_marker_of_empty_transaction=batch.header.is_control and row["control_batches_are_for_empty_txn"],
+            delete_horizon_ms=row["current_time"] + row["delete_retention_ms"],
+        )
+        max_offset = max(max_offset, largest)
+        if left is not None:
+            kept.append(left)
+    output = b"".join(batch.data for batch in kept)
+    got: Json = {
+        "messages_read": sum(batch.header.record_count for batch in read),
+        "messages_retained": sum(batch.header.record_count for batch in kept),
+        "bytes_read": sum(batch.size_in_bytes for batch in read),
+        "max_offset": max_offset,
+        "max_timestamp": max((batch.header.max_timestamp for batch in kept), default=-1),
+        "output": [batch_fields(batch) for batch in kept],
+    }
+    expected: Json = {name: row[name] for name in got}
+    if row["compare"] == "byte_exact":
+        got |= {"output_hex": output.hex(), "bytes_retained": len(output)}
+        expected |= {"output_hex": row["output_hex"], "bytes_retained": row["bytes_retained"]}
+    else:
+        got["output"], expected["output"] = (list(map(_without_stream, side["output"])) for side in (got, expected))
+    return compare(row["id"], expected, got)
+
+
+def _is_kept(base_offset: int, keep_offsets: frozenset[int], spans: Sequence[RecordSpan]) -> list[bool]:
+    return [base_offset + span[4] in keep_offsets for span in spans]
 
 
 def _number(

@@ -52,11 +52,8 @@ KINDS = (
     Kind("assignor_sequences", {"sequences": {"assignor", "steps"}}, kafka.run_assignor_sequences),
     Kind("batches", {"batches_sets": {"hex", "batches", "reencode"}}, kafka_records.run_batches),
     Kind("corrupt", {"cases": {"hex", "change", "batch_iteration"}}, kafka_records.run_corrupt),
-    Kind(
-        "varint_crc",
-        {"malformed": {"hex", "read_varlong"}},
-        kafka_records.run_varint_crc,
-    ),
+    Kind("compaction_filter", {"cases": {"input_hex", "keep_offsets"}}, kafka_records.run_compaction_filter),
+    Kind("varint_crc", {"malformed": {"hex", "read_varlong"}}, kafka_records.run_varint_crc),
     Kind(
         "mod_assign",
         {

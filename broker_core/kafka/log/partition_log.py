@@ -375,14 +375,14 @@ class PartitionLog:
         self.epochs.truncate_from_end(-1)
         self.producers = ProducerState()
 
-    def delete_files_of(self, segments: Iterable[Segment], now_ms: int) -> None:
+    def delete_files_of(self, segments: Iterable[Segment], now_ms: int, *, with_snapshots: bool = True) -> None:
         """Rename to `.deleted`, and remove when the delay is over: a reader may be in the middle of them."""
         due_ms = now_ms + self.settings.file_delete_delay_ms
         for segment in segments:
             segment.close()
             names = segment.files()
             snapshot = file_name(segment.base_offset, SNAPSHOT)
-            if snapshot in self.folder.names():
+            if with_snapshots and snapshot in self.folder.names():
                 names.append(snapshot)
             for name in names:
                 self.folder.rename(name, name + DELETED)

@@ -145,7 +145,12 @@ class ProducerState:
     def is_last_batch(self, header: BatchHeader) -> bool:
         """Whether a batch is the last one that a producer wrote: compaction keeps it, emptied, for its sequence."""
         entry = self.entries.get(header.producer_id)
-        return entry is not None and bool(entry.batches) and entry.batches[-1].last_offset == header.last_offset
+        if entry is None:
+            return False
+        if entry.batches:
+            return entry.batches[-1].last_offset == header.last_offset
+        # Only a marker is known of it: the marker fences older epochs.
+        return header.is_control and header.producer_epoch == entry.producer_epoch
 
     def forget_expired(self, now_ms: int, expiration_ms: int) -> None:
         """Drop producers without an open transaction that have been silent for so long."""

@@ -20,7 +20,7 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from broker_core.kafka.log.batch_reader import read_batches
-from broker_core.kafka.log.errors import LogError
+from broker_core.kafka.log.errors import CorruptRecord, LogError
 from broker_core.kafka.log.index_file import CorruptIndex
 from broker_core.kafka.log.leader_epochs import LeaderEpochs
 from broker_core.kafka.log.producer_state import CorruptSnapshot, ProducerState
@@ -176,7 +176,7 @@ def _open_segments(folder: Folder, settings: LogSettings, now_ms: int, steps: li
                 if not has_indexes:
                     raise CorruptIndex(f"{name}: an index is missing")
                 segment.check()
-            except CorruptIndex as error:
+            except (CorruptIndex, CorruptRecord) as error:
                 steps.append(f"{error}: made anew")
                 segment.recover()
             segments.append(segment)

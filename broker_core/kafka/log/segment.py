@@ -190,12 +190,16 @@ class Segment:
         """
         self._reset_indexes()
         position = row_position = 0
+        next_offset = self.base_offset
         try:
             for position, batch in self.batches():
                 batch.ensure_valid()
                 header = batch.header
-                if header.last_offset < header.base_offset or header.base_offset < self.base_offset:
-                    raise CorruptRecord(f"offset {header.base_offset} at {position} is not of this segment")
+                # The CRC leaves the base offset out, so it is asked for itself: offsets only rise, within the span.
+                is_in_order = next_offset <= header.base_offset <= header.last_offset
+                if not is_in_order or header.last_offset - self.base_offset > RELATIVE_OFFSET_MAX:
+                    raise CorruptRecord(f"offset {header.base_offset} at {position}, after {next_offset - 1}")
+                next_offset = header.next_offset
                 if header.max_timestamp > self.max_timestamp:
                     self.max_timestamp, self.offset_of_max_timestamp = header.max_timestamp, header.last_offset
                 if position - row_position > self.settings.index_interval_bytes:
@@ -215,9 +219,13 @@ class Segment:
         return cut
 
     def check(self) -> None:
-        """Raise CorruptIndex unless both indexes can be this log's."""
+        """Raise CorruptIndex unless both indexes can be those of this log, closed."""
         self.offset_index.check(self.log.size)
         self.time_index.check()
+        # What was lost at a time index's end looks whole; the last batches tell.
+        for _, batch in self.batches(self._indexed_position(self.offset_index.last_offset, None).position):
+            if batch.header.max_timestamp > self.time_index.last_entry.timestamp:
+                raise CorruptIndex(f"{self.time_index.file.name}: the log holds later records")
 
     def truncate_to(self, offset: int) -> int:
         """Drop everything from the batch that holds the offset on. Returns how many bytes were cut off."""

@@ -73,6 +73,7 @@ CHANGES: list[tuple[str, str, str, Callable[[Row], None]]] = [
     ("kafka", "assignor_sequences", "sequences", lambda row: swap_owner(row["steps"][0]["rounds"][0]["assignment"])),
     ("kafka/records", "batches", "batches_sets", plus_one("batches", 0, "records", 0, "offset")),
     ("kafka/records", "corrupt", "cases", plus_one("batches_seen")),
+    ("kafka/records", "compaction_filter", "cases", plus_one("max_timestamp")),
     ("kafka/records", "varint_crc", "malformed", plus_one("read_varlong")),
     ("tubemq", "mod_assign", "cases", lambda row: swap_owner(row["owned_by_node"])),
     ("tubemq", "mod_assign", "scale_changes", plus_one("moved_count")),

@@ -1,0 +1,267 @@
+"""Compaction: of each key only the last record stays, and the log gets shorter without losing its meaning.
+
+    before   0:a 1:b 2:a 3:c | 4:b 5:a 6:- | 7:c ...              first dirty offset 0, the active segment is left alone
+    map      a->5  b->4  c->3  (one pass over the dirty part)
+    after    3:c 4:b 5:a     | 7:c ...                            offsets stay, with gaps; first dirty offset 7
+
+The log has a clean part, compacted before, and a dirty one behind it. A round reads the keys of the dirty part into a
+map of bounded memory, as far as that reaches, then rewrites every segment up to there, small neighbours into one.
+
+    a record stays   behind the map's last offset; or it is the last one of its key, and has a value or is a tombstone
+                     whose horizon has not come. A record without a key goes.
+    a transaction    that was aborted goes. Its marker, and that of one without records left, get a horizon, as tombstones do.
+    a producer's     last batch stays, emptied if need be: it holds the sequence that comes next.
+
+The new segment is written as `.cleaned`, flushed, renamed `.swap`; then the old ones go, then it takes its name. After a
+crash at any of these steps there is either the old log or the new one (recovery.py).
+
+Source: Kafka 3.9 core LogCleaner, LogCleanerManager, Cleaner. The rewriting: batch_filter.py. The map: offset_map.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from broker_core.kafka.log.batch_filter import BatchRetention, Keep, filter_batch, plain_records
+from broker_core.kafka.log.cleaned_transactions import CleanedTransactions
+from broker_core.kafka.log.offset_map import OffsetMap
+from broker_core.kafka.log.partition_log import PartitionLog
+from broker_core.kafka.log.producer_state import ProducerState
+from broker_core.kafka.log.record import RecordSpan, record_spans
+from broker_core.kafka.log.record_batch import RecordBatch
+from broker_core.kafka.log.segment import CLEANED, INDEX, LOG, RELATIVE_OFFSET_MAX, SWAP, TIME_INDEX, TXN_INDEX, Segment, file_name
+from broker_core.kafka.log.settings import LONG_MAX
+from broker_core.kafka.log.transaction_index import add_aborted
+
+
+@dataclass(frozen=True, slots=True)
+class LogToClean:
+    """What there is to do in one log.
+
+    first_dirty_offset: what was cleaned before ends here. uncleanable_offset: no further, today. clean_bytes,
+    cleanable_bytes: by whole segments. must_clean: older than max.compaction.lag.ms.
+    """
+
+    first_dirty_offset: int
+    uncleanable_offset: int
+    clean_bytes: int
+    cleanable_bytes: int
+    must_clean: bool
+
+    @property
+    def dirty_percent(self) -> float:
+        """The dirty ratio, for showing; whether to clean is decided in whole bytes."""
+        total = self.clean_bytes + self.cleanable_bytes
+        return 100 * self.cleanable_bytes / total if total else 0.0
+
+    def is_due(self, min_dirty_percent: int) -> bool:
+        """Whether the log is to be cleaned: strictly above min.cleanable.dirty.ratio, or too old."""
+        total = self.clean_bytes + self.cleanable_bytes
+        return self.cleanable_bytes * 100 > min_dirty_percent * total or (self.must_clean and self.cleanable_bytes > 0)
+
+
+@dataclass(slots=True)
+class Cleaned:
+    """What a round came to. end_offset: the next round's first dirty offset, to be kept in cleaner-offset-checkpoint."""
+
+    end_offset: int
+    map_size: int
+    bytes_read: int = 0
+    bytes_written: int = 0
+    records_read: int = 0
+    records_kept: int = 0
+    segments_before: int = 0
+    segments_after: int = 0
+
+
+def log_to_clean(log: PartitionLog, checkpoint: int | None, now_ms: int) -> LogToClean:
+    """Work out what a round would take. checkpoint: the last round's end offset; None: never cleaned."""
+    start = log.segments[0].base_offset
+    first_dirty = start if checkpoint is None else checkpoint
+    if not log.log_start_offset <= first_dirty <= log.log_end_offset:
+        first_dirty = log.log_start_offset
+    uncleanable = min(log.last_stable_offset, log.active.base_offset)
+    dirty = [segment for segment in log.segments if _end_of(log, segment) > first_dirty]
+    if log.settings.min_compaction_lag_ms > 0:
+        for segment in dirty[:-1]:
+            if segment.largest_timestamp > now_ms - log.settings.min_compaction_lag_ms:
+                uncleanable = min(uncleanable, segment.base_offset)
+                break
+    uncleanable = max(uncleanable, first_dirty)
+    cleanable = [segment for segment in dirty if segment.base_offset < uncleanable]
+    oldest = min((segment.largest_timestamp for segment in cleanable), default=LONG_MAX)
+    return LogToClean(
+        first_dirty,
+        uncleanable,
+        sum(segment.size for segment in log.segments if _end_of(log, segment) <= first_dirty),
+        sum(segment.size for segment in cleanable),
+        now_ms - oldest > log.settings.max_compaction_lag_ms,
+    )
+
+
+def clean(log: PartitionLog, todo: LogToClean, offset_map: OffsetMap, now_ms: int) -> Cleaned:
+    """Run one round. offset_map: empty; its memory bounds how far the round reaches.
+
+    Raises StorageFull: then the old log is still there, and `.cleaned` files are removed by the next start or round.
+    """
+    end_offset = build_offset_map(log, todo, offset_map)
+    cleaned = Cleaned(end_offset, offset_map.size)
+    segments = [segment for segment in log.segments if segment.base_offset < end_offset]
+    transactions = CleanedTransactions(log.aborted_transactions(log.log_start_offset, end_offset))
+    for group in group_segments(log, segments):
+        cleaned.segments_before += len(group)
+        cleaned.segments_after += 1
+        _clean_group(log, group, offset_map, transactions, cleaned, now_ms)
+    return cleaned
+
+
+def build_offset_map(log: PartitionLog, todo: LogToClean, offset_map: OffsetMap) -> int:
+    """Read the keys of the dirty part into the map, until it is full. Returns the offset behind the last one mapped."""
+    aborted = CleanedTransactions(log.aborted_transactions(todo.first_dirty_offset, todo.uncleanable_offset))
+    for segment in log.segments:
+        end = min(_end_of(log, segment), todo.uncleanable_offset)
+        if end <= todo.first_dirty_offset or segment.base_offset >= todo.uncleanable_offset:
+            continue
+        found = segment.find(todo.first_dirty_offset)
+        for _, batch in segment.batches(found.position) if found is not None else ():
+            header = batch.header
+            if header.base_offset >= todo.uncleanable_offset:
+                break
+            if header.is_control:
+                aborted.on_marker(batch)
+            elif header.record_count and not aborted.is_aborted(batch):
+                spans = record_spans(plain_records(batch), header.record_count)
+                rows = [
+                    (span[5], header.base_offset + span[4])
+                    for span in spans
+                    if span[5] is not None and header.base_offset + span[4] >= todo.first_dirty_offset
+                ]
+                keys = [key for key, _ in rows if key is not None]
+                if offset_map.put_all(keys, [offset for _, offset in rows]) < len(keys):
+                    return offset_map.latest_offset + 1
+        offset_map.latest_offset = max(offset_map.latest_offset, end - 1)
+    return max(offset_map.latest_offset + 1, todo.first_dirty_offset)
+
+
+def group_segments(log: PartitionLog, segments: Sequence[Segment]) -> list[list[Segment]]:
+    """Put neighbours together that fit into one segment: by size, by both indexes, and by offset span."""
+    settings = log.settings
+    groups: list[list[Segment]] = []
+    for segment in segments:
+        group = groups[-1] if groups else []
+        if group and (
+            sum(member.size for member in group) + segment.size <= settings.segment_bytes
+            and _rows_fit(group, segment, settings.segment_index_bytes)
+            and _end_of(log, segment) - 1 - group[0].base_offset <= RELATIVE_OFFSET_MAX
+        ):
+            group.append(segment)
+        else:
+            groups.append([segment])
+    return groups
+
+
+def _clean_group(
+    log: PartitionLog,
+    group: list[Segment],
+    offset_map: OffsetMap,
+    transactions: CleanedTransactions,
+    cleaned: Cleaned,
+    now_ms: int,
+) -> None:
+    base = group[0].base_offset
+    for suffix in (LOG, INDEX, TIME_INDEX, TXN_INDEX):
+        log.folder.remove(file_name(base, suffix) + CLEANED)  # of a round that did not finish
+    new = Segment(log.folder, base, log.settings, now_ms, CLEANED)
+    horizon = now_ms + log.settings.delete_retention_ms
+    for segment in group:
+        for _, batch in segment.batches():
+            cleaned.bytes_read += len(batch.data)
+            cleaned.records_read += batch.header.record_count
+            retention, is_empty_marker, keeps = _fate(log.producers, batch, transactions, offset_map, now_ms)
+            left, largest = filter_batch(batch, retention, keeps, is_marker_of_empty_transaction=is_empty_marker, delete_horizon_ms=horizon)
+            if left is not None:
+                new.append(largest, left.header.max_timestamp, largest, left.data)
+                cleaned.bytes_written += len(left.data)
+                cleaned.records_kept += left.header.record_count
+    for aborted in transactions.take_kept():
+        add_aborted(log.folder, file_name(base, TXN_INDEX) + CLEANED, aborted)
+    new.close_for_appends()
+    new.flush()
+    # Retention by time falls back on the file's time where records have none: it must not look new.
+    log.folder.set_modified_ms(new.log.name, log.folder.modified_ms(group[-1].log.name))
+    swap_in(log, new, group, now_ms)
+
+
+def swap_in(log: PartitionLog, new: Segment, old: list[Segment], now_ms: int) -> None:
+    """Put a cleaned segment in the place of the old ones. A crash between any two steps leaves one of the two."""
+    new.change_stage(SWAP)
+    log.folder.sync()
+    first = log.segments.index(old[0])
+    log.segments[first : first + len(old)] = [new]
+    log.delete_files_of(old, now_ms, with_snapshots=False)
+    new.change_stage("")
+    log.folder.sync()
+
+
+def _fate(
+    producers: ProducerState,
+    batch: RecordBatch,
+    transactions: CleanedTransactions,
+    offset_map: OffsetMap,
+    now_ms: int,
+) -> tuple[BatchRetention, bool, Keep]:
+    """Decide on a batch as a whole, and on how its records are judged."""
+    header = batch.header
+    if header.is_control:
+        is_empty_marker = transactions.on_marker(batch)
+        horizon = header.delete_horizon_ms
+        goes = is_empty_marker and horizon is not None and horizon <= now_ms
+        keeps: Keep = partial(_all, not goes)
+    else:
+        is_empty_marker = False
+        goes = transactions.is_aborted(batch)
+        keeps = partial(_all, False) if goes else partial(_last_of_their_keys, batch, offset_map, now_ms)
+    if header.has_producer_id and producers.is_last_batch(header):
+        retention = BatchRetention.RETAIN_EMPTY
+    elif goes:
+        retention = BatchRetention.DELETE
+    else:
+        retention = BatchRetention.DELETE_EMPTY
+    return retention, is_empty_marker, keeps
+
+
+def _all(stays: bool, spans: Sequence[RecordSpan]) -> list[bool]:
+    return [stays] * len(spans)
+
+
+def _last_of_their_keys(batch: RecordBatch, offset_map: OffsetMap, now_ms: int, spans: Sequence[RecordSpan]) -> list[bool]:
+    """Say which records of a batch stay."""
+    header = batch.header
+    base = header.base_offset
+    if base > offset_map.latest_offset:
+        return [True] * len(spans)
+    keys = [span[5] for span in spans]
+    last = iter(offset_map.get_all([key for key in keys if key is not None]).tolist())
+    horizon = header.delete_horizon_ms
+    keeps_tombstones = horizon is None or now_ms < horizon
+    stays: list[bool] = []
+    for _, _, _, _, delta, key, has_value in spans:
+        last_offset = -1 if key is None else next(last)
+        offset = base + delta
+        stays.append(offset > offset_map.latest_offset or (key is not None and offset >= last_offset and (has_value or keeps_tombstones)))
+    return stays
+
+
+def _rows_fit(group: list[Segment], segment: Segment, index_bytes: int) -> bool:
+    members = [*group, segment]
+    offset_bytes = sum(member.offset_index.row_count * member.offset_index.row_size for member in members)
+    time_bytes = sum(member.time_index.row_count * member.time_index.row_size for member in members)
+    return offset_bytes <= index_bytes and time_bytes <= index_bytes
+
+
+def _end_of(log: PartitionLog, segment: Segment) -> int:
+    """The offset behind a segment: the next one's base."""
+    index = log.segments.index(segment)
+    return log.segments[index + 1].base_offset if index + 1 < len(log.segments) else log.log_end_offset
