@@ -8,6 +8,7 @@ re-derives that far before it decides anything. The same holds for frame numbers
 Nothing here asks the clock: the shard passes the wall time in, and tests pass what they like.
 """
 
+import logging
 from collections import deque
 from collections.abc import Callable
 
@@ -34,6 +35,7 @@ BEHIND_SHOWN_MS = 250        # less is the frame's own beat
 CHECKPOINT_RECORDS = 2_000
 FRAME_BYTES_MAX = 64 * 1024  # a longer frame is sent as a snapshot if that is shorter
 SLICE_US = 250_000           # virtual time that is derived between two looks at the wall clock, at first
+log = logging.getLogger(__name__)
 _encoder = msgspec.json.Encoder()
 
 Clock = Callable[[], float]  # wall time in seconds, from anywhere, never backwards
@@ -71,10 +73,13 @@ class LabDriver:
         self.floor_us, self.seq_floor = row.clock_floor_us, row.seq_floor
         scenario = scenario_from_json(row.scenario, core_limits())
         checkpoint = ledger.checkpoint_latest(row)
-        if checkpoint is None:
-            self.core, position = CoreLab(scenario, core_limits()), 0
-        else:
-            self.core, position = CoreLab.restore(scenario, bytes(checkpoint.state), core_limits()), checkpoint.position
+        self.core, position = CoreLab(scenario, core_limits()), 0
+        if checkpoint is not None:
+            try:
+                self.core, position = CoreLab.restore(scenario, bytes(checkpoint.state), core_limits()), checkpoint.position
+            except ReplayError as error:
+                # Another version of the code wrote it, or it is damaged. A checkpoint only saves time: the journal is the lab.
+                log.warning("lab %s: %s; it is replayed from its journal", row.pk, error)
         self.checkpoint_at = self.core.record_count
         self.journal = deque(ledger.commands_after(row, position))
         self.event_seq_stored = ledger.event_seq_last(row.pk)

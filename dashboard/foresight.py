@@ -25,6 +25,24 @@ def refusal_known(view: Json, command: Json, consumers_max: int) -> dict[str, st
         return {"consumer": _("there is no consumer %(name)s") % {"name": name}}
     if kind == "set_algorithm":
         return _algorithm_refusal(targets[command["rig"]], command["args"]["algorithm"])
+    if name is not None:
+        states = [rig["consumers"][name] for rig in targets.values() if name in rig["consumers"]]
+        return next((refusal for consumer in states if (refusal := _state_refusal(kind, name, consumer))), {})
+    return {}
+
+
+def _state_refusal(kind: str, name: str, consumer: Json) -> dict[str, str]:
+    """Whether a consumer in this state can be told so; the lab asks the same of its own (Rig.check)."""
+    state = consumer["state"]
+    has_crashed = state in ("crashed", "gone")
+    if kind == "rejoin" and not has_crashed:
+        return {"consumer": _("{consumer} has not crashed").format(consumer=name)}
+    if kind in ("crash", "pause", "resume", "slow") and has_crashed:
+        return {"consumer": _("{consumer} has crashed; it can rejoin or leave").format(consumer=name)}
+    if kind == "pause" and state == "paused":
+        return {"consumer": _("{consumer} is paused already").format(consumer=name)}
+    if kind == "resume" and state != "paused" and not consumer["slow"]:
+        return {"consumer": _("{consumer} is neither paused nor slow").format(consumer=name)}
     return {}
 
 

@@ -191,6 +191,10 @@ def lab_for_visitor(*, visitor: str) -> Lab:
 def demo_lab_ensure() -> str:
     """The id of the demo, made when there is none: run ahead to DEMO_PRE_RUN_US, then resting until somebody copies it."""
     demo = Lab.objects.filter(slug=DEMO_SLUG).first()
+    if demo is not None and demo.status == Lab.Status.FAILED:
+        # It stays under its id, with its journal, as the bug report; visitors get a new one.
+        Lab.objects.filter(pk=demo.pk, slug=DEMO_SLUG).update(slug=None)
+        demo = None
     if demo is None:
         try:
             demo = _lab_create(_checked_scenario({"name": DEMO_SLUG}), visitor=None, slug=DEMO_SLUG,

@@ -28,9 +28,9 @@ class Bill:
     shares_before: dict[str, int]
     skew_before: int | None
     redelivered_from: int
+    keys_total: int
     settled: bool = False
     keys_moved: int = 0
-    keys_total: int = 0
     space_moved_millionths: int | None = None
     partitions_moved: int | None = None
     partitions_total: int | None = None
@@ -47,7 +47,6 @@ class Bill:
     ) -> None:
         """Set what has moved since the bill was opened. Keys that appeared in between are not counted: they had no owner to leave."""
         if owners is not None and self.owners_before is not None:
-            self.keys_total = len(self.owners_before)
             self.keys_moved = sum(1 for was, now in zip(self.owners_before, owners, strict=False) if was != now)
         if units is not None and self.units_before is not None:
             before = self.units_before
@@ -58,14 +57,15 @@ class Bill:
             share = moved_share(self.space_before, (bounds, owners_now), slots, first_slot)
             self.space_moved_millionths = share.numerator * 1_000_000 // share.denominator
 
-    def to_view(self, redelivered: int, keys_total: int) -> Json:
-        """The bill as the page shows it. redelivered: records given out a second time in this rig until now."""
+    def to_view(self, redelivered: int, standing_us: int) -> Json:
+        """The bill as the page shows it. redelivered: records given out a second time in this rig until now;
+        standing_us: how long the partitions that stand still now have done so."""
         return {
             "position": self.position, "kind": self.kind, "consumer": self.consumer, "at_us": self.at_us, "settled": self.settled,
-            "keys_moved": self.keys_moved, "keys_total": self.keys_total or keys_total,
+            "keys_moved": self.keys_moved, "keys_total": self.keys_total,
             "space_moved": None if self.space_moved_millionths is None else self.space_moved_millionths / 1_000_000,
             "partitions_moved": self.partitions_moved, "partitions_total": self.partitions_total,
-            "redelivered": redelivered - self.redelivered_from, "pause_us": self.pause_us,
+            "redelivered": redelivered - self.redelivered_from, "pause_us": max(self.pause_us, standing_us),
             "skew_before": _thousandths(self.skew_before), "skew_after": _thousandths(self.skew_after),
         }  # fmt: skip
 

@@ -209,7 +209,7 @@ class Lab:
         self._change_rigs(command, holding)
 
     def _change_rigs(self, command: Json, rigs: list[Rig]) -> None:
-        service_us = SECOND_US // command["args"]["rate"] if command["kind"] == "slow" else None
+        service_us = SECOND_US // command["args"]["rate"] if command["kind"] == "slow" else 0
         for rig in rigs:
             rig.change(command["kind"], command["consumer"], command["position"], service_us)
 

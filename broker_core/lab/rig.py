@@ -244,8 +244,8 @@ class Rig(ABC):
         self.do_join(joiners, Cause(command=position))
         self.settle()
 
-    def change(self, kind: str, name: str, position: int, service_us: int | None = None) -> None:
-        """Carry out leave, crash, rejoin, pause, resume or slow. `check` has been asked before."""
+    def change(self, kind: str, name: str, position: int, service_us: int = 0) -> None:
+        """Carry out leave, crash, rejoin, pause, resume or slow. `check` has been asked before. service_us: for slow."""
         consumer, cause = self.consumers[name], Cause(command=position)
         if kind in ("leave", "crash", "rejoin"):
             self.begin_change(position, kind, name)
@@ -273,7 +273,6 @@ class Rig(ABC):
                 self.say("resumed", consumer=name)
                 self.take(consumer)
             case "slow":
-                assert service_us is not None  # the lab passes it with this kind
                 consumer.service_us = service_us
                 if service_us == consumer.normal_us:
                     self.say("resumed", consumer=name)
@@ -315,7 +314,7 @@ class Rig(ABC):
         self.bill = Bill(
             position=position, kind=kind, consumer=name, at_us=self.now_us, owners_before=self.key_owners(), units_before=self.units(),
             space_before=(space[0], space[1]) if space else None, shares_before=self.shares(), skew_before=self.skew_milli(),
-            redelivered_from=self.redelivered,
+            redelivered_from=self.redelivered, keys_total=self.keys.count_at(self.next_record),
         )  # fmt: skip
         self.why = []
 
@@ -362,6 +361,23 @@ class Rig(ABC):
     def say(self, code: str, /, **params: Any) -> None:
         """Set the lane's sentence; the words for `code` are in the page's catalogue, in each language."""
         self.sentence = {"code": code, "params": params}
+
+    def standing_us(self) -> int:
+        """For how long the partition that stands still longest has done so; 0 when all are read."""
+        since_us = self.stopped_since_us()
+        return 0 if since_us is None else self.now_us - since_us
+
+    def stopped_since_us(self) -> int | None:
+        """Since when some partition has stood still; None: none does, or this model has none."""
+        return None
+
+    def sentence_now(self) -> Json:
+        """The sentence, with those figures that go on changing as they are now."""
+        params = self.sentence["params"]
+        consumer = self.consumers.get(params.get("consumer", ""))
+        if self.sentence["code"].endswith(".crash_pending") and "unacked" in params and consumer is not None:
+            return {"code": self.sentence["code"], "params": {**params, "unacked": self.held(consumer)}}
+        return self.sentence
 
     # -- looking ------------------------------------------------------------------------------------------------------------------------
 

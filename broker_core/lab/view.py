@@ -101,9 +101,9 @@ def rig_view(lab: "Lab", rig: Rig) -> Json:
         },
         "skew": _thousandths(rig.skew_milli()),
         "lag": rig.lag(),
-        "bill": rig.bill.to_view(rig.redelivered, lab.keys.count_at(lab.record_count)) if rig.bill and changed else None,
+        "bill": rig.bill.to_view(rig.redelivered, rig.standing_us()) if rig.bill and changed else None,
         "why": rig.why[:],  # a copy: views are compared with later ones
-        "sentence": rig.sentence,
+        "sentence": rig.sentence_now(),
         "route": route,
         "picture": picture,
     }  # fmt: skip

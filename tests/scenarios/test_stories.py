@@ -41,7 +41,7 @@ def tell(orders):
             command = {"command_id": f"s{number}", "kind": kind, "rig": rig, "consumer": plain[0] if plain else None, "args": pairs}
             lines += describe(lab.submit(command))
     for rig in lab.rigs.values():
-        bill = rig.bill.to_view(rig.redelivered, 0)
+        bill = rig.bill.to_view(rig.redelivered, rig.standing_us())
         figures = " ".join(f"{name}={bill[name]}" for name in ("keys_moved", "keys_total", "partitions_moved", "redelivered", "pause_us"))
         lines.append(f"bill {rig.id}: {figures}")
     return lines

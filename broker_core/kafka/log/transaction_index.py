@@ -38,11 +38,16 @@ def add_aborted(folder: Folder, name: str, aborted: AbortedTransaction) -> None:
 
 
 def read_aborted(folder: Folder, name: str) -> Iterator[AbortedTransaction]:
-    """Give the rows; nothing if there is no such file. A torn last row is left out."""
+    """Give the rows; nothing if there is no such file."""
     try:
         content = folder.read(name)
     except FileNotFoundError:
         return
+    yield from read_rows(content)
+
+
+def read_rows(content: bytes) -> Iterator[AbortedTransaction]:
+    """Give the rows of a file's content. A torn last row is left out."""
     whole = len(content) // _ROW.size * _ROW.size
     for _, *fields in _ROW.iter_unpack(content[:whole]):
         yield AbortedTransaction(*fields)

@@ -138,13 +138,18 @@ class KafkaRig(KafkaGroupRig):
             return "waiting"
         return self.ordinary_state(consumer)
 
+    def stopped_since_us(self) -> int | None:
+        return min((p.stopped_us for p in self.partitions if p.stopped_us is not None), default=None)
+
     def lag(self) -> int:
         return sum(partition.end - partition.position for partition in self.partitions) + sum(c.hand >= 0 for c in self.clients.values())
 
     def route(self, index: int, code: int) -> Json:
         number = (self.keyless.partition or 0) if code == NO_KEY else self.partition_of(code)
         key_hash = None if code == NO_KEY else murmur2(self.texts.key(code).encode()) & 0x7FFFFFFF
-        return {"hash": key_hash, "unit": str(number), "consumer": self.name_of(self.partitions[number].holder), "place": None}
+        partition = self.partitions[number]
+        waits = partition.holder is None or partition.stopped_us is not None
+        return {"hash": key_hash, "unit": str(number), "consumer": self.name_of(partition.holder), "place": None, "waits": waits}
 
     def picture(self) -> Json:
         group = self.group

@@ -224,22 +224,22 @@ class PulsarRig(Rig):
     def do_leave(self, consumer: Consumer, cause: Cause) -> None:
         self.drop_hand(consumer)
         before = self.space()
+        unacked = 0
         if consumer.state != GONE:
             self.crash_positions.pop(consumer.session, None)
-            self.disconnect(consumer.session, cause)
+            unacked = self.disconnect(consumer.session, cause)
         del self.consumers[consumer.name]
         self.remembered.pop(consumer.name, None)
         self.space_before = (before[0], before[1])
         self.settle()
-        bill = self.bill
-        assert bill is not None  # a leave opens one
+        keys_moved = self.bill.keys_moved if self.bill else 0
         if self.algorithm in STICKY:
             self.say("pulsar.gap", consumer=consumer.name)
         else:
-            self.say("pulsar.leave", consumer=consumer.name, redelivered=self.redelivered - bill.redelivered_from, keys_moved=bill.keys_moved)
+            self.say("pulsar.leave", consumer=consumer.name, redelivered=unacked, keys_moved=keys_moved)
 
-    def disconnect(self, session: str, cause: Cause) -> None:
-        """The broker closes this session: out of the selector, and what it had not acknowledged goes to the others."""
+    def disconnect(self, session: str, cause: Cause) -> int:
+        """The broker closes this session: out of the selector; what it had not acknowledged goes to the others. Returns how many."""
         name = self.name_of.pop(session)
         del self.queues[session]
         del self.taken[session]
@@ -252,6 +252,7 @@ class PulsarRig(Rig):
         self.emit("pulsar.consumer.disconnected", cause, f"pulsar.selector.{self.algorithm}", {"consumer": name, "unacked": unacked},
                   {"redelivered": len(deliveries), "waiting": self.subscription.waiting})  # fmt: skip
         self.hand_over_if_any(deliveries)
+        return unacked
 
     def do_crash(self, consumer: Consumer, cause: Cause) -> None:
         self.queues[consumer.session].clear()
@@ -278,12 +279,10 @@ class PulsarRig(Rig):
             return
         owner = self.name_of[name]
         before = self.space()
-        self.disconnect(name, self.notice_crash(name, owner))
+        unacked = self.disconnect(name, self.notice_crash(name, owner))
         self.space_before = (before[0], before[1])
         self.settle()
-        bill = self.bill
-        assert bill is not None  # opened by notice_crash
-        self.say("pulsar.crash_noticed", consumer=owner, redelivered=self.redelivered - bill.redelivered_from)
+        self.say("pulsar.crash_noticed", consumer=owner, redelivered=unacked)
 
     # -- who owns what ------------------------------------------------------------------------------------------------------------------
 
@@ -357,7 +356,10 @@ class PulsarRig(Rig):
 
     def route(self, index: int, code: int) -> Json:
         selector = self.subscription.selector
-        return {"hash": selector.slot(self.hash_of(code)), "unit": None, "consumer": self.owner_of(code), "place": None}
+        owner = self.owner_of(code)
+        consumer = None if owner is None else self.consumers.get(owner)
+        waits = consumer is None or consumer.state == CRASHED
+        return {"hash": selector.slot(self.hash_of(code)), "unit": None, "consumer": owner, "place": None, "waits": waits}
 
     def picture(self) -> Json:
         subscription = self.subscription
@@ -368,6 +370,7 @@ class PulsarRig(Rig):
             "waiting": subscription.waiting,
             "permits": {name: subscription.permits(c.session) for name, c in self.consumers.items() if c.session in self.name_of},
             "mark_delete": subscription.mark_delete,
+            "connected": len(self.name_of),
         }
 
     def space_picture(self) -> Json:

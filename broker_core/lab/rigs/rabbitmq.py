@@ -172,9 +172,9 @@ class RabbitMqRig(Rig):
         """Where the record is: in whose hands, at which place of the queue, or done."""
         for session, name in self.name_of.items():
             if self.queue.holds(session, index):
-                return {"hash": None, "unit": None, "consumer": name, "place": None}
+                return {"hash": None, "unit": None, "consumer": name, "place": None, "waits": False}
         ready = self.queue.ready
-        return {"hash": None, "unit": None, "consumer": None, "place": ready if ready else None}
+        return {"hash": None, "unit": None, "consumer": None, "place": ready if ready else None, "waits": ready > 0}
 
     def picture(self) -> Json:
         queue = self.queue

@@ -89,7 +89,7 @@ class TubeMqRig(TubeMqGroupRig):
 
     def is_settled(self) -> bool:
         return all(client.state == STARTED for client in self.clients.values()) and all(
-            self.partitions[key].owner is not None or name is None for key, name in self.units().items()
+            self.partitions[key].owner is not None or name is None or name in self.absent for key, name in self.units().items()
         )
 
     def check_invariants(self) -> None:
@@ -113,21 +113,31 @@ class TubeMqRig(TubeMqGroupRig):
             return "waiting"
         return self.ordinary_state(consumer)
 
+    def stopped_since_us(self) -> int | None:
+        return min((p.stopped_us for p in self.partitions.values() if p.stopped_us is not None), default=None)
+
     def lag(self) -> int:
         return sum(partition.end - partition.confirmed for partition in self.partitions.values())
 
     def route(self, index: int, code: int) -> Json:
         if code == NO_KEY:
             key = self.partition_keys[self.keyless_next - 1]
-            return {"hash": None, "unit": key, "consumer": self.owner_name(key), "place": None}
-        key = self.partition_of(code)
-        return {"hash": string_hash_unsigned(self.texts.key(code)), "unit": key, "consumer": self.owner_name(key), "place": None}
+            key_hash = None
+        else:
+            key = self.partition_of(code)
+            key_hash = string_hash_unsigned(self.texts.key(code))
+        waits = self.partitions[key].stopped_us is not None
+        return {"hash": key_hash, "unit": key, "consumer": self.units()[key], "place": None, "waits": waits}
 
     def picture(self) -> Json:
         clients = {}
         for name, consumer in self.consumers.items():
             client = self.clients.get(name) or self.ghosts.get(consumer.session)
-            if client is not None:
+            if client is None and name in self.absent:
+                clients[name] = {
+                    "node_id": self.absent[name], "state": "gone", "next_tick_us": None, "tick_period_us": TICK_US, "refused_code": None,
+                }  # fmt: skip
+            elif client is not None:
                 state = "crashed" if consumer.state == CRASHED else client.state
                 clients[name] = {
                     "node_id": client.node_id, "state": state, "next_tick_us": client.next_tick_us, "tick_period_us": TICK_US,
@@ -139,6 +149,7 @@ class TubeMqRig(TubeMqGroupRig):
             partitions[key] = {
                 "broker": int(broker), "id": int(number), "assigned": assigned[key], "owner": self.owner_name(key),
                 "before": self.owned_before.get(key), "lag": partition.end - partition.confirmed,
+                "stopped": partition.stopped_us is not None,
             }  # fmt: skip
         return {
             "kind": "clients", "source_count": self.source_count, "topic": self.options["topic"], "brokers": self.brokers,

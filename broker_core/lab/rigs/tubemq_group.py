@@ -39,7 +39,7 @@ STOPPED, STARTING, STARTED, REFUSED = "stopped", "starting", "started", "refused
 class Client:
     """One ClientBalanceConsumer object. registered: its partition keys. idle: keys in turn order. resting: keys without data.
 
-    token: raised at each stop, so that timers of a former life find nothing. started_us: from here its ticks and heartbeats count.
+    cause: the turning point that its next one follows from. token: raised at each stop, so that timers of a former life find nothing. started_us: from here its ticks and heartbeats count.
     """
 
     name: str
@@ -54,6 +54,7 @@ class Client:
     idle: deque[str] = field(default_factory=deque)
     resting: list[str] = field(default_factory=list)
     hand: str = ""
+    cause: str | None = None
     last_read_us: int = 0
     refused_code: int = 0
 
@@ -74,9 +75,10 @@ class TubeMqGroupRig(Rig):
     """Clients, operator, master and brokers; `tubemq.py` adds the records."""
 
     model = "tubemq"
-    STATE = (*Rig.STATE, "clients", "ghosts", "partitions", "keyless_next", "source_count", "owned_before", "generation", "count_before")
+    STATE = (*Rig.STATE, "clients", "ghosts", "absent", "partitions", "keyless_next", "source_count", "owned_before", "generation", "count_before")
     clients: dict[str, Client]
     ghosts: dict[str, Client]
+    absent: dict[str, int]
     partitions: dict[str, Partition]
     keyless_next: int
     source_count: int
@@ -94,6 +96,7 @@ class TubeMqGroupRig(Rig):
         self.status = dict.fromkeys(self.partition_keys, True)
         self.clients = {}
         self.ghosts = {}
+        self.absent = {}  # crashed and forgotten, but still counted: name -> node id
         self.keyless_next = self.source_count = self.count_before = self.generation = 0
         self.owned_before = {}
         self.on_loaded()
@@ -126,18 +129,19 @@ class TubeMqGroupRig(Rig):
         alive = [consumer for consumer in self.consumers.values() if consumer.state not in (CRASHED, GONE)]
         self.count_before, self.source_count = self.source_count, len(alive)
         self.generation += 1
+        self.absent.clear()
         for consumer in alive:
             client = self.clients.get(consumer.name)
             if client is not None:
                 self.stop_client(consumer, client)
-        self.emit(
+        followed = self.emit(
             "tubemq.group.restarting", cause, "tubemq.master.source_count_must_match", {"from": self.count_before, "to": self.source_count},
             {"node_ids": {consumer.name: node_id for node_id, consumer in enumerate(alive)}},
         )  # fmt: skip
         for node_id, consumer in enumerate(alive):
             known = self.clients.get(consumer.name)
             token = known.token + 1 if known else 1
-            self.launch(Client(consumer.name, consumer.session, node_id, self.source_count, token=token))
+            self.launch(Client(consumer.name, consumer.session, node_id, self.source_count, token=token, cause=followed.event))
         self.say("tubemq.restarting", from_count=self.count_before, to_count=self.source_count)
 
     def launch(self, client: Client) -> None:
@@ -176,7 +180,7 @@ class TubeMqGroupRig(Rig):
             code = NODE_TAKEN
         if code:
             if client.refused_code != code:
-                self.emit("tubemq.client.refused", self.command_cause(), f"tubemq.master.{code}",
+                self.emit("tubemq.client.refused", Cause(event=client.cause), f"tubemq.master.{code}",
                           {"source_count": client.source_count, "node_id": client.node_id}, {"consumer": client.name, "code": code})  # fmt: skip
                 self.say("tubemq.node_taken" if code == NODE_TAKEN else "tubemq.refused", consumer=client.name, code=code)
             client.state, client.refused_code = REFUSED, code
@@ -184,8 +188,8 @@ class TubeMqGroupRig(Rig):
             return
         client.state, client.refused_code = STARTED, 0
         client.started_us = client.last_read_us = self.now_us
-        self.emit("tubemq.client.started", self.command_cause(), None, {"source_count": client.source_count},
-                  {"consumer": client.name, "node_id": client.node_id})  # fmt: skip
+        client.cause = self.emit("tubemq.client.started", Cause(event=client.cause), None, {"source_count": client.source_count},
+                                 {"consumer": client.name, "node_id": client.node_id}).event  # fmt: skip
         self.tick(consumer, client)
 
     def is_known_to_master(self, client: Client) -> bool:
@@ -205,7 +209,7 @@ class TubeMqGroupRig(Rig):
                 client.idle.append(call.key)
         if len(client.registered) != had:
             self.emit(
-                "tubemq.client.connected", self.command_cause(), "tubemq.assignment.modulo",
+                "tubemq.client.connected", Cause(event=client.cause), "tubemq.assignment.modulo",
                 {"source_count": client.source_count, "node_id": client.node_id},
                 {"consumer": client.name, "partitions": client.registered[:]},
             )  # fmt: skip
@@ -226,10 +230,12 @@ class TubeMqGroupRig(Rig):
 
     def forget(self, session: str) -> None:
         """Master and brokers have not heard of this session for 30 s: its node id and its partitions are free, and nobody's."""
-        ghost = self.ghosts.pop(session, None)
-        if ghost is None:
+        if session not in self.ghosts:
             return
-        cause = self.notice_crash(session, ghost.name)
+        cause = self.notice_crash(session, self.ghosts[session].name)
+        ghost = self.ghosts.pop(session)
+        if ghost.source_count == self.source_count:
+            self.absent[ghost.name] = ghost.node_id
         for key in ghost.registered:
             if self.partitions[key].owner == session:
                 self.release(key)
@@ -244,14 +250,12 @@ class TubeMqGroupRig(Rig):
         self.owned_before = self.units()
         super().begin_change(position, kind, name)
 
-    def command_cause(self) -> Cause:
-        return Cause(command=self.bill.position if self.bill else None)
-
     def do_join(self, joiners: Sequence[Consumer], cause: Cause) -> None:
         self.restart_group(cause)
 
     def do_leave(self, consumer: Consumer, cause: Cause) -> None:
         client = self.clients.pop(consumer.name, None)
+        self.absent.pop(consumer.name, None)
         del self.consumers[consumer.name]
         if client is not None:
             self.stop_client(consumer, client)
@@ -293,10 +297,12 @@ class TubeMqGroupRig(Rig):
         if not free:  # the group was restarted without it meanwhile
             self.restart_group(cause)
             return
-        node_id = old.node_id if old is not None and old.node_id in free else free[0]
-        self.emit("tubemq.client.restarted", cause, None, {"source_count": self.source_count}, {"consumer": consumer.name, "node_id": node_id})
+        node_id = old.node_id if old is not None and old.node_id in free else self.absent.get(consumer.name, free[0])
+        self.absent.pop(consumer.name, None)
+        followed = self.emit("tubemq.client.restarted", cause, None, {"source_count": self.source_count},
+                             {"consumer": consumer.name, "node_id": node_id})  # fmt: skip
         self.say("tubemq.rejoining", consumer=consumer.name, node_id=node_id)
-        self.launch(Client(consumer.name, consumer.session, node_id, self.source_count, token=1))
+        self.launch(Client(consumer.name, consumer.session, node_id, self.source_count, token=1, cause=followed.event))
 
     def on_settled(self, bill: Bill) -> None:
         client = self.clients.get(bill.consumer)
@@ -307,11 +313,12 @@ class TubeMqGroupRig(Rig):
                      partitions_total=bill.partitions_total, pause_us=bill.pause_us)  # fmt: skip
 
     def units(self) -> dict[str, str | None]:
-        """Partition -> the consumer whose node id it falls to, whether or not that one holds it just now."""
+        """Partition -> the consumer whose node id it falls to, whether or not that one holds it just now, or is alive at all (facts 129)."""
         if not self.source_count:
             return dict.fromkeys(self.partition_keys)
         clients = [*self.clients.values(), *self.ghosts.values()]
-        names = {client.node_id: client.name for client in reversed(clients) if client.source_count == self.source_count}
+        names = {node_id: name for name, node_id in self.absent.items()}
+        names |= {client.node_id: client.name for client in reversed(clients) if client.source_count == self.source_count}
         if self.nodes[0] != self.source_count:
             self.nodes = (self.source_count, {key: node_of(key, self.source_count) for key in self.partition_keys})
         return {key: names.get(node_id) for key, node_id in self.nodes[1].items()}
