@@ -122,3 +122,11 @@ def test_fork_takes_a_workload_or_a_seed_and_nothing_else() -> None:
         with pytest.raises(Refused) as refused:
             services.lab_fork(lab_id=opened.lab.pk, request=request)
         assert refused.value.status == 400
+
+
+def test_failed_demo_is_made_anew_and_kept_under_its_id() -> None:
+    first = services.demo_lab_ensure()
+    Lab.objects.filter(pk=first).update(status=Lab.Status.FAILED, failed_reason="InvariantError: as found in the field")
+    second = services.demo_lab_ensure()
+    assert second != first and services.demo_lab_ensure() == second
+    assert Lab.objects.get(pk=first).slug is None

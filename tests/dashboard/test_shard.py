@@ -95,13 +95,16 @@ def test_view_after_a_restart_is_the_view_without_one(world: World) -> None:
     assert seqs == sorted(set(seqs))
 
 
-def test_restart_from_a_checkpoint_equals_a_replay_from_the_start(world: World) -> None:
+@pytest.mark.parametrize("state", [None, b"of another version", b""], ids=["good", "unreadable", "empty"])
+def test_restart_from_a_checkpoint_equals_a_replay_from_the_start(world: World, state: bytes | None) -> None:
     lab = world.open(workload={"kind": "uniform", "rate": 2000})
     world.run(1.2)
     world.order(lab, "join")
     world.run(1.2)
     assert Checkpoint.objects.filter(lab=lab).exists()
     world.shard.let_go()
+    if state is not None:
+        Checkpoint.objects.filter(lab=lab).update(state=state)
     other = world.shard_new()
     world.run(0.1, other)
     driver = other.drivers[lab.pk]
