@@ -242,7 +242,9 @@ def _algorithms(model: str, rig: Json, say: Any) -> list[Json]:
 def _scale(rig: Json, fair: float | None) -> float:
     """The share at the right end of the bars: two to four times the fair share, in steps so that it rests while shares drift."""
     largest = max((max(c["share"] or 0, c["share_before"] or 0) for c in rig["consumers"].values()), default=0)
-    wanted = max(min(largest, 4 * fair), 2 * fair) if fair else largest
+    if fair and largest <= 2 * fair:
+        return min(1.0, 2 * fair)
+    wanted = min(largest, 4 * fair) if fair else largest
     steps = 20 if wanted > 0.1 else 100 if wanted > 0.02 else 500
     return min(1.0, -(-wanted * steps // 1) / steps) or 1.0
 

@@ -79,8 +79,8 @@ def _queue(picture: Json, rig: Json) -> tuple[list[str], list[list[str]]]:
     for name, records in picture["in_flight"].items():
         consumer = rig["consumers"].get(name)
         count = consumer["unacked"] if consumer else len(records)
-        shown = ", ".join(f"#{number(item['record'])}" for item in records[:3])
-        rows.append([name, number(count), shown + (" …" if count > 3 else "")])
+        shown = ", ".join(f"#{number(item['record'])}" for item in records[:2])
+        rows.append([name, number(count), shown + (" …" if count > 2 else "")])
     return ["twin.consumer", "twin.in_flight", "twin.records"], rows
 
 

@@ -96,7 +96,7 @@ function createRow(element) {
       }
       if (changed("was", row.was_width)) was.setAttribute("width", row.was_width);
       if (changed("arc", row.arc)) arc.setAttribute("stroke-dasharray", `${row.arc || 0} 100`);
-      if (changed("verbs", row.verbs.map((verb) => verb.kind + verb.label).join())) writeVerbs(buttons, row.verbs);
+      if (changed("verbs", row.verbs)) writeVerbs(buttons, row.verbs);
     },
   };
 }

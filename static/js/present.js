@@ -193,7 +193,8 @@ function switchOf(model, rig, say) {
 function barScale(rig, fair) {
   let largest = 0;
   for (const name in rig.consumers) largest = Math.max(largest, rig.consumers[name].share ?? 0, rig.consumers[name].share_before ?? 0);
-  const wanted = fair ? Math.max(Math.min(largest, 4 * fair), 2 * fair) : largest;
+  if (fair && largest <= 2 * fair) return Math.min(1, 2 * fair);
+  const wanted = fair ? Math.min(largest, 4 * fair) : largest;
   const steps = wanted > 0.1 ? 20 : wanted > 0.02 ? 100 : 500;
   return Math.min(1, Math.ceil(wanted * steps) / steps) || 1;
 }
@@ -214,7 +215,7 @@ function row(consumer, scale, at, words, say) {
     width: figure(width, 1),
     was_x: figure(width, 1),
     was_width: figure(Math.max(0, was - width), 1),
-    verbs: verbs(state).map((kind) => ({ kind, label: say(`verb.${kind}`, { consumer: consumer.name }) })),
+    verbs: verbsOf(state, consumer.name, words, say),
   };
 }
 
@@ -224,6 +225,16 @@ function arc(consumer, at) {
   const begun = consumer.deadline_from_us ?? null, deadline = consumer.deadline_us;
   if (begun === null || deadline <= begun) return 0;
   return 100 * Math.min(1, Math.max(0, (deadline - at) / (deadline - begun)));
+}
+
+// The same list for the same consumer and state, so that whoever writes it sees at a glance that nothing changed.
+const verbLists = new WeakMap();
+
+function verbsOf(state, name, words, say) {
+  if (!verbLists.has(words)) verbLists.set(words, new Map());
+  const lists = verbLists.get(words), key = `${state} ${name}`;
+  if (!lists.has(key)) lists.set(key, verbs(state).map((kind) => ({ kind, label: say(`verb.${kind}`, { consumer: name }) })));
+  return lists.get(key);
 }
 
 export function verbs(state) {

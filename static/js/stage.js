@@ -28,15 +28,16 @@ const main = $("main"), freshness = createFreshness();
 const slots = [...document.querySelectorAll("[data-slot]")].filter((element) => !element.closest("[data-lane]"))
   .map((element) => [element.dataset.slot, textOnce(element)]);
 const lanes = [...document.querySelectorAll("[data-lane]")].map((root) => ({
-  id: root.dataset.lane, root, write: createLane(root, $("row")), picture: root.querySelector("[data-picture]"), kind: null, seq: -1,
+  id: root.dataset.lane, root, write: createLane(root, $("row")), picture: root.querySelector("[data-picture]"), kind: null, seq: -1, twinAt: -Infinity,
 }));
+const laneOf = new Map(lanes.map((lane) => [lane.id, lane]));
 const tabs = new Map([...document.querySelectorAll("[data-tab]")].map((tab) => [tab.dataset.tab, tab]));
 const tabTexts = new Map([...tabs].map(([id, tab]) => [id, textOnce(tab.querySelector("b"))]));
 const skewChart = createSkewChart($("skew"), page.urls.plotly);
 const limits = Object.fromEntries(lanes.map(({ id }) => [id, ROWS_MAX]));
 
-let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, isForced = true, twinsAt = [-Infinity, -Infinity], sizes = null, drawMs = 0;
-let socket = null, speedKey = "", timelineKey = "", timelineAt = -Infinity, changeKey = "", isOdd = false, restTimer = 0;
+let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, isForced = true, sizes = null, drawMs = 0;
+let socket = null, speedKey = "", timelineKey = "", timelineAt = -Infinity, changeKey = "", isSecondHalf = false, isTurn = false, restTimer = 0;
 
 // -- drawing ---------------------------------------------------------------------------------------------------------------------------
 
@@ -50,44 +51,39 @@ function measure() {
   sizes = { stream: $("stream").getBoundingClientRect().width, timeline: $("timeline").getBoundingClientRect().width, narrow: innerWidth <= 640 };
 }
 
+// A forced frame is drawn whole, another one in two halves, an animation frame apart: all lanes show the same record, and neither half
+// holds the page up.
 function drawFrame() {
   isDirty = false;
-  const begun = performance.now();
   if (!sizes) measure();
-  const due = lanesDue(), isWhole = due.length === lanes.length;
-  const withTwins = isForced || begun - twinsAt[Number(isOdd)] > 1000;
-  if (withTwins) twinsAt = isWhole ? [begun, begun] : twinsAt.with(Number(isOdd), begun);
-  const shown = present(view, words(), { limits, withTwins, only: due });
-  if (isWhole || isOdd) {
-    for (const [name, set] of slots) set(shown.slots[name]);
-    if (sizes.stream > 40) stream.render($("stream"), view, { width: sizes.stream, say });
+  const begun = performance.now(), half = Math.ceil(view.rig_order.length / 2);
+  if (isForced) {
+    drawPart(view.rig_order, begun, true);
+    isSecondHalf = false;
+  } else {
+    drawPart(isSecondHalf ? view.rig_order.slice(half) : view.rig_order.slice(0, half), begun, !isSecondHalf);
+    isSecondHalf = !isSecondHalf;
+    if (isSecondHalf) schedule();
   }
-  shown.lanes.forEach((lane) => drawLane(lanes.find(({ id }) => id === lane.id), lane));
-  if (isWhole) {
-    $("lanes").toggleAttribute("data-about", shown.lanes.some(({ algorithms }) => algorithms.some((rule) => rule.pressed && rule.document)));
-  }
-  if (sizes.timeline > 40 && isTimelineDue(begun)) timeline.render($("timeline"), view, { width: sizes.timeline, say });
-  drawTransport();
-  drawChart(withTwins);
-  showFreshness();
   main.dataset.seq = Math.min(...lanes.map((lane) => lane.seq));
-  socket?.acknowledge(seq);
   isForced = false;
   drawMs = performance.now() - begun;
 }
 
-// While only traffic moves, the lanes take turns, half of them a frame and the strip with one half: five times a second is as fast as
-// figures can be read. A command's effect is drawn in all lanes at once, and so is the last frame before a rest.
-function lanesDue() {
-  const marks = view.rig_order.map((id) => [view.rigs[id].bill?.position, view.rigs[id].bill?.settled, view.rigs[id].sentence.code]);
-  const key = [Object.keys(view.timeline).at(-1), view.caption.code, ...marks].join();
-  clearTimeout(restTimer);
-  const isWhole = isForced || key !== changeKey || !view.playing;
-  changeKey = key;
-  if (isWhole) return view.rig_order;
-  restTimer = setTimeout(redraw, REST_MS);
-  isOdd = !isOdd;
-  return view.rig_order.filter((_, index) => index % 2 === Number(isOdd));
+// The lanes `ids`, and with them, when `withHead`, what stands above and below the lanes.
+function drawPart(ids, now, withHead) {
+  const withTwins = isForced || ids.some((id) => now - laneOf.get(id).twinAt > 1000);
+  const shown = present(view, words(), { limits, withTwins, only: ids });
+  for (const texts of shown.lanes) drawLane(laneOf.get(texts.id), texts, now);
+  if (!withHead) return;
+  for (const [name, set] of slots) set(shown.slots[name]);
+  if (sizes.stream > 40) stream.render($("stream"), view, { width: sizes.stream, say });
+  if (sizes.timeline > 40 && isTimelineDue(now)) timeline.render($("timeline"), view, { width: sizes.timeline, say });
+  const hasArticle = (rig) => rig.algorithms.some((rule) => rule.document && rule.id === rig.algorithm);
+  $("lanes").toggleAttribute("data-about", Object.values(view.rigs).some(hasArticle));
+  drawTransport();
+  drawChart(withTwins);
+  showFreshness();
 }
 
 // Its ticks drift by a pixel in many frames: twice a second will do, but a new command shows at once.
@@ -98,11 +94,12 @@ function isTimelineDue(now) {
   return true;
 }
 
-function drawLane(lane, texts) {
+function drawLane(lane, texts, now) {
   texts.route_paint = paint(texts.route_color);
   tabTexts.get(lane.id)?.(texts.slots.hero);
   lane.write(texts);
   lane.seq = seq;
+  if (texts.twin) lane.twinAt = now;
   if (sizes.narrow && !lane.root.hasAttribute("data-open")) return;   // one lane at a time on a phone
   const rig = view.rigs[lane.id], { kind } = rig.picture, visual = VISUALS[kind];
   if (lane.kind !== kind) {
@@ -155,9 +152,28 @@ const receive = createLive({
   onChange(newView, newSeq) {
     [view, seq] = [newView, newSeq];
     freshness.frame(view.at_us, view.speed, view.playing);
-    schedule();
+    if (isChange() || !view.playing) redraw();
+    else drawInTurn();
+    socket?.acknowledge(seq);
   },
 });
+
+// Whether this frame carries the effect of a command or the end of a change, and not traffic alone.
+function isChange() {
+  const marks = view.rig_order.map((id) => [view.rigs[id].bill?.position, view.rigs[id].bill?.settled, view.rigs[id].sentence.code]);
+  const key = [Object.keys(view.timeline).at(-1), view.caption.code, ...marks].join();
+  const isNew = key !== changeKey;
+  changeKey = key;
+  return isNew;
+}
+
+// Of frames with traffic alone every other one is drawn, five a second: as fast as figures can be read. The last before a rest always is.
+function drawInTurn() {
+  clearTimeout(restTimer);
+  restTimer = setTimeout(redraw, REST_MS);
+  isTurn = !isTurn;
+  if (isTurn) schedule();
+}
 
 // A frame that does not fit the view is a gap like any other: ask for the whole.
 function onMessage(message) {

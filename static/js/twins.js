@@ -56,8 +56,8 @@ function clients(picture) {
 function queue(picture, rig) {
   const rows = Object.entries(picture.in_flight).map(([name, records]) => {
     const count = rig.consumers[name]?.unacked ?? records.length;
-    const shown = records.slice(0, 3).map((item) => `#${number(item.record)}`).join(", ");
-    return [name, number(count), shown + (count > 3 ? " …" : "")];
+    const shown = records.slice(0, 2).map((item) => `#${number(item.record)}`).join(", ");
+    return [name, number(count), shown + (count > 2 ? " …" : "")];
   });
   return [["twin.consumer", "twin.in_flight", "twin.records"], rows];
 }

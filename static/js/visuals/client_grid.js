@@ -9,7 +9,6 @@ const TOP = 48, HEIGHT = 178, LEFT = 74, RIGHT = 256, ROWS_MAX = 12;
 export function layout(rig, { say, at }) {
   const { picture } = rig, keys = Object.keys(picture.partitions), shapes = [];
   const { names, hidden } = visible(rig, picture);
-  const height = Math.min(36, (HEIGHT - (hidden ? 16 : 0)) / Math.max(1, names.length));
   const held = new Map(names.map((name) => [name, []]));
   let isOpen = false;
   for (const key of keys) {
@@ -17,6 +16,8 @@ export function layout(rig, { say, at }) {
     if (part.owner === null) isOpen = true;
     held.get(row)?.push(key);
   }
+  const isFull = Math.max(0, ...[...held.values()].map((own) => own.length)) > 3;
+  const height = Math.min(isFull ? 52 : 36, (HEIGHT - (hidden ? 16 : 0)) / Math.max(1, names.length));
   shapes.push(
     { id: "count", tag: "text", x: 0, y: 14, class: "m n small", text: say("picture.source_count", { count: picture.source_count }) },
     { id: "node", tag: "text", x: 0, y: 38, class: "m n small", text: say("picture.node") },
