@@ -3,7 +3,6 @@
 from django.utils.translation import gettext_lazy as _
 
 CHROME = {
-    "brand": _("Highwater"),
     "skip": _("Skip to the stage"),
     "nav.main": _("Main"),
     "nav.stage": _("Stage"),
@@ -13,7 +12,6 @@ CHROME = {
     "theme.light": _("light"),
     "theme.dark": _("dark"),
     "theme.label": _("Theme: {theme}. Press to change it."),
-    "language.label": _("Language"),
     "fresh.live": _("live"),
     "fresh.paused": _("paused"),
     "fresh.behind": _("behind"),
@@ -32,8 +30,6 @@ CHROME = {
     "notice.make_copy": _("Make my own copy"),
     "page.not_found": _("There is nothing at this address"),
     "page.not_found_more": _("The lab may have been removed, or the link is incomplete."),
-    "page.server_error": _("Something broke on our side"),
-    "page.server_error_more": _("Nothing that was accepted is lost. Try again in a moment."),
     "page.to_stage": _("To the stage"),
     "page.opening": _("The lab is being set up"),
     "page.opening_more": _("The worker has not answered yet. This page tries again by itself."),

@@ -14,7 +14,6 @@ LANES = {
     "algorithm.group": _("Rule of sharing"),
     "algorithm.more": _("More"),
     "algorithm.document": _("as the article has it"),
-    "algorithm.upstream": _("as the real system does it"),
     # Bill
     "hero.moved": _("of keys moved, {keys_moved} of {keys_total}"),
     "hero.moving": _("of keys so far, {keys_moved} of {keys_total}"),
@@ -26,7 +25,6 @@ LANES = {
     "figure.redelivered": _("redelivered"),
     "figure.pause": _("pause"),
     "figure.skew": _("skew"),
-    "figure.skew_title": _("Largest share over the mean share, before and after the change"),
     # Sentences: cause, then effect, with its number
     "none": _("Nothing has changed yet."),
     "idle": _("Nobody consumes: records wait until someone joins."),
@@ -82,7 +80,6 @@ LANES = {
     "why.none": _("Nothing has changed in this lane yet."),
     "why.rule": _("rule"),
     "why.you": _("your command {position}"),
-    "why.because": _("because of {event}"),
     # Route of the current record
     "route": _("Route of the current record"),
     "route.none": _("no record yet"),

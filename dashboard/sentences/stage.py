@@ -3,7 +3,6 @@
 from django.utils.translation import gettext_lazy as _
 
 STAGE = {
-    "title": _("Stage"),
     # Caption: who did what, then the point.
     "caption.start": _("One stream, four ways to share it."),
     "caption.join": _("{consumer} joined. One change, four bills."),
@@ -27,9 +26,7 @@ STAGE = {
     "noun.origin": _("airports"),
     "noun.keys": _("keys"),
     "add": _("Add consumer"),
-    "add.more": _("More ways to add"),
     "add.ten": _("Add ten"),
-    "add.hundred": _("Add a hundred"),
     # Workload strip
     "workload": _("Workload"),
     "workload.flights": _("flights"),
@@ -39,7 +36,6 @@ STAGE = {
     "workload.key": _("key"),
     "workload.rate": _("rec/s"),
     "workload.choose": _("The same flights by another key, in a lab of your own:"),
-    "workload.now": _("in use"),
     "workload.stream": _("The last 64 records by airport, the newest at the right"),
     "workload.stream_keys": _("The last 64 records, the most frequent keys above, the newest at the right"),
     "workload.others": _("others"),
@@ -63,7 +59,6 @@ STAGE = {
     "twin": _("Tables"),
     "twin.title": _("Show the pictures as tables (T)"),
     "timeline": _("What was done, by virtual time"),
-    "tick.start": _("start"),
     "tick.join": _("{consumer} joined"),
     "tick.join_many": _("{count} joined"),
     "tick.leave": _("{consumer} left"),
@@ -78,7 +73,6 @@ STAGE = {
     "chart.sub": _("The largest consumer's share over the mean share; 1 is even. All four lanes, the last five minutes of virtual time."),
     "chart.table": _("The same as a table"),
     "chart.time": _("virtual time"),
-    "chart.wait": _("The line begins with the first second of virtual time."),
     # Keyboard
     "keys": _("Keys"),
     "keys.list": _("A add a consumer, Space play or pause, S one record further, T tables"),

@@ -13,7 +13,8 @@ function applyOne(document, { op, path, value }) {
     return value;
   }
   if (path[0] !== "/") throw new Error(`not a pointer: ${path}`);
-  const keys = path.slice(1).split("/").map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+  const keys = path.slice(1).split("/");
+  if (path.includes("~")) keys.forEach((part, index) => { keys[index] = part.replaceAll("~1", "/").replaceAll("~0", "~"); });
   const last = keys.pop();
   let holder = document;
   for (const key of keys) {
