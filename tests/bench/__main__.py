@@ -1,0 +1,35 @@
+"""`make bench`: every figure, beside its bar. `python -m tests.bench core ring` runs only those.
+
+Machines are noisy: ratios bind, absolute figures are for a quiet machine of two cores.
+"""
+
+import importlib
+import sys
+import time
+from pathlib import Path
+
+ORDER = ("start", "click", "labs", "feed", "stage", "assignors", "ring", "core", "log")
+
+
+def main(wanted: list[str]) -> int:
+    there = {path.stem.removeprefix("bench_") for path in Path(__file__).parent.glob("bench_*.py")}
+    unknown = [name for name in wanted if name not in there]
+    if unknown:
+        print(f"There is no benchmark {', '.join(unknown)}; there are {', '.join(sorted(there))}.", file=sys.stderr)
+        return 2
+    for name in [name for name in (*ORDER, *sorted(there - set(ORDER))) if name in (wanted or there)]:
+        began = time.monotonic()
+        figures = importlib.import_module(f"tests.bench.bench_{name}").run()
+        print(f"\n{name} ({time.monotonic() - began:.0f} s)")
+        for what, value, unit, bar, note in figures:
+            print(f"  {what}: {number(value)} {unit}   bar: {bar}" + (f"   ({note})" if note else ""), flush=True)
+    return 0
+
+
+def number(value: float) -> str:
+    """Three digits that matter, thousands apart."""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,70 @@
+"""How long a newcomer waits: `make run` in a clean clone with a warm package cache, and again when everything is installed."""
+
+import os
+import signal
+import subprocess
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+
+from tests.browser.conftest import ARGUMENTS, executable
+
+ROOT = Path(__file__).parents[2]
+Figure = tuple[str, float, str, str, str]
+GIVE_UP_S = 300
+# Two different frames have been drawn since the page was asked.
+TWO_FRAMES = """() => {
+  const seq = document.querySelector("[data-seq]")?.dataset.seq;
+  window.firstSeq ??= seq;
+  return seq !== undefined && seq !== window.firstSeq;
+}"""
+
+
+def run() -> list[Figure]:
+    with tempfile.TemporaryDirectory(prefix="highwater-bench-") as folder:
+        clone = Path(folder) / "clone"
+        subprocess.run(["git", "clone", "-q", str(ROOT), str(clone)], check=True)
+        first, _ = _seconds_to_moving_page(clone)
+        second, _ = _seconds_to_moving_page(clone)
+    return [
+        ("clean clone to a page that moves", first, "s", "<= 90", "what is committed, warm package cache"),
+        ("second start to a page that moves", second, "s", "<= 8", "browser start included"),
+    ]
+
+
+def _seconds_to_moving_page(clone: Path) -> tuple[float, str]:
+    """From typing `make run` to the second frame drawn in Chromium."""
+    environment = {name: value for name, value in os.environ.items() if name not in ("VIRTUAL_ENV", "MAKEFLAGS", "MAKELEVEL")}
+    process = subprocess.Popen(
+        ["make", "run"], cwd=clone, env={**environment, "PORT": "0"}, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        start_new_session=True,
+    )  # fmt: skip
+    began = time.monotonic()
+    try:
+        address = _address(process, began)
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=executable(), args=ARGUMENTS)
+            page = browser.new_page()
+            page.goto(address)
+            page.wait_for_function(TWO_FRAMES)
+            took = time.monotonic() - began
+            browser.close()
+        return took, address
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait(30)
+
+
+def _address(process: "subprocess.Popen[str]", began: float) -> str:
+    assert process.stdout is not None
+    for line in process.stdout:
+        if "http://" in line and "Highwater is at" in line:
+            address = "http://" + line.split("http://", 1)[1].split("/", 1)[0]
+            while time.monotonic() - began < GIVE_UP_S:
+                with urllib.request.urlopen(f"{address}/healthz", timeout=5) as answer:
+                    if answer.status == 200:
+                        return address
+    raise RuntimeError("make run ended without an address")
