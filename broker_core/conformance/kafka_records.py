@@ -1,9 +1,10 @@
 """Kafka's recorded bytes against our log: batches written and read, damaged batches, numbers and checksums, the cleaner."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
+import numpy as np
 from crc32c import crc32c
 
 from broker_core.conformance.result import CaseResult, case, compare
@@ -12,7 +13,7 @@ from broker_core.kafka.log.batch_reader import read_batches
 from broker_core.kafka.log.codecs import Codec
 from broker_core.kafka.log.errors import CodecFailed, CorruptRecord, InvalidRecord, LogError, UnknownCodec
 from broker_core.kafka.log.legacy import LegacyBatch
-from broker_core.kafka.log.record import Record, RecordSpan
+from broker_core.kafka.log.record import Record
 from broker_core.kafka.log.record_batch import (
     CONTROL,
     DELETE_HORIZON,
@@ -23,6 +24,7 @@ from broker_core.kafka.log.record_batch import (
     encode_batch,
     read_control_record,
 )
+from broker_core.kafka.log.record_columns import Bools, RecordColumns
 from broker_core.kafka.log.varint import (
     VarintCutShort,
     VarintTooLong,
@@ -225,7 +227,7 @@ def _read_as_it_is(batch: RecordBatch | LegacyBatch) -> Json:
 
 
 def _filtered(row: Json) -> CaseResult:
-    keep_offsets = frozenset(row["keep_offsets"])
+    keep_offsets: list[int] = row["keep_offsets"]
     kept: list[RecordBatch] = []
     max_offset = -1
     read = _of_this_format(bytes.fromhex(row["input_hex"]))
@@ -259,8 +261,8 @@ def _filtered(row: Json) -> CaseResult:
     return compare(row["id"], expected, got)
 
 
-def _is_kept(base_offset: int, keep_offsets: frozenset[int], spans: Sequence[RecordSpan]) -> list[bool]:
-    return [base_offset + span[4] in keep_offsets for span in spans]
+def _is_kept(base_offset: int, keep_offsets: list[int], records: RecordColumns) -> Bools:
+    return np.isin(base_offset + records.offset_deltas, keep_offsets)
 
 
 def _number(

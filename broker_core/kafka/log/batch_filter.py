@@ -13,13 +13,14 @@ Vectors: kafka/records/compaction_filter.json.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from enum import Enum
-from itertools import compress as selected
+
+import numpy as np
 
 from broker_core.kafka.log.codecs import compress, decompress
 from broker_core.kafka.log.errors import CodecFailed
-from broker_core.kafka.log.record import NO_TIMESTAMP, RecordSpan, record_spans
+from broker_core.kafka.log.record import NO_TIMESTAMP
 from broker_core.kafka.log.record_batch import (
     CODEC_MASK,
     DELETE_HORIZON,
@@ -27,6 +28,7 @@ from broker_core.kafka.log.record_batch import (
     RecordBatch,
     assemble,
 )
+from broker_core.kafka.log.record_columns import Bools, Ints, RecordColumns, record_columns
 from broker_core.kafka.log.varint import encode_varint
 
 
@@ -38,7 +40,7 @@ class BatchRetention(Enum):
     DELETE_EMPTY = "DELETE_EMPTY"  # goes if no record stays
 
 
-Keep = Callable[[Sequence[RecordSpan]], Sequence[bool]]
+Keep = Callable[[RecordColumns], Bools]
 
 
 def filter_batch(
@@ -58,18 +60,18 @@ def filter_batch(
         return None, -1
     header = batch.header
     data = plain_records(batch)
-    spans = record_spans(data, header.record_count)
-    kept = list(selected(spans, keep(spans)))
-    if not kept:
+    records = record_columns(data, header.record_count)
+    kept = np.flatnonzero(keep(records))
+    if not len(kept):
         return (_emptied(batch), header.last_offset) if retention is BatchRetention.RETAIN_EMPTY else (None, -1)
-    has_tombstones = not all(span[6] for span in kept)
+    has_tombstones = not records.has_values[kept].all()
     horizon = header.delete_horizon_ms
     needs_horizon = horizon is None and (has_tombstones or is_marker_of_empty_transaction)
-    if len(kept) == len(spans) and not needs_horizon:
+    if len(kept) == records.count and not needs_horizon:
         return batch, header.last_offset
     if needs_horizon:
         horizon = delete_horizon_ms
-    return _rewritten(batch, data, kept, horizon), header.base_offset + kept[-1][4]
+    return _rewritten(batch, records, kept, horizon), header.base_offset + int(records.offset_deltas[kept[-1]])
 
 
 def plain_records(batch: RecordBatch) -> bytes:
@@ -80,28 +82,27 @@ def plain_records(batch: RecordBatch) -> bytes:
     return bytes(out.data)
 
 
-def _rewritten(batch: RecordBatch, data: bytes, kept: list[RecordSpan], horizon: int | None) -> RecordBatch:
+def _rewritten(batch: RecordBatch, records: RecordColumns, kept: Ints, horizon: int | None) -> RecordBatch:
     header = batch.header
     stored_base = header.base_timestamp
     if header.is_log_append_time:
         # Every record reads as the batch's largest time, and is written again as what it reads as.
-        deltas = [header.max_timestamp - stored_base] * len(kept)
+        deltas = np.full(len(kept), header.max_timestamp - stored_base)
         max_timestamp = header.max_timestamp
     else:
-        deltas = [span[3] for span in kept]
-        max_timestamp = stored_base + max(deltas)
-    base = stored_base + deltas[0] if horizon is None else horizon
-    shift = stored_base - base
-    if shift == 0 and not header.is_log_append_time:
-        records = b"".join([data[span[0] : span[2]] for span in kept])
+        deltas = records.timestamp_deltas[kept]
+        max_timestamp = stored_base + int(deltas.max())
+    base = stored_base + int(deltas[0]) if horizon is None else horizon
+    if base == stored_base and not header.is_log_append_time:
+        parts = _runs(records, kept)
     else:
-        parts: list[bytes] = []
-        for (_, rest, end, *_), delta in zip(kept, deltas, strict=True):
-            body = b"\x00%b%b" % (encode_varint(delta + shift), data[rest:end])
+        parts = []
+        columns = (records.rests[kept], records.ends[kept], deltas + (stored_base - base))
+        for rest, end, delta in zip(*(column.tolist() for column in columns), strict=True):
+            body = b"\x00%b%b" % (encode_varint(delta), records.data[rest:end])
             parts += (encode_varint(len(body)), body)
-        records = b"".join(parts)
     return assemble(
-        compress(header.codec, records),
+        compress(header.codec, b"".join(parts)),
         header.base_offset,
         header.partition_leader_epoch,
         header.attributes | DELETE_HORIZON if horizon is not None else header.attributes,
@@ -113,6 +114,14 @@ def _rewritten(batch: RecordBatch, data: bytes, kept: list[RecordSpan], horizon:
         header.base_sequence,
         len(kept),
     )
+
+
+def _runs(records: RecordColumns, kept: Ints) -> list[bytes]:
+    """Give the bytes of the records as they are, neighbours in one piece."""
+    breaks = np.flatnonzero(np.diff(kept) > 1) + 1
+    first, last = kept[np.append(0, breaks)], kept[np.append(breaks, len(kept)) - 1]
+    spans = zip(records.starts[first].tolist(), records.ends[last].tolist(), strict=True)
+    return [records.data[start:end] for start, end in spans]
 
 
 def _emptied(batch: RecordBatch) -> RecordBatch:

@@ -24,13 +24,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
+import numpy as np
+
 from broker_core.kafka.log.batch_filter import BatchRetention, Keep, filter_batch, plain_records
 from broker_core.kafka.log.cleaned_transactions import CleanedTransactions
 from broker_core.kafka.log.offset_map import OffsetMap
 from broker_core.kafka.log.partition_log import PartitionLog
 from broker_core.kafka.log.producer_state import ProducerState
-from broker_core.kafka.log.record import RecordSpan, record_spans
 from broker_core.kafka.log.record_batch import RecordBatch
+from broker_core.kafka.log.record_columns import Bools, RecordColumns, record_columns
 from broker_core.kafka.log.segment import CLEANED, INDEX, LOG, RELATIVE_OFFSET_MAX, SWAP, TIME_INDEX, TXN_INDEX, Segment, file_name
 from broker_core.kafka.log.settings import LONG_MAX
 from broker_core.kafka.log.transaction_index import add_aborted
@@ -132,14 +134,10 @@ def build_offset_map(log: PartitionLog, todo: LogToClean, offset_map: OffsetMap)
             if header.is_control:
                 aborted.on_marker(batch)
             elif header.record_count and not aborted.is_aborted(batch):
-                spans = record_spans(plain_records(batch), header.record_count)
-                rows = [
-                    (span[5], header.base_offset + span[4])
-                    for span in spans
-                    if span[5] is not None and header.base_offset + span[4] >= todo.first_dirty_offset
-                ]
-                keys = [key for key, _ in rows if key is not None]
-                if offset_map.put_all(keys, [offset for _, offset in rows]) < len(keys):
+                records = record_columns(plain_records(batch), header.record_count)
+                offsets = header.base_offset + records.offset_deltas
+                chosen = (records.key_sizes >= 0) & (offsets >= todo.first_dirty_offset)
+                if offset_map.put_digests(records.key_digests(chosen), offsets[chosen]) < np.count_nonzero(chosen):
                     return offset_map.latest_offset + 1
         offset_map.latest_offset = max(offset_map.latest_offset, end - 1)
     return max(offset_map.latest_offset + 1, todo.first_dirty_offset)
@@ -232,25 +230,23 @@ def _fate(
     return retention, is_empty_marker, keeps
 
 
-def _all(stays: bool, spans: Sequence[RecordSpan]) -> list[bool]:
-    return [stays] * len(spans)
+def _all(stays: bool, records: RecordColumns) -> Bools:
+    return np.full(records.count, stays)
 
 
-def _last_of_their_keys(batch: RecordBatch, offset_map: OffsetMap, now_ms: int, spans: Sequence[RecordSpan]) -> list[bool]:
+def _last_of_their_keys(batch: RecordBatch, offset_map: OffsetMap, now_ms: int, records: RecordColumns) -> Bools:
     """Say which records of a batch stay."""
-    header = batch.header
-    base = header.base_offset
-    if base > offset_map.latest_offset:
-        return [True] * len(spans)
-    keys = [span[5] for span in spans]
-    last = iter(offset_map.get_all([key for key in keys if key is not None]).tolist())
-    horizon = header.delete_horizon_ms
-    keeps_tombstones = horizon is None or now_ms < horizon
-    stays: list[bool] = []
-    for _, _, _, _, delta, key, has_value in spans:
-        last_offset = -1 if key is None else next(last)
-        offset = base + delta
-        stays.append(offset > offset_map.latest_offset or (key is not None and offset >= last_offset and (has_value or keeps_tombstones)))
+    offsets = batch.header.base_offset + records.offset_deltas
+    is_behind_the_map = offsets > offset_map.latest_offset
+    if is_behind_the_map.all():
+        return is_behind_the_map
+    has_key = records.key_sizes >= 0
+    is_last = np.zeros(records.count, dtype=np.bool_)
+    is_last[has_key] = offsets[has_key] >= offset_map.get_digests(records.key_digests(has_key))
+    horizon = batch.header.delete_horizon_ms
+    if horizon is not None and now_ms >= horizon:
+        is_last &= records.has_values
+    stays: Bools = is_behind_the_map | is_last
     return stays
 
 

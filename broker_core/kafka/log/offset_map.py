@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from broker_core.errors import CommandError
 
@@ -27,6 +27,9 @@ try:
 except ImportError:
     from hashlib import md5
 
+Digests = NDArray[np.uint64]
+"""Rows of two words: the 16 bytes of each key's MD5."""
+__all__ = ["Digests", "OffsetMap", "as_digests", "digests_of", "md5"]
 SLOT_BYTES = 24
 DIGEST_BYTES = 16
 WINDOW_COUNT = DIGEST_BYTES - 3
@@ -62,24 +65,31 @@ class OffsetMap:
         """What the slots take."""
         return self._digests.nbytes + self._offsets.nbytes
 
-    def put_all(self, keys: Sequence[bytes], offsets: Sequence[int]) -> int:
+    def put_all(self, keys: Sequence[bytes], offsets: ArrayLike) -> int:
         """Put keys in order of their offsets, until all are in or the map is full. Returns how many were put."""
-        digests = _digests(keys)
+        return self.put_digests(digests_of(keys), offsets)
+
+    def put_digests(self, digests: Digests, offsets: ArrayLike) -> int:
+        """The same for keys of which only the digests are at hand."""
+        row = np.asarray(offsets, dtype=np.int64)
         put = 0
-        while put < len(keys) and not self.is_full:
+        while put < len(digests) and not self.is_full:
             # No more than would fit if all were new: so the map is full exactly where it would be one by one.
-            end = min(len(keys), put + self.size_max - self.size)
-            self._put(digests[put:end], np.asarray(offsets[put:end], dtype=np.int64))
+            end = min(len(digests), put + self.size_max - self.size)
+            self._put(digests[put:end], row[put:end])
             put = end
         if put:
-            self.latest_offset = max(self.latest_offset, offsets[put - 1])
+            self.latest_offset = max(self.latest_offset, int(row[put - 1]))
         return put
 
     def get_all(self, keys: Sequence[bytes]) -> NDArray[np.int64]:
         """Give the last offset of each key, -1 for a key that is not in the map."""
-        digests = _digests(keys)
-        found = np.full(len(keys), -1, dtype=np.int64)
-        pending = np.arange(len(keys))
+        return self.get_digests(digests_of(keys))
+
+    def get_digests(self, digests: Digests) -> NDArray[np.int64]:
+        """The same for keys of which only the digests are at hand."""
+        found = np.full(len(digests), -1, dtype=np.int64)
+        pending = np.arange(len(digests))
         attempt = 0
         while len(pending):
             slots = self._slots(digests[pending], attempt)
@@ -90,7 +100,7 @@ class OffsetMap:
             attempt += 1
         return found
 
-    def _put(self, digests: NDArray[np.uint64], offsets: NDArray[np.int64]) -> None:
+    def _put(self, digests: Digests, offsets: NDArray[np.int64]) -> None:
         pending = np.arange(len(digests))
         attempt = 0
         while len(pending):
@@ -105,7 +115,7 @@ class OffsetMap:
             pending = pending[~is_own]
             attempt += 1
 
-    def _slots(self, digests: NDArray[np.uint64], attempt: int) -> NDArray[np.int64]:
+    def _slots(self, digests: Digests, attempt: int) -> NDArray[np.int64]:
         """The slot that each digest tries at this attempt."""
         window = min(attempt, WINDOW_COUNT - 1)
         octets = np.ascontiguousarray(digests).view(np.uint8).reshape(-1, DIGEST_BYTES)
@@ -116,6 +126,11 @@ class OffsetMap:
         return np.where(probes == -(2**31), 0, np.abs(probes)) % self.slot_count
 
 
-def _digests(keys: Sequence[bytes]) -> NDArray[np.uint64]:
-    joined = b"".join([md5(key).digest() for key in keys])
+def digests_of(keys: Sequence[bytes]) -> Digests:
+    """Give the MD5 of each key."""
+    return as_digests(b"".join([md5(key).digest() for key in keys]))
+
+
+def as_digests(joined: bytes) -> Digests:
+    """See digests, one behind the other, as rows."""
     return np.frombuffer(joined, dtype=np.uint64).reshape(-1, 2)

@@ -21,10 +21,11 @@ from typing import NamedTuple
 
 from broker_core.kafka.log import recovery
 from broker_core.kafka.log.batch_reader import read_batches
-from broker_core.kafka.log.codecs import Codec
+from broker_core.kafka.log.codecs import Codec, compress
 from broker_core.kafka.log.errors import CorruptRecord, OffsetOutOfRange, RecordBatchTooLarge, RecordTooLarge
 from broker_core.kafka.log.leader_epochs import LeaderEpochs
 from broker_core.kafka.log.producer_state import BatchMark, ProducerState
+from broker_core.kafka.log.record import encode_pairs
 from broker_core.kafka.log.record_batch import (
     NO_PRODUCER_EPOCH,
     NO_PRODUCER_ID,
@@ -32,8 +33,8 @@ from broker_core.kafka.log.record_batch import (
     TRANSACTIONAL,
     ControlType,
     RecordBatch,
+    assemble,
     encode_control_batch,
-    encode_pairs_batch,
     with_offset,
 )
 from broker_core.kafka.log.segment import (
@@ -182,17 +183,26 @@ class PartitionLog:
         base_sequence: int = NO_SEQUENCE,
         is_transactional: bool = False,
     ) -> Appended:
-        """Append (key, value) pairs as one batch. timestamp: of all of them; default `now_ms`. Raises as `append` does."""
-        batch = encode_pairs_batch(
-            pairs,
-            timestamp=now_ms if timestamp is None else timestamp,
-            codec=codec,
-            base_offset=self.log_end_offset,
-            partition_leader_epoch=self.leader_epoch,
-            producer_id=producer_id,
-            producer_epoch=producer_epoch,
-            base_sequence=base_sequence,
-            attributes=TRANSACTIONAL if is_transactional else 0,
+        """Append (key, value) pairs as one batch, none for no pairs. timestamp: of all of them; default `now_ms`.
+
+        Raises as `append` does.
+        """
+        encoded, count = encode_pairs(pairs)
+        if not count:
+            return Appended(self.log_end_offset, self.log_end_offset - 1)
+        time = now_ms if timestamp is None else timestamp
+        batch = assemble(
+            compress(codec, encoded) if codec else encoded,
+            self.log_end_offset,
+            self.leader_epoch,
+            codec | TRANSACTIONAL if is_transactional else codec,
+            count - 1,
+            time,
+            time,
+            producer_id,
+            producer_epoch,
+            base_sequence,
+            count,
         )
         if self._looks_into_batches:
             batch = validated(batch, self.settings, now_ms)

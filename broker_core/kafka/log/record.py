@@ -202,69 +202,6 @@ def decode_records(
         yield Record(offset, timestamp if append_time is None else append_time, key, value, headers, record_end - start)
 
 
-# (start, behind the timestamp delta, end, timestamp delta, offset delta, key, has a value)
-RecordSpan = tuple[int, int, int, int, int, bytes | None, bool]
-
-
-def record_spans(data: bytes, count: int) -> list[RecordSpan]:
-    """Tell where each record lies, and of its content only what the cleaner asks for. Sound batches only.
-
-    Raises InvalidRecord where the bytes are no records.
-    """
-    one_byte = _ONE_BYTE
-    spans: list[RecordSpan] = []
-    append = spans.append
-    position = 0
-    try:
-        for _ in range(count):
-            start = position
-            byte = data[position]
-            if byte < 0x80:
-                end = position + 1 + one_byte[byte]
-                position += 2
-            elif not byte & 1 and (high := data[position + 1]) < 0x80:
-                end = position + 2 + ((high << 7 | byte & 0x7F) >> 1)
-                position += 3
-            else:
-                size, position = read_varint(data, position)
-                end = position + size
-                position += 1
-            byte = data[position]
-            if byte < 0x80:
-                timestamp_delta = one_byte[byte]
-                position += 1
-            else:
-                timestamp_delta, position = read_varlong(data, position)
-            rest = position
-            byte = data[position]
-            if byte < 0x80:
-                offset_delta = one_byte[byte]
-                position += 1
-            elif not byte & 1 and (high := data[position + 1]) < 0x80:
-                offset_delta = (high << 7 | byte & 0x7F) >> 1
-                position += 2
-            else:
-                offset_delta, position = read_varint(data, position)
-            byte = data[position]
-            if byte < 0x80:
-                length = one_byte[byte]
-                position += 1
-            else:
-                length, position = read_varint(data, position)
-            key = None
-            if length >= 0:
-                key = data[position : position + length]
-                position += length
-            # The value's length is odd, zigzag for negative, only for null.
-            append((start, rest, end, timestamp_delta, offset_delta, key, not data[position] & 1))
-            position = end
-    except (IndexError, VarintError) as error:
-        raise InvalidRecord(str(error)) from None
-    if position != len(data):
-        raise InvalidRecord(f"{len(data) - position} bytes behind the last of {count} records")
-    return spans
-
-
 def _encode_headers(headers: Iterable[Header]) -> bytes:
     encoded = [
         b"".join(

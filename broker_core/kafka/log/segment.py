@@ -111,12 +111,19 @@ class Segment:
     def should_roll(self, incoming_bytes: int, max_timestamp: int, last_offset: int, now_ms: int) -> bool:
         """Whether the next append must go to a new segment: size, age by record time, full index, offset span."""
         size = self.log.size
-        return (
-            size + incoming_bytes > self._segment_bytes
-            or (size > 0 and self._waited_ms(max_timestamp, now_ms) > self._segment_ms)
-            or self.is_index_full
-            or last_offset - self.base_offset > RELATIVE_OFFSET_MAX
-        )
+        if size + incoming_bytes > self._segment_bytes or self.is_index_full:
+            return True
+        if last_offset - self.base_offset > RELATIVE_OFFSET_MAX:
+            return True
+        if not size:
+            return False
+        first_timestamp = self._first_timestamp
+        if first_timestamp is None:
+            first_timestamp = self._read_first_timestamp()
+        # Record time, where both have one: a log that is loaded again from elsewhere rolls as it did there.
+        has_times = first_timestamp >= 0 and max_timestamp >= 0
+        waited_ms = max_timestamp - first_timestamp if has_times else now_ms - self.created_ms
+        return waited_ms > self._segment_ms
 
     # --- read
 
@@ -284,15 +291,10 @@ class Segment:
         self._bytes_since_row = 0
         self.is_index_full = self.offset_index.is_full or self.time_index.is_full
 
-    def _waited_ms(self, max_timestamp: int, now_ms: int) -> int:
-        """How long the segment has been filling: in record time, else by the clock."""
-        first_timestamp = self._first_timestamp
-        if first_timestamp is None:
-            first = next(self.batches(), None)
-            first_timestamp = self._first_timestamp = first.batch.header.max_timestamp if first is not None else -1
-        if first_timestamp >= 0 and max_timestamp >= 0:
-            return max_timestamp - first_timestamp
-        return now_ms - self.created_ms
+    def _read_first_timestamp(self) -> int:
+        first = next(self.batches(), None)
+        self._first_timestamp = first.batch.header.max_timestamp if first is not None else -1
+        return self._first_timestamp
 
     def _indexed_position(self, offset: int, trace: OffsetLookup | None) -> OffsetPosition:
         entry = self.offset_index.lookup(offset, trace.index_probes if trace is not None else None)
