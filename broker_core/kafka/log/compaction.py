@@ -53,10 +53,10 @@ class LogToClean:
     must_clean: bool
 
     @property
-    def dirty_percent(self) -> float:
-        """The dirty ratio, for showing; whether to clean is decided in whole bytes."""
+    def dirty_per_million(self) -> int:
+        """The dirty ratio. A whole number, for the dirtiest log is chosen by it."""
         total = self.clean_bytes + self.cleanable_bytes
-        return 100 * self.cleanable_bytes / total if total else 0.0
+        return 1_000_000 * self.cleanable_bytes // total if total else 0
 
     def is_due(self, min_dirty_percent: int) -> bool:
         """Whether the log is to be cleaned: strictly above min.cleanable.dirty.ratio, or too old."""
