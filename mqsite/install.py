@@ -43,7 +43,7 @@ def main(arguments):
 def wanted(name):
     """The stamp of a lock: its content and the Python it was installed for."""
     with open(os.path.join(ROOT, name), "rb") as file:
-        return "{}.{} {}".format(sys.version_info[0], sys.version_info[1], hashlib.sha256(file.read()).hexdigest())
+        return f"{sys.version_info[0]}.{sys.version_info[1]} {hashlib.sha256(file.read()).hexdigest()}"
 
 
 def is_fresh(name):
@@ -75,9 +75,9 @@ def stamp(name):
 def with_uv(lock):
     """Install with uv. Returns None, or the sentence why not."""
     if not has_right_python() and subprocess.call(["uv", "venv", "--quiet", "--clear", "--python", sys.executable, VENV]) != 0:
-        return "uv could not make {}.".format(VENV)
+        return f"uv could not make {VENV}."
     command = ["uv", "pip", "sync", "--quiet", "--require-hashes", "--python", PYTHON, "--compile-bytecode", lock]
-    return None if subprocess.call(command) == 0 else "uv could not install {}; see above.".format(lock)
+    return None if subprocess.call(command) == 0 else f"uv could not install {lock}; see above."
 
 
 def with_pip(lock):
@@ -91,9 +91,9 @@ def with_pip(lock):
         try:
             venv.EnvBuilder(with_pip=True, clear=True, symlinks=True).create(VENV)
         except (OSError, subprocess.CalledProcessError) as error:
-            return "{} could not be made: {}".format(VENV, error)
+            return f"{VENV} could not be made: {error}"
     command = [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--require-hashes", "-r", lock]
-    return None if subprocess.call(command) == 0 else "pip could not install {}; see above.".format(lock)
+    return None if subprocess.call(command) == 0 else f"pip could not install {lock}; see above."
 
 
 def has_right_python():

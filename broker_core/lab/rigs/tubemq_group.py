@@ -39,7 +39,8 @@ STOPPED, STARTING, STARTED, REFUSED = "stopped", "starting", "started", "refused
 class Client:
     """One ClientBalanceConsumer object. registered: its partition keys. idle: keys in turn order. resting: keys without data.
 
-    cause: the turning point that its next one follows from. token: raised at each stop, so that timers of a former life find nothing. started_us: from here its ticks and heartbeats count.
+    cause: the turning point that its next one follows from. token: raised at each stop, so that timers of a former life find nothing.
+    started_us: from here its ticks and heartbeats count.
     """
 
     name: str

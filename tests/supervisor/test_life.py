@@ -1,0 +1,87 @@
+"""The life of a site: it starts, mends itself, ends cleanly, and a killed one leaves nothing for long."""
+
+import os
+import signal
+import time
+
+import pytest
+
+from tests.supervisor.site import SupervisedSite, is_running, wait_until
+
+NAMES = ["keeper", "redis", "web", "worker general", "worker labs.0", "worker labs.1"]
+
+
+@pytest.fixture(scope="module")
+def run_dir(tmp_path_factory):
+    return tmp_path_factory.mktemp("site")
+
+
+@pytest.fixture(scope="module")
+def site(run_dir):
+    """One site for the tests that leave it running. A second supervisor may not share its folder."""
+    site = SupervisedSite(run_dir)
+    site.wait_started()
+    yield site
+    site.stop()
+
+
+def test_every_part_answers_once_the_address_is_printed(site):
+    status, answer = site.healthz()
+    assert status == 200, answer
+    assert all(answer[part]["ok"] and answer[part]["latency_ms"] is not None for part in ("web", "redis", "workers", "database"))
+    assert sorted(site.children()) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_child_that_dies_is_started_again_and_the_site_is_whole_within_5_s(site, name):
+    site.wait_healthy(15)
+    before = site.children()[name]
+    os.kill(before[0], signal.SIGKILL)
+    wait_until(lambda: site.children().get(name, before) != before, 5)
+    site.wait_healthy(5)
+    assert is_running(site.children()[name])
+
+
+def test_a_second_supervisor_in_the_same_folder_says_so_and_harms_nobody(site, run_dir):
+    second = SupervisedSite(run_dir)
+    _, said = second.process.communicate(timeout=15)
+    assert second.process.returncode == 1
+    assert said == f"Another Highwater is running in {run_dir}; stop it or set HIGHWATER_RUN_DIR.\n"
+    site.wait_healthy(5)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "sigterm"])
+def test_a_signal_ends_every_child_within_5_s(tmp_path, number):
+    site = SupervisedSite(tmp_path)
+    site.wait_started()
+    children = site.children()
+    code, took_s = site.stop(number)
+    assert code == 0
+    assert took_s < 5
+    assert not [name for name, child in children.items() if is_running(child)]
+    assert not (tmp_path / "children.json").exists()
+
+
+def test_a_signal_while_it_starts_ends_it_too(tmp_path):
+    site = SupervisedSite(tmp_path)
+    wait_until((tmp_path / "children.json").exists, 10)
+    children = site.children()
+    code, took_s = site.stop()
+    assert (code, took_s < 5) == (0, True)
+    assert not [name for name, child in children.items() if is_running(child)]
+
+
+def test_after_kill_9_the_next_start_finds_a_clean_place(tmp_path):
+    first = SupervisedSite(tmp_path)
+    first.wait_started()
+    left = first.children()
+    first.stop(signal.SIGKILL)
+    second = SupervisedSite(tmp_path)
+    try:
+        second.wait_started()
+        assert not [name for name, child in left.items() if is_running(child)]
+        begun_s = time.monotonic()
+        second.wait_healthy(10)
+        assert time.monotonic() - begun_s < 10
+    finally:
+        second.stop()
