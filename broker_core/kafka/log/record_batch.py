@@ -298,15 +298,23 @@ def assemble(
     record_count: int,
 ) -> RecordBatch:
     """Put the header before (compressed) records: length and CRC are worked out, the other fields taken as they are."""
-    covered = (
-        attributes, last_offset_delta, base_timestamp, max_timestamp, producer_id, producer_epoch, base_sequence, record_count,
+    signed = (
+        _CRC_COVERED.pack(
+            attributes, last_offset_delta, base_timestamp, max_timestamp, producer_id, producer_epoch, base_sequence, record_count,
+        )
+        + records
     )  # fmt: skip
-    signed = _CRC_COVERED.pack(*covered) + records
     length = LENGTH_BEFORE_CRC_COVERED + len(signed)
-    before = (base_offset, length, partition_leader_epoch, MAGIC, crc32c(signed))
-    # As `BatchHeader(*before, *covered)` and `RecordBatch(...)`, in half the time: a batch may hold a single record.
-    header = _new_tuple(BatchHeader, before + covered)
-    return _new_tuple(RecordBatch, (header, _BEFORE_CRC.pack(*before) + signed))
+    crc = crc32c(signed)
+    # As `BatchHeader(...)` and `RecordBatch(...)`, in half the time: a batch may hold a single record.
+    header = _new_tuple(
+        BatchHeader,
+        (
+            base_offset, length, partition_leader_epoch, MAGIC, crc, attributes, last_offset_delta, base_timestamp,
+            max_timestamp, producer_id, producer_epoch, base_sequence, record_count,
+        ),
+    )  # fmt: skip
+    return _new_tuple(RecordBatch, (header, _BEFORE_CRC.pack(base_offset, length, partition_leader_epoch, MAGIC, crc) + signed))
 
 
 def with_offset(batch: RecordBatch, base_offset: int, partition_leader_epoch: int) -> RecordBatch:
