@@ -68,8 +68,12 @@ def load(
     steps: list[str] = []
     _finish_or_undo_swaps(folder, steps)
     segments = _open_segments(folder, settings, now_ms, steps)
-    if not was_closed:
-        segments = _recover_from(segments, recovery_point, steps)
+    recover_from = len(segments) if was_closed else _first_behind(segments, recovery_point)
+    for index, segment in enumerate(segments[:recover_from]):
+        if not _has_sound_indexes(segment, steps):
+            recover_from = index
+            break
+    segments = _recover_from(segments, recover_from, steps)
     if segments and segments[-1].next_offset() < log_start_offset:
         steps.append(f"everything is below the log start offset {log_start_offset}: begun anew")
         for segment in segments:
@@ -170,25 +174,31 @@ def _open_segments(folder: Folder, settings: LogSettings, now_ms: int, steps: li
             steps.append(f"{name}: removed, its log is gone")
             folder.remove(name)
         elif name.endswith(LOG):
-            has_indexes = {file_name(base, INDEX), file_name(base, TIME_INDEX)} <= names
-            segment = Segment(folder, base, settings, now_ms)
-            try:
-                if not has_indexes:
-                    raise CorruptIndex(f"{name}: an index is missing")
-                segment.check()
-            except (CorruptIndex, CorruptRecord) as error:
-                steps.append(f"{error}: made anew")
-                segment.recover()
-            segments.append(segment)
+            segments.append(Segment(folder, base, settings, now_ms))
     return segments
 
 
-def _recover_from(segments: list[Segment], recovery_point: int, steps: list[str]) -> list[Segment]:
-    """Read every segment that has something behind the recovery point; cut where the sound log ends."""
-    for index, segment in enumerate(segments):
-        end = segments[index + 1].base_offset if index + 1 < len(segments) else None
-        if end is not None and end <= recovery_point:
-            continue
+def _first_behind(segments: list[Segment], recovery_point: int) -> int:
+    """The index of the first segment that may hold something behind the recovery point."""
+    bases = [segment.base_offset for segment in segments]
+    return sum(next_base <= recovery_point for next_base in bases[1:])
+
+
+def _has_sound_indexes(segment: Segment, steps: list[str]) -> bool:
+    """Check a segment that is taken to be whole, and make its indexes anew if need be. False: it is not whole."""
+    try:
+        segment.check()
+    except (CorruptIndex, CorruptRecord) as error:
+        steps.append(f"{error}: made anew")
+        if not segment.rebuild_indexes():
+            return False
+        segment.close_for_appends()
+    return True
+
+
+def _recover_from(segments: list[Segment], first: int, steps: list[str]) -> list[Segment]:
+    """Read every segment from that index on; cut where the sound log ends."""
+    for index, segment in enumerate(segments[first:], first):
         cut = segment.recover()
         if cut:
             steps.append(f"{segment.log.name}: {cut} bytes cut off")

@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from broker_core.errors import InvariantError
 from broker_core.kafka.log.batch_reader import batch_at
 from broker_core.kafka.log.errors import CorruptRecord, LogError
 from broker_core.kafka.log.index_file import CorruptIndex
@@ -234,6 +235,23 @@ class Segment:
             if batch.header.max_timestamp > self.time_index.last_entry.timestamp:
                 raise CorruptIndex(f"{self.time_index.file.name}: the log holds later records")
 
+    def rebuild_indexes(self) -> bool:
+        """Make both indexes anew from the log, which is left as it is. False: it has bytes that are no batch."""
+        self._reset_indexes()
+        row_position = 0
+        try:
+            for position, batch in self.batches():
+                header = batch.header
+                if header.max_timestamp > self.max_timestamp:
+                    self.max_timestamp, self.offset_of_max_timestamp = header.max_timestamp, header.last_offset
+                if position - row_position > self.settings.index_interval_bytes:
+                    self.offset_index.append(header.last_offset, position)
+                    self.time_index.maybe_append(self.max_timestamp, self.offset_of_max_timestamp)
+                    row_position = position
+        except (CorruptRecord, InvariantError):
+            return False
+        return True
+
     def truncate_to(self, offset: int) -> int:
         """Drop everything from the batch that holds the offset on. Returns how many bytes were cut off."""
         found = self.find(offset)
@@ -299,7 +317,7 @@ class Segment:
     def _indexed_position(self, offset: int, trace: OffsetLookup | None) -> OffsetPosition:
         entry = self.offset_index.lookup(offset, trace.index_probes if trace is not None else None)
         if entry.position and not self._agrees(entry.position, lambda batch: batch.header.base_offset <= entry.offset):
-            self._rebuild_indexes()
+            self.rebuild_indexes()
             entry = self.offset_index.lookup(offset)
         return entry
 
@@ -308,7 +326,7 @@ class Segment:
         if row.timestamp >= 0:
             found = self.find(row.offset)
             if found is None or found.batch.header.max_timestamp != row.timestamp:
-                self._rebuild_indexes()
+                self.rebuild_indexes()
                 row = self.time_index.lookup(timestamp)
         return row
 
@@ -318,19 +336,6 @@ class Segment:
         except CorruptRecord:
             return False
         return found is not None and found.batch.header.base_offset >= self.base_offset and holds(found.batch)
-
-    def _rebuild_indexes(self) -> None:
-        """Make both indexes anew from the log, which is left as it is."""
-        self._reset_indexes()
-        row_position = 0
-        for position, batch in self.batches():
-            header = batch.header
-            if header.max_timestamp > self.max_timestamp:
-                self.max_timestamp, self.offset_of_max_timestamp = header.max_timestamp, header.last_offset
-            if position - row_position > self.settings.index_interval_bytes:
-                self.offset_index.append(header.last_offset, position)
-                self.time_index.maybe_append(self.max_timestamp, self.offset_of_max_timestamp)
-                row_position = position
 
     def _reset_indexes(self) -> None:
         self.offset_index.file.truncate(0)
