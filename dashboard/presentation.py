@@ -148,10 +148,10 @@ def _note(model: str, rig: Json, say: Any) -> str:
 
 
 def _hero(model: str, bill: Json | None, say: Any) -> Json:
-    if model == "rabbitmq":
-        return {"hero": percent(0), "hero_note": say("hero.keyless")}
     if bill is None or not bill["keys_total"]:
         return {"hero": NONE, "hero_note": say("hero.none")}
+    if model == "rabbitmq":
+        return {"hero": percent(0), "hero_note": say("hero.keyless")}
     code = "hero.moved" if bill["settled"] else "hero.moving"
     return {
         "hero": percent(bill["keys_moved"] / bill["keys_total"]),
@@ -217,7 +217,8 @@ def _route(model: str, route: Json | None, say: Any) -> Json:
         unit = say("route.queue") if route["place"] is None else say("route.place", place=route["place"])
     nobody = say("route.free") if model == "rabbitmq" else say("route.nobody")
     key = say("route.keyless") if route["keyless"] or route["key"] is None else route["key"]
-    return {"route_key": key, "route_unit": unit, "route_to": route["consumer"] or nobody}
+    to = route["consumer"] or nobody
+    return {"route_key": key, "route_unit": unit, "route_to": say("route.waits", to=to) if route["waits"] else to}
 
 
 def _algorithms(model: str, rig: Json, say: Any) -> list[Json]:

@@ -115,8 +115,8 @@ function note(model, rig, say) {
 }
 
 function hero(model, bill, say) {
-  if (model === "rabbitmq") return { hero: percent(0), hero_note: say("hero.keyless") };
   if (!bill || !bill.keys_total) return { hero: NONE, hero_note: say("hero.none") };
+  if (model === "rabbitmq") return { hero: percent(0), hero_note: say("hero.keyless") };
   const { keys_moved, keys_total } = bill;
   return { hero: percent(keys_moved / keys_total), hero_note: say(bill.settled ? "hero.moved" : "hero.moving", { keys_moved, keys_total }) };
 }
@@ -164,7 +164,8 @@ function routeWords(model, route, say) {
   else unit = route.place === null ? say("route.queue") : say("route.place", { place: route.place });
   const nobody = say(model === "rabbitmq" ? "route.free" : "route.nobody");
   const key = route.keyless || route.key === null ? say("route.keyless") : route.key;
-  return { route_key: key, route_unit: unit, route_to: route.consumer || nobody };
+  const to = route.consumer || nobody;
+  return { route_key: key, route_unit: unit, route_to: route.waits ? say("route.waits", { to }) : to };
 }
 
 // The switch changes only with the rule and the language, so its words are kept.

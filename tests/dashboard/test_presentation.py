@@ -21,7 +21,7 @@ from dashboard.sentences import LANGUAGES, SENTENCES, catalogue
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "tests" / "js" / "fixtures"
-NAMES = ("start", "stage", "article", "crowd")
+NAMES = ("start", "stage", "article", "noticed", "crowd")
 ASKED = re.compile(r"""(?:say|words|data-say(?:-label|-title)?=|say\()\s*["']([a-z_]+(?:\.[a-z_]+)*)["']""")
 PLACE = re.compile(r"\{(\w+)")
 

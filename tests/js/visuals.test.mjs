@@ -83,3 +83,37 @@ test("a crowd is summed up, not squeezed", () => {
   }
   assert.ok(queueDispatch.layout(view.rigs.rabbitmq, { say }).length < 40 * 2 + 20);
 });
+
+test("TubeMQ: what a silent client holds is hatched in its row, and void once the brokers have forgotten it", () => {
+  const silent = load("stage").rigs.tubemq, forgotten = load("noticed").rigs.tubemq;
+  const cells = (rig) => clientGrid.layout(rig, { say, at: 0 }).filter((shape) => shape.id.startsWith("cell-"));
+  const cell = (rig, key) => cells(rig).find((shape) => shape.id === `cell-${key}`);
+  for (const [key, part] of Object.entries(silent.picture.partitions)) {
+    if (part.stopped && part.owner) assert.match(cell(silent, key).fill, /wait-/, key);
+  }
+  const lost = Object.entries(forgotten.picture.partitions).filter(([, part]) => part.owner === null);
+  assert.ok(lost.length > 0);
+  for (const [key, part] of lost) {
+    assert.equal(part.assigned, "c2");
+    assert.equal(cell(forgotten, key).class, "cell void");
+  }
+  const shapes = clientGrid.layout(forgotten, { say, at: 0 });
+  assert.match(shapes.find((shape) => shape.id === "node-c2").text, /^#\d$/);
+  assert.match(shapes.find((shape) => shape.id === "state-c2").text, /client\.gone/);
+});
+
+test("TubeMQ: cells have one size, however many a client has", () => {
+  for (const name of NAMES) {
+    const cells = clientGrid.layout(load(name).rigs.tubemq, { say, at: 0 }).filter((shape) => shape.id.startsWith("cell-"));
+    assert.equal(new Set(cells.map(({ width, height }) => `${width}x${height}`)).size, 1, name);
+  }
+});
+
+test("the ring's middle has three lines: sessions, and what is in hands or waits", () => {
+  const rig = load("stage").rigs.pulsar;
+  rig.picture.waiting = 12;
+  const shapes = hashRing.layout(rig, { say }), middle = shapes.filter((shape) => shape.tag === "text" && shape.x === 156);
+  assert.equal(middle.length, 3);
+  assert.equal(middle[0].text, String(rig.picture.connected));
+  assert.match(middle[2].text, /picture\.waiting/);
+});

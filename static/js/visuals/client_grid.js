@@ -1,10 +1,12 @@
 // TubeMQ: every client with the partitions it works out for itself, its node id, and the time left on its own clock. A chip in a cell is
-// the former owner's colour; a cell nobody has registered yet is void.
+// the former owner's colour; a cell of a client that has crashed, or that another one still holds, is hatched; one nobody has registered
+// is void. All cells have one size: a larger one would look like more.
 
 import { draw, round } from "../draw.js";
 import { isTextured, paint, textOn, waitingPaint } from "../paint.js";
 
-const TOP = 48, HEIGHT = 178, LEFT = 74, RIGHT = 256, ROWS_MAX = 12;
+const TOP = 48, HEIGHT = 178, LEFT = 74, RIGHT = 256, ROWS_MAX = 12, GAP = 4;
+const OUT_OF_SERVICE = new Set(["crashed", "gone", "refused"]);
 
 export function layout(rig, { say, at }) {
   const { picture } = rig, keys = Object.keys(picture.partitions), shapes = [];
@@ -16,8 +18,8 @@ export function layout(rig, { say, at }) {
     if (part.owner === null) isOpen = true;
     held.get(row)?.push(key);
   }
-  const isFull = Math.max(0, ...[...held.values()].map((own) => own.length)) > 3;
-  const height = Math.min(isFull ? 52 : 36, (HEIGHT - (hidden ? 16 : 0)) / Math.max(1, names.length));
+  const height = Math.min(60, (HEIGHT - (hidden ? 16 : 0)) / Math.max(1, names.length));
+  const size = cellSize(Math.max(3, ...[...held.values()].map((own) => own.length)), height);
   shapes.push(
     { id: "count", tag: "text", x: 0, y: 14, class: "m n small", text: say("picture.source_count", { count: picture.source_count }) },
     { id: "node", tag: "text", x: 0, y: 38, class: "m n small", text: say("picture.node") },
@@ -28,7 +30,7 @@ export function layout(rig, { say, at }) {
     shapes.push({ id: "void-sw", tag: "rect", x: 299.5, y: 3.5, width: 12, height: 12, fill: "url(#void)", class: "void" },
       { id: "void-word", tag: "text", x: 293, y: 14, class: "m end", text: say("picture.unregistered") });
   }
-  const context = { rig, at, shapes, height, current: rig.route?.unit };
+  const context = { rig, say, at, shapes, height, size, current: rig.route?.unit };
   names.forEach((name, row) => client(context, name, TOP + row * height, held.get(name)));
   if (hidden) shapes.push({ id: "more", tag: "text", x: 0, y: 226, class: "m", text: say("picture.more", { count: hidden }) });
   return shapes;
@@ -45,31 +47,38 @@ function visible(rig, picture) {
   return { names, hidden: rig.order.length - names.length };
 }
 
-function client({ rig, at, shapes, height, current }, name, top, keys) {
+// One size for the cells of all rows: as few lines as leave room for a cell's name.
+function cellSize(most, height) {
+  const linesMax = Math.max(1, Math.floor((height - 2) / 16)), lines = Math.min(linesMax, Math.ceil(most / 4)), columns = Math.ceil(most / lines);
+  return { columns, width: (RIGHT - LEFT) / columns, box: Math.max(4, Math.min(32, (height - 2) / lines - GAP)) };
+}
+
+function client({ rig, say, at, shapes, height, size, current }, name, top, keys) {
   const consumer = rig.consumers[name], info = rig.picture.clients[name], middle = round(top + height / 2), text = middle + 4.5;
   shapes.push({ id: `sw-${name}`, tag: "rect", x: 0.5, y: middle - 5, width: 10, height: 10, rx: 2, fill: paint(consumer.color), class: "o" });
   if (height >= 11) {
     shapes.push({ id: `name-${name}`, tag: "text", x: 14, y: text, class: "n tiny", text: name.length > 4 ? `${name.slice(0, 3)}…` : name });
     if (info && info.node_id !== null) shapes.push({ id: `node-${name}`, tag: "text", x: 43, y: text, class: "n m tiny", text: `#${info.node_id}` });
   }
-  cells({ rig, shapes, height, current }, name, top, keys);
-  if (info) clockFace(shapes, name, info, at, middle, text, height);
+  cells({ rig, shapes, height, size, current }, name, top, keys);
+  if (!info) return;
+  if (!OUT_OF_SERVICE.has(info.state)) clockFace(shapes, name, info, at, middle, text, height);
+  else if (height >= 11) shapes.push({ id: `state-${name}`, tag: "text", x: 312, y: text, class: "m end small", text: say(`client.${info.state}`) });
 }
 
-function cells({ rig, shapes, height, current }, name, top, keys) {
-  const columns = Math.max(3, keys.length > 6 ? 4 : 3, height < 30 ? keys.length : 0), lines = Math.ceil(keys.length / columns) || 1;
-  const width = (RIGHT - LEFT) / columns, box = Math.max(4, Math.min(28, (height - 2) / lines - 3)), gap = (height - lines * (box + 3)) / 2;
+function cells({ rig, shapes, height, size, current }, name, top, keys) {
+  const { columns, width, box } = size, lines = Math.ceil(keys.length / columns) || 1, gap = (height - lines * (box + GAP)) / 2;
   keys.forEach((key, index) => {
-    const part = rig.picture.partitions[key], x = round(LEFT + (index % columns) * width), y = round(top + gap + Math.floor(index / columns) * (box + 3) + 1.5);
+    const part = rig.picture.partitions[key], x = round(LEFT + (index % columns) * width), y = round(top + gap + Math.floor(index / columns) * (box + GAP) + GAP / 2);
     const owner = part.owner === null ? null : rig.consumers[part.owner], hasMoved = part.before !== null && part.before !== part.owner;
-    const isLate = owner !== null && part.owner !== name, inner = round(width - 5);
+    const isHatched = owner !== null && (part.stopped || part.owner !== name), inner = round(width - 5);
     shapes.push({ id: `cell-${key}`, tag: "rect", x, y, width: inner, height: round(box), rx: 3,
-      fill: !owner ? "url(#void)" : isLate ? waitingPaint(owner.color) : paint(owner.color), class: !owner ? "cell void" : hasMoved ? "cell oo" : "cell o" });
+      fill: !owner ? "url(#void)" : isHatched ? waitingPaint(owner.color) : paint(owner.color), class: !owner ? "cell void" : hasMoved ? "cell oo" : "cell o" });
     const label = `${part.broker}:${part.id}`, chip = hasMoved && owner && inner >= 34 && rig.consumers[part.before];
     if (box >= 12 && inner >= 26) {
       const x0 = round(x + (chip ? inner - 12 : inner) / 2);
-      if (!owner || isLate || isTextured(owner.color)) shapes.push({ id: `plate-${key}`, tag: "rect", x: x0 - 14, y: round(y + Math.max(1, box / 2 - 8)), width: 28, height: round(Math.min(16, box - 2)), rx: 2, class: "plate-box" });
-      shapes.push({ id: `label-${key}`, tag: "text", x: x0, y: round(y + box / 2 + 4.5), class: "n mid small", fill: owner && !isLate && !isTextured(owner.color) ? textOn(owner.color) : "var(--ink)", text: label });
+      if (!owner || isHatched || isTextured(owner.color)) shapes.push({ id: `plate-${key}`, tag: "rect", x: x0 - 14, y: round(y + Math.max(1, box / 2 - 8)), width: 28, height: round(Math.min(16, box - 2)), rx: 2, class: "plate-box" });
+      shapes.push({ id: `label-${key}`, tag: "text", x: x0, y: round(y + box / 2 + 4.5), class: "n mid small", fill: owner && !isHatched && !isTextured(owner.color) ? textOn(owner.color) : "var(--ink)", text: label });
     }
     if (chip) shapes.push({ id: `chip-${key}`, tag: "rect", x: round(x + inner - 13), y: round(y + 4), width: 7, height: round(Math.max(2, box - 8)), fill: paint(chip.color), class: "o" });
     if (key === current) shapes.push({ id: "current", tag: "rect", x: x - 3, y: round(y - 3), width: inner + 6, height: round(box + 6), rx: 5, class: "frame" });
@@ -78,7 +87,7 @@ function cells({ rig, shapes, height, current }, name, top, keys) {
 
 // The arc is the time left to the client's next tick.
 function clockFace(shapes, name, info, at, middle, text, height) {
-  if (info.next_tick_us === null || info.next_tick_us === undefined || info.state === "crashed") return;
+  if (info.next_tick_us === null || info.next_tick_us === undefined) return;
   const left = Math.max(0, info.next_tick_us - at), r = Math.min(8, height / 2 - 1.5);
   if (r < 3) return;
   const share = Math.min(1, left / info.tick_period_us);

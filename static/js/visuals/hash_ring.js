@@ -84,17 +84,17 @@ function needle({ needle: slot, space }) {
   ];
 }
 
+// Three lines fit into the ring: what waits to be sent again takes the place of what is in hands.
 function words(rig, say) {
-  const { picture } = rig;
+  const { picture } = rig, { waiting } = picture;
   let unacked = 0;
   for (const name in rig.consumers) unacked += rig.consumers[name].unacked ?? 0;
   const shapes = [
-    { id: "count", tag: "text", x: CX, y: 99, class: "b mid big", text: String(picture.names.length) },
-    { id: "count-word", tag: "text", x: CX, y: 117, class: "mid", text: say("picture.on_ring") },
-    { id: "unacked", tag: "text", x: CX, y: 135, class: "m mid", text: say("picture.unacked", { unacked }) },
+    { id: "count", tag: "text", x: CX, y: 99, class: "b mid big", text: String(picture.connected) },
+    { id: "count-word", tag: "text", x: CX, y: 116, class: "mid", text: say("picture.on_ring") },
+    { id: "hands", tag: "text", x: CX, y: 132, class: "m mid small", text: waiting ? say("picture.waiting", { waiting }) : say("picture.unacked", { unacked }) },
     { id: "outer", tag: "text", x: 0, y: 14, class: "m", text: say("picture.now") },
   ];
-  if (picture.waiting) shapes.push({ id: "waiting", tag: "text", x: CX, y: 152, class: "m mid small", text: say("picture.waiting", { waiting: picture.waiting }) });
   if (picture.points) shapes.push({ id: "points", tag: "text", x: 312, y: 14, class: "m end", text: say("picture.points", { points: picture.points }) });
   if (picture.before) {
     shapes.push({ id: "inner", tag: "text", x: 0, y: 224, class: "m", text: say("picture.was") },
