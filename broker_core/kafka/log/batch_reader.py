@@ -41,6 +41,17 @@ def read_batches(buffer: Buffer) -> Iterator[RecordBatch | LegacyBatch]:
 def batch_at(view: memoryview, position: int) -> RecordBatch | LegacyBatch | None:
     """Give the batch that starts there. None: the buffer ends before the batch does. Raises CorruptRecord."""
     remaining = len(view) - position
+    if remaining >= HEADER_SIZE:
+        fields = HEADER.unpack_from(view, position)
+        size = LOG_OVERHEAD + fields[1]
+        if fields[3] == MAGIC and HEADER_SIZE <= size <= remaining:
+            # As `BatchHeader(*fields)`, in half the time: nearly every batch comes this way.
+            return RecordBatch(tuple.__new__(BatchHeader, fields), view[position : position + size])
+    return _unusual_batch_at(view, position, remaining)
+
+
+def _unusual_batch_at(view: memoryview, position: int, remaining: int) -> RecordBatch | LegacyBatch | None:
+    """Give what is no whole batch of format 2: cut off, of an older format, too short for its header, or no batch."""
     if remaining < LOG_OVERHEAD:
         return None
     (length,) = _LENGTH.unpack_from(view, position + 8)
@@ -55,11 +66,8 @@ def batch_at(view: memoryview, position: int) -> RecordBatch | LegacyBatch | Non
     if remaining < size:
         return None
     data = view[position : position + size]
-    if magic < MAGIC:
-        return LegacyBatch(data)
-    if size < HEADER_SIZE:  # kept as a batch, for the walk goes on behind it; it is never valid
-        return RecordBatch(_NO_HEADER._replace(length=length), data)
-    return RecordBatch(BatchHeader._make(HEADER.unpack_from(data)), data)
+    # A batch shorter than its header is kept as one, for the walk goes on behind it; it is never valid.
+    return LegacyBatch(data) if magic < MAGIC else RecordBatch(_NO_HEADER._replace(length=length), data)
 
 
 def records_only(buffer: Buffer) -> Iterator[RecordBatch]:

@@ -53,6 +53,7 @@ from broker_core.kafka.log.transaction_index import AbortedTransaction, add_abor
 from broker_core.kafka.log.validation import ensure_one_batch_if_compressed, validated
 from broker_core.kafka.log.varint import Buffer
 
+_new_tuple = tuple.__new__
 LATEST = -1
 EARLIEST = -2
 MAX_TIMESTAMP = -3
@@ -167,8 +168,9 @@ class PartitionLog:
             position += found.size_in_bytes
         if position != len(data) or not batches:
             raise CorruptRecord(f"{len(data) - position} bytes that are no whole batch")
-        if len(batches) > 1:
-            ensure_one_batch_if_compressed(batches)
+        if len(batches) == 1:  # as most requests
+            return self._append_one(batches[0], now_ms)
+        ensure_one_batch_if_compressed(batches)
         return self._append_all(batches, now_ms)
 
     def append_pairs(
@@ -418,7 +420,7 @@ class PartitionLog:
 
     def _append_all(self, batches: list[RecordBatch], now_ms: int) -> Appended:
         first = batches[0].header.base_offset
-        if len(batches) > 1 and sum(len(batch.data) for batch in batches) > self.settings.segment_bytes:
+        if sum(len(batch.data) for batch in batches) > self.settings.segment_bytes:
             raise RecordBatchTooLarge(f"more than {self.settings.segment_bytes} bytes at once")
         appended = Appended(first, first - 1)
         for batch in batches:
@@ -430,27 +432,26 @@ class PartitionLog:
     def _append_one(self, batch: RecordBatch, now_ms: int, is_client: bool = True) -> Appended:
         """Write a batch that has its offset."""
         header, data = batch
-        base_offset = header.base_offset
-        last_offset = base_offset + header.last_offset_delta
-        if is_client and header.producer_id >= 0:
+        base_offset, _, epoch, _, _, _, last_offset_delta, _, max_timestamp, producer_id, _, _, _ = header
+        last_offset = base_offset + last_offset_delta
+        if is_client and producer_id >= 0:
             earlier: BatchMark | None = self.producers.check(header)
             if earlier is not None:
                 return Appended(earlier.first_offset, earlier.last_offset, is_duplicate=True)
-        if header.partition_leader_epoch > self.epochs.latest:
-            self.epochs.assign(header.partition_leader_epoch, base_offset)
         segment = self.segments[-1]
-        max_timestamp = header.max_timestamp
         if segment.should_roll(len(data), max_timestamp, last_offset, now_ms):
             if len(data) > self.settings.segment_bytes:
                 raise RecordBatchTooLarge(f"{len(data)} bytes; a segment has {self.settings.segment_bytes}")
             segment = self.roll(now_ms, base_offset)
+        if epoch > self.epochs.latest:
+            self.epochs.assign(epoch, base_offset)
         segment.append(last_offset, max_timestamp, last_offset, data)
         self.log_end_offset = last_offset + 1
-        if header.producer_id >= 0:
+        if producer_id >= 0:
             self._note_producer(batch, segment)
         if last_offset >= self._flush_at_offset:
             self.flush(now_ms)
-        return Appended(base_offset, last_offset)
+        return _new_tuple(Appended, (base_offset, last_offset, False))  # as `Appended(...)`, in half the time
 
     def _note_producer(self, batch: RecordBatch, segment: Segment) -> None:
         completed = self.producers.update(batch)

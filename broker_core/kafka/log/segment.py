@@ -304,10 +304,12 @@ class Segment:
     # --- inside
 
     def _add_rows(self, largest_offset: int, position: int) -> None:
-        self.offset_index.append(largest_offset, position)
-        self.time_index.maybe_append(self.max_timestamp, self.offset_of_max_timestamp)
+        offset_index, time_index = self.offset_index, self.time_index
+        offset_index.append(largest_offset, position)
+        if self.max_timestamp > time_index.last_entry[0]:
+            time_index.maybe_append(self.max_timestamp, self.offset_of_max_timestamp)
         self._bytes_since_row = 0
-        self.is_index_full = self.offset_index.is_full or self.time_index.is_full
+        self.is_index_full = offset_index.is_full or time_index.is_full
 
     def _read_first_timestamp(self) -> int:
         first = next(self.batches(), None)
