@@ -13,10 +13,11 @@ from django.utils import translation
 from dashboard.sentences.algorithms import ALGORITHMS
 from dashboard.sentences.chrome import CHROME
 from dashboard.sentences.events import EVENTS
+from dashboard.sentences.facts import FACTS
 from dashboard.sentences.lanes import LANES
 from dashboard.sentences.stage import STAGE
 
-SENTENCES: Mapping[str, Any] = {**CHROME, **STAGE, **LANES, **ALGORITHMS, **EVENTS}
+SENTENCES: Mapping[str, Any] = {**CHROME, **STAGE, **LANES, **ALGORITHMS, **EVENTS, **FACTS}
 LANGUAGES = ("en", "zh-hans")
 
 

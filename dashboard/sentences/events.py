@@ -1,4 +1,5 @@
-"""Words for turning points, shown under "Why?": event kind -> what it means. The rule and its inputs are shown as the core names them.
+"""Words for turning points, shown under "Why?": event kind -> what it means. The rule is
+shown as the core names it; what went into it has its words in facts.py.
 
 The places are the event's own inputs and data. A kind without words here is shown by its name.
 """

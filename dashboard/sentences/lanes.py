@@ -79,7 +79,11 @@ LANES = {
     "why.sub": _("The chain from your command to what happened, with the rule that decided and what went into it."),
     "why.none": _("Nothing has changed in this lane yet."),
     "why.rule": _("rule"),
-    "why.you": _("your command {position}"),
+    "why.you": _("because of your command: {did}"),
+    "why.start": _("because the lab began: {did}"),
+    "why.your_earlier": _("because of your command {position}"),
+    "why.because": _("because of: {what}"),
+    "why.earlier": _("because of an earlier event"),
     # Route of the current record
     "route": _("Route of the current record"),
     "route.none": _("no record yet"),
@@ -87,7 +91,7 @@ LANES = {
     "route.partition": _("partition {unit}"),
     "route.place": _("place {place}"),
     "route.queue": _("queue"),
-    "route.free": _("first to ack"),
+    "route.free": _("first free"),
     "route.nobody": _("nobody"),
     "route.waits": _("{to}, waits"),
     # Pictures

@@ -213,7 +213,7 @@ setInterval(showFreshness, 1000);
 
 document.addEventListener("click", (event) => {
   const why = event.target.closest("[data-why]"), more = event.target.closest("[data-more]"), tab = event.target.closest("[data-tab]");
-  if (why) showWhy($("why"), view.rigs[why.dataset.why], say);
+  if (why) showWhy($("why"), view.rigs[why.dataset.why], view.timeline, { say, words: words() });
   if (more) {
     limits[more.dataset.more] += ROWS_MAX * 2;
     redraw();

@@ -94,3 +94,10 @@ def test_a_lane_without_consumers_says_so(words: dict[str, dict[str, str]]) -> N
 
 def test_a_name_with_braces_stays_a_name() -> None:
     assert fill("{consumer} left", {"consumer": "{count}"}, {}) == "{count} left"
+
+
+def test_every_fact_of_a_turning_point_has_words() -> None:
+    events = [event for view in map(load, NAMES) for rig in view["rigs"].values() for event in rig["why"]]
+    seen = {name for event in events for name in {**event["inputs"], **event["data"]}}
+    said = {place for code, text in SENTENCES.items() if code.startswith("event.") for place in PLACE.findall(str(text))}
+    assert {name for name in seen - said if f"fact.{name}" not in SENTENCES} == set()

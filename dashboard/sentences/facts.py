@@ -1,0 +1,37 @@
+"""Words for what goes into a turning point and comes out of it, shown under "Why?": name of an input or a datum -> what it is."""
+
+from django.utils.translation import gettext_lazy as _
+
+FACTS = {
+    "fact.heartbeat_interval_us": _("members learn of it by a heartbeat, every"),
+    "fact.delay_us": _("the group waits for more members"),
+    "fact.session_timeout_us": _("session timeout"),
+    "fact.keep_alive_us": _("keep-alive interval"),
+    "fact.heartbeat_us": _("heartbeat interval"),
+    "fact.timeout_us": _("the brokers' timeout"),
+    "fact.deadline_us": _("noticed at (virtual time)"),
+    "fact.consumer": _("consumer"),
+    "fact.consumers": _("consumers now"),
+    "fact.members": _("members"),
+    "fact.member_id": _("member id"),
+    "fact.generation": _("generation"),
+    "fact.partitions": _("partitions"),
+    "fact.quota": _("partitions for each"),
+    "fact.one_more_for_the_first": _("left over, one each to the first"),
+    "fact.assignment": _("who has which"),
+    "fact.read_again": _("records read again"),
+    "fact.from": _("made room"),
+    "fact.ranges": _("hash ranges"),
+    "fact.permits": _("permits at the start"),
+    "fact.unacked": _("unacked records"),
+    "fact.redelivered": _("redelivered records"),
+    "fact.waiting": _("records that wait to be redelivered"),
+    "fact.prefetch": _("prefetch count"),
+    "fact.delivered": _("records delivered at once"),
+    "fact.ready": _("records ready in the queue"),
+    "fact.node_ids": _("nodeId of each client"),
+    "fact.node_id": "nodeId",
+    "fact.source_count": "sourceCount",
+    "fact.rate": _("records a second"),
+    "fact.algorithm": _("rule now"),
+}

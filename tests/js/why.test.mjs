@@ -1,0 +1,44 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { fill } from "../../static/js/say.js";
+import { chain } from "../../static/js/why.js";
+import { load } from "./fixtures/load.mjs";
+
+const words = {
+  second: "s", minute: "min", "why.because": "because of: {what}", "why.you": "your command: {did}", "why.earlier": "earlier", "why.your_earlier": "your command {position}",
+  "why.start": "the lab began: {did}", "tick.join": "{consumer} joined", "tick.join_many": "{count} joined", "fact.heartbeat_interval_us": "a heartbeat every",
+  "event.tubemq.group.restarting": "All clients stop: {from} becomes {to}", "event.tubemq.client.started": "{consumer} started as node {node_id}",
+};
+const say = (code, params = {}) => fill(words[code] ?? code, params, words);
+const chainOf = (view, id) => chain(view.rigs[id], view.timeline, { say, words });
+
+test("each event names its cause in words: a command by what was done, an event by what happened", () => {
+  const view = load("stage"), [restart, started] = chainOf(view, "tubemq");
+  assert.equal(restart.cause, "your command: c4 joined");
+  assert.equal(started.cause, `because of: ${restart.what}`);
+  for (const id of view.rig_order) for (const event of chainOf(view, id)) assert.notEqual(event.cause, "", event.what);
+});
+
+test("a cause that the page no longer holds is said to be earlier, and the lab's beginning is a cause too", () => {
+  const view = load("stage");
+  view.rigs.tubemq.why.shift();
+  assert.equal(chainOf(view, "tubemq")[0].cause, "earlier");
+  view.rigs.pulsar.why[0].cause = { command: 0 };
+  assert.equal(chainOf(view, "pulsar")[0].cause, "the lab began: 3 joined");
+  view.rigs.pulsar.why[0].cause = { command: 999 };
+  assert.equal(chainOf(view, "pulsar")[0].cause, "your command 999");
+});
+
+test("what went in has a label and a unit, and is left out where it is unknown or said already", () => {
+  const view = load("stage"), rebalance = chainOf(view, "kafka")[1], joined = chainOf(view, "pulsar")[0], restart = chainOf(view, "tubemq")[0];
+  assert.deepEqual(rebalance.facts[0], ["a heartbeat every", "3\u202fs"]);
+  assert.ok(!joined.facts.some(([label]) => label === "from"));
+  assert.deepEqual(restart.facts.map(([label]) => label), ["node_ids"]);
+});
+
+test("names of partitions stay as they are", () => {
+  const text = JSON.stringify(chainOf(load("stage"), "tubemq"));
+  assert.match(text, /1:flights:2, 2:flights:1, 3:flights:0/);
+  assert.doesNotMatch(text, /1: flights/);
+});
