@@ -23,7 +23,6 @@ from broker_core.kafka.log import recovery
 from broker_core.kafka.log.batch_reader import read_batches
 from broker_core.kafka.log.codecs import Codec, compress
 from broker_core.kafka.log.errors import CorruptRecord, OffsetOutOfRange, RecordBatchTooLarge, RecordTooLarge
-from broker_core.kafka.log.leader_epochs import LeaderEpochs
 from broker_core.kafka.log.producer_state import BatchMark, ProducerState
 from broker_core.kafka.log.record import encode_pairs
 from broker_core.kafka.log.record_batch import (
@@ -39,7 +38,6 @@ from broker_core.kafka.log.record_batch import (
 )
 from broker_core.kafka.log.segment import (
     DELETED,
-    LOG,
     SNAPSHOT,
     TXN_INDEX,
     BatchPosition,
@@ -471,6 +469,3 @@ class PartitionLog:
         if size <= 0:
             return Fetched(memoryview(b""), offset, position)
         return Fetched(segment.log.view(position, size), batch.header.base_offset, position)
-
-
-__all__ = ["EARLIEST", "LATEST", "LOG", "MAX_TIMESTAMP", "Appended", "Fetched", "LeaderEpochs", "PartitionLog"]

@@ -362,6 +362,3 @@ def _of_this_format(batch: RecordBatch | LegacyBatch) -> RecordBatch:
     if isinstance(batch, LegacyBatch) or len(batch.data) < HEADER_SIZE:
         raise CorruptRecord(f"a message of format {batch.magic} and {batch.size_in_bytes} bytes, which no segment of ours holds")
     return batch
-
-
-__all__ = ["BatchPosition", "CorruptIndex", "OffsetLookup", "Segment", "file_name"]

@@ -3,7 +3,7 @@
     timestamp 8   relative offset 4        row = (largest timestamp so far, the offset that brought it)
 
 A row says: up to this offset nothing is later than this timestamp. So a search for "first record at or after T" takes
-the last row at or below T, and scans from its offset. (The article of the sources takes the row at or above T; that
+the last row at or below T, and scans from its offset. (The article of docs/kafka/log.md takes the row at or above T; that
 rule is `time_lookup_document` in time_lookup.py, with a case where it misses records.)
 
 Source: Kafka 3.9 storage/internals/log/TimeIndex.
