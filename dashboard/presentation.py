@@ -17,6 +17,7 @@ Words = Mapping[str, str]
 ROWS_MAX = 24
 BAR_WIDTH = 312
 SEGMENTS_MAX = 4
+FOUR = 4
 PRIMARY = {"pulsar": ("consistent_hash", "auto_split", "sticky")}
 MANY_JOINED = ("pulsar.join", "rabbitmq.join")
 HUES = 7
@@ -69,6 +70,9 @@ def _caption(view: Json, say: Any) -> str:
 
 
 def _sub(view: Json, say: Any) -> str:
+    """The line below the caption: after a crash who has noticed it so far, else what flows."""
+    if view["caption"]["code"] == "crash":
+        return _noticed(view, say)
     workload = view["workload"]
     is_flights = workload["kind"] == "flights"
     return str(
@@ -78,6 +82,27 @@ def _sub(view: Json, say: Any) -> str:
             keys_noun=say(f"noun.{workload['key']}" if is_flights else "noun.keys"),
         )
     )  # fmt: skip
+
+
+def _noticed(view: Json, say: Any) -> str:
+    """A crashed consumer's state tells: "crashed" until its lane has noticed, "gone" from then on."""
+    name = view["caption"]["params"]["consumer"]
+    noticed, waiting = [], []
+    for rig_id in view["rig_order"]:
+        rig = view["rigs"][rig_id]
+        consumer = rig["consumers"].get(name)
+        silent = consumer is not None and consumer["state"] == "crashed"
+        (waiting if silent else noticed).append(_own_name(say(f"rig.{rig['model']}"), rig_id, rig["model"]))
+    if not waiting:
+        return str(say("sub.noticed_by_four" if len(noticed) == FOUR else "sub.noticed_by_all"))
+    code = "sub.noticed" if noticed else "sub.unnoticed"
+    return str(say(code, noticed=_listed(noticed, say), waiting=_listed(waiting, say), count=len(waiting)))
+
+
+def _listed(names: list[str], say: Any) -> str:
+    """The names as a list in words: "Kafka, TubeMQ and RabbitMQ"."""
+    *first, last = names or [""]
+    return str(say("list.and", first=say("list.comma").join(first), last=last)) if first else last
 
 
 def _current(view: Json, say: Any) -> Json:

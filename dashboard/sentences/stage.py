@@ -18,6 +18,12 @@ STAGE = {
         "{record_count} {records_noun}, {key_count} {keys_noun}, {consumer_count} "
         "{consumer_count?consumer|consumers}. Each lane shares them its own way."
     ),
+    "sub.unnoticed": _("Nobody has noticed yet: {waiting} still {count?counts|count} on it."),
+    "sub.noticed": _("Noticed by {noticed}; {waiting} {count?waits|wait}."),
+    "sub.noticed_by_four": _("All four have noticed."),
+    "sub.noticed_by_all": _("It has been noticed."),
+    "list.comma": _(", "),
+    "list.and": _("{first} and {last}"),
     "noun.flights": _("flights"),
     "noun.records": _("records"),
     "noun.tail_number": _("tail numbers"),
@@ -71,6 +77,7 @@ STAGE = {
     # Chart
     "chart.title": _("Skew over time"),
     "chart.sub": _("The largest consumer's share over the mean share; 1 is even. All four lanes, the last five minutes of virtual time."),
+    "chart.wait": _("The chart is drawn when it comes near."),
     "chart.table": _("The same as a table"),
     "chart.time": _("virtual time"),
     # Keyboard

@@ -36,6 +36,13 @@ export const submit = (page, command, options = {}) =>
 
 export const fork = (page, changes = {}) => post(page.urls.fork, changes, { csrf: page.csrf });
 
+// A lab that begins anew with the same scenario: a copy of what was done would stop at the same place.
+export async function beginAnew(page) {
+  const journal = await fetch(page.urls.journal, { credentials: "same-origin" });
+  if (!journal.ok) throw new Refusal(journal.status, {});
+  return post(page.urls.labs, { scenario: (await journal.json()).scenario }, { csrf: page.csrf });
+}
+
 // randomUUID exists on https and localhost only; a workshop may be on a plain address of the local net.
 function randomId() {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");

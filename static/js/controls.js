@@ -1,11 +1,14 @@
 // What a person does, turned into commands: buttons, keys, forms. A refusal is a message at the control; the view changes only by frames.
 
 import { page, say } from "./chrome.js";
-import { Refusal, fork, submit } from "./commands.js";
+import { Refusal, beginAnew, fork, submit } from "./commands.js";
 import { createNotice } from "./notice.js";
 import { place } from "./place.js";
 
 const $ = (id) => document.getElementById(id);
+
+// A lab that broke down moves no more; the page knew when it opened, or a frame has said so since.
+export const isStopped = (view) => Boolean(page.stopped || view.feed?.failed);
 
 export function createControls({ view }) {
   const notice = createNotice($("notice"));
@@ -13,6 +16,7 @@ export function createControls({ view }) {
   async function command(near, order) {
     near?.setAttribute("aria-busy", "true");
     try {
+      if (isStopped(view())) return $("stopped-copy").focus();
       if (!page.owner) return offerCopy(near);
       await submit(page, order, { onRetry: () => notice(say("notice.network"), { near }) });
     } catch (error) {
@@ -33,16 +37,16 @@ export function createControls({ view }) {
     notice(say("notice.own_copy"), { near, kind: "offer", label: say("notice.make_copy"), onAction: () => copyTo({}, near) });
   }
 
-  async function copyTo(changes, near) {
+  const copyTo = (changes, near) => moveTo(fork(page, changes), near);
+
+  async function moveTo(opening, near) {
     try {
-      const { id } = await fork(page, changes);
+      const { id } = await opening;
       location.assign(page.urls.lab.replace("{id}", id));
     } catch (error) {
       fail(error, near);
     }
   }
-
-  if (page.stopped) notice(say("notice.stopped", { reason: page.stopped }), { label: say("notice.make_copy"), onAction: () => copyTo({}, null) });
 
   const add = (count, near) => command(near, { kind: "join", args: { count } });
   const play = (near) => command(near, { kind: view().playing ? "pause_lab" : "play" });
@@ -68,6 +72,7 @@ export function createControls({ view }) {
   $("play").addEventListener("click", (event) => play(event.currentTarget));
   $("step").addEventListener("click", (event) => step(event.currentTarget));
   $("twins").addEventListener("click", toggleTables);
+  $("stopped-copy").addEventListener("click", (event) => moveTo(beginAnew(page), event.currentTarget));
   $("share").addEventListener("click", (event) => share(event.currentTarget));
 
   document.addEventListener("click", (event) => {

@@ -1,8 +1,9 @@
-// One short message near the control it is about. It goes by itself, or when closed; nothing waits for it.
+// One short message near the control it is about; on a phone above the bottom bar, where it covers no picture. It goes by itself, or when
+// closed; only an error that asks for an action stays.
 
 import { place } from "./place.js";
 
-const STAYS_MS = 8000;
+const STAYS_MS = 8000, PHONE_WIDTH = 640;
 
 export function createNotice(box) {
   const text = box.querySelector("#notice-text"), action = box.querySelector("#notice-action");
@@ -23,8 +24,9 @@ export function createNotice(box) {
     action.textContent = label;
     act = onAction;
     box.hidden = false;
-    place(box, near);
+    if (innerWidth > PHONE_WIDTH) place(box, near);
+    else for (const side of ["left", "top"]) box.style.removeProperty(side);
     clearTimeout(timer);
-    if (!onAction) timer = setTimeout(hide, STAYS_MS);
+    if (!onAction || kind !== "error") timer = setTimeout(hide, STAYS_MS);
   };
 }

@@ -6,7 +6,7 @@ import { NONE, clock, figure, number, percent, seconds, speaker } from "./say.js
 import { twin } from "./twins.js";
 
 export const ROWS_MAX = 24;
-const BAR_WIDTH = 312, SEGMENTS_MAX = 4;
+const BAR_WIDTH = 312, SEGMENTS_MAX = 4, FOUR = 4;
 const PRIMARY = { pulsar: ["consistent_hash", "auto_split", "sticky"] };
 const MANY_JOINED = ["pulsar.join", "rabbitmq.join"];
 
@@ -40,13 +40,32 @@ export function caption(view, say) {
   return say(`caption.${code}`, params);
 }
 
+// The line below the caption: after a crash who has noticed it so far, else what flows.
 function sub(view, say) {
+  if (view.caption.code === "crash") return noticedBy(view, say);
   const flights = view.workload.kind === "flights";
   return say("sub", {
     record_count: view.record_count, key_count: view.key_count, consumer_count: view.consumer_count,
     records_noun: say(flights ? "noun.flights" : "noun.records"),
     keys_noun: say(flights ? `noun.${view.workload.key}` : "noun.keys"),
   });
+}
+
+// A crashed consumer's state tells: "crashed" until its lane has noticed, "gone" from then on.
+function noticedBy(view, say) {
+  const noticed = [], waiting = [];
+  for (const id of view.rig_order) {
+    const { model, consumers } = view.rigs[id], isSilent = consumers[view.caption.params.consumer]?.state === "crashed";
+    (isSilent ? waiting : noticed).push(ownName(say(`rig.${model}`), id, model));
+  }
+  if (!waiting.length) return say(noticed.length === FOUR ? "sub.noticed_by_four" : "sub.noticed_by_all");
+  return say(noticed.length ? "sub.noticed" : "sub.unnoticed", { noticed: listed(noticed, say), waiting: listed(waiting, say), count: waiting.length });
+}
+
+// The names as a list in words: "Kafka, TubeMQ and RabbitMQ".
+function listed(names, say) {
+  const first = names.slice(0, -1), last = names.at(-1) ?? "";
+  return first.length ? say("list.and", { first: first.join(say("list.comma")), last }) : last;
 }
 
 export function lastRecord(view) {

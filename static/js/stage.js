@@ -1,7 +1,7 @@
 // The Stage: takes frames from live.js, draws at most once per animation frame, and turns what a person does into commands.
 
 import { onLanguage, page, say, speak, words } from "./chrome.js";
-import { createControls } from "./controls.js";
+import { createControls, isStopped } from "./controls.js";
 import { textOnce } from "./dom.js";
 import { createFreshness } from "./freshness.js";
 import { createLane, fillCells } from "./lanes.js";
@@ -135,7 +135,11 @@ function drawChart(withTable) {
 }
 
 function showFreshness() {
-  const { state, ms } = freshness.state(view.playing, drawMs), pill = $("fresh");
+  const { state, ms } = isStopped(view) ? { state: "stopped", ms: null } : freshness.state(view.playing, drawMs), pill = $("fresh");
+  if (state === "stopped" && $("stopped").hidden) {
+    $("stopped-reason").textContent = view.feed.failed;
+    $("stopped").hidden = false;
+  }
   if (pill.dataset.state !== state) {
     pill.dataset.state = state;
     speak($("fresh-word"), `fresh.${state}`);

@@ -101,3 +101,39 @@ def test_every_fact_of_a_turning_point_has_words() -> None:
     seen = {name for event in events for name in {**event["inputs"], **event["data"]}}
     said = {place for code, text in SENTENCES.items() if code.startswith("event.") for place in PLACE.findall(str(text))}
     assert {name for name in seen - said if f"fact.{name}" not in SENTENCES} == set()
+
+
+def test_after_a_crash_the_caption_says_who_has_noticed(words: dict[str, dict[str, str]]) -> None:
+    lab = Lab(scenario_from_json({}))
+    lab.submit({"command_id": "p", "kind": "play", "rig": "all", "consumer": None, "args": {}, "position": 1})
+    lab.advance_to(20_000_000)
+    lab.submit({"command_id": "c", "kind": "crash", "rig": "all", "consumer": "c2", "args": {}, "position": 2})
+    said = []
+    for second in (21, 55, 75, 400):
+        lab.advance_to(second * 1_000_000)
+        said.append(present(lab.view(), words["en"])["slots"]["sub"])
+    assert said == [
+        "Nobody has noticed yet: Pulsar, Kafka, TubeMQ and RabbitMQ still count on it.",
+        "Noticed by TubeMQ; Pulsar, Kafka and RabbitMQ wait.",
+        "Noticed by Pulsar, Kafka and TubeMQ; RabbitMQ waits.",
+        "All four have noticed.",
+    ]
+
+
+def test_before_any_change_no_lane_names_a_share_of_keys_moved(words: dict[str, dict[str, str]]) -> None:
+    lanes = present(load("start"), words["en"])["lanes"]
+    assert {(lane["slots"]["hero"], lane["slots"]["hero_note"]) for lane in lanes} == {("–", words["en"]["hero.none"])}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_stopped_lab_says_so_on_opening(language: str, rf: RequestFactory, words: dict[str, dict[str, str]]) -> None:
+    with translation.override(language):
+        context = base_context(rf.get("/"), "stage")
+        context["page"] |= lab_page("x", seq=1, epoch=0, is_owner=True, csrf="t", stopped="KeyError: 'c1'")
+        context |= stage_context(load("stage"), context["catalogue"][language])
+        html = render_to_string("dashboard/stage.html", context)
+    banner = html[html.index('id="stopped"') : html.index("</section>")]
+    assert "hidden" not in banner.split(">")[0]
+    assert words[language]["stopped.title"] in banner and words[language]["stopped.copy"] in banner
+    assert banner.index("<details") < banner.index("KeyError")
+    assert 'data-state="stopped"' in html

@@ -1,11 +1,13 @@
-// Skew over time for all lanes, drawn by Plotly (loaded when it is first seen) at most once a second. Lines differ by dash and weight and
-// carry their name at the end; colour stays with the consumers.
+// Skew over time for all lanes, drawn by Plotly (loaded when the chart comes near, so that it is there on a print or a long picture) at
+// most once a second, and seldom while it is not on screen. Lines differ by dash and weight and carry their name at the end; colour stays
+// with the consumers.
 
 import { ownName } from "../present.js";
 
 const DASHES = { pulsar: "solid", kafka: "dash", tubemq: "dot", rabbitmq: "longdashdot" };
 const WEIGHTS = { pulsar: 2.5, kafka: 2, tubemq: 2, rabbitmq: 1.5 };
-const SEEN = 0.3;                                      // of the chart on screen, before it costs anything
+const SEEN = 0.3;                                      // of the chart on screen
+const NEAR = "800px 0px", SEEN_EVERY_MS = 1000, NEAR_EVERY_MS = 10_000;
 const GAP = 0.06;                                      // of the height, between the names at the line ends
 
 // -> { traces, layout }, plain data that Node tests.
@@ -54,11 +56,12 @@ export function colorsOf(element) {
 }
 
 export function createSkewChart(root, source) {
-  let isSeen = false, loading = null, drawnAt = -Infinity;
+  let isSeen = false, isNear = false, loading = null, drawnAt = -Infinity;
+  new IntersectionObserver((entries) => { isNear = entries.at(-1).isIntersecting; }, { rootMargin: NEAR }).observe(root);
   new IntersectionObserver((entries) => { isSeen = entries.at(-1).intersectionRatio >= SEEN; }, { threshold: [0, SEEN], rootMargin: "0px 0px -64px 0px" }).observe(root);
   return function refresh(view, seq, { say, isForced = false }) {
     const now = performance.now();
-    if (!isSeen || (!isForced && now - drawnAt < 1000)) return;
+    if (!isNear || (!(isSeen && isForced) && now - drawnAt < (isSeen ? SEEN_EVERY_MS : NEAR_EVERY_MS))) return;
     drawnAt = now;
     loading ??= load(source);                          // tried again at the next refresh where it failed; the table says the same
     loading.then((Plotly) => {
