@@ -30,6 +30,9 @@ def heal(lab):
         if rig.algorithm in ("sticky", "sticky_document"):
             # A leaver's ranges stay uncovered by rule: such keys would wait for ever.
             order(lab, "set_algorithm", rig=rig.id, args={"algorithm": "auto_split"})
+        elif rig.algorithm == "prefetch_unlimited":
+            # A backlog goes whole to the first consumer that comes, by rule: it would work on it long after things are calm.
+            order(lab, "set_algorithm", rig=rig.id, args={"algorithm": "prefetch_5"})
     for name in list(lab.seen):
         for rig in list(lab.rigs.values()):
             consumer = rig.consumers.get(name)
