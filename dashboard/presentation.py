@@ -220,6 +220,8 @@ def _sentence(rig: Json, view: Json, say: Any) -> str:
     code = rig["sentence"]["code"]
     if code == "kafka.rebalanced" and not params.get("stopped"):
         code = "kafka.formed"
+    if code == "kafka.crash_pending" and params["deadline_us"] is None:
+        code = "kafka.crash_joining"
     if view["caption"]["code"] == "join" and view["caption"]["params"].get("count", 1) > 1 and code in MANY_JOINED:
         code += "_many"
     return str(say(code, **params))

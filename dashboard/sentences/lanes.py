@@ -54,6 +54,7 @@ LANES = {
     "kafka.crash_pending": _(
         "{consumer} is silent: its {partitions} {partitions?partition waits|partitions wait} for the session timeout, {left} more."
     ),
+    "kafka.crash_joining": _("{consumer} fell silent during a rebalance: what it is given waits for the session timeout."),
     "kafka.crash_noticed": _("{consumer} timed out; {redelivered} {redelivered?record|records} since its last commit are read again."),
     "tubemq.restarting": _("sourceCount {from_count} → {to_count}: all clients stop and start again with the new count."),
     "tubemq.restarted": _(

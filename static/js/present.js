@@ -167,6 +167,7 @@ function sentence(rig, view, say) {
   if ("algorithm" in params) params.algorithm = say(`${rig.model}.${params.algorithm}`);
   let { code } = rig.sentence;
   if (code === "kafka.rebalanced" && !params.stopped) code = "kafka.formed";
+  if (code === "kafka.crash_pending" && params.deadline_us === null) code = "kafka.crash_joining";
   if (view.caption.code === "join" && (view.caption.params.count ?? 1) > 1 && MANY_JOINED.includes(code)) code += "_many";
   return say(code, params);
 }

@@ -54,7 +54,7 @@ function plain(name, value, model, say, words) {
 // Lists and tables in words: names such as 1:flights:3 stay as they are.
 function spread(value) {
   if (Array.isArray(value)) return value.length ? value.map((item) => (Array.isArray(item) ? item.join("–") : spread(item))).join(", ") : "–";
-  if (value !== null && typeof value === "object") return Object.entries(value).map(([name, item]) => `${name} ← ${spread(item)}`).join("; ");
+  if (value !== null && typeof value === "object") return Object.entries(value).map(([name, item]) => `${name}: ${spread(item)}`).join("; ");
   return String(value);
 }
 

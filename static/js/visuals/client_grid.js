@@ -61,9 +61,10 @@ function client({ rig, say, at, shapes, height, size, current }, name, top, keys
     if (info && info.node_id !== null) shapes.push({ id: `node-${name}`, tag: "text", x: 43, y: text, class: "n m tiny", text: `#${info.node_id}` });
   }
   cells({ rig, shapes, height, size, current }, name, top, keys);
-  if (!info) return;
-  if (!OUT_OF_SERVICE.has(info.state)) clockFace(shapes, name, info, at, middle, text, height);
-  else if (height >= 11) shapes.push({ id: `state-${name}`, tag: "text", x: 312, y: text, class: "m end small", text: say(`client.${info.state}`) });
+  const state = info?.state ?? consumer.state;
+  if (OUT_OF_SERVICE.has(state)) {
+    if (height >= 11) shapes.push({ id: `state-${name}`, tag: "text", x: 312, y: text, class: "m end small", text: say(`client.${state}`) });
+  } else if (info) clockFace(shapes, name, info, at, middle, text, height);
 }
 
 function cells({ rig, shapes, height, size, current }, name, top, keys) {
