@@ -2,6 +2,7 @@
 
 import json
 import re
+import sqlite3
 import urllib.request
 from collections.abc import Callable
 
@@ -323,3 +324,50 @@ def test_labs_are_listed_and_unknown_ones_say_so(page: Page, site: SupervisedSit
     answer = page.goto(f"{site.url}lab/nothing-here/")
     assert answer is not None and answer.status == 404
     wait_text(page, "h1", "There is nothing at this address")
+
+
+def test_why_is_a_chain_of_causes_in_words(page: Page) -> None:
+    page.click("#add")
+    page.wait_for_function("() => document.querySelector('#tubemq [data-slot=sentence]').textContent.includes('the group restarted')")
+    page.click("#tubemq [data-why]")
+    wait_text(page, "#why-list", "because of your command: c4 joined")
+    wait_text(page, "#why-list", "because of: All clients stop: sourceCount 3 becomes 4")
+    shown = page.text_content("#why-list") or ""
+    assert "null" not in shown and "_us" not in shown
+    assert re.search(r"1:flights:\d, \d:flights:\d", shown)
+    save(page, "why")
+
+
+def test_a_notice_on_a_phone_stands_above_the_bottom_bar(profile: Profile, site: SupervisedSite) -> None:
+    page = open_stage(profile(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True), site)
+    page.route("**/commands/", lambda route: route.continue_(post_data=json.dumps({**route.request.post_data_json, "args": MILLION})))
+    page.tap("#add")
+    expect(page.locator("#notice")).to_be_visible()
+    notice, bar = page.locator("#notice").bounding_box(), page.locator(".trans").bounding_box()
+    assert notice and bar and notice["y"] > 700 and notice["y"] + notice["height"] <= bar["y"]
+    page.tap("#notice-close")
+    expect(page.locator("#notice")).to_be_hidden()
+
+
+def test_a_stopped_lab_says_so_and_begins_anew(page: Page, profile: Profile, site: SupervisedSite) -> None:
+    lab = page.get_attribute("#main", "data-lab")
+    with sqlite3.connect(site.run_dir / "highwater.sqlite3", timeout=10) as database:
+        database.execute("update dashboard_lab set status = 'failed', failed_reason = 'InvariantError: c1 twice' where id = ?", (lab,))
+    guest = profile().new_page()
+    guest.goto(f"{site.url}lab/{lab}/")
+    expect(guest.locator("#stopped")).to_be_visible()
+    expect(guest.locator("#fresh")).to_have_attribute("data-state", "stopped")
+    expect(guest.locator("#stopped-reason")).to_be_hidden()
+    guest.click("#language")
+    wait_text(guest, "#stopped-title", "这个实验已停止")
+    guest.click("#add")
+    expect(guest.locator("#stopped-copy")).to_be_focused()
+    guest.click("#stopped-copy")
+    guest.wait_for_url(lambda url: "/lab/" in url and lab not in url)
+    wait_frame(guest)
+    expect(guest.locator("#stopped")).to_be_hidden()
+
+
+def test_the_chart_is_drawn_before_anyone_scrolls_to_it(page: Page) -> None:
+    page.wait_for_selector("#skew .main-svg", state="attached")
+    expect(page.locator(".plot-wait")).to_be_hidden()
