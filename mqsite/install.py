@@ -26,17 +26,17 @@ def main(arguments):
             file=sys.stderr,
         )
         return 1
-    names = ["requirements-dev.lock" if "--dev" in arguments else "requirements.lock"]
-    if is_fresh(names[0]):
+    name = "requirements-dev.lock" if "--dev" in arguments else "requirements.lock"
+    if is_fresh(name):
         return 0
-    lock = os.path.join(ROOT, names[0])
+    lock = os.path.join(ROOT, name)
     failed = with_uv(lock) if shutil.which("uv") else with_pip(lock)
     if failed:
         print(failed, file=sys.stderr)
         return 1
     if subprocess.call([PYTHON, "-m", "broker_core.lab.flights"], cwd=ROOT) != 0:
         return 1
-    stamp(names[0])
+    stamp(name)
     return 0
 
 
