@@ -4,14 +4,15 @@
     holders  a       b           a,c  b            what lies above the last point (here 91..) wraps to the first
 
 The space is cut into cells of equal size and each cell keeps its few points sorted, four to eight on average: hashes
-are spread evenly, so the answer lies in the slot's cell or just after it. Putting a point in touches its cell alone,
+are spread evenly, so the answer lies in the slot's cell or just after it; beside each cell stand the first holders of
+its points, so that a look-up ends there. Putting a point in touches its cell alone,
 and a look-up reads a few places in memory, where a bisection over one long list reads seventeen. Cells double or halve
 in number with the points, like a hash table's.
 
 What the holders of a shared point do about it is the caller's rule (`pulsar/selectors/consistent_hash.py`).
 """
 
-from bisect import bisect_left, insort
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -35,7 +36,7 @@ class HashRing:
     (('b',), ['a', 'b'])
     """
 
-    __slots__ = ("_cells", "_shift", "_space_bits", "first_holder", "shared")
+    __slots__ = ("_cells", "_first_holders", "_shift", "_space_bits", "first_holder", "shared")
 
     def __init__(self, space: int) -> None:
         if space < CELLS_MIN or space & (space - 1):
@@ -61,12 +62,14 @@ class HashRing:
         cell = self._cells[slot >> self._shift]
         at = bisect_left(cell, slot)
         if at < len(cell):
+            if not (is_split and self.shared):
+                return self._first_holders[slot >> self._shift][at]
             point = cell[at]
         elif self.first_holder:
             point = self._first_point_after_cell(slot >> self._shift)
         else:
             return None
-        if is_split and self.shared and point in self.shared:
+        if is_split and point in self.shared:
             holders = self.shared[point]
             return holders[slot % len(holders)]
         return self.first_holder[point]
@@ -92,7 +95,10 @@ class HashRing:
         for point in points:
             if point not in first_holder:
                 first_holder[point] = holder
-                insort(cells[point >> shift], point)
+                cell = cells[point >> shift]
+                at = bisect_left(cell, point)
+                cell.insert(at, point)
+                self._first_holders[point >> shift].insert(at, holder)
                 continue
             holders = [*self.holders(point)]
             if holder in holders and not repeats:
@@ -101,7 +107,7 @@ class HashRing:
             if sort_key is not None:
                 holders.sort(key=sort_key)
             self.shared[point] = holders
-            first_holder[point] = holders[0]
+            self._set_first(point, holders[0])
         if len(first_holder) > POINTS_PER_CELL_MAX * len(cells):
             self._cut(2 * len(cells))
 
@@ -118,14 +124,20 @@ class HashRing:
             if len(others) > 1:
                 self.shared[point] = others
             if others:
-                self.first_holder[point] = others[0]
+                self._set_first(point, others[0])
             else:
                 del self.first_holder[point]
                 cell = self._cells[point >> self._shift]
-                del cell[bisect_left(cell, point)]
+                at = bisect_left(cell, point)
+                del cell[at], self._first_holders[point >> self._shift][at]
         # Far from the bound of `add`, so that a consumer that comes and goes does not cut the ring anew each time.
         if CELLS_MIN < len(self._cells) > len(self.first_holder):
             self._cut(len(self._cells) // 2)
+
+    def _set_first(self, point: int, holder: str) -> None:
+        self.first_holder[point] = holder
+        cell = point >> self._shift
+        self._first_holders[cell][bisect_left(self._cells[cell], point)] = holder
 
     def _first_point_after_cell(self, at: int) -> int:
         cells = self._cells
@@ -139,5 +151,7 @@ class HashRing:
         cell_count = min(cell_count, 1 << self._space_bits)
         self._shift = self._space_bits - (cell_count.bit_length() - 1)
         self._cells: list[list[int]] = [[] for _ in range(cell_count)]
+        self._first_holders: list[list[str]] = [[] for _ in range(cell_count)]
         for point in sorted(self.first_holder):
             self._cells[point >> self._shift].append(point)
+            self._first_holders[point >> self._shift].append(self.first_holder[point])
