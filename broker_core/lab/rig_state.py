@@ -5,6 +5,8 @@ from typing import Any, get_origin
 
 import msgspec
 
+from broker_core.errors import InvariantError
+
 
 def to_plain(value: object) -> Any:
     """Dataclasses, deques and everything with `to_json`, as dicts, lists and scalars."""
@@ -21,7 +23,7 @@ def _to_list(value: object) -> object:
         return list(value)
     to_json = getattr(value, "to_json", None)
     if to_json is None:
-        raise NotImplementedError(f"{type(value)} cannot be part of a checkpoint")
+        raise InvariantError(f"{type(value)} cannot be part of a checkpoint")
     return to_json()
 
 
@@ -30,5 +32,5 @@ def _from_plain(wanted: type, value: Any) -> Any:
         return deque(value)
     from_json = getattr(wanted, "from_json", None)
     if from_json is None:
-        raise NotImplementedError(f"{wanted} cannot be part of a checkpoint")
+        raise InvariantError(f"{wanted} cannot be part of a checkpoint")
     return from_json(value)

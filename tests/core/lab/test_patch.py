@@ -6,26 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker_core.lab.patch import diff
+from tests.dashboard.patching import apply_patch
 
 scalars = st.none() | st.booleans() | st.integers(-3, 3) | st.text("ab/~", max_size=3) | st.sampled_from([0.0, 1.0, 0.5])
 names = st.text("ab/~0", max_size=3)
 values = st.recursive(scalars, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(names, inner, max_size=4), max_leaves=12)
 objects = st.dictionaries(names, values, max_size=5)
-
-
-def apply_patch(view, patch):
-    view = copy.deepcopy(view)
-    for operation in patch:
-        *parents, last = [part.replace("~1", "/").replace("~0", "~") for part in operation["path"].split("/")[1:]]
-        target = view
-        for part in parents:
-            target = target[int(part)] if isinstance(target, list) else target[part]
-        key = int(last) if isinstance(target, list) else last
-        if operation["op"] == "remove":
-            del target[key]
-        else:
-            target[key] = operation["value"]
-    return view
 
 
 @given(old=objects, new=objects)
