@@ -10,7 +10,7 @@ class Consumer:
     """One consuming program: takes a record, works `service_us` on it, acknowledges, takes the next.
 
     session: its life at the broker; a program that comes back after a crash has a new one. hand: the record it works on, -1 when idle.
-    token: raised when the work in hand is dropped, so that its timer finds nothing. acked: virtual second -> records finished in it.
+    token: number of the timer that ends the work in hand, 0 for none. acked: virtual second -> records finished in it.
     """
 
     name: str

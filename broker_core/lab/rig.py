@@ -158,11 +158,13 @@ class Rig(ABC):
         """Put `record` into the consumer's hand; it is done `service_us` later unless the consumer crashes or lets go of it."""
         consumer.hand = record
         self.timer_seq += 1
-        heappush(self.heap, (self.now_us + consumer.service_us, self.timer_seq, DONE, consumer.name, consumer.token))
+        # The timer's own number: no other life of this name ever had it.
+        consumer.token = self.timer_seq
+        heappush(self.heap, (self.now_us + consumer.service_us, self.timer_seq, DONE, consumer.name, self.timer_seq))
 
     def drop_hand(self, consumer: Consumer) -> None:
         """The consumer lets go of what it works on, without acknowledging."""
-        consumer.token += 1
+        consumer.token = 0
         consumer.hand = -1
 
     def _sample(self) -> None:

@@ -39,7 +39,7 @@ STOPPED, STARTING, STARTED, REFUSED = "stopped", "starting", "started", "refused
 class Client:
     """One ClientBalanceConsumer object. registered: its partition keys. idle: keys in turn order. resting: keys without data.
 
-    cause: the turning point that its next one follows from. token: raised at each stop, so that timers of a former life find nothing.
+    cause: the turning point that its next one follows from. token: of this life alone, 0 when stopped, so that timers of a former one find nothing.
     started_us: from here its ticks and heartbeats count.
     """
 
@@ -140,14 +140,14 @@ class TubeMqGroupRig(Rig):
             {"node_ids": {consumer.name: node_id for node_id, consumer in enumerate(alive)}},
         )  # fmt: skip
         for node_id, consumer in enumerate(alive):
-            known = self.clients.get(consumer.name)
-            token = known.token + 1 if known else 1
-            self.launch(Client(consumer.name, consumer.session, node_id, self.source_count, token=token, cause=followed.event))
+            self.launch(Client(consumer.name, consumer.session, node_id, self.source_count, cause=followed.event))
         self.say("tubemq.restarting", from_count=self.count_before, to_count=self.source_count)
 
     def launch(self, client: Client) -> None:
         """A process starts; it reaches the master after the stop of its former life and its own start-up."""
         client.state = STARTING
+        self.timer_seq += 1
+        client.token = self.timer_seq
         self.clients[client.name] = client
         delay_us = STOP_US + START_MIN_US + self.random.below("tubemq.start", START_SPREAD_US)
         self.timer(self.now_us + delay_us, START, client.name, client.token)
@@ -156,7 +156,7 @@ class TubeMqGroupRig(Rig):
         """shutdown(): every partition is released; a record that was not confirmed is read again by the next owner."""
         self.drop_hand(consumer)
         client.hand = ""
-        client.token += 1
+        client.token = 0
         for key in client.registered:
             self.release(key)
         client.registered, client.state, client.next_tick_us = [], STOPPED, None
@@ -280,7 +280,7 @@ class TubeMqGroupRig(Rig):
         deadline_us = max(heard_us, client.last_read_us) + TIMEOUT_US
         consumer.deadline_us = deadline_us
         client.next_tick_us = None
-        client.token += 1
+        client.token = 0
         for key in client.registered:
             self.partitions[key].stopped_us = self.now_us
         self.timer(deadline_us, FORGOTTEN, client.session)
@@ -303,7 +303,7 @@ class TubeMqGroupRig(Rig):
         followed = self.emit("tubemq.client.restarted", cause, None, {"source_count": self.source_count},
                              {"consumer": consumer.name, "node_id": node_id})  # fmt: skip
         self.say("tubemq.rejoining", consumer=consumer.name, node_id=node_id)
-        self.launch(Client(consumer.name, consumer.session, node_id, self.source_count, token=1, cause=followed.event))
+        self.launch(Client(consumer.name, consumer.session, node_id, self.source_count, cause=followed.event))
 
     def on_settled(self, bill: Bill) -> None:
         client = self.clients.get(bill.consumer)
