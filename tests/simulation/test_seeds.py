@@ -56,7 +56,9 @@ def test_every_record_is_served_once_things_calm_down(seed):
     total = lab.record_count
     # What is left is what arrived in the last moments: nothing is stuck, nothing was lost on the way.
     assert 0 <= pulsar.lag() <= 50 and pulsar.subscription.waiting == 0
-    assert total - pulsar.subscription.mark_delete <= 200
+    # Exactly what is not done is held by somebody; how far back the oldest lies depends on who owns its key.
+    pulsar.subscription.check()
+    assert sum(pulsar.subscription.unacked_count(session) for session in pulsar.name_of) == pulsar.lag()
     assert kafka.group.state == "Stable" and 0 <= kafka.lag() <= 50
     assert sum(partition.end for partition in kafka.partitions) == total - kafka.first_record
     assert 0 <= tubemq.lag() <= 80 and sum(partition.end for partition in tubemq.partitions.values()) == total

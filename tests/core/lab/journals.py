@@ -20,7 +20,10 @@ def random_command(draw: random.Random, lab: Lab) -> Json:
     kind = draw.choice(["join", "join", "leave", "crash", "rejoin", "pause", "resume", "slow", "set_algorithm", "step"])
     command: Json = {"kind": kind, "rig": "all", "consumer": None, "args": {}}
     if kind == "join":
-        command["args"] = {"count": draw.choice([1, 1, 1, 2, 5])}
+        if draw.random() < 0.25:
+            command["consumer"] = draw.choice(list(lab.seen))  # who left may come back under the same name
+        else:
+            command["args"] = {"count": draw.choice([1, 1, 1, 2, 5])}
     elif kind == "set_algorithm":
         rig = draw.choice(list(ALGORITHMS))
         command |= {"rig": rig, "args": {"algorithm": draw.choice(ALGORITHMS[rig])}}
