@@ -1,4 +1,4 @@
-"""Rows: a lab with its lease, its commands (the journal), what happened (turning points), checkpoints and the last view.
+"""Rows: a lab with its lease, its commands (the journal), what happened (turning points), checkpoints and the last view; uploads and studies.
 
 The journal (scenario, seed, commands with their place and time) is the truth; events, checkpoints and views can be derived from it again.
 """
@@ -114,3 +114,71 @@ class StoredView(models.Model):
     seq = models.BigIntegerField()
     at_us = models.BigIntegerField()
     text = models.TextField()                     # JSON
+
+
+# -- studies: the data pipeline's rows -----------------------------------------------------------------------------------
+
+
+class Upload(models.Model):
+    """A file of somebody's own messages, stored in the run folder's `uploads/<id>/`. It goes when its time is over."""
+
+    id = models.CharField(primary_key=True, max_length=16, default=lab_id_new)
+    owner_hash = models.CharField(max_length=64, db_index=True)   # SHA-256 of the visitor's cookie or the program's token
+    name = models.CharField(max_length=255)                       # as the person calls it; never a path of this machine
+    stored_name = models.CharField(max_length=64)                 # in its folder; its ending says how to read it
+    kind = models.CharField(max_length=16)                        # csv, jsonl, parquet or kafka_log
+    bytes = models.BigIntegerField()
+    created_at = models.DateTimeField(default=timezone.now)
+    used_at = models.DateTimeField(default=timezone.now, db_index=True)
+
+
+class Study(models.Model):
+    """One question to the data pipeline. Its result is the folder `studies/<id>/` in the run folder, whole or absent.
+
+    A batch study goes queued -> running -> done, failed or cancelled, once: what ran when its worker died is failed, never run again.
+    A live study runs until it is cancelled or nobody looks. Whoever runs it holds the lease and writes under its epoch, as with a lab.
+    """
+
+    class State(models.TextChoices):
+        QUEUED = "queued"
+        RUNNING = "running"
+        DONE = "done"
+        FAILED = "failed"
+        CANCELLED = "cancelled"
+
+    id = models.CharField(primary_key=True, max_length=16, default=lab_id_new)
+    name = models.CharField(max_length=128)
+    live = models.BooleanField(default=False)
+    request = models.JSONField()                                  # checked and filled in; names an upload, a folder or a lab, never a path
+    owner_hash = models.CharField(max_length=64, db_index=True)
+    state = models.CharField(max_length=9, choices=State.choices, default=State.QUEUED)
+    progress = models.JSONField(default=dict)
+    error = models.JSONField(null=True)                           # {template, values}: put into words for whoever reads it
+    created_at = models.DateTimeField(default=timezone.now)
+    queued_at = models.DateTimeField(default=timezone.now)
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+    watched_at = models.DateTimeField(null=True)                  # a live study that nobody looks at rests
+    cancel_requested = models.BooleanField(default=False)
+
+    lease_owner = models.CharField(max_length=64, blank=True)
+    lease_until_ms = models.BigIntegerField(default=0)
+    epoch = models.BigIntegerField(default=0)
+    slot = models.PositiveSmallIntegerField(null=True, unique=True)   # 1 for the batch study that runs: there is one at a time
+
+    class Meta:
+        indexes = [models.Index(fields=["state", "queued_at"], name="study_turns")]
+
+
+class StudyWindow(models.Model):
+    """One window of a live study, as it was last told; only the newest are kept."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="windows")
+    start_us = models.BigIntegerField()
+    rig = models.CharField(max_length=64)
+    version = models.BigIntegerField()                            # grows with every change, so that a reader asks for what is new
+    row = models.JSONField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["study", "start_us", "rig"], name="window_once")]
+        indexes = [models.Index(fields=["study", "version"], name="window_news")]
