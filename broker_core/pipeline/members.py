@@ -1,0 +1,262 @@
+"""The membership history of a study: who is there at the start, and who joins, leaves, crashes or comes back, one change after another.
+
+    {"kind": "given", "start": 4, "changes": [{"kind": "join", "consumer": "c5", "at": null}, ...]}
+    {"kind": "rolling_restart", "consumers": 8}                     each in turn leaves and joins again
+    {"kind": "autoscale", "from": 2, "to": 64}                      one joins after another; from 64 to 2 the newest leave first
+    {"kind": "crash_storm", "consumers": 16, "crashes": 8, "seed": 7}   so many crash, then come back in the same order
+    {"kind": "lab", "start": 3, "rate": 36, "commands": [...]}      a lab's journal: its changes to all lanes, at their records
+
+`at` is the index of the record before which the change happens; null in all changes: each step is measured over the whole workload.
+Names are the lab's: c1, c2, ... at the start, and a joiner without a name gets the next number that nobody has had.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from broker_core.clock import SECOND_US
+from broker_core.errors import CommandError
+from broker_core.events import Json
+from broker_core.lab.command import CONSUMER_NAME, refuse_unknown, whole
+from broker_core.lab.limits import DEFAULT_LIMITS
+from broker_core.rng import SeededRandom
+
+CONSUMERS_MAX = DEFAULT_LIMITS.consumers_max
+CHANGES_MAX = 1_024
+RECORD_MAX = 2**53
+SEED_MAX = 2**63 - 1
+CHANGE_KINDS = ("join", "leave", "crash", "rejoin")
+START = "start"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One state of the membership. step: from 0, which is the start. members: who is there after the change, in join order; one who
+    crashed is not among them (its broker has noticed), one who came back stands at the end. at: as in the history; None at the start."""
+
+    step: int
+    kind: str
+    consumer: str | None
+    label: str
+    members: tuple[str, ...]
+    at: int | None
+
+    def to_json(self) -> Json:
+        """The step as a result shows it."""
+        return {
+            "step": self.step, "kind": self.kind, "consumer": self.consumer, "label": self.label, "members": list(self.members), "at": self.at,
+        }  # fmt: skip
+
+
+def history_check(raw: object) -> Json:
+    """The history complete, as it was given otherwise. Raises CommandError at the field of `history` that is wrong.
+
+    >>> history_check({"kind": "autoscale", "to": 3})
+    {'kind': 'autoscale', 'from': 2, 'to': 3}
+    """
+    if not isinstance(raw, dict):
+        raise CommandError("history", "must be an object")
+    kind = raw.get("kind", "given")
+    if not isinstance(kind, str) or kind not in _KINDS:
+        raise CommandError("history.kind", "must be one of {choices}", choices=", ".join(_KINDS))
+    known, check, _ = _KINDS[kind]
+    refuse_unknown(raw, {"kind", *known}, "history.", "history")
+    checked: Json = {"kind": kind, **check(raw)}
+    history_steps(checked)  # who may do what is known only by going through it
+    return checked
+
+
+def history_steps(history: Json) -> list[Step]:
+    """The steps of a history that `history_check` gave: the start and one for each change.
+
+    >>> [step.label for step in history_steps({"kind": "rolling_restart", "consumers": 2})]
+    ['2', '−c1', '+c1', '−c2', '+c2']
+    """
+    start, changes = _KINDS[history["kind"]][2](history)
+    group = _Group([f"c{number}" for number in range(1, start + 1)])
+    steps = [Step(0, START, None, str(start), tuple(group.members), None)]
+    for place, (kind, name, at) in enumerate(changes):
+        name = group.change(kind, name, f"history.changes.{place}")
+        steps.append(Step(len(steps), kind, name, _LABELS[kind].format(name), tuple(group.members), at))
+    return steps
+
+
+_LABELS = {"join": "+{}", "leave": "−{}", "crash": "{}×", "rejoin": "+{}"}
+_Change = tuple[str, str | None, int | None]
+
+
+@dataclass(slots=True)
+class _Group:
+    """Who is there, who is down and may come back, and every name that anybody has had."""
+
+    members: list[str]
+    down: list[str] = field(default_factory=list)
+    names: set[str] = field(init=False)
+    next_number: int = 1
+
+    def __post_init__(self) -> None:
+        self.names = set(self.members)
+
+    def change(self, kind: str, name: str | None, where: str) -> str:
+        """Carry it out. Returns whom it is about. Raises CommandError at `where`.consumer where that cannot be."""
+        field_name = f"{where}.consumer"
+        if name is None:
+            if kind != "join":
+                raise CommandError(field_name, "name the consumer for {kind}", kind=kind)
+            name = self.free_name()
+        if kind == "join" and (name in self.members or name in self.down):
+            raise CommandError(field_name, "{consumer} is there already", consumer=name)
+        if kind == "crash" and name in self.down:
+            raise CommandError(field_name, "{consumer} has crashed; it can rejoin or leave", consumer=name)
+        if kind == "rejoin" and name not in self.down:
+            raise CommandError(field_name, "{consumer} has not crashed", consumer=name)
+        if kind in ("leave", "crash") and name not in self.members and name not in self.down:
+            raise CommandError(field_name, "there is no consumer {consumer}", consumer=name)
+        if kind in ("join", "rejoin"):
+            if len(self.members) >= CONSUMERS_MAX:
+                raise CommandError(where, "at most {limit} consumers", limit=CONSUMERS_MAX)
+            self.down = [other for other in self.down if other != name]
+            self.members.append(name)
+            self.names.add(name)
+        else:
+            self.members = [other for other in self.members if other != name]
+            self.down = [other for other in self.down if other != name]
+            if kind == "crash":
+                self.down.append(name)
+        return name
+
+    def free_name(self) -> str:
+        """The next of c1, c2, ... that nobody has had, as the lab names a joiner."""
+        while f"c{self.next_number}" in self.names:
+            self.next_number += 1
+        return f"c{self.next_number}"
+
+
+# -- given: as a person wrote it --------------------------------------------------------------------------------------------------------
+
+
+def _check_given(raw: Json) -> Json:
+    start = whole("history.start", raw.get("start", 4), 1, CONSUMERS_MAX)
+    changes = raw.get("changes", [])
+    if not isinstance(changes, list) or len(changes) > CHANGES_MAX:
+        raise CommandError("history.changes", "must be a list of at most {high} changes", high=CHANGES_MAX)
+    checked: list[Json] = []
+    for place, change in enumerate(changes):
+        where = f"history.changes.{place}"
+        if not isinstance(change, dict):
+            raise CommandError(where, "must be an object")
+        refuse_unknown(change, {"kind", "consumer", "at"}, f"{where}.", where)
+        kind, consumer, at = change.get("kind"), change.get("consumer"), change.get("at")
+        if kind not in CHANGE_KINDS:
+            raise CommandError(f"{where}.kind", "must be one of {choices}", choices=", ".join(CHANGE_KINDS))
+        if consumer is not None and (not isinstance(consumer, str) or not CONSUMER_NAME.fullmatch(consumer)):
+            raise CommandError(f"{where}.consumer", "must be 1 to 32 letters, digits or . _ -, beginning with a letter or digit")
+        if at is not None:
+            whole(f"{where}.at", at, 0, RECORD_MAX)
+        if checked and (at is None) != (checked[0]["at"] is None):
+            raise CommandError(f"{where}.at", "all changes have a record, or none has")
+        if checked and at is not None and at < checked[-1]["at"]:
+            raise CommandError(f"{where}.at", "must not come before the change above it")
+        checked.append({"kind": kind, "consumer": consumer, "at": at})
+    return {"start": start, "changes": checked}
+
+
+def _given(history: Json) -> tuple[int, list[_Change]]:
+    return history["start"], [(change["kind"], change["consumer"], change["at"]) for change in history["changes"]]
+
+
+# -- made up ----------------------------------------------------------------------------------------------------------------------------
+
+
+def _check_rolling(raw: Json) -> Json:
+    return {"consumers": whole("history.consumers", raw.get("consumers", 8), 1, CONSUMERS_MAX)}
+
+
+def _rolling(history: Json) -> tuple[int, list[_Change]]:
+    count = history["consumers"]
+    return count, [(kind, f"c{number}", None) for number in range(1, count + 1) for kind in ("leave", "join")]
+
+
+def _check_autoscale(raw: Json) -> Json:
+    return {
+        "from": whole("history.from", raw.get("from", 2), 1, CONSUMERS_MAX),
+        "to": whole("history.to", raw.get("to", 64), 1, CONSUMERS_MAX),
+    }
+
+
+def _autoscale(history: Json) -> tuple[int, list[_Change]]:
+    start, stop = history["from"], history["to"]
+    if stop >= start:
+        return start, [("join", f"c{number}", None) for number in range(start + 1, stop + 1)]
+    return start, [("leave", f"c{number}", None) for number in range(start, stop, -1)]
+
+
+def _check_storm(raw: Json) -> Json:
+    consumers = whole("history.consumers", raw.get("consumers", 16), 2, CONSUMERS_MAX)
+    return {
+        "consumers": consumers,
+        # Somebody must be left, or there is no share to measure.
+        "crashes": whole("history.crashes", raw.get("crashes", max(1, consumers // 2)), 1, consumers - 1),
+        "seed": whole("history.seed", raw.get("seed", 7), 0, SEED_MAX),
+    }
+
+
+def _storm(history: Json) -> tuple[int, list[_Change]]:
+    names = [f"c{number}" for number in range(1, history["consumers"] + 1)]
+    random = SeededRandom(history["seed"])
+    struck = [names.pop(random.below("study.crash", len(names))) for _ in range(history["crashes"])]
+    return history["consumers"], [(kind, name, None) for kind in ("crash", "rejoin") for name in struck]
+
+
+# -- from a lab -------------------------------------------------------------------------------------------------------------------------
+
+
+def _check_lab(raw: Json) -> Json:
+    start = whole("history.start", raw.get("start", 3), 1, CONSUMERS_MAX)
+    rate = whole("history.rate", raw.get("rate", 36), 1, DEFAULT_LIMITS.records_per_second_max)
+    commands = raw.get("commands", [])
+    if not isinstance(commands, list):
+        raise CommandError("history.commands", "must be a list of a lab's commands")
+    kept: list[Json] = []
+    for place, command in enumerate(commands):
+        where = f"history.commands.{place}"
+        if not isinstance(command, dict):
+            raise CommandError(where, "must be an object")
+        if command.get("kind") not in CHANGE_KINDS or command.get("rig", "all") != "all":
+            continue
+        consumer, args = command.get("consumer"), command.get("args") or {}
+        if consumer is not None and (not isinstance(consumer, str) or not CONSUMER_NAME.fullmatch(consumer)):
+            raise CommandError(f"{where}.consumer", "must be 1 to 32 letters, digits or . _ -, beginning with a letter or digit")
+        at_us = whole(f"{where}.at_us", command.get("at_us"), kept[-1]["at_us"] if kept else 0, RECORD_MAX)
+        count = whole(f"{where}.args.count", args.get("count", 1) if isinstance(args, dict) else None, 1, CONSUMERS_MAX)
+        kept.append({"kind": command["kind"], "rig": "all", "consumer": consumer, "args": {"count": count}, "at_us": at_us})
+    if sum(command["args"]["count"] for command in kept) > CHANGES_MAX:
+        raise CommandError("history.commands", "must be a list of at most {high} changes", high=CHANGES_MAX)
+    return {"start": start, "rate": rate, "commands": kept}
+
+
+def _lab(history: Json) -> tuple[int, list[_Change]]:
+    changes: list[_Change] = []
+    for command in history["commands"]:
+        # As the lab counts arrivals: EvenArrivals.count_until.
+        at = ((command["at_us"] + 1) * history["rate"] - 1) // SECOND_US
+        changes += [(command["kind"], command["consumer"], max(0, at))] * command["args"]["count"]
+    return history["start"], changes
+
+
+_Kind = tuple[tuple[str, ...], Callable[[Json], Json], Callable[[Json], tuple[int, list[_Change]]]]
+_KINDS: Mapping[str, _Kind] = MappingProxyType({
+    "given": (("start", "changes"), _check_given, _given),
+    "rolling_restart": (("consumers",), _check_rolling, _rolling),
+    "autoscale": (("from", "to"), _check_autoscale, _autoscale),
+    "crash_storm": (("consumers", "crashes", "seed"), _check_storm, _storm),
+    "lab": (("start", "rate", "commands"), _check_lab, _lab),
+})  # fmt: skip
+HISTORY_KINDS: tuple[str, ...] = tuple(_KINDS)
+"""What `history.kind` may be."""
+
+
+def has_records(steps: list[Step]) -> bool:
+    """Whether the changes happen at records; otherwise each step is measured over the whole workload."""
+    return len(steps) > 1 and steps[1].at is not None
+
