@@ -6,6 +6,11 @@ HIGHWATER_ALLOWED_HOSTS  names this site answers to, separated by commas
 DATABASE_URL           PostgreSQL instead of SQLite: postgres://user:password@host/name
 REDIS_URL              an outside Redis instead of the embedded one
 LAB_SHARDS             how many shards, hence Celery tasks, the labs are spread over
+HIGHWATER_UPLOAD_BYTES_MAX  the largest file that may be uploaded for a study (default 200 MB)
+HIGHWATER_DATA_DIRS    folders of this machine whose files studies may read, separated by the system's path separator
+SPARK_MASTER           Spark of the analysis worker: local[*] by default, local[2], local-cluster[...], spark://host:port
+SPARK_REMOTE           a Spark Connect server instead: sc://host:port
+SPARK_DRIVER_MEMORY    memory of the embedded Spark (default 4g)
 """
 
 import os
@@ -112,6 +117,26 @@ SOCKET_MESSAGE_BYTES_MAX = 256            # the longest message a browser has to
 SOCKET_MESSAGES_PER_S = 40                # sustained; four times the frames there are to acknowledge
 LAB_IDLE_PAUSE_S = float(os.environ.get("HIGHWATER_IDLE_PAUSE_S", "600"))  # a lab nobody watches stops after this
 LAB_VISIT_KEEP_S = 24 * 3600              # a visitor's copy may make room for others after this long unwatched
+
+# -- studies -----------------------------------------------------------------------------------------------------------
+SPARK_MASTER = os.environ.get("SPARK_MASTER") or "local[*]"
+SPARK_REMOTE = os.environ.get("SPARK_REMOTE") or ""
+SPARK_DRIVER_MEMORY = os.environ.get("SPARK_DRIVER_MEMORY") or "4g"
+UPLOAD_BYTES_MAX = int(os.environ.get("HIGHWATER_UPLOAD_BYTES_MAX") or 200 * 10**6)
+UPLOADS_OWNER_BYTES_MAX = 5 * UPLOAD_BYTES_MAX       # all files of one visitor or program
+UPLOADS_TOTAL_BYTES_MAX = 50 * UPLOAD_BYTES_MAX      # all files of everybody
+UPLOADS_OWNER_MAX = 100
+UPLOAD_KEEP_S = 7 * 24 * 3600             # since it was last used
+DISK_SPARE_BYTES = 256 * 2**20            # what an upload or a study must leave free for the database
+DATA_DIRS = [Path(folder).expanduser() for folder in os.environ.get("HIGHWATER_DATA_DIRS", "").split(os.pathsep) if folder]
+STUDIES_WAITING_OWNER_MAX = 10            # studies of one owner that may be queued
+STUDIES_WAITING_MAX = 200
+STUDIES_LIVE_MAX = 4
+STUDIES_OWNER_MAX = 200                   # kept; the oldest finished one makes room
+STUDY_KEEP_S = 30 * 24 * 3600             # a finished study, since it ended
+STUDY_LEASE_S = 10.0                      # a running study without a sign of life for this long has lost its worker
+STUDY_LIVE_IDLE_S = 120.0                 # a live study that nobody watches stops after this
+STUDY_WINDOWS_MAX = 2_000                 # windows of a live study that are kept
 
 # -- pace --------------------------------------------------------------------------------------------------------------
 SHARD_TASK_S = 30                         # one Celery task drives a shard this long, then enqueues the next
