@@ -31,8 +31,8 @@ def page_of(request: HttpRequest, item: str) -> Json:
 
 
 def base_context(request: HttpRequest, item: str) -> Json:
-    """The context of a page without a lab."""
-    return {"page": page_of(request, item), "catalogue": catalogue()}
+    """The context of any page; `item` is its place in the top bar."""
+    return {"page": page_of(request, item), "catalogue": catalogue(item)}
 
 
 def lab_page(lab_id: str, *, seq: int, epoch: int, is_owner: bool, csrf: str, stopped: str = "") -> Json:

@@ -2,7 +2,8 @@
 
 A text may hold named places: `{consumer}` takes the parameter as it is, `{pause_us}` (a name that ends in `_us`) a duration, a number is
 grouped by thousands, and `{count?record|records}` gives the first word for 1 and the second otherwise. The words of both languages
-travel with the page as JSON, so the language changes in place; static/js/say.js fills the same places in the same way.
+travel with the page as JSON, so the language changes in place; static/js/say.js fills the same places in the same way. A page carries
+what every page says and what is said only there.
 """
 
 from collections.abc import Mapping
@@ -11,24 +12,30 @@ from typing import Any
 from django.utils import translation
 
 from dashboard.sentences.algorithms import ALGORITHMS
+from dashboard.sentences.analyze import ANALYZE
 from dashboard.sentences.chrome import CHROME
 from dashboard.sentences.events import EVENTS
 from dashboard.sentences.facts import FACTS
 from dashboard.sentences.lanes import LANES
 from dashboard.sentences.stage import STAGE
+from dashboard.sentences.strategies import STRATEGIES
+from dashboard.sentences.study import STUDY
 
-SENTENCES: Mapping[str, Any] = {**CHROME, **STAGE, **LANES, **ALGORITHMS, **EVENTS, **FACTS}
+EVERYWHERE: Mapping[str, Any] = {**CHROME, **STAGE, **LANES, **ALGORITHMS, **EVENTS, **FACTS}
+PAGES: Mapping[str, Mapping[str, Any]] = {"analyze": {**ANALYZE, **STUDY, **STRATEGIES}}
+SENTENCES: Mapping[str, Any] = {**EVERYWHERE, **{code: text for page in PAGES.values() for code, text in page.items()}}
 LANGUAGES = ("en", "zh-hans")
 
 
-def catalogue() -> dict[str, dict[str, str]]:
-    """Language -> code -> words with their places still open.
+def catalogue(item: str | None = None) -> dict[str, dict[str, str]]:
+    """Language -> code -> words with their places still open. item: the page's item in the top bar; without it, the words of all pages.
 
     >>> sorted(catalogue())
     ['en', 'zh-hans']
     """
+    chosen = SENTENCES if item is None else {**EVERYWHERE, **PAGES.get(item, {})}
     words = {}
     for language in LANGUAGES:
         with translation.override(language):
-            words[language] = {code: str(text) for code, text in SENTENCES.items()}
+            words[language] = {code: str(text) for code, text in chosen.items()}
     return words

@@ -7,6 +7,7 @@ CHROME = {
     "nav.main": _("Main"),
     "nav.stage": _("Stage"),
     "nav.labs": _("Labs"),
+    "nav.analyze": _("Analyze"),
     "theme": _("Theme"),
     "theme.auto": _("auto"),
     "theme.light": _("light"),

@@ -1,5 +1,6 @@
 """Words in templates by code. Each carries its code along, so that the browser can say it again in the other language."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,9 +17,12 @@ Words = Mapping[str, str]
 
 
 @register.simple_tag
-def say(code: str) -> SafeString:
-    """The words of `code` in the page's language, in a span that names the code."""
-    return format_html('<span data-say="{}">{}</span>', code, SENTENCES[code])
+def say(code: str, /, **params: Any) -> SafeString:
+    """The words of `code` in the page's language, in a span that names the code and what fills its places."""
+    if not params:
+        return format_html('<span data-say="{}">{}</span>', code, SENTENCES[code])
+    text = fill(str(SENTENCES[code]), params, SENTENCES)
+    return format_html('<span data-say="{}" data-params="{}">{}</span>', code, json.dumps(params), text)
 
 
 @register.simple_tag

@@ -13,10 +13,11 @@ export const words = () => catalogue[page.language];
 export const say = (code, params = {}) => fill(words()[code] ?? code, params, words());
 export const onLanguage = (listener) => listeners.push(listener);
 
-// Put the words of `code` on an element, so that they change with the language.
-export function speak(element, code, label = "say") {
+// Put the words of `code` on an element, so that they change with the language; `params` fill the places of a text.
+export function speak(element, code, label = "say", params = null) {
   element.dataset[label] = code;
-  if (label === "say") element.textContent = say(code);
+  if (params) element.dataset.params = JSON.stringify(params);
+  if (label === "say") element.textContent = say(code, params ?? {});
   else element.setAttribute(label === "sayLabel" ? "aria-label" : "title", say(code));
 }
 
@@ -28,7 +29,7 @@ function setLanguage(language) {
   page.language = language;
   remember(page.cookies.language, language);
   document.documentElement.lang = language === "en" ? "en" : "zh-Hans";
-  for (const element of document.querySelectorAll("[data-say]")) element.textContent = say(element.dataset.say);
+  for (const element of document.querySelectorAll("[data-say]")) element.textContent = say(element.dataset.say, JSON.parse(element.dataset.params ?? "{}"));
   for (const element of document.querySelectorAll("[data-say-label]")) element.setAttribute("aria-label", say(element.dataset.sayLabel));
   for (const element of document.querySelectorAll("[data-say-title]")) element.title = say(element.dataset.sayTitle);
   const button = document.getElementById("language");
