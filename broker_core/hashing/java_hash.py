@@ -35,6 +35,15 @@ def string_hash_unsigned(text: str) -> int:
     return total & MASK
 
 
+def java_text(data: bytes) -> str:
+    """Give the text that `new String(data, UTF_8)` makes: what is no UTF-8 becomes U+FFFD.
+
+    >>> java_text(b"caf\\xc3\\xa9 \\xff") == "caf\\xe9 \\ufffd"
+    True
+    """
+    return data.decode("utf-8", "replace")
+
+
 def utf16_order(text: str) -> bytes:
     """Give a sort key under which strings stand as String.compareTo has them: by UTF-16 units, not by code points.
 

@@ -4,8 +4,10 @@
     {"kind": "uniform", "keys": 1000, "rate": 36}
     {"kind": "zipf", "keys": 1000, "exponent": 1.1, "rate": 36}
     {"kind": "hot_key", "keys": 1000, "share": 0.3, "rate": 36}
+    {"kind": "keys", "name": "orders", "keys": [["N725MQ", 575], ["N722MQ", 513]], "keyless": 40, "rate": 36}
 
-Every field but the kind may be left out, and the kind too: {} is the demo's, flights by tail number at 36 records a second.
+Every field but the kind and the keys of the last may be left out, and the kind too: {} is the demo's, flights by tail number at 36
+records a second.
 """
 
 from collections.abc import Mapping
@@ -16,6 +18,7 @@ from broker_core.errors import CommandError
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
 from broker_core.lab.workload_base import Workload
 from broker_core.lab.workload_flights import KEY_COLUMNS, FlightsWorkload
+from broker_core.lab.workload_keys import keys_workload
 from broker_core.lab.workload_synthetic import HotKeyWorkload, UniformWorkload, ZipfWorkload
 
 __all__ = ["KEY_COLUMNS", "Workload", "workload_from_json"]
@@ -31,6 +34,7 @@ _FIELDS = {
     "uniform": {"keys"},
     "zipf": {"keys", "exponent"},
     "hot_key": {"keys", "share"},
+    "keys": {"name", "keys", "keyless"},
 }
 
 
@@ -58,6 +62,8 @@ def workload_from_json(data: Any, limits: Limits = DEFAULT_LIMITS, seed: int = 7
         if not isinstance(key_by, str) or key_by not in KEY_COLUMNS:
             raise CommandError("workload.key", "must be one of {choices}", choices=", ".join(KEY_COLUMNS))
         return FlightsWorkload(rate, key_by)
+    if kind == "keys":
+        return keys_workload(data, rate, seed)
     # One hot key needs another beside it.
     keys = _whole(data, "keys", DEFAULT_KEYS, 2 if kind == "hot_key" else 1, limits.keys_max)
     if kind == "zipf":

@@ -22,7 +22,7 @@ class KafkaRig(KafkaGroupRig):
     def partition_of(self, code: int) -> int:
         number = self.partition_cache.get(code)
         if number is None:
-            number = self.partition_cache[code] = partition_for_key(self.texts.key(code).encode(), len(self.partitions))
+            number = self.partition_cache[code] = partition_for_key(self.texts.key_bytes(code), len(self.partitions))
         return number
 
     def on_arrival(self, index: int, code: int) -> None:
@@ -146,7 +146,7 @@ class KafkaRig(KafkaGroupRig):
 
     def route(self, index: int, code: int) -> Json:
         number = (self.keyless.partition or 0) if code == NO_KEY else self.partition_of(code)
-        key_hash = None if code == NO_KEY else murmur2(self.texts.key(code).encode()) & 0x7FFFFFFF
+        key_hash = None if code == NO_KEY else murmur2(self.texts.key_bytes(code)) & 0x7FFFFFFF
         partition = self.partitions[number]
         waits = partition.holder is None or partition.stopped_us is not None
         return {"hash": key_hash, "unit": str(number), "consumer": self.name_of(partition.holder), "place": None, "waits": waits}

@@ -92,8 +92,8 @@ class PulsarRig(Rig):
         """Unsigned murmur3 of the key, computed once a key."""
         value = self.hashes.get(code)
         if value is None:
-            text = NO_KEY_HASH_KEY if code == NO_KEY else self.texts.key(code)
-            value = self.hashes[code] = murmur3_32(text)
+            key = NO_KEY_HASH_KEY if code == NO_KEY else self.texts.key_bytes(code)
+            value = self.hashes[code] = murmur3_32(key)
         return value
 
     def on_arrival(self, index: int, code: int) -> None:

@@ -6,7 +6,7 @@ number of partitions, records without a key in turn.
 
 from broker_core.errors import InvariantError
 from broker_core.events import Json
-from broker_core.hashing.java_hash import string_hash_unsigned
+from broker_core.hashing.java_hash import java_text, string_hash_unsigned
 from broker_core.lab.consumer import CRASHED, GONE, LIVE, Consumer
 from broker_core.lab.keys import NO_KEY
 from broker_core.lab.rigs.tubemq_group import EMPTY_REST_US, STARTED, TICK_US, WAKE, TubeMqGroupRig
@@ -22,7 +22,7 @@ class TubeMqRig(TubeMqGroupRig):
     def partition_of(self, code: int) -> str:
         key = self.router_cache.get(code)
         if key is None:
-            number = string_hash_unsigned(self.texts.key(code)) % len(self.partition_keys)
+            number = string_hash_unsigned(java_text(self.texts.key_bytes(code))) % len(self.partition_keys)
             key = self.router_cache[code] = self.partition_keys[number]
         return key
 
@@ -125,7 +125,7 @@ class TubeMqRig(TubeMqGroupRig):
             key_hash = None
         else:
             key = self.partition_of(code)
-            key_hash = string_hash_unsigned(self.texts.key(code))
+            key_hash = string_hash_unsigned(java_text(self.texts.key_bytes(code)))
         waits = self.partitions[key].stopped_us is not None
         return {"hash": key_hash, "unit": key, "consumer": self.units()[key], "place": None, "waits": waits}
 
