@@ -1,0 +1,1 @@
+"""What the figures of a study mean: formulas on plain rows, without Spark, labs or files."""
