@@ -11,6 +11,8 @@ LANES = {
     "lane.kafka": _("Kafka"),
     "lane.tubemq": _("TubeMQ"),
     "lane.rabbitmq": _("RabbitMQ"),
+    "log.link": _("Log"),
+    "log.link_title": _("The partitions of this lane as they lie on disk"),
     "algorithm.group": _("Rule of sharing"),
     "algorithm.more": _("More"),
     "algorithm.document": _("as the article has it"),

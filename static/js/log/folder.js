@@ -1,0 +1,124 @@
+// The partition's folder: segments to scale, their index entries drawn to the bytes they point at, the active one solid and open at its
+// end, what waits for deletion hatched, the lines that retention, committed position and high watermark have reached.
+
+import { draw, round } from "../draw.js";
+import { number } from "../say.js";
+import { figuresWidth, size, textWidth } from "./format.js";
+import { byteAt, offsetAt, places } from "./places.js";
+
+export const HEIGHT = 190;
+const TOP = 48, TALL = 48, FOOT = TOP + TALL, INDEX = FOOT + 31, WORDS = INDEX + 20;
+
+// context: {width, say, chosen: base offset or null, gap: [from, to] of bytes or null, funnelTo: width of what lies below}
+export function layout(folder, { width, say, chosen = null, gap = null, funnelTo = width }) {
+  const { list, roomWidth, end } = places(folder, width), shapes = [];
+  for (const place of list) {
+    if (place.segment.state === "deleted") deleted(shapes, place);
+    else live(shapes, place, place.segment.base_offset === chosen, say);
+  }
+  waiting(shapes, list, say);
+  if (roomWidth) openEnd(shapes, folder, end, roomWidth);
+  const flagLeft = flag(shapes, folder, list);
+  committed(shapes, folder, list, say);
+  retention(shapes, folder, list, flagLeft, say);
+  if (chosen !== null) funnel(shapes, list.find(({ segment }) => segment.base_offset === chosen && segment.state !== "deleted"), gap, funnelTo);
+  return shapes;
+}
+
+function deleted(shapes, { segment, x, width }) {
+  const id = `gone-${segment.base_offset}`, name = number(segment.base_offset), plate = figuresWidth(name) + 8;
+  shapes.push({ id, tag: "rect", x: round(x), y: TOP + 0.5, width: round(width), height: TALL, class: "gone" });
+  if (width < plate + 8) return;
+  shapes.push({ id: `${id}-plate`, tag: "rect", x: round(x + 12), y: TOP + 14, width: round(plate), height: 20, rx: 3, class: "plate" });
+  shapes.push({ id: `${id}-no`, tag: "text", x: round(x + 16), y: TOP + 29, class: "n m", text: name });
+}
+
+function live(shapes, { segment, x, width }, isChosen, say) {
+  const id = `seg-${segment.base_offset}`, name = number(segment.base_offset), bytes = size(segment.bytes);
+  shapes.push({
+    id, tag: "rect", x: round(x), y: TOP + 0.5, width: round(width), height: TALL, class: `seg-box${segment.active ? " active" : ""}${isChosen ? " chosen" : ""}`,
+    role: "button", tabindex: -1, "data-offset": segment.base_offset,
+    "aria-label": say("log.segment_label", { base_offset: segment.base_offset, size: bytes, entries: segment.index_entries }),
+  });
+  const tone = segment.active ? " on-ink" : "";
+  if (width > figuresWidth(name) + 20) shapes.push({ id: `${id}-no`, tag: "text", x: round(x + 10), y: TOP + 29, class: `n b${tone}`, text: name });
+  if (width > figuresWidth(name) + figuresWidth(bytes) + 44) {
+    shapes.push({ id: `${id}-size`, tag: "text", x: round(x + width - 10), y: TOP + 29, class: `n end m${tone}`, text: bytes });
+  }
+  index(shapes, segment, id, x, width);
+  const entries = say("log.entries", { entries: segment.index_entries });
+  const text = width > textWidth(entries) ? entries : width > 44 ? number(segment.index_entries) : null;
+  if (text) shapes.push({ id: `${id}-entries`, tag: "text", x: round(x), y: WORDS, class: "m", text });
+  if (segment.active && width > textWidth(say("log.active"))) shapes.push({ id: `${id}-active`, tag: "text", x: round(x), y: WORDS + 17, class: "m", text: say("log.active") });
+}
+
+// The index file is an array of equal rows, the bar below; each tick runs from its row up to the byte that it points at.
+function index(shapes, segment, id, x, width) {
+  const { entries } = segment;
+  shapes.push({ id: `${id}-index`, tag: "path", d: `M${round(x)} ${INDEX}h${round(width)}`, class: "axis" });
+  if (!entries.length) return;
+  const ticks = entries.map(([, position], row) =>
+    `M${round(x + ((row + 0.5) * width) / entries.length)} ${INDEX}L${round(x + (width * position) / Math.max(1, segment.bytes))} ${FOOT + 1}`);
+  shapes.push({ id: `${id}-ticks`, tag: "path", d: ticks.join(""), class: "ticks" });
+}
+
+function waiting(shapes, list, say) {
+  const gone = list.filter(({ segment }) => segment.state === "deleted");
+  if (!gone.length) return;
+  const left = Math.min(...gone.map(({ segment }) => segment.deletes_in_ms ?? 0));
+  shapes.push({ id: "gone-words", tag: "text", x: 2, y: INDEX - 12, class: "m", text: say("log.files_go", { count: gone.length, left: Math.ceil(left / 1000) * 1e6 }) });
+}
+
+function openEnd(shapes, folder, end, width) {
+  const x = round(end), leo = number(folder.end_offset);
+  shapes.push({ id: "room", tag: "path", d: `M${x} ${TOP + 0.5}h${round(width)}M${x} ${FOOT + 0.5}h${round(width)}`, class: "open" });
+  shapes.push({ id: "leo", tag: "text", x: x + 8, y: TOP + 20, class: "m", text: "LEO" });
+  shapes.push({ id: "leo-no", tag: "text", x: x + 8, y: TOP + 38, class: "n", text: leo });
+}
+
+// The flag stands at the high watermark; its words are on the left, where the log is. Answers how far left they reach.
+function flag(shapes, folder, list) {
+  const at = offsetAt(list, folder.high_watermark);
+  if (at === null) return Infinity;
+  const x = round(at), text = number(folder.high_watermark);
+  shapes.push({ id: "hw-pole", tag: "path", d: `M${x} ${TOP}V14`, class: "pole" });
+  shapes.push({ id: "hw-flag", tag: "path", d: `M${x} 14h24l-6 6.5l6 6.5h-24Z`, class: "ink" });
+  const isRoom = x > figuresWidth(text) + 40;
+  shapes.push({ id: "hw-word", tag: "text", x: isRoom ? x - 8 : x + 30, y: 11, class: `b${isRoom ? " end" : ""}`, text: "HW" });
+  shapes.push({ id: "hw-no", tag: "text", x: isRoom ? x - 8 : x + 30, y: 25, class: `n${isRoom ? " end" : ""}`, text });
+  return x - figuresWidth(text) - 16;
+}
+
+function committed(shapes, folder, list, say) {
+  const at = folder.committed === null ? null : offsetAt(list, folder.committed);
+  if (at === null) return;
+  const x = round(at), text = say("log.committed", { offset: folder.committed }), isRoom = x > textWidth(text) + 12;
+  shapes.push({ id: "committed", tag: "path", d: `M${x} ${TOP - 1}l-5 -9h10Z`, class: "ink" });
+  shapes.push({ id: "committed-words", tag: "text", x: isRoom ? x - 10 : x + 10, y: TOP - 5, class: `m${isRoom ? " end" : ""}`, text });
+}
+
+function retention(shapes, folder, list, flagLeft, say) {
+  const { bytes, ms, reaches_position: position } = folder.retention;
+  if (position === null || position === undefined || position < 0) return;
+  const at = byteAt(list, position);
+  if (at === null) return;
+  const x = round(at), rule = bytes === null ? say("log.retention_ms", { left: ms * 1000 }) : say("log.retention_bytes", { size: size(bytes) });
+  const long = say("log.retention_reaches", { rule }), isLong = x + 14 + textWidth(long) < flagLeft;
+  const isRight = x + 14 + textWidth(rule) < flagLeft;
+  shapes.push({ id: "cut", tag: "path", d: `M${x} 4V${FOOT}`, class: "cut" });
+  shapes.push({ id: "cut-mark", tag: "path", d: `M${x} 4v10l-9 -5Z`, class: "ink" });
+  shapes.push({ id: "cut-words", tag: "text", x: isRight ? x + 8 : x - 14, y: 14, class: isRight ? "" : "end", text: isLong ? long : rule });
+}
+
+// From the bytes that the next tier shows, or from the whole segment while they are not known yet.
+function funnel(shapes, place, gap, width) {
+  if (!place) return;
+  const { segment, x, width: wide } = place, [from, to] = gap ?? [0, segment.bytes];
+  const left = round(x + (wide * from) / Math.max(1, segment.bytes)), right = round(x + (wide * to) / Math.max(1, segment.bytes));
+  shapes.push({ id: "funnel", tag: "path", d: `M${left} ${FOOT + 2}V${WORDS + 8}L1 ${HEIGHT}M${right} ${FOOT + 2}V${WORDS + 8}L${round(width - 1)} ${HEIGHT}`, class: "funnel" });
+}
+
+export function render(root, folder, context) {
+  root.setAttribute("viewBox", `0 0 ${context.width} ${HEIGHT}`);
+  draw(root, layout(folder, context));
+}

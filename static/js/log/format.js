@@ -1,0 +1,29 @@
+// How the log page writes bytes and times: the browser's half of what dashboard/log_presentation.py writes, and what only the browser says.
+
+import { NONE, halfUp, number } from "../say.js";
+
+const NARROW = "\u202f", UNITS = ["B", "kB", "MB", "GB", "TB"];
+
+// Decimal units, three digits: 999 B, 16.3 kB, 1.07 GB.
+export function size(bytes) {
+  if (bytes === null || bytes === undefined) return NONE;
+  let value = bytes, unit = 0;
+  while (value >= 999.5 && unit < UNITS.length - 1) {
+    value /= 1000;
+    unit += 1;
+  }
+  return `${unit === 0 ? value : halfUp(value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0)}${NARROW}${UNITS[unit]}`;
+}
+
+// A record's time, in UTC; none is written as -1 in the format.
+export function instant(ms) {
+  if (ms === null || ms === undefined || ms < 0) return String(ms ?? NONE);
+  const date = new Date(ms);
+  return Number.isNaN(date.getTime()) ? number(ms) : date.toISOString().replace("T", " ");
+}
+
+export const address = (byte, digits = 3) => byte.toString(16).padStart(digits, "0");
+
+// Roughly how wide a text is drawn: 13 px figures in the fixed-width face, other letters somewhat less.
+export const figuresWidth = (text) => text.length * 7.9;
+export const textWidth = (text) => [...text].reduce((sum, letter) => sum + (letter > "\u2e7f" ? 13 : 7), 0);

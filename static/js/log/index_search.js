@@ -1,0 +1,95 @@
+// One index file searched by halves: a row for each slot looked at, with what was still possible; below, the rows around the answer, each
+// joined to the byte of the log that it points at.
+
+import { draw, round } from "../draw.js";
+import { number } from "../say.js";
+import { figuresWidth } from "./format.js";
+
+const ROW = 9, ROWS_HIGH = 100, TOP = 12, BOX = 28, BAR = 34, FUNNEL = 26;
+
+// The slots that are still possible before each probe, and the slot looked at.
+export function narrowing({ entries, probes }) {
+  let low = 0, high = entries - 1;
+  return probes.map(({ slot, side }) => {
+    const before = { low, high, slot };
+    if (side === "high") high = Math.max(low, slot - 1);
+    else low = Math.max(low, slot);
+    return before;
+  });
+}
+
+const pitch = (step) => Math.max(4, Math.min(ROW, ROWS_HIGH / Math.max(1, step.probes.length)));
+const searchHeight = (step) => (step.probes.length ? TOP + step.probes.length * pitch(step) + 10 : TOP);
+
+export function heightOf(step) {
+  if (!step.around.length) return TOP + BAR + FUNNEL;
+  return Math.round(searchHeight(step) + (step.kind === "time" ? BOX + 18 : BOX + 38 + BAR + FUNNEL));
+}
+
+// context: {width, probes: how many are shown, isResult, gap: {from, to} of the scan, segmentBytes, say}
+export function layout(step, context) {
+  const shapes = [{ id: "rim", tag: "path", d: `M0.5 0V8M${context.width - 0.5} 0V8`, class: "funnel" }];
+  search(shapes, step, context);
+  const top = searchHeight(step);
+  boxes(shapes, step, top, context);
+  if (step.kind === "offset") bar(shapes, step, step.around.length ? top : -BOX - 38 + TOP, context);
+  return shapes;
+}
+
+function search(shapes, step, { width, probes, isResult }) {
+  const x = (slot) => (slot * width) / Math.max(1, step.entries), tall = pitch(step);
+  narrowing(step).slice(0, probes).forEach(({ low, high, slot }, row) => {
+    const y = TOP + row * tall, isLast = row === probes - 1 && !isResult;
+    shapes.push({ id: `range-${row}`, tag: "rect", x: round(x(low)), y: round(y), width: Math.max(1, round(x(high + 1) - x(low))), height: round(tall - 2), class: "range" });
+    const wide = Math.max(3, x(slot + 1) - x(slot));
+    shapes.push({ id: `probe-${row}`, tag: "rect", x: round(Math.min(width - wide, x(slot))), y: round(y), width: round(wide), height: round(tall - 2), class: isLast ? "ink" : "probe" });
+  });
+}
+
+function boxes(shapes, step, top, { width, isResult }) {
+  const { around } = step, each = width / Math.max(1, around.length), first = step.around_first_slot ?? 0, isTime = step.kind === "time";
+  const names = around.map(([value]) => (isTime ? `…${number(value % 1_000_000).padStart(7, "0")}` : number(value)));
+  const isNamed = each - 8 > Math.max(...names.map(figuresWidth), 0);
+  around.forEach(([value, points], row) => {
+    const isChosen = isResult && first + row === step.result_slot, x = row * each + 2, id = `row-${value}`;
+    shapes.push({
+      id, tag: "rect", x: round(x), y: top + 0.5, width: round(each - 4), height: BOX, rx: 3, class: isChosen ? "row-box chosen" : "row-box",
+      role: "button", tabindex: -1, "data-offset": isTime ? points : value, "aria-label": isTime ? `${value}: ${points}` : `${value}`,
+    });
+    if (isNamed) shapes.push({ id: `${id}-no`, tag: "text", x: round(x + each / 2 - 2), y: top + 19, class: `n mid${isChosen ? " on-ink" : ""}`, text: names[row] });
+    if (isTime && each - 8 > figuresWidth(number(points))) shapes.push({ id: `${id}-to`, tag: "text", x: round(x + each / 2 - 2), y: top + BOX + 15, class: "n mid m", text: number(points) });
+  });
+}
+
+// The bytes of the log from the first row's to behind the last one's.
+export function span(step, gap, segmentBytes) {
+  const positions = step.around.map(([, position]) => position), last = positions.at(-1) ?? 0;
+  const isEnd = !positions.length || (step.around_first_slot ?? 0) + positions.length >= step.entries;
+  const from = Math.min(positions[0] ?? 0, gap?.from ?? Infinity);
+  const stride = positions.length > 1 ? (last - positions[0]) / (positions.length - 1) : 0;
+  return { from, to: Math.max(isEnd ? segmentBytes : last + stride, gap?.to ?? 0, from + 1) };
+}
+
+function bar(shapes, step, top, { width, isResult, gap, segmentBytes, say }) {
+  const { from, to } = span(step, gap, segmentBytes), x = (position) => 1 + ((position - from) * (width - 2)) / (to - from);
+  const y = top + BOX + 38, each = width / Math.max(1, step.around.length), first = step.around_first_slot ?? 0;
+  shapes.push({ id: "bytes", tag: "rect", x: 1, y: y + 0.5, width: width - 2, height: BAR, class: "frame-box" });
+  step.around.forEach(([value, position], row) => {
+    const middle = row * each + each / 2, isChosen = isResult && first + row === step.result_slot;
+    shapes.push({ id: `to-${value}`, tag: "path", d: `M${round(middle)} ${top + BOX + 1}V${top + BOX + 9}L${round(x(position))} ${y - 8}V${y}`, class: isChosen ? "wire chosen" : "wire" });
+  });
+  const isShown = isResult && gap;
+  const words = say("log.bytes_span", { from: Math.round(from), to: Math.round(to) }), isLeft = isShown && (x(gap.from) + x(gap.to)) / 2 > width / 2;
+  const room = isShown ? (isLeft ? x(gap.from) : width - x(gap.to)) : width;
+  if (isShown) {
+    shapes.push({ id: "gap", tag: "rect", x: round(x(gap.from)), y: y + 0.5, width: round(Math.max(2, x(gap.to) - x(gap.from))), height: BAR, class: "ink" });
+    shapes.push({ id: "funnel", tag: "path", d: `M${round(x(gap.from))} ${y + BAR + 2}L1 ${y + BAR + FUNNEL}M${round(x(gap.to))} ${y + BAR + 2}L${width - 1} ${y + BAR + FUNNEL}`, class: "funnel" });
+  }
+  if (room > figuresWidth(words)) shapes.push({ id: "bytes-words", tag: "text", x: isLeft ? 8 : width - 8, y: y + 22, class: `n m${isLeft ? "" : " end"}`, text: words });
+}
+
+export function render(root, step, context) {
+  root.setAttribute("viewBox", `0 0 ${context.width} ${heightOf(step)}`);
+  root.setAttribute("height", heightOf(step));
+  draw(root, layout(step, context));
+}
