@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import mmap
 import os
+from os import write, writev
 from pathlib import Path
 
 from broker_core.kafka.log.storage import StorageFull
@@ -76,14 +77,17 @@ class DiskFile:
         self.size = os.fstat(self._descriptor).st_size
         self._map = memoryview(b"")
 
-    def append(self, data: Buffer) -> None:
+    def append(self, data: Buffer, rest: Buffer | None = None) -> None:
         try:
-            written = os.write(self._descriptor, data)
+            if rest is None:
+                size = len(data)
+                written = write(self._descriptor, data)
+            else:
+                size = len(data) + len(rest)
+                written = writev(self._descriptor, (data, rest))
             self.size += written
-            while written < len(data):  # a device that fills up takes what fits first, and says so at the next call
-                more = os.write(self._descriptor, memoryview(data)[written:])
-                written += more
-                self.size += more
+            if written < size:
+                self._append_rest(memoryview(b"".join((data, rest or b"")))[written:])
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
                 raise StorageFull(f"{self.name}: {error.strerror}") from error
@@ -103,6 +107,13 @@ class DiskFile:
         self._map = memoryview(b"")
         os.ftruncate(self._descriptor, size)
         self.size = size
+
+    def _append_rest(self, data: memoryview) -> None:
+        """A device that fills up takes what fits first, and says so at the next call."""
+        while data:
+            written = write(self._descriptor, data)
+            self.size += written
+            data = data[written:]
 
     def flush(self) -> None:
         os.fsync(self._descriptor)

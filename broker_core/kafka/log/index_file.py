@@ -38,7 +38,6 @@ class IndexFile:
         self.row_count = file.size // row.size
         self._row = row
         self._rows: memoryview | bytearray = file.view(0, self.row_count * row.size)
-        self._unwritten_bytes = 0
 
     def row_at(self, slot: int) -> tuple[int, int]:
         """Give the two numbers of a row."""
@@ -54,12 +53,12 @@ class IndexFile:
 
     def add_row(self, first: int, second: int) -> None:
         """Add a row at the end; in memory at once, in the file later."""
-        if not isinstance(self._rows, bytearray):
-            self._rows = bytearray(self._rows)
-        self._rows += self._row.pack(first, second)
+        rows = self._rows
+        if not isinstance(rows, bytearray):
+            rows = self._rows = bytearray(rows)
+        rows += self._row.pack(first, second)
         self.row_count += 1
-        self._unwritten_bytes += self.row_size
-        if self._unwritten_bytes >= WRITE_BYTES:
+        if len(rows) - self.file.size >= WRITE_BYTES:
             try:
                 self.write_out()
             except StorageFull:
@@ -67,14 +66,13 @@ class IndexFile:
 
     def write_out(self) -> None:
         """Bring the file up to the rows. Raises StorageFull, and then the file is as it was."""
-        if self._unwritten_bytes:
-            size = self.file.size
+        size = self.file.size
+        if size < len(self._rows):
             try:
-                self.file.append(bytes(self._rows[-self._unwritten_bytes :]))
+                self.file.append(bytes(self._rows[size:]))
             except StorageFull:
                 self.file.truncate(size)
                 raise
-            self._unwritten_bytes = 0
 
     def slot_at_or_below(self, target: int, probes: list[int] | None = None) -> int:
         """Give the last row whose first number is not above the target; -1: none. probes: takes each row looked at."""
@@ -106,9 +104,7 @@ class IndexFile:
         """Keep the first `count` rows."""
         if count < self.row_count:
             self._rows = bytearray(self._rows[: count * self.row_size])
-            in_file = min(self.file.size, len(self._rows))
-            self._unwritten_bytes = len(self._rows) - in_file
-            self.file.truncate(in_file)
+            self.file.truncate(min(self.file.size, len(self._rows)))
             self.row_count = count
 
     def close_for_appends(self) -> None:

@@ -132,10 +132,11 @@ class MemoryFile:
         self.at_ms = folder.now_ms()
         self._folder = folder
 
-    def append(self, data: Buffer) -> None:
+    def append(self, data: Buffer, rest: Buffer | None = None) -> None:
         self._folder.step()
+        data = b"".join((data, rest or b""))
         room = self._folder.room()
-        self.data += memoryview(data)[:room]
+        self.data += data[:room]
         self.size = len(self.data)
         self.at_ms = self._folder.now_ms()
         if room < len(data):

@@ -1,29 +1,24 @@
-"""One partition's log: its segments in a row, of which the last one grows.
+"""One partition's log: what an append checks, writes and notes, and how the log is cut, flushed and closed.
 
-    log start offset                                             high watermark    log end offset
-          v                                                              v               v
-    [ 0 ........ 3257572 ][ 3257573 ...... 6506250 ][ 6506251 ........................... )
-      closed segment         closed segment            active segment
+    validate -> give offsets -> ask the producer's state -> roll if the segment is full -> write -> note
 
-Append: validate, give offsets, check the producer, roll if the segment is full, write, note.
-Read: choose the segment by its base offset, the place by its index, give the bytes as they lie.
+The segments, and reading from them: local_log.py. How a log is opened again: recovery.py; what is deleted:
+retention.py; how superseded keys go: compaction.py. Nothing here asks a clock: who appends says what time it is.
 
-Nothing here asks a clock: who appends says what time it is.
-Source: Kafka 3.9 core UnifiedLog, LocalLog. How a log is opened again: recovery.py; what is deleted: retention.py;
-how superseded keys go: compaction.py.
+Source: Kafka 3.9 core UnifiedLog.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from broker_core.kafka.log import recovery
-from broker_core.kafka.log.batch_reader import read_batches
+from broker_core.kafka.log.batch_reader import records_only, whole_batches
 from broker_core.kafka.log.codecs import Codec, compress
-from broker_core.kafka.log.errors import CorruptRecord, OffsetOutOfRange, RecordBatchTooLarge, RecordTooLarge
-from broker_core.kafka.log.producer_state import BatchMark, ProducerState
+from broker_core.kafka.log.errors import CorruptRecord, RecordBatchTooLarge, RecordTooLarge
+from broker_core.kafka.log.local_log import EARLIEST, LATEST, MAX_TIMESTAMP, Fetched, LocalLog
+from broker_core.kafka.log.producer_state import ProducerState
 from broker_core.kafka.log.record import encode_pairs
 from broker_core.kafka.log.record_batch import (
     NO_PRODUCER_EPOCH,
@@ -32,29 +27,19 @@ from broker_core.kafka.log.record_batch import (
     TRANSACTIONAL,
     ControlType,
     RecordBatch,
-    assemble,
     encode_control_batch,
-    with_offset,
+    placed,
+    seal,
 )
-from broker_core.kafka.log.segment import (
-    DELETED,
-    SNAPSHOT,
-    TXN_INDEX,
-    BatchPosition,
-    Segment,
-    file_name,
-)
+from broker_core.kafka.log.segment import SNAPSHOT, TXN_INDEX, Segment, file_name
 from broker_core.kafka.log.settings import LogSettings
 from broker_core.kafka.log.storage import Folder
-from broker_core.kafka.log.time_index import TimestampOffset
-from broker_core.kafka.log.transaction_index import AbortedTransaction, add_aborted, read_aborted
+from broker_core.kafka.log.transaction_index import add_aborted
 from broker_core.kafka.log.validation import ensure_one_batch_if_compressed, validated
 from broker_core.kafka.log.varint import Buffer
 
+__all__ = ["EARLIEST", "LATEST", "MAX_TIMESTAMP", "Appended", "Fetched", "PartitionLog"]
 _new_tuple = tuple.__new__
-LATEST = -1
-EARLIEST = -2
-MAX_TIMESTAMP = -3
 
 
 class Appended(NamedTuple):
@@ -65,29 +50,15 @@ class Appended(NamedTuple):
     is_duplicate: bool = False
 
 
-class Fetched(NamedTuple):
-    """Bytes as they lie in one segment: whole batches, but the last may be cut off by the limit."""
-
-    data: memoryview
-    base_offset: int  # of the first batch, at or below the offset asked for; that offset, if there are no bytes
-    position: int
-
-
-class PartitionLog:
+class PartitionLog(LocalLog):
     """One partition's log in one folder. `PartitionLog.open` is the way in."""
 
     def __init__(self, folder: Folder, settings: LogSettings, loaded: recovery.Loaded, now_ms: int) -> None:
-        self.folder = folder
-        self.settings = settings
-        self.segments = loaded.segments
+        super().__init__(folder, settings, loaded.segments, loaded.log_start_offset, loaded.log_end_offset)
         self.producers = loaded.producers
         self.epochs = loaded.epochs
-        self.log_start_offset = loaded.log_start_offset
-        self.log_end_offset = loaded.log_end_offset
         self.recovery_point = loaded.recovery_point
         self.leader_epoch = max(0, self.epochs.latest)
-        self.replicated_to: int | None = None  # None: nobody replicates, all that is appended counts
-        self.to_delete: list[tuple[int, list[str]]] = []  # (when, files)
         self._flushed_ms = now_ms
         self._has_rolled = False
         self._flush_at_offset = self.recovery_point + settings.flush_interval_messages
@@ -119,31 +90,11 @@ class PartitionLog:
         loaded = recovery.load(folder, settings, now_ms, was_closed, recovery_point, log_start_offset)
         return cls(folder, settings, loaded, now_ms)
 
-    # --- where things are
-
-    @property
-    def active(self) -> Segment:
-        return self.segments[-1]
-
-    @property
-    def size(self) -> int:
-        """In bytes, of all `.log` files."""
-        return sum(segment.size for segment in self.segments)
-
-    @property
-    def high_watermark(self) -> int:
-        """Consumers read up to here."""
-        return self.log_end_offset if self.replicated_to is None else self.replicated_to
-
     @property
     def last_stable_offset(self) -> int:
         """read_committed consumers, and the cleaner, go no further: here the oldest open transaction begins."""
         unstable = self.producers.first_unstable_offset()
         return self.high_watermark if unstable is None else min(self.high_watermark, unstable)
-
-    def segment_of(self, offset: int) -> int:
-        """The index of the segment that holds, or would hold, the offset. Bisection over the base offsets."""
-        return max(0, bisect_right(self.segments, offset, key=lambda segment: segment.base_offset) - 1)
 
     # --- append
 
@@ -154,22 +105,18 @@ class PartitionLog:
         InvalidTimestamp, RecordTooLarge, RecordBatchTooLarge, the errors of producer_state.py, StorageFull.
         """
         epoch = self.leader_epoch if leader_epoch is None else leader_epoch
-        batches: list[RecordBatch] = []
-        position = 0
-        offset = self.log_end_offset
-        for found in read_batches(data):
-            if not isinstance(found, RecordBatch):
-                raise CorruptRecord(f"a message of format {found.magic}")
-            batch = with_offset(validated(found, self.settings, now_ms), offset, epoch)
-            batches.append(batch)
-            offset = batch.header.next_offset
-            position += found.size_in_bytes
-        if position != len(data) or not batches:
-            raise CorruptRecord(f"{len(data) - position} bytes that are no whole batch")
+        batches = [validated(batch, self.settings, now_ms) for batch in whole_batches(data)]
         if len(batches) == 1:  # as most requests
-            return self._append_one(batches[0], now_ms)
+            return self._append_from_client(batches[0], epoch, now_ms)
         ensure_one_batch_if_compressed(batches)
-        return self._append_all(batches, now_ms)
+        if sum(len(batch.data) for batch in batches) > self.settings.segment_bytes:
+            raise RecordBatchTooLarge(f"more than {self.settings.segment_bytes} bytes at once")
+        first = self.log_end_offset
+        for batch in batches:
+            appended = self._append_from_client(batch, epoch, now_ms)
+            if appended.is_duplicate:  # ends the append of the whole request, as in the original
+                return appended
+        return Appended(first, self.log_end_offset - 1)
 
     def append_pairs(
         self,
@@ -191,24 +138,23 @@ class PartitionLog:
         if not count:
             return Appended(self.log_end_offset, self.log_end_offset - 1)
         time = now_ms if timestamp is None else timestamp
-        batch = assemble(
-            compress(codec, encoded) if codec else encoded,
-            self.log_end_offset,
-            self.leader_epoch,
-            codec | TRANSACTIONAL if is_transactional else codec,
-            count - 1,
-            time,
-            time,
-            producer_id,
-            producer_epoch,
-            base_sequence,
-            count,
-        )
-        if self._looks_into_batches:
-            batch = validated(batch, self.settings, now_ms)
-        elif len(batch.data) > self._message_bytes_max:
-            raise RecordTooLarge(f"{len(batch.data)} bytes; the topic takes {self._message_bytes_max}")
-        return self._append_one(batch, now_ms)
+        base, epoch = self.log_end_offset, self.leader_epoch
+        last = base + count - 1
+        if codec:
+            encoded = compress(codec, encoded)
+        attributes = codec | TRANSACTIONAL if is_transactional else codec
+        data = seal(encoded, base, epoch, attributes, count - 1, time, time, producer_id, producer_epoch, base_sequence, count)
+        size = len(data)
+        if size > self._message_bytes_max:
+            raise RecordTooLarge(f"{size} bytes; the topic takes {self._message_bytes_max}")
+        if producer_id >= 0 or self._looks_into_batches:
+            (batch,) = whole_batches(data)
+            if self._looks_into_batches:
+                batch = validated(batch, self.settings, now_ms)
+            return self._append_from_client(batch, epoch, now_ms)
+        # Nobody asks for the fields of such a batch again. A record a call comes this way.
+        self._write(base, last, time, epoch, now_ms, size, data)
+        return _new_tuple(Appended, (base, last, False))
 
     def append_marker(
         self,
@@ -230,25 +176,19 @@ class PartitionLog:
             partition_leader_epoch=self.leader_epoch,
         )
         self.producers.check_marker(batch)
-        return self._append_one(batch, now_ms, is_client=False)
+        return self._append_in_place(batch, now_ms)
 
     def append_as_follower(self, data: Buffer, *, now_ms: int) -> Appended:
         """Append what the leader gave: offsets and epochs stay. Raises CorruptRecord, StorageFull."""
-        batches: list[RecordBatch] = []
+        batches = list(records_only(data))  # what a fetch has cut off at its end comes again with the next one
         offset = self.log_end_offset
-        for batch in read_batches(data):
-            if not isinstance(batch, RecordBatch):
-                raise CorruptRecord(f"a message of format {batch.magic}")
-            batch.ensure_valid()
+        for batch in batches:
             if batch.header.base_offset < offset:
                 raise CorruptRecord(f"offset {batch.header.base_offset} where {offset} or more was to come")
-            batches.append(batch)
             offset = batch.header.next_offset
-        if not batches:
-            return Appended(offset, offset - 1)
         for batch in batches:
-            self._append_one(batch, now_ms, is_client=False)
-        return Appended(batches[0].header.base_offset, offset - 1)
+            self._append_in_place(batch, now_ms)
+        return Appended(batches[0].header.base_offset if batches else offset, offset - 1)
 
     def roll(self, now_ms: int, base_offset: int | None = None) -> Segment:
         """Close the active segment and begin a new one, by default at the log end."""
@@ -265,73 +205,6 @@ class PartitionLog:
         segment = Segment(self.folder, base, self.settings, now_ms)
         self.segments.append(segment)
         return segment
-
-    # --- read
-
-    def read(
-        self,
-        offset: int,
-        bytes_max: int,
-        *,
-        end_offset: int | None = None,
-        at_least_one: bool = True,
-    ) -> Fetched:
-        """Give bytes from the batch that holds the offset on, at most `bytes_max`, from one segment.
-
-        end_offset: nothing at or behind it (high_watermark, last_stable_offset; default: the log end). at_least_one: the
-        first batch comes whole even where it is larger than the limit, so that a reader never starves.
-        Raises OffsetOutOfRange outside log start to log end. The bytes are a view: nothing is copied.
-        """
-        if not self.log_start_offset <= offset <= self.log_end_offset:
-            raise OffsetOutOfRange(f"offset {offset}; the log holds {self.log_start_offset} to {self.log_end_offset}")
-        end = self.log_end_offset if end_offset is None else min(end_offset, self.log_end_offset)
-        if offset < end:
-            index = self.segment_of(offset)
-            while index < len(self.segments):
-                segment = self.segments[index]
-                found = segment.find(offset)
-                if found is not None:
-                    return self._fetched(segment, found, offset, bytes_max, end, at_least_one)
-                index += 1  # compaction has taken the end of this segment
-        return Fetched(memoryview(b""), offset, self.active.size)
-
-    def batches(self, offset: int | None = None) -> Iterator[RecordBatch]:
-        """Walk over all batches from the one that holds the offset on (default: the log start)."""
-        start = self.log_start_offset if offset is None else offset
-        for segment in self.segments[self.segment_of(start) :]:
-            found = segment.find(start)
-            if found is not None:
-                for _, batch in segment.batches(found.position):
-                    yield batch
-
-    def offset_for_time(self, timestamp: int) -> TimestampOffset | None:
-        """Give the first record at or after that time; None: there is none.
-
-        LATEST, EARLIEST and MAX_TIMESTAMP (-1, -2, -3) give the high watermark, the log start, the latest record.
-        """
-        if timestamp == EARLIEST:
-            return TimestampOffset(-1, self.log_start_offset)
-        if timestamp == LATEST:
-            return TimestampOffset(-1, self.high_watermark)
-        if timestamp == MAX_TIMESTAMP:
-            timestamp = max(segment.max_timestamp for segment in self.segments)
-            if timestamp < 0:
-                return None
-        for segment in self.segments:
-            if segment.largest_timestamp >= timestamp:
-                found = segment.find_timestamp(timestamp, self.log_start_offset)
-                if found is not None:
-                    return found
-        return None
-
-    def aborted_transactions(self, first_offset: int, end_offset: int) -> list[AbortedTransaction]:
-        """Give the aborted transactions that touch the offsets from `first_offset` up to `end_offset`."""
-        return [
-            aborted
-            for segment in self.segments[self.segment_of(first_offset) :]
-            for aborted in read_aborted(self.folder, file_name(segment.base_offset, TXN_INDEX))
-            if aborted.last_offset >= first_offset and aborted.first_offset < end_offset
-        ]
 
     # --- cut, flush, close
 
@@ -385,27 +258,6 @@ class PartitionLog:
         self.epochs.truncate_from_end(-1)
         self.producers = ProducerState()
 
-    def delete_files_of(self, segments: Iterable[Segment], now_ms: int, *, with_snapshots: bool = True) -> None:
-        """Rename to `.deleted`, and remove when the delay is over: a reader may be in the middle of them."""
-        due_ms = now_ms + self.settings.file_delete_delay_ms
-        for segment in segments:
-            segment.close()
-            names = segment.files()
-            snapshot = file_name(segment.base_offset, SNAPSHOT)
-            if with_snapshots and snapshot in self.folder.names():
-                names.append(snapshot)
-            for name in names:
-                self.folder.rename(name, name + DELETED)
-            self.to_delete.append((due_ms, [name + DELETED for name in names]))
-
-    def delete_due_files(self, now_ms: int) -> list[str]:
-        """Remove what was renamed long enough ago. Gives the names."""
-        due = [name for due_ms, names in self.to_delete if due_ms <= now_ms for name in names]
-        self.to_delete = [(due_ms, names) for due_ms, names in self.to_delete if due_ms > now_ms]
-        for name in due:
-            self.folder.remove(name)
-        return due
-
     def close(self, now_ms: int) -> None:
         """Flush and let go. A next `open` with `was_closed` reads no records."""
         self.active.close_for_appends()
@@ -416,56 +268,58 @@ class PartitionLog:
 
     # --- inside
 
-    def _append_all(self, batches: list[RecordBatch], now_ms: int) -> Appended:
-        first = batches[0].header.base_offset
-        if sum(len(batch.data) for batch in batches) > self.settings.segment_bytes:
-            raise RecordBatchTooLarge(f"more than {self.settings.segment_bytes} bytes at once")
-        appended = Appended(first, first - 1)
-        for batch in batches:
-            appended = self._append_one(batch, now_ms)
-            if appended.is_duplicate:  # ends the append of the whole request, as in the original
-                return appended
-        return Appended(first, appended.last_offset)
-
-    def _append_one(self, batch: RecordBatch, now_ms: int, is_client: bool = True) -> Appended:
-        """Write a batch that has its offset."""
+    def _append_from_client(self, batch: RecordBatch, epoch: int, now_ms: int) -> Appended:
+        """Write a validated batch at the log end, unless its producer has sent it before."""
         header, data = batch
-        base_offset, _, epoch, _, _, _, last_offset_delta, _, max_timestamp, producer_id, _, _, _ = header
-        last_offset = base_offset + last_offset_delta
-        if is_client and producer_id >= 0:
-            earlier: BatchMark | None = self.producers.check(header)
+        base_offset = self.log_end_offset
+        has_producer = header.producer_id >= 0
+        if has_producer:
+            earlier = self.producers.check(header)
             if earlier is not None:
                 return Appended(earlier.first_offset, earlier.last_offset, is_duplicate=True)
+        last_offset = base_offset + header.last_offset_delta
+        place, rest = placed(batch, base_offset, epoch)
+        segment = self._write(base_offset, last_offset, header.max_timestamp, epoch, now_ms, len(data), place, rest)
+        if has_producer:
+            self._note_producer(RecordBatch(header._replace(base_offset=base_offset), data), segment)
+        return _new_tuple(Appended, (base_offset, last_offset, False))  # as `Appended(...)`, in half the time
+
+    def _append_in_place(self, batch: RecordBatch, now_ms: int) -> Appended:
+        """Write a batch as it is: its offsets and its epoch are settled."""
+        header, data = batch
+        base_offset, last_offset = header.base_offset, header.last_offset
+        epoch = header.partition_leader_epoch
+        segment = self._write(base_offset, last_offset, header.max_timestamp, epoch, now_ms, len(data), data)
+        if header.producer_id >= 0:
+            self._note_producer(batch, segment)
+        return Appended(base_offset, last_offset)
+
+    def _write(
+        self,
+        base_offset: int,
+        last_offset: int,
+        max_timestamp: int,
+        epoch: int,
+        now_ms: int,
+        size: int,
+        data: Buffer,
+        rest: Buffer | None = None,
+    ) -> Segment:
+        """Write a batch of `size` bytes, `data` and then `rest`, into the active segment or a new one. Gives the segment."""
         segment = self.segments[-1]
-        if segment.should_roll(len(data), max_timestamp, last_offset, now_ms):
-            if len(data) > self.settings.segment_bytes:
-                raise RecordBatchTooLarge(f"{len(data)} bytes; a segment has {self.settings.segment_bytes}")
+        if segment.should_roll(size, max_timestamp, last_offset, now_ms):
+            if size > self.settings.segment_bytes:
+                raise RecordBatchTooLarge(f"{size} bytes; a segment has {self.settings.segment_bytes}")
             segment = self.roll(now_ms, base_offset)
         if epoch > self.epochs.latest:
             self.epochs.assign(epoch, base_offset)
-        segment.append(last_offset, max_timestamp, last_offset, data)
+        segment.append(last_offset, max_timestamp, last_offset, data, rest)
         self.log_end_offset = last_offset + 1
-        if producer_id >= 0:
-            self._note_producer(batch, segment)
         if last_offset >= self._flush_at_offset:
             self.flush(now_ms)
-        return _new_tuple(Appended, (base_offset, last_offset, False))  # as `Appended(...)`, in half the time
+        return segment
 
     def _note_producer(self, batch: RecordBatch, segment: Segment) -> None:
         completed = self.producers.update(batch)
         if completed is not None and completed.is_aborted:
-            aborted = AbortedTransaction(completed.producer_id, completed.first_offset, completed.last_offset, self.last_stable_offset)
-            add_aborted(self.folder, file_name(segment.base_offset, TXN_INDEX), aborted)
-
-    def _fetched(self, segment: Segment, found: BatchPosition, offset: int, bytes_max: int, end: int, at_least_one: bool) -> Fetched:
-        position, batch = found
-        limit = max(bytes_max, len(batch.data)) if at_least_one else bytes_max
-        end_position = segment.size
-        if end < self.log_end_offset:
-            behind = segment.find(end)
-            if behind is not None:
-                end_position = behind.position
-        size = min(limit, end_position - position)
-        if size <= 0:
-            return Fetched(memoryview(b""), offset, position)
-        return Fetched(segment.log.view(position, size), batch.header.base_offset, position)
+            add_aborted(self.folder, file_name(segment.base_offset, TXN_INDEX), self.producers.aborted_transaction(completed))

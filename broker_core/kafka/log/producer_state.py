@@ -30,6 +30,7 @@ from broker_core.kafka.log.errors import (
     TransactionCoordinatorFenced,
 )
 from broker_core.kafka.log.record_batch import NO_SEQUENCE, BatchHeader, ControlType, RecordBatch, add_sequence
+from broker_core.kafka.log.transaction_index import AbortedTransaction
 
 BATCHES_KEPT = 5
 NO_OPEN_TRANSACTION = -1
@@ -141,6 +142,12 @@ class ProducerState:
         """Where the oldest open transaction begins; None: there is none."""
         starts = [entry.transaction_start for entry in self.entries.values() if entry.transaction_start != NO_OPEN_TRANSACTION]
         return min(starts, default=None)
+
+    def aborted_transaction(self, completed: CompletedTransaction) -> AbortedTransaction:
+        """Give the row that the index of aborted transactions gets when one has ended, and the state knows of it."""
+        unstable = self.first_unstable_offset()
+        last_stable = completed.last_offset + 1 if unstable is None else unstable
+        return AbortedTransaction(completed.producer_id, completed.first_offset, completed.last_offset, last_stable)
 
     def is_last_batch(self, header: BatchHeader) -> bool:
         """Whether a batch is the last one that a producer wrote: compaction keeps it, emptied, for its sequence."""

@@ -75,22 +75,16 @@ def encode_pairs(pairs: Iterable[tuple[bytes | None, bytes | None]]) -> tuple[by
     True
     """
     encoded: list[bytes] = []
-    append = encoded.append
     varints = VARINTS
     count = 0
     for key, value in pairs:
         try:
-            body = b"\x00\x00%b%b%b%b%b\x00" % (  # type: ignore[str-format]  # a null ends in the `except`
-                varints[count],
-                varints[len(key)],  # type: ignore[arg-type]
-                key,
-                varints[len(value)],  # type: ignore[arg-type]
-                value,
-            )
-            append(varints[len(body)])
-            append(body)
+            # A null ends in the `except`: to ask for it first would cost every record that has none.
+            key_size, value_size = varints[len(key)], varints[len(value)]  # type: ignore[arg-type]
+            body = b"".join((b"\x00\x00", varints[count], key_size, key, value_size, value, b"\x00"))  # type: ignore[arg-type]
+            encoded += (varints[len(body)], body)
         except (TypeError, IndexError):  # a null, or a number that is not in the table
-            append(encode_record(Record(count, 0, key, value), 0, 0))
+            encoded.append(encode_record(Record(count, 0, key, value), 0, 0))
         count += 1
     return b"".join(encoded), count
 

@@ -45,11 +45,9 @@ TRANSACTIONAL = 0x10
 CONTROL = 0x20
 DELETE_HORIZON = 0x40
 
+PLACE = struct.Struct(">qii")  # base offset, length, leader epoch: what a broker writes over
 _CRC_COVERED = struct.Struct(">hiqqqhii")
 _BEFORE_CRC = struct.Struct(">qiibI")
-_new_tuple = tuple.__new__
-_OFFSET = struct.Struct(">q")
-_EPOCH = struct.Struct(">i")
 _CONTROL_KEY = struct.Struct(">hh")
 _CONTROL_VALUE = struct.Struct(">hi")
 
@@ -298,6 +296,27 @@ def assemble(
     record_count: int,
 ) -> RecordBatch:
     """Put the header before (compressed) records: length and CRC are worked out, the other fields taken as they are."""
+    data = seal(
+        records, base_offset, partition_leader_epoch, attributes, last_offset_delta, base_timestamp, max_timestamp, producer_id,
+        producer_epoch, base_sequence, record_count,
+    )  # fmt: skip
+    return RecordBatch(BatchHeader._make(HEADER.unpack_from(data)), data)
+
+
+def seal(
+    records: bytes,
+    base_offset: int,
+    partition_leader_epoch: int,
+    attributes: int,
+    last_offset_delta: int,
+    base_timestamp: int,
+    max_timestamp: int,
+    producer_id: int,
+    producer_epoch: int,
+    base_sequence: int,
+    record_count: int,
+) -> bytes:
+    """Give only the bytes of what `assemble` gives: for a writer that has no further use for the header's fields."""
     signed = (
         _CRC_COVERED.pack(
             attributes, last_offset_delta, base_timestamp, max_timestamp, producer_id, producer_epoch, base_sequence, record_count,
@@ -305,24 +324,18 @@ def assemble(
         + records
     )  # fmt: skip
     length = LENGTH_BEFORE_CRC_COVERED + len(signed)
-    crc = crc32c(signed)
-    # As `BatchHeader(...)` and `RecordBatch(...)`, in half the time: a batch may hold a single record.
-    header = _new_tuple(
-        BatchHeader,
-        (
-            base_offset, length, partition_leader_epoch, MAGIC, crc, attributes, last_offset_delta, base_timestamp,
-            max_timestamp, producer_id, producer_epoch, base_sequence, record_count,
-        ),
-    )  # fmt: skip
-    return _new_tuple(RecordBatch, (header, _BEFORE_CRC.pack(base_offset, length, partition_leader_epoch, MAGIC, crc) + signed))
+    return _BEFORE_CRC.pack(base_offset, length, partition_leader_epoch, MAGIC, crc32c(signed)) + signed
 
 
 def with_offset(batch: RecordBatch, base_offset: int, partition_leader_epoch: int) -> RecordBatch:
     """Give the batch the place that the broker assigns. The CRC stays as the producer wrote it."""
-    data = memoryview(batch.data)
-    moved = b"".join((_OFFSET.pack(base_offset), data[8:12], _EPOCH.pack(partition_leader_epoch), data[16:]))
-    fields = (base_offset, batch.header.length, partition_leader_epoch, *batch.header[3:])
-    return _new_tuple(RecordBatch, (_new_tuple(BatchHeader, fields), moved))
+    header = batch.header._replace(base_offset=base_offset, partition_leader_epoch=partition_leader_epoch)
+    return RecordBatch(header, b"".join(placed(batch, base_offset, partition_leader_epoch)))
+
+
+def placed(batch: RecordBatch, base_offset: int, partition_leader_epoch: int) -> tuple[Buffer, Buffer]:
+    """Give the bytes of `with_offset` in two parts, of which the second is a view: to be written without a copy."""
+    return PLACE.pack(base_offset, batch.header.length, partition_leader_epoch), memoryview(batch.data)[PLACE.size :]
 
 
 def read_control_record(record: Record) -> tuple[ControlType, int]:

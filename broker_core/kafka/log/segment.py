@@ -77,11 +77,11 @@ class Segment:
         self.log = folder.open(file_name(base_offset, LOG) + stage)
         self._open_indexes()
         self.max_timestamp, self.offset_of_max_timestamp = self.time_index.last_entry
-        self._bytes_since_row = 0
-        self._first_timestamp: int | None = None  # not looked up yet
-        self._index_interval_bytes = settings.index_interval_bytes
-        self._segment_bytes = settings.segment_bytes
+        self._last_offset_max = base_offset + RELATIVE_OFFSET_MAX
         self._segment_ms = settings.segment_ms - settings.segment_jitter_ms
+        self._row_behind = self.log.size + settings.index_interval_bytes  # an append behind this position gets a row
+        self._first_timestamp: int | None = None  # not looked up yet
+        self._timestamp_max = -1  # up to here no roll by age; -1: not known
 
     @property
     def size(self) -> int:
@@ -94,37 +94,36 @@ class Segment:
 
     # --- append
 
-    def append(self, largest_offset: int, max_timestamp: int, offset_of_max_timestamp: int, data: Buffer) -> None:
-        """Write batches at the end. Raises StorageFull, and then nothing was written."""
+    def append(
+        self, largest_offset: int, max_timestamp: int, offset_of_max_timestamp: int, data: Buffer, rest: Buffer | None = None
+    ) -> None:
+        """Write batches at the end; `rest` follows `data`. Raises StorageFull, and then nothing was written."""
         log = self.log
         position = log.size
         try:
-            log.append(data)
+            log.append(data, rest)
         except StorageFull:
             log.truncate(position)
             raise
         if max_timestamp > self.max_timestamp:
             self.max_timestamp, self.offset_of_max_timestamp = max_timestamp, offset_of_max_timestamp
-        if self._bytes_since_row > self._index_interval_bytes:
+        if position > self._row_behind:
             self._add_rows(largest_offset, position)
-        self._bytes_since_row += len(data)
 
     def should_roll(self, incoming_bytes: int, max_timestamp: int, last_offset: int, now_ms: int) -> bool:
         """Whether the next append must go to a new segment: size, age by record time, full index, offset span."""
         size = self.log.size
-        if size + incoming_bytes > self._segment_bytes or self.is_index_full:
+        if size + incoming_bytes > self._bytes_max or last_offset > self._last_offset_max:
             return True
-        if last_offset - self.base_offset > RELATIVE_OFFSET_MAX:
-            return True
-        if not size:
+        if 0 <= max_timestamp <= self._timestamp_max or not size:
             return False
         first_timestamp = self._first_timestamp
         if first_timestamp is None:
             first_timestamp = self._read_first_timestamp()
         # Record time, where both have one: a log that is loaded again from elsewhere rolls as it did there.
-        has_times = first_timestamp >= 0 and max_timestamp >= 0
-        waited_ms = max_timestamp - first_timestamp if has_times else now_ms - self.created_ms
-        return waited_ms > self._segment_ms
+        if first_timestamp >= 0 and max_timestamp >= 0:
+            return max_timestamp > self._timestamp_max
+        return now_ms - self.created_ms > self._segment_ms
 
     # --- read
 
@@ -223,7 +222,7 @@ class Segment:
         if cut:
             self.log.truncate(position)
         self.close_for_appends()
-        self._bytes_since_row = position - row_position
+        self._row_behind = row_position + self.settings.index_interval_bytes
         return cut
 
     def check(self) -> None:
@@ -266,7 +265,8 @@ class Segment:
             header = last.batch.header
             if header.max_timestamp > self.max_timestamp:
                 self.max_timestamp, self.offset_of_max_timestamp = header.max_timestamp, header.last_offset
-        self._first_timestamp = None
+        self._row_behind = self.log.size + self.settings.index_interval_bytes
+        self._first_timestamp, self._timestamp_max = None, -1
         return cut
 
     def close_for_appends(self) -> None:
@@ -308,13 +308,15 @@ class Segment:
         offset_index.append(largest_offset, position)
         if self.max_timestamp > time_index.last_entry[0]:
             time_index.maybe_append(self.max_timestamp, self.offset_of_max_timestamp)
-        self._bytes_since_row = 0
-        self.is_index_full = offset_index.is_full or time_index.is_full
+        self._row_behind = position + self.settings.index_interval_bytes
+        if offset_index.is_full or time_index.is_full:
+            self._bytes_max = -1
 
     def _read_first_timestamp(self) -> int:
         first = next(self.batches(), None)
-        self._first_timestamp = first.batch.header.max_timestamp if first is not None else -1
-        return self._first_timestamp
+        self._first_timestamp = timestamp = first.batch.header.max_timestamp if first is not None else -1
+        self._timestamp_max = timestamp + self._segment_ms if timestamp >= 0 else -1
+        return timestamp
 
     def _indexed_position(self, offset: int, trace: OffsetLookup | None) -> OffsetPosition:
         entry = self.offset_index.lookup(offset, trace.index_probes if trace is not None else None)
@@ -350,7 +352,8 @@ class Segment:
         names = [file_name(self.base_offset, suffix) + self.stage for suffix in (INDEX, TIME_INDEX)]
         self.offset_index = OffsetIndex(self.folder.open(names[0]), self.base_offset, bytes_max)
         self.time_index = TimeIndex(self.folder.open(names[1]), self.base_offset, bytes_max)
-        self.is_index_full = self.offset_index.is_full or self.time_index.is_full
+        # A full index ends the segment, whatever its size.
+        self._bytes_max = -1 if self.offset_index.is_full or self.time_index.is_full else self.settings.segment_bytes
 
 
 def _needed_bytes(window: memoryview) -> int:

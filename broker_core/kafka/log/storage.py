@@ -23,8 +23,8 @@ class LogFile(Protocol):
     name: str
     size: int  # in bytes; what was appended counts at once
 
-    def append(self, data: Buffer) -> None:
-        """Write behind the end. Raises StorageFull."""
+    def append(self, data: Buffer, rest: Buffer | None = None) -> None:
+        """Write behind the end. rest: what follows the data, written with it in one step. Raises StorageFull."""
 
     def view(self, position: int, size: int) -> memoryview:
         """Give `size` bytes, fewer at the end of the file. What lies still is not copied; valid until a truncation."""

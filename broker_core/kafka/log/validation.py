@@ -24,17 +24,17 @@ def validated(batch: RecordBatch, settings: LogSettings, now_ms: int) -> RecordB
     Single records are read only where a rule is about them: keys in a compacted topic, limits on times.
     Raises RecordTooLarge, CorruptRecord, InvalidRecord, InvalidTimestamp, and what reading the records raises.
     """
-    header = batch.header
-    if len(batch.data) > settings.message_bytes_max:
-        raise RecordTooLarge(f"{len(batch.data)} bytes; the topic takes {settings.message_bytes_max}")
+    (_, _, _, _, _, attributes, last_offset_delta, _, _, producer_id, _, base_sequence, record_count), data = batch
+    if len(data) > settings.message_bytes_max:
+        raise RecordTooLarge(f"{len(data)} bytes; the topic takes {settings.message_bytes_max}")
     batch.ensure_valid()
-    if header.record_count <= 0 or header.last_offset_delta + 1 != header.record_count:
-        raise InvalidRecord(f"{header.record_count} records over {header.last_offset_delta + 1} offsets")
-    if header.attributes & CONTROL:
+    if record_count <= 0 or last_offset_delta + 1 != record_count:
+        raise InvalidRecord(f"{record_count} records over {last_offset_delta + 1} offsets")
+    if attributes & CONTROL:
         raise InvalidRecord("clients may not write control records")
-    if header.producer_id >= 0 and header.base_sequence < 0:
-        raise InvalidRecord(f"no sequence from producer {header.producer_id}")
-    if header.attributes & LOG_APPEND_TIME and not settings.is_log_append_time:
+    if producer_id >= 0 > base_sequence:
+        raise InvalidRecord(f"no sequence from producer {producer_id}")
+    if attributes & LOG_APPEND_TIME and not settings.is_log_append_time:
         raise InvalidTimestamp("only the broker sets the append time")
     if settings.asks_for_records:
         _look_at_records(batch, settings, now_ms)

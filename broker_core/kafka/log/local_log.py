@@ -1,0 +1,176 @@
+"""A partition's segments in a row, of which the last one grows: choosing, reading, beginning and deleting them.
+
+    log start offset                                             high watermark    log end offset
+          v                                                              v               v
+    [ 0 ........ 3257572 ][ 3257573 ...... 6506250 ][ 6506251 ........................... )
+      closed segment         closed segment            active segment
+
+A read chooses the segment by its base offset, the place by its index, and gives the bytes as they lie. What an append
+checks and notes is in partition_log.py, which builds on this.
+
+Source: Kafka 3.9 core LocalLog, UnifiedLog (fetchOffsetByTimestamp, deleteSegmentFiles).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from broker_core.kafka.log.errors import OffsetOutOfRange
+from broker_core.kafka.log.record_batch import RecordBatch
+from broker_core.kafka.log.segment import DELETED, SNAPSHOT, TXN_INDEX, BatchPosition, Segment, file_name
+from broker_core.kafka.log.settings import LogSettings
+from broker_core.kafka.log.storage import Folder
+from broker_core.kafka.log.time_index import TimestampOffset
+from broker_core.kafka.log.transaction_index import AbortedTransaction, read_aborted
+
+LATEST = -1
+EARLIEST = -2
+MAX_TIMESTAMP = -3
+
+
+class Fetched(NamedTuple):
+    """Bytes as they lie in one segment: whole batches, but the last may be cut off by the limit."""
+
+    data: memoryview
+    base_offset: int  # of the first batch, at or below the offset asked for; that offset, if there are no bytes
+    position: int
+
+
+class LocalLog:
+    """The segments of one folder. segments: at least one, by base offset."""
+
+    def __init__(self, folder: Folder, settings: LogSettings, segments: list[Segment], log_start_offset: int, log_end_offset: int) -> None:
+        self.folder = folder
+        self.settings = settings
+        self.segments = segments
+        self.log_start_offset = log_start_offset
+        self.log_end_offset = log_end_offset
+        self.replicated_to: int | None = None  # None: nobody replicates, all that is appended counts
+        self.to_delete: list[tuple[int, list[str]]] = []  # (when, files)
+
+    # --- where things are
+
+    @property
+    def active(self) -> Segment:
+        return self.segments[-1]
+
+    @property
+    def size(self) -> int:
+        """In bytes, of all `.log` files."""
+        return sum(segment.size for segment in self.segments)
+
+    @property
+    def high_watermark(self) -> int:
+        """Consumers read up to here."""
+        return self.log_end_offset if self.replicated_to is None else self.replicated_to
+
+    def segment_of(self, offset: int) -> int:
+        """The index of the segment that holds, or would hold, the offset. Bisection over the base offsets."""
+        return max(0, bisect_right(self.segments, offset, key=lambda segment: segment.base_offset) - 1)
+
+    # --- read
+
+    def read(
+        self,
+        offset: int,
+        bytes_max: int,
+        *,
+        end_offset: int | None = None,
+        at_least_one: bool = True,
+    ) -> Fetched:
+        """Give bytes from the batch that holds the offset on, at most `bytes_max`, from one segment.
+
+        end_offset: nothing at or behind it (high_watermark, last_stable_offset; default: the log end). at_least_one: the
+        first batch comes whole even where it is larger than the limit, so that a reader never starves.
+        Raises OffsetOutOfRange outside log start to log end. The bytes are a view: nothing is copied.
+        """
+        if not self.log_start_offset <= offset <= self.log_end_offset:
+            raise OffsetOutOfRange(f"offset {offset}; the log holds {self.log_start_offset} to {self.log_end_offset}")
+        end = self.log_end_offset if end_offset is None else min(end_offset, self.log_end_offset)
+        if offset < end:
+            index = self.segment_of(offset)
+            while index < len(self.segments):
+                segment = self.segments[index]
+                found = segment.find(offset)
+                if found is not None:
+                    return self._fetched(segment, found, offset, bytes_max, end, at_least_one)
+                index += 1  # compaction has taken the end of this segment
+        return Fetched(memoryview(b""), offset, self.active.size)
+
+    def batches(self, offset: int | None = None) -> Iterator[RecordBatch]:
+        """Walk over all batches from the one that holds the offset on (default: the log start)."""
+        start = self.log_start_offset if offset is None else offset
+        for segment in self.segments[self.segment_of(start) :]:
+            found = segment.find(start)
+            if found is not None:
+                for _, batch in segment.batches(found.position):
+                    yield batch
+
+    def offset_for_time(self, timestamp: int) -> TimestampOffset | None:
+        """Give the first record at or after that time; None: there is none.
+
+        LATEST, EARLIEST and MAX_TIMESTAMP (-1, -2, -3) give the high watermark, the log start, the latest record.
+        """
+        if timestamp == EARLIEST:
+            return TimestampOffset(-1, self.log_start_offset)
+        if timestamp == LATEST:
+            return TimestampOffset(-1, self.high_watermark)
+        if timestamp == MAX_TIMESTAMP:
+            timestamp = max(segment.max_timestamp for segment in self.segments)
+            if timestamp < 0:
+                return None
+        for segment in self.segments:
+            if segment.largest_timestamp >= timestamp:
+                found = segment.find_timestamp(timestamp, self.log_start_offset)
+                if found is not None:
+                    return found
+        return None
+
+    def aborted_transactions(self, first_offset: int, end_offset: int) -> list[AbortedTransaction]:
+        """Give the aborted transactions that touch the offsets from `first_offset` up to `end_offset`."""
+        return [
+            aborted
+            for segment in self.segments[self.segment_of(first_offset) :]
+            for aborted in read_aborted(self.folder, file_name(segment.base_offset, TXN_INDEX))
+            if aborted.last_offset >= first_offset and aborted.first_offset < end_offset
+        ]
+
+    # --- delete
+
+    def delete_files_of(self, segments: Iterable[Segment], now_ms: int, *, with_snapshots: bool = True) -> None:
+        """Rename to `.deleted`, and remove when the delay is over: a reader may be in the middle of them."""
+        due_ms = now_ms + self.settings.file_delete_delay_ms
+        for segment in segments:
+            segment.close()
+            names = segment.files()
+            snapshot = file_name(segment.base_offset, SNAPSHOT)
+            if with_snapshots and snapshot in self.folder.names():
+                names.append(snapshot)
+            for name in names:
+                self.folder.rename(name, name + DELETED)
+            self.to_delete.append((due_ms, [name + DELETED for name in names]))
+
+    def delete_due_files(self, now_ms: int) -> list[str]:
+        """Remove what was renamed long enough ago. Gives the names."""
+        due = [name for due_ms, names in self.to_delete if due_ms <= now_ms for name in names]
+        self.to_delete = [(due_ms, names) for due_ms, names in self.to_delete if due_ms > now_ms]
+        for name in due:
+            self.folder.remove(name)
+        return due
+
+    # --- inside
+
+    def _fetched(self, segment: Segment, found: BatchPosition, offset: int, bytes_max: int, end: int, at_least_one: bool) -> Fetched:
+        position, batch = found
+        limit = max(bytes_max, len(batch.data)) if at_least_one else bytes_max
+        end_position = segment.size
+        if end < self.log_end_offset:
+            behind = segment.find(end)
+            if behind is not None:
+                end_position = behind.position
+        size = min(limit, end_position - position)
+        if size <= 0:
+            return Fetched(memoryview(b""), offset, position)
+        return Fetched(segment.log.view(position, size), batch.header.base_offset, position)
