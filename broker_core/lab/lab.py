@@ -32,12 +32,15 @@ class Lab:
     playing, speed_milli: what the clock outside should do; they change no event. seen: everybody who ever joined -> colour, from 1.
     """
 
-    def __init__(self, scenario: Scenario, limits: Limits = DEFAULT_LIMITS, *, begin: bool = True) -> None:
-        """begin: false only for `restore`, which fills in the rigs itself."""
+    def __init__(
+        self, scenario: Scenario, limits: Limits = DEFAULT_LIMITS, *, workload: Workload | None = None, begin: bool = True
+    ) -> None:
+        """workload: these records instead of the scenario's, for a run that nobody saves. begin: false only for `restore`, which fills in
+        the rigs itself."""
         self.scenario = scenario
         self.limits = limits
         self.clock = VirtualClock()
-        self.workload: Workload = workload_from_json(scenario.workload, limits, scenario.seed)
+        self.workload: Workload = workload or workload_from_json(scenario.workload, limits, scenario.seed)
         self.keys = LiveKeys()
         self.record_count = 0
         self.playing = False
@@ -73,7 +76,10 @@ class Lab:
         return self.workload.arrival_us(self.record_count)
 
     def _make_rig(self, spec: RigSpec, algorithm: str) -> Rig:
-        setup = RigSetup(spec.id, algorithm, spec.options, self.scenario.seed, self.keys, self.workload)
+        options = spec.options
+        if algorithm != spec.algorithm:  # a prefetch of one's own belongs to the algorithm that the lane began with
+            options = {name: value for name, value in options.items() if name != "prefetch"}
+        setup = RigSetup(spec.id, algorithm, options, self.scenario.seed, self.keys, self.workload)
         return RIG_KINDS[spec.model](setup)
 
     # -- time ---------------------------------------------------------------------------------------------------------------------------

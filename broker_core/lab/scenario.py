@@ -16,21 +16,23 @@ from broker_core.lab.limits import DEFAULT_LIMITS, Limits
 from broker_core.lab.rig import Rig
 from broker_core.lab.rigs.kafka import KafkaRig
 from broker_core.lab.rigs.pulsar import PulsarRig
-from broker_core.lab.rigs.rabbitmq import RabbitMqRig
+from broker_core.lab.rigs.rabbitmq import PREFETCH_MAX, RabbitMqRig
 from broker_core.lab.rigs.tubemq import TubeMqRig
 from broker_core.lab.workload import workload_from_json
+from broker_core.pulsar.selectors import POINTS_MAX
 
 RIG_KINDS: Mapping[str, type[Rig]] = MappingProxyType({"pulsar": PulsarRig, "kafka": KafkaRig, "tubemq": TubeMqRig, "rabbitmq": RabbitMqRig})
 DEFAULT_ALGORITHM = MappingProxyType({"pulsar": "consistent_hash", "kafka": "range", "tubemq": "modulo", "rabbitmq": "prefetch_5"})
 RIGS_MAX = 8
 PARTITIONS_MAX = 1000
+BROKERS_MAX = 100
 SEED_MAX = 2**63 - 1
 _FIELDS = {"name", "seed", "workload", "rigs", "consumers", "consumer_rate"}
 _RIG_FIELDS = {
-    "pulsar": {"receiver_queue_size"},
+    "pulsar": {"receiver_queue_size", "points"},
     "kafka": {"partitions", "topic"},
     "tubemq": {"partitions", "brokers", "topic"},
-    "rabbitmq": {"topic"},
+    "rabbitmq": {"topic", "prefetch"},
 }
 
 
@@ -125,6 +127,8 @@ def _check_options(model: str, entry: Json, where: str) -> Json:
     if model == "pulsar":
         # Below 2 the client could never grant half of its queue again.
         options["receiver_queue_size"] = whole(f"{where}.receiver_queue_size", entry.get("receiver_queue_size", 1000), 2, 100_000)
+        if "points" in entry:
+            options["points"] = whole(f"{where}.points", entry["points"], 1, POINTS_MAX)
         return options
     topic = entry.get("topic", "flights")
     if not isinstance(topic, str) or not RIG_ID.fullmatch(topic):
@@ -133,7 +137,10 @@ def _check_options(model: str, entry: Json, where: str) -> Json:
     if model in ("kafka", "tubemq"):
         options["partitions"] = whole(f"{where}.partitions", entry.get("partitions", 12), 1, PARTITIONS_MAX)
     if model == "tubemq":
-        options["brokers"] = whole(f"{where}.brokers", entry.get("brokers", 3), 1, 100)
+        options["brokers"] = whole(f"{where}.brokers", entry.get("brokers", 3), 1, BROKERS_MAX)
         if options["partitions"] % options["brokers"]:
             raise CommandError(f"{where}.partitions", "must be a multiple of the number of brokers")
+    if "prefetch" in entry:
+        # Instead of the number in the algorithm's name, until the lane is switched to another.
+        options["prefetch"] = whole(f"{where}.prefetch", entry["prefetch"], 0, PREFETCH_MAX)
     return options

@@ -22,7 +22,7 @@ from broker_core.lab.keys import NO_KEY
 from broker_core.lab.rig import Rig, RigSetup
 from broker_core.lab.slices import slices_view
 from broker_core.pulsar.key_shared import Delivery, KeySharedSubscription
-from broker_core.pulsar.selectors import SELECTORS
+from broker_core.pulsar.selectors import SELECTORS, make_selector
 from broker_core.pulsar.selectors.consistent_hash import RingSelector
 from broker_core.pulsar.selectors.sticky_join import plan_join
 
@@ -64,7 +64,7 @@ class PulsarRig(Rig):
     def __init__(self, setup: RigSetup) -> None:
         super().__init__(setup)
         self.queue_size: int = self.options.get("receiver_queue_size", 1000)
-        self.subscription = KeySharedSubscription(SELECTORS[self.algorithm]())
+        self.subscription = KeySharedSubscription(make_selector(self.algorithm, self.options.get("points")))
         self.queues = {}
         self.taken = {}
         self.name_of = {}

@@ -21,6 +21,8 @@ from broker_core.rabbitmq.queue import Delivery, WorkQueue
 HEARTBEAT_MISSED = 10
 HEARTBEAT_US = 60 * SECOND_US
 PREFETCH = {"prefetch_5": 5, "prefetch_1": 1, "prefetch_unlimited": 0}
+PREFETCH_MAX = 65_535
+"""basic.qos carries the count in 16 bits."""
 HEAD_SHOWN = 12
 IN_FLIGHT_SHOWN = 24
 
@@ -34,7 +36,7 @@ class RabbitMqRig(Rig):
 
     def __init__(self, setup: RigSetup) -> None:
         super().__init__(setup)
-        self.prefetch = PREFETCH[self.algorithm]
+        self.prefetch: int = self.options.get("prefetch", PREFETCH[self.algorithm])
         self.queue = WorkQueue()
         self.buffers = {}
         self.name_of = {}

@@ -11,7 +11,10 @@ from broker_core.pulsar.selectors.ring_document import RingDocumentSelector
 from broker_core.pulsar.selectors.sticky_document import StickyDocumentSelector
 from broker_core.pulsar.selectors.sticky_ranges import StickyCurrentSelector, StickySelector
 
-__all__ = ["SELECTORS", "AssignRefused", "Selector", "selector_from_json"]
+__all__ = ["POINTS_MAX", "SELECTORS", "AssignRefused", "Selector", "make_selector", "selector_from_json"]
+
+POINTS_MAX = 1_000
+"""Points per consumer that we let anybody ask for; upstream has no limit."""
 
 SELECTORS: dict[str, Callable[[], Selector]] = {
     # The first is the default: broker.conf switches consistent hashing on, in 3.2 and in current.
@@ -36,6 +39,18 @@ _CLASSES: dict[str, type[Selector]] = {
     "auto_split_document": AutoSplitDocumentSelector,
     "sticky_document": StickyDocumentSelector,
 }
+
+
+def make_selector(algorithm: str, points: int | None = None) -> Selector:
+    """An empty selector. points: per consumer, for rings alone; None: upstream's 100.
+
+    >>> make_selector("consistent_hash", points=10).to_json()["points"]
+    10
+    """
+    selector = SELECTORS[algorithm]()
+    if points is None or not isinstance(selector, RingSelector):
+        return selector
+    return type(selector)(selector.rule, points)
 
 
 def selector_from_json(state: Mapping[str, Any]) -> Selector:

@@ -1,0 +1,91 @@
+"""A lane of the lab without records, taken through a membership history: who joins, in which order, under which member id, with what it
+had before, is decided by the same rig that runs live, so every table is the live lab's.
+
+    start ──► at rest ──read──► table 0 ──c5 joins──► at rest ──read──► table 1 ──c3 crashes──► noticed, at rest ──read──► table 2 ...
+
+Each change comes to rest before the next one begins (a crash: its broker has noticed it). A lab in which changes follow faster, so that
+one rebalance serves several, can end elsewhere under rules that remember (Kafka's sticky kinds).
+"""
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from broker_core.clock import SECOND_US
+from broker_core.errors import InvariantError
+from broker_core.lab.bill import Bill
+from broker_core.lab.consumer import GONE, Consumer
+from broker_core.lab.keys import LiveKeys
+from broker_core.lab.rig import Rig, RigSetup
+from broker_core.lab.scenario import RIG_KINDS, RigSpec
+from broker_core.pipeline.strategies.base import Step
+
+REST_S_MAX = 3_600
+"""Virtual seconds that a change may take. The slowest known is a RabbitMQ crash, noticed within 180 s."""
+
+State = TypeVar("State")
+
+
+class _NoTexts:
+    """There are no records, so nobody asks."""
+
+    def key(self, code: int) -> str:
+        raise InvariantError("a lane without records has no keys")
+
+    def key_bytes(self, code: int) -> bytes:
+        raise InvariantError("a lane without records has no keys")
+
+    def payload(self, index: int) -> str:
+        raise InvariantError("a lane without records has no payloads")
+
+
+def rig_states(spec: RigSpec, steps: Sequence[Step], seed: int, read: Callable[[Rig, Bill | None], State]) -> list[State]:
+    """What `read` sees of the lane after each step. It gets the rig at rest, and the bill of the change (None: this step changed nothing
+    by itself, see `Strategy.routes`). Raises CommandError where the lane refuses a change, InvariantError where one never comes to rest."""
+    rig = RIG_KINDS[spec.model](RigSetup(spec.id, spec.algorithm, spec.options, seed, LiveKeys(), _NoTexts()))
+    states: list[State] = []
+    waiting: list[str] = []
+    for place, step in enumerate(steps):
+        if place == 0:
+            waiting = list(step.members)
+        elif step.kind == "join":
+            waiting.append(step.consumer or "")
+        if waiting and not _joins_with_next(steps, place):
+            rig.join([_consumer(name, rig) for name in waiting], place)
+            waiting = []
+            bill = _rest(rig)
+        elif waiting or step.kind == "join" or step.consumer is None:
+            bill = None
+        else:
+            rig.check(step.kind, step.consumer)
+            rig.change(step.kind, step.consumer, place)
+            bill = _rest(rig)
+        states.append(read(rig, bill))
+    return states
+
+
+def live_names(rig: Rig) -> tuple[str, ...]:
+    """Whom the broker still counts."""
+    return tuple(name for name, consumer in rig.consumers.items() if consumer.state != GONE)
+
+
+def _joins_with_next(steps: Sequence[Step], place: int) -> bool:
+    """Whether the next step is a join of the same order: same record, one after the other."""
+    if place == 0 or place + 1 == len(steps):
+        return False
+    here, after = steps[place], steps[place + 1]
+    return here.at is not None and here.kind == after.kind == "join" and here.at == after.at
+
+
+def _consumer(name: str, rig: Rig) -> Consumer:
+    return Consumer(name, 1, SECOND_US, SECOND_US, rig.new_session(name), rig.now_us)
+
+
+def _rest(rig: Rig) -> Bill | None:
+    """Let virtual time pass until the change has come to rest; a crash rests only when its broker has noticed."""
+    for _ in range(REST_S_MAX):
+        if not rig.crash_positions and rig.is_settled():
+            rig.settle()
+            rig.out.clear()
+            return rig.bill
+        rig.advance(rig.now_us + SECOND_US, rig.next_record, (), ())
+    raise InvariantError(f"{rig.model}: a change has not come to rest within {REST_S_MAX} s")

@@ -1,0 +1,37 @@
+"""A RabbitMQ queue: no key has an owner, a record goes to whoever's turn it is. The table says only who is there."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from broker_core.events import Json
+from broker_core.lab.bill import Bill
+from broker_core.lab.rig import Rig
+from broker_core.lab.rigs.rabbitmq import PREFETCH, PREFETCH_MAX
+from broker_core.pipeline.strategies.base import Family, Param, RouteTable, SlotRule, Step, Strategy
+from broker_core.pipeline.strategies.headless import live_names, rig_states
+
+_ALGORITHMS = {count: name for name, count in PREFETCH.items()}
+
+
+def _rig(given: Mapping[str, int]) -> tuple[str, Json]:
+    """The lab names three numbers; any other is an option of the lane, under the name of the default."""
+    prefetch = given["prefetch"]
+    if prefetch in _ALGORITHMS:
+        return _ALGORITHMS[prefetch], {}
+    return next(iter(PREFETCH)), {"prefetch": prefetch}
+
+
+def _routes(strategy: Strategy, steps: Sequence[Step], seed: int, topic: str) -> list[RouteTable]:
+    names: dict[str, int] = {}
+
+    def read(rig: Rig, bill: Bill | None) -> RouteTable:
+        for name in rig.consumers:
+            names.setdefault(name, len(names))
+        nobody, no_bounds = np.array([], np.int16), np.array([], np.int64)
+        return RouteTable("none", tuple(names), live_names(rig), owners=nobody, bounds=no_bounds, rule=SlotRule(0))
+
+    return rig_states(strategy.rig_spec(topic=topic), steps, seed, read)
+
+
+FAMILIES = (Family("rabbitmq", "queue", None, (Param("prefetch", 5, 0, PREFETCH_MAX),), _rig, _routes),)

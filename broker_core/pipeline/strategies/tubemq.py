@@ -1,0 +1,26 @@
+"""TubeMQ's client-side rule, modulo over partition keys; a record finds its partition by the lab's router, Java hash modulo partitions."""
+
+from collections.abc import Mapping, Sequence
+
+from broker_core.errors import CommandError
+from broker_core.events import Json
+from broker_core.hashing.java_hash import MASK
+from broker_core.lab.scenario import BROKERS_MAX
+from broker_core.pipeline.strategies.base import Family, Param, RouteTable, Step, Strategy
+from broker_core.pipeline.strategies.partitions import PARTITIONS, partition_routes
+
+
+def _routes(strategy: Strategy, steps: Sequence[Step], seed: int, topic: str) -> list[RouteTable]:
+    return partition_routes(strategy, steps, seed, topic, MASK)
+
+
+def _rig(given: Mapping[str, int]) -> tuple[str, Json]:
+    return "modulo", dict(given)
+
+
+def _check(given: Mapping[str, int]) -> None:
+    if given["partitions"] % given["brokers"]:
+        raise CommandError("partitions", "must be a multiple of the number of brokers")
+
+
+FAMILIES = (Family("tubemq", "modulo", "java", (PARTITIONS, Param("brokers", 3, 1, BROKERS_MAX)), _rig, _routes, check=_check),)
