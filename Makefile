@@ -10,7 +10,7 @@ export HOST PORT REDIS_URL DATABASE_URL
 
 # What shares no process and no clock with others runs on all cores; the rest one after another.
 PARALLEL_TESTS := tests/core tests/scenarios tests/simulation tests/vectors tests/test_architecture.py
-SERIAL_TESTS := $(wildcard tests/dashboard tests/supervisor tests/browser)
+SERIAL_TESTS := $(wildcard tests/pipeline tests/dashboard tests/supervisor tests/browser)
 
 .DEFAULT_GOAL := run
 .PHONY: install install-dev run test check bench seed lock browser node
