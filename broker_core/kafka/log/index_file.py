@@ -15,7 +15,7 @@ from broker_core.errors import HighwaterError
 from broker_core.kafka.log.storage import LogFile, StorageFull
 
 WARM_BYTES = 8192
-WRITE_BYTES = 4096
+ROWS_A_WRITE = 400
 
 
 class CorruptIndex(HighwaterError):
@@ -54,11 +54,11 @@ class IndexFile:
     def add_row(self, first: int, second: int) -> None:
         """Add a row at the end; in memory at once, in the file later."""
         rows = self._rows
-        if not isinstance(rows, bytearray):
+        if type(rows) is not bytearray:
             rows = self._rows = bytearray(rows)
         rows += self._row.pack(first, second)
         self.row_count += 1
-        if len(rows) - self.file.size >= WRITE_BYTES:
+        if not self.row_count % ROWS_A_WRITE:
             try:
                 self.write_out()
             except StorageFull:

@@ -105,9 +105,10 @@ class PartitionLog(LocalLog):
         InvalidTimestamp, RecordTooLarge, RecordBatchTooLarge, the errors of producer_state.py, StorageFull.
         """
         epoch = self.leader_epoch if leader_epoch is None else leader_epoch
-        batches = [validated(batch, self.settings, now_ms) for batch in whole_batches(data)]
+        batches = whole_batches(data)
         if len(batches) == 1:  # as most requests
-            return self._append_from_client(batches[0], epoch, now_ms)
+            return self._append_from_client(validated(batches[0], self.settings, now_ms), epoch, now_ms)
+        batches = [validated(batch, self.settings, now_ms) for batch in batches]
         ensure_one_batch_if_compressed(batches)
         if sum(len(batch.data) for batch in batches) > self.settings.segment_bytes:
             raise RecordBatchTooLarge(f"more than {self.settings.segment_bytes} bytes at once")

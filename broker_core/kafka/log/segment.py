@@ -79,6 +79,7 @@ class Segment:
         self.max_timestamp, self.offset_of_max_timestamp = self.time_index.last_entry
         self._last_offset_max = base_offset + RELATIVE_OFFSET_MAX
         self._segment_ms = settings.segment_ms - settings.segment_jitter_ms
+        self._index_interval_bytes = settings.index_interval_bytes
         self._row_behind = self.log.size + settings.index_interval_bytes  # an append behind this position gets a row
         self._first_timestamp: int | None = None  # not looked up yet
         self._timestamp_max = -1  # up to here no roll by age; -1: not known
@@ -308,7 +309,7 @@ class Segment:
         offset_index.append(largest_offset, position)
         if self.max_timestamp > time_index.last_entry[0]:
             time_index.maybe_append(self.max_timestamp, self.offset_of_max_timestamp)
-        self._row_behind = position + self.settings.index_interval_bytes
+        self._row_behind = position + self._index_interval_bytes
         if offset_index.is_full or time_index.is_full:
             self._bytes_max = -1
 
