@@ -20,6 +20,11 @@ def token_new() -> str:
     return secrets.token_urlsafe(32)
 
 
+def is_token(text: str) -> bool:
+    """Whether it can be a token of ours, or one that a program made like it."""
+    return _TOKEN.fullmatch(text) is not None
+
+
 def token_hash(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
@@ -27,7 +32,7 @@ def token_hash(token: str) -> str:
 def visitor_of(request: HttpRequest) -> str | None:
     """The visitor's token from the cookie, None for a browser that is new here (or a cookie that is none of ours)."""
     token = request.COOKIES.get(settings.VISITOR_COOKIE, "")
-    return token if _TOKEN.fullmatch(token) else None
+    return token if is_token(token) else None
 
 
 def visitor_remember(response: HttpResponse, visitor: str) -> None:

@@ -82,6 +82,7 @@ class LabDriver:
                 log.warning("lab %s: %s; it is replayed from its journal", row.pk, error)
         self.checkpoint_at = self.core.record_count
         self.journal = deque(ledger.commands_after(row, position))
+        self.script_due_us: int | None = row.script[0]["at_us"] if row.script else None
         self.event_seq_stored = ledger.event_seq_last(row.pk)
         self.events: list[Json] = []           # turning points that are neither stored nor shown yet
         self.decisions: list[Decision] = []    # of a fork's borrowed commands, on the way to the floor
@@ -182,6 +183,13 @@ class LabDriver:
                 refusals.append(_refusal_event(command, at_us, fields))
         self._rebase(clock())      # speed and play changed what a second of wall time means
         return refusals
+
+    def follow_script(self) -> bool:
+        """Take what the lab's own script orders by now into the journal. Whether there was something; then it waits to be handled."""
+        if self.script_due_us is None or self.core.now_us < self.script_due_us:
+            return False
+        self.script_due_us = ledger.script_accept(self.lab_id, self.epoch, self.core.now_us)
+        return True
 
     # -- what browsers and the database are told ---------------------------------------------------------------------
 

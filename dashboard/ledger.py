@@ -138,6 +138,25 @@ def _thin_checkpoints(lab_id: str) -> None:
         Checkpoint.objects.filter(pk__in=keys[1 : len(keys) // 2 : 2]).delete()
 
 
+def script_accept(lab_id: str, epoch: int, at_us: int) -> int | None:
+    """The commands of the lab's own script that are due at virtual time at_us become commands that wait, each with its place, once.
+
+    Returns when the next one is due, None when there is none. Raises LeaseLost.
+    """
+    with transaction.atomic():
+        lab = Lab.objects.select_for_update().filter(pk=lab_id, epoch=epoch).first()
+        if lab is None:
+            raise LeaseLost(lab_id)
+        due = [entry for entry in lab.script if entry["at_us"] <= at_us]
+        StoredCommand.objects.bulk_create(
+            StoredCommand(lab=lab, command_id=entry["body"]["command_id"], position=lab.position + place, body=entry["body"])
+            for place, entry in enumerate(due, start=1)
+        )
+        left = lab.script[len(due) :]
+        Lab.objects.filter(pk=lab_id).update(position=lab.position + len(due), script=left)
+    return left[0]["at_us"] if left else None
+
+
 # -- reading back ------------------------------------------------------------------------------------------------------
 
 

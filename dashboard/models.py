@@ -47,6 +47,7 @@ class Lab(models.Model):
     clock_floor_us = models.BigIntegerField(default=0)      # virtual time that a browser may have seen: re-derived before anything else
     seq_floor = models.BigIntegerField(default=0)           # frame number that a browser may have seen
     position = models.BigIntegerField(default=0)            # place of the last command in the journal
+    script = models.JSONField(default=list)                 # [{at_us, body}] in order: commands that the lab gives itself when it is time
 
     class Meta:
         indexes = [models.Index(fields=["shard", "status"], name="lab_shard_status")]

@@ -7,7 +7,7 @@
 """
 
 import logging
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -49,10 +49,11 @@ class OpenedLab:
 # -- labs --------------------------------------------------------------------------------------------------------------
 
 
-def lab_open(*, request: Json, visitor: str | None = None) -> OpenedLab:
+def lab_open(*, request: Json, visitor: str | None = None, script: Sequence[Json] = ()) -> OpenedLab:
     """Make a lab and set it playing.
 
     request: {scenario?: name or object, seed?, workload?, rigs?, consumers?, consumer_rate?}; a key beside the scenario overrides the one in it.
+    script: [{at_us, body}], commands as check_command gives them that the lab gives itself when it is time, in order.
     Raises Refused at the field that is wrong, or when there are LABS_MAX labs.
     """
     raw = {key: value for key, value in request.items() if key != "scenario"}
@@ -61,7 +62,7 @@ def lab_open(*, request: Json, visitor: str | None = None) -> OpenedLab:
         scenario = {"name": scenario}
     if not isinstance(scenario, dict):
         raise Refused(400, {"scenario": _("must be a name or an object")})
-    return _lab_create(_checked_scenario({**scenario, **raw}), visitor=visitor)
+    return _lab_create(_checked_scenario({**scenario, **raw}), visitor=visitor, script=list(script))
 
 
 def _checked_scenario(raw: Json) -> Json:
@@ -141,7 +142,7 @@ def _fork_here(parent: Lab, token: str, visitor: str | None) -> Lab:
     if view is None:
         journal = parent.commands.exclude(state=StoredCommand.State.REFUSED).filter(at_us__isnull=False)
     lab = _lab_row(
-        parent.scenario, token, visitor, parent=parent, position=parent.position, clock_floor_us=until_us,
+        parent.scenario, token, visitor, parent=parent, position=parent.position, clock_floor_us=until_us, script=parent.script,
         seq_floor=view.seq if view is not None else 0,
         status=Lab.Status.IDLE if view is not None else Lab.Status.RUNNING,
     )  # fmt: skip
@@ -164,7 +165,7 @@ def _fork_here(parent: Lab, token: str, visitor: str | None) -> Lab:
 def _fork_replayed(parent: Lab, scenario: Json, token: str, visitor: str | None) -> Lab:
     """A new lab at virtual time 0 whose commands bring the parent's times along; the worker decides them anew on the way to now."""
     view = StoredView.objects.filter(pk=parent.pk).first()
-    lab = _lab_row(scenario, token, visitor, parent=parent, position=parent.position,
+    lab = _lab_row(scenario, token, visitor, parent=parent, position=parent.position, script=parent.script,
                    clock_floor_us=view.at_us if view is not None else parent.clock_floor_us)  # fmt: skip
     _copy_commands(parent.commands.filter(at_us__isnull=False), lab, state=StoredCommand.State.ACCEPTED)
     return lab

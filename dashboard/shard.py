@@ -121,11 +121,24 @@ class Shard:
         for lab_id in woken:
             if self.transport.watched([lab_id]):
                 self._see(lab_id, now_s)
+        for lab_id in self._scripted():
+            with_commands[lab_id] = None
         full = {entry.removeprefix(WANTS_FULL) for entry in entries if entry.startswith(WANTS_FULL)}
         for driver in [self.drivers[lab_id] for lab_id in woken if lab_id in full and lab_id in self.drivers]:
             if driver.view:
                 self._publish([driver.full_frame()])
         return [lab_id for lab_id in with_commands if lab_id in self.drivers]
+
+    def _scripted(self) -> list[str]:
+        """Labs whose own script has just ordered something."""
+        scripted = []
+        for lab_id, driver in list(self.drivers.items()):
+            try:
+                if lab_id in self.frame_due_s and driver.follow_script():
+                    scripted.append(lab_id)
+            except ledger.LeaseLost:
+                self._forget(lab_id)
+        return scripted
 
     def _see(self, lab_id: str, now_s: float) -> None:
         if lab_id in self.frame_due_s and now_s >= self.watched_until_s.get(lab_id, 0.0):

@@ -23,6 +23,7 @@ STREAM_FRAMES_MAX = 64       # enough for a reader that was away for some second
 STREAM_KEPT_S = 60           # a stream nobody writes to any more
 WATCHED_S = 6                # a web process says every 2 s whom its browsers watch
 BEAT_KEPT_S = 3
+ANALYSIS_KEPT_S = 30         # an age is told as long as it means something: a turn may wait for Spark
 ENQUEUE_PAUSE_S = 2
 PATIENCE_S = 1.0
 WAIT_MIN_S = 0.005
@@ -47,6 +48,9 @@ def wake_key(shard: int) -> str:
 
 def beat_key(shard: int) -> str:
     return f"labs:{shard}:alive"
+
+
+ANALYSIS_BEAT_KEY = "analysis:alive"
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,10 +153,17 @@ class Transport:
 
     def beat(self, shard: int) -> bool:
         """Say that this shard's task is alive."""
+        return self._beat(beat_key(shard), BEAT_KEPT_S)
+
+    def beat_analysis(self) -> bool:
+        """Say that the analysis worker is alive."""
+        return self._beat(ANALYSIS_BEAT_KEY, ANALYSIS_KEPT_S)
+
+    def _beat(self, key: str, kept_s: int) -> bool:
         if self.is_down:
             return False
         try:
-            self._patient.set(beat_key(shard), repr(time.time()), ex=BEAT_KEPT_S)
+            self._patient.set(key, repr(time.time()), ex=kept_s)
         except redis.RedisError as error:
             self._failed(error)
             return False
@@ -163,6 +174,11 @@ class Transport:
         now = time.time()
         marks: list[Any] = self._redis.mget([beat_key(shard) for shard in range(shards)])
         return [None if mark is None else max(0.0, now - float(mark)) for mark in marks]
+
+    def analysis_age_s(self) -> float | None:
+        """Seconds since the analysis worker's last sign of life, None when there is none. Raises redis.RedisError."""
+        mark: Any = self._redis.get(ANALYSIS_BEAT_KEY)
+        return None if mark is None else max(0.0, time.time() - float(mark))
 
     def may_enqueue(self, shard: int) -> bool:
         """True once in ENQUEUE_PAUSE_S: a worker that is starting has not taken its task yet. Raises redis.RedisError."""

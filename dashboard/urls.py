@@ -1,6 +1,6 @@
 """Addresses of pages, the API and the health page."""
 
-from django.urls import path, register_converter
+from django.urls import include, path, register_converter
 
 from dashboard.views import api, health, stage
 
@@ -24,6 +24,7 @@ urlpatterns = [
     path("labs/", stage.labs, name="labs"),
     path("lab/<lab_id:lab_id>/", stage.lab, name="lab"),
     path("healthz", health.healthz, name="healthz"),
+    path("api/studies/", include("dashboard.studies.urls")),
     path("api/labs/", api.labs, name="api-labs"),
     path("api/labs/<str:lab_id>/", api.lab, name="api-lab"),
     path("api/labs/<str:lab_id>/commands/", api.commands, name="api-commands"),

@@ -1,4 +1,4 @@
-"""The Celery app. Queues: labs.0 to labs.<shards - 1> (one task each drives a shard's labs), default, analysis."""
+"""The Celery app. Queues: labs.0 to labs.<shards - 1> (one task each drives a shard's labs), default, and analysis (studies, on Spark)."""
 
 import os
 
@@ -9,3 +9,4 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mqsite.settings.dev")
 app = Celery("highwater")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+app.autodiscover_tasks(["dashboard.studies"])

@@ -1,7 +1,8 @@
 """The supervisor's Django half, a process of its own: prepares the site, makes the demo lab, then looks after the shards.
 
-Each second it enqueues the shards whose task is gone. It reports on standard output, one JSON object a line: {"step": "files"} when static
-files and translations are in place, {"step": "ready"}, or {"cannot_start": sentence} before it ends with code 2.
+Each second it enqueues the shards whose task is gone and fails studies whose worker is; each minute it drops what has expired. It reports
+on standard output, one JSON object a line: {"step": "files"} when static files and translations are in place, {"step": "ready"}, or
+{"cannot_start": sentence} before it ends with code 2.
 """
 
 import hashlib
@@ -19,6 +20,7 @@ from mqsite.messages import compile_messages
 ROOT = Path(__file__).resolve().parent.parent
 CANNOT_START = 2
 OUTSIDE_WAIT_S = 3.0
+SWEEP_EVERY_S = 60.0         # what has expired goes: uploads, studies
 _PORTS = {"postgres": 5432, "postgresql": 5432, "redis": 6379, "rediss": 6379}
 
 
@@ -144,13 +146,18 @@ def _keep() -> None:
     from django.db import DatabaseError, connection
 
     from dashboard.services import shards_ensure
+    from dashboard.studies.services import studies_tend
 
+    swept_s = 0.0
     while True:
         try:
             shards_ensure()
+            sweep = time.monotonic() - swept_s > SWEEP_EVERY_S
+            studies_tend(sweep=sweep)
+            swept_s = time.monotonic() if sweep else swept_s
         except DatabaseError as error:
             # The database is away for now; nothing that is stored is lost, and the next second asks again.
-            print(f"the shards cannot be looked after: {_first_line(error)}", file=sys.stderr, flush=True)
+            print(f"the site cannot be looked after: {_first_line(error)}", file=sys.stderr, flush=True)
             connection.close()
         time.sleep(1)
 

@@ -3,8 +3,9 @@
     supervisor ── redis          embedded, unix socket, nothing on disk (absent with REDIS_URL)
                ├─ keeper         prepares the site, then re-enqueues shards whose task is gone
                ├─ worker labs.N  one per shard: there the broker core runs
-               ├─ worker general queues default and analysis
-               └─ web            daphne on a listening socket that the supervisor holds
+               ├─ worker general queue default
+               ├─ web            daphne on a listening socket that the supervisor holds
+               └─ worker analysis  queue analysis: studies, on a Spark that the first one opens; started when the others answer
 
 The supervisor imports nothing but the standard library, so it answers a signal at once whatever the others do. A child that dies is
 started again, more slowly each time; all of them die with the supervisor where the system can do that (Linux), and what is left elsewhere
@@ -121,7 +122,7 @@ class Supervisor:
             self.children.start(web)
         for number in range(shards):
             self.children.start(Child(f"worker labs.{number}", _worker(f"labs.{number}", "solo")))
-        self.children.start(Child("worker general", _worker("default,analysis", "threads", "--concurrency", "2")))
+        self.children.start(Child("worker general", _worker("default", "threads", "--concurrency", "2")))
         if not fresh:
             self._wait_for("files", pipes)
             if not self.stopping:
@@ -133,6 +134,8 @@ class Supervisor:
         begun_s = time.monotonic()
         while not self.stopping:
             if not shown and (self._is_healthy() or time.monotonic() - begun_s > START_WITHIN_S):
+                # Nobody needs it in the first seconds, and the others do need the processor.
+                self.children.start(Child("worker analysis", _worker("analysis", "solo")))
                 print(f"Highwater is at {address_shown(self.host, self.port)}  (Ctrl-C stops it)", flush=True)
                 shown = True
             self._turn(pipes, at_start=not shown)

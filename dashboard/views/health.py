@@ -14,18 +14,22 @@ from dashboard.serializers import json_response
 from dashboard.transport import transport
 
 PART_WAIT_S = 0.8
+ANALYSIS_SILENT_S = 5.0
 # Threads of its own: a part that hangs holds one of these, never one that serves pages.
 _threads = ThreadPoolExecutor(max_workers=6, thread_name_prefix="healthz")
 
 
 async def healthz(request: HttpRequest) -> HttpResponse:
-    """{ok, web, redis, workers, database}, each part {ok, latency_ms, ...}. 200, or 503 when a part is not ok. Within a second."""
+    """{ok, web, redis, workers, database, analysis}, each part {ok, latency_ms, ...}. 200, or 503 when a part is not ok. Within a second.
+
+    The analysis worker does not count: without it studies wait, and everything else works.
+    """
     started_s = time.perf_counter()
-    checks = {"redis": transport().ping, "workers": _workers, "database": _database}
+    checks = {"redis": transport().ping, "workers": _workers, "database": _database, "analysis": _analysis}
     answers = await asyncio.gather(*(_part(check) for check in checks.values()))
     parts: Json = dict(zip(checks, answers, strict=True))
     parts["web"] = {"ok": True, "latency_ms": _ms_since(started_s)}
-    ok = all(part["ok"] for part in parts.values())
+    ok = all(part["ok"] for name, part in parts.items() if name != "analysis")
     return json_response({"ok": ok, **parts}, 200 if ok else 503)
 
 
@@ -46,6 +50,12 @@ def _workers() -> Json:
     shards = {str(number): None if age_s is None else round(age_s * 1000) for number, age_s in enumerate(ages_s)}
     alive = [age for age in shards.values() if age is not None]
     return {"ok": len(alive) == len(shards), "latency_ms": max(alive, default=None), "shards": shards}
+
+
+def _analysis() -> Json:
+    """latency_ms: the analysis worker's last sign of life."""
+    age_s = transport().analysis_age_s()
+    return {"ok": age_s is not None and age_s < ANALYSIS_SILENT_S, "latency_ms": None if age_s is None else round(age_s * 1000)}
 
 
 def _database() -> None:

@@ -1,0 +1,92 @@
+"""A result's tables as files. Parquet goes out as it lies there; CSV is written while it is sent, a batch of rows at a time.
+
+Keys are data: a key that begins like a formula would be run by a spreadsheet, so in CSV, and only there, such a text gets a ' before it.
+Binary columns are hexadecimal.
+"""
+
+import csv
+import io
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.http import FileResponse, HttpResponseBase, StreamingHttpResponse
+from django.utils.translation import gettext as _
+
+from dashboard.errors import Refused
+
+TABLES = ("consumers", "steps", "strategies", "hot_keys", "bad_rows")
+FORMATS = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
+BATCH_ROWS = 8_192
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+def download(*, folder: Path, study_id: str, study_name: str, table: str, file_format: str) -> HttpResponseBase:
+    """One table of the result in `folder` as a response. Raises Refused 404 for a table or a format that there is not."""
+    if table not in TABLES or file_format not in FORMATS:
+        raise Refused(404, {"table": _("is no table of a study")})
+    path = folder / f"{table}.parquet"
+    if not path.exists():
+        raise Refused(404, {"table": _("this study has no such table")})
+    label = _NOT_IN_NAMES.sub("-", study_name).strip("-.")[:48] or study_id
+    name = f"{label}-{table}.{file_format}"
+    if file_format == "csv":
+        response: HttpResponseBase = StreamingHttpResponse(csv_rows(path), content_type=FORMATS["csv"])
+    else:
+        response = FileResponse(_one_file(path), content_type=FORMATS["parquet"])
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def csv_rows(path: Path) -> Iterator[bytes]:
+    """The table as CSV in UTF-8, a piece for each batch of rows: the header, then numbers and texts; null is nothing."""
+    import pyarrow.dataset
+
+    table = pyarrow.dataset.dataset(path, format="parquet")
+    yield _csv([table.schema.names])
+    for batch in table.to_batches(batch_size=BATCH_ROWS):
+        columns = [column.to_pylist() for column in batch.columns]
+        yield _csv([[cell(value) for value in row] for row in zip(*columns, strict=True)])
+
+
+def _csv(rows: list[list[Any]]) -> bytes:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\r\n").writerows(rows)
+    return text.getvalue().encode("utf-8", "backslashreplace")
+
+
+def cell(value: Any) -> Any:
+    """A value as CSV shows it.
+
+    >>> cell("=1+1"), cell(-5), cell(b"\\x00k"), cell(None)
+    ("'=1+1", -5, '006b', None)
+    """
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, str) and value.startswith(_FORMULA):
+        return f"'{value}"
+    return value
+
+
+def _one_file(path: Path) -> Any:
+    """The table as one open file; Spark writes large ones as a folder of parts, which are put together first."""
+    if path.is_file():
+        return path.open("rb")
+    import pyarrow.dataset
+    import pyarrow.parquet
+
+    table = pyarrow.dataset.dataset(path, format="parquet")
+    if shutil.disk_usage(settings.RUN_DIR).free < settings.DISK_SPARE_BYTES:
+        raise Refused(507, {"table": _("the disk is full")})
+    whole = tempfile.TemporaryFile(dir=settings.RUN_DIR)  # noqa: SIM115 (the response closes it)
+    with pyarrow.parquet.ParquetWriter(whole, table.schema) as writer:
+        for batch in table.to_batches(batch_size=BATCH_ROWS):
+            writer.write_batch(batch)
+    whole.seek(0)
+    return whole

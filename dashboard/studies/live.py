@@ -1,0 +1,173 @@
+"""Live studies: streaming queries of the one Spark that run beside whatever the worker does, each kept alive by somebody's look.
+
+    a lab's rows a second (chunks), or a log folder that grows ─► Structured Streaming ─► windows ─► StudyWindow rows ─► /ws/studies/<id>/
+
+A query is no task: it is started by a turn of the runner and looked after by every later one (lease, cancel, whether anybody watches). Its
+checkpoint lies in the study's folder, so whoever takes a study over from a dead worker goes on where that one was: a window is told again at
+most, and its row is replaced.
+"""
+
+import logging
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.models import Max
+from django.utils import timezone
+
+from broker_core.events import Json
+from dashboard.errors import Refused
+from dashboard.models import Study, StudyWindow
+from dashboard.studies import ledger, reasons
+from dashboard.studies.engine import Engine
+from dashboard.studies.job import study_folder
+from dashboard.studies.sources import request_for_pipeline
+
+log = logging.getLogger(__name__)
+
+State = Study.State
+
+
+@dataclass(slots=True, eq=False)
+class LiveStudy:
+    """One query. query: None while Spark is being opened for it. error: what its start ended by."""
+
+    study: Study
+    query: Any = None
+    error: Exception | None = None
+    stopped: bool = False
+    thread: threading.Thread | None = None
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+class LiveStudies:
+    """Those that this worker runs. owner: as the runner's."""
+
+    def __init__(self, owner: str) -> None:
+        self.owner = owner
+        self.running: dict[str, LiveStudy] = {}
+
+    def turn(self, engine: Engine) -> bool:
+        """Begin what waits, look after what runs. Whether anything does."""
+        for study in ledger.live_take(self.owner):
+            live = self.running[study.pk] = LiveStudy(study)
+            # Spark may take seconds to open, and the others' leases must not wait for that.
+            live.thread = threading.Thread(target=_start, args=(live, engine), name=f"live-{study.pk}", daemon=True)
+            live.thread.start()
+        for live in list(self.running.values()):
+            self._look_after(live, engine)
+        return bool(self.running)
+
+    def _look_after(self, live: LiveStudy, engine: Engine) -> None:
+        orders = ledger.study_beat(live.study, {"stage": "streaming" if live.query is not None else "starting_spark"})
+        if not orders.held:
+            self._drop(live)
+        elif orders.cancel:
+            self._drop(live)
+            ledger.study_end(live.study, State.CANCELLED)
+        elif (error := _error_of(live)) is not None:
+            self._drop(live)
+            ledger.study_end(live.study, State.FAILED, _reason(live.study, error, engine))
+        elif _left_alone(live.study, orders.watched_at):
+            self._drop(live)
+            ledger.study_end(live.study, State.DONE)
+
+    def _drop(self, live: LiveStudy) -> None:
+        self.running.pop(live.study.pk, None)
+        _stop(live)
+
+    def lost(self) -> None:
+        """Spark was lost: what ran goes on in the new one, from its checkpoint."""
+        for live in list(self.running.values()):
+            self._drop(live)
+            Study.objects.filter(pk=live.study.pk, epoch=live.study.epoch, state=State.RUNNING).update(lease_until_ms=0)
+
+    def let_go(self) -> None:
+        """The process ends: the next worker takes them at once, from their checkpoints."""
+        self.lost()
+
+
+def _start(live: LiveStudy, engine: Engine) -> None:
+    """In a thread of its own: the query goes on in Spark when this returns."""
+    try:
+        request = request_for_pipeline(live.study)
+        checkpoint = study_folder(live.study.pk) / "checkpoint"
+        checkpoint.mkdir(parents=True, exist_ok=True)
+        pk, epoch = live.study.pk, live.study.epoch
+        query = engine.stream(request, checkpoint, lambda rows: windows_store(pk, epoch, rows))
+        with live.lock:
+            live.query = query
+            stopped = live.stopped
+        if stopped:
+            query.stop()
+    except Exception as error:      # told of by the runner's next turn
+        live.error = error
+    finally:
+        connection.close()
+
+
+def _stop(live: LiveStudy) -> None:
+    with live.lock:
+        live.stopped = True
+        query = live.query
+    if query is None:
+        return
+    try:
+        query.stop()
+    except Exception:               # a query of a dead Spark cannot be stopped, nor need it be
+        log.debug("the query of %s could not be stopped", live.study.pk, exc_info=True)
+
+
+def _error_of(live: LiveStudy) -> Exception | None:
+    if live.error is not None or live.query is None:
+        return live.error
+    try:
+        if live.query.isActive:
+            return None
+        return live.query.exception() or RuntimeError("the stream ended")
+    except Exception as error:      # Spark itself is gone
+        return error
+
+
+def _reason(study: Study, error: Exception, engine: Engine) -> Json:
+    if isinstance(error, Refused):
+        return reasons.reason(reasons.SOURCE_GONE)
+    if engine.is_lost():
+        return reasons.reason(reasons.SPARK_LOST)
+    if (found := reasons.reason_of(error)) is not None:
+        return found
+    log.error("live study %s broke off", study.pk, exc_info=error)
+    return reasons.reason(reasons.BROKEN, error=type(error).__name__)
+
+
+def _left_alone(study: Study, watched_at: Any) -> bool:
+    last = max(filter(None, (watched_at, study.started_at)), default=study.created_at)
+    return bool(timezone.now() - last > timedelta(seconds=settings.STUDY_LIVE_IDLE_S))
+
+
+def windows_store(study_id: str, epoch: int, rows: Sequence[Json]) -> None:
+    """Keep windows as they are now, each replacing its former self; only the newest STUDY_WINDOWS_MAX stay.
+
+    Called by the query's thread for each small batch, perhaps twice for the same one: the same rows give the same rows.
+    """
+    try:
+        with transaction.atomic():
+            # The row is the lock that makes versions grow; under another epoch somebody else tells the windows now.
+            if not Study.objects.select_for_update().filter(pk=study_id, epoch=epoch, state=State.RUNNING).exists():
+                return
+            windows = StudyWindow.objects.filter(study_id=study_id)
+            version = (windows.aggregate(last=Max("version"))["last"] or 0) + 1
+            StudyWindow.objects.bulk_create(
+                [StudyWindow(study_id=study_id, start_us=row["start_us"], rig=row.get("rig") or "", version=version, row=row) for row in rows],
+                update_conflicts=True, unique_fields=["study", "start_us", "rig"], update_fields=["version", "row"],
+            )  # fmt: skip
+            excess = windows.count() - settings.STUDY_WINDOWS_MAX
+            if excess > 0:
+                windows.filter(pk__in=list(windows.order_by("start_us").values_list("pk", flat=True)[:excess])).delete()
+    finally:
+        if not connection.in_atomic_block:
+            connection.close()

@@ -1,0 +1,141 @@
+"""A study opened as a lab: its keys with their weights, its strategies as lanes, its membership history as the lab's own script.
+
+The workload is the sample by key that the study's timed measures ran on (`sample.json` beside the result), so a lane's skew is the study's.
+The script orders one change after another, at times spread so that a person can watch; it goes through the journal like anybody's orders.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from django.conf import settings
+from django.utils.translation import gettext as _
+
+from broker_core.clock import SECOND_US
+from broker_core.errors import CommandError
+from broker_core.events import Json
+from broker_core.lab.scenario import RIGS_MAX
+from dashboard.errors import Refused, in_words
+from dashboard.models import Lab, Study
+from dashboard.services import lab_open
+from dashboard.studies.job import study_folder
+from dashboard.studies.selectors import study_result
+
+SAMPLE = "sample.json"
+FIRST_CHANGE_US = 8 * SECOND_US
+GAP_US = 8 * SECOND_US
+SCRIPT_US = 600 * SECOND_US      # a long history goes faster, so that its end is seen within ten minutes
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedStudy:
+    """The lab, its owner's token, and what of the study it does not show: sentences for a person."""
+
+    lab: Lab
+    owner_token: str
+    left_out: list[str]
+
+
+def study_open(*, study: Study, request: Json, visitor: str | None = None) -> OpenedStudy:
+    """A lab of the visitor's own that plays the study. request: {strategies?: [id, ...]} or {strategy?: id}; else the best ranked.
+
+    Raises Refused at `strategies.<i>`, 409 for a study without a sample of its keys, else as lab_open.
+    """
+    result = study_result(study=study)
+    sample = _sample(study_folder(study.pk))
+    left_out: list[str] = []
+    chosen = _chosen(request, result, left_out)
+    rigs = [_rig(place, strategy_id, chosen) for place, strategy_id in enumerate(chosen)]
+    consumers, script = _history(result["steps"], left_out)
+    service = result["request"].get("service") or {}
+    scenario: Json = {
+        "name": (study.name or _("Study"))[:64], "workload": _at_rate(sample, left_out), "rigs": rigs, "consumers": consumers,
+        "consumer_rate": max(1, round(service.get("consumer_rate") or 10)),
+    }  # fmt: skip
+    opened = lab_open(request=scenario, visitor=visitor, script=script)
+    return OpenedStudy(opened.lab, opened.owner_token, left_out)
+
+
+def _sample(folder: Path) -> Json:
+    try:
+        return dict(msgspec.json.decode((folder / SAMPLE).read_bytes()))
+    except (OSError, msgspec.DecodeError) as error:
+        raise Refused(409, {"study": _("this study kept no sample of its keys, so it cannot be opened as a lab")}) from error
+
+
+def _chosen(request: Json, result: Json, left_out: list[str]) -> list[str]:
+    known = [strategy["id"] for strategy in result["strategies"]]
+    if unknown := sorted(set(request) - {"strategy", "strategies"}):
+        raise Refused(400, {unknown[0][:64]: _("is not known here")})
+    given: Any = request.get("strategies") or ([request["strategy"]] if request.get("strategy") else None)
+    if given is None:
+        given = _one_a_model(result)
+    if not isinstance(given, list):
+        raise Refused(400, {"strategies": _("must be a list of strategies of this study")})
+    for place, strategy_id in enumerate(given):
+        if strategy_id not in known:
+            raise Refused(400, {f"strategies.{place}": _("is no strategy of this study")})
+    chosen = list(dict.fromkeys(given))[:RIGS_MAX]
+    if len(chosen) < len(known):
+        values = {"count": len(chosen), "total": len(known)}
+        left_out.append(_("A lab has %(count)d of the study's %(total)d strategies.") % values)
+    return chosen
+
+
+def _one_a_model(result: Json) -> list[str]:
+    """The best ranked strategy of each model: four lanes are what the Stage compares."""
+    model_of = {strategy["id"]: strategy["model"] for strategy in result["strategies"]}
+    best: dict[str, str] = {}
+    for entry in result["ranking"]:
+        best.setdefault(model_of[entry["id"]], entry["id"])
+    return [best[model] for model in ("pulsar", "kafka", "tubemq", "rabbitmq") if model in best]
+
+
+def _rig(place: int, strategy_id: str, chosen: list[str]) -> Json:
+    """The lane that runs this strategy; the second of a model has a number in its id."""
+    from broker_core.pipeline.strategies import strategy_parse
+
+    try:
+        strategies = [strategy_parse(entry) for entry in chosen[: place + 1]]
+    except CommandError as error:
+        raise Refused(400, {f"strategies.{place}": in_words(error)}) from error
+    strategy = strategies[-1]
+    same = sum(entry.model == strategy.model for entry in strategies)
+    spec = strategy.rig_spec(strategy.model if same == 1 else f"{strategy.model}-{same}")
+    return {"id": spec.id, "model": spec.model, "algorithm": spec.algorithm, **spec.options}
+
+
+def _history(steps: list[Json], left_out: list[str]) -> tuple[int, list[Json]]:
+    """(how many are there at the start, the script of what comes after). A lab begins with c1, c2, ...: others join at once by name."""
+    members = steps[0]["members"]
+    if len(members) > settings.CONSUMERS_PER_RIG_MAX:
+        raise Refused(400, {"study": _("begins with more consumers than a lab may have")})
+    if any(step["at"] is not None for step in steps[1:]):
+        left_out.append(_("The changes of the membership come at even times, not at their records."))
+    gap_us = min(GAP_US, SCRIPT_US // max(1, len(steps) - 1))
+    changes = [(FIRST_CHANGE_US + place * gap_us, step["kind"], step["consumer"]) for place, step in enumerate(steps[1:])]
+    if members == [f"c{number}" for number in range(1, len(members) + 1)]:
+        return len(members), _script(changes)
+    return 0, _script([(0, "join", name) for name in members] + changes)
+
+
+def _at_rate(sample: Json, left_out: list[str]) -> Json:
+    """The sample at a rate that a lab can play."""
+    rate = max(1, round(sample.get("rate") or 36))
+    if rate > settings.RECORDS_PER_S_MAX:
+        values = {"rate": rate, "limit": settings.RECORDS_PER_S_MAX}
+        left_out.append(_("The lab plays %(limit)d records a second; the study has %(rate)d.") % values)
+    return {**sample, "rate": min(rate, settings.RECORDS_PER_S_MAX)}
+
+
+def _script(changes: list[tuple[int, str, str]]) -> list[Json]:
+    """(virtual time, kind, consumer) as commands that the lab gives itself at their time."""
+    return [
+        {
+            "at_us": at_us,
+            "body": {"command_id": f"study:{place}", "kind": kind, "rig": "all", "consumer": consumer,
+                     "args": {"count": 1} if kind == "join" else {}},
+        }
+        for place, (at_us, kind, consumer) in enumerate(changes, start=1)
+    ]  # fmt: skip

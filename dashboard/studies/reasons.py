@@ -1,0 +1,41 @@
+"""Why a study failed, as its row keeps it: a template and its values, put into words in the reader's language.
+
+The pipeline's own reasons (StudyFailed, CommandError, SparkUnavailable) come as template and values already; these are the runner's.
+"""
+
+from django.utils.translation import gettext
+
+from broker_core.events import Json
+
+WORKER_DIED = "The analysis worker ended while this study ran. Nothing of it was kept; start it again."
+WORKER_STOPPED = "The server was stopped while this study ran. Nothing of it was kept; start it again."
+SPARK_LOST = "Spark was lost while this study ran: its Java process ended, often for want of memory. A new one starts with the next study."
+DISK_FULL = "The disk is full. Nothing of this study was kept."
+SOURCE_GONE = "The data of this study is not there any more."
+BROKEN = "The pipeline broke off with {error}. This is a mistake of ours; the log of the analysis worker says more."
+LIVE_SOURCE_ENDED = "The lab that this live study followed has stopped."
+
+ALL = (WORKER_DIED, WORKER_STOPPED, SPARK_LOST, DISK_FULL, SOURCE_GONE, BROKEN, LIVE_SOURCE_ENDED)
+
+
+def reason(template: str, **values: object) -> Json:
+    """A reason as the row keeps it: values as texts and whole numbers."""
+    return {"template": template, "values": {name: value if isinstance(value, int) else str(value) for name, value in values.items()}}
+
+
+def reason_of(error: Exception) -> Json | None:
+    """The reason that an error of the core brings along; None for one that is not about the request."""
+    template, values = getattr(error, "template", None), getattr(error, "values", None)
+    if not isinstance(template, str) or not isinstance(values, dict):
+        return None
+    found = reason(template, **values)
+    field = getattr(error, "field", None)
+    return {**found, "field": field} if isinstance(field, str) else found
+
+
+def in_words(stored: Json | None) -> str | None:
+    """The sentence in the reader's language."""
+    if stored is None:
+        return None
+    text = gettext(stored["template"])
+    return text.format(**stored["values"]) if stored["values"] else text

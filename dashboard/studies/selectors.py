@@ -1,0 +1,142 @@
+"""What pages, the API and the websocket read about studies. Nothing here writes."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import redis
+from django.utils.translation import gettext as _
+
+from broker_core.errors import CommandError
+from broker_core.events import Json
+from dashboard.errors import Refused, in_words
+from dashboard.models import Study, StudyWindow, Upload
+from dashboard.studies import ledger, reasons
+from dashboard.studies.job import study_folder
+from dashboard.transport import transport
+
+State = Study.State
+WORKER_SILENT_S = 5.0
+TERMS = ("skew", "churn", "pause", "order")
+LIST_MAX = 200
+
+
+def study_get(*, study_id: str) -> Study:
+    """Raises Refused 404 for an unknown study."""
+    study = Study.objects.filter(pk=study_id).first()
+    if study is None:
+        raise Refused(404, {"study": _("there is no such study")})
+    return study
+
+
+def study_exists(*, study_id: str) -> bool:
+    return Study.objects.filter(pk=study_id).exists()
+
+
+def study_meta(*, study: Study, owner_hash: str | None = None) -> Json:
+    """A study without its result. place: 1 is the next; error: in the reader's language; worker: whether anybody would run it."""
+    return {
+        "id": study.pk, "name": study.name, "live": study.live, "state": study.state, "progress": study_progress(study),
+        "error": reasons.in_words(study.error), "field": (study.error or {}).get("field"), "request": study.request,
+        "created_at": study.created_at.isoformat(), "started_at": study.started_at.isoformat() if study.started_at else None,
+        "finished_at": study.finished_at.isoformat() if study.finished_at else None,
+        "mine": study.owner_hash == owner_hash, "worker": study.state not in (State.QUEUED, State.RUNNING) or worker_answers(),
+    }  # fmt: skip
+
+
+def study_progress(study: Study) -> Json:
+    """{stage, done, total, rows, rows_per_s, tasks_done, tasks_total, place}; a waiting study has only its place."""
+    nothing = {"stage": "queued", "done": 0, "total": 0, "rows": 0, "rows_per_s": None, "tasks_done": None, "tasks_total": None, "place": None}
+    if study.state != State.QUEUED:
+        return {**nothing, "stage": "preparing", **study.progress}
+    order = ledger.study_order()
+    return {**nothing, "place": order.index(study.pk) + 1 if study.pk in order else None}
+
+
+def worker_answers() -> bool:
+    """Whether the analysis worker showed itself lately; without Redis nobody can say, and the database is asked anyway."""
+    try:
+        age_s = transport().analysis_age_s()
+    except redis.RedisError:
+        return True
+    return age_s is not None and age_s < WORKER_SILENT_S
+
+
+def study_list(*, owner_hash: str | None) -> list[Json]:
+    """One's own studies, newest first, each as study_meta without its request."""
+    rows = Study.objects.filter(owner_hash=owner_hash or "-").order_by("-created_at")[:LIST_MAX]
+    metas = [study_meta(study=study, owner_hash=owner_hash) for study in rows]
+    return [{name: value for name, value in meta.items() if name != "request"} for meta in metas]
+
+
+def study_message(*, study: Study) -> Json:
+    """What the websocket says of it; the error as template and values, for each reader's language."""
+    return {"type": "progress", "state": study.state, "progress": study_progress(study), "error": study.error}
+
+
+def uploads_list(*, owner_hash: str | None) -> list[Json]:
+    """One's own files, the last used first."""
+    rows = Upload.objects.filter(owner_hash=owner_hash or "-").order_by("-used_at")
+    return [{"upload": row.pk, "name": row.name, "bytes": row.bytes, "kind": row.kind, "created_at": row.created_at.isoformat()} for row in rows]
+
+
+# -- results -----------------------------------------------------------------------------------------------------------
+
+
+def study_done(*, study: Study) -> Study:
+    """The study, if its result is whole. Raises Refused 409 otherwise."""
+    if study.state != State.DONE or study.live:
+        raise Refused(409, {"study": _("this study has no result (%(state)s)") % {"state": study.state}})
+    return study
+
+
+def study_result(*, study: Study) -> Json:
+    """The result with its ranking under the request's weights. The request is the stored one, which names no path of this machine."""
+    from broker_core.pipeline.result import result_json
+
+    result = dict(result_json(study_folder(study_done(study=study).pk)))
+    result["name"], result["request"] = study.name, study.request
+    return {**result, "ranking": _rank(result, study.request.get("weights") or {})}
+
+
+def study_ranking(*, study: Study, weights: dict[str, Any]) -> Json:
+    """The ranking under other weights. weights: texts by term; what is left out is as in the request. Raises Refused at the term."""
+    from broker_core.pipeline.result import result_json
+
+    given = dict(study.request.get("weights") or {})
+    for term, text in weights.items():
+        if term not in TERMS:
+            raise Refused(400, {term[:64]: _("is not known here")})
+        if not text.isascii() or not text.isdigit() or len(text) > 3 or int(text) > 100:
+            raise Refused(400, {term: _("must be a whole number from 0 to 100")})
+        given[term] = int(text)
+    return {"weights": given, "ranking": _rank(result_json(study_folder(study_done(study=study).pk)), given)}
+
+
+def _rank(result: Json, weights: Json) -> list[Json]:
+    from broker_core.pipeline.recommend import rank
+
+    try:
+        return list(rank(result, weights))
+    except CommandError as error:
+        raise Refused(400, {error.field: in_words(error)}) from error
+
+
+# -- live studies ------------------------------------------------------------------------------------------------------
+
+
+def windows_since(*, study_id: str, version: int) -> tuple[int, list[Json]]:
+    """(version of the newest, windows that changed after `version`, oldest first)."""
+    newest, rows = windows_versions(study_id=study_id, version=version)
+    return newest, [row for _changed, row in rows]
+
+
+def windows_versions(*, study_id: str, version: int) -> tuple[int, list[tuple[int, Json]]]:
+    """The same, each window with the version in which it changed."""
+    found = StudyWindow.objects.filter(study_id=study_id, version__gt=version).order_by("start_us", "rig")
+    rows = [(row.version, row.row) for row in found]
+    return max((changed for changed, _row in rows), default=version), rows
+
+
+def studies_now(study_ids: Iterable[str]) -> dict[str, Study]:
+    """Several studies as they are now, for those who watch them."""
+    return {study.pk: study for study in Study.objects.filter(pk__in=list(study_ids))}

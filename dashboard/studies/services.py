@@ -1,0 +1,182 @@
+"""Every write to studies that a person or program asks for. A service takes values and returns values, never a request.
+
+    upload_add     a file has come in            study_start    queue a study, wake the worker
+    study_cancel   stop it, or take it back      study_watched  somebody looks at a live study
+    studies_tend   what the keeper does each second, and each minute
+"""
+
+import logging
+import shutil
+from datetime import timedelta
+from typing import Any
+
+import redis
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from kombu.exceptions import OperationalError
+
+from broker_core.errors import CommandError
+from broker_core.events import Json
+from dashboard.errors import Refused, in_words
+from dashboard.models import Study, Upload
+from dashboard.studies import ledger
+from dashboard.studies.job import result_remove, studies_dir
+from dashboard.studies.sources import history_for_pipeline, source_for_pipeline, source_public
+from dashboard.studies.uploads import IncomingFile, upload_accept, upload_drop, upload_path, uploads_sweep
+from dashboard.transport import transport
+
+log = logging.getLogger(__name__)
+
+State = Study.State
+OVER = (State.DONE, State.FAILED, State.CANCELLED)
+PREVIEW_ROWS = 20
+QUEUE = "analysis"
+
+
+# -- data --------------------------------------------------------------------------------------------------------------
+
+
+def upload_add(*, incoming: IncomingFile, owner_hash: str) -> tuple[Upload, Json]:
+    """Keep a file that has come in; (its row, its first rows). One that cannot be read is not kept: Refused 400 at `file`."""
+    upload = upload_accept(incoming=incoming, owner_hash=owner_hash)
+    try:
+        preview = _preview({"kind": upload.kind, "path": str(upload_path(upload))})
+    except CommandError as error:
+        upload_drop(upload=upload)
+        raise Refused(400, {"file": in_words(error)}) from error
+    except Exception:
+        upload_drop(upload=upload)
+        raise
+    return upload, preview
+
+
+def source_preview(*, source: Any, owner_hash: str | None) -> Json:
+    """The first rows of a source. Raises Refused at `source...`."""
+    resolved = source_for_pipeline(source, owner_hash)
+    try:
+        return _preview(resolved)
+    except CommandError as error:
+        raise Refused(400, {error.field: in_words(error)}) from error
+
+
+def _preview(spec: Json) -> Json:
+    from broker_core.pipeline import sources
+
+    return sources.source_preview(spec, rows=PREVIEW_ROWS)
+
+
+# -- studies -----------------------------------------------------------------------------------------------------------
+
+
+def study_start(*, request: Json, owner_hash: str) -> Study:
+    """Check a study, store it, wake the worker. Raises Refused at the field that is wrong, 429 when too many wait."""
+    request = dict(request)
+    is_live = request.pop("live", False)
+    if not isinstance(is_live, bool):
+        raise Refused(400, {"live": _("must be true or false")})
+    source = request.get("source")
+    resolved = source_for_pipeline(source, owner_hash)
+    checked = _check_live(request, resolved) if is_live else _check(request, resolved)
+    checked["source"] = source_public(source, checked["source"])       # type: ignore[arg-type]
+    with transaction.atomic():
+        _make_room(owner_hash, is_live)
+        study = Study.objects.create(name=checked.get("name") or "", live=is_live, request=checked, owner_hash=owner_hash)
+        transaction.on_commit(wake_worker)
+    return study
+
+
+def _check(request: Json, resolved: Json) -> Json:
+    from broker_core.pipeline.study import study_check
+
+    history = {"history": history_for_pipeline(request["history"])} if "history" in request else {}
+    try:
+        return dict(study_check({**request, "source": resolved, **history}))
+    except CommandError as error:
+        raise Refused(400, {error.field: in_words(error)}) from error
+
+
+def _check_live(request: Json, resolved: Json) -> Json:
+    from broker_core.pipeline.live import live_check
+
+    try:
+        return dict(live_check({**request, "source": resolved}))
+    except CommandError as error:
+        raise Refused(400, {error.field: in_words(error)}) from error
+
+
+def _make_room(owner_hash: str, is_live: bool) -> None:
+    """Refuse what would wait too long; forget an owner's oldest finished study beyond STUDIES_OWNER_MAX."""
+    if is_live:
+        running = Study.objects.filter(live=True).exclude(state__in=OVER).count()
+        if running >= settings.STUDIES_LIVE_MAX:
+            raise Refused(429, {"study": _("%(count)d live studies run already, and no more are allowed") % {"count": running}})
+    waiting = Study.objects.filter(state=State.QUEUED)
+    mine = waiting.filter(owner_hash=owner_hash).count()
+    if mine >= settings.STUDIES_WAITING_OWNER_MAX or waiting.count() >= settings.STUDIES_WAITING_MAX:
+        raise Refused(429, {"study": _("too many studies are waiting: start this one later")})
+    if Study.objects.filter(owner_hash=owner_hash).count() >= settings.STUDIES_OWNER_MAX:
+        oldest = Study.objects.filter(owner_hash=owner_hash, state__in=OVER).order_by("created_at").first()
+        if oldest is not None:
+            study_forget(oldest.pk)
+
+
+def study_cancel(*, study: Study, owner_hash: str | None) -> Study:
+    """Stop a study; one that has ended stays as it is. A running one ends within moments, in the worker. Raises Refused 403."""
+    if study.owner_hash != owner_hash:
+        raise Refused(403, {"study": _("this study is not yours")})
+    now = timezone.now()
+    Study.objects.filter(pk=study.pk, state__in=[State.QUEUED, State.RUNNING]).update(cancel_requested=True)
+    # Nobody runs what waits, so this is its end; if a worker took it in this very moment, it hears of the request.
+    Study.objects.filter(pk=study.pk, state=State.QUEUED).update(state=State.CANCELLED, finished_at=now)
+    transaction.on_commit(wake_worker)
+    return Study.objects.get(pk=study.pk)
+
+
+def study_watched(*, study_ids: list[str]) -> None:
+    """Somebody looks at these live studies now."""
+    Study.objects.filter(pk__in=study_ids, live=True, state__in=[State.QUEUED, State.RUNNING]).update(watched_at=timezone.now())
+
+
+def wake_worker() -> None:
+    """Tell the analysis worker to look. Without Redis it looks by itself a second later."""
+    from dashboard.studies.tasks import look_at_studies
+
+    if transport().is_down:
+        return
+    try:
+        # Nobody took the last wake? Then there is no use in another.
+        if transport().queue_length(QUEUE) == 0:
+            look_at_studies.apply_async(queue=QUEUE, retry=False)
+    except (redis.RedisError, OperationalError) as error:
+        log.warning("the analysis worker could not be woken: %s", error)
+
+
+# -- keeping -----------------------------------------------------------------------------------------------------------
+
+
+def studies_tend(*, sweep: bool) -> None:
+    """What lost its worker fails, with the reason. sweep: also drop what has expired and folders that belong to nothing."""
+    for study_id in ledger.studies_fail_lost():
+        result_remove(study_id)
+    if sweep:
+        uploads_sweep()
+        studies_sweep()
+
+
+def studies_sweep() -> None:
+    """Forget studies that ended STUDY_KEEP_S ago, and remove folders that no study owns any more."""
+    old = Study.objects.filter(state__in=OVER, finished_at__lt=timezone.now() - timedelta(seconds=settings.STUDY_KEEP_S))
+    for pk in list(old.values_list("pk", flat=True)):
+        study_forget(pk)
+    kept = set(Study.objects.exclude(state__in=[State.FAILED, State.CANCELLED]).values_list("pk", flat=True))
+    for folder in studies_dir().glob("*"):
+        if folder.name not in kept:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def study_forget(study_id: str) -> None:
+    """Drop a study that has ended, with its result."""
+    Study.objects.filter(pk=study_id, state__in=OVER).delete()
+    result_remove(study_id)

@@ -1,0 +1,95 @@
+"""The worker's one warm Spark, and how its jobs are counted and cancelled. Only the analysis worker imports pyspark, through here.
+
+Jobs of a study run under its group in the study's own thread; the runner, in another thread, counts the group's tasks and cancels it. On a
+Spark Connect server a group is a tag, and there is no count.
+"""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from broker_core.events import Json
+from dashboard.studies.engine import IsCancelled, OnProgress, OnWindows
+
+
+class SparkEngine:
+    """What runs studies, for real. One for each process; `run` is called in the study's thread, the rest from any."""
+
+    def __init__(self) -> None:
+        self._session: Any = None
+
+    def open(self) -> Any:
+        """The session; the first call, and one after Spark was lost, takes some seconds. Raises SparkUnavailable with what to install."""
+        from broker_core.pipeline.session import spark_open
+
+        self._session = spark_open(
+            work_dir=Path(settings.RUN_DIR) / "spark", master=settings.SPARK_MASTER, remote=settings.SPARK_REMOTE or None,
+            driver_memory=settings.SPARK_DRIVER_MEMORY, java_configured=os.environ.get("JAVA_HOME"), path=os.environ.get("PATH"),
+        )  # fmt: skip
+        return self._session
+
+    @property
+    def is_warm(self) -> bool:
+        return self._session is not None
+
+    def is_lost(self) -> bool:
+        """Whether there was a session and it cannot run anything any more."""
+        from broker_core.pipeline.session import spark_is_alive
+
+        return self._session is not None and not spark_is_alive(self._session)
+
+    def close(self) -> None:
+        """End what is left of the session, so that the next study opens a new one."""
+        from broker_core.pipeline.session import spark_stop
+
+        session, self._session = self._session, None
+        if session is not None:
+            spark_stop(session)
+
+    def run(self, group: str, request: Json, out: Path, on_progress: OnProgress, is_cancelled: IsCancelled) -> None:
+        """One batch study, in this thread, under its group. Raises what the pipeline raises."""
+        from broker_core.pipeline.study import study_run
+
+        spark = self.open()
+        self._enter(spark, group)
+        study_run(spark, request, out, on_progress, is_cancelled)
+
+    def stream(self, request: Json, checkpoint: Path, on_windows: OnWindows) -> Any:
+        """Begin a live study; its query runs in Spark from now on."""
+        from broker_core.pipeline.live import live_start
+
+        return live_start(self.open(), request, checkpoint=checkpoint, on_windows=on_windows)
+
+    def _enter(self, spark: Any, group: str) -> None:
+        if settings.SPARK_REMOTE:
+            spark.addTag(group)
+        else:
+            # interruptOnCancel: a task that sleeps in Java stops too.
+            spark.sparkContext.setJobGroup(group, group, interruptOnCancel=True)
+
+    def cancel(self, group: str) -> None:
+        """Stop the jobs that the group runs now; the runner asks again while the study goes on. A lost Spark has nothing left to cancel."""
+        if self._session is None or self.is_lost():
+            return
+        if settings.SPARK_REMOTE:
+            self._session.interruptTag(group)
+        else:
+            self._session.sparkContext.cancelJobGroup(group)
+
+    def tasks(self, group: str) -> tuple[int, int] | None:
+        """(done, total) of the tasks in the group's running stages; None where nobody can say."""
+        if self._session is None or settings.SPARK_REMOTE or self.is_lost():
+            return None
+        tracker = self._session.sparkContext.statusTracker()
+        stages = [
+            stage
+            for job in tracker.getJobIdsForGroup(group)
+            if (found := tracker.getJobInfo(job)) is not None and found.status == "RUNNING"
+            for number in found.stageIds
+            if (stage := tracker.getStageInfo(number)) is not None
+        ]
+        return (sum(stage.numCompletedTasks for stage in stages), sum(stage.numTasks for stage in stages)) if stages else None
+
+
