@@ -2,7 +2,6 @@
 // supersedes is struck through; a tombstone has its own sign; clean, dirty and active part are told apart by walls.
 
 import { draw, round } from "../draw.js";
-import { number } from "../say.js";
 import { textWidth } from "./format.js";
 
 export const HEIGHT = 168;
@@ -21,10 +20,9 @@ export function layout(data, { width, say }) {
   before.forEach((record, column) => {
     const { offset, zone } = record, at = round(x(column)), middle = round(x(column) + cell / 2);
     shapes.push({ id: `no-${offset}`, tag: "text", x: middle, y: BEFORE - 8, class: "n m mid", text: each > String(offset).length * 8 ? String(offset) : String(offset % 100).padStart(2, "0") });
-    record.kept = kept.has(offset);
-    const tone = zone === "active" ? "row-box" : record.kept ? "row-box chosen" : "superseded";
+    const isKept = kept.has(offset), tone = zone === "active" ? "row-box" : isKept ? "row-box chosen" : "superseded";
     sign(shapes, `b-${offset}`, record, at, middle, BEFORE, cell, tone);
-    if (!record.kept) {
+    if (!isKept) {
       shapes.push({ id: `x-${offset}`, tag: "path", d: `M${at + 3} ${BEFORE + cell - 3}L${round(at + cell - 3)} ${BEFORE + 3}`, class: "strike" });
       shapes.push({ id: `none-${offset}`, tag: "path", d: `M${middle - 6} ${AFTER + cell / 2}h12`, class: "rule-line" });
       return;
@@ -55,8 +53,6 @@ function zones(shapes, { before, dirty_ratio, min_cleanable_ratio }, x, each, ce
     if (place) shapes.push({ id: `wall-${zone}`, tag: "path", d: `M${round(left)} 2V${AFTER + cell + 6}`, class: "cut" });
   });
 }
-
-export const keysOf = (data) => number(new Set(data.after.map(({ key }) => key)).size);
 
 export function render(root, data, context) {
   root.setAttribute("viewBox", `0 0 ${context.width} ${HEIGHT}`);

@@ -3,14 +3,14 @@
 
 import { draw, round } from "../draw.js";
 import { number } from "../say.js";
-import { figuresWidth, size, textWidth } from "./format.js";
+import { duration, figuresWidth, size, textWidth } from "./format.js";
 import { byteAt, offsetAt, places } from "./places.js";
 
 export const HEIGHT = 190;
 const TOP = 48, TALL = 48, FOOT = TOP + TALL, INDEX = FOOT + 31, WORDS = INDEX + 20;
 
-// context: {width, say, chosen: base offset or null, gap: [from, to] of bytes or null, funnelTo: width of what lies below}
-export function layout(folder, { width, say, chosen = null, gap = null, funnelTo = width }) {
+// context: {width, say, words, chosen: base offset or null, gap: [from, to] of bytes or null, funnelTo: width of what lies below}
+export function layout(folder, { width, say, words, chosen = null, gap = null, funnelTo = width }) {
   const { list, roomWidth, end } = places(folder, width), shapes = [];
   for (const place of list) {
     if (place.segment.state === "deleted") deleted(shapes, place);
@@ -20,7 +20,7 @@ export function layout(folder, { width, say, chosen = null, gap = null, funnelTo
   if (roomWidth) openEnd(shapes, folder, end, roomWidth);
   const flagLeft = flag(shapes, folder, list);
   committed(shapes, folder, list, say);
-  retention(shapes, folder, list, flagLeft, say);
+  retention(shapes, folder, list, flagLeft, say, words);
   if (chosen !== null) funnel(shapes, list.find(({ segment }) => segment.base_offset === chosen && segment.state !== "deleted"), gap, funnelTo);
   return shapes;
 }
@@ -97,12 +97,12 @@ function committed(shapes, folder, list, say) {
   shapes.push({ id: "committed-words", tag: "text", x: isRoom ? x - 10 : x + 10, y: TOP - 5, class: `m${isRoom ? " end" : ""}`, text });
 }
 
-function retention(shapes, folder, list, flagLeft, say) {
+function retention(shapes, folder, list, flagLeft, say, words) {
   const { bytes, ms, reaches_position: position } = folder.retention;
   if (position === null || position === undefined || position < 0) return;
   const at = byteAt(list, position);
   if (at === null) return;
-  const x = round(at), rule = bytes === null ? say("log.retention_ms", { left: ms * 1000 }) : say("log.retention_bytes", { size: size(bytes) });
+  const x = round(at), rule = bytes === null ? say("log.retention_ms", { time: duration(ms, words) }) : say("log.retention_bytes", { size: size(bytes) });
   const long = say("log.retention_reaches", { rule }), isLong = x + 14 + textWidth(long) < flagLeft;
   const isRight = x + 14 + textWidth(rule) < flagLeft;
   shapes.push({ id: "cut", tag: "path", d: `M${x} 4V${FOOT}`, class: "cut" });

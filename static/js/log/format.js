@@ -22,6 +22,13 @@ export function instant(ms) {
   return Number.isNaN(date.getTime()) ? number(ms) : date.toISOString().replace("T", " ");
 }
 
+// A setting's duration in its largest unit: 90 s, 12 h, 7 d.
+export function duration(ms, words) {
+  const [value, unit] = ms < 120_000 ? [ms / 1000, words.second] : ms < 7_200_000 ? [ms / 60_000, words.minute]
+    : ms < 172_800_000 ? [ms / 3_600_000, words["log.hour"]] : [ms / 86_400_000, words["log.day"]];
+  return `${Number(value.toFixed(1))}${NARROW}${unit}`;
+}
+
 export const address = (byte, digits = 3) => byte.toString(16).padStart(digits, "0");
 
 // Roughly how wide a text is drawn: 13 px figures in the fixed-width face, other letters somewhat less.

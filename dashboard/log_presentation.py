@@ -1,0 +1,81 @@
+"""The log page's first frame: its two lines of words, the table of segments and the fields of the settings.
+
+Pure: a folder (plain JSON) and the words of one language in, plain dicts out. static/js/log/ writes the same for what comes after;
+tests/dashboard/test_log_page.py runs both on the same folder. Pictures are the browser's.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from dashboard.formats import NARROW, NONE, fill, half_up, number
+
+Json = dict[str, Any]
+Words = Mapping[str, str]
+
+UNITS = ("B", "kB", "MB", "GB", "TB")
+# name, in what unit, the words that explain it
+SETTINGS = (
+    ("segment_bytes", "log.unit_bytes", "log.segment_bytes"),
+    ("index_interval_bytes", "log.unit_bytes", "log.index_interval_bytes"),
+    ("retention_bytes", "log.unit_bytes", "log.retention_bytes_about"),
+    ("retention_ms", "log.unit_ms", "log.retention_ms_about"),
+)
+
+
+def size(count: int | None) -> str:
+    """Bytes in decimal units with three digits.
+
+    >>> [size(count).replace(NARROW, "_") for count in (999, 16_331, 1_073_741_513)]
+    ['999_B', '16.3_kB', '1.07_GB']
+    """
+    if count is None:
+        return NONE
+    value, unit = float(count), 0
+    while value >= 999.5 and unit < len(UNITS) - 1:
+        value, unit = value / 1000, unit + 1
+    digits = 2 if value < 9.995 else 1 if value < 99.95 else 0
+    return f"{count if unit == 0 else half_up(value, digits)}{NARROW}{UNITS[unit]}"
+
+
+def log_context(folder: Json, words: Words) -> Json:
+    """What the template writes of a folder: `title`, `sub`, `table` {head, rows}, `settings` (one dict a field)."""
+    return {
+        "title": folder["folder"],
+        "sub": _sub(folder, words),
+        "table": _table(folder, words),
+        "settings": [
+            {"name": name, "title": name.replace("_", "."), "value": folder["settings"][name], "unit": unit, "about": about}
+            for name, unit, about in SETTINGS
+        ],
+    }
+
+
+def _sub(folder: Json, words: Words) -> str:
+    deleted = sum(segment["state"] == "deleted" for segment in folder["segments"])
+    if folder["end_offset"] == folder["start_offset"] and not folder["bytes"]:
+        return words["log.sub_empty"]
+    return fill(
+        words["log.sub_waiting" if deleted else "log.sub"],
+        {
+            "segments": len(folder["segments"]) - deleted, "deleted": deleted, "size": size(folder["bytes"]),
+            "from": folder["start_offset"], "to": folder["end_offset"] - 1,
+        },
+        words,
+    )  # fmt: skip
+
+
+def _table(folder: Json, words: Words) -> Json:
+    return {
+        "head": [words[f"log.column.{code}"] for code in ("base", "size", "count", "entries", "state")],
+        "rows": [
+            [*(number(segment[name]) for name in ("base_offset", "bytes", "records", "index_entries")), _state(segment, words)]
+            for segment in folder["segments"]
+        ],
+    }
+
+
+def _state(segment: Json, words: Words) -> str:
+    if segment["state"] == "deleted":
+        left_us = -(-(segment["deletes_in_ms"] or 0) // 1000) * 1_000_000
+        return fill(words["log.state.deleted"], {"left": left_us}, words)
+    return words["log.state.active" if segment["active"] else f"log.state.{segment['state']}"]

@@ -1,0 +1,59 @@
+// Tells when the lab's Kafka lane has written more, or its group has committed: by the lab's own feed. The folder itself is asked for by
+// whoever listens, at most once a second.
+
+import { createFreshness } from "../freshness.js";
+import { createLive } from "../live.js";
+import { applyPatch } from "../patch.js";
+import { openSocket } from "../socket.js";
+
+const APART_MS = 1000;
+
+// onGrown(): the lane has moved on. onFresh({state, ms}). partition(): which one is looked at.
+export function watchLab({ url, rig, partition, onGrown, onFresh }) {
+  const freshness = createFreshness();
+  let socket = null, view = null, mark = "", last = -Infinity, timer = 0;
+
+  function due() {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      last = performance.now();
+      onGrown();
+    }, Math.max(0, last + APART_MS - performance.now()));
+  }
+
+  const receive = createLive({
+    applyPatch,
+    requestSnapshot: (unanswered) => socket.askSnapshot(unanswered),
+    onChange(newView, seq) {
+      view = newView;
+      freshness.frame(view.at_us, view.speed, view.playing);
+      const part = view.rigs[rig]?.picture?.partitions?.[partition()];
+      const now = part ? `${part.end}/${part.committed}` : "";
+      if (now !== mark && mark) due();
+      mark = now;
+      socket?.acknowledge(seq);
+      tell();
+    },
+  });
+
+  function tell() {
+    onFresh(view?.feed?.failed ? { state: "stopped", ms: null } : freshness.state(view?.playing ?? true, 0));
+  }
+
+  socket = openSocket(url, {
+    onMessage(message) {
+      try {
+        receive(message);
+      } catch (error) {
+        console.warn("frame refused, asking for a snapshot", error);
+        socket.askSnapshot(() => {});
+      }
+    },
+    onState(state) {
+      if (state === "open") freshness.opened();
+      else freshness.closed();
+      tell();
+    },
+  });
+  setInterval(tell, APART_MS);
+}

@@ -1,0 +1,156 @@
+// The look-up's form and its player: what is asked for, by which rule, and where in its steps the page stands.
+
+import { Refusal } from "../commands.js";
+import { instant } from "./format.js";
+import { createPlayer } from "./player.js";
+import { fieldError, isWhole, plainNumber } from "./settings_form.js";
+import { createTiers } from "./tiers.js";
+import { message } from "./words.js";
+import { page } from "../chrome.js";
+
+const $ = (id) => document.getElementById(id);
+
+export function createLookup({ api, say, speak, folder, timestamp, onBatch, onDrawn, onFault }) {
+  const input = $("value"), tiers = createTiers($("steps"), { say, folder });
+  let kind = "offset", rule = "kafka", answer = null, asked = 0, isPlaying = false;
+
+  const player = createPlayer({
+    onMoment(moment, place, count) {
+      isPlaying = place < count - 1;
+      tiers.show(moment, { isMoving: isPlaying });
+      $("place").textContent = say("log.place", { place: place + 1, count });
+      $("back").disabled = place === 0;
+      $("next").disabled = place >= count - 1;
+      $("autoplay").disabled = count < 2;
+      if (place === count - 1 && answer.batch) onBatch(answer.batch);
+      onDrawn();
+    },
+    onState: ({ isPlaying: isMoving }) => speak($("autoplay"), isMoving ? "log.pause" : "log.play"),
+  });
+
+  function form() {
+    for (const button of document.querySelectorAll("[data-by]")) button.setAttribute("aria-pressed", String(button.dataset.by === kind));
+    for (const button of document.querySelectorAll("[data-rule]")) button.setAttribute("aria-pressed", String(button.dataset.rule === rule));
+    $("rule").hidden = kind !== "timestamp";
+    $("rule-about").hidden = rule !== "document";
+    $("instant").textContent = kind === "timestamp" && isWhole(plainNumber(input.value)) ? instant(Number(plainNumber(input.value))) : "";
+    speak(input, `log.value_${kind}`, "sayLabel");
+  }
+
+  function words() {
+    $("answer").textContent = answer ? message(answer, folder(), say) : "";
+    $("answer").hidden = !answer?.message;
+  }
+
+  async function ask(target, isMoving) {
+    const turn = (asked += 1);
+    try {
+      const found = await api.lookup(target);
+      if (turn !== asked) return;
+      answer = found;
+      fieldError(input, "");
+      words();
+      tiers.open(answer);
+      if (answer.steps.length) player.open(answer, isMoving && !matchMedia("(prefers-reduced-motion: reduce)").matches);
+      else none();
+    } catch (error) {
+      const texts = error instanceof Refusal ? error.fields[target.kind] ?? error.fields.value ?? error.fields.rule : null;
+      if (texts) fieldError(input, [texts].flat().join(" "));
+      else onFault(error, $("look-up"));
+    }
+  }
+
+  function none() {
+    for (const id of ["back", "next", "autoplay"]) $(id).disabled = true;
+    $("place").textContent = "";
+    onBatch(null);
+    onDrawn();
+  }
+
+  function set(newKind, value) {
+    [kind, input.value] = [newKind, String(value)];
+    fieldError(input, "");
+    form();
+  }
+
+  $("ask").addEventListener("submit", (event) => {
+    event.preventDefault();
+    const value = plainNumber(input.value);
+    if (!isWhole(value)) {
+      fieldError(input, say("log.whole_number"));
+      return input.focus();
+    }
+    ask({ kind, value, rule }, true);
+  });
+  input.addEventListener("input", form);
+  for (const button of document.querySelectorAll("[data-by]")) {
+    button.addEventListener("click", () => {
+      if (button.dataset.by === kind) return;
+      set(button.dataset.by, (button.dataset.by === "timestamp" ? timestamp() : answer?.found) ?? "");
+      input.focus();
+    });
+  }
+  for (const button of document.querySelectorAll("[data-rule]")) {
+    button.addEventListener("click", () => {
+      rule = button.dataset.rule;
+      form();
+      if (isWhole(plainNumber(input.value))) ask({ kind, value: plainNumber(input.value), rule }, false);
+    });
+  }
+  $("back").addEventListener("click", () => player.back());
+  $("next").addEventListener("click", () => player.next());
+  $("autoplay").addEventListener("click", () => player.toggle());
+
+  const examples = page.log.examples ?? [];
+  $("examples").hidden = !examples.length;
+  $("examples").replaceChildren(...examples.map((example) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "link";
+    button.dataset.example = example.kind;
+    button.addEventListener("click", () => {
+      set(example.kind, example.value);
+      ask({ kind, value: example.value, rule }, true);
+    });
+    return button;
+  }));
+
+  function exampleWords() {
+    [...$("examples").children].forEach((button, place) => { button.textContent = `${say(`log.by_${examples[place].kind}`)} ${examples[place].value}`; });
+  }
+
+  return {
+    // The look-up that the address names, else the article's, else the middle of the log: at its end, so that the page is whole at once.
+    begin(query = new URLSearchParams()) {
+      const { start_offset: start, end_offset: end } = folder(), first = examples[0];
+      if (query.get("rule") === "document") rule = "document";
+      if (query.has("timestamp")) set("timestamp", query.get("timestamp"));
+      else if (query.has("offset")) set("offset", query.get("offset"));
+      else if (first) set(first.kind, first.value);
+      else set("offset", Math.floor((start + end) / 2));
+      if (end > start && isWhole(plainNumber(input.value))) ask({ kind, value: plainNumber(input.value), rule }, false);
+    },
+    at(offset) {
+      set("offset", offset);
+      ask({ kind, value: offset, rule }, false);
+    },
+    again() {
+      if (answer) ask({ ...answer.target, rule: answer.rule ?? rule }, false);
+    },
+    back: () => player.back(),
+    next: () => player.next(),
+    toggle: () => player.toggle(),
+    redraw() {
+      form();
+      words();
+      exampleWords();
+      player.redraw();
+    },
+    ofFolder: () => tiers.ofFolder(),
+    params() {
+      if (!answer) return {};
+      const { kind: by, value } = answer.target;
+      return by === "timestamp" ? { timestamp: value, ...(answer.rule === "document" ? { rule: "document" } : {}) } : { offset: value };
+    },
+  };
+}

@@ -1,0 +1,254 @@
+// The log page: holds the folder that the server sent, asks again as the lab writes, and turns what a person does into readings.
+
+import { onLanguage, page, say, speak, words } from "../chrome.js";
+import { Refusal } from "../commands.js";
+import { createNotice } from "../notice.js";
+import { clock, number } from "../say.js";
+import { SETTINGS, createApi } from "./api.js";
+import { createBatchView } from "./batch_view.js";
+import * as compaction from "./compaction.js";
+import { watchLab } from "./feed.js";
+import * as folderPicture from "./folder.js";
+import { instant, size } from "./format.js";
+import { createLookup } from "./lookup.js";
+import { createRoving } from "./roving.js";
+import { createSettings } from "./settings_form.js";
+import { cleanTable, folderTable, writeTable } from "./tables.js";
+import { createUpload } from "./upload.js";
+import { settingsLine, sub, turning } from "./words.js";
+
+const $ = (id) => document.getElementById(id);
+const FOLDER_LEAST = 640, CLEAN_LEAST = 560, TURNINGS_SHOWN = 3, EPOCH_MS = 1e11, COUNTDOWN_MS = 1000;
+const main = $("main"), query = new URLSearchParams(location.search), notice = createNotice($("notice"));
+
+let folder = JSON.parse($("folder-data").textContent), clean = null, arrivedAt = performance.now(), asked = 0, isAsking = false;
+const chosen = {
+  topic: query.get("topic"), partition: query.get("partition"),
+  settings: Object.fromEntries(SETTINGS.filter((name) => query.has(name)).map((name) => [name, query.get(name)])),
+};
+let defaults = Object.keys(chosen.settings).length ? null : folder.settings;
+const api = createApi(page.log.api, () => chosen);
+
+// -- the folder ------------------------------------------------------------------------------------------------------------------------
+
+const stopFolder = createRoving($("folder"));
+
+function drawFolder() {
+  const box = $("folder").parentElement, width = Math.max(FOLDER_LEAST, Math.floor(box.clientWidth));
+  const isAtEnd = box.scrollLeft + box.clientWidth >= box.scrollWidth - 8 || !$("folder").firstChild;
+  $("folder").style.setProperty("width", `${width}px`);
+  folderPicture.render($("folder"), folder, { width, say, words: words(), funnelTo: document.querySelector(".left").clientWidth, ...lookup.ofFolder() });
+  if (isAtEnd) box.scrollLeft = box.scrollWidth;
+  stopFolder();
+  $("folder").dataset.seq = main.dataset.seq = folder.end_offset;
+}
+
+function drawWords() {
+  $("title").textContent = folder.folder;
+  document.title = `${folder.folder} · Highwater`;
+  $("sub").textContent = sub(folder, say);
+  $("folder").setAttribute("aria-label", say("log.folder_label", { folder: folder.folder }));
+  writeTable($("folder-twin"), folderTable(folder, say), say("log.folder"));
+  const files = folder.segments.flatMap((segment) => segment.files), bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  $("files-words").textContent = say("log.files", { count: files.length, size: size(bytes) });
+  const rows = files.map(({ name, bytes: count }) => [name, number(count)]);
+  writeTable($("files"), { head: [say("log.file_name"), say("log.file_bytes")], rows, offsets: rows.map(() => null) });
+  drawTurning();
+  if (!$("settings-line")) return;
+  $("settings-line").replaceChildren(...settingsLine(folder, words()).map((text) => Object.assign(document.createElement("span"), { textContent: text })));
+}
+
+function drawTurning() {
+  const newest = folder.turning.slice(-TURNINGS_SHOWN).reverse();
+  const texts = newest.map((event) => [event.at_ms > EPOCH_MS ? instant(event.at_ms) : clock(event.at_ms * 1000), turning(event, say)]);
+  const list = texts.length ? texts : [["", say("log.turning_none")]];
+  if ($("turning").textContent === list.flat().join("")) return;
+  $("turning").replaceChildren(...list.map(([time, text]) => {
+    const item = document.createElement("li"), when = item.appendChild(document.createElement("span"));
+    when.className = "n m";
+    when.textContent = time;
+    item.append(text);
+    return item;
+  }));
+}
+
+// What waits for deletion counts down between two readings by the page's own clock, as fast as the lab runs.
+function take(answer) {
+  folder = answer;
+  arrivedAt = performance.now();
+  settings?.write(folder.settings);
+  drawWords();
+  drawFolder();
+  address();
+}
+
+async function refresh() {
+  const turn = (asked += 1);
+  const answer = await api.folder();
+  if (turn === asked) take(answer);
+}
+
+// Called by the feed. While a reading is under way the next one waits for it; a page that nobody sees asks for nothing.
+async function grown() {
+  if (isAsking || document.hidden) return;
+  isAsking = true;
+  try {
+    await refresh();
+  } catch (error) {
+    if (!(error instanceof Refusal)) console.warn("the folder could not be read again", error);
+  } finally {
+    isAsking = false;
+  }
+}
+
+function address() {
+  const params = new URLSearchParams();
+  for (const name of ["topic", "partition"]) if (chosen[name] !== null) params.set(name, chosen[name]);
+  for (const [name, value] of Object.entries(chosen.settings)) params.set(name, value);
+  for (const [name, value] of Object.entries(lookup.params())) params.set(name, value);
+  const text = params.toString();
+  history.replaceState(null, "", text ? `?${text}` : location.pathname);
+}
+
+// -- look-up and batch -----------------------------------------------------------------------------------------------------------------
+
+const batchView = createBatchView({ say, speak, onOpen: openBatch });
+const lookup = createLookup({
+  api, say, speak, onFault: fail, folder: () => folder, timestamp: () => batchView.firstTimestamp(),
+  onBatch: (batch) => batchView.show(batch),
+  onDrawn() {
+    drawFolder();
+    address();
+  },
+});
+
+async function openBatch(place) {
+  try {
+    batchView.show(await api.batch(place));
+  } catch (error) {
+    fail(error, $("batch-next"));
+  }
+}
+
+function fail(error, near) {
+  if (error instanceof Refusal && error.message) notice(say("notice.refused", { reason: error.message }), { near });
+  else if (error instanceof Refusal) notice(say("notice.failed", { status: error.status }), { near });
+  else notice(say("notice.unreachable"), { near });
+}
+
+// -- compaction ------------------------------------------------------------------------------------------------------------------------
+
+async function readClean() {
+  clean = await api.clean().catch(() => null);
+  drawClean();
+}
+
+function drawClean() {
+  const isThere = Boolean(clean?.log && clean.before.length);
+  $("clean").hidden = !isThere;
+  if (!isThere) return;
+  const name = `${clean.log.topic}-${clean.log.partition}`, tomb = clean.after.find(({ tombstone }) => tombstone);
+  speak($("clean-title"), "log.clean", "say", { folder: name });
+  const box = $("clean-picture").parentElement, width = Math.max(CLEAN_LEAST, compaction.least(clean), Math.floor(box.clientWidth));
+  $("clean-picture").style.setProperty("width", `${width}px`);
+  $("clean-picture").setAttribute("aria-label", say("log.clean_label"));
+  compaction.render($("clean-picture"), clean, { width, say });
+  $("clean-picture").dataset.seq = clean.before.at(-1).offset;
+  writeTable($("clean-twin"), cleanTable(clean, say), say("log.clean_label"));
+  const sum = say("log.clean_sum", { before: clean.records_before, after: clean.records_after, bytes_before: size(clean.bytes_before), bytes_after: size(clean.bytes_after) });
+  $("clean-words").textContent = tomb ? `${sum} ${say("log.clean_tomb", { key: tomb.key })}` : sum;
+}
+
+// -- choosing, settings, opening a file ------------------------------------------------------------------------------------------------
+
+for (const name of ["topic", "partition"]) {
+  $(name)?.addEventListener("change", async () => {
+    const before = { ...chosen };
+    chosen[name] = $(name).value;
+    if (name === "topic") chosen.partition = null;
+    try {
+      await refresh();
+      lookup.begin();
+      readClean();
+    } catch (error) {
+      Object.assign(chosen, before);
+      fail(error, $(name));
+    }
+  });
+}
+
+const settings = $("settings") && createSettings($("settings"), {
+  say, defaults: () => defaults, onFault: fail,
+  async onApply(values) {
+    const answer = await (asked += 1, createApi(page.log.api, () => ({ ...chosen, settings: values })).folder());
+    chosen.settings = values;
+    if (!Object.keys(values).length) defaults = answer.settings;
+    take(answer);
+    lookup.again();
+    readClean();
+  },
+});
+
+$("settings-open")?.addEventListener("click", () => {
+  const isOpen = $("settings").hidden;
+  $("settings").hidden = !isOpen;
+  $("settings-open").setAttribute("aria-expanded", String(isOpen));
+  if (isOpen) $("segment_bytes").focus();
+});
+
+const upload = createUpload($("open-dialog"), { page, say, onLanguage });
+$("open").addEventListener("click", () => $("open-dialog").showModal());
+$("open-dialog").querySelector("[data-close]").addEventListener("click", () => $("open-dialog").close());
+for (const kind of ["dragover", "drop"]) {
+  document.addEventListener(kind, (event) => {
+    if (!event.dataTransfer?.types.includes("Files")) return;
+    event.preventDefault();
+    if (!$("open-dialog").open) $("open-dialog").showModal();
+    if (kind === "drop" && !event.defaultPrevented && event.dataTransfer.files.length) upload.take(event.dataTransfer.files);
+  });
+}
+
+// -- what the page itself does ---------------------------------------------------------------------------------------------------------
+
+document.addEventListener("click", (event) => {
+  const part = event.target.closest("svg [data-offset], .twin [data-offset]");
+  if (part) lookup.at(part.dataset.offset);
+});
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea, dialog, [role='button']")) return;
+  const isOnControl = event.target.closest("button, a, summary, [tabindex='0']");
+  const keys = { ArrowLeft: lookup.back, ArrowRight: lookup.next, " ": lookup.toggle };
+  if (event.key.toLowerCase() === "t") document.body.toggleAttribute("data-twins");
+  else if (keys[event.key] && !isOnControl) keys[event.key]();
+  else return;
+  event.preventDefault();
+});
+
+function redraw() {
+  $("open-about").textContent = say("log.open_about", { size: size(page.log.bytes_max) });
+  drawWords();
+  lookup.redraw();
+  drawFolder();
+  batchView.redraw();
+  drawClean();
+}
+
+function showFresh({ state, ms }) {
+  const pill = $("fresh");
+  if (pill.dataset.state !== state) {
+    pill.dataset.state = state;
+    speak($("fresh-word"), `fresh.${state}`);
+  }
+  $("fresh-ms").textContent = ms === null ? "" : `${ms}\u202fms`;
+}
+
+onLanguage(redraw);
+addEventListener("resize", redraw);
+redraw();
+if (page.log.socket) {
+  watchLab({ url: page.log.socket, rig: page.log.rig, partition: () => String(folder.partition), onGrown: grown, onFresh: showFresh });
+}
+if (Object.keys(chosen.settings).length) api.folder(Object.fromEntries(SETTINGS.map((name) => [name, null]))).then((own) => { defaults = own.settings; }, () => {});
+lookup.begin(query);
+readClean();

@@ -1,0 +1,61 @@
+// The log's settings as a person may try them: numbers are checked at their field, here for being numbers and by the server for the rest.
+
+import { SETTINGS } from "./api.js";
+
+const WHOLE = /^-?\d{1,19}$/;
+
+// "1 000", "1,000" and a typographic minus are what people type.
+export const plainNumber = (text) => text.replace(/[\s,\u2009\u202f]/g, "").replace("\u2212", "-");
+
+export const isWhole = (text) => WHOLE.test(text);
+
+export function fieldError(input, text) {
+  const error = document.getElementById(`${input.id}-error`);
+  error.textContent = text;
+  error.hidden = !text;
+  input.setAttribute("aria-invalid", String(Boolean(text)));
+}
+
+// onApply(settings): a promise; it may refuse with {fields}. Settings hold only what differs from the lab's own.
+export function createSettings(form, { say, defaults, onApply, onFault }) {
+  const inputs = new Map(SETTINGS.map((name) => [name, form.querySelector(`#${name}`)]));
+
+  function write(settings) {
+    for (const [name, input] of inputs) if (document.activeElement !== input) input.value = settings[name];
+  }
+
+  function read() {
+    const settings = {};
+    let bad = null;
+    for (const [name, input] of inputs) {
+      const value = plainNumber(input.value), isNumber = isWhole(value);
+      fieldError(input, isNumber ? "" : say("log.whole_number"));
+      if (!isNumber) bad ??= input;
+      else if (Number(value) !== defaults()?.[name]) settings[name] = value;
+    }
+    bad?.focus();
+    return bad ? null : settings;
+  }
+
+  async function apply(settings) {
+    try {
+      await onApply(settings);
+    } catch (error) {
+      const known = Object.entries(error.fields ?? {}).filter(([name]) => inputs.has(name));
+      for (const [name, texts] of known) fieldError(inputs.get(name), [texts].flat().join(" "));
+      if (known.length) inputs.get(known[0][0]).focus();
+      else onFault(error, form);
+    }
+  }
+
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const settings = read();
+    if (settings) apply(settings);
+  });
+  form.querySelector("#settings-reset").addEventListener("click", () => {
+    for (const input of inputs.values()) fieldError(input, "");
+    apply({});
+  });
+  return { write };
+}

@@ -1,0 +1,81 @@
+// A look-up on the page: one tier a step, each with its sentence, its picture and its table. The tier of the current moment is lit.
+
+import { createRoving } from "./roving.js";
+import * as indexSearch from "./index_search.js";
+import * as scan from "./scan.js";
+import { indexTable, scanTable, writeTable } from "./tables.js";
+import { lookWords, stepWords } from "./words.js";
+
+const SVG = "http://www.w3.org/2000/svg", LEAST = 560;
+
+export function createTiers(root, { say, folder }) {
+  let tiers = [], lookup = null;
+
+  const make = (tag, className, parent) => {
+    const element = document.createElement(tag);
+    element.className = className;
+    return parent.appendChild(element);
+  };
+
+  function tier(step, place) {
+    const section = make("section", "tier", root), sentence = make("p", "step", section);
+    const no = make("b", "no", sentence), texts = [make("span", "", sentence), make("b", "n", sentence), make("span", "", sentence)];
+    no.textContent = String(place + 1);
+    if (step.step === "segment") return { section, sentence, texts };
+    const look = make("p", "look s m", section), box = make("div", "pic scroll", section), svg = box.appendChild(document.createElementNS(SVG, "svg"));
+    svg.setAttribute("role", "group");
+    box.dataset.scroll = "";
+    const twin = make("table", "twin", make("div", "twin-box", section));
+    twin.createTHead();
+    twin.createTBody();
+    if (step.step === "scan") svg.setAttribute("height", scan.HEIGHT);
+    return { section, sentence, texts, look, box, svg, twin, stop: createRoving(svg) };
+  }
+
+  function open(newLookup) {
+    lookup = newLookup;
+    root.replaceChildren();
+    tiers = lookup.steps.map(tier);
+  }
+
+  const scanStep = () => lookup.steps.find((step) => step.step === "scan") ?? null;
+  const chosenBytes = () => folder().segments.find(({ base_offset, state }) => base_offset === lookup.steps[0]?.chosen && state !== "deleted")?.bytes ?? scanStep()?.to ?? 1;
+
+  function show(moment, { isMoving }) {
+    root.toggleAttribute("data-moving", isMoving);
+    lookup.steps.forEach((step, place) => {
+      const { section, texts, look, svg, box, twin, stop } = tiers[place];
+      const isLit = place === moment.step, isDone = place < moment.step || (isLit && moment.isResult);
+      section.toggleAttribute("data-lit", isLit);
+      section.toggleAttribute("data-ahead", place > moment.step);
+      section.dataset.tier = step.step;
+      stepWords(lookup, step, say).forEach((text, part) => { texts[part].textContent = part === 0 || isDone ? text : part === 1 ? "…" : ""; });
+      if (!svg) return;
+      look.textContent = isLit ? lookWords(lookup, moment, say) : "";
+      const width = Math.max(LEAST, Math.floor(box.clientWidth)), gap = scanStep();
+      svg.style.setProperty("min-width", `${LEAST}px`);
+      if (step.step === "index") {
+        const probes = isDone ? step.probes.length : isLit ? moment.probes : 0;
+        indexSearch.render(svg, step, { width, probes, isResult: isDone, gap, segmentBytes: chosenBytes(), say });
+        svg.setAttribute("aria-label", say(step.kind === "time" ? "log.time_label" : "log.index_label"));
+        writeTable(twin, indexTable(step, say), say(step.kind === "time" ? "log.time_label" : "log.index_label"));
+      } else {
+        scan.render(svg, step, { width, scanned: isLit ? moment.scanned : 0, isFound: isDone, found: lookup.found });
+        svg.setAttribute("aria-label", say("log.scan_label"));
+        writeTable(twin, scanTable(step, say), say("log.scan_label"));
+      }
+      svg.dataset.seq = lookup.found ?? -1;
+      stop();
+    });
+  }
+
+  // What the folder's picture shows of this look-up: the chosen segment, and the bytes that the index tier is about.
+  function ofFolder() {
+    const step = lookup?.steps.find(({ kind }) => kind === "offset");
+    if (!lookup?.steps.length) return { chosen: null, gap: null };
+    const { from, to } = step ? indexSearch.span(step, scanStep(), chosenBytes()) : { from: 0, to: chosenBytes() };
+    return { chosen: lookup.steps[0].chosen, gap: [from, Math.min(to, chosenBytes())] };
+  }
+
+  return { open, show, ofFolder };
+}

@@ -1,0 +1,73 @@
+// What the log page says about a folder and about each moment of a look-up. The head's two lines are also dashboard/log_presentation.py's.
+
+import { number } from "../say.js";
+import { duration, size } from "./format.js";
+
+export function sub(folder, say) {
+  const deleted = folder.segments.filter((segment) => segment.state === "deleted").length;
+  if (folder.end_offset === folder.start_offset && !folder.bytes) return say("log.sub_empty");
+  return say(deleted ? "log.sub_waiting" : "log.sub", {
+    segments: folder.segments.length - deleted, deleted, size: size(folder.bytes), from: folder.start_offset, to: folder.end_offset - 1,
+  });
+}
+
+// The settings in one line, under Kafka's own names.
+export function settingsLine({ settings }, words) {
+  const limit = (value, write) => (value < 0 ? words["log.no_limit"] : write(value));
+  return [
+    `segment.bytes ${size(settings.segment_bytes)}`, `index.interval.bytes ${size(settings.index_interval_bytes)}`,
+    `retention.bytes ${limit(settings.retention_bytes, size)}`, `retention.ms ${limit(settings.retention_ms, (ms) => duration(ms, words))}`,
+  ];
+}
+
+const pair = (row, kind) => (kind === "time" ? `<${row.timestamp}, ${row.offset}>` : `<${row.offset}, ${row.position}>`);
+const target = (lookup) => (lookup.target.kind === "timestamp" ? String(lookup.target.value) : number(lookup.target.value));
+
+// The step's sentence as [text before its result, the result]; the result is written in figures.
+export function stepWords(lookup, step, say) {
+  const isTime = lookup.target.kind === "timestamp";
+  if (step.step === "segment") {
+    return split(say(isTime ? "log.step.segment_time" : "log.step.segment_offset", { target: target(lookup), chosen: "\u0000" }), number(step.chosen));
+  }
+  if (step.step === "index") {
+    const isDocument = step.kind === "time" && lookup.rule === "document", isNone = step.result_slot < 0 || !step.result || !step.entries;
+    if (isNone) return [say(step.kind === "time" ? "log.step.time_none" : "log.step.index_none"), ""];
+    const code = step.kind === "offset" ? "log.step.index" : isDocument ? "log.step.time_document" : "log.step.time";
+    return split(say(code, { entries: step.entries, probes: step.probes.length, row: "\u0000" }), pair(step.result, step.kind));
+  }
+  if (lookup.found === null) return [say("log.step.scan_none", { skipped: step.skipped, bytes: step.bytes }), ""];
+  return split(say("log.step.scan", { skipped: step.skipped, bytes: step.bytes, found: "\u0000" }), number(lookup.found));
+}
+
+function split(text, result) {
+  const [before, after = ""] = text.split("\u0000");
+  return [before, result, after];
+}
+
+// What the current look at a slot or a batch tells, empty where the step has its result.
+export function lookWords(lookup, moment, say) {
+  const step = lookup.steps[moment.step];
+  if (moment.isResult) return "";
+  if (step.step === "scan") {
+    const batch = step.batches[moment.scanned];
+    return batch ? say("log.looking.scan", { offset: batch.base_offset, target: lookup.found ?? target(lookup) }) : "";
+  }
+  const probe = step.probes[moment.probes - 1], isTime = step.kind === "time";
+  const sought = isTime || lookup.target.kind === "offset" ? target(lookup) : number(Math.max(0, timeOffset(lookup)));
+  const value = isTime ? String(probe.timestamp) : probe.offset;
+  return say(probe.side === "high" ? "log.looking.high" : "log.looking.low", { slot: probe.slot, value, target: sought });
+}
+
+const timeOffset = (lookup) => lookup.steps.find((step) => step.kind === "time")?.result?.offset ?? 0;
+
+const MESSAGES = new Set(["offset_below_start", "offset_at_end", "offset_beyond_end", "time_beyond_last", "not_found", "missed"]);
+
+export function message(lookup, folder, say) {
+  if (!lookup.message) return "";
+  const params = { target: target(lookup), start: folder.start_offset, end: folder.end_offset - 1, found: lookup.found, kafka_found: lookup.kafka_found };
+  return say(MESSAGES.has(lookup.message) ? `log.message.${lookup.message}` : "log.message.other", params);
+}
+
+export function turning(event, say) {
+  return say(`log.${event.kind}.${event.reason}`, { base_offset: event.base_offset });
+}
