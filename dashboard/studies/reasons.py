@@ -13,9 +13,8 @@ SPARK_LOST = "Spark was lost while this study ran: its Java process ended, often
 DISK_FULL = "The disk is full. Nothing of this study was kept."
 SOURCE_GONE = "The data of this study is not there any more."
 BROKEN = "The pipeline broke off with {error}. This is a mistake of ours; the log of the analysis worker says more."
-LIVE_SOURCE_ENDED = "The lab that this live study followed has stopped."
 
-ALL = (WORKER_DIED, WORKER_STOPPED, SPARK_LOST, DISK_FULL, SOURCE_GONE, BROKEN, LIVE_SOURCE_ENDED)
+ALL = (WORKER_DIED, WORKER_STOPPED, SPARK_LOST, DISK_FULL, SOURCE_GONE, BROKEN)
 
 
 def reason(template: str, **values: object) -> Json:

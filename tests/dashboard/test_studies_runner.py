@@ -1,0 +1,289 @@
+"""The analysis worker's loop: every way in which a study goes from one state to the next, and what is left of it."""
+
+import errno
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from dashboard.models import Study
+from dashboard.studies import ledger, reasons
+from dashboard.studies.job import study_folder
+from dashboard.studies.runner import Runner
+from tests.dashboard.studies import WAIT_S, FakeEngine, PipelineRefusal, until_told, waiting, whole_result
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+State = Study.State
+
+
+@pytest.fixture
+def engine() -> FakeEngine:
+    return FakeEngine()
+
+
+@pytest.fixture
+def runner(engine: FakeEngine, settings: Any, tmp_path: Any) -> Runner:
+    settings.RUN_DIR = tmp_path
+    return Runner(engine)
+
+
+def finish(runner: Runner) -> None:
+    """Let the running study's thread end, and let the runner see it."""
+    assert runner.job is not None
+    runner.job.join(WAIT_S)
+    runner.turn()
+
+
+def now(study: Study) -> Study:
+    return Study.objects.get(pk=study.pk)
+
+
+def test_study_runs_to_its_end_and_its_result_stays(runner: Runner) -> None:
+    study = waiting()
+    assert runner.turn()
+    assert now(study).state == State.RUNNING and now(study).started_at
+    finish(runner)
+    done = now(study)
+    assert (done.state, done.error, done.slot) == (State.DONE, None, None)
+    assert done.progress["rows"] == 100 and done.finished_at
+    assert (study_folder(study.pk) / "study.json").is_file()
+
+
+def test_progress_tells_stage_rows_and_spark_tasks(runner: Runner, engine: FakeEngine) -> None:
+    engine.work = until_told
+    study = waiting()
+    runner.turn()
+    assert engine.started.wait(WAIT_S)
+    while now(study).progress.get("stage") != "routing":
+        runner.turn()
+    shown = now(study).progress
+    assert (shown["done"], shown["total"], shown["rows"], shown["tasks_done"], shown["tasks_total"]) == (2, 5, 1_000, 3, 8)
+    engine.go_on.set()
+    finish(runner)
+    assert now(study).state == State.DONE
+
+
+def test_first_study_says_that_spark_starts(runner: Runner, engine: FakeEngine) -> None:
+    seen: list[str] = []
+    opening = engine.open
+    engine.open = lambda: (seen.append(runner.job.progress.snapshot()["stage"]), opening())[1]  # type: ignore[method-assign, union-attr]
+    waiting()
+    runner.turn()
+    finish(runner)
+    waiting()
+    runner.turn()
+    finish(runner)
+    assert seen == ["starting_spark", "preparing"]
+
+
+def test_one_study_runs_at_a_time_even_with_two_workers(runner: Runner, engine: FakeEngine) -> None:
+    engine.work = until_told
+    first, second = waiting(), waiting("bob")
+    runner.turn()
+    other = Runner(FakeEngine())
+    other.turn()
+    assert other.job is None and now(first).state == State.RUNNING and now(second).state == State.QUEUED
+    engine.go_on.set()
+    finish(runner)
+    assert now(second).state == State.RUNNING
+    finish(runner)
+
+
+def test_cancelled_study_stops_and_leaves_nothing(runner: Runner, engine: FakeEngine) -> None:
+    engine.work = until_told
+    study = waiting()
+    runner.turn()
+    assert engine.started.wait(WAIT_S)
+    Study.objects.filter(pk=study.pk).update(cancel_requested=True)
+    runner.turn()
+    assert engine.cancelled == [f"study-{study.pk}-1"]
+    finish(runner)
+    assert now(study).state == State.CANCELLED and now(study).error is None
+    assert not study_folder(study.pk).exists()
+
+
+@pytest.mark.parametrize(
+    ("error", "template"),
+    [
+        (PipelineRefusal("the column {column} is not there", column="k"), "the column {column} is not there"),
+        (OSError(errno.ENOSPC, "No space left on device"), reasons.DISK_FULL),
+        (RuntimeError("java.io.IOException: No space left on device"), reasons.DISK_FULL),
+        (KeyError("x"), reasons.BROKEN),
+    ],
+)
+def test_failed_study_says_why_and_leaves_nothing(runner: Runner, engine: FakeEngine, error: Exception, template: str) -> None:
+    def work(engine: FakeEngine, out: Any, on_progress: Any, is_cancelled: Any) -> None:
+        (out / "consumers.parquet").write_bytes(b"half")
+        raise error
+
+    engine.work = work
+    study = waiting()
+    runner.turn()
+    finish(runner)
+    failed = now(study)
+    assert failed.state == State.FAILED and failed.error is not None and failed.error["template"] == template
+    assert not study_folder(study.pk).exists()
+
+
+def test_result_without_its_manifest_is_no_result(runner: Runner, engine: FakeEngine) -> None:
+    engine.work = lambda engine, out, *_: (out / "steps.parquet").write_bytes(b"half")
+    study = waiting()
+    runner.turn()
+    finish(runner)
+    assert now(study).state == State.FAILED and not study_folder(study.pk).exists()
+
+
+def test_no_java_fails_with_what_to_install_and_the_next_study_tries_again(runner: Runner, engine: FakeEngine) -> None:
+    engine.refusal = PipelineRefusal("Spark needs Java; run {command}", command="make java")
+    study = waiting()
+    runner.turn()
+    finish(runner)
+    assert reasons.in_words(now(study).error) == "Spark needs Java; run make java"
+    engine.refusal = None
+    later = waiting()
+    runner.turn()
+    finish(runner)
+    assert now(later).state == State.DONE
+
+
+def test_lost_spark_fails_the_study_and_the_next_one_gets_a_new_session(runner: Runner, engine: FakeEngine) -> None:
+    def dies(engine: FakeEngine, *_: Any) -> None:
+        engine.dead = True
+        raise ConnectionError("Java is gone")
+
+    engine.work = dies
+    study = waiting()
+    runner.turn()
+    finish(runner)
+    assert now(study).error == reasons.reason(reasons.SPARK_LOST)
+    assert not engine.dead and engine.opened == 0
+    engine.work = whole_result
+    later = waiting("bob")
+    runner.turn()
+    finish(runner)
+    assert now(later).state == State.DONE and engine.opened == 1
+
+
+def test_deleted_upload_fails_the_study_with_that_reason(runner: Runner) -> None:
+    study = waiting(request={"source": {"kind": "csv", "upload": "gone", "key": "k"}})
+    runner.turn()
+    finish(runner)
+    assert now(study).error == reasons.reason(reasons.SOURCE_GONE)
+
+
+def test_study_whose_worker_died_is_failed_and_never_run_again(runner: Runner, engine: FakeEngine) -> None:
+    engine.work = until_told
+    study, later = waiting(), waiting("bob")
+    runner.turn()
+    assert engine.started.wait(WAIT_S)
+    # The worker is killed: nobody renews its lease any more.
+    Study.objects.filter(pk=study.pk).update(lease_until_ms=ledger.wall_ms() - 1)
+    successor = Runner(FakeEngine())
+    successor.turn()
+    failed = now(study)
+    assert failed.state == State.FAILED and failed.error == reasons.reason(reasons.WORKER_DIED)
+    assert not study_folder(study.pk).exists()
+    assert now(later).state == State.RUNNING
+    finish(successor)
+    # It was only paused: it finds its study gone, stops, and what it made in the meantime goes too.
+    runner.turn()
+    finish(runner)
+    assert engine.cancelled and now(study).state == State.FAILED and not study_folder(study.pk).exists()
+    assert now(later).state == State.DONE
+
+
+def test_worker_that_is_told_to_end_says_so_and_what_waits_goes_on_waiting(runner: Runner, engine: FakeEngine) -> None:
+    engine.work = until_told
+    study, later = waiting(), waiting("bob")
+    runner.start()
+    assert engine.started.wait(WAIT_S)
+    runner.stop()
+    runner.join()
+    assert now(study).error == reasons.reason(reasons.WORKER_STOPPED)
+    assert now(later).state == State.QUEUED
+    assert not study_folder(study.pk).exists()
+
+
+def test_live_study_streams_until_nobody_looks(runner: Runner, engine: FakeEngine, settings: Any) -> None:
+    study = waiting(live=True)
+    assert runner.turn()
+    runner.live.running[study.pk].thread.join(WAIT_S)  # type: ignore[union-attr]
+    runner.turn()
+    assert now(study).progress == {"stage": "streaming"}
+    query = engine.queries[0]
+    query.on_windows([{"start_us": 0, "end_us": 5, "rig": "kafka", "lag": 1}, {"start_us": 5, "end_us": 9, "rig": "kafka", "lag": 2}])
+    query.on_windows([{"start_us": 5, "end_us": 9, "rig": "kafka", "lag": 3}])
+    assert [(row.start_us, row.version, row.row["lag"]) for row in study.windows.order_by("start_us")] == [(0, 1, 1), (5, 2, 3)]
+    runner.live.running[study.pk].study.started_at = timezone.now() - timedelta(hours=1)
+    Study.objects.filter(pk=study.pk).update(watched_at=timezone.now())
+    runner.turn()
+    assert query.isActive
+    Study.objects.filter(pk=study.pk).update(watched_at=timezone.now() - timedelta(seconds=settings.STUDY_LIVE_IDLE_S + 1))
+    runner.turn()
+    assert not query.isActive and now(study).state == State.DONE
+    query.on_windows([{"start_us": 9, "end_us": 12, "rig": "kafka", "lag": 9}])
+    assert study.windows.count() == 2, "a query that was told to stop tells nothing any more"
+
+
+def test_windows_of_a_live_study_are_bounded(runner: Runner, engine: FakeEngine, settings: Any) -> None:
+    settings.STUDY_WINDOWS_MAX = 3
+    study = waiting(live=True)
+    runner.turn()
+    runner.live.running[study.pk].thread.join(WAIT_S)  # type: ignore[union-attr]
+    engine.queries[0].on_windows([{"start_us": at, "end_us": at + 1, "rig": "kafka"} for at in range(5)])
+    assert list(study.windows.order_by("start_us").values_list("start_us", flat=True)) == [2, 3, 4]
+
+
+def test_live_study_goes_on_from_its_checkpoint_when_its_worker_died(runner: Runner, engine: FakeEngine) -> None:
+    study = waiting(live=True)
+    runner.turn()
+    runner.live.running[study.pk].thread.join(WAIT_S)  # type: ignore[union-attr]
+    Study.objects.filter(pk=study.pk).update(lease_until_ms=ledger.wall_ms() - 1)
+    engine_2 = FakeEngine()
+    successor = Runner(engine_2)
+    successor.turn()
+    successor.live.running[study.pk].thread.join(WAIT_S)  # type: ignore[union-attr]
+    assert now(study).state == State.RUNNING and now(study).epoch == 2
+    assert engine_2.queries[0].checkpoint == engine.queries[0].checkpoint
+    runner.turn()
+    assert not engine.queries[0].isActive, "the former holder lets go"
+    engine.queries[0].on_windows([{"start_us": 0, "end_us": 1, "rig": "kafka"}])
+    assert not study.windows.exists(), "and its windows do not count"
+
+
+def test_cancelled_live_study_stops_its_query(runner: Runner, engine: FakeEngine) -> None:
+    study = waiting(live=True)
+    runner.turn()
+    runner.live.running[study.pk].thread.join(WAIT_S)  # type: ignore[union-attr]
+    Study.objects.filter(pk=study.pk).update(cancel_requested=True)
+    runner.turn()
+    assert now(study).state == State.CANCELLED and not engine.queries[0].isActive
+
+
+def test_broken_stream_is_failed_with_its_reason(runner: Runner, engine: FakeEngine) -> None:
+    study = waiting(live=True)
+    runner.turn()
+    runner.live.running[study.pk].thread.join(WAIT_S)  # type: ignore[union-attr]
+    engine.queries[0].isActive, engine.queries[0].error = False, PipelineRefusal("the folder {name} is gone", name="orders")
+    runner.turn()
+    assert reasons.in_words(now(study).error) == "the folder orders is gone"
+
+
+def test_lost_spark_lets_a_live_study_go_on_in_the_next(runner: Runner, engine: FakeEngine) -> None:
+    live = waiting(live=True)
+    runner.turn()
+    runner.live.running[live.pk].thread.join(WAIT_S)  # type: ignore[union-attr]
+
+    def dies(engine: FakeEngine, *_: Any) -> None:
+        engine.dead = True
+        raise ConnectionError("Java is gone")
+
+    engine.work = dies
+    batch = waiting()
+    runner.turn()
+    finish(runner)
+    assert now(batch).error == reasons.reason(reasons.SPARK_LOST)
+    runner.live.running[live.pk].thread.join(WAIT_S)  # type: ignore[union-attr]
+    assert now(live).state == State.RUNNING and len(engine.queries) == 2
