@@ -19,18 +19,17 @@ def lag_peak(curve: Curve) -> int | None:
 
 
 def drain_s(curve: Curve, level: int) -> float | None:
-    """Seconds from the change until no more than `level` wait, for good; None where that does not come about within the curve.
+    """Seconds from the change until the backlog is worked off: from its highest point on, the first moment at which no more than `level`
+    wait. 0 where there never were more; None where the curve ends above the level.
 
-    >>> drain_s([(0, 4), (1, 40), (2, 3), (3, 9), (4, 4)], 4)
-    4
+    >>> drain_s([(0, 4), (1, 40), (2, 9), (3, 3), (4, 6)], 4)
+    3
     """
-    drained: float | None = None
-    for second, records in curve:
-        if records > level:
-            drained = None
-        elif drained is None:
-            drained = second
-    return drained
+    peak = lag_peak(curve)
+    if peak is None or peak <= level:
+        return None if peak is None else 0
+    highest = max(place for place, (_, records) in enumerate(curve) if records == peak)
+    return next((second for second, records in curve[highest:] if records <= level), None)
 
 
 def thinned(curve: Curve, count: int) -> list[tuple[float, int]]:

@@ -86,22 +86,25 @@ def test_least_churn_is_between_none_and_everything_and_the_same_backwards(membe
 CURVES = st.lists(st.integers(0, 50), min_size=1, max_size=80).map(lambda lags: list(enumerate(lags)))
 
 
-def test_a_backlog_is_drained_when_it_stays_down():
-    curve = [(0, 3), (1, 30), (2, 2), (3, 12), (4, 3), (5, 1)]
+def test_a_backlog_is_drained_when_it_first_falls_to_the_level_after_its_peak():
+    curve = [(0, 3), (1, 12), (2, 2), (3, 30), (4, 9), (5, 3), (6, 5)]
     assert lag_peak(curve) == 30
-    assert drain_s(curve, 3) == 4
+    assert drain_s(curve, 3) == 5  # the dip at 2 came before the peak
+    assert drain_s(curve, 30) == 0
     assert drain_s(curve, 0) is None
-    assert lag_peak([]) is None
+    assert lag_peak([]) is None and drain_s([], 4) is None
 
 
 @given(CURVES, st.integers(0, 50), st.integers(2, 20))
-def test_after_the_drain_nothing_is_above_the_level_and_thinning_keeps_the_peak(curve, level, count):
-    drained = drain_s(curve, level)
+def test_a_drained_backlog_is_at_the_level_after_its_peak_and_thinning_keeps_the_peak(curve, level, count):
+    drained, peak = drain_s(curve, level), lag_peak(curve)
     if drained is None:
         assert curve[-1][1] > level
+    elif drained:
+        highest = max(second for second, records in curve if records == peak)
+        assert dict(curve)[drained] <= level < dict(curve)[drained - 1] and drained > highest
     else:
-        assert all(records <= level for second, records in curve if second >= drained)
-        assert drained == 0 or dict(curve)[drained - 1] > level
+        assert peak <= level
     thin = thinned(curve, count)
     assert len(thin) <= max(count, 2) and set(thin) <= set(curve)
     assert thin[0] == curve[0] and thin[-1] == curve[-1] and all(a[0] <= b[0] for a, b in pairwise(thin))

@@ -1,0 +1,167 @@
+"""The timed measures of a study: the lab's own rig, headless, under the same membership history and the same rates.
+
+A history whose changes stand at records runs over those very records, if there are not too many: then this *is* the live lab. Any other
+history runs on a timetable: WARM_S to begin with, then each change has JOIN_S, a crash CRASH_S, in which its broker notices it (a RabbitMQ
+server may take 180 s: what that sets off falls into a later step). Where the records of the whole timetable would be more than the study
+allows, arrivals and consumers are slowed by one factor, so that they are as busy as asked for; time-outs and pauses are not slowed.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from broker_core.analysis.lag import drain_s, lag_peak, thinned
+from broker_core.analysis.order import at_risk
+from broker_core.analysis.pause import longest_us, stopped_us
+from broker_core.clock import SECOND_US
+from broker_core.events import Json
+from broker_core.lab.consumer import Consumer
+from broker_core.lab.lab import Lab
+from broker_core.lab.limits import Limits
+from broker_core.lab.rig import Rig, RigSetup
+from broker_core.lab.scenario import RigSpec, Scenario
+from broker_core.lab.workload_base import Workload
+from broker_core.pipeline.members import Step
+from broker_core.pipeline.timed_watch import WATCHED, WatchedRig
+
+WARM_S = 60
+JOIN_S = 30
+CRASH_S = 75
+LEVEL_S = 10
+"""The level before a change is the highest lag of so many seconds: a lag of few records goes up and down by itself."""
+CURVE_POINTS = 60
+_LIMITS = Limits(consumers_max=4_096)
+
+
+@dataclass(frozen=True, slots=True)
+class Timetable:
+    """When each step begins, in microseconds of virtual time; the last entry is the end. rate: records a second that arrive.
+    service_us: how long a consumer needs for one."""
+
+    starts_us: tuple[int, ...]
+    rate: int
+    service_us: int
+
+
+def timetable(steps: Sequence[Step], rate: int, consumer_rate: int, records_max: int) -> Timetable:
+    """A timetable of its own for a history without records. rate: of all records; consumer_rate: that one consumer takes."""
+    lengths = [WARM_S, *(CRASH_S if step.kind == "crash" else JOIN_S for step in steps[1:])]
+    starts = [0]
+    for length in lengths:
+        starts.append(starts[-1] + length * SECOND_US)
+    thin = max(1, min(rate, records_max * SECOND_US // starts[-1]))
+    return Timetable(tuple(starts), thin, SECOND_US * rate // (consumer_rate * thin))
+
+
+def timetable_at_records(steps: Sequence[Step], workload: Workload, records: int, consumer_rate: int) -> Timetable:
+    """The times at which a history's records arrive: a change comes right after the record before its own."""
+    starts = [0] + [workload.arrival_us((step.at or 0) - 1) if step.at else 0 for step in steps[1:]]
+    end_us = workload.arrival_us(records - 1) if records else 0
+    return Timetable((*starts, max(end_us, starts[-1])), workload.rate, SECOND_US // consumer_rate)
+
+
+@dataclass(frozen=True, slots=True)
+class TimedStep:
+    """What one step of one strategy cost in the timed run. lag_before: the level in the seconds before the change.
+    lag: seconds after the change -> records that arrived and are not done.
+    weights: as the lane had them when the step ended (Rig.weights)."""
+
+    step: int
+    records: int
+    waited: int
+    redelivered: int
+    order_at_risk: int
+    pause_partition_us: int
+    pause_longest_us: int
+    lag_before: int
+    lag: list[tuple[float, int]]
+    weights: dict[str, int]
+    skew_milli: int | None
+
+    @property
+    def lag_peak(self) -> int | None:
+        return lag_peak(self.lag)
+
+    @property
+    def drain_s(self) -> float | None:
+        """Until no more wait than before the change; each consumer may have one record in hand."""
+        return drain_s(self.lag, max(self.lag_before, len(self.weights)))
+
+
+class TimedLab(Lab):
+    """One watched lane over given records."""
+
+    def __init__(self, spec: RigSpec, workload: Workload, seed: int, consumers: int, service_us: int) -> None:
+        self.service_us = service_us
+        self.joining: list[str] = []
+        super().__init__(Scenario("timed", seed, {}, (spec,), consumers, 1), _LIMITS, workload=workload)
+
+    def change(self, step: Step, *, joins_with_next: bool) -> None:
+        """Carry out a step now. joins_with_next: the next step is a join of the same order, so this one waits for it, as in the lab."""
+        if step.kind != "join":
+            self.submit({"command_id": f"step-{step.step}", "kind": step.kind, "consumer": step.consumer})
+            return
+        self.joining.append(step.consumer or "")
+        if not joins_with_next:
+            for name in self.joining:
+                self.seen.setdefault(name, len(self.seen) + 1)
+            self._join_rigs([self.watched], self.joining, step.step)
+            self.joining = []
+            self.watched.check_invariants()
+
+    def _make_rig(self, spec: RigSpec, algorithm: str) -> WatchedRig:
+        self.watched = WATCHED[spec.model](RigSetup(spec.id, algorithm, spec.options, self.scenario.seed, self.keys, self.workload))
+        return self.watched
+
+    def _join_rigs(self, rigs: list[Rig], names: list[str], position: int) -> None:
+        for rig in rigs:
+            joiners = [Consumer(name, 1, self.service_us, self.service_us, rig.new_session(name), rig.now_us) for name in names]
+            rig.join(joiners, position)
+
+
+def timed_run(
+    spec: RigSpec, steps: Sequence[Step], table: Timetable, workload: Workload, seed: int, go_on: Callable[[int], None]
+) -> list[TimedStep]:
+    """Run one strategy through the history. go_on: called before each step with its number; whatever it raises ends the run."""
+    lab = TimedLab(spec, workload, seed, len(steps[0].members), table.service_us)
+    rig = lab.watched
+    rows: list[Json] = []
+    curve = [(0.0, 0)]
+    for place, step in enumerate(steps):
+        go_on(place)
+        start_us, until_us = table.starts_us[place], table.starts_us[place + 1]
+        level = max(lag for _, lag in curve[-LEVEL_S:])
+        before: Json = {"records": lab.record_count, "waited": rig.waited, "redelivered": rig.redelivered, "lag_before": level}
+        if place:
+            lab.change(step, joins_with_next=start_us == until_us and place + 1 < len(steps) and _is_one_order(step, steps[place + 1]))
+        curve = [(0.0, rig.lag()), *_curve(lab, rig, start_us, until_us)]
+        rows.append(before | {"lag": thinned(curve, CURVE_POINTS), "weights": dict(rig.weights()), "skew_milli": rig.skew_milli()})
+    rig.finish()
+    ends: Json = {"records": lab.record_count, "waited": rig.waited, "redelivered": rig.redelivered}
+    risks = [flight.sent_us for flight in at_risk(rig.flights)]
+    timed: list[TimedStep] = []
+    for place, (row, after) in enumerate(zip(rows, [*rows[1:], ends], strict=True)):
+        start_us, until_us = table.starts_us[place], table.starts_us[place + 1]
+        last = place + 1 == len(rows)
+        timed.append(TimedStep(
+            step=place,
+            **{name: after[name] - row[name] for name in ("records", "waited", "redelivered")},
+            order_at_risk=sum(start_us <= sent_us < until_us or (last and sent_us >= until_us) for sent_us in risks),
+            pause_partition_us=stopped_us(rig.stops, start_us, until_us),
+            pause_longest_us=longest_us(rig.stops, start_us, until_us + last),
+            **{name: row[name] for name in ("lag_before", "lag", "weights", "skew_milli")},
+        ))  # fmt: skip
+    return timed
+
+
+def _is_one_order(step: Step, after: Step) -> bool:
+    """Joins at one and the same record are one order, as they are in the lab and in the strategies' tables."""
+    return step.at is not None and step.kind == after.kind == "join" and step.at == after.at
+
+
+def _curve(lab: TimedLab, rig: WatchedRig, start_us: int, until_us: int) -> Iterator[tuple[float, int]]:
+    """The lag at each whole second after the change, and at the end of the step."""
+    at_us = start_us
+    while at_us < until_us:
+        at_us = min(at_us + SECOND_US, until_us)
+        lab.advance_to(at_us)
+        yield round((at_us - start_us) / SECOND_US, 3), rig.lag()
