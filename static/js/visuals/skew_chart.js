@@ -2,6 +2,7 @@
 // most once a second, and seldom while it is not on screen. Lines differ by dash and weight and carry their name at the end; colour stays
 // with the consumers.
 
+import { colorsOf, loadPlotly } from "../plotly.js";
 import { ownName } from "../present.js";
 
 const DASHES = { pulsar: "solid", kafka: "dash", tubemq: "dot", rabbitmq: "longdashdot" };
@@ -50,41 +51,18 @@ function names(traces, last, low, top, colors) {
   });
 }
 
-export function colorsOf(element) {
-  const style = getComputedStyle(element), get = (name) => style.getPropertyValue(name).trim();
-  return { ink: get("--ink"), muted: get("--muted"), rule: get("--rule"), panel: get("--panel"), font: get("--ui") };
-}
-
 export function createSkewChart(root, source) {
-  let isSeen = false, isNear = false, loading = null, drawnAt = -Infinity;
+  let isSeen = false, isNear = false, drawnAt = -Infinity;
   new IntersectionObserver((entries) => { isNear = entries.at(-1).isIntersecting; }, { rootMargin: NEAR }).observe(root);
   new IntersectionObserver((entries) => { isSeen = entries.at(-1).intersectionRatio >= SEEN; }, { threshold: [0, SEEN], rootMargin: "0px 0px -64px 0px" }).observe(root);
   return function refresh(view, seq, { say, isForced = false }) {
     const now = performance.now();
     if (!isNear || (!(isSeen && isForced) && now - drawnAt < (isSeen ? SEEN_EVERY_MS : NEAR_EVERY_MS))) return;
     drawnAt = now;
-    loading ??= load(source);                          // tried again at the next refresh where it failed; the table says the same
-    loading.then((Plotly) => {
+    loadPlotly(source).then((Plotly) => {
       const drawing = layout(view, { say, colors: colorsOf(root) });
       Plotly.react(root, drawing.traces, drawing.layout, { displayModeBar: false, responsive: true });
       root.dataset.seq = seq;
-    }, () => { loading = null; });
+    }, () => {});                                      // tried again at the next refresh; the table says the same
   };
-}
-
-// Plotly's bundle carries the map library's stylesheet and would put it into the page as an inline style, which our content security
-// policy forbids; it does not when an element of this id is there.
-const MAP_STYLE_ID = "9f215cf04c5486422605d13261cb87401f4e7763b6296af81e98efbc0130da53";
-
-function load(source) {
-  return new Promise((done, failed) => {
-    const standIn = document.createElement("template");
-    standIn.id = MAP_STYLE_ID;
-    document.head.append(standIn);
-    const script = document.createElement("script");
-    script.src = source;
-    script.onload = () => done(globalThis.Plotly);
-    script.onerror = failed;
-    document.head.append(script);
-  });
 }

@@ -1,0 +1,105 @@
+"""A study's result as words and figures: what the template draws when the page opens.
+
+Pure: a result (plain JSON of the pipeline), its ranking and the words of one language in, plain dicts out. static/js/analyze/result.js
+answers the same when the weights or the language change; tests/dashboard/test_analyze_pages.py runs both on the same result.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dashboard.formats import NONE, figure, fill, half_up, number, percent, seconds
+
+Json = dict[str, Any]
+Words = Mapping[str, str]
+
+
+def strategy_words(strategy: Json, words: Words) -> dict[str, str]:
+    """{model, name, short, best}: what a strategy is called in a table, in a chart, and in the headline."""
+    code = f"strategy.{strategy['model']}.{strategy['algorithm']}"
+
+    def in_words(part: str) -> str:
+        return _say(words, code + part, **strategy["params"]) if code + part in words else str(strategy["algorithm"])
+
+    return {"model": words[f"rig.{strategy['model']}"], "name": in_words(""), "short": in_words(".short"), "best": in_words(".best")}
+
+
+def short_names(strategies: Sequence[Json], words: Words) -> dict[str, str]:
+    """Id -> short name; where two would read the same, what differs in their parameters stands behind."""
+    names = {strategy["id"]: strategy_words(strategy, words)["short"] for strategy in strategies}
+    count = Counter(names.values())
+    for strategy in strategies:
+        if count[name := names[strategy["id"]]] > 1:
+            names[strategy["id"]] = f"{name} {'/'.join(map(str, strategy['params'].values()))}"
+    return names
+
+
+def head(result: Json, ranking: Sequence[Json], words: Words) -> dict[str, str]:
+    """{title, facts}: the headline, and what was measured."""
+    workload, steps, strategies, source = result["workload"], result["steps"], result["strategies"], result["request"]["source"]
+    is_flights = source["kind"] == "flights"
+    these = "flights" if is_flights else "keys" if source["kind"] in ("zipf", "uniform") else "records"
+    first = next((strategy for strategy in strategies if ranking and strategy["id"] == ranking[0]["id"]), None)
+    equal = sum(row["score"] == ranking[0]["score"] for row in ranking) - 1
+    code = "study.one" if len(strategies) == 1 else "study.best_equal" if equal else "study.best"
+    counts = [len(step["members"]) for step in steps]
+    low, high = min(counts), max(counts)
+    keys = number(workload["keys"]) if workload["keys_exact"] else _say(words, "study.estimated_keys", keys=workload["keys"])
+    noun = f"noun.{source.get('key')}"
+    facts = _say(
+        words, "study.facts",
+        records=workload["records"], noun=words["noun.flights" if is_flights else "noun.records"],
+        keys=keys, keys_noun=words[noun if is_flights and noun in words else "noun.keys"], strategies=len(strategies), changes=len(steps) - 1,
+    )  # fmt: skip
+    if first is None or not workload["records"]:
+        title = result["request"].get("name") or result["name"]
+    else:
+        title = _say(words, code, strategy=strategy_words(first, words)["best"], records=words[f"study.these.{these}"], count=equal)
+    return {"title": title, "facts": facts + _say(words, "study.facts_steady" if low == high else "study.facts_range", low=low, high=high)}
+
+
+def ranking_rows(result: Json, ranking: Sequence[Json], words: Words) -> list[Json]:
+    """The ranking as rows of texts, best first."""
+    by_id = {strategy["id"]: strategy for strategy in result["strategies"]}
+    rows = []
+    for place, entry in enumerate(ranking, 1):
+        strategy = by_id[entry["id"]]
+        totals, called = strategy["totals"], strategy_words(strategy, words)
+        rows.append({
+            "place": str(place), "id": entry["id"], "model": called["model"], "name": called["name"], "document": bool(strategy["document"]),
+            "score": figure(entry["score"], 0), "bar": half_up(entry["score"] or 0, 1),
+            "skew": figure(totals["skew"], 2), "churn": figure(totals["churn"], 2),
+            "pause": _pause(totals["pause_partition_s"], words), "order": _order(totals),
+            "why": _say(words, f"why.{entry['why']['code']}", **reason_params(entry["why"]["params"], words)),
+        })  # fmt: skip
+    return rows
+
+
+def _pause(partition_seconds: float | None, words: Words) -> str:
+    return NONE if partition_seconds is None else seconds(math.floor(partition_seconds * 1_000_000), words)
+
+
+def _order(totals: Json) -> str:
+    if totals["order_at_risk"] is None:
+        return NONE
+    return "0" if totals["order_at_risk"] == 0 else percent(totals["order_share"], 2)
+
+
+def reason_params(params: Json, words: Words) -> Json:
+    """A reason's numbers as they are read: shares in percent, ratios with two digits, seconds with their unit."""
+    written: Json = {}
+    for name, value in params.items():
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            written[name] = value
+        elif name.endswith("_share") or name == "share":
+            written[name] = percent(value, 2 if 0 < value < 0.01 else 0)
+        elif name.endswith("_s"):
+            written[name] = seconds(math.floor(value * 1_000_000), words)
+        else:
+            written[name] = int(value) if float(value).is_integer() else half_up(value, 2)
+    return written
+
+
+def _say(words: Words, code: str, /, **params: Any) -> str:
+    return fill(words.get(code, code), params, words)

@@ -1,0 +1,34 @@
+// Keys moved since the start, over the changes: 1 is as if every key had moved once.
+
+import { figure } from "../../say.js";
+import { shortNames } from "../result.js";
+import { END_ROOM, NAMED_MAX, axis, endNames, ground, lineOf, plain, shown } from "./ends.js";
+
+const HEIGHT = 300, TOP = 12, BOTTOM = 44;
+
+export function layout(context) {
+  const { result, say, words, colors, picked } = context, names = shortNames(result.strategies, words), x = result.steps.map(({ step }) => step);
+  const lines = shown(context, NAMED_MAX).map(({ strategy, index }) => ({ strategy, index, y: strategy.steps.map((at) => at.churn_so_far) }));
+  const high = Math.max(0.1, ...lines.flatMap(({ y }) => y).filter((value) => value !== null)) * 1.04;
+  const ends = lines.map(({ strategy, y }) => ({ text: `${figure(y.at(-1), 2)} ${names.get(strategy.id)}`, value: y.at(-1) ?? 0, bold: strategy.id === picked }));
+  return {
+    height: HEIGHT, minWidth: 0,
+    traces: lines.map(({ strategy, index, y }) => ({
+      type: "scatter", mode: "lines", x, y, line: lineOf(index, strategy.id === picked, colors), hovertemplate: `${plain(names.get(strategy.id))}: %{y:.2f}<extra></extra>`,
+    })),
+    layout: {
+      ...ground(colors, HEIGHT, { l: 36, r: END_ROOM, t: TOP, b: BOTTOM }),
+      xaxis: axis(colors, { range: [0, Math.max(1, x.at(-1))], showgrid: false, nticks: 8, tickformat: "d", title: { text: plain(say("churn.axis")), font: { size: 13 }, standoff: 6 } }),
+      yaxis: axis(colors, { range: [0, high], nticks: 6 }),
+      annotations: endNames(ends, { low: 0, high, plotHeight: HEIGHT - TOP - BOTTOM, colors }),
+    },
+  };
+}
+
+export function table({ result, order, say, words }) {
+  const byId = new Map(result.strategies.map((strategy) => [strategy.id, strategy])), names = shortNames(result.strategies, words);
+  return {
+    head: [say("twin.strategy"), ...result.steps.map(({ label }) => label)],
+    rows: order.map((id) => [names.get(id), ...byId.get(id).steps.map((at) => figure(at.churn_so_far, 2))]),
+  };
+}

@@ -1,0 +1,69 @@
+// Strategy by change: how many of the known keys got another owner. Ink only; its strength has a step in the middle, so that the number
+// on it, ink below and panel above, always has a contrast of 4.5.
+
+import { halfUp, percent } from "../../say.js";
+import { shortNames } from "../result.js";
+import { stepWords } from "./consumers.js";
+import { axis, ground, plain } from "./ends.js";
+import { bold } from "./share.js";
+
+const ROW = 30, TOP = 28, BOTTOM = 30, CELL_MIN = 30, NUMBERED_MAX = 24, STEP = 0.6, LIGHT = 0.3, DARK = 0.72;
+
+// Share of keys -> strength of the ink.
+export const strength = (share) => (share <= STEP ? (share / STEP) * LIGHT : DARK + ((share - STEP) / (1 - STEP)) * (1 - DARK));
+
+export const mix = (ink, panel, part) => `rgb(${[0, 1, 2].map((i) => Math.round(ink[i] * part + panel[i] * (1 - part))).join(",")})`;
+
+export const rgb = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+
+export function layout(context) {
+  const { result, order, say, words, colors, picked, step } = context, names = shortNames(result.strategies, words);
+  const byId = new Map(result.strategies.map((strategy) => [strategy.id, strategy])), rows = order.map((id) => byId.get(id)), steps = result.steps.slice(1);
+  const x = steps.map((_, place) => place), z = rows.map((strategy) => steps.map(({ step: at }) => strategy.steps[at].keys_moved_share));
+  const hover = rows.map((strategy, row) => steps.map((at, column) => plain(say("heat.cell", { strategy: names.get(strategy.id), label: stepWords(at, say), share: percent(z[row][column], 1) }))));
+  const ink = rgb(colors.ink), panel = rgb(colors.panel), isNumbered = steps.length <= NUMBERED_MAX;
+  const numbers = (isDark) => {
+    const cells = [];
+    z.forEach((line, row) => line.forEach((share, column) => share !== null && share > STEP === isDark && cells.push({ row, column, text: halfUp(share * 100) })));
+    return {
+      type: "scatter", mode: "text", hoverinfo: "skip", x: cells.map(({ column }) => column), y: cells.map(({ row }) => row), text: cells.map(({ text }) => text),
+      textfont: { family: colors.mono, size: 13, color: isDark ? colors.panel : colors.ink },
+    };
+  };
+  const left = Math.min(112, 24 + 7.2 * Math.max(...rows.map((strategy) => names.get(strategy.id).length))), height = TOP + BOTTOM + ROW * rows.length;
+  const ticks = isNumbered ? x : x.filter((place) => place % Math.ceil(steps.length / 12) === 0);
+  return {
+    height, minWidth: isNumbered ? left + 16 + CELL_MIN * steps.length : left + 16 + 6 * steps.length,
+    traces: [
+      {
+        type: "heatmap", x, y: rows.map((_, row) => row), z, zmin: 0, zmax: 1, xgap: 2, ygap: 3, showscale: false, text: hover, hovertemplate: "%{text}<extra></extra>",
+        colorscale: [[0, mix(ink, panel, 0.02)], [STEP, mix(ink, panel, LIGHT)], [STEP, mix(ink, panel, DARK)], [1, mix(ink, panel, 1)]],
+      },
+      ...(isNumbered ? [numbers(false), numbers(true)] : []),
+    ],
+    layout: {
+      ...ground(colors, height, { l: left, r: 16, t: TOP, b: BOTTOM }),
+      xaxis: axis(colors, { range: [-0.5, steps.length - 0.5], side: "top", showgrid: false, tickvals: ticks, ticktext: ticks.map((place) => bold(plain(steps[place].label), steps[place].step === step)), ticks: "", tickfont: { family: colors.mono, size: 12 }, tickangle: 0 }),
+      xaxis2: axis(colors, {}),
+      yaxis: axis(colors, { range: [rows.length - 0.5, -0.5], showgrid: false, tickvals: rows.map((_, row) => row), ticktext: rows.map((strategy) => bold(plain(names.get(strategy.id)), strategy.id === picked)), tickfont: { color: colors.ink }, ticks: "" }),
+      annotations: [
+        ...ticks.map((place) => ({ x: place, y: 0, yref: "paper", yanchor: "top", yshift: -6, showarrow: false, text: String(steps[place].members.length), font: { family: colors.mono, size: 12, color: colors.muted } })),
+        { x: 0, xref: "paper", xanchor: "right", xshift: -8, y: 0, yref: "paper", yanchor: "top", yshift: -6, showarrow: false, text: plain(say("heat.consumers")), font: { color: colors.muted } },
+      ],
+    },
+  };
+}
+
+// A click on a cell or a change's column picks both.
+export const picks = (context, point) => ({ id: context.order[Math.round(point.y)], step: context.result.steps[Math.round(point.x) + 1]?.step });
+
+export function table({ result, order, say, words }) {
+  const byId = new Map(result.strategies.map((strategy) => [strategy.id, strategy])), names = shortNames(result.strategies, words), steps = result.steps.slice(1);
+  return {
+    head: [say("twin.strategy"), ...steps.map(({ label }) => label)],
+    rows: [
+      ...order.map((id) => [names.get(id), ...steps.map(({ step }) => percent(byId.get(id).steps[step].keys_moved_share, 1))]),
+      [say("heat.consumers"), ...steps.map(({ members }) => String(members.length))],
+    ],
+  };
+}

@@ -1,0 +1,48 @@
+// The hottest keys by their records. Records without a key are hatched; a whisker is how far an approximate count may be off.
+
+import { number, percent } from "../../say.js";
+import { shortNames } from "../result.js";
+import { axis, ground, plain } from "./ends.js";
+
+const ROW = 27, SHOWN_MAX = 10, KEY_MAX = 18;
+
+// A key as it is read: text, or its bytes where it is none; without a key and with an empty one are two things.
+export function keyWords({ key, key_hex: hex }, say) {
+  if (key === null && !hex) return say("keys.none");
+  if (key === "") return say("keys.empty");
+  const text = key ?? `0x${hex}`;
+  return text.length > KEY_MAX ? `${text.slice(0, KEY_MAX - 1)}…` : text;
+}
+
+const isKeyless = ({ key, key_hex: hex }) => key === null && !hex;
+
+export function layout({ result, say, colors }) {
+  const keys = result.hot_keys.slice(0, SHOWN_MAX), rows = keys.map((_, row) => row), height = 16 + ROW * Math.max(1, keys.length);
+  const most = Math.max(1, ...keys.map(({ records }) => records)), hasErrors = keys.some(({ error }) => error > 0);
+  return {
+    height, minWidth: 0,
+    traces: [{
+      type: "bar", orientation: "h", x: keys.map(({ records }) => records), y: rows, width: 0.6, cliponaxis: false,
+      text: keys.map(({ records }) => number(records)), textposition: "outside", textfont: { family: colors.mono, size: 13, color: colors.ink },
+      hovertemplate: keys.map((entry) => `${plain(keyWords(entry, say))}: ${number(entry.records)} (${percent(entry.share, 2)})<extra></extra>`),
+      marker: { color: keys.map((entry) => (isKeyless(entry) ? colors.panel : colors.muted)), line: { color: colors.muted, width: 1 }, pattern: { shape: keys.map((entry) => (isKeyless(entry) ? "/" : "")), fgcolor: colors.muted, bgcolor: colors.panel, size: 6, solidity: 0.25 } },
+      ...(hasErrors ? { error_x: { type: "data", symmetric: false, array: keys.map(() => 0), arrayminus: keys.map(({ error }) => error), color: colors.ink, thickness: 1.5, width: 4 } } : {}),
+    }],
+    layout: {
+      ...ground(colors, height, { l: 136, r: 64, t: 8, b: 8 }),
+      xaxis: axis(colors, { range: [0, most], visible: false }),
+      yaxis: axis(colors, { range: [Math.max(1, keys.length) - 0.5, -0.5], showgrid: false, tickvals: rows, ticktext: keys.map((entry) => plain(keyWords(entry, say))), tickfont: { family: colors.mono, color: colors.ink }, ticks: "" }),
+    },
+  };
+}
+
+export function table({ result, say, words, picked }) {
+  const names = shortNames(result.strategies, words), owner = picked ? [`${say("keys.owner")} (${names.get(picked)})`] : [];
+  return {
+    head: [say("keys.key"), say("keys.records"), say("keys.share"), say("keys.error_column"), ...owner],
+    rows: result.hot_keys.map((entry) => [
+      entry.key === null && entry.key_hex ? say("keys.binary", { hex: `0x${entry.key_hex}` }) : keyWords(entry, say),
+      number(entry.records), percent(entry.share, 2), number(entry.error), ...(picked ? [entry.owners?.[picked] ?? "–"] : []),
+    ]),
+  };
+}
