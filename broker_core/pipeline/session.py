@@ -1,0 +1,210 @@
+"""One warm Spark session: opened when the first study needs it, kept for the next, opened anew when its Java has died.
+
+    master   "local[*]" (default: this machine), "spark://host:7077", "yarn", ...    what a user's SPARK_MASTER says
+    remote   "sc://host:15002": a Spark Connect server                               what a user's SPARK_REMOTE says
+
+Everything that Spark writes stays under `work_dir`, everything that it listens on is the loopback (unless it drives a cluster, which must
+reach it), and its memory has a bound. The core reads no environment: whoever calls passes what the user said.
+"""
+
+import os
+import re
+import sys
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from py4j.protocol import Py4JError
+from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from broker_core.pipeline.java import SparkUnavailable, java_home
+
+__all__ = ["SparkUnavailable", "java_home", "spark_is_alive", "spark_open", "spark_stop"]
+
+DEFAULT_MASTER = "local[*]"
+DEFAULT_DRIVER_MEMORY = "2g"
+SHUFFLE_PARTITIONS = 8
+"""Enough for the cores of one machine; a study's groups are few once keys are counted."""
+ARROW_BATCH_ROWS = 65_536
+ARROW_BATCH_BYTES = 64 << 20
+"""Rows with keys of a megabyte must not make a batch of 64 GB."""
+_PACKAGE = Path(__file__).resolve().parent.parent
+_LOOPBACK_MASTER = re.compile(r"local(\W|$)|spark://(127\.0\.0\.1|localhost)[:,]?")
+_LOG4J = """rootLogger.level = error
+logger.gateway.name = org.apache.spark.api.python.PythonGatewayServer
+logger.gateway.level = error
+rootLogger.appenderRef.stderr.ref = console
+appender.console.type = Console
+appender.console.name = console
+appender.console.target = SYSTEM_ERR
+appender.console.layout.type = PatternLayout
+appender.console.layout.pattern = %d{yyyy-MM-dd HH:mm:ss} %p spark %c{1}: %m%n%ex{3}
+"""
+
+
+def spark_open(
+    *,
+    work_dir: Path,
+    master: str | None = None,
+    remote: str | None = None,
+    app: str = "highwater",
+    driver_memory: str = DEFAULT_DRIVER_MEMORY,
+    shuffle_partitions: int = SHUFFLE_PARTITIONS,
+    java_configured: str | None = None,
+    path: str | None = None,
+    options: Mapping[str, str] | None = None,
+) -> SparkSession:
+    """The session of this process; the one that is open already, if it is alive.
+
+    work_dir: made if missing; holds what Spark spills and its small files. remote wins over master. java_configured, path: the user's
+    JAVA_HOME and PATH. options: Spark settings that win over ours. Raises SparkUnavailable: no Java, no cluster, no Spark Connect client.
+    """
+    work_dir = work_dir.resolve()
+    work_dir.mkdir(parents=True, exist_ok=True)
+    if remote:
+        return _open_remote(remote, app, shuffle_partitions, options or {})
+    open_already = SparkSession._instantiatedSession
+    if open_already is not None and spark_is_alive(open_already):
+        return open_already
+    _forget_dead_session()
+    master = master or DEFAULT_MASTER
+    home = java_home(work_dir, configured=java_configured, path=path)
+    is_here = _LOOPBACK_MASTER.match(master) is not None
+    # The Java process is started by pyspark, which hands on this process's environment: there is no other way to tell it.
+    os.environ["JAVA_HOME"] = str(home)  # noqa: TID251
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable  # noqa: TID251
+    if is_here:
+        os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"  # noqa: TID251
+    conf = SparkConf(loadDefaults=False)
+    settings = _settings(work_dir, driver_memory, shuffle_partitions, is_here) | dict(options or {})
+    for name, value in settings.items():
+        conf.set(name, value)
+    try:
+        spark = SparkSession.builder.config(conf=conf).appName(app).master(master).getOrCreate()
+    except (PySparkException, Py4JError, OSError) as error:
+        _forget_dead_session()
+        raise SparkUnavailable("Spark did not start on {master}: {reason}", master=master, reason=_first_line(error)) from error
+    if not master.startswith("local") or master.startswith("local-cluster"):
+        # Other processes run the rules, perhaps on other machines: they need the core and nothing else of this project.
+        spark.sparkContext.addPyFile(str(_pack_core(work_dir)))
+    return spark
+
+
+def spark_is_alive(spark: SparkSession) -> bool:
+    """Whether the session can still run something: its Java process lives and its context was not stopped."""
+    try:
+        context = spark.sparkContext
+    except (PySparkException, AttributeError):  # Spark Connect has no context of its own
+        return _remote_answers(spark)
+    process = getattr(context._gateway, "proc", None)
+    if context._jsc is None or (process is not None and process.poll() is not None):
+        return False
+    try:
+        return not context._jsc.sc().isStopped()
+    except (Py4JError, OSError):
+        return False
+
+
+def spark_stop(spark: SparkSession) -> None:
+    """End the session and its Java process, dead or alive. The next `spark_open` starts anew."""
+    try:
+        spark.stop()
+    except (PySparkException, Py4JError, OSError):
+        pass  # what is dead needs no goodbye
+    _end_gateway()
+    _forget_dead_session()
+
+
+def _settings(work_dir: Path, driver_memory: str, shuffle_partitions: int, is_here: bool) -> dict[str, str]:
+    log4j = work_dir / "log4j2.properties"
+    log4j.write_text(_LOG4J)
+    settings = {
+        "spark.driver.memory": driver_memory,
+        "spark.driver.maxResultSize": "512m",
+        "spark.driver.extraJavaOptions": f'"-Dlog4j2.configurationFile={log4j.as_uri()}"',
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.local.dir": str(work_dir / "local"),
+        "spark.sql.warehouse.dir": (work_dir / "warehouse").as_uri(),
+        "spark.sql.catalogImplementation": "in-memory",
+        "spark.sql.shuffle.partitions": str(shuffle_partitions),
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.execution.arrow.pyspark.enabled": "true",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": str(ARROW_BATCH_ROWS),
+        "spark.sql.execution.arrow.maxBytesPerBatch": str(ARROW_BATCH_BYTES),
+        # A live study's small batches go between the tasks of a long one.
+        "spark.scheduler.mode": "FAIR",
+        # Python workers find the core wherever the process that started them was started.
+        "spark.executorEnv.PYTHONPATH": str(_PACKAGE.parent),
+    }
+    if is_here:
+        settings |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
+    return settings
+
+
+def _open_remote(remote: str, app: str, shuffle_partitions: int, options: Mapping[str, str]) -> SparkSession:
+    try:
+        builder = SparkSession.builder.remote(remote).appName(app)
+        builder = builder.config("spark.sql.shuffle.partitions", str(shuffle_partitions)).config("spark.sql.session.timeZone", "UTC")
+        for name, value in options.items():
+            builder = builder.config(name, value)
+        return builder.getOrCreate()
+    except ImportError as error:
+        raise SparkUnavailable("Spark Connect needs its client; run {pip}", pip="pip install 'pyspark[connect]==4.3.0'") from error
+    except (PySparkException, RuntimeError, OSError) as error:
+        raise SparkUnavailable("Spark Connect at {remote} does not answer: {reason}", remote=remote, reason=_first_line(error)) from error
+
+
+def _remote_answers(spark: SparkSession) -> bool:
+    try:
+        return bool(spark.version)
+    except Exception:  # whatever a lost server looks like, the answer is no
+        return False
+
+
+def _pack_core(work_dir: Path) -> Path:
+    """The core's Python files as one archive, the same bytes for the same files."""
+    archive = work_dir / "broker_core.zip"
+    beside = archive.with_suffix(".new")
+    with zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED) as out:
+        for file in sorted(_PACKAGE.rglob("*.py")):
+            out.writestr(zipfile.ZipInfo(str(file.relative_to(_PACKAGE.parent))), file.read_bytes(), zipfile.ZIP_DEFLATED)
+    beside.replace(archive)
+    return archive
+
+
+def _end_gateway() -> None:
+    """End the Java process, which otherwise outlives its context until this process ends."""
+    gateway = SparkContext._gateway
+    if gateway is None:
+        return
+    try:
+        gateway.shutdown()
+    except (Py4JError, OSError):
+        pass
+    process = getattr(gateway, "proc", None)
+    if process is not None:
+        process.stdin.close()  # what it waits on
+        process.wait(timeout=30)
+
+
+def _forget_dead_session() -> None:
+    """pyspark keeps a dead Java's address for good; without it the next session starts another."""
+    context = SparkContext._active_spark_context
+    if context is not None and context._jsc is not None:
+        try:
+            context.stop()
+        except (Py4JError, OSError):
+            pass
+    SparkContext._active_spark_context = None
+    process = getattr(SparkContext._gateway, "proc", None)
+    if process is None or process.poll() is not None:
+        SparkContext._gateway = None
+        SparkContext._jvm = None
+    SparkSession._instantiatedSession = None
+
+
+def _first_line(error: BaseException) -> str:
+    return next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)[:300]
