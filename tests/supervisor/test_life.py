@@ -3,12 +3,20 @@
 import os
 import signal
 import time
+from pathlib import Path
 
 import pytest
 
 from tests.supervisor.site import SupervisedSite, is_running, wait_until
 
-NAMES = ["keeper", "redis", "web", "worker general", "worker labs.0", "worker labs.1"]
+NAMES = ["keeper", "redis", "web", "worker analysis", "worker general", "worker labs.0", "worker labs.1"]
+
+
+def command_lines_below(pid):
+    """The command lines of a process's children, on Linux; elsewhere there is nothing to see."""
+    children = Path(f"/proc/{pid}/task/{pid}/children")
+    pids = children.read_text().split() if children.exists() else []
+    return [Path(f"/proc/{child}/cmdline").read_bytes() for child in pids]
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +38,12 @@ def test_every_part_answers_once_the_address_is_printed(site):
     assert status == 200, answer
     assert all(answer[part]["ok"] and answer[part]["latency_ms"] is not None for part in ("web", "redis", "workers", "database"))
     assert sorted(site.children()) == NAMES
+
+
+def test_analysis_worker_shows_itself_without_starting_spark(site):
+    wait_until(lambda: site.healthz()[1].get("analysis", {}).get("ok"), 15)
+    pid = site.children()["worker analysis"][0]
+    assert not any(b"java" in part for part in command_lines_below(pid))
 
 
 @pytest.mark.parametrize("name", NAMES)
