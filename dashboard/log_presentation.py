@@ -13,6 +13,7 @@ Json = dict[str, Any]
 Words = Mapping[str, str]
 
 UNITS = ("B", "kB", "MB", "GB", "TB")
+COLUMNS = ("base_offset", "bytes", "records", "index_entries")
 # name, in what unit, the words that explain it
 SETTINGS = (
     ("segment_bytes", "log.unit_bytes", "log.segment_bytes"),
@@ -67,11 +68,12 @@ def _sub(folder: Json, words: Words) -> str:
 def _table(folder: Json, words: Words) -> Json:
     return {
         "head": [words[f"log.column.{code}"] for code in ("base", "size", "count", "entries", "state")],
-        "rows": [
-            [*(number(segment[name]) for name in ("base_offset", "bytes", "records", "index_entries")), _state(segment, words)]
-            for segment in folder["segments"]
-        ],
+        "rows": [[*(_figure(segment[name]) for name in COLUMNS), _state(segment, words)] for segment in folder["segments"]],
     }
+
+
+def _figure(value: int | None) -> str:
+    return NONE if value is None else number(value)
 
 
 def _state(segment: Json, words: Words) -> str:

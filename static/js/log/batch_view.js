@@ -18,6 +18,8 @@ export function createBatchView({ say, speak, onOpen }) {
     $("batch-where").textContent = say("log.batch_where", { segment: batch.segment, position: batch.position });
     writeHex(batch, { columns: matchMedia(PHONE).matches ? 8 : 16, say });
     $("batch-more").textContent = batch.truncated ? say("log.more_bytes", { count: batch.truncated }) : "";
+    $("batch-problem").textContent = batch.problem ? say("log.problem", { reason: batch.problem }) : "";
+    $("records-left").textContent = batch.records_left ? say("log.records_left", { count: batch.records_left }) : "";
     writeTable($("records"), recordsTable(batch, say), say("log.records"));
     $("batch").dataset.seq = batch.position;
   }

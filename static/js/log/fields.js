@@ -18,13 +18,12 @@ export const fieldName = ({ name }) => NAMES[name] ?? name;
 export function fieldValue(field, batch, say) {
   const { name, value, start, end } = field;
   if (name === "compressed_records") return say("log.compressed", { bytes: end - start });
-  if (name === "crc") return say(batch.crc_ok ? "log.crc_ok" : "log.crc_wrong", { crc: `0x${(Number(value) >>> 0).toString(16).padStart(8, "0")}` });
+  if (name === "crc") return say(batch.crc_ok ? "log.crc_ok" : "log.crc_wrong", { crc: value });
   if (name === "attributes" && field.record === null) return attributes(Number(value), say);
   if (name === "base_timestamp") return instant(Number(value));
   if (name === "max_timestamp") return instant(Number(value));
   if (name === "base_offset") return number(Number(value));
   if ((name === "key_length" || name === "value_length" || name === "header_value_length") && Number(value) === -1) return `-1: ${say("log.null")}`;
-  if (value !== null && typeof value === "object") return value.text ?? value.hex ?? "";
   return value === null || value === undefined ? "" : String(value);
 }
 

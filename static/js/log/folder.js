@@ -21,6 +21,7 @@ export function layout(folder, { width, say, words, chosen = null, gap = null, f
   const flagLeft = flag(shapes, folder, list);
   committed(shapes, folder, list, say);
   retention(shapes, folder, list, flagLeft, say, words);
+  damages(shapes, list, say);
   if (chosen !== null) funnel(shapes, list.find(({ segment }) => segment.base_offset === chosen && segment.state !== "deleted"), gap, funnelTo);
   return shapes;
 }
@@ -98,16 +99,30 @@ function committed(shapes, folder, list, say) {
 }
 
 function retention(shapes, folder, list, flagLeft, say, words) {
-  const { bytes, ms, reaches_position: position } = folder.retention;
-  if (position === null || position === undefined || position < 0) return;
+  const { bytes, ms, reaches_position: bySize, reaches_position_ms: byTime } = folder.retention;
+  const isByTime = (byTime ?? -1) > (bySize ?? -1), position = isByTime ? byTime : bySize ?? -1;
+  if (position < 0 || (isByTime && position === 0)) return;
   const at = byteAt(list, position);
   if (at === null) return;
-  const x = round(at), rule = bytes === null ? say("log.retention_ms", { time: duration(ms, words) }) : say("log.retention_bytes", { size: size(bytes) });
+  const x = round(at), rule = isByTime ? say("log.retention_ms", { time: duration(ms, words) }) : say("log.retention_bytes", { size: size(bytes) });
   const long = say("log.retention_reaches", { rule }), isLong = x + 14 + textWidth(long) < flagLeft;
   const isRight = x + 14 + textWidth(rule) < flagLeft;
   shapes.push({ id: "cut", tag: "path", d: `M${x} 4V${FOOT}`, class: "cut" });
   shapes.push({ id: "cut-mark", tag: "path", d: `M${x} 4v10l-9 -5Z`, class: "ink" });
   shapes.push({ id: "cut-words", tag: "text", x: isRight ? x + 8 : x - 14, y: 14, class: isRight ? "" : "end", text: isLong ? long : rule });
+}
+
+// What no reader gets past is marked where it begins.
+function damages(shapes, list, say) {
+  for (const { segment, x, width } of list) {
+    (segment.damage ?? []).forEach(({ kind, position, bytes }, place) => {
+      const left = x + (width * Math.min(position, segment.bytes)) / Math.max(1, segment.bytes), wide = (width * Math.min(bytes, segment.bytes - position)) / Math.max(1, segment.bytes);
+      shapes.push({
+        id: `damage-${segment.base_offset}-${segment.state}-${place}`, tag: "rect", x: round(left), y: TOP + 2, width: Math.max(3, round(wide)), height: TALL - 3, class: "damage",
+        "aria-label": say(`log.damage.${kind}`, { segment: segment.base_offset, position }),
+      });
+    });
+  }
 }
 
 // From the bytes that the next tier shows, or from the whole segment while they are not known yet.

@@ -18,6 +18,7 @@ export function createLookup({ api, say, speak, folder, timestamp, onBatch, onDr
     onMoment(moment, place, count) {
       isPlaying = place < count - 1;
       tiers.show(moment, { isMoving: isPlaying });
+      $("batch").toggleAttribute("data-old", isPlaying);
       $("place").textContent = say("log.place", { place: place + 1, count });
       $("back").disabled = place === 0;
       $("next").disabled = place >= count - 1;

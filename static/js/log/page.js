@@ -15,7 +15,7 @@ import { createRoving } from "./roving.js";
 import { createSettings } from "./settings_form.js";
 import { cleanTable, folderTable, writeTable } from "./tables.js";
 import { createUpload } from "./upload.js";
-import { settingsLine, sub, turning } from "./words.js";
+import { damages, settingsLine, sub, turning } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
 const FOLDER_LEAST = 640, CLEAN_LEAST = 560, TURNINGS_SHOWN = 3, EPOCH_MS = 1e11, COUNTDOWN_MS = 1000;
@@ -54,6 +54,7 @@ function drawWords() {
   const rows = files.map(({ name, bytes: count }) => [name, number(count)]);
   writeTable($("files"), { head: [say("log.file_name"), say("log.file_bytes")], rows, offsets: rows.map(() => null) });
   drawTurning();
+  $("damage").replaceChildren(...damages(folder, say).map((text) => Object.assign(document.createElement("li"), { textContent: text })));
   if (!$("settings-line")) return;
   $("settings-line").replaceChildren(...settingsLine(folder, words()).map((text) => Object.assign(document.createElement("span"), { textContent: text })));
 }
@@ -219,8 +220,10 @@ document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea, dialog, [role='button']")) return;
   const isOnControl = event.target.closest("button, a, summary, [tabindex='0']");
   const keys = { ArrowLeft: lookup.back, ArrowRight: lookup.next, " ": lookup.toggle };
-  if (event.key.toLowerCase() === "t") document.body.toggleAttribute("data-twins");
-  else if (keys[event.key] && !isOnControl) keys[event.key]();
+  if (event.key.toLowerCase() === "t") {
+    document.body.toggleAttribute("data-twins");
+    redraw();                                           // a hidden picture has no size to be drawn to
+  } else if (keys[event.key] && !isOnControl) keys[event.key]();
   else return;
   event.preventDefault();
 });

@@ -30,7 +30,7 @@ export function places(folder, width) {
 
 // The byte at which an offset lies: exact at index entries, in proportion between two of them.
 export function positionOf(segment, offset) {
-  const points = [[segment.base_offset, 0], ...segment.entries, [segment.next_offset, segment.bytes]];
+  const points = [[segment.base_offset, 0], ...segment.entries, ...(segment.next_offset === null ? [] : [[segment.next_offset, segment.bytes]])];
   for (let index = 1; index < points.length; index += 1) {
     const [before, from] = points[index - 1], [after, to] = points[index];
     if (offset > after) continue;

@@ -1,7 +1,7 @@
 // A look-up as moments, one after another: the segment is chosen, each slot of an index is looked at, the row is found, each batch header
 // is passed, the batch is found. `moments` is arithmetic; the player walks through them by hand or by itself.
 
-import { hitOf } from "./scan.js";
+import { hopsOf } from "./scan.js";
 
 export const STEP_MS = 480;
 const HOPS_MAX = 24;
@@ -14,7 +14,7 @@ export function moments(lookup) {
       return [...looks, { step: index, probes: step.probes.length, scanned: 0, isResult: true }];
     }
     if (step.step === "scan") {
-      const hops = Math.max(0, hitOf(step, lookup.found)), stride = Math.max(1, Math.ceil(hops / HOPS_MAX)), list = [];
+      const hops = Math.max(0, hopsOf(step, lookup.found)), stride = Math.max(1, Math.ceil(hops / HOPS_MAX)), list = [];
       for (let scanned = 0; scanned < hops; scanned += stride) list.push({ step: index, probes: 0, scanned, isResult: false });
       return [...list, { step: index, probes: 0, scanned: hops, isResult: true }];
     }

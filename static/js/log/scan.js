@@ -10,6 +10,12 @@ const TOP = 12, TALL = 34, FOOT = TOP + TALL, DIP = 16;
 // Which batch holds the offset: the first that ends at or above it.
 export const hitOf = (step, found) => (found === null ? -1 : step.batches.findIndex((batch) => batch.last_offset >= found));
 
+// How many headers are passed on the way: up to the batch that holds it, or all.
+export function hopsOf(step, found) {
+  const hit = hitOf(step, found);
+  return hit < 0 ? step.batches.length - 1 : hit;
+}
+
 // context: {width, scanned: how many headers have been passed, isFound, found: offset or null}
 export function layout(step, { width, scanned, isFound, found }) {
   const { from, to, batches } = step, x = (position) => ((position - from) * width) / Math.max(1, to - from);
@@ -28,8 +34,8 @@ export function layout(step, { width, scanned, isFound, found }) {
       shapes.push({ id: `${id}-no`, tag: "text", x: round(left + wide / 2), y: TOP + 22, class: `n mid${tone}`, text });
     }
   });
-  arcs(shapes, middles, isFound ? Math.max(0, hit) : Math.min(scanned, middles.length - 1));
-  edges(shapes, step, isFound ? batches[hit] : null, middles[hit], width);
+  arcs(shapes, middles, Math.min(isFound ? hopsOf(step, found) : scanned, middles.length - 1));
+  edges(shapes, step, (isFound && batches[hit]) || null, middles[hit], width);
   return shapes;
 }
 

@@ -1,6 +1,6 @@
 // The log page's pictures as tables: what a screen reader reads, and what key T shows in their place.
 
-import { number } from "../say.js";
+import { NONE, number } from "../say.js";
 import { instant } from "./format.js";
 
 const ROWS_MAX = 200;
@@ -8,7 +8,7 @@ const ROWS_MAX = 200;
 // {head: [words], rows: [[words]], offsets: [offset of each row or null]}
 export function folderTable(folder, say) {
   const rows = folder.segments.map((segment) => [
-    number(segment.base_offset), number(segment.bytes), number(segment.records), number(segment.index_entries), state(segment, say),
+    ...[segment.base_offset, segment.bytes, segment.records, segment.index_entries].map((value) => (value === null ? NONE : number(value))), state(segment, say),
   ]);
   const offsets = folder.segments.map((segment) => (segment.state === "deleted" ? null : segment.base_offset));
   return { head: ["base", "size", "count", "entries", "state"].map((code) => say(`log.column.${code}`)), rows, offsets };
@@ -21,9 +21,9 @@ export function state(segment, say) {
 
 export function indexTable(step, say) {
   const isTime = step.kind === "time", first = step.around_first_slot ?? 0;
-  const rows = step.around.map(([value, points], row) => [number(first + row), isTime ? String(value) : number(value), number(points)]);
+  const rows = step.around.map(([value, points], row) => [isTime ? String(value) : number(value), number(points), number(first + row)]);
   return {
-    head: ["slot", isTime ? "timestamp" : "offset", isTime ? "offset" : "position"].map((code) => say(`log.column.${code}`)),
+    head: [isTime ? "timestamp" : "offset", isTime ? "offset" : "position", "slot"].map((code) => say(`log.column.${code}`)),
     rows, offsets: step.around.map(([value, points]) => (isTime ? points : value)),
   };
 }
@@ -48,7 +48,7 @@ export function cleanTable(data, say) {
 }
 
 export function recordsTable(batch, say) {
-  const content = (part) => (part === null ? say("log.null") : part.bytes === 0 ? say("log.empty") : part.text ?? `0x${part.hex}`);
+  const content = (part) => (part === null ? say("log.null") : part.bytes === 0 ? say("log.empty") : (part.text ?? `0x${part.hex}`));
   const headers = (list) => list.map((header) => `${header.key?.text ?? header.key}=${content(header.value)}`).join(say("list.comma"));
   return {
     head: ["offset", "timestamp", "key", "value", "headers"].map((code) => say(`log.column.${code}`)),

@@ -38,8 +38,10 @@ export function createTiers(root, { say, folder }) {
     tiers = lookup.steps.map(tier);
   }
 
-  const scanStep = () => lookup.steps.find((step) => step.step === "scan") ?? null;
-  const chosenBytes = () => folder().segments.find(({ base_offset, state }) => base_offset === lookup.steps[0]?.chosen && state !== "deleted")?.bytes ?? scanStep()?.to ?? 1;
+  // A look-up may go on in the next segment: what belongs to a step are the segment chosen before it and the scan that follows.
+  const scanOf = (place) => lookup.steps.slice(place).find((step) => step.step === "scan") ?? null;
+  const chosenAt = (place) => lookup.steps.slice(0, place + 1).findLast((step) => step.step === "segment")?.chosen ?? null;
+  const bytesAt = (place) => folder().segments.find(({ base_offset, state }) => base_offset === chosenAt(place) && state !== "deleted")?.bytes ?? scanOf(place)?.to ?? 1;
 
   function show(moment, { isMoving }) {
     root.toggleAttribute("data-moving", isMoving);
@@ -52,11 +54,11 @@ export function createTiers(root, { say, folder }) {
       stepWords(lookup, step, say).forEach((text, part) => { texts[part].textContent = part === 0 || isDone ? text : part === 1 ? "…" : ""; });
       if (!svg) return;
       look.textContent = isLit ? lookWords(lookup, moment, say) : "";
-      const width = Math.max(LEAST, Math.floor(box.clientWidth)), gap = scanStep();
+      const width = Math.max(LEAST, Math.floor(box.clientWidth)), gap = scanOf(place);
       svg.style.setProperty("min-width", `${LEAST}px`);
       if (step.step === "index") {
         const probes = isDone ? step.probes.length : isLit ? moment.probes : 0;
-        indexSearch.render(svg, step, { width, probes, isResult: isDone, gap, segmentBytes: chosenBytes(), say });
+        indexSearch.render(svg, step, { width, probes, isResult: isDone, gap, segmentBytes: bytesAt(place), say });
         svg.setAttribute("aria-label", say(step.kind === "time" ? "log.time_label" : "log.index_label"));
         writeTable(twin, indexTable(step, say), say(step.kind === "time" ? "log.time_label" : "log.index_label"));
       } else {
@@ -71,10 +73,11 @@ export function createTiers(root, { say, folder }) {
 
   // What the folder's picture shows of this look-up: the chosen segment, and the bytes that the index tier is about.
   function ofFolder() {
-    const step = lookup?.steps.find(({ kind }) => kind === "offset");
     if (!lookup?.steps.length) return { chosen: null, gap: null };
-    const { from, to } = step ? indexSearch.span(step, scanStep(), chosenBytes()) : { from: 0, to: chosenBytes() };
-    return { chosen: lookup.steps[0].chosen, gap: [from, Math.min(to, chosenBytes())] };
+    const place = lookup.steps.findLastIndex(({ kind }) => kind === "offset");
+    if (place < 0) return { chosen: chosenAt(lookup.steps.length - 1), gap: null };
+    const { from, to } = indexSearch.span(lookup.steps[place], scanOf(place), bytesAt(place));
+    return { chosen: chosenAt(place), gap: [from, Math.min(to, bytesAt(place))] };
   }
 
   return { open, show, ofFolder };

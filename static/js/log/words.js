@@ -2,6 +2,7 @@
 
 import { number } from "../say.js";
 import { duration, size } from "./format.js";
+import { hitOf } from "./scan.js";
 
 export function sub(folder, say) {
   const deleted = folder.segments.filter((segment) => segment.state === "deleted").length;
@@ -35,7 +36,7 @@ export function stepWords(lookup, step, say) {
     const code = step.kind === "offset" ? "log.step.index" : isDocument ? "log.step.time_document" : "log.step.time";
     return split(say(code, { entries: step.entries, probes: step.probes.length, row: "\u0000" }), pair(step.result, step.kind));
   }
-  if (lookup.found === null) return [say("log.step.scan_none", { skipped: step.skipped, bytes: step.bytes }), ""];
+  if (lookup.found === null || hitOf(step, lookup.found) < 0) return [say("log.step.scan_none", { skipped: step.skipped, bytes: step.bytes }), ""];
   return split(say("log.step.scan", { skipped: step.skipped, bytes: step.bytes, found: "\u0000" }), number(lookup.found));
 }
 
@@ -53,20 +54,22 @@ export function lookWords(lookup, moment, say) {
     return batch ? say("log.looking.scan", { offset: batch.base_offset, target: lookup.found ?? target(lookup) }) : "";
   }
   const probe = step.probes[moment.probes - 1], isTime = step.kind === "time";
-  const sought = isTime || lookup.target.kind === "offset" ? target(lookup) : number(Math.max(0, timeOffset(lookup)));
+  const sought = isTime ? String(step.target) : number(step.target);
   const value = isTime ? String(probe.timestamp) : probe.offset;
   return say(probe.side === "high" ? "log.looking.high" : "log.looking.low", { slot: probe.slot, value, target: sought });
 }
 
-const timeOffset = (lookup) => lookup.steps.find((step) => step.kind === "time")?.result?.offset ?? 0;
-
-const MESSAGES = new Set(["offset_below_start", "offset_at_end", "offset_beyond_end", "time_beyond_last", "not_found", "missed"]);
+const MESSAGES = new Set(["offset_below_start", "offset_at_end", "offset_beyond_end", "time_beyond_last", "not_found", "missed", "next_kept", "damaged", "hollow", "old_format"]);
 
 export function message(lookup, folder, say) {
   if (!lookup.message) return "";
   const params = { target: target(lookup), start: folder.start_offset, end: folder.end_offset - 1, found: lookup.found, kafka_found: lookup.kafka_found };
   return say(MESSAGES.has(lookup.message) ? `log.message.${lookup.message}` : "log.message.other", params);
 }
+
+// What is wrong with the files, one line each.
+export const damages = (folder, say) => folder.segments.flatMap((segment) =>
+  (segment.damage ?? []).map(({ kind, position, detail }) => say(`log.damage.${kind}`, { segment: segment.base_offset, position }) + (detail ? ` (${detail})` : "")));
 
 export function turning(event, say) {
   return say(`log.${event.kind}.${event.reason}`, { base_offset: event.base_offset });
