@@ -4,7 +4,7 @@
                ├─ keeper         prepares the site, then re-enqueues shards whose task is gone
                ├─ worker labs.N  one per shard: there the broker core runs
                ├─ worker general queue default
-               ├─ web            daphne on a listening socket that the supervisor holds
+               ├─ web            mqsite.web (Daphne) on a listening socket that the supervisor holds
                └─ worker analysis  queue analysis: studies, on a Spark that the first one opens; started when the others answer
 
 The supervisor imports nothing but the standard library, so it answers a signal at once whatever the others do. A child that dies is
@@ -116,7 +116,7 @@ class Supervisor:
         fresh = files_are_fresh(self.run_dir)
         # Daphne's message limit binds what is sent as well, and a view of eight rigs with 512 consumers is above its default of 1 MiB.
         limits = ["--websocket-max-message-size", str(8 * 2**20), "--websocket-max-frame-size", "65536"]
-        web = Child("web", [sys.executable, "-m", "daphne", "--fd", str(listener), "--verbosity", "0", *limits, "mqsite.asgi:application"],
+        web = Child("web", [sys.executable, "-m", "mqsite.web", "--fd", str(listener), "--verbosity", "0", *limits, "mqsite.asgi:application"],
                     pass_fds=(listener,))  # fmt: skip
         if fresh:
             self.children.start(web)

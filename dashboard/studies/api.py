@@ -4,6 +4,8 @@
     GET  /api/studies/uploads/                                   200 {uploads, limits}
     GET  /api/studies/folders/?name=                             200 {name, entries}
     POST /api/studies/preview/      {source}                     200 {columns, rows, bad, bytes}
+    GET  /api/studies/strategies/                                200 {strategies, default}
+    POST /api/studies/history/      {history}                    200 {history, steps}
     POST /api/studies/              a study's request            201 what the study is
     GET  /api/studies/                                           200 {studies}: one's own
     GET  /api/studies/<id>/                                      200 what the study is
@@ -83,6 +85,18 @@ def folder(request: HttpRequest) -> HttpResponse:
 def preview(request: HttpRequest) -> HttpResponse:
     """The first rows of a source."""
     return json_response(services.source_preview(source=json_body(request).get("source"), owner_hash=owner_of(request).hash))
+
+
+@api("GET")
+def strategies(request: HttpRequest) -> HttpResponse:
+    """What may be compared."""
+    return json_response(selectors.strategies_offered())
+
+
+@api("POST")
+def history(request: HttpRequest) -> HttpResponse:
+    """What a membership history comes to, step by step."""
+    return json_response(selectors.history_steps(history=json_body(request).get("history")))
 
 
 @api("GET", "POST")

@@ -12,6 +12,7 @@ from dashboard.errors import Refused, in_words
 from dashboard.models import Study, StudyWindow, Upload
 from dashboard.studies import ledger, reasons
 from dashboard.studies.job import study_folder
+from dashboard.studies.sources import history_for_pipeline
 from dashboard.transport import transport
 
 State = Study.State
@@ -77,6 +78,27 @@ def uploads_list(*, owner_hash: str | None) -> list[Json]:
     """One's own files, the last used first."""
     rows = Upload.objects.filter(owner_hash=owner_hash or "-").order_by("-used_at")
     return [{"upload": row.pk, "name": row.name, "bytes": row.bytes, "kind": row.kind, "created_at": row.created_at.isoformat()} for row in rows]
+
+
+# -- what can be asked -------------------------------------------------------------------------------------------------
+
+
+def strategies_offered() -> Json:
+    """{strategies: every family with its parameters, default: ids of those that a new study offers first}."""
+    from broker_core.pipeline import strategies
+
+    return {"strategies": strategies.strategies_offered(), "default": [strategy.id for strategy in strategies.strategies_default()]}
+
+
+def history_steps(*, history: Any) -> Json:
+    """{history: checked and filled in, steps}: what a membership history comes to. Raises Refused at `history...`."""
+    from broker_core.pipeline import members
+
+    try:
+        checked = members.history_check(history_for_pipeline(history))
+        return {"history": checked, "steps": [step.to_json() for step in members.history_steps(checked)]}
+    except CommandError as error:
+        raise Refused(400, {error.field: in_words(error)}) from error
 
 
 # -- results -----------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ REDIS_URL              an outside Redis instead of the embedded one
 LAB_SHARDS             how many shards, hence Celery tasks, the labs are spread over
 HIGHWATER_UPLOAD_BYTES_MAX  the largest file that may be uploaded for a study (default 200 MB)
 HIGHWATER_DATA_DIRS    folders of this machine whose files studies may read, separated by the system's path separator
+HIGHWATER_LOG_DIRS     folders of this machine whose Kafka logs may be looked at, separated by the system's path separator
 SPARK_MASTER           Spark of the analysis worker: local[*] by default, local[2], local-cluster[...], spark://host:port
 SPARK_REMOTE           a Spark Connect server instead: sc://host:port
 SPARK_DRIVER_MEMORY    memory of the embedded Spark (default 4g)
@@ -123,6 +124,7 @@ SPARK_MASTER = os.environ.get("SPARK_MASTER") or "local[*]"
 SPARK_REMOTE = os.environ.get("SPARK_REMOTE") or ""
 SPARK_DRIVER_MEMORY = os.environ.get("SPARK_DRIVER_MEMORY") or "4g"
 UPLOAD_BYTES_MAX = int(os.environ.get("HIGHWATER_UPLOAD_BYTES_MAX") or 200 * 10**6)
+BODY_BYTES_MAX = max(UPLOAD_BYTES_MAX, 64 * 2**20) + 2**20   # what any request may bring; each address has its own, smaller limit
 UPLOADS_OWNER_BYTES_MAX = 5 * UPLOAD_BYTES_MAX       # all files of one visitor or program
 UPLOADS_TOTAL_BYTES_MAX = 50 * UPLOAD_BYTES_MAX      # all files of everybody
 UPLOADS_OWNER_MAX = 100
@@ -137,6 +139,16 @@ STUDY_KEEP_S = 30 * 24 * 3600             # a finished study, since it ended
 STUDY_LEASE_S = 10.0                      # a running study without a sign of life for this long has lost its worker
 STUDY_LIVE_IDLE_S = 120.0                 # a live study that nobody watches stops after this
 STUDY_WINDOWS_MAX = 2_000                 # windows of a live study that are kept
+
+# -- Kafka logs --------------------------------------------------------------------------------------------------------
+LOG_DIRS = [Path(folder).expanduser() for folder in os.environ.get("HIGHWATER_LOG_DIRS", "").split(os.pathsep) if folder]
+LOG_UPLOAD_BYTES_MAX = 64 * 2**20         # all files of one upload together
+LOG_UPLOADS_OWNER_MAX = 20                # uploads of one visitor or program that are kept
+LOG_UPLOADS_MAX = 200                     # of everybody
+LOG_KEEP_S = 24 * 3600                    # an uploaded log, since it came
+LAB_LOG_WATCHED_S = 10.0                  # a lab's log is written while somebody asked for it this long ago
+LAB_LOG_KEEP_S = 600.0                    # and removed when nobody has for this long: it can be derived again
+LAB_LOGS_OPEN_MAX = 8                     # logs of labs that are written at one time
 
 # -- pace --------------------------------------------------------------------------------------------------------------
 SHARD_TASK_S = 30                         # one Celery task drives a shard this long, then enqueues the next

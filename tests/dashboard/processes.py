@@ -53,7 +53,7 @@ class Site:
                                     "--loglevel", "WARNING"]
                 for queue in queues
             },
-            "web": [PYTHON, "-m", "daphne", "--bind", "127.0.0.1", "--port", str(self.port), "--verbosity", "0",
+            "web": [PYTHON, "-m", "mqsite.web", "--bind", "127.0.0.1", "--port", str(self.port), "--verbosity", "0",
                     "--websocket-max-message-size", str(8 * 2**20), "--websocket-max-frame-size", "65536", "mqsite.asgi:application"],
         }  # fmt: skip
         self.children: dict[str, subprocess.Popen[bytes]] = {}

@@ -1,0 +1,127 @@
+"""The web server: Daphne, with an end to what a request may bring.
+
+Daphne by itself takes a body of any size into a temporary file, and then into memory, before anybody may refuse it. Here a body above the
+largest upload is answered 413 as soon as its length is known, one for which the disk has no room 507; nothing of either is kept. A long body
+stays in its file, below the run folder, and goes to Django as that file: an upload of 200 MB costs no 200 MB of memory.
+
+`python -m mqsite.web [Daphne's arguments] mqsite.asgi:application`
+"""
+
+import io
+import json
+import os
+import tempfile
+from typing import Any
+
+from daphne import server as daphne_server
+from daphne.cli import CommandLineInterface
+from daphne.http_protocol import HTTPFactory, WebRequest
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mqsite.settings.dev")
+
+from django.conf import settings  # noqa: E402  (they are what the environment says)
+
+BODY_FILE = "highwater.body"
+IN_MEMORY_BYTES = 64 * 1024
+# What a client that was refused may still send before the connection is cut: by then it has read the answer, or never will.
+IGNORED_BYTES_MAX = 256 * 2**20
+TOO_LARGE = (413, "Content Too Large", "is larger than anything that may be sent here")
+NO_ROOM = (507, "Insufficient Storage", "does not fit on the server's disk; nothing of it was kept")
+
+
+class Nowhere(io.BytesIO):
+    """Takes everything and keeps nothing."""
+
+    def write(self, data: Any) -> int:
+        return len(data)
+
+
+class BoundedRequest(WebRequest):
+    """A request whose body has an end. refused: it was answered while it came."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.refused = False
+        self.received = 0
+        self.body_file: Any = None
+
+    def gotLength(self, length: int | None) -> None:
+        if length is not None and length > settings.BODY_BYTES_MAX:
+            self.content = Nowhere()
+            self._refuse(TOO_LARGE)
+            return
+        try:
+            super().gotLength(length)
+        except OSError:
+            self.content = Nowhere()
+            self._refuse(NO_ROOM)
+
+    def handleContentChunk(self, data: bytes) -> None:
+        self.received += len(data)
+        if self.refused:
+            if self.received > IGNORED_BYTES_MAX:
+                self.channel.loseConnection()
+            return
+        if self.received > settings.BODY_BYTES_MAX:
+            self._refuse(TOO_LARGE)
+            return
+        try:
+            super().handleContentChunk(data)
+        except OSError:
+            self._refuse(NO_ROOM)
+
+    def _refuse(self, why: tuple[int, str, str]) -> None:
+        """Answer at once, without waiting for the end of what is not kept."""
+        self.refused = True
+        self.content.close()
+        self.content = Nowhere()
+        # It is not told to go on: the answer stands already.
+        self.requestHeaders.removeHeader(b"expect")
+        status, name, text = why
+        body = json.dumps({"fields": {"body": [text]}}).encode()
+        head = f"HTTP/1.1 {status} {name}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+        self.channel.transport.write(head.encode() + body)
+
+    def process(self) -> Any:
+        if self.refused:
+            self.channel.loseConnection()
+            return None
+        if self.received > IN_MEMORY_BYTES:
+            self.content.seek(0)
+            self.body_file, self.content = self.content, io.BytesIO()
+        return super().process()
+
+
+class BoundedFactory(HTTPFactory):
+    """Makes such requests."""
+
+    def buildProtocol(self, addr: Any) -> Any:
+        protocol = super().buildProtocol(addr)
+        protocol.requestFactory = BoundedRequest
+        return protocol
+
+
+class BoundedServer(daphne_server.Server):
+    """Hands a long body over as a file, in the scope."""
+
+    def create_application(self, protocol: Any, scope: Any) -> Any:
+        if getattr(protocol, "body_file", None) is not None:
+            scope["extensions"] = {**scope.get("extensions", {}), BODY_FILE: protocol.body_file}
+        return super().create_application(protocol, scope)
+
+
+class Web(CommandLineInterface):
+    server_class = BoundedServer
+
+
+def main() -> None:
+    folder = settings.RUN_DIR / "tmp"
+    folder.mkdir(parents=True, exist_ok=True)
+    # On the disk of the run folder: /tmp may be memory.
+    tempfile.tempdir = str(folder)
+    daphne_server.HTTPFactory = BoundedFactory
+    Web.entrypoint()
+
+
+if __name__ == "__main__":
+    main()

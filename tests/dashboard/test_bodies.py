@@ -1,0 +1,80 @@
+"""What a request may bring: told to the sender at once where it is too much, on the real web server, and nothing of it is kept."""
+
+import contextlib
+import json
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.dashboard.processes import Site
+
+UPLOAD_MAX = 2_000_000
+BODY_MAX = 65 * 2**20 + 2**10
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    with Site(tmp_path_factory.mktemp("bodies"), shards=1, HIGHWATER_UPLOAD_BYTES_MAX=str(UPLOAD_MAX)) as running:
+        yield running
+
+
+def answer_to(site: Site, head: bytes, *pieces: bytes) -> tuple[int, Any]:
+    """(status, JSON) that comes back for these bytes, which may be less than was announced."""
+    with socket.create_connection(("127.0.0.1", site.port), timeout=20) as client:
+        client.sendall(head)
+        with contextlib.suppress(ConnectionError):
+            for piece in pieces:
+                client.sendall(piece)
+        received = b""
+        with contextlib.suppress(ConnectionError):
+            while data := client.recv(65_536):
+                received += data
+    top, _, body = received.partition(b"\r\n\r\n")
+    return int(top.split()[1]), json.loads(body)
+
+
+def request_head(length: int | None, *more: bytes) -> bytes:
+    size = b"Transfer-Encoding: chunked" if length is None else b"Content-Length: %d" % length
+    lines = [b"POST /api/studies/uploads/ HTTP/1.1", b"Host: 127.0.0.1", b"Content-Type: multipart/form-data; boundary=x", size]
+    return b"\r\n".join([*lines, b"Connection: close", *more, b"", b""])
+
+
+def form(content: bytes) -> bytes:
+    return b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\n' + content + b"\r\n--x--\r\n"
+
+
+def kept(site: Site) -> list[Path]:
+    return [path for folder in ("uploads", "tmp") for path in (site.run_dir / folder).rglob("*") if path.is_file()]
+
+
+def test_body_beyond_every_limit_is_refused_before_it_comes(site: Site) -> None:
+    status, body = answer_to(site, request_head(10**12, b"Expect: 100-continue"))
+    assert (status, list(body["fields"])) == (413, ["body"])
+
+
+def test_endless_body_is_refused_while_it_comes(site: Site) -> None:
+    piece = b"%x\r\n" % 2**20 + b"x" * 2**20 + b"\r\n"
+    status, body = answer_to(site, request_head(None), *[piece] * (BODY_MAX // 2**20 + 4))
+    assert (status, list(body["fields"])) == (413, ["body"])
+    assert kept(site) == []
+
+
+def test_file_above_the_limit_is_refused_at_its_field(site: Site) -> None:
+    content = form(b"k\n" + b"x" * (UPLOAD_MAX + 100_000))
+    status, body = answer_to(site, request_head(len(content)), content)
+    assert (status, list(body["fields"])) == (413, ["file"])
+    assert kept(site) == []
+
+
+def test_long_body_reaches_the_service_as_it_was_sent(site: Site) -> None:
+    lines = b"".join(b"key-%d\n" % number for number in range(150_000))
+    content = form(b"k\n" + lines)
+    status, body = answer_to(site, request_head(len(content)), content)
+    assert status == 201, body
+    assert [path.read_bytes() for path in kept(site)] == [b"k\n" + lines]
+
+
+def test_site_lives_on_after_all_this(site: Site) -> None:
+    site.wait_healthy(10)
