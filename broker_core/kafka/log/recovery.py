@@ -6,7 +6,7 @@
     an index alone       removed
     a log without index  its indexes are made anew
     after a crash        every segment from the recovery point on is read: the first batch that is not whole and sound ends
-                         the log, there and in every later segment
+                         the log, there and in every later segment; the index of aborted transactions is made anew
 
 A `.swap` beside a `.cleaned` with the same or a lower base offset belongs to a swap of several segments that was cut
 short while it began; it is removed too, for the old segments are all still there.
@@ -23,7 +23,7 @@ from broker_core.kafka.log.batch_reader import read_batches
 from broker_core.kafka.log.errors import CorruptRecord, LogError
 from broker_core.kafka.log.index_file import CorruptIndex
 from broker_core.kafka.log.leader_epochs import LeaderEpochs
-from broker_core.kafka.log.producer_state import CorruptSnapshot, ProducerState
+from broker_core.kafka.log.producer_state import CompletedTransaction, CorruptSnapshot, ProducerState
 from broker_core.kafka.log.record_batch import RecordBatch
 from broker_core.kafka.log.segment import (
     CLEANED,
@@ -39,6 +39,7 @@ from broker_core.kafka.log.segment import (
 )
 from broker_core.kafka.log.settings import LogSettings
 from broker_core.kafka.log.storage import Folder
+from broker_core.kafka.log.transaction_index import AbortedTransaction, replace_aborted
 
 _SEGMENT_SUFFIXES = (LOG, INDEX, TIME_INDEX, TXN_INDEX)
 
@@ -73,7 +74,8 @@ def load(
         if not _has_sound_indexes(segment, steps):
             recover_from = index
             break
-    segments = _recover_from(segments, recover_from, steps)
+    epochs = LeaderEpochs(folder)
+    segments = _recover_from(folder, segments, recover_from, epochs, steps)
     if segments and segments[-1].next_offset() < log_start_offset:
         steps.append(f"everything is below the log start offset {log_start_offset}: begun anew")
         for segment in segments:
@@ -83,7 +85,6 @@ def load(
         segments = [Segment(folder, log_start_offset, settings, now_ms)]
     log_start = max(log_start_offset, segments[0].base_offset)
     log_end = segments[-1].next_offset()
-    epochs = LeaderEpochs(folder)
     epochs.truncate_from_end(log_end)
     epochs.truncate_from_start(log_start)
     producers = rebuild_producers(folder, segments, log_end)
@@ -91,25 +92,33 @@ def load(
 
 
 def rebuild_producers(folder: Folder, segments: list[Segment], log_end: int) -> ProducerState:
-    """Read the latest snapshot at or below the log end, then replay what follows it."""
-    offsets = sorted(
-        int(name.removesuffix(SNAPSHOT)) for name in folder.names() if name.endswith(SNAPSHOT) and name.removesuffix(SNAPSHOT).isdigit()
-    )
-    state, start = ProducerState(), 0
-    for offset in reversed(offsets):
-        name = file_name(offset, SNAPSHOT)
+    """Read the latest snapshot at or below the log end, then replay what follows it. Snapshots above it are removed."""
+    for offset in _snapshot_offsets(folder):
         if offset > log_end:
-            folder.remove(name)  # of records that are gone
+            folder.remove(file_name(offset, SNAPSHOT))  # of records that are gone
+    return _producers_before(folder, segments, log_end)
+
+
+def _producers_before(folder: Folder, segments: list[Segment], end: int) -> ProducerState:
+    state, start = ProducerState(), 0
+    for offset in reversed(_snapshot_offsets(folder)):
+        if offset > end:
             continue
+        name = file_name(offset, SNAPSHOT)
         try:
             state, start = ProducerState.from_snapshot(folder.read(name)), offset
             break
         except CorruptSnapshot:
             folder.remove(name)
-    for segment in segments:
-        if segment is segments[-1] or segments[segments.index(segment) + 1].base_offset > start:
+    for index, segment in enumerate(segments):
+        if index + 1 == len(segments) or segments[index + 1].base_offset > start:
             _replay(segment, state, start)
     return state
+
+
+def _snapshot_offsets(folder: Folder) -> list[int]:
+    stems = [name.removesuffix(SNAPSHOT) for name in folder.names() if name.endswith(SNAPSHOT)]
+    return sorted(int(stem) for stem in stems if stem.isdigit())
 
 
 def _replay(segment: Segment, state: ProducerState, start: int) -> None:
@@ -121,12 +130,13 @@ def _replay(segment: Segment, state: ProducerState, start: int) -> None:
             note(state, batch)
 
 
-def note(state: ProducerState, batch: RecordBatch) -> None:
+def note(state: ProducerState, batch: RecordBatch) -> CompletedTransaction | None:
     """Note a batch that stands in the log already: what it was allowed to do was decided when it came."""
     try:
-        state.update(batch)
+        return state.update(batch)
     except LogError:
         state.entries.pop(batch.header.producer_id, None)
+        return None
 
 
 def _finish_or_undo_swaps(folder: Folder, steps: list[str]) -> None:
@@ -196,10 +206,28 @@ def _has_sound_indexes(segment: Segment, steps: list[str]) -> bool:
     return True
 
 
-def _recover_from(segments: list[Segment], first: int, steps: list[str]) -> list[Segment]:
-    """Read every segment from that index on; cut where the sound log ends."""
+def _recover_from(folder: Folder, segments: list[Segment], first: int, epochs: LeaderEpochs, steps: list[str]) -> list[Segment]:
+    """Read every segment from that index on; cut where the sound log ends.
+
+    What is beside the log is made anew on the way: the indexes, that of aborted transactions, and missing leader epochs.
+    """
+    if first >= len(segments):
+        return segments
+    producers = _producers_before(folder, segments[:first], segments[first].base_offset)
     for index, segment in enumerate(segments[first:], first):
-        cut = segment.recover()
+        aborted: list[AbortedTransaction] = []
+
+        def on_batch(batch: RecordBatch, aborted: list[AbortedTransaction] = aborted) -> None:
+            header = batch.header
+            if header.partition_leader_epoch > epochs.latest:
+                epochs.assign(header.partition_leader_epoch, header.base_offset)
+            if header.producer_id >= 0:
+                completed = note(producers, batch)
+                if completed is not None and completed.is_aborted:
+                    aborted.append(producers.aborted_transaction(completed))
+
+        cut = segment.recover(on_batch)
+        replace_aborted(folder, file_name(segment.base_offset, TXN_INDEX), aborted)
         if cut:
             steps.append(f"{segment.log.name}: {cut} bytes cut off")
             for later in segments[index + 1 :]:

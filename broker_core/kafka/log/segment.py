@@ -31,6 +31,7 @@ from broker_core.kafka.log.record_batch import HEADER_SIZE, RecordBatch
 from broker_core.kafka.log.settings import LogSettings
 from broker_core.kafka.log.storage import Folder, StorageFull
 from broker_core.kafka.log.time_index import TimeIndex, TimestampOffset
+from broker_core.kafka.log.transaction_index import truncate_aborted
 from broker_core.kafka.log.varint import Buffer
 
 LOG, INDEX, TIME_INDEX, TXN_INDEX, SNAPSHOT = ".log", ".index", ".timeindex", ".txnindex", ".snapshot"
@@ -196,34 +197,25 @@ class Segment:
 
         on_batch: sees each sound batch, in order. Returns how many bytes were cut off.
         """
-        self._reset_indexes()
-        position = row_position = 0
         next_offset = self.base_offset
-        try:
-            for position, batch in self.batches():
-                batch.ensure_valid()
-                header = batch.header
-                # The CRC leaves the base offset out, so it is asked for itself: offsets only rise, within the span.
-                is_in_order = next_offset <= header.base_offset <= header.last_offset
-                if not is_in_order or header.last_offset - self.base_offset > RELATIVE_OFFSET_MAX:
-                    raise CorruptRecord(f"offset {header.base_offset} at {position}, after {next_offset - 1}")
-                next_offset = header.next_offset
-                if header.max_timestamp > self.max_timestamp:
-                    self.max_timestamp, self.offset_of_max_timestamp = header.max_timestamp, header.last_offset
-                if position - row_position > self.settings.index_interval_bytes:
-                    self.offset_index.append(header.last_offset, position)
-                    self.time_index.maybe_append(self.max_timestamp, self.offset_of_max_timestamp)
-                    row_position = position
-                if on_batch is not None:
-                    on_batch(batch)
-                position += batch.size_in_bytes
-        except LogError:
-            pass  # what stands behind is not ours to read: the cut is below
-        cut = self.log.size - position
+
+        def ensure_sound(batch: RecordBatch) -> None:
+            nonlocal next_offset
+            batch.ensure_valid()
+            header = batch.header
+            # The CRC leaves the base offset out, so it is asked for itself: offsets only rise, within the span.
+            is_in_order = next_offset <= header.base_offset <= header.last_offset
+            if not is_in_order or header.last_offset > self._last_offset_max:
+                raise CorruptRecord(f"offset {header.base_offset}, after {next_offset - 1}")
+            next_offset = header.next_offset
+            if on_batch is not None:
+                on_batch(batch)
+
+        end, _ = self._index_anew(ensure_sound)
+        cut = self.log.size - end
         if cut:
-            self.log.truncate(position)
+            self.log.truncate(end)
         self.close_for_appends()
-        self._row_behind = row_position + self.settings.index_interval_bytes
         return cut
 
     def check(self) -> None:
@@ -237,20 +229,8 @@ class Segment:
 
     def rebuild_indexes(self) -> bool:
         """Make both indexes anew from the log, which is left as it is. False: it has bytes that are no batch."""
-        self._reset_indexes()
-        row_position = 0
-        try:
-            for position, batch in self.batches():
-                header = batch.header
-                if header.max_timestamp > self.max_timestamp:
-                    self.max_timestamp, self.offset_of_max_timestamp = header.max_timestamp, header.last_offset
-                if position - row_position > self.settings.index_interval_bytes:
-                    self.offset_index.append(header.last_offset, position)
-                    self.time_index.maybe_append(self.max_timestamp, self.offset_of_max_timestamp)
-                    row_position = position
-        except (CorruptRecord, InvariantError):
-            return False
-        return True
+        _, is_whole = self._index_anew(lambda _: None)
+        return is_whole
 
     def truncate_to(self, offset: int) -> int:
         """Drop everything from the batch that holds the offset on. Returns how many bytes were cut off."""
@@ -266,7 +246,8 @@ class Segment:
             header = last.batch.header
             if header.max_timestamp > self.max_timestamp:
                 self.max_timestamp, self.offset_of_max_timestamp = header.max_timestamp, header.last_offset
-        self._row_behind = self.log.size + self.settings.index_interval_bytes
+        truncate_aborted(self.folder, file_name(self.base_offset, TXN_INDEX), offset)
+        self._row_behind = self.log.size + self._index_interval_bytes
         self._first_timestamp, self._timestamp_max = None, -1
         return cut
 
@@ -303,6 +284,30 @@ class Segment:
             file.name = file_name(self.base_offset, suffix) + stage
 
     # --- inside
+
+    def _index_anew(self, look_at: Callable[[RecordBatch], None]) -> tuple[int, bool]:
+        """Walk over all batches and write the rows that appends would have written; `look_at` may refuse a batch.
+
+        Returns where the walk ended, and whether nothing was refused.
+        """
+        self._reset_indexes()
+        end = row_position = 0
+        is_whole = True
+        try:
+            for position, batch in self.batches():
+                look_at(batch)
+                header = batch.header
+                if header.max_timestamp > self.max_timestamp:
+                    self.max_timestamp, self.offset_of_max_timestamp = header.max_timestamp, header.last_offset
+                if position - row_position > self._index_interval_bytes:
+                    self.offset_index.append(header.last_offset, position)
+                    self.time_index.maybe_append(self.max_timestamp, self.offset_of_max_timestamp)
+                    row_position = position
+                end = position + len(batch.data)
+        except (LogError, InvariantError):
+            is_whole = False
+        self._row_behind = row_position + self._index_interval_bytes
+        return end, is_whole
 
     def _add_rows(self, largest_offset: int, position: int) -> None:
         offset_index, time_index = self.offset_index, self.time_index

@@ -9,7 +9,7 @@ Source: Kafka 3.9 storage/internals/log/TransactionIndex, AbortedTxn.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from broker_core.kafka.log.storage import Folder
@@ -35,6 +35,23 @@ def add_aborted(folder: Folder, name: str, aborted: AbortedTransaction) -> None:
         file.flush()
     finally:
         file.close()
+
+
+def replace_aborted(folder: Folder, name: str, rows: Iterable[AbortedTransaction]) -> None:
+    """Write the whole file in one step; without rows there is none. Raises StorageFull."""
+    content = b"".join(_ROW.pack(_VERSION, *row) for row in rows)
+    if content:
+        folder.replace(name, content)
+    else:
+        folder.remove(name)
+
+
+def truncate_aborted(folder: Folder, name: str, offset: int) -> None:
+    """Drop the rows of transactions that ended at or behind the offset."""
+    rows = list(read_aborted(folder, name))
+    kept = [row for row in rows if row.last_offset < offset]
+    if len(kept) < len(rows):
+        replace_aborted(folder, name, kept)
 
 
 def read_aborted(folder: Folder, name: str) -> Iterator[AbortedTransaction]:

@@ -8,6 +8,7 @@ from broker_core.kafka.log.compaction import clean, log_to_clean
 from broker_core.kafka.log.memory_storage import Crashed, MemoryFolder
 from broker_core.kafka.log.offset_map import OffsetMap
 from broker_core.kafka.log.partition_log import PartitionLog
+from broker_core.kafka.log.record_batch import ControlType
 from broker_core.kafka.log.retention import delete_old_segments
 from broker_core.kafka.log.settings import DAY_MS, LogSettings
 from broker_core.kafka.log.storage import StorageFull
@@ -225,3 +226,58 @@ def test_only_what_was_not_flushed_can_be_lost() -> None:
         after = rows(again)
         assert len(after) >= 40
         assert after == everything[: len(after)]
+
+
+def transaction(log: PartitionLog, producer_id: int, ending: ControlType) -> None:
+    for sequence in range(2):
+        log.append_pairs(
+            [(b"t", b"v")], now_ms=NOW, producer_id=producer_id, producer_epoch=0, base_sequence=sequence,
+            is_transactional=True,
+        )  # fmt: skip
+    log.append_marker(ending, producer_id=producer_id, producer_epoch=0, coordinator_epoch=0, now_ms=NOW)
+
+
+def test_what_stands_beside_the_log_is_made_anew() -> None:
+    """Aborted transactions and leader epochs are in the log itself: a crash may lose their files, not what they say."""
+    folder = new_folder()
+    log = PartitionLog.open(folder, TOPIC, now_ms=NOW)
+    fill(log, 12)
+    for producer_id, ending in enumerate([ControlType.ABORT, ControlType.COMMIT, ControlType.ABORT, ControlType.ABORT]):
+        log.leader_epoch = producer_id
+        transaction(log, producer_id, ending)
+        fill(log, 5)
+    log.flush(NOW)
+    assert len(log.segments) > 2
+    aborted, epochs = log.aborted_transactions(0, log.log_end_offset), log.epochs.rows
+    assert [row.producer_id for row in aborted] == [0, 2, 3] and len(epochs) == 4
+    damaged = folder.after_crash()
+    for name in damaged.names():
+        if name.endswith((".txnindex", "leader-epoch-checkpoint", ".snapshot")):
+            damaged.lose(name)
+    again = PartitionLog.open(damaged, TOPIC, now_ms=NOW)
+    assert again.aborted_transactions(0, again.log_end_offset) == aborted
+    assert again.epochs.rows == epochs
+    again.truncate_to(aborted[1].last_offset, NOW)
+    assert again.aborted_transactions(0, again.log_end_offset) == aborted[:1]
+
+
+@pytest.mark.parametrize("kept", [0, 10**6], ids=["nothing unflushed", "all"])
+def test_a_crash_at_each_step_of_a_transaction_s_end(kept: int) -> None:
+    """The marker and its row in the index of aborted transactions: either both count or neither."""
+
+    def prepare(folder: MemoryFolder) -> PartitionLog:
+        log = PartitionLog.open(folder, TOPIC, now_ms=NOW)
+        fill(log, 3)
+        log.append_pairs([(b"t", b"v")], now_ms=NOW, producer_id=1, producer_epoch=0, base_sequence=0, is_transactional=True)
+        return log
+
+    def abort(log: PartitionLog) -> None:
+        log.append_marker(ControlType.ABORT, producer_id=1, producer_epoch=0, coordinator_epoch=0, now_ms=NOW)
+        log.flush(NOW)
+
+    for folder, before in crash_everywhere(prepare, abort, kept):
+        again = PartitionLog.open(folder, TOPIC, now_ms=NOW)
+        has_marker = again.log_end_offset == len(before) + 1
+        assert rows(again)[: len(before)] == before
+        assert len(again.aborted_transactions(0, again.log_end_offset)) == has_marker
+        assert again.last_stable_offset == (again.log_end_offset if has_marker else 3)
