@@ -13,9 +13,10 @@ import os
 import tempfile
 from typing import Any
 
-from daphne import server as daphne_server
+from daphne import server as daphne_server  # first: it chooses the reactor
 from daphne.cli import CommandLineInterface
 from daphne.http_protocol import HTTPFactory, WebRequest
+from twisted.internet import reactor
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mqsite.settings.dev")
 
@@ -25,6 +26,7 @@ BODY_FILE = "highwater.body"
 IN_MEMORY_BYTES = 64 * 1024
 # What a client that was refused may still send before the connection is cut: by then it has read the answer, or never will.
 IGNORED_BYTES_MAX = 256 * 2**20
+IGNORED_FOR_S = 30
 TOO_LARGE = (413, "Content Too Large", "is larger than anything that may be sent here")
 NO_ROOM = (507, "Insufficient Storage", "does not fit on the server's disk; nothing of it was kept")
 
@@ -60,7 +62,7 @@ class BoundedRequest(WebRequest):
         self.received += len(data)
         if self.refused:
             if self.received > IGNORED_BYTES_MAX:
-                self.channel.loseConnection()
+                self._cut()
             return
         if self.received > settings.BODY_BYTES_MAX:
             self._refuse(TOO_LARGE)
@@ -81,10 +83,17 @@ class BoundedRequest(WebRequest):
         body = json.dumps({"fields": {"body": [text]}}).encode()
         head = f"HTTP/1.1 {status} {name}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
         self.channel.transport.write(head.encode() + body)
+        # Ours is said; closing both ways now would cost the client the answer, which it reads once it has sent what it is sending.
+        self.channel.transport.loseWriteConnection()
+        reactor.callLater(IGNORED_FOR_S, self._cut)
+
+    def _cut(self) -> None:
+        if self.channel is not None:
+            self.channel.loseConnection()
 
     def process(self) -> Any:
         if self.refused:
-            self.channel.loseConnection()
+            self._cut()
             return None
         if self.received > IN_MEMORY_BYTES:
             self.content.seek(0)

@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 
 from dashboard.errors import Refused
 
-TABLES = ("consumers", "steps", "strategies", "hot_keys", "bad_rows")
+TABLES = ("consumers", "steps", "strategies", "lag", "hot_keys", "bad_rows")
 FORMATS = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
 BATCH_ROWS = 8_192
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")

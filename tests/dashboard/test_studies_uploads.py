@@ -10,8 +10,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import pyarrow
-import pyarrow.parquet
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
@@ -29,7 +29,7 @@ JSONL = b'{"key": "a"}\n{"key": null}\n'
 
 def parquet() -> bytes:
     out = io.BytesIO()
-    pyarrow.parquet.write_table(pyarrow.table({"key": [b"a", None]}), out)
+    pq.write_table(pa.table({"key": [b"a", None]}), out)
     return out.getvalue()
 
 
