@@ -1,0 +1,152 @@
+"""The loops of `columns.py`: murmur3, murmur2 and Java's String hash of every key of a buffer.
+
+Arithmetic is on unsigned 32 bits, as in the originals; each loop takes four bytes at a time where the rule allows it.
+Source: as of the scalar functions in murmur3.py (mmh3), murmur2.py and java_hash.py.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from broker_core.hashing.compiled import compiled
+from broker_core.hashing.murmur2 import MULTIPLIER, SEED
+
+C1, C2 = np.uint32(0xCC9E2D51), np.uint32(0x1B873593)
+FIVE, ADDED = np.uint32(5), np.uint32(0xE6546B64)
+MIX1, MIX2 = np.uint32(0x85EBCA6B), np.uint32(0xC2B2AE35)
+M, SEED2 = np.uint32(MULTIPLIER), np.uint32(SEED)
+REPLACEMENT = np.uint32(0xFFFD)
+HIGH_BITS = np.uint32(0x80808080)
+P31_1, P31_2, P31_3, P31_4 = np.uint32(31), np.uint32(31**2), np.uint32(31**3), np.uint32(31**4)
+
+
+@compiled
+def word_at(data: Any, place: Any) -> Any:
+    """Four bytes from `place` on, little-endian."""
+    return (
+        np.uint32(data[place])
+        | np.uint32(np.uint32(data[place + np.uint64(1)]) << np.uint32(8))
+        | np.uint32(np.uint32(data[place + np.uint64(2)]) << np.uint32(16))
+        | np.uint32(np.uint32(data[place + np.uint64(3)]) << np.uint32(24))
+    )
+
+
+@compiled
+def tail_at(data: Any, place: Any, end: Any) -> Any:
+    """The one to three bytes from `place` to `end`, little-endian."""
+    word = np.uint32(data[place])
+    if end - place > np.uint64(1):
+        word |= np.uint32(np.uint32(data[place + np.uint64(1)]) << np.uint32(8))
+    if end - place > np.uint64(2):
+        word |= np.uint32(np.uint32(data[place + np.uint64(2)]) << np.uint32(16))
+    return word
+
+
+@compiled
+def murmur3_rows(data: Any, offsets: Any, out: Any) -> None:
+    """MurmurHash3 x86 32-bit, seed 0, of each key into `out`."""
+    for row in range(len(out)):
+        place, end = np.uint64(offsets[row]), np.uint64(offsets[row + 1])
+        length = np.uint32(end - place)
+        hashed = np.uint32(0)
+        while place + np.uint64(4) <= end:
+            word = np.uint32(word_at(data, place) * C1)
+            word = np.uint32(np.uint32(np.uint32(word << np.uint32(15)) | np.uint32(word >> np.uint32(17))) * C2)
+            hashed ^= word
+            hashed = np.uint32(np.uint32(hashed << np.uint32(13)) | np.uint32(hashed >> np.uint32(19)))
+            hashed = np.uint32(np.uint32(hashed * FIVE) + ADDED)
+            place += np.uint64(4)
+        if place < end:
+            word = np.uint32(tail_at(data, place, end) * C1)
+            hashed ^= np.uint32(np.uint32(np.uint32(word << np.uint32(15)) | np.uint32(word >> np.uint32(17))) * C2)
+        hashed ^= length
+        hashed = np.uint32((hashed ^ np.uint32(hashed >> np.uint32(16))) * MIX1)
+        hashed = np.uint32((hashed ^ np.uint32(hashed >> np.uint32(13))) * MIX2)
+        out[row] = hashed ^ np.uint32(hashed >> np.uint32(16))
+
+
+@compiled
+def murmur2_rows(data: Any, offsets: Any, out: Any) -> None:
+    """Kafka's murmur2 of each key into `out`, its 32 bits unsigned."""
+    for row in range(len(out)):
+        place, end = np.uint64(offsets[row]), np.uint64(offsets[row + 1])
+        hashed = SEED2 ^ np.uint32(end - place)
+        while place + np.uint64(4) <= end:
+            word = np.uint32(word_at(data, place) * M)
+            word = np.uint32((word ^ np.uint32(word >> np.uint32(24))) * M)
+            hashed = np.uint32(hashed * M) ^ word
+            place += np.uint64(4)
+        if place < end:
+            hashed = np.uint32((hashed ^ tail_at(data, place, end)) * M)
+        hashed = np.uint32((hashed ^ np.uint32(hashed >> np.uint32(13))) * M)
+        out[row] = hashed ^ np.uint32(hashed >> np.uint32(15))
+
+
+@compiled
+def java_rows(data: Any, offsets: Any, out: Any) -> None:
+    """String.hashCode of each key, decoded from UTF-8, into `out`, its 32 bits unsigned."""
+    for row in range(len(out)):
+        place, end = np.uint64(offsets[row]), np.uint64(offsets[row + 1])
+        hashed = np.uint32(0)
+        while place < end:
+            if place + np.uint64(4) <= end:
+                word = word_at(data, place)
+                if word & HIGH_BITS == np.uint32(0):  # four letters of ASCII: four units
+                    hashed = np.uint32(
+                        np.uint32(hashed * P31_4)
+                        + np.uint32(np.uint32(word & np.uint32(0xFF)) * P31_3)
+                        + np.uint32(np.uint32(np.uint32(word >> np.uint32(8)) & np.uint32(0xFF)) * P31_2)
+                        + np.uint32(np.uint32(np.uint32(word >> np.uint32(16)) & np.uint32(0xFF)) * P31_1)
+                        + np.uint32(word >> np.uint32(24))
+                    )
+                    place += np.uint64(4)
+                    continue
+            if data[place] < 0x80:
+                hashed = np.uint32(np.uint32(hashed * P31_1) + np.uint32(data[place]))
+                place += np.uint64(1)
+                continue
+            code, size = decoded(data, place, end)
+            place += np.uint64(size)
+            if code > 0xFFFF:  # a pair of surrogates: two units
+                code -= 0x10000
+                hashed = np.uint32(np.uint32(hashed * P31_1) + np.uint32(0xD800 + (code >> 10)))
+                code = 0xDC00 + (code & 0x3FF)
+            hashed = np.uint32(np.uint32(hashed * P31_1) + np.uint32(code))
+        out[row] = hashed
+
+
+@compiled
+def decoded(data: Any, place: Any, end: Any) -> Any:
+    """The character that begins at `place` with a byte of 0x80 or more, and how many bytes it takes.
+
+    U+FFFD for what is none, with the bytes that one U+FFFD stands for in Java: the longest beginning of a character, a whole encoded
+    surrogate, else one byte.
+    """
+    lead = np.int64(data[place])
+    if 0xC2 <= lead <= 0xDF:
+        need, code, low, high = 1, lead & 0x1F, 0x80, 0xBF
+    elif 0xE0 <= lead <= 0xEF:
+        need, code, low, high = 2, lead & 0x0F, 0x80, 0xBF
+        if lead == 0xE0:
+            low = 0xA0
+    elif 0xF0 <= lead <= 0xF4:
+        need, code, low, high = 3, lead & 0x07, 0x80, 0xBF
+        if lead == 0xF0:
+            low = 0x90
+        elif lead == 0xF4:
+            high = 0x8F
+    else:
+        return np.int64(0xFFFD), 1
+    size = 1
+    while size <= need:
+        if place + np.uint64(size) >= end:
+            return np.int64(0xFFFD), size
+        byte = np.int64(data[place + np.uint64(size)])
+        if byte < low or byte > high:
+            return np.int64(0xFFFD), size
+        code = code << 6 | byte & 0x3F
+        low, high = 0x80, 0xBF
+        size += 1
+    if 0xD800 <= code <= 0xDFFF:
+        return np.int64(0xFFFD), size
+    return code, size
