@@ -6,10 +6,13 @@ from broker_core.hashing.murmur2 import murmur2
 from broker_core.kafka.assignors import ASSIGNORS
 from broker_core.kafka.assignors.protocol import NO_GENERATION
 from broker_core.kafka.group.coordinator import EMPTY, STABLE
-from broker_core.kafka.producer.partitioner import next_partition, partition_for_key
+from broker_core.kafka.producer.partitioner import partition_for_key
 from broker_core.lab.consumer import LIVE, Consumer
 from broker_core.lab.keys import NO_KEY
 from broker_core.lab.rigs.kafka_group import Client, KafkaGroupRig
+
+KEYLESS_STREAM = "kafka.keyless"
+"""Of the seed, from which the partitions of keyless records are drawn."""
 
 
 class KafkaRig(KafkaGroupRig):
@@ -43,17 +46,7 @@ class KafkaRig(KafkaGroupRig):
 
     def keyless_partition(self, index: int) -> int:
         """The producer sticks to one partition for a batch's worth of bytes, then draws another; no queues are modelled, so evenly."""
-        keyless = self.keyless
-        if keyless.partition is None:
-            self.draw_partition()
-        number = keyless.partition or 0
-        if keyless.append(len(self.texts.payload(index).encode())):
-            self.draw_partition()
-        return number
-
-    def draw_partition(self) -> None:
-        count = len(self.partitions)
-        self.keyless.stick_to(next_partition(self.random.bits("kafka.keyless", 31), range(count), count))
+        return self.keyless.place(len(self.texts.payload(index).encode()), len(self.partitions), lambda: self.random.bits(KEYLESS_STREAM, 31))
 
     def take(self, consumer: Consumer) -> None:
         client = self.client_of(consumer)
