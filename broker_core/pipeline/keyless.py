@@ -1,0 +1,78 @@
+"""Where records without a key go, as the lab's lanes place them.
+
+    Pulsar    all to the owner of "NONE_KEY" (3.2, Commands.peekStickyKey)
+    Kafka     the producer sticks to a partition for a batch's worth of bytes, then draws another: it hangs on their order and sizes
+    TubeMQ    the lab's router: to the partitions in turn
+    RabbitMQ  as any other record: to whoever's turn it is
+
+Where the order of a workload is not known, or more than SEQUENCE_MAX records have no key, Kafka's and TubeMQ's are spread evenly over the
+partitions, records and bytes, and the result says so.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from broker_core.hashing.murmur3 import murmur3_32
+from broker_core.kafka.producer.partitioner import StickyPartitioner
+from broker_core.lab.rigs.kafka import KEYLESS_STREAM
+from broker_core.lab.rigs.pulsar import NO_KEY_HASH_KEY
+from broker_core.pipeline.strategies.base import Int64s
+from broker_core.pipeline.unit_kernels import count_cells
+from broker_core.pipeline.units import UnitMap
+from broker_core.rng import SeededRandom
+
+SEQUENCE_MAX = 1_000_000
+"""Records without a key that are placed one by one; each takes about a microsecond of the driver."""
+
+InOrder = tuple[Int64s, Int64s]
+"""Place (stretch between changes) and bytes of each record without a key, in order."""
+
+
+def by_unit(model: str, units: UnitMap, totals: Int64s, sequence: InOrder | None, seed: int) -> Int64s:
+    """What a strategy's units get of the records without a key: [place, unit, (records, bytes)].
+
+    totals: [place, (records, bytes)]. sequence: None where the order is not known. seed: of the lab.
+    """
+    counts = np.zeros((len(totals), units.count, 2), np.int64)
+    if model == "pulsar":
+        counts[:, none_key_unit(units)] = totals
+    elif sequence is None:
+        counts += spread_evenly(totals, units.count)
+    else:
+        places, sizes = sequence
+        partitions = kafka_partitions(sizes.tolist(), units.count, seed) if model == "kafka" else in_turn(len(sizes), units.count)
+        np.add.at(counts[:, :, 0], (places, partitions), 1)
+        np.add.at(counts[:, :, 1], (places, partitions), sizes)
+    return counts
+
+
+def none_key_unit(units: UnitMap) -> int:
+    """The unit of Pulsar's "NONE_KEY"."""
+    counts, one = np.zeros((units.count, 3), np.int64), np.ones(1, np.int64)
+    hashes, zero = np.array([murmur3_32(NO_KEY_HASH_KEY)], np.uint32), np.zeros(1, np.int64)
+    rule = units.rule
+    count_cells(
+        hashes, one, zero, zero, zero, units.count, rule.mask, rule.modulo, rule.offset, units.uppers, units.first_units, units.parts,
+        units.buckets, units.shift, counts,
+    )  # fmt: skip
+    return int(np.flatnonzero(counts[:, 0])[0])
+
+
+def kafka_partitions(sizes: Sequence[int], partition_count: int, seed: int) -> NDArray[np.int64]:
+    """The partition of each keyless record, in order. sizes: bytes of each; seed: of the lab."""
+    random, keyless = SeededRandom(seed), StickyPartitioner()
+    return np.array([keyless.place(size, partition_count, lambda: random.bits(KEYLESS_STREAM, 31)) for size in sizes], np.int64)
+
+
+def in_turn(count: int, partition_count: int) -> NDArray[np.int64]:
+    """The partition of each of `count` keyless records under the lab's TubeMQ router."""
+    return np.arange(count, dtype=np.int64) % partition_count
+
+
+def spread_evenly(totals: Int64s, partition_count: int) -> Int64s:
+    """[place, partition, (records, bytes)] from [place, (records, bytes)]: as even as whole numbers allow, the first get one more."""
+    each, rest = np.divmod(totals[:, None, :], partition_count)
+    spread: Int64s = each + (np.arange(partition_count)[None, :, None] < rest)
+    return spread

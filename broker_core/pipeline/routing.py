@@ -1,0 +1,241 @@
+"""Routes a workload through all strategies at once, in Spark: who gets what in each step, and what each step moves.
+
+    records ──groupBy key (keys repeat)──► mapInArrow: hash, count by unit ──► sum ──► (driver) × owners of the units in each step
+            └─or as they are (keys distinct)─► mapInArrow: hash, count, prints by shard ──► mapInArrow: keys seen twice ─┘
+
+A unit (`units.py`) is a piece of a hash space that has one owner in every step, so one count per unit answers for all steps, and the work
+per key does not grow with the history. Maps of units travel with the task; executors need the core, numpy, numba and pyarrow, no Django.
+All numbers are exact, but see `route_tasks.py` for keys that agree in 96 bits, and `keyless.py` for records without a key.
+Memory: a task holds its counters and one batch of keys; the driver a row per unit. All jobs run in the caller's thread, so a job group
+that it has set cancels them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from pyspark.sql import Column, DataFrame, SparkSession, Window
+from pyspark.sql import functions as F
+
+from broker_core.pipeline import keyless, route_tasks
+from broker_core.pipeline.strategies.base import DEFAULT_SEED, DEFAULT_TOPIC, Int64s, RouteTable, Step, Strategy
+from broker_core.pipeline.units import ONE_UNIT, UnitMap, unit_map
+
+SAMPLE_KEYS = 100_000
+DISTINCT_SHARE = 0.98
+"""Of a sample's keys: where more of them are different, grouping would save too little. With evenly drawn keys this is at 2.5 million keys."""
+
+
+@dataclass(frozen=True)
+class StrategyCounts:
+    """One strategy's numbers; arrays of int64 with the step first.
+
+    names: everybody who was ever there. records, bytes, keys: [step, consumer], of what was written before the step's end (the record `at`
+    of the next step; without `at`: all), by the owners of this step. nobody: [step, (records, bytes, keys)] that no consumer owns.
+    keys_moved, records_moved, bytes_moved: [step], of keys whose owner differs from the step before, among those written before the
+    step's own `at`; keys_total: how many those are. The start moves nothing. RabbitMQ: all zero, as no key has an owner.
+    """
+
+    strategy: Strategy
+    tables: list[RouteTable]
+    names: tuple[str, ...]
+    records: Int64s
+    bytes: Int64s
+    keys: Int64s
+    nobody: Int64s
+    keys_moved: Int64s
+    keys_total: Int64s
+    records_moved: Int64s
+    bytes_moved: Int64s
+
+
+@dataclass(frozen=True)
+class RouteCounts:
+    """A workload through all strategies.
+
+    records, bytes: of the workload. keys: different keys, the empty one among them. no_key, no_key_bytes, empty_key: records.
+    keyless_exact: whether records without a key stand where the lab puts them, in every strategy. path: "grouped" or "distinct".
+    """
+
+    records: int
+    bytes: int
+    keys: int
+    no_key: int
+    no_key_bytes: int
+    empty_key: int
+    keyless_exact: bool
+    path: str
+    strategies: list[StrategyCounts]
+
+
+def route_counts(
+    spark: SparkSession,
+    records: DataFrame,
+    strategies: Sequence[Strategy],
+    steps: Sequence[Step],
+    *,
+    seed: int = DEFAULT_SEED,
+    topic: str = DEFAULT_TOPIC,
+    grouped: bool | None = None,
+) -> RouteCounts:
+    """Count everything. records: key binary (null: none), bytes bigint, and ordinal bigint where changes have an `at`; with ordinals
+    keyless records are placed one by one. seed, topic: of the lab that this is compared with. grouped: which way; None: by a sample.
+
+    Raises CommandError where a lane refuses a change of the history.
+    """
+    tables = [strategy.routes(steps, seed=seed, topic=topic) for strategy in strategies]
+    plan = _plan(strategies, tables)
+    ats = sorted({step.at for step in steps[1:] if step.at is not None})
+    if grouped is None:
+        grouped = bool(ats) or _keys_repeat(records)
+    path = "grouped" if grouped or ats else "distinct"
+    counted = _grouped(records, plan.maps, ats) if path == "grouped" else _distinct(records, plan.maps)
+    counts, odd = _collected(counted, plan.maps, len(ats) + 1)
+    sequence = _keyless_sequence(records, ats, int(odd[0, :, 1].sum()), strategies)
+    until, before = _places(steps, ats)
+    out: list[StrategyCounts] = []
+    for strategy, history, place, owners in zip(strategies, tables, plan.places, plan.owners, strict=True):
+        if place is None:
+            out.append(_strategy_counts(strategy, history, None, None, odd[0, :, None, 1:], until, before))
+            continue
+        no_key = keyless.by_unit(strategy.model, plan.maps[place], odd[0, :, 1:], sequence, seed)
+        out.append(_strategy_counts(strategy, history, owners, counts[place], no_key, until, before))
+    keys, keyed, keyed_bytes = counts[0].sum(axis=(0, 1)).tolist()
+    no_key, no_key_bytes = odd[0, :, 1:].sum(axis=0).tolist()
+    return RouteCounts(
+        records=keyed + no_key, bytes=keyed_bytes + no_key_bytes, keys=keys, no_key=no_key, no_key_bytes=no_key_bytes,
+        empty_key=int(odd[1, :, 1].sum()), keyless_exact=no_key == 0 or sequence is not None or not _needs_order(strategies),
+        path=path, strategies=out,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """maps: none twice. places: strategy -> number of its map, None where no key has an owner. owners: strategy -> owners[step, unit]."""
+
+    maps: list[UnitMap]
+    places: list[int | None]
+    owners: list[NDArray[np.int16] | None]
+
+
+def _plan(strategies: Sequence[Strategy], tables: Sequence[list[RouteTable]]) -> _Plan:
+    maps: list[UnitMap] = []
+    plan = _Plan(maps, [], [])
+    same: dict[tuple[str, int, int], int] = {}  # strategies that share by the same partitions are counted once
+    for strategy, history in zip(strategies, tables, strict=True):
+        if strategy.hash is None:
+            plan.places.append(None)
+            plan.owners.append(None)
+            continue
+        units, owners = unit_map(strategy.hash, history)
+        key = (strategy.hash, units.rule.mask, units.count if history[0].kind == "modulo" else -1 - len(maps))
+        if key not in same:
+            same[key] = len(maps)
+            maps.append(units)
+        plan.places.append(same[key])
+        plan.owners.append(owners)
+    if not maps:
+        maps.append(ONE_UNIT)
+    return plan
+
+
+def _keys_repeat(records: DataFrame) -> bool:
+    """Whether grouping by key will shrink the workload, by the share of different keys among the first ones."""
+    sample = [row[0] for row in records.where("key is not null").select(F.xxhash64("key")).take(SAMPLE_KEYS)]
+    return len(sample) < SAMPLE_KEYS or len(set(sample)) < DISTINCT_SHARE * len(sample)
+
+
+def _place(ats: Sequence[int]) -> Column:
+    """The stretch that a record is in: how many changes come at or before it."""
+    if not ats:
+        return F.lit(0)
+    return F.size(F.filter(F.array(*(F.lit(at) for at in ats)), lambda at: at <= F.col("ordinal")))
+
+
+def _grouped(records: DataFrame, maps: Sequence[UnitMap], ats: Sequence[int]) -> DataFrame:
+    counted = (F.count(F.lit(1)).alias("records"), F.sum("bytes").alias("bytes"))
+    if ats:
+        rows = records.groupBy("key", _place(ats).alias("place")).agg(*counted)
+        is_first = (F.col("place") == F.min("place").over(Window.partitionBy("key"))).cast("bigint")
+    else:
+        rows = records.groupBy("key").agg(*counted).withColumn("place", F.lit(0))
+        is_first = F.lit(1).cast("bigint")
+    rows = rows.select("key", F.col("place").cast("int").alias("place"), is_first.alias("is_first"), "records", "bytes")
+    return rows.mapInArrow(route_tasks.count_grouped(maps, len(ats) + 1), route_tasks.COUNTS_SQL)
+
+
+def _distinct(records: DataFrame, maps: Sequence[UnitMap]) -> DataFrame:
+    shards = records.select("key", "bytes").mapInArrow(route_tasks.count_rows(maps), route_tasks.SHARDS_SQL)
+    in_order = shards.repartition("shard").sortWithinPartitions("shard")
+    return in_order.mapInArrow(route_tasks.count_shards(maps), route_tasks.COUNTS_SQL)
+
+
+def _collected(counted: DataFrame, maps: Sequence[UnitMap], places: int) -> tuple[list[Int64s], Int64s]:
+    """counts[map][place, unit, (keys, records, bytes)], and the same of records without key [0] and with an empty one [1]."""
+    rows = counted.groupBy("map", "unit").agg(*(F.sum(name).alias(name) for name in ("keys", "records", "bytes"))).toArrow()
+    numbers = np.stack([rows.column(name).to_numpy() for name in ("keys", "records", "bytes")], axis=1).astype(np.int64)
+    which, at = rows.column("map").to_numpy(), rows.column("unit").to_numpy()
+    counts = [np.zeros((places * units.count, 3), np.int64) for units in maps]
+    for number, array in enumerate(counts):
+        mine = which == number
+        array[at[mine]] = numbers[mine]
+    odd = np.zeros((2, places, 3), np.int64)
+    for row, number in enumerate((route_tasks.NO_KEY, route_tasks.EMPTY_KEY)):
+        mine = which == number
+        odd[row, at[mine]] = numbers[mine]
+    return [array.reshape(places, -1, 3) for array in counts], odd
+
+
+def _needs_order(strategies: Sequence[Strategy]) -> bool:
+    return any(strategy.model in ("kafka", "tubemq") for strategy in strategies)
+
+
+def _keyless_sequence(
+    records: DataFrame, ats: Sequence[int], count: int, strategies: Sequence[Strategy]
+) -> tuple[Int64s, Int64s] | None:
+    """Place and bytes of each record without a key, in order; None where the order is unknown, they are too many, or nobody asks."""
+    if not 0 < count <= keyless.SEQUENCE_MAX or "ordinal" not in records.columns or not _needs_order(strategies):
+        return None
+    rows = records.where("key is null").select("ordinal", _place(ats).alias("place"), "bytes").toArrow()
+    order = np.argsort(rows.column("ordinal").to_numpy(), kind="stable")
+    return rows.column("place").to_numpy().astype(np.int64)[order], rows.column("bytes").to_numpy().astype(np.int64)[order]
+
+
+def _places(steps: Sequence[Step], ats: Sequence[int]) -> tuple[list[int], list[int]]:
+    """How many stretches each step counts up to its end, and how many lie before its change."""
+    if not ats:
+        return [1] * len(steps), [1] * len(steps)
+    before = [0 if step.at is None else ats.index(step.at) + 1 for step in steps]
+    return [*before[1:], len(ats) + 1], before
+
+
+def _strategy_counts(
+    strategy: Strategy,
+    tables: list[RouteTable],
+    owners: NDArray[np.int16] | None,
+    counts: Int64s | None,
+    no_key: Int64s,
+    until: Sequence[int],
+    before: Sequence[int],
+) -> StrategyCounts:
+    """From counts by unit to counts by consumer. owners: [step, unit]; counts: [place, unit, (keys, records, bytes)], with keys only;
+    no_key: [place, unit, (records, bytes)] of records without one."""
+    names = tables[-1].names
+    shares = np.zeros((len(tables), len(names) + 1, 3), np.int64)  # the last column is nobody's
+    moved, total = np.zeros((len(tables), 3), np.int64), np.zeros(len(tables), np.int64)
+    if owners is not None and counts is not None:
+        so_far = np.concatenate([np.zeros((1, *counts.shape[1:]), np.int64), np.cumsum(counts, axis=0)])
+        with_keyless = counts.copy()
+        with_keyless[:, :, 1:] += no_key
+        all_so_far = np.concatenate([so_far[:1], np.cumsum(with_keyless, axis=0)])
+        for step in range(len(tables)):
+            np.add.at(shares[step], owners[step], all_so_far[until[step]])  # owner -1 is the last column
+            if step:
+                seen = so_far[before[step]]
+                moved[step] = seen[owners[step] != owners[step - 1]].sum(axis=0)
+                total[step] = seen[:, 0].sum()
+    return StrategyCounts(
+        strategy=strategy, tables=tables, names=names, keys=shares[:, :-1, 0], records=shares[:, :-1, 1], bytes=shares[:, :-1, 2],
+        nobody=shares[:, -1, [1, 2, 0]], keys_moved=moved[:, 0], keys_total=total, records_moved=moved[:, 1], bytes_moved=moved[:, 2],
+    )  # fmt: skip

@@ -1,0 +1,90 @@
+"""Units: the smallest pieces of a hash space that never part, whatever the step. Counting by unit once tells everything about all steps.
+
+    step 0   |------------ c1 ------------|---------- c2 ----------|
+    step 1   |----- c1 -----|--- c3 ------|---------- c2 ----------|
+    units    |      0       |      1      |           2            |      keys[unit], records[unit], bytes[unit]: counted once
+    step 1's move: unit 1 went from c1 to c3, so keys[1] keys have moved
+
+For models with partitions a unit is a partition. Several consumers at one ring point split its slots by slot mod their number; there a
+unit is what is left of such a cell at one remainder.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import lcm
+
+import numpy as np
+from numpy.typing import NDArray
+
+from broker_core.pipeline.strategies.base import Int64s, RouteTable, SlotRule
+
+Int32s = NDArray[np.int32]
+BUCKETS_PER_CELL = 4
+"""A look-up then meets one cell, seldom two."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnitMap:
+    """From a hash to a unit, as arrays that the kernels take.
+
+    hash: which hash. rule: hash -> slot. uppers: inclusive upper bound of each cell, ascending, the last one the highest slot; empty where
+    the slot itself is the unit. first_units: of each cell. parts: units of each cell, 1 but at shared points. buckets: slot >> shift -> the
+    first cell that can hold it. count: units.
+    """
+
+    hash: str
+    rule: SlotRule
+    uppers: Int64s
+    first_units: Int32s
+    parts: Int32s
+    buckets: Int32s
+    shift: int
+    count: int
+
+
+_NONE = np.zeros(0, np.int32)
+ONE_UNIT = UnitMap("murmur3", SlotRule(0), np.zeros(0, np.int64), _NONE, _NONE, _NONE, 0, 1)
+"""All keys as one: to count them where no strategy tells them apart."""
+
+
+def unit_map(hash_name: str, tables: Sequence[RouteTable]) -> tuple[UnitMap, NDArray[np.int16]]:
+    """The units of a history, and who owns each of them in each step: owners[step, unit], -1 for nobody. All tables are of one kind."""
+    first = tables[0]
+    if first.kind == "modulo":
+        units = UnitMap(hash_name, first.rule, np.zeros(0, np.int64), _NONE, _NONE, _NONE, 0, len(first.owners))
+        return units, np.stack([table.owners for table in tables])
+    uppers = np.unique(np.concatenate([*(table.bounds for table in tables), [first.space - 1]])).astype(np.int64)
+    slices = [np.searchsorted(table.bounds, uppers) % len(table.bounds) for table in tables]
+    parts = _parts(tables, slices, len(uppers))
+    first_units = np.concatenate([[0], np.cumsum(parts)[:-1]]).astype(np.int32)
+    shift, buckets = _buckets(uppers, first.space)
+    units = UnitMap(hash_name, first.rule, uppers, first_units, parts, buckets, shift, int(parts.sum()))
+    cells = np.repeat(np.arange(len(uppers)), parts)
+    remainders = np.arange(units.count) - first_units[cells]
+    return units, np.stack([_owners(table, at[cells], remainders) for table, at in zip(tables, slices, strict=True)])
+
+
+def _parts(tables: Sequence[RouteTable], slices: Sequence[Int64s], count: int) -> Int32s:
+    """Units of each cell: as many as all the ways of sharing it need, so that each remainder has one owner in every step."""
+    parts = np.ones(count, np.int32)
+    for table, at in zip(tables, slices, strict=True):
+        owners = table.owners[at]
+        for cell in np.flatnonzero(owners <= -2).tolist():
+            parts[cell] = lcm(int(parts[cell]), len(table.shared[-2 - int(owners[cell])]))
+    return parts
+
+
+def _owners(table: RouteTable, slices: Int64s, remainders: Int64s) -> NDArray[np.int16]:
+    owners = table.owners[slices]
+    for unit in np.flatnonzero(owners <= -2).tolist():
+        holders = table.shared[-2 - int(owners[unit])]
+        owners[unit] = holders[int(remainders[unit]) % len(holders)]
+    return owners
+
+
+def _buckets(uppers: Int64s, space: int) -> tuple[int, Int32s]:
+    """The shift and, for each bucket of 2**shift slots, the first cell that reaches into it."""
+    bits = (space - 1).bit_length()
+    shift = max(0, bits - (BUCKETS_PER_CELL * len(uppers)).bit_length())
+    first_slots = np.arange(((space - 1) >> shift) + 1, dtype=np.int64) << shift
+    return shift, np.searchsorted(uppers, first_slots).astype(np.int32)

@@ -1,0 +1,15 @@
+"""One Spark for all tests of the pipeline: it takes seconds to start."""
+
+from collections.abc import Iterator
+
+import pytest
+from pyspark.sql import SparkSession
+
+from broker_core.pipeline.session import spark_open, spark_stop
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    session = spark_open(work_dir=tmp_path_factory.mktemp("spark"), master="local[2]", driver_memory="2g", shuffle_partitions=2)
+    yield session
+    spark_stop(session)
