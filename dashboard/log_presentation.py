@@ -47,6 +47,7 @@ def log_context(folder: Json, words: Words) -> Json:
         "settings": [
             {"name": name, "title": name.replace("_", "."), "value": folder["settings"][name], "unit": unit, "about": about}
             for name, unit, about in SETTINGS
+            if name in folder["settings"]
         ],
     }
 

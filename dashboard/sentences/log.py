@@ -51,7 +51,10 @@ LOG = {
     "log.deleted.retention_ms": _("Segment {base_offset} was cut off by retention.ms."),
     "log.deleted.start_offset": _("Segment {base_offset} was cut off: the log starts behind it."),
     "log.compacted.cleaned": _("Segment {base_offset} was compacted."),
-    "log.damage.zeros": _("Segment {segment}: only zeros from byte {position}."),
+    "log.hollow": _(
+        "{count?One segment holds|{count} segments hold} only zeros from some byte on: sparse files, whose records are not there."
+    ),
+    "log.counting": _("The records are still being counted."),
     "log.damage.cut": _("Segment {segment}: the batch at byte {position} is cut off."),
     "log.damage.no_batch": _("Segment {segment}: what stands at byte {position} is no batch."),
     "log.damage.old_format": _("Segment {segment}: messages of an older format from byte {position}."),

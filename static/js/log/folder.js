@@ -71,7 +71,7 @@ function waiting(shapes, list, say) {
 }
 
 function openEnd(shapes, folder, end, width) {
-  const x = round(end), leo = number(folder.end_offset);
+  const x = round(end), leo = folder.end_offset === null ? "" : number(folder.end_offset);
   shapes.push({ id: "room", tag: "path", d: `M${x} ${TOP + 0.5}h${round(width)}M${x} ${FOOT + 0.5}h${round(width)}`, class: "open" });
   shapes.push({ id: "leo", tag: "text", x: x + 8, y: TOP + 20, class: "m", text: "LEO" });
   shapes.push({ id: "leo-no", tag: "text", x: x + 8, y: TOP + 38, class: "n", text: leo });
@@ -79,7 +79,7 @@ function openEnd(shapes, folder, end, width) {
 
 // The flag stands at the high watermark; its words are on the left, where the log is. Answers how far left they reach.
 function flag(shapes, folder, list) {
-  const at = offsetAt(list, folder.high_watermark);
+  const at = folder.high_watermark === null ? null : offsetAt(list, folder.high_watermark);
   if (at === null) return Infinity;
   const x = round(at), text = number(folder.high_watermark);
   shapes.push({ id: "hw-pole", tag: "path", d: `M${x} ${TOP}V14`, class: "pole" });
@@ -116,6 +116,7 @@ function retention(shapes, folder, list, flagLeft, say, words) {
 function damages(shapes, list, say) {
   for (const { segment, x, width } of list) {
     (segment.damage ?? []).forEach(({ kind, position, bytes }, place) => {
+      if (kind === "zeros") return;                       // a sparse file is not broken
       const left = x + (width * Math.min(position, segment.bytes)) / Math.max(1, segment.bytes), wide = (width * Math.min(bytes, segment.bytes - position)) / Math.max(1, segment.bytes);
       shapes.push({
         id: `damage-${segment.base_offset}-${segment.state}-${place}`, tag: "rect", x: round(left), y: TOP + 2, width: Math.max(3, round(wide)), height: TALL - 3, class: "damage",

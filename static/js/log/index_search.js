@@ -5,7 +5,7 @@ import { draw, round } from "../draw.js";
 import { number } from "../say.js";
 import { figuresWidth } from "./format.js";
 
-const ROW = 9, ROWS_HIGH = 100, TOP = 12, BOX = 28, BAR = 34, FUNNEL = 26;
+const ROW = 9, TOP = 12, ZOOM = 12, ZOOM_AT = 12, BOX = 28, BAR = 34, FUNNEL = 26;
 
 // The slots that are still possible before each probe, and the slot looked at.
 export function narrowing({ entries, probes }) {
@@ -18,12 +18,30 @@ export function narrowing({ entries, probes }) {
   });
 }
 
-const pitch = (step) => Math.max(4, Math.min(ROW, ROWS_HIGH / Math.max(1, step.probes.length)));
-const searchHeight = (step) => (step.probes.length ? TOP + step.probes.length * pitch(step) + 10 : TOP);
+// The same with the row's place, and from and to: the slots that the row spreads over. What has become too narrow to see is spread anew.
+export function searchRows(step) {
+  let from = 0, to = step.entries - 1, y = TOP;
+  return narrowing(step).map((look) => {
+    const isZoom = (look.high - look.low + 1) * ZOOM_AT < to - from + 1;
+    const before = { from, to };
+    if (isZoom) {
+      [from, to] = [look.low, look.high];
+      y += ZOOM;
+    }
+    const row = { ...look, from, to, y, before: isZoom ? before : null };
+    y += ROW;
+    return row;
+  });
+}
+
+function searchHeight(step) {
+  const last = searchRows(step).at(-1);
+  return last ? last.y + ROW + 10 : TOP;
+}
 
 export function heightOf(step) {
   if (!step.around.length) return TOP + BAR + FUNNEL;
-  return Math.round(searchHeight(step) + (step.kind === "time" ? BOX + 18 : BOX + 38 + BAR + FUNNEL));
+  return Math.round(searchHeight(step) + (step.kind === "time" ? BOX + 30 : BOX + 38 + BAR + FUNNEL));
 }
 
 // context: {width, probes: how many are shown, isResult, gap: {from, to} of the scan, segmentBytes, say}
@@ -37,12 +55,15 @@ export function layout(step, context) {
 }
 
 function search(shapes, step, { width, probes, isResult }) {
-  const x = (slot) => (slot * width) / Math.max(1, step.entries), tall = pitch(step);
-  narrowing(step).slice(0, probes).forEach(({ low, high, slot }, row) => {
-    const y = TOP + row * tall, isLast = row === probes - 1 && !isResult;
-    shapes.push({ id: `range-${row}`, tag: "rect", x: round(x(low)), y: round(y), width: Math.max(1, round(x(high + 1) - x(low))), height: round(tall - 2), class: "range" });
-    const wide = Math.max(3, x(slot + 1) - x(slot));
-    shapes.push({ id: `probe-${row}`, tag: "rect", x: round(Math.min(width - wide, x(slot))), y: round(y), width: round(wide), height: round(tall - 2), class: isLast ? "ink" : "probe" });
+  searchRows(step).slice(0, probes).forEach(({ low, high, slot, from, to, y, before }, row) => {
+    const isLast = row === probes - 1 && !isResult, inRow = (at, span) => ((at - span.from) * width) / (span.to - span.from + 1);
+    const x = (at) => inRow(at, { from, to }), wide = Math.max(3, x(slot + 1) - x(slot));
+    if (before) {
+      const [left, right] = [round(inRow(low, before)), round(Math.max(inRow(low, before) + 1, inRow(high + 1, before)))];
+      shapes.push({ id: `zoom-${row}`, tag: "path", d: `M${left} ${y - ZOOM - 1}L0.5 ${y - 2}M${right} ${y - ZOOM - 1}L${width - 0.5} ${y - 2}`, class: "funnel" });
+    }
+    shapes.push({ id: `range-${row}`, tag: "rect", x: round(x(low)), y, width: Math.max(1, round(x(high + 1) - x(low))), height: ROW - 2, class: "range" });
+    shapes.push({ id: `probe-${row}`, tag: "rect", x: round(Math.min(width - wide, x(slot))), y, width: round(wide), height: ROW - 2, class: isLast ? "ink" : "probe" });
   });
 }
 

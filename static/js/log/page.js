@@ -15,13 +15,13 @@ import { createRoving } from "./roving.js";
 import { createSettings } from "./settings_form.js";
 import { cleanTable, folderTable, writeTable } from "./tables.js";
 import { createUpload } from "./upload.js";
-import { damages, settingsLine, sub, turning } from "./words.js";
+import { remarks, settingsLine, sub, turning } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
-const FOLDER_LEAST = 640, CLEAN_LEAST = 560, TURNINGS_SHOWN = 3, EPOCH_MS = 1e11, COUNTDOWN_MS = 1000;
+const FOLDER_LEAST = 640, CLEAN_LEAST = 560, TURNINGS_SHOWN = 3, EPOCH_MS = 1e11, COUNT_AGAIN_MS = 1000;
 const main = $("main"), query = new URLSearchParams(location.search), notice = createNotice($("notice"));
 
-let folder = JSON.parse($("folder-data").textContent), clean = null, arrivedAt = performance.now(), asked = 0, isAsking = false;
+let folder = JSON.parse($("folder-data").textContent), clean = null, asked = 0, isAsking = false;
 const chosen = {
   topic: query.get("topic"), partition: query.get("partition"),
   settings: Object.fromEntries(SETTINGS.filter((name) => query.has(name)).map((name) => [name, query.get(name)])),
@@ -54,7 +54,7 @@ function drawWords() {
   const rows = files.map(({ name, bytes: count }) => [name, number(count)]);
   writeTable($("files"), { head: [say("log.file_name"), say("log.file_bytes")], rows, offsets: rows.map(() => null) });
   drawTurning();
-  $("damage").replaceChildren(...damages(folder, say).map((text) => Object.assign(document.createElement("li"), { textContent: text })));
+  $("damage").replaceChildren(...remarks(folder, say).map(([textContent, isDamage]) => Object.assign(document.createElement("li"), { textContent, className: isDamage ? "wrong" : "m" })));
   if (!$("settings-line")) return;
   $("settings-line").replaceChildren(...settingsLine(folder, words()).map((text) => Object.assign(document.createElement("span"), { textContent: text })));
 }
@@ -65,22 +65,21 @@ function drawTurning() {
   const list = texts.length ? texts : [["", say("log.turning_none")]];
   if ($("turning").textContent === list.flat().join("")) return;
   $("turning").replaceChildren(...list.map(([time, text]) => {
-    const item = document.createElement("li"), when = item.appendChild(document.createElement("span"));
+    const item = document.createElement("li"), when = document.createElement("span");
     when.className = "n m";
     when.textContent = time;
-    item.append(text);
+    item.append(...(time ? [when] : []), text);
     return item;
   }));
 }
 
-// What waits for deletion counts down between two readings by the page's own clock, as fast as the lab runs.
 function take(answer) {
   folder = answer;
-  arrivedAt = performance.now();
   settings?.write(folder.settings);
   drawWords();
   drawFolder();
   address();
+  if (folder.reading) setTimeout(grown, COUNT_AGAIN_MS);
 }
 
 async function refresh() {
@@ -164,6 +163,8 @@ function drawClean() {
 
 for (const name of ["topic", "partition"]) {
   $(name)?.addEventListener("change", async () => {
+    const opened = folder.partitions.find(({ partition, log }) => log && name === "partition" && String(partition) === $(name).value);
+    if (opened) return location.assign(page.log.page.replace("{id}", opened.log));
     const before = { ...chosen };
     chosen[name] = $(name).value;
     if (name === "topic") chosen.partition = null;
@@ -194,7 +195,7 @@ $("settings-open")?.addEventListener("click", () => {
   const isOpen = $("settings").hidden;
   $("settings").hidden = !isOpen;
   $("settings-open").setAttribute("aria-expanded", String(isOpen));
-  if (isOpen) $("segment_bytes").focus();
+  if (isOpen) $("settings").querySelector("input").focus();
 });
 
 const upload = createUpload($("open-dialog"), { page, say, onLanguage });
@@ -249,6 +250,7 @@ function showFresh({ state, ms }) {
 onLanguage(redraw);
 addEventListener("resize", redraw);
 redraw();
+if (folder.reading) setTimeout(grown, COUNT_AGAIN_MS);
 if (page.log.socket) {
   watchLab({ url: page.log.socket, rig: page.log.rig, partition: () => String(folder.partition), onGrown: grown, onFresh: showFresh });
 }

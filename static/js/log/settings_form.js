@@ -18,7 +18,7 @@ export function fieldError(input, text) {
 
 // onApply(settings): a promise; it may refuse with {fields}. Settings hold only what differs from the lab's own.
 export function createSettings(form, { say, defaults, onApply, onFault }) {
-  const inputs = new Map(SETTINGS.map((name) => [name, form.querySelector(`#${name}`)]));
+  const inputs = new Map(SETTINGS.map((name) => [name, form.querySelector(`#${name}`)]).filter(([, input]) => input));
 
   function write(settings) {
     for (const [name, input] of inputs) if (document.activeElement !== input) input.value = settings[name];

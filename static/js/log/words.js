@@ -15,10 +15,11 @@ export function sub(folder, say) {
 // The settings in one line, under Kafka's own names.
 export function settingsLine({ settings }, words) {
   const limit = (value, write) => (value < 0 ? words["log.no_limit"] : write(value));
-  return [
-    `segment.bytes ${size(settings.segment_bytes)}`, `index.interval.bytes ${size(settings.index_interval_bytes)}`,
-    `retention.bytes ${limit(settings.retention_bytes, size)}`, `retention.ms ${limit(settings.retention_ms, (ms) => duration(ms, words))}`,
-  ];
+  const writers = {
+    segment_bytes: size, index_interval_bytes: size, retention_bytes: (value) => limit(value, size),
+    retention_ms: (value) => limit(value, (ms) => duration(ms, words)),
+  };
+  return Object.entries(writers).filter(([name]) => name in settings).map(([name, write]) => `${name.replaceAll("_", ".")} ${write(settings[name])}`);
 }
 
 const pair = (row, kind) => (kind === "time" ? `<${row.timestamp}, ${row.offset}>` : `<${row.offset}, ${row.position}>`);
@@ -67,9 +68,16 @@ export function message(lookup, folder, say) {
   return say(MESSAGES.has(lookup.message) ? `log.message.${lookup.message}` : "log.message.other", params);
 }
 
-// What is wrong with the files, one line each.
-export const damages = (folder, say) => folder.segments.flatMap((segment) =>
-  (segment.damage ?? []).map(({ kind, position, detail }) => say(`log.damage.${kind}`, { segment: segment.base_offset, position }) + (detail ? ` (${detail})` : "")));
+// What is odd about the files: [text, whether it is damage]. Zeros are told once: a sparse file is not broken.
+export function remarks(folder, say) {
+  const all = folder.segments.flatMap((segment) => (segment.damage ?? []).map((damage) => ({ ...damage, base_offset: segment.base_offset })));
+  const hollow = new Set(all.filter(({ kind }) => kind === "zeros").map(({ base_offset }) => base_offset)).size;
+  const list = all.filter(({ kind }) => kind !== "zeros").map(({ kind, position, detail, base_offset }) =>
+    [say(`log.damage.${kind}`, { segment: base_offset, position }) + (detail ? ` (${detail})` : ""), true]);
+  if (hollow) list.push([say("log.hollow", { count: hollow }), false]);
+  if (folder.reading) list.push([say("log.counting"), false]);
+  return list;
+}
 
 export function turning(event, say) {
   return say(`log.${event.kind}.${event.reason}`, { base_offset: event.base_offset });

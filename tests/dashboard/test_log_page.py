@@ -1,0 +1,46 @@
+"""The log page: server and browser write the same words of a folder, and both languages have them all."""
+
+import gzip
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from dashboard.log_presentation import log_context, size
+from dashboard.sentences import PAGES, catalogue
+
+ROOT = Path(__file__).parents[2]
+ANSWERS = json.loads(gzip.decompress((ROOT / "tests/js/fixtures/log.json.gz").read_bytes()))
+EMPTY = {**ANSWERS["folder"], "segments": [], "bytes": 0, "start_offset": 0, "end_offset": 0}
+
+
+@pytest.mark.parametrize("language", ["en", "zh-hans"])
+@pytest.mark.parametrize("folder", [ANSWERS["folder"], ANSWERS["article"], EMPTY], ids=["lab", "article", "empty"])
+def test_server_and_browser_write_the_same(folder: dict, language: str) -> None:
+    words = catalogue("log")[language]
+    asked = json.dumps({"folder": folder, "words": words})
+    answer = subprocess.run(
+        ["node", str(ROOT / "tests/js/log_words.mjs")], input=asked, capture_output=True, text=True, check=True, encoding="utf-8"
+    )
+    shown = log_context(folder, words)
+    assert json.loads(answer.stdout) == {"sub": shown["sub"], "table": shown["table"]}
+
+
+def test_only_settings_that_the_log_has_are_fields() -> None:
+    words = catalogue("log")["en"]
+    names = ["segment_bytes", "index_interval_bytes", "retention_bytes", "retention_ms"]
+    assert [field["name"] for field in log_context(ANSWERS["folder"], words)["settings"]] == names
+    assert [field["name"] for field in log_context(ANSWERS["article"], words)["settings"]] == names[2:]
+
+
+def test_words_of_the_page_travel_with_this_page_alone() -> None:
+    own = set(PAGES["log"])
+    assert own <= set(catalogue("log")["en"])
+    assert not own & set(catalogue("stage")["en"])
+
+
+def test_sizes_have_three_digits() -> None:
+    assert [size(count) for count in (0, 999, 1000, 16_331, 278_255_892, 1_073_741_513)] == [
+        "0\u202fB", "999\u202fB", "1.00\u202fkB", "16.3\u202fkB", "278\u202fMB", "1.07\u202fGB",
+    ]  # fmt: skip

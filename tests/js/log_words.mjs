@@ -1,0 +1,10 @@
+// Reads {folder, words} from standard input and prints what the log page writes: for the test that holds it against log_presentation.py.
+import { readFileSync } from "node:fs";
+
+import { speaker } from "../../static/js/say.js";
+import { folderTable } from "../../static/js/log/tables.js";
+import { sub } from "../../static/js/log/words.js";
+
+const { folder, words } = JSON.parse(readFileSync(0, "utf8"));
+const { head, rows } = folderTable(folder, speaker(words));
+process.stdout.write(JSON.stringify({ sub: sub(folder, speaker(words)), table: { head, rows } }));
