@@ -4,6 +4,7 @@ The workload is the sample by key that the study's timed measures ran on (`sampl
 The script orders one change after another, at times spread so that a person can watch; it goes through the journal like anybody's orders.
 """
 
+import secrets
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -131,10 +132,12 @@ def _at_rate(sample: Json, left_out: list[str]) -> Json:
 
 def _script(changes: list[tuple[int, str, str]]) -> list[Json]:
     """(virtual time, kind, consumer) as commands that the lab gives itself at their time."""
+    # Ids that nobody can use up before.
+    study = f"study:{secrets.token_hex(6)}"
     return [
         {
             "at_us": at_us,
-            "body": {"command_id": f"study:{place}", "kind": kind, "rig": "all", "consumer": consumer,
+            "body": {"command_id": f"{study}:{place}", "kind": kind, "rig": "all", "consumer": consumer,
                      "args": {"count": 1} if kind == "join" else {}},
         }
         for place, (at_us, kind, consumer) in enumerate(changes, start=1)

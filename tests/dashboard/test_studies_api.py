@@ -1,0 +1,297 @@
+"""Studies by the API: whose they are, what is refused at which field, where they stand in the queue, and their files."""
+
+import csv
+import io
+import json
+import os
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from dashboard import services as lab_services
+from dashboard.access import token_hash
+from dashboard.models import Study
+from dashboard.studies import ledger, reasons, selectors, services
+from dashboard.studies.folders import folder_path
+from dashboard.studies.job import study_folder
+from tests.dashboard.studies import waiting
+
+pytestmark = pytest.mark.django_db
+
+TOKEN = "a-program-of-these-tests"
+OWNER = token_hash(TOKEN)
+REQUEST = {
+    "source": {"kind": "uniform", "keys": 100, "records": 1_000, "seed": 7},
+    "strategies": ["pulsar.consistent_hash", "kafka.range:partitions=12"],
+    "history": {"kind": "given", "start": 2, "changes": [{"kind": "join", "consumer": "c3", "at": None}]},
+}
+
+
+@pytest.fixture(autouse=True)
+def run_dir(settings: Any, tmp_path: Path) -> Path:
+    settings.RUN_DIR = tmp_path
+    return tmp_path
+
+
+def call(method: str, path: str, body: Any = None, token: str | None = TOKEN, **headers: str) -> Any:
+    given = {"Authorization": f"Bearer {token}"} if token else {}
+    data = {"data": json.dumps(body), "content_type": "application/json"} if method == "POST" else {}
+    return getattr(Client(), method.lower())(path, headers={**given, **headers}, **data)
+
+
+def start(**changes: Any) -> Any:
+    return call("POST", "/api/studies/", {**REQUEST, **changes})
+
+
+# -- starting ----------------------------------------------------------------------------------------------------------
+
+
+def test_study_is_queued_for_whoever_asked() -> None:
+    answer = start(name="mine")
+    assert answer.status_code == 201, answer.content
+    study = answer.json()
+    assert (study["name"], study["state"], study["mine"], study["progress"]["place"]) == ("mine", "queued", True, 1)
+    assert set(study["request"]["weights"]) == set(selectors.TERMS), "what was left out is filled in"
+    assert call("GET", f"/api/studies/{study['id']}/", token=None).json()["mine"] is False
+    assert [entry["id"] for entry in call("GET", "/api/studies/").json()["studies"]] == [study["id"]]
+    assert call("GET", "/api/studies/", token=None).json() == {"studies": []}
+
+
+def test_program_without_a_token_is_given_one_that_commands_its_study() -> None:
+    study = call("POST", "/api/studies/", REQUEST, token=None).json()
+    cancel = f"/api/studies/{study['id']}/cancel/"
+    assert call("POST", cancel, {}).status_code == 403
+    assert call("POST", cancel, {}, token=study["owner_token"]).json()["state"] == "cancelled"
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"source": None}, "source"),
+        ({"source": "flights"}, "source"),
+        ({"source": {"kind": "poison"}}, "source.kind"),
+        ({"source": {}}, "source.kind"),
+        ({"source": {"kind": "csv", "path": "/etc/passwd", "key": "x"}}, "source.path"),
+        ({"source": {"kind": "csv", "key": "x"}}, "source.upload"),
+        ({"source": {"kind": "csv", "upload": ["a"], "key": "x"}}, "source.upload"),
+        ({"source": {"kind": "uniform", "keys": -1}}, "source.keys"),
+        ({"source": {"kind": "lab", "scenario": {}}}, "source.scenario"),
+        ({"source": {"kind": "lab", "more": 1}}, "source.more"),
+        ({"strategies": []}, "strategies"),
+        ({"strategies": ["nats.random"]}, "strategies.0"),
+        ({"history": {"kind": "given", "start": 0}}, "history.start"),
+        ({"history": {"kind": "chaos"}}, "history.kind"),
+        ({"service": {"rate": "fast"}}, "service.rate"),
+        ({"weights": {"skew": -1}}, "weights.skew"),
+        ({"live": 1}, "live"),
+        ({"nonsense": 1}, "nonsense"),
+    ],
+)
+def test_wrong_request_is_refused_at_its_field_in_both_languages(changes: Any, field: str) -> None:
+    english = start(**changes)
+    assert english.status_code == 400, english.content
+    assert list(english.json()["fields"]) == [field]
+    chinese = call("POST", "/api/studies/", {**REQUEST, **changes}, **{"Accept-Language": "zh-hans"}).json()["fields"][field][0]
+    assert chinese != english.json()["fields"][field][0] and any("\u4e00" <= letter <= "\u9fff" for letter in chinese)
+    assert not Study.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("source", "field"),
+    [({"kind": "csv", "upload": "nobody", "key": "x"}, "source.upload"), ({"kind": "lab", "lab": "nobody"}, "source.lab"),
+     ({"kind": "folder", "name": "nowhere/x.csv", "key": "x"}, "source.name")],
+)  # fmt: skip
+def test_data_that_is_not_there_is_a_404_at_its_field(source: Any, field: str) -> None:
+    answer = start(source=source)
+    assert answer.status_code == 404 and list(answer.json()["fields"]) == [field]
+
+
+def test_labs_history_and_records_come_from_the_lab() -> None:
+    lab = lab_services.lab_open(request={"workload": {"kind": "uniform", "keys": 50, "rate": 20}, "consumers": 5}).lab
+    study = start(source={"kind": "lab", "lab": lab.pk, "records": 500}, history={"kind": "lab", "lab": lab.pk}).json()
+    assert study["request"]["source"] == {"kind": "lab", "lab": lab.pk, "records": 500}
+    assert (study["request"]["history"]["start"], study["request"]["history"]["rate"]) == (5, 20)
+
+
+def test_too_many_waiting_studies_are_refused(settings: Any) -> None:
+    settings.STUDIES_WAITING_OWNER_MAX = 2
+    assert [start().status_code for _ in range(3)] == [201, 201, 429]
+
+
+def test_oldest_finished_study_makes_room(settings: Any) -> None:
+    settings.STUDIES_OWNER_MAX = 2
+    old, _other = (waiting(OWNER, state=Study.State.DONE, created_at=timezone.now() - timedelta(days=days)) for days in (2, 1))
+    study_folder(old.pk).mkdir(parents=True)
+    assert start().status_code == 201
+    assert not Study.objects.filter(pk=old.pk).exists() and not study_folder(old.pk).exists()
+
+
+# -- the queue ---------------------------------------------------------------------------------------------------------
+
+
+def test_places_are_those_of_the_turns_to_come() -> None:
+    waiting("bob", state=Study.State.DONE, started_at=timezone.now())
+    bob, ann_1, ann_2 = waiting("bob"), waiting("ann"), waiting("ann")
+    places = {study.pk: selectors.study_progress(study)["place"] for study in (bob, ann_1, ann_2)}
+    assert places == {ann_1.pk: 1, bob.pk: 2, ann_2.pk: 3}
+    assert [ledger.study_order()] == [[ann_1.pk, bob.pk, ann_2.pk]]
+
+
+def test_waiting_study_is_taken_back_at_once_and_an_ended_one_stays_as_it_is() -> None:
+    study, done = waiting(OWNER), waiting(OWNER, state=Study.State.DONE)
+    assert call("POST", f"/api/studies/{study.pk}/cancel/", {}).json()["state"] == "cancelled"
+    assert call("POST", f"/api/studies/{study.pk}/cancel/", {}).json()["state"] == "cancelled"
+    assert call("POST", f"/api/studies/{done.pk}/cancel/", {}).json()["state"] == "done"
+    assert ledger.study_take("worker") is None
+
+
+def test_running_study_is_only_asked_to_stop() -> None:
+    study = waiting(OWNER, state=Study.State.RUNNING)
+    assert call("POST", f"/api/studies/{study.pk}/cancel/", {}).json()["state"] == "running"
+    assert Study.objects.get(pk=study.pk).cancel_requested
+
+
+def test_somebody_elses_study_can_be_read_but_not_cancelled() -> None:
+    study = waiting("bob")
+    assert call("GET", f"/api/studies/{study.pk}/").status_code == 200
+    assert call("POST", f"/api/studies/{study.pk}/cancel/", {}).status_code == 403
+    assert call("POST", f"/api/studies/{study.pk}/cancel/", {}, token=None).status_code == 403
+
+
+@pytest.mark.parametrize("path", ["", "cancel/", "result/", "ranking/", "windows/", "data/steps.csv", "open/"])
+def test_unknown_study_is_a_404_in_the_same_form(path: str) -> None:
+    method = "POST" if path in ("cancel/", "open/") else "GET"
+    answer = call(method, f"/api/studies/nobody/{path}", {})
+    assert answer.status_code == 404 and list(answer.json()["fields"]) == ["study"]
+
+
+def test_reason_of_a_failed_study_is_told_in_the_readers_language() -> None:
+    study = waiting(state=Study.State.FAILED, error=reasons.reason(reasons.WORKER_DIED))
+    assert call("GET", f"/api/studies/{study.pk}/").json()["error"] == reasons.WORKER_DIED
+    assert "分析进程" in call("GET", f"/api/studies/{study.pk}/", **{"Accept-Language": "zh-hans"}).json()["error"]
+
+
+def test_every_reason_of_the_runner_has_its_chinese() -> None:
+    from django.utils import translation
+
+    with translation.override("zh-hans"):
+        for template in reasons.ALL:
+            assert reasons.in_words(reasons.reason(template, error="x")) != template.format(error="x")
+
+
+def test_browsers_cookie_needs_its_csrf_token(settings: Any) -> None:
+    browser = Client(enforce_csrf_checks=True)
+    browser.cookies[settings.VISITOR_COOKIE] = "v" * 40
+    assert list(browser.post("/api/studies/", json.dumps(REQUEST), content_type="application/json").json()["fields"]) == ["csrf"]
+    browser.cookies["csrftoken"] = "a" * 32
+    answer = browser.post("/api/studies/", json.dumps(REQUEST), content_type="application/json", headers={"X-CSRFToken": "a" * 32})
+    assert answer.status_code == 201 and "owner_token" not in answer.json()
+
+
+def test_finished_studies_and_ownerless_folders_are_swept(settings: Any) -> None:
+    ago = timezone.now() - timedelta(seconds=settings.STUDY_KEEP_S + 1)
+    old, done, failed = (waiting(state=state, finished_at=at) for state, at in
+                         ((Study.State.DONE, ago), (Study.State.DONE, timezone.now()), (Study.State.FAILED, timezone.now())))  # fmt: skip
+    for study_id in (old.pk, done.pk, failed.pk, "nobody"):
+        study_folder(study_id).mkdir(parents=True)
+    services.studies_tend(sweep=True)
+    assert {folder.name for folder in study_folder("x").parent.iterdir()} == {done.pk}
+    assert not Study.objects.filter(pk=old.pk).exists()
+
+
+# -- files -------------------------------------------------------------------------------------------------------------
+
+ROWS = {"key": ["=1+1", "+x", "-x", "@x", "\tx", "plain, \"quoted\"\n", "键", None], "raw": [b"\xff\x00", *[None] * 7], "n": [-1, *range(7)]}
+
+
+@pytest.fixture
+def done() -> Study:
+    study = waiting(OWNER, state=Study.State.DONE)
+    Study.objects.filter(pk=study.pk).update(name="flights / 2013: <b>")
+    folder = study_folder(study.pk)
+    folder.mkdir(parents=True)
+    pq.write_table(pa.table(ROWS), folder / "hot_keys.parquet")
+    (folder / "bad_rows.parquet").mkdir()
+    for part in range(2):
+        pq.write_table(pa.table({"line": [part]}), folder / "bad_rows.parquet" / f"part-{part}.parquet")
+    return study
+
+
+def test_csv_gives_keys_as_data_and_never_as_formulas(done: Study) -> None:
+    answer = call("GET", f"/api/studies/{done.pk}/data/hot_keys.csv", token=None)
+    assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="flights-2013-b-hot_keys.csv"'
+    header, *rows = csv.reader(io.StringIO(answer.getvalue().decode(), newline=""))
+    assert header == ["key", "raw", "n"]
+    assert [row[0] for row in rows] == ["'=1+1", "'+x", "'-x", "'@x", "'\tx", 'plain, "quoted"\n', "键", ""]
+    assert rows[0][1:] == ["ff00", "-1"]
+
+
+def test_parquet_goes_out_as_it_lies_and_parts_as_one(done: Study) -> None:
+    answer = call("GET", f"/api/studies/{done.pk}/data/hot_keys.parquet")
+    assert answer.headers["Content-Type"] == "application/vnd.apache.parquet"
+    assert pq.read_table(io.BytesIO(answer.getvalue())).to_pydict() == ROWS
+    parts = call("GET", f"/api/studies/{done.pk}/data/bad_rows.parquet").getvalue()
+    assert sorted(pq.read_table(io.BytesIO(parts)).to_pydict()["line"]) == [0, 1]
+
+
+@pytest.mark.parametrize("file", ["secret.csv", "hot_keys.exe", "steps.csv", "..%2fhot_keys.csv"])
+def test_there_are_no_other_files(done: Study, file: str) -> None:
+    answer = call("GET", f"/api/studies/{done.pk}/data/{file}")
+    assert answer.status_code == 404
+
+
+@pytest.mark.parametrize("state", ["queued", "running", "failed", "cancelled"])
+def test_study_that_is_not_done_shows_no_result(done: Study, state: str) -> None:
+    Study.objects.filter(pk=done.pk).update(state=state)
+    for path in ("result/", "ranking/", "data/hot_keys.csv"):
+        answer = call("GET", f"/api/studies/{done.pk}/{path}")
+        assert answer.status_code == 409 and list(answer.json()["fields"]) == ["study"]
+
+
+# -- folders of the server ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def data_dir(settings: Any, tmp_path: Path) -> Path:
+    root = tmp_path / "data"
+    (root / "orders").mkdir(parents=True)
+    (root / "orders" / "may.csv").write_text("key\na\n")
+    (root / "orders" / ".hidden").write_text("x")
+    (tmp_path / "secret.csv").write_text("key\nsecret\n")
+    (root / "orders" / "out.csv").symlink_to(tmp_path / "secret.csv")
+    (root / "orders" / "loop").symlink_to(root / "orders" / "loop")
+    (root / "orders" / "inside.csv").symlink_to(root / "orders" / "may.csv")
+    settings.DATA_DIRS = [root]
+    return root
+
+
+def test_folders_show_what_lies_inside_and_nothing_else(data_dir: Path) -> None:
+    assert call("GET", "/api/studies/folders/").json()["entries"] == [{"name": "data", "folder": True, "bytes": None}]
+    entries = call("GET", "/api/studies/folders/?name=data/orders").json()["entries"]
+    assert [entry["name"] for entry in entries] == ["data/orders/inside.csv", "data/orders/may.csv"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["data/../secret.csv", "data/orders/../../secret.csv", "data/orders/out.csv", "data/orders/loop", "data//etc/passwd", "/etc/passwd", "..", ".",
+     "", "other", "data/orders/may.csv\0", "data/nothing", "x" * 5_000, 7, None],
+)  # fmt: skip
+def test_no_name_leads_out_of_the_folders(data_dir: Path, name: Any) -> None:
+    answer = start(source={"kind": "folder", "name": name, "key": "key"})
+    assert answer.status_code == 404 and list(answer.json()["fields"]) == ["source.name"]
+
+
+def test_path_of_a_folder_is_in_no_row_and_no_answer(data_dir: Path) -> None:
+    answer = start(source={"kind": "folder", "name": "data/orders/may.csv", "key": "key"})
+    assert answer.status_code == 201, answer.content
+    source = answer.json()["request"]["source"]
+    assert (source["kind"], source["name"], source["format"]) == ("folder", "data/orders/may.csv", "csv")
+    assert os.fspath(data_dir) not in answer.content.decode()
+    assert folder_path("data/orders/may.csv") == data_dir / "orders" / "may.csv"
