@@ -1,0 +1,68 @@
+"""The hottest keys of a workload, and the sample of its keys that the timed runs take: one job over the records, bounded memory."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from broker_core.hashing.java_hash import java_text, string_hash_unsigned
+from broker_core.hashing.murmur2 import MASK, murmur2
+from broker_core.hashing.murmur3 import murmur3_32
+from broker_core.lab.workload_keys import KEYS_MAX
+from broker_core.pipeline.hot_key_tasks import ERROR, HOT, SAMPLED, SUMMARY_SQL, merge, short_key, summarise
+from broker_core.pipeline.strategies import RouteTable
+from broker_core.pipeline.timed_workload import HOT_KEYS, SampleKeys
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+@dataclass(frozen=True, slots=True)
+class HotKey:
+    """A key and how many records have it: at least `records`, at most `records` + `error`."""
+
+    key: bytes
+    records: int
+    error: int
+
+
+@dataclass(frozen=True, slots=True)
+class KeyProfile:
+    """hottest: the most frequent keys, the hottest first (equal ones by key). sampled: keys drawn evenly, with exact counts."""
+
+    hottest: Sequence[HotKey]
+    sampled: Sequence[tuple[bytes, int]]
+
+    def sample(self, records: int, no_key: int) -> SampleKeys:
+        """Keys for a lab that stand for the workload. records: of all, no_key: of them those without key."""
+        hottest = [(short_key(key.key), max(1, key.records)) for key in self.hottest[:HOT_KEYS]]
+        known = dict(hottest)
+        rest = [(key, count) for key, count in self.sampled if key not in known][: KEYS_MAX - len(hottest)]
+        other_records = records - no_key - sum(known.values())
+        return SampleKeys(hottest, rest if other_records > 0 else [], max(0, other_records), no_key)
+
+
+def key_profile(records: "DataFrame") -> KeyProfile:
+    """Look through the records once. records: with a column key (binary, null: no key)."""
+    from pyspark.sql import functions as f
+
+    keyed = records.where(f.col("key").isNotNull()).select("key", f.xxhash64("key").alias("mix"))
+    summaries = keyed.mapInArrow(summarise(KEYS_MAX), SUMMARY_SQL)
+    rows = summaries.repartition(1).mapInArrow(merge(KEYS_MAX, HOT_KEYS), SUMMARY_SQL).collect()
+    error = sum(row.records for row in rows if row.kind == ERROR)
+    return KeyProfile(
+        hottest=[HotKey(bytes(row.key), row.records, error) for row in rows if row.kind == HOT],
+        sampled=[(bytes(row.key), row.records) for row in rows if row.kind == SAMPLED],
+    )
+
+
+def key_owner(key: bytes, hash_name: str | None, table: RouteTable) -> str | None:
+    """Who has the key under this table; None for nobody, and where no key has an owner."""
+    match hash_name:
+        case "murmur3":
+            return table.owner_of(murmur3_32(key))
+        case "murmur2":
+            return table.owner_of(murmur2(key) & MASK)
+        case "java":
+            return table.owner_of(string_hash_unsigned(java_text(key)))
+    return None
+
