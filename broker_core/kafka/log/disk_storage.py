@@ -1,7 +1,8 @@
 """The log's folder on disk.
 
 Appends are `write` calls, so they outlive the process at once and the machine after `flush`. Reads are slices of a
-memory map. A map cannot grow with its file: what was appended since is read with `pread` until it is worth a new map.
+memory map; but a single header is read with `pread`, as in the original, for the longer a log is, the less of its map is
+at hand. A map cannot grow with its file: what was appended since is read with `pread` until it is worth a new map.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import errno
 import mmap
 import os
-from os import write, writev
+from os import pread, write, writev
 from pathlib import Path
 
 from broker_core.kafka.log.storage import StorageFull
@@ -17,6 +18,7 @@ from broker_core.kafka.log.varint import Buffer
 
 REMAP_BYTES = 1 << 20
 COPY_BYTES_MAX = 64 * 1024
+READ_BYTES_MAX = 4096  # so little is read faster than a page of the map is brought in
 _MS_IN_NS = 1_000_000
 
 
@@ -94,13 +96,15 @@ class DiskFile:
             raise
 
     def view(self, position: int, size: int) -> memoryview:
+        if size <= READ_BYTES_MAX:
+            return memoryview(pread(self._descriptor, size, position))
         end = min(position + size, self.size)
         if end <= len(self._map):
             return self._map[position:end]
         if size > COPY_BYTES_MAX or self.size - len(self._map) >= REMAP_BYTES:
             self._map = memoryview(mmap.mmap(self._descriptor, self.size, prot=mmap.PROT_READ))
             return self._map[position:end]
-        return memoryview(os.pread(self._descriptor, max(0, end - position), position))
+        return memoryview(pread(self._descriptor, max(0, end - position), position))
 
     def truncate(self, size: int) -> None:
         # First the map: touching a mapped byte behind the end of a file kills the process.

@@ -77,24 +77,25 @@ class IndexFile:
     def slot_at_or_below(self, target: int, probes: list[int] | None = None) -> int:
         """Give the last row whose first number is not above the target; -1: none. probes: takes each row looked at."""
 
-        def first(slot: int) -> int:
-            if probes is not None:
-                probes.append(slot)
-            return self.row_at(slot)[0]
-
-        if not self.row_count:
+        last = self.row_count - 1
+        if last < 0:
             return -1
-        low, high = 0, self.row_count - 1
-        warm = max(0, self.row_count - 1 - WARM_BYTES // self.row_size)
-        if first(warm) <= target:
-            low = warm
-        else:
-            high = warm
-            if first(0) > target:
+        # Each probe costs as much as a call: the longer the log, the more of them.
+        rows, row_size, unpack_from = self._rows, self.row_size, self._row.unpack_from
+        low, high = max(0, last - WARM_BYTES // row_size), last
+        if probes is not None:
+            probes.append(low)
+        if unpack_from(rows, low * row_size)[0] > target:
+            low, high = 0, low
+            if probes is not None:
+                probes.append(0)
+            if unpack_from(rows)[0] > target:
                 return -1
         while low < high:
             middle = (low + high + 1) // 2
-            if first(middle) <= target:
+            if probes is not None:
+                probes.append(middle)
+            if unpack_from(rows, middle * row_size)[0] <= target:
                 low = middle
             else:
                 high = middle - 1

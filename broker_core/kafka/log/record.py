@@ -111,7 +111,7 @@ def decode_records(
     """
     if count < 0:
         raise InvalidRecord(f"a batch of {count} records")
-    one_byte = _ONE_BYTE
+    one_byte, new_tuple = _ONE_BYTE, tuple.__new__
     position, end = 0, len(data)
     for index in range(count):
         start = position
@@ -193,7 +193,8 @@ def decode_records(
                 raise CodecFailed(stream_failure)
             if position != end:
                 raise InvalidRecord(f"{end - position} bytes behind the last of {count} records")
-        yield Record(offset, timestamp if append_time is None else append_time, key, value, headers, record_end - start)
+        # As `Record(...)`, in half the time.
+        yield new_tuple(Record, (offset, timestamp if append_time is None else append_time, key, value, headers, record_end - start))
 
 
 def _encode_headers(headers: Iterable[Header]) -> bytes:

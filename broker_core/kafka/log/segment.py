@@ -27,7 +27,7 @@ from broker_core.kafka.log.errors import CorruptRecord, LogError
 from broker_core.kafka.log.index_file import CorruptIndex
 from broker_core.kafka.log.legacy import LegacyBatch
 from broker_core.kafka.log.offset_index import OffsetIndex, OffsetPosition
-from broker_core.kafka.log.record_batch import HEADER_SIZE, RecordBatch
+from broker_core.kafka.log.record_batch import HEADER, HEADER_SIZE, MAGIC, BatchHeader, RecordBatch
 from broker_core.kafka.log.settings import LogSettings
 from broker_core.kafka.log.storage import Folder, StorageFull
 from broker_core.kafka.log.time_index import TimeIndex, TimestampOffset
@@ -38,7 +38,6 @@ LOG, INDEX, TIME_INDEX, TXN_INDEX, SNAPSHOT = ".log", ".index", ".timeindex", ".
 DELETED, CLEANED, SWAP = ".deleted", ".cleaned", ".swap"
 RELATIVE_OFFSET_MAX = 2**31 - 1
 _READ_AHEAD_BYTES = 64 * 1024
-_LOOK_UP_BYTES = 16 * 1024  # an index row is seldom further away than this
 
 
 class BatchPosition(NamedTuple):
@@ -88,6 +87,11 @@ class Segment:
     @property
     def size(self) -> int:
         return self.log.size
+
+    @property
+    def is_index_full(self) -> bool:
+        """Whether one of the indexes has no room for another row."""
+        return self._bytes_max < 0
 
     @property
     def largest_timestamp(self) -> int:
@@ -150,14 +154,28 @@ class Segment:
 
     def find(self, offset: int, trace: OffsetLookup | None = None) -> BatchPosition | None:
         """Give the first batch whose last offset is at or above the offset. None: the segment ends before."""
-        entry = self._indexed_position(offset, trace)
+        entry = self.offset_index.lookup(offset, trace.index_probes if trace is not None else None)
         if trace is not None:
             trace.entry = entry
-        for found in self.batches(entry.position, window_bytes=_LOOK_UP_BYTES):
-            if found.batch.header.last_offset >= offset:
-                return found
+        position, end = entry.position, self.log.size
+        is_hint = position > 0  # until the batch that the row points at agrees
+        while position < end:
+            header = self._header_at(position, end)
+            if is_hint and (header is None or not self.base_offset <= header.base_offset <= entry.offset):
+                self.rebuild_indexes()
+                if trace is not None:
+                    trace.index_probes.clear()
+                return self.find(offset, trace)
+            if header is None:
+                next(self.batches(position), None)  # raises, unless the file just ends inside a batch
+                return None
+            is_hint = False
+            size = header.size_in_bytes
+            if header.last_offset >= offset:
+                return BatchPosition(position, RecordBatch(header, self.log.view(position, size)))
             if trace is not None:
-                trace.scanned.append(found)
+                trace.scanned.append(BatchPosition(position, RecordBatch(header, self.log.view(position, size))))
+            position += size
         return None
 
     def trace(self, offset: int) -> tuple[BatchPosition | None, OffsetLookup]:
@@ -171,8 +189,8 @@ class Segment:
         Kafka's rule: the time index's last row at or below the time, the offset index, then a scan.
         """
         row = self._indexed_timestamp(timestamp, probes)
-        entry = self._indexed_position(max(row.offset, starting_offset), None)
-        return self.scan_for_timestamp(timestamp, entry.position, starting_offset)
+        position = self._indexed_position(max(row.offset, starting_offset))
+        return self.scan_for_timestamp(timestamp, position, starting_offset)
 
     def scan_for_timestamp(self, timestamp: int, position: int, starting_offset: int) -> TimestampOffset | None:
         """Give the first record at or after that time behind a position."""
@@ -186,7 +204,7 @@ class Segment:
 
     def next_offset(self) -> int:
         """The offset behind the last batch; the base offset of an empty segment."""
-        tail = self.batches(self._indexed_position(self.offset_index.last_offset, None).position)
+        tail = self.batches(self._indexed_position(self.offset_index.last_offset))
         last = deque(tail, maxlen=1)
         return last[0].batch.header.next_offset if last else self.base_offset
 
@@ -223,7 +241,7 @@ class Segment:
         self.offset_index.check(self.log.size)
         self.time_index.check()
         # What was lost at a time index's end looks whole; the last batches tell.
-        for _, batch in self.batches(self._indexed_position(self.offset_index.last_offset, None).position):
+        for _, batch in self.batches(self._indexed_position(self.offset_index.last_offset)):
             if batch.header.max_timestamp > self.time_index.last_entry.timestamp:
                 raise CorruptIndex(f"{self.time_index.file.name}: the log holds later records")
 
@@ -242,7 +260,7 @@ class Segment:
         self.time_index.truncate_to(offset)
         self.log.truncate(found.position)
         self.max_timestamp, self.offset_of_max_timestamp = self.time_index.last_entry
-        for last in self.batches(self._indexed_position(self.offset_index.last_offset, None).position):
+        for last in self.batches(self._indexed_position(self.offset_index.last_offset)):
             header = last.batch.header
             if header.max_timestamp > self.max_timestamp:
                 self.max_timestamp, self.offset_of_max_timestamp = header.max_timestamp, header.last_offset
@@ -324,12 +342,13 @@ class Segment:
         self._timestamp_max = timestamp + self._segment_ms if timestamp >= 0 else -1
         return timestamp
 
-    def _indexed_position(self, offset: int, trace: OffsetLookup | None) -> OffsetPosition:
-        entry = self.offset_index.lookup(offset, trace.index_probes if trace is not None else None)
-        if entry.position and not self._agrees(entry.position, lambda batch: batch.header.base_offset <= entry.offset):
+    def _indexed_position(self, offset: int) -> int:
+        """Where to begin looking for an offset: as the index has it, if the batch there agrees."""
+        entry = self.offset_index.lookup(offset)
+        if entry.position and not self._agrees(entry):
             self.rebuild_indexes()
             entry = self.offset_index.lookup(offset)
-        return entry
+        return entry.position
 
     def _indexed_timestamp(self, timestamp: int, probes: list[int] | None) -> TimestampOffset:
         row = self.time_index.lookup(timestamp, probes)
@@ -340,12 +359,21 @@ class Segment:
                 row = self.time_index.lookup(timestamp)
         return row
 
-    def _agrees(self, position: int, holds: Callable[[RecordBatch], bool]) -> bool:
+    def _header_at(self, position: int, end: int) -> BatchHeader | None:
+        """Read the header of the batch there; None: no whole batch of format 2 before `end`."""
+        head = self.log.view(position, HEADER_SIZE)
+        if len(head) < HEADER_SIZE:
+            return None
+        header = BatchHeader._make(HEADER.unpack(head))
+        is_whole = header.magic == MAGIC and HEADER_SIZE <= header.size_in_bytes <= end - position
+        return header if is_whole else None
+
+    def _agrees(self, entry: OffsetPosition) -> bool:
         try:
-            found = next(self.batches(position), None)
+            found = next(self.batches(entry.position), None)
         except CorruptRecord:
             return False
-        return found is not None and found.batch.header.base_offset >= self.base_offset and holds(found.batch)
+        return found is not None and self.base_offset <= found.batch.header.base_offset <= entry.offset
 
     def _reset_indexes(self) -> None:
         self.offset_index.file.truncate(0)
