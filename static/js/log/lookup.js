@@ -9,6 +9,8 @@ import { message } from "./words.js";
 import { page } from "../chrome.js";
 
 const $ = (id) => document.getElementById(id);
+// The two walks of the article of docs/kafka/log.md, chapter 2.
+const WALKS = [{ kind: "offset", value: 6506155 }, { kind: "timestamp", value: 1570793423501 }];
 
 export function createLookup({ api, say, speak, folder, timestamp, onBatch, onDrawn, onFault }) {
   const input = $("value"), tiers = createTiers($("steps"), { say, folder });
@@ -102,7 +104,7 @@ export function createLookup({ api, say, speak, folder, timestamp, onBatch, onDr
   $("next").addEventListener("click", () => player.next());
   $("autoplay").addEventListener("click", () => player.toggle());
 
-  const examples = page.log.examples ?? [];
+  const examples = page.log.kind === "article" ? WALKS : [];
   $("examples").hidden = !examples.length;
   $("examples").replaceChildren(...examples.map((example) => {
     const button = document.createElement("button");
@@ -147,6 +149,7 @@ export function createLookup({ api, say, speak, folder, timestamp, onBatch, onDr
       exampleWords();
       player.redraw();
     },
+    isIdle: () => answer === null,
     ofFolder: () => tiers.ofFolder(),
     params() {
       if (!answer) return {};

@@ -18,13 +18,14 @@ import { createUpload } from "./upload.js";
 import { remarks, settingsLine, sub, turning } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
-const FOLDER_LEAST = 640, CLEAN_LEAST = 560, TURNINGS_SHOWN = 3, EPOCH_MS = 1e11, COUNT_AGAIN_MS = 1000;
+const FOLDER_LEAST = 640, CLEAN_LEAST = 560, TURNINGS_SHOWN = 3, EPOCH_MS = 1e11, AGAIN_MS = 1000, BEHIND_MOST = 100;
 const main = $("main"), query = new URLSearchParams(location.search), notice = createNotice($("notice"));
 
 let folder = JSON.parse($("folder-data").textContent), clean = null, asked = 0, isAsking = false;
+// Settings of the address count where the server took them.
 const chosen = {
-  topic: query.get("topic"), partition: query.get("partition"),
-  settings: Object.fromEntries(SETTINGS.filter((name) => query.has(name)).map((name) => [name, query.get(name)])),
+  rig: query.get("rig"), topic: query.get("topic"), partition: query.get("partition"),
+  settings: Object.fromEntries(SETTINGS.filter((name) => query.get(name) === String(folder.settings[name])).map((name) => [name, query.get(name)])),
 };
 let defaults = Object.keys(chosen.settings).length ? null : folder.settings;
 const api = createApi(page.log.api, () => chosen);
@@ -79,8 +80,12 @@ function take(answer) {
   drawWords();
   drawFolder();
   address();
-  if (folder.reading) setTimeout(grown, COUNT_AGAIN_MS);
+  if (isUnfinished()) setTimeout(grown, AGAIN_MS);
+  if (lookup.isIdle()) lookup.begin(query);
 }
+
+// A lab's log is written while the page waits for it, a large one that was opened is counted meanwhile.
+const isUnfinished = () => folder.reading || folder.behind > BEHIND_MOST || !folder.segments.length;
 
 async function refresh() {
   const turn = (asked += 1);
@@ -103,7 +108,7 @@ async function grown() {
 
 function address() {
   const params = new URLSearchParams();
-  for (const name of ["topic", "partition"]) if (chosen[name] !== null) params.set(name, chosen[name]);
+  for (const name of ["rig", "topic", "partition"]) if (chosen[name] !== null) params.set(name, chosen[name]);
   for (const [name, value] of Object.entries(chosen.settings)) params.set(name, value);
   for (const [name, value] of Object.entries(lookup.params())) params.set(name, value);
   const text = params.toString();
@@ -250,10 +255,9 @@ function showFresh({ state, ms }) {
 onLanguage(redraw);
 addEventListener("resize", redraw);
 redraw();
-if (folder.reading) setTimeout(grown, COUNT_AGAIN_MS);
+if (isUnfinished()) setTimeout(grown, AGAIN_MS);
 if (page.log.socket) {
   watchLab({ url: page.log.socket, rig: page.log.rig, partition: () => String(folder.partition), onGrown: grown, onFresh: showFresh });
 }
-if (Object.keys(chosen.settings).length) api.folder(Object.fromEntries(SETTINGS.map((name) => [name, null]))).then((own) => { defaults = own.settings; }, () => {});
 lookup.begin(query);
 readClean();
