@@ -70,11 +70,11 @@ def stage_context(view: Json, words: dict[str, str]) -> Json:
         "keys": [{"id": key, "label": words[f"key.{key}"]} for key in view["workload"].get("keys") or []],
         "speeds": [{"value": speed, "label": f"×{speed}", "pressed": speed == view["speed"]} for speed in SPEEDS],
         "blank": {"name": "", "state": "live", "paint": paint(None), "width": "0", "was_x": "0", "was_width": "0.0", "verbs": []},
-        "textures": _textures(),
+        "textures": textures(),
     }
 
 
-def _textures() -> Json:
+def textures() -> Json:
     """Patterns: colours 8 to 14 have a diagonal, 15 to 21 dots; every hue has one for what waits to be handed over."""
     hues = range(1, HUES + 1)
     return {

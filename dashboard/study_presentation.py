@@ -59,9 +59,23 @@ def head(result: Json, ranking: Sequence[Json], words: Words) -> dict[str, str]:
     return {"title": title, "facts": facts + _say(words, "study.facts_steady" if low == high else "study.facts_range", low=low, high=high)}
 
 
+def notes(result: Json) -> Json:
+    """What has to be said beside the figures, as {code, params}: `notes` under the headline, `sample` beside the weights; and `bad_rows`."""
+    workload, sample = result["workload"], result["limits"]["timed_sample"]
+    said = []
+    if not workload["records"]:
+        said.append({"code": "study.empty", "params": {}})
+    if workload["no_key"] or workload["empty_key"]:
+        said.append({"code": "study.no_keys", "params": {"no_key": workload["no_key"], "empty_key": workload["empty_key"]}})
+    if workload["bad_rows"]:
+        said.append({"code": "study.bad_rows", "params": {"bad": workload["bad_rows"]}})
+    about = {"records": sample["records"], "keys": sample["keys"], "rate": sample["rate"]} if sample else None
+    return {"notes": said, "bad_rows": workload["bad_rows"], "sample": about and {"code": "define.sample", "params": about}}
+
+
 def ranking_rows(result: Json, ranking: Sequence[Json], words: Words) -> list[Json]:
     """The ranking as rows of texts, best first."""
-    by_id = {strategy["id"]: strategy for strategy in result["strategies"]}
+    by_id, names = {strategy["id"]: strategy for strategy in result["strategies"]}, short_names(result["strategies"], words)
     rows = []
     for place, entry in enumerate(ranking, 1):
         strategy = by_id[entry["id"]]
@@ -71,7 +85,7 @@ def ranking_rows(result: Json, ranking: Sequence[Json], words: Words) -> list[Js
             "score": figure(entry["score"], 0), "bar": half_up(entry["score"] or 0, 1),
             "skew": figure(totals["skew"], 2), "churn": figure(totals["churn"], 2),
             "pause": _pause(totals["pause_partition_s"], words), "order": _order(totals),
-            "why": _say(words, f"why.{entry['why']['code']}", **reason_params(entry["why"]["params"], words)),
+            "why": _reason(entry["why"], names, words),
         })  # fmt: skip
     return rows
 
@@ -86,19 +100,22 @@ def _order(totals: Json) -> str:
     return "0" if totals["order_at_risk"] == 0 else percent(totals["order_share"], 2)
 
 
-def reason_params(params: Json, words: Words) -> Json:
-    """A reason's numbers as they are read: shares in percent, ratios with two digits, seconds with their unit."""
-    written: Json = {}
-    for name, value in params.items():
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            written[name] = value
-        elif name.endswith("_share") or name == "share":
-            written[name] = percent(value, 2 if 0 < value < 0.01 else 0)
-        elif name.endswith("_s"):
-            written[name] = seconds(math.floor(value * 1_000_000), words)
-        else:
-            written[name] = int(value) if float(value).is_integer() else half_up(value, 2)
-    return written
+def _reason(why: Json, names: Mapping[str, str], words: Words) -> str:
+    """Why a strategy stands where it stands; its figures as they are read: ratios with two digits, shares in percent, times with their unit."""
+    code, params = why["code"], why["params"]
+    is_share = code.endswith((".pause", ".order"))
+    written = dict(params)
+    for name in ("value", "other"):
+        if name in params:
+            written[name] = percent(params[name], 2) if is_share else figure(params[name], 2)
+    if "step_share" in params:
+        written["step_share"] = percent(params["step_share"])
+    if "than" in params:
+        written["than"] = names[params["than"]]
+    if "partition_s" in params:
+        written["stood"] = _pause(params["partition_s"], words)
+    kind = "_zero" if code.startswith("best.") and params.get("value") == 0 else "_stand" if params.get("partition_s") else ""
+    return _say(words, f"why.{code}{kind}" if f"why.{code}{kind}" in words else f"why.{code}", **written)
 
 
 def _say(words: Words, code: str, /, **params: Any) -> str:

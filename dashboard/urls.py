@@ -2,7 +2,7 @@
 
 from django.urls import include, path, register_converter
 
-from dashboard.views import api, health, stage
+from dashboard.views import analyze, api, health, log, stage
 
 
 class LabIdConverter:
@@ -23,7 +23,13 @@ urlpatterns = [
     path("", stage.stage, name="stage"),
     path("labs/", stage.labs, name="labs"),
     path("lab/<lab_id:lab_id>/", stage.lab, name="lab"),
+    path("analyze/", analyze.analyze, name="analyze"),
+    path("analyze/compare/", analyze.compare, name="analyze-compare"),
+    path("analyze/<lab_id:study_id>/", analyze.study, name="study"),
+    path("lab/<lab_id:lab_id>/kafka/log", log.of_lab, name="log"),
+    path("log/<lab_id:log_id>/", log.of_log, name="log-opened"),
     path("healthz", health.healthz, name="healthz"),
+    path("", include("dashboard.logs.urls")),
     path("api/studies/", include("dashboard.studies.urls")),
     path("api/labs/", api.labs, name="api-labs"),
     path("api/labs/<str:lab_id>/", api.lab, name="api-lab"),

@@ -26,6 +26,12 @@ def say(code: str, /, **params: Any) -> SafeString:
 
 
 @register.simple_tag
+def said(message: Mapping[str, Any]) -> SafeString:
+    """A message {code, params} in words."""
+    return say(message["code"], **message["params"])
+
+
+@register.simple_tag
 def words(code: str, /, **params: Any) -> str:
     """The bare words of `code`, for an attribute; the element names the code in data-say-label or data-say-title itself."""
     return fill(str(SENTENCES[code]), params, {})

@@ -42,14 +42,14 @@ export function head(result, ranking, words) {
 
 // The ranking as rows of texts, best first.
 export function rankingRows(result, ranking, words) {
-  const say = speaker(words), byId = new Map(result.strategies.map((strategy) => [strategy.id, strategy]));
+  const byId = new Map(result.strategies.map((strategy) => [strategy.id, strategy])), names = shortNames(result.strategies, words);
   return ranking.map(({ id, score, why }, index) => {
     const strategy = byId.get(id), { totals } = strategy, { model, name } = strategyWords(strategy, words);
     return {
       place: String(index + 1), id, model, name, document: Boolean(strategy.document),
       score: figure(score, 0), bar: halfUp(score ?? 0, 1),
       skew: figure(totals.skew, 2), churn: figure(totals.churn, 2), pause: pauseWords(totals.pause_partition_s, words), order: orderWords(totals),
-      why: say(`why.${why.code}`, reasonParams(why.params, words)),
+      why: reasonWords(why, names, words),
     };
   });
 }
@@ -62,14 +62,13 @@ export function orderWords({ order_at_risk: count, order_share: share }) {
   return count === 0 ? "0" : percent(share, 2);
 }
 
-// A reason's numbers as they are read: shares in percent, ratios with two digits, seconds with their unit.
-export function reasonParams(params, words) {
-  const written = {};
-  for (const [name, value] of Object.entries(params)) {
-    if (typeof value !== "number") written[name] = value;
-    else if (name.endsWith("_share") || name === "share") written[name] = percent(value, value > 0 && value < 0.01 ? 2 : 0);
-    else if (name.endsWith("_s")) written[name] = seconds(Math.floor(value * 1e6), words);
-    else written[name] = Number.isInteger(value) ? value : halfUp(value, 2);
-  }
-  return written;
+// Why a strategy stands where it stands; its figures as they are read: ratios with two digits, shares in percent, times with their unit.
+export function reasonWords({ code, params }, names, words) {
+  const isShare = code.endsWith(".pause") || code.endsWith(".order"), written = { ...params };
+  for (const name of ["value", "other"]) if (name in params) written[name] = isShare ? percent(params[name], 2) : figure(params[name], 2);
+  if ("step_share" in params) written.step_share = percent(params.step_share);
+  if ("than" in params) written.than = names.get(params.than);
+  if ("partition_s" in params) written.stood = pauseWords(params.partition_s, words);
+  const kind = code.startsWith("best.") && params.value === 0 ? "_zero" : params.partition_s ? "_stand" : "";
+  return speaker(words)(words[`why.${code}${kind}`] ? `why.${code}${kind}` : `why.${code}`, written);
 }

@@ -12,7 +12,10 @@ export function layout(context) {
   const { result, step, say, words, colors, picked } = context, names = shortNames(result.strategies, words);
   const lines = shown(context, NAMED_MAX).map(({ strategy, index }) => ({ strategy, index, curve: strategy.steps[step].lag ?? [] })).filter(({ curve }) => curve.length);
   const high = Math.max(1, ...lines.flatMap(({ curve }) => curve.map(([, waiting]) => waiting))) * 1.04, last = Math.max(1, ...lines.map(({ curve }) => curve.at(-1)[0]));
-  const ends = lines.map(({ strategy, curve }) => ({ text: `${number(curve.at(-1)[1])} ${names.get(strategy.id)}`, value: curve.at(-1)[1], bold: strategy.id === picked }));
+  const ends = lines.map(({ strategy, curve }) => {
+    const peak = Math.max(...curve.map(([, waiting]) => waiting));
+    return { text: `${number(peak)} ${names.get(strategy.id)}`, value: peak, bold: strategy.id === picked };
+  });
   return {
     height: HEIGHT, minWidth: 0,
     traces: lines.map(({ strategy, index, curve }) => ({

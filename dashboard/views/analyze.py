@@ -1,0 +1,160 @@
+"""The Analyze pages: the list of studies with the form for a new one, one study, two side by side. They read, present and draw."""
+
+from typing import Any
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
+from django.middleware.csrf import get_token
+from django.shortcuts import render
+from django.templatetags.static import static
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from dashboard import access, selectors
+from dashboard.errors import Refused
+from dashboard.models import Study
+from dashboard.page import base_context, textures
+from dashboard.studies import folders
+from dashboard.studies import selectors as studies
+from dashboard.studies.owner import owner_of
+from dashboard.study_presentation import head, notes, ranking_rows
+
+Json = dict[str, Any]
+
+TERMS = ("skew", "churn", "pause", "order")
+STAGES = ("reading", "grouping", "routing", "lab", "writing")
+BLANK_ROW = {"place": "", "id": "", "score": "", "bar": "0"}
+OTHERS_MAX = 30
+
+
+@require_safe
+@never_cache
+def analyze(request: HttpRequest) -> HttpResponse:
+    """The visitor's studies, and the form for a new one; `?from=<id>` fills it with that study's request."""
+    visitor = access.visitor_of(request) or access.token_new()
+    owner_hash = access.token_hash(visitor)
+    context = _context(request)
+    words = context["catalogue"][context["page"]["language"]]
+    rows = studies.study_list(owner_hash=owner_hash)
+    labs = [*selectors.lab_list(visitor=visitor), *selectors.lab_list()]
+    context["page"] |= {
+        "offer": {
+            **studies.strategies_offered(), "folders": bool(folders.folder_roots()), "upload_bytes_max": settings.UPLOAD_BYTES_MAX,
+            "labs": [_lab_choice(lab, words) for lab in labs],
+        },
+        "studies": rows, "request": _request_of(request.GET.get("from", "")),
+    }  # fmt: skip
+    response = render(request, "dashboard/analyze/studies.html", context)
+    access.visitor_remember(response, visitor)
+    return response
+
+
+def _lab_choice(lab: Json, words: dict[str, str]) -> Json:
+    key = lab["workload"].get("key")
+    kind = words[f"workload.{lab['workload']['kind']}"] if f"workload.{lab['workload']['kind']}" in words else lab["name"]
+    return {"id": lab["id"], "label": f"{lab['id']} · {kind}" + (f" · {words[f'key.{key}']}" if f"key.{key}" in words else "")}
+
+
+def _request_of(study_id: str) -> Json | None:
+    """What a study asked for, None for an address that names none."""
+    try:
+        return studies.study_get(study_id=study_id).request if study_id else None
+    except Refused:
+        return None
+
+
+@require_safe
+@never_cache
+def study(request: HttpRequest, study_id: str) -> HttpResponse:
+    """One study by its link: how far it is, or its result under the weights of the address. Looking needs nothing."""
+    visitor = access.visitor_of(request) or access.token_new()
+    row = _study_or_404(study_id)
+    meta = studies.study_meta(study=row, owner_hash=access.token_hash(visitor))
+    context = _context(request)
+    context["page"] |= {"study": meta}
+    context["page"]["urls"] |= _study_urls(study_id)
+    context["study"] = meta
+    if row.live:
+        response = render(request, "dashboard/analyze/live.html", context)
+    else:
+        context |= _study_context(context, row, _weights(request, row))
+        response = render(request, "dashboard/analyze/study.html", context)
+    access.visitor_remember(response, visitor)
+    return response
+
+
+def _study_context(context: Json, row: Study, weights: dict[str, int]) -> Json:
+    words = context["catalogue"][context["page"]["language"]]
+    ended = "cancelled" if row.state == Study.State.CANCELLED else "failed"
+    drawn: Json = {
+        "ended": ended, "ended_title": f"study.{ended}", "ended_more": f"study.{ended}_more",
+        "stages": [{"id": stage, "words": words[f"stage.{stage}"]} for stage in STAGES],
+        "weights": [{"term": term, "label": words[f"weight.{term}"], "value": weights.get(term, 0)} for term in TERMS],
+        "blank": BLANK_ROW, "textures": textures(), "others": _others(row),
+    }  # fmt: skip
+    if row.state == Study.State.DONE:
+        result = studies.study_result(study=row)
+        ranking = studies.study_ranking(study=row, weights={term: str(value) for term, value in weights.items()})["ranking"]
+        context["page"] |= {"ranking": ranking, "weights": weights}
+        drawn |= {"head": head(result, ranking, words), "rows": ranking_rows(result, ranking, words)} | notes(result)
+    return drawn
+
+
+def _weights(request: HttpRequest, row: Study) -> dict[str, int]:
+    """The address's weights where they are good ones, else the study's own."""
+    asked = {term: request.GET.get(term, "") for term in TERMS}
+    if all(text.isascii() and text.isdigit() and len(text) <= 3 and int(text) <= 100 for text in asked.values()) and any(
+        int(text) for text in asked.values()
+    ):
+        return {term: int(text) for term, text in asked.items()}
+    return dict(row.request.get("weights") or {})
+
+
+def _others(row: Study) -> list[Json]:
+    """Finished studies of the same owner, to compare with."""
+    found = Study.objects.filter(owner_hash=row.owner_hash, state=Study.State.DONE, live=False).exclude(pk=row.pk)
+    return [{"id": other.pk, "name": other.name, "when": _when(other)} for other in found.order_by("-created_at")[:OTHERS_MAX]]
+
+
+def _when(row: Study) -> str:
+    return row.created_at.isoformat()[:16].replace("T", " ")
+
+
+@require_safe
+@never_cache
+def compare(request: HttpRequest) -> HttpResponse:
+    """Two finished studies side by side: `?a=<id>&b=<id>`. What is missing is chosen on the page."""
+    context = _context(request)
+    owner_hash = owner_of(request).hash
+    chosen = [request.GET.get(side, "") for side in ("a", "b")]
+    sides = [_study_or_404(study_id) if study_id else None for study_id in chosen]
+    own = Study.objects.filter(owner_hash=owner_hash or "-", state=Study.State.DONE, live=False).order_by("-created_at")[:OTHERS_MAX]
+    context["page"] |= {"sides": [{"id": row.pk, "name": row.name, "state": row.state} if row else None for row in sides]}
+    choices = {row.pk: {"id": row.pk, "name": row.name, "when": _when(row)} for row in [*own, *(row for row in sides if row)]}
+    context |= {"choices": list(choices.values()), "a": chosen[0], "b": chosen[1], "textures": textures()}
+    context["ready"] = all(row is not None and row.state == Study.State.DONE and not row.live for row in sides)
+    return render(request, "dashboard/analyze/compare.html", context)
+
+
+def _study_or_404(study_id: str) -> Study:
+    try:
+        return studies.study_get(study_id=study_id)
+    except Refused as refused:
+        raise Http404 from refused
+
+
+def _context(request: HttpRequest) -> Json:
+    context = base_context(request, "analyze")
+    context["page"] |= {
+        "csrf": get_token(request),
+        "urls": {
+            "studies": "/api/studies/", "uploads": "/api/studies/uploads/", "preview": "/api/studies/preview/", "history": "/api/studies/history/",
+            "folders": "/api/studies/folders/", "study": "/analyze/{id}/", "lab": "/lab/{id}/", "plotly": static("vendor/plotly.min.js"),
+        },
+    }  # fmt: skip
+    return context
+
+
+def _study_urls(study_id: str) -> dict[str, str]:
+    own = f"/api/studies/{study_id}/"
+    return {"ranking": f"{own}ranking/", "data": f"{own}data/", "windows": f"{own}windows/", "socket": f"/ws/studies/{study_id}/"}

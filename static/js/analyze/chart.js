@@ -1,0 +1,79 @@
+// One chart of a page: drawn by Plotly when it comes near, with a table that says the same beside it for screen readers and for whoever
+// asks (its own button, or key T for all).
+
+import { page, say, speak } from "../chrome.js";
+import { fillCells } from "../lanes.js";
+import { colorsOf, loadPlotly } from "../plotly.js";
+
+const NEAR = "600px 0px";
+
+// make: { layout(context) -> { traces, layout, height, minWidth }, table(context) -> { head, rows } }.
+export function createChart(section, make, { onPick = null } = {}) {
+  const root = section.querySelector(".plot"), box = section.querySelector(".plot-box"), wait = section.querySelector(".plot-wait");
+  const button = section.querySelector("[data-as-table]"), twin = section.querySelector(".twin");
+  let context = null, isNear = false, isDrawn = false, width = 0;
+
+  async function redraw() {
+    if (!context || !isNear || section.hasAttribute("data-twin")) return;
+    const drawing = make.layout({ ...context, colors: colorsOf(root), width: box.clientWidth });
+    root.style.setProperty("height", `${drawing.height}px`);
+    root.style.setProperty("min-width", `${drawing.minWidth}px`);
+    width = box.clientWidth;
+    try {
+      const Plotly = await loadPlotly(page.urls.plotly);
+      await Plotly.react(root, drawing.traces, drawing.layout, { displayModeBar: false, responsive: false });
+      if (onPick && !isDrawn) root.on("plotly_click", ({ points }) => onPick(context, points[0]));
+      isDrawn = true;
+      wait.hidden = true;
+      root.dataset.drawn = String(Number(root.dataset.drawn ?? 0) + 1);
+    } catch (error) {
+      console.warn("no chart", error);
+      speak(wait, "chart.broken");
+    }
+  }
+
+  function writeTable() {
+    const { head, rows } = make.table(context);
+    while (twin.rows.length > rows.length + 1) twin.deleteRow(-1);
+    [head, ...rows].forEach((texts, index) => fillCells(twin.rows[index] ?? twin.insertRow(), texts, index ? "td" : "th"));
+  }
+
+  function showTable(isTable) {
+    section.toggleAttribute("data-twin", isTable);
+    button.setAttribute("aria-pressed", String(isTable));
+    redraw();
+  }
+
+  button.addEventListener("click", () => showTable(!section.hasAttribute("data-twin")));
+  new IntersectionObserver((entries) => {
+    isNear = entries.at(-1).isIntersecting;
+    if (isNear && !isDrawn) redraw();
+  }, { rootMargin: NEAR }).observe(section);
+  new ResizeObserver(() => {
+    if (isDrawn && Math.abs(box.clientWidth - width) > 1) redraw();
+  }).observe(box);
+
+  return {
+    section, showTable,
+    draw(newContext) {
+      context = newContext;
+      writeTable();
+      isDrawn = isDrawn && isNear;       // what is out of sight is drawn anew when it comes near
+      return redraw();
+    },
+  };
+}
+
+// Key T turns all charts of a page into tables and back.
+export function tablesByKey(charts) {
+  document.addEventListener("keydown", (event) => {
+    if (event.key.toLowerCase() !== "t" || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea, dialog")) return;
+    const isTable = !charts.every(({ section }) => section.hasAttribute("data-twin"));
+    for (const chart of charts) chart.showTable(isTable);
+  });
+}
+
+export const legend = (names, places, most, texts) => {
+  const list = names.slice(0, most).map((name) => ({ name, place: places.get(name) }));
+  return { list, more: names.length > most ? say(texts, { count: names.length - most }) : "" };
+};

@@ -1,0 +1,38 @@
+// The ranking's rows: written again when weights or language change. A row keeps its element while it moves, so that a focus is not lost.
+
+import { page, say, words } from "../chrome.js";
+import { rankingRows } from "./result.js";
+
+const CELLS = ["place", "score", "skew", "churn", "pause", "order", "why"];
+
+export function createRanking(body, template, { onPick }) {
+  const rows = new Map();
+
+  function rowOf(id) {
+    if (rows.has(id)) return rows.get(id);
+    const element = [...body.rows].find((row) => row.dataset.strategy === id) ?? template.content.firstElementChild.cloneNode(true);
+    element.dataset.strategy = id;
+    element.querySelector("[data-pick]").addEventListener("click", () => onPick(id));
+    rows.set(id, element);
+    return element;
+  }
+
+  return function write(result, ranking, picked) {
+    const texts = rankingRows(result, ranking, words());
+    texts.forEach((text, index) => {
+      const element = rowOf(text.id), before = body.rows[index];
+      for (const name of CELLS) element.querySelector(`[data-cell="${name}"]`).textContent = text[name];
+      element.querySelector("[data-cell=model]").textContent = text.model;
+      element.querySelector("[data-cell=name]").textContent = text.name;
+      element.querySelector("[data-cell=document]").hidden = !text.document;
+      element.querySelector(".score-bar .ink").setAttribute("width", text.bar);
+      const pick = element.querySelector("[data-pick]");
+      pick.setAttribute("aria-pressed", String(text.id === picked));
+      pick.title = say("rank.pick", { strategy: `${text.model} ${text.name}` });
+      element.classList.toggle("best", index === 0);
+      element.toggleAttribute("data-picked", text.id === picked);
+      if (before !== element) body.insertBefore(element, before ?? null);
+    });
+    body.dataset.language = page.language;
+  };
+}

@@ -1,0 +1,236 @@
+// One study: how far it is while it runs, then its ranking, its charts, and what can be done with it.
+
+import { onLanguage, page, say, speak, words } from "../chrome.js";
+import { Refusal } from "../commands.js";
+import { createNotice } from "../notice.js";
+import { paint } from "../paint.js";
+import { percent } from "../say.js";
+import { ask, send } from "./api.js";
+import { createChart, tablesByKey } from "./chart.js";
+import * as churn from "./charts/churn.js";
+import { identities, stepChoice, stepWords } from "./charts/consumers.js";
+import * as heat from "./charts/heat.js";
+import * as keys from "./charts/keys.js";
+import * as lag from "./charts/lag.js";
+import * as share from "./charts/share.js";
+import { follow, isOver } from "./progress.js";
+import { showProgress } from "./progress_panel.js";
+import { createRanking } from "./ranking.js";
+import { head, strategyWords } from "./result.js";
+import { createWeights } from "./weights.js";
+
+const LEGEND_MAX = 16;
+const $ = (id) => document.getElementById(id);
+const notice = createNotice($("notice"));
+let study = page.study, result = null, ranking = null, picked = null, step = 0, how = "connecting";
+
+// -- how far it is ---------------------------------------------------------------------------------------------------------------------
+
+function showState() {
+  const isDone = study?.state === "done";
+  $("running").hidden = isDone || study.state === "failed" || study.state === "cancelled";
+  $("ended").hidden = study.state !== "failed" && study.state !== "cancelled";
+  $("result").hidden = !isDone;
+  $("main").dataset.state = study.state;
+  if (!$("running").hidden) showProgress(study);
+  if (!$("ended").hidden) {
+    speak($("ended-title"), `study.${study.state}`);
+    speak($("ended-more"), `study.${study.state}_more`);
+    $("ended-reason").textContent = study.error ?? "";
+  }
+  const fresh = isOver(study) ? study.state : how;
+  $("fresh").dataset.state = fresh === "polling" ? "behind" : fresh === "done" ? "live" : fresh;
+  speak($("fresh-word"), `fresh.${fresh}`);
+}
+
+if (!isOver(study)) {
+  const feed = follow(study.id, {
+    onStudy(next, by) {
+      const wasDone = study.state === "done";
+      if (next) study = next;
+      how = by;
+      showState();
+      if (study.state === "done" && !wasDone) fetchResult();
+    },
+  });
+  window.highwater = { drop: feed.drop };
+}
+
+$("cancel").addEventListener("click", async () => {
+  $("cancel").disabled = true;
+  speak($("cancel"), "study.cancelling");
+  try {
+    await send(`${page.urls.studies}${study.id}/cancel/`, {});
+  } catch (error) {
+    $("cancel").disabled = false;
+    speak($("cancel"), "study.cancel");
+    fail(error, $("cancel"));
+  }
+});
+
+function fail(error, near) {
+  if (error instanceof Refusal && error.message) notice(say("notice.refused", { reason: error.message }), { near });
+  else if (error instanceof Refusal) notice(say("notice.failed", { status: error.status }), { near });
+  else notice(say("notice.unreachable"), { near });
+}
+
+// -- its result ------------------------------------------------------------------------------------------------------------------------
+
+const writeRanking = createRanking($("ranking"), $("rank-row"), { onPick: pick });
+const weights = createWeights($("weights"), {
+  onRanking(next) {
+    const wasFirst = ranking?.[0].id === picked;
+    ranking = next;
+    if (wasFirst) picked = ranking[0].id;
+    showResult();
+  },
+});
+const charts = {
+  share: createChart($("chart-share"), share), heat: createChart($("chart-heat"), heat, { onPick: pickCell }), churn: createChart($("chart-churn"), churn),
+  keys: createChart($("chart-keys"), keys), lag: createChart($("chart-lag"), lag),
+};
+tablesByKey(Object.values(charts));
+
+async function fetchResult() {
+  $("result-wait").hidden = false;
+  $("result-failed").hidden = true;
+  try {
+    const answer = await ask(`${page.urls.studies}${study.id}/result/`);
+    result = answer;
+    ranking = page.ranking ?? answer.ranking;
+    picked = ranking[0]?.id ?? null;
+    step = Math.min(2, result.steps.length - 1);
+    weights.set(page.weights ?? result.request.weights);
+    fillSteps();
+    showResult();
+  } catch (error) {
+    console.warn("no result", error);
+    $("result-failed").hidden = false;
+  }
+  $("result-wait").hidden = true;
+}
+
+function showResult() {
+  const texts = head(result, ranking, words());
+  $("headline").textContent = texts.title;
+  $("facts").textContent = texts.facts;
+  document.title = `${texts.title} · Highwater`;
+  writeRanking(result, ranking, picked);
+  showUse();
+  drawCharts();
+  $("main").dataset.ranked = ranking.map(({ id }) => id).join(" ");
+}
+
+function drawCharts() {
+  const context = { result, order: ranking.map(({ id }) => id), picked, step, say, words: words() }, at = result.steps[step];
+  $("share-step").textContent = $("lag-step").textContent = stepWords(at, say);
+  $("step").value = String(step);
+  $("step-back").disabled = step === 0;
+  $("step-on").disabled = step === result.steps.length - 1;
+  showLegend(at.members);
+  $("keys-sub").textContent = result.hot_keys.length ? say("keys.sub", { share: percent(result.hot_keys[0].share, 2) }) : "";
+  $("keys-error").hidden = !result.hot_keys.some(({ error }) => error > 0);
+  $("lag-none").hidden = !lag.isEmpty(context);
+  $("chart-lag").toggleAttribute("data-empty", lag.isEmpty(context));
+  for (const chart of Object.values(charts)) chart.draw(context);
+}
+
+function showLegend(members) {
+  const places = identities(result), list = members.slice(0, LEGEND_MAX).map((name) => {
+    const item = $("legend-item").content.firstElementChild.cloneNode(true);
+    item.querySelector("rect").setAttribute("fill", paint(places.get(name)));
+    item.querySelector("span").textContent = name;
+    return item;
+  });
+  $("legend").replaceChildren(...list);
+  if (members.length <= LEGEND_MAX) return;
+  const more = document.createElement("li");
+  more.className = "m";
+  more.textContent = say("shares.more", { count: members.length - LEGEND_MAX });
+  $("legend").append(more);
+}
+
+function showUse() {
+  const strategy = result.strategies.find(({ id }) => id === picked), { model, name } = strategyWords(strategy, words());
+  $("use-of").textContent = `${model} ${name}`;
+  $("use").replaceChildren(...strategy.config.map(({ file, lines }) => {
+    const block = $("use-file").content.firstElementChild.cloneNode(true);
+    block.querySelector("[data-file]").textContent = file;
+    block.querySelector("code").textContent = lines.join("\n");
+    block.querySelector("button").addEventListener("click", (event) => copy(lines.join("\n"), event.currentTarget));
+    return block;
+  }));
+  $("use-none").hidden = strategy.config.length > 0;
+  speak($("use-none"), strategy.document ? "use.document" : "use.none");
+}
+
+function pick(id) {
+  picked = id;
+  showResult();
+}
+
+function pickCell(context, point) {
+  const cell = heat.picks(context, point);
+  picked = cell.id ?? picked;
+  choose(cell.step ?? step);
+  showResult();
+}
+
+function fillSteps() {
+  $("step").replaceChildren(...result.steps.map((at) => new Option(stepChoice(at, say), String(at.step))));
+}
+
+function choose(next) {
+  step = Math.max(0, Math.min(result.steps.length - 1, next));
+  drawCharts();
+}
+
+$("step").addEventListener("change", () => choose(Number($("step").value)));
+$("step-back").addEventListener("click", () => choose(step - 1));
+$("step-on").addEventListener("click", () => choose(step + 1));
+$("result-retry").addEventListener("click", fetchResult);
+
+// -- what can be done with it ----------------------------------------------------------------------------------------------------------
+
+async function copy(text, near) {
+  try {
+    await navigator.clipboard.writeText(text);
+    notice(say("use.copied"), { near, kind: "done" });
+  } catch {
+    notice(text, { near, kind: "done" });              // no clipboard without https, or not allowed: then by hand
+  }
+}
+
+$("share").addEventListener("click", async (event) => {
+  const near = event.currentTarget, link = location.href;
+  try {
+    await navigator.clipboard.writeText(link);
+    notice(say("notice.copied"), { near, kind: "done" });
+  } catch {
+    notice(say("notice.copy_by_hand", { link }), { near, kind: "done" });
+  }
+});
+
+$("open").addEventListener("click", async (event) => {
+  const near = event.currentTarget;
+  near.disabled = true;
+  speak($("open-word"), "study.opening");
+  try {
+    const { id } = await send(`${page.urls.studies}${study.id}/open/`, picked ? { strategy: picked } : {});
+    location.assign(page.urls.lab.replace("{id}", id));
+  } catch (error) {
+    fail(error, near);
+    speak($("open-word"), "study.open");
+    near.disabled = false;
+  }
+});
+
+onLanguage(() => {
+  showState();
+  weights.show();
+  if (!result) return;
+  fillSteps();
+  showResult();
+});
+showState();
+if (study.state === "done") fetchResult();
