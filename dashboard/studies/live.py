@@ -25,7 +25,7 @@ from dashboard.models import Study, StudyWindow
 from dashboard.studies import ledger, reasons
 from dashboard.studies.engine import Engine
 from dashboard.studies.job import study_folder
-from dashboard.studies.sources import request_for_pipeline
+from dashboard.studies.sources import WANTED, chunks_dir, request_for_pipeline
 
 log = logging.getLogger(__name__)
 
@@ -63,6 +63,7 @@ class LiveStudies:
         return bool(self.running)
 
     def _look_after(self, live: LiveStudy, engine: Engine) -> None:
+        _want_chunks(live.study)
         orders = ledger.study_beat(live.study, {"stage": "streaming" if live.query is not None else "starting_spark"})
         if not orders.held:
             self._drop(live)
@@ -89,6 +90,15 @@ class LiveStudies:
     def let_go(self) -> None:
         """The process ends: the next worker takes them at once, from their checkpoints."""
         self.lost()
+
+
+def _want_chunks(study: Study) -> None:
+    """Ask the lab's worker for its rows of each second; it leaves them as long as it is asked."""
+    source = study.request["source"]
+    if source["kind"] == "lab":
+        folder = chunks_dir(source["lab"])
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / WANTED).touch()
 
 
 def _start(live: LiveStudy, engine: Engine) -> None:

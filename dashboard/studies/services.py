@@ -5,8 +5,10 @@
     studies_tend   what the keeper does each second, and each minute
 """
 
+import contextlib
 import logging
 import shutil
+import time
 from datetime import timedelta
 from typing import Any
 
@@ -21,9 +23,10 @@ from broker_core.errors import CommandError
 from broker_core.events import Json
 from dashboard.errors import Refused, in_words
 from dashboard.models import Study, Upload
+from dashboard.services import lab_watched
 from dashboard.studies import ledger
 from dashboard.studies.job import result_remove, studies_dir
-from dashboard.studies.sources import history_for_pipeline, source_for_pipeline, source_public
+from dashboard.studies.sources import WANTED, chunks_dir, history_for_pipeline, live_source, source_for_pipeline, source_public
 from dashboard.studies.uploads import IncomingFile, upload_accept, upload_drop, upload_path, uploads_sweep
 from dashboard.transport import transport
 
@@ -33,6 +36,8 @@ State = Study.State
 OVER = (State.DONE, State.FAILED, State.CANCELLED)
 PREVIEW_ROWS = 20
 QUEUE = "analysis"
+NAME_MAX = 64
+CHUNKS_KEEP_S = 3600     # of a lab that no live study wants any more
 
 
 # -- data --------------------------------------------------------------------------------------------------------------
@@ -77,8 +82,7 @@ def study_start(*, request: Json, owner_hash: str) -> Study:
     if not isinstance(is_live, bool):
         raise Refused(400, {"live": _("must be true or false")})
     source = request.get("source")
-    resolved = source_for_pipeline(source, owner_hash)
-    checked = _check_live(request, resolved) if is_live else _check(request, resolved)
+    checked = _check_live(request, owner_hash) if is_live else _check(request, source_for_pipeline(source, owner_hash))
     checked["source"] = source_public(source, checked["source"])       # type: ignore[arg-type]
     with transaction.atomic():
         _make_room(owner_hash, is_live)
@@ -97,11 +101,17 @@ def _check(request: Json, resolved: Json) -> Json:
         raise Refused(400, {error.field: in_words(error)}) from error
 
 
-def _check_live(request: Json, resolved: Json) -> Json:
+def _check_live(request: Json, owner_hash: str) -> Json:
+    """A live study is its source and its name."""
     from broker_core.pipeline.live import live_check
 
+    if unknown := sorted(set(request) - {"name", "source"}):
+        raise Refused(400, {unknown[0][:64]: _("is not known here")})
+    name = request.get("name", "")
+    if not isinstance(name, str) or len(name) > NAME_MAX or not (name.isprintable() or not name):
+        raise Refused(400, {"name": _("must be at most %(count)d printable characters") % {"count": NAME_MAX}})
     try:
-        return dict(live_check({**request, "source": resolved}))
+        return {"name": name, "source": dict(live_check(live_source(request.get("source"), owner_hash)))}
     except CommandError as error:
         raise Refused(400, {error.field: in_words(error)}) from error
 
@@ -135,8 +145,12 @@ def study_cancel(*, study: Study, owner_hash: str | None) -> Study:
 
 
 def study_watched(*, study_ids: list[str]) -> None:
-    """Somebody looks at these live studies now."""
-    Study.objects.filter(pk__in=study_ids, live=True, state__in=[State.QUEUED, State.RUNNING]).update(watched_at=timezone.now())
+    """Somebody looks at these live studies now, and so at their labs, which would rest otherwise."""
+    looked_at = Study.objects.filter(pk__in=study_ids, live=True, state__in=[State.QUEUED, State.RUNNING])
+    if looked_at.update(watched_at=timezone.now()):
+        sources = [request["source"] for request in looked_at.values_list("request", flat=True)]
+        if labs := {source["lab"] for source in sources if source["kind"] == "lab"}:
+            lab_watched(lab_ids=labs, wake=True)
 
 
 def wake_worker() -> None:
@@ -174,6 +188,10 @@ def studies_sweep() -> None:
     for folder in studies_dir().glob("*"):
         if folder.name not in kept:
             shutil.rmtree(folder, ignore_errors=True)
+    for wanted in chunks_dir("").glob(f"*/{WANTED}"):
+        with contextlib.suppress(FileNotFoundError):
+            if wanted.stat().st_mtime < time.time() - CHUNKS_KEEP_S:
+                shutil.rmtree(wanted.parent, ignore_errors=True)
 
 
 def study_forget(study_id: str) -> None:

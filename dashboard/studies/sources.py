@@ -8,8 +8,10 @@
 A membership history may name a lab too: {"kind": "lab", "lab": ID} ─► its journal, as it is now.
 """
 
+from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -23,6 +25,7 @@ GENERATED = ("flights", "zipf", "uniform")
 FILES = ("csv", "jsonl", "parquet", "kafka_log")
 KINDS = (*FILES, "folder", "lab", *GENERATED)
 RECORDS_LEAST = 1_000
+WANTED = "wanted"          # in a lab's chunk folder: somebody reads it; as old as the last time they said so
 
 
 def source_for_pipeline(source: Any, owner_hash: str | None) -> Json:
@@ -103,14 +106,33 @@ def request_for_pipeline(study: Study) -> Json:
     source = request["source"]
     if "upload" in source:
         Upload.objects.filter(pk=source["upload"]).update(used_at=timezone.now())
-    request["source"] = source_for_pipeline(source, study.owner_hash)
+    resolve = live_source if study.live else source_for_pipeline
+    request["source"] = resolve(source, study.owner_hash)
     return request
+
+
+def live_source(source: Any, owner_hash: str | None) -> Json:
+    """The source of a live study as the pipeline takes it: a lab's chunks, or a log folder that grows. Raises as source_for_pipeline."""
+    if isinstance(source, dict) and source.get("kind") == "lab":
+        if unknown := sorted(set(source) - {"kind", "lab"}):
+            raise Refused(400, {f"source.{unknown[0][:64]}": _("is not known here")})
+        return {"kind": "lab", "chunks": str(chunks_dir(_lab_of(source.get("lab"), "source.lab").pk))}
+    resolved = source_for_pipeline(source, owner_hash)
+    if resolved["kind"] != "kafka_log":
+        raise Refused(400, {"source.kind": _("must be a lab or a Kafka log: only these grow")})
+    return resolved
+
+
+def chunks_dir(lab_id: str) -> Path:
+    """Where a lab's worker leaves its rows of each second while a live study wants them."""
+    return Path(settings.RUN_DIR) / "chunks" / lab_id
 
 
 def source_public(source: Json, checked: Json) -> Json:
     """The source as a row and an answer have it: what the check filled in, but for a path or a scenario, which stay a name."""
     if source["kind"] == "lab":
-        return {"kind": "lab", "lab": source["lab"], "records": checked["records"]}
+        records = {"records": checked["records"]} if "records" in checked else {}
+        return {"kind": "lab", "lab": source["lab"], **records}
     filled = {name: value for name, value in checked.items() if name != "path"}
     if source["kind"] == "folder":
         return {**filled, "kind": "folder", "name": source["name"], "format": checked["kind"]}

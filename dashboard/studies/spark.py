@@ -60,7 +60,7 @@ class SparkEngine:
         """Begin a live study; its query runs in Spark from now on."""
         from broker_core.pipeline.live import live_start
 
-        return live_start(self.open(), request, checkpoint=checkpoint, on_windows=on_windows)
+        return live_start(self.open(), request["source"], checkpoint=checkpoint, on_windows=on_windows)
 
     def _enter(self, spark: Any, group: str) -> None:
         if settings.SPARK_REMOTE:

@@ -103,3 +103,8 @@ def until_told(engine: FakeEngine, out: Path, on_progress: Any, is_cancelled: An
 def waiting(owner: str = "ann", **columns: Any) -> Study:
     """A study in the queue."""
     return Study.objects.create(name="s", request={"source": dict(SOURCE), **columns.pop("request", {})}, owner_hash=owner, **columns)
+
+
+def waiting_live(owner: str = "ann") -> Study:
+    """A live study of the log folder `log`, which the test must have among its DATA_DIRS."""
+    return waiting(owner, live=True, request={"source": {"kind": "folder", "name": "log", "format": "kafka_log"}})

@@ -1,17 +1,20 @@
 """The analysis worker's loop: every way in which a study goes from one state to the next, and what is left of it."""
 
 import errno
+import os
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
 from dashboard.models import Study
-from dashboard.studies import ledger, reasons
+from dashboard.services import lab_open
+from dashboard.studies import ledger, reasons, services
 from dashboard.studies.job import study_folder
 from dashboard.studies.runner import Runner
-from tests.dashboard.studies import WAIT_S, FakeEngine, PipelineRefusal, until_told, waiting, whole_result
+from tests.dashboard.studies import WAIT_S, FakeEngine, PipelineRefusal, until_told, waiting, waiting_live, whole_result
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -26,6 +29,8 @@ def engine() -> FakeEngine:
 @pytest.fixture
 def runner(engine: FakeEngine, settings: Any, tmp_path: Any) -> Runner:
     settings.RUN_DIR = tmp_path
+    settings.DATA_DIRS = [tmp_path / "log"]
+    (tmp_path / "log").mkdir()
     return Runner(engine)
 
 
@@ -207,7 +212,7 @@ def test_worker_that_is_told_to_end_says_so_and_what_waits_goes_on_waiting(runne
 
 
 def test_live_study_streams_until_nobody_looks(runner: Runner, engine: FakeEngine, settings: Any) -> None:
-    study = waiting(live=True)
+    study = waiting_live()
     assert runner.turn()
     runner.live.running[study.pk].thread.join(WAIT_S)  # type: ignore[union-attr]
     runner.turn()
@@ -229,7 +234,7 @@ def test_live_study_streams_until_nobody_looks(runner: Runner, engine: FakeEngin
 
 def test_windows_of_a_live_study_are_bounded(runner: Runner, engine: FakeEngine, settings: Any) -> None:
     settings.STUDY_WINDOWS_MAX = 3
-    study = waiting(live=True)
+    study = waiting_live()
     runner.turn()
     runner.live.running[study.pk].thread.join(WAIT_S)  # type: ignore[union-attr]
     engine.queries[0].on_windows([{"start_us": at, "end_us": at + 1, "rig": "kafka"} for at in range(5)])
@@ -237,7 +242,7 @@ def test_windows_of_a_live_study_are_bounded(runner: Runner, engine: FakeEngine,
 
 
 def test_live_study_goes_on_from_its_checkpoint_when_its_worker_died(runner: Runner, engine: FakeEngine) -> None:
-    study = waiting(live=True)
+    study = waiting_live()
     runner.turn()
     runner.live.running[study.pk].thread.join(WAIT_S)  # type: ignore[union-attr]
     Study.objects.filter(pk=study.pk).update(lease_until_ms=ledger.wall_ms() - 1)
@@ -254,7 +259,7 @@ def test_live_study_goes_on_from_its_checkpoint_when_its_worker_died(runner: Run
 
 
 def test_cancelled_live_study_stops_its_query(runner: Runner, engine: FakeEngine) -> None:
-    study = waiting(live=True)
+    study = waiting_live()
     runner.turn()
     runner.live.running[study.pk].thread.join(WAIT_S)  # type: ignore[union-attr]
     Study.objects.filter(pk=study.pk).update(cancel_requested=True)
@@ -263,7 +268,7 @@ def test_cancelled_live_study_stops_its_query(runner: Runner, engine: FakeEngine
 
 
 def test_broken_stream_is_failed_with_its_reason(runner: Runner, engine: FakeEngine) -> None:
-    study = waiting(live=True)
+    study = waiting_live()
     runner.turn()
     runner.live.running[study.pk].thread.join(WAIT_S)  # type: ignore[union-attr]
     engine.queries[0].isActive, engine.queries[0].error = False, PipelineRefusal("the folder {name} is gone", name="orders")
@@ -272,7 +277,7 @@ def test_broken_stream_is_failed_with_its_reason(runner: Runner, engine: FakeEng
 
 
 def test_lost_spark_lets_a_live_study_go_on_in_the_next(runner: Runner, engine: FakeEngine) -> None:
-    live = waiting(live=True)
+    live = waiting_live()
     runner.turn()
     runner.live.running[live.pk].thread.join(WAIT_S)  # type: ignore[union-attr]
 
@@ -287,3 +292,20 @@ def test_lost_spark_lets_a_live_study_go_on_in_the_next(runner: Runner, engine: 
     assert now(batch).error == reasons.reason(reasons.SPARK_LOST)
     runner.live.running[live.pk].thread.join(WAIT_S)  # type: ignore[union-attr]
     assert now(live).state == State.RUNNING and len(engine.queries) == 2
+
+
+def test_live_study_of_a_lab_asks_for_its_chunks_as_long_as_it_runs(runner: Runner, engine: FakeEngine, tmp_path: Path) -> None:
+    lab = lab_open(request={}).lab
+    study = waiting(live=True, request={"source": {"kind": "lab", "lab": lab.pk}})
+    runner.turn()
+    runner.live.running[study.pk].thread.join(WAIT_S)  # type: ignore[union-attr]
+    folder = tmp_path / "chunks" / lab.pk
+    assert engine.requests[0]["source"] == {"kind": "lab", "chunks": str(folder)} and (folder / "wanted").exists()
+    (folder / "wanted").unlink()
+    runner.turn()
+    assert (folder / "wanted").exists()
+    Study.objects.filter(pk=study.pk).update(cancel_requested=True)
+    runner.turn()
+    os.utime(folder / "wanted", (0, 0))
+    services.studies_tend(sweep=True)
+    assert not folder.exists()

@@ -67,7 +67,7 @@ async def test_watcher_hears_every_state_until_the_end() -> None:
 
 async def test_each_watcher_reads_its_own_language() -> None:
     study = await study_new(state="failed", error=reasons.reason(reasons.DISK_FULL))
-    english, chinese = await connect(study.pk), await connect(study.pk, **{"cookie": "django_language=zh-hans"})
+    english, chinese = await connect(study.pk), await connect(study.pk, cookie="django_language=zh-hans")
     assert (await message(english))["error"] == reasons.DISK_FULL
     assert (await message(chinese))["error"].startswith("磁盘已满")
     for socket in (english, chinese):
