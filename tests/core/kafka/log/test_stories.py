@@ -17,6 +17,7 @@ from broker_core.kafka.log.errors import LogError
 from broker_core.kafka.log.memory_storage import MemoryFolder
 from broker_core.kafka.log.offset_map import OffsetMap
 from broker_core.kafka.log.partition_log import PartitionLog
+from broker_core.kafka.log.record_batch import ControlType
 from broker_core.kafka.log.recovery import load
 from broker_core.kafka.log.retention import delete_old_segments, delete_records
 from broker_core.kafka.log.settings import LogSettings
@@ -64,8 +65,42 @@ class Teller:
         yield f"log start {self.log.log_start_offset}, log end {self.log.log_end_offset}"
 
     def on_records(self) -> Iterator[str]:
-        rows = [(record.offset, record.key, record.value) for batch in self.log.batches() for record in batch.records()]
-        yield " ".join(f"{offset}:{text(key)}={text(value)}" for offset, key, value in rows)
+        yield from self.on_read("0")
+
+    def on_read(self, start: str) -> Iterator[str]:
+        """What a reader gets who comes back to that offset; markers are not for readers."""
+        records = [record for batch in self.log.batches(int(start)) if not batch.header.is_control for record in batch.records()]
+        yield " ".join(f"{record.offset}:{text(record.key)}={text(record.value)}" for record in records if record.offset >= int(start))
+
+    def on_send(self, key: str, value: str, producer: int, sequence: int, in_transaction: bool = False) -> Iterator[str]:
+        appended = self.log.append_pairs(
+            [(key.encode(), value.encode())], now_ms=0, producer_id=producer, producer_epoch=0, base_sequence=sequence,
+            is_transactional=in_transaction,
+        )  # fmt: skip
+        yield f"offset {appended.first_offset}{', had it already' if appended.is_duplicate else ''}"
+
+    def on_end(self, how: str, producer: int) -> Iterator[str]:
+        control_type = ControlType[how.upper()]
+        appended = self.log.append_marker(control_type, producer_id=producer, producer_epoch=0, coordinator_epoch=0, now_ms=0)
+        yield f"offset {appended.first_offset}"
+
+    def on_batches(self) -> Iterator[str]:
+        for batch in self.log.batches():
+            header = batch.header
+            parts = [f"{header.base_offset}: {header.record_count} records"]
+            if header.has_producer_id:
+                parts.append(f"producer {header.producer_id}")
+            if header.base_sequence >= 0:
+                parts.append(f"sequence {header.base_sequence}")
+            if header.is_control:
+                parts.append(batch.control_type()[0].name.lower() if header.record_count else "a marker")
+            if header.delete_horizon_ms is not None:
+                parts.append(f"until {header.delete_horizon_ms}")
+            yield ", ".join(parts)
+
+    def on_producers_forgotten(self, now_ms: str) -> Iterator[str]:
+        self.log.producers.forget_expired(int(now_ms), self.settings.producer_id_expiration_ms)
+        yield f"{len(self.log.producers.entries)} producers known"
 
     def on_find(self, offset: str) -> Iterator[str]:
         self.log.read(int(offset), 1)
