@@ -29,7 +29,7 @@ Offsets = NDArray[np.signedinteger[Any]]
 Hashes = NDArray[np.uint32]
 _Rows = Callable[[Any, Any, Any], None]
 
-_NO_BYTES: Bytes = np.zeros(0, np.uint8)
+_NO_BYTES: Bytes = np.frombuffer(b"", np.uint8)
 
 
 def murmur3_column(keys: pa.Array | pa.ChunkedArray, missing: int = 0) -> Hashes:
@@ -75,8 +75,8 @@ def key_buffers(keys: pa.Array) -> tuple[Bytes, Offsets]:
     else:
         raise CommandError("key", "must be text or bytes, not {type}", type=str(kind))
     _, offsets, data = keys.buffers()
-    if len(keys) == 0 or offsets is None:
-        return _NO_BYTES, np.zeros(len(keys) + 1, width)
+    if len(keys) == 0:
+        return _NO_BYTES, np.frombuffer(bytes(8), width)[:1]
     ends = np.frombuffer(offsets, width)[keys.offset : keys.offset + len(keys) + 1]
     return (_NO_BYTES if data is None or data.size == 0 else np.frombuffer(data, np.uint8)), ends
 
@@ -93,6 +93,7 @@ def _hashed(keys: pa.Array | pa.ChunkedArray, rows: _Rows, missing: int) -> Hash
         hashes = distinct[places] if len(distinct) else np.zeros(len(keys), np.uint32)
     else:
         data, offsets = key_buffers(keys)
+        # Both are read-only, always: numba compiles a loop anew for arrays that can be written to.
         hashes = np.empty(len(keys), np.uint32)
         rows(data, offsets, hashes)
     if keys.null_count:

@@ -1,6 +1,8 @@
 """Functions over arrays, compiled by numba at their first call. What a process compiled is kept on disk for the next one."""
 
 from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, TypeVar
 
 from numba import njit
@@ -16,7 +18,15 @@ def compiled(kernel: Kernel) -> Kernel:
     machine_code: Any  # numba's own type would hide the kernel's signature
     try:
         machine_code = njit(cache=True, nogil=True)(kernel)
-    except RuntimeError:  # numba's answer when it finds no place for its cache
+        _try_to_keep(Path(machine_code.stats.cache_path))
+    except (RuntimeError, OSError):  # RuntimeError is numba's answer when it knows no place at all
         machine_code = njit(nogil=True)(kernel)
     made: Kernel = machine_code
     return made
+
+
+def _try_to_keep(folder: Path) -> None:
+    """Raise OSError if no file can be made in `folder`: numba would find out at the first call, and fail there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with TemporaryFile(dir=folder):
+        pass

@@ -4,10 +4,14 @@ Java strings are UTF-16: a character above U+FFFF counts as two units, both in t
 Source: java.lang.String of JDK 17. Vectors: kafka/partitioner.json.
 """
 
+import re
 from collections.abc import Iterable
+from itertools import accumulate, repeat
 from operator import mul
 
 MASK = 0xFFFFFFFF
+ENCODED_SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
+REPLACEMENT = "\ufffd".encode()
 
 
 def string_hash(text: str) -> int:
@@ -38,10 +42,14 @@ def string_hash_unsigned(text: str) -> int:
 def java_text(data: bytes) -> str:
     """Give the text that `new String(data, UTF_8)` makes: what is no UTF-8 becomes U+FFFD.
 
+    Java takes an encoded surrogate, whole or cut short, for one wrong character, where Python counts each of its bytes.
+
     >>> java_text(b"caf\\xc3\\xa9 \\xff") == "caf\\xe9 \\ufffd"
     True
+    >>> java_text(b"\\xed\\xa0\\x80!") == "\\ufffd!"
+    True
     """
-    return data.decode("utf-8", "replace")
+    return ENCODED_SURROGATE.sub(REPLACEMENT, data).decode("utf-8", "replace")
 
 
 def utf16_order(text: str) -> bytes:
@@ -65,7 +73,7 @@ def java_sorted(texts: Iterable[str]) -> list[str]:
 
 
 def _powers(count: int) -> list[int]:
-    return [pow(31, exponent, MASK + 1) for exponent in range(count)]
+    return list(accumulate(repeat(31, count - 1), lambda power, base: power * base & MASK, initial=1))
 
 
 def _utf16_units(text: str) -> list[int]:

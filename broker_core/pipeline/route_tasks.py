@@ -160,7 +160,8 @@ def count_shards(maps: Sequence[UnitMap]) -> Callable[[Batches], Iterator[pa.Rec
 
     def run(batches: Batches) -> Iterator[pa.RecordBatch]:
         counter = Counter(maps, 1)
-        shard, kept = -1, []
+        shard = -1
+        kept: list[Prints] = []
         for batch in batches:
             numbers = batch.column("shard").to_pylist()
             for row, number in enumerate(numbers):
