@@ -1,0 +1,197 @@
+"""A lab's log as its page reads it: which folder that is, what the worker has written of it so far, and the mark that makes it go on.
+
+The folder follows from the lab and the settings, so its name does too. A web process only reads it; whoever asks leaves a mark, and while
+marks are fresh the worker writes (`writer.py`).
+"""
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from django.utils.translation import gettext as _
+
+from broker_core.errors import CommandError
+from broker_core.events import Json
+from broker_core.kafka.log.segment import LOG, file_name
+from broker_core.lab.kafka_log.lane import latest_topic
+from broker_core.lab.kafka_log.opened import OpenedLog
+from broker_core.lab.kafka_log.producer import EPOCH_MS
+from broker_core.lab.kafka_log.settings import LaneSettings, digest, lane_settings, whole_number
+from broker_core.lab.lab import SWITCH_RECORDS_MAX
+from broker_core.lab.scenario import scenario_from_json
+from broker_core.lab.workload import workload_from_json
+from dashboard import selectors
+from dashboard.driver import core_limits
+from dashboard.errors import Refused, in_words
+from dashboard.logs.places import labs_dir
+from dashboard.logs.source import Query, Source
+from dashboard.models import Lab, StoredCommand
+
+BLOCK = 16
+"""Partitions that are written together: a folder of a thousand would hold more files open than a process may."""
+REQUEST, STATE, WATCHED = "request.json", "state.json", "watched"
+FORMAT = 1
+"""Part of a folder's name; a change in what is written makes new folders."""
+
+
+class Asked(NamedTuple):
+    """What a request is about. first_record: where the lane's offsets begin."""
+
+    lab: Lab
+    rig: Json
+    topic: str
+    partition: int
+    settings: LaneSettings
+    first_record: int
+
+    @property
+    def description(self) -> Json:
+        """All that the folder follows from, besides the lab's own time."""
+        first = self.partition // BLOCK * BLOCK
+        return {
+            "format": FORMAT, "lab": self.lab.pk, "rig": self.rig["id"], "topic": self.rig["topic"], "partition_count": self.rig["partitions"],
+            "partitions": list(range(first, min(first + BLOCK, self.rig["partitions"]))), "settings": self.settings.to_json(),
+            "first_record": self.first_record,
+        }  # fmt: skip
+
+    @property
+    def folder(self) -> Path:
+        return labs_dir() / self.lab.pk / "kafka" / digest(self.description)
+
+
+def source_of(lab_id: str, query: Query) -> Source:
+    """The partition that was asked for, as it is on disk now. Raises Refused 404 or 400 at the field."""
+    asked = asked_for(lab_id, query)
+    folder = wish(asked)
+    return _source(asked, folder, state_of(folder))
+
+
+def asked_for(lab_id: str, query: Query) -> Asked:
+    """Check ?rig=, ?topic=, ?partition= and the settings. Raises Refused 404 or 400 at the field."""
+    lab = selectors.lab_get(lab_id=lab_id)
+    rigs = [rig for rig in lab.scenario["rigs"] if rig["model"] == "kafka"]
+    rig = next((rig for rig in rigs if query.get("rig", rig["id"]) == rig["id"]), None)
+    if rig is None:
+        raise Refused(404, {"rig": _("this lab has no such Kafka lane")})
+    topics = (rig["topic"], latest_topic(rig["topic"]))
+    topic = query.get("topic", topics[0])
+    try:
+        if topic not in topics:
+            raise CommandError("topic", "must be one of {choices}", choices=", ".join(topics))
+        partition = whole_number("partition", query.get("partition", "0"), 0, rig["partitions"] - 1)
+        settings = lane_settings(query)
+    except CommandError as error:
+        raise Refused(400, {error.field: in_words(error)}) from error
+    return Asked(lab, rig, topic, partition, settings, _first_record(lab, rig["id"]))
+
+
+def _first_record(lab: Lab, rig_id: str) -> int:
+    """Where the lane counts from: 0, or what was left out when its algorithm was changed late in a long lab (`Lab._rebuild`)."""
+    changes = lab.commands.filter(state=StoredCommand.State.APPLIED, body__kind="set_algorithm", body__rig=rig_id)
+    last = changes.order_by("position").last()
+    if last is None:
+        return 0
+    workload = workload_from_json(lab.scenario["workload"], core_limits(), lab.scenario["seed"])
+    return max(0, workload.count_until(last.at_us) - SWITCH_RECORDS_MAX)
+
+
+def wish(asked: Asked) -> Path:
+    """Say that somebody looks: make the folder with its description if it is new, and leave a fresh mark. Returns the folder."""
+    folder = asked.folder
+    if not (folder / REQUEST).exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        write_json(folder / REQUEST, asked.description)
+    (folder / WATCHED).touch()
+    return folder
+
+
+def write_json(path: Path, value: Json) -> None:
+    """Put a file there in one step: a reader sees the old one or the new one."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}.{time.monotonic_ns()}")
+    draft.write_text(json.dumps(value), encoding="utf-8")
+    draft.replace(path)
+
+
+def state_of(folder: Path) -> Json:
+    """What the worker said last about a folder; {} before it has begun."""
+    try:
+        state: Json = json.loads((folder / STATE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return state
+
+
+def _source(asked: Asked, folder: Path, state: Json) -> Source:
+    name = f"{asked.topic}-{asked.partition}"
+    path = folder / name
+    path.mkdir(parents=True, exist_ok=True)
+    told = state.get("logs", {}).get(name, {})
+    topic, table = asked.rig["topic"], latest_topic(asked.rig["topic"])
+    now_ms = EPOCH_MS + state.get("at_us", 0) // 1000
+    opened = _opened(path, told)
+    sibling = f"{table}-{asked.partition}"
+    compacted = state.get("logs", {}).get(sibling)
+    view = selectors.lab_snapshot(lab_id=asked.lab.pk)
+    is_table = asked.topic == table
+    settings = asked.settings.latest() if is_table else asked.settings.records()
+    about: Json = {
+        "kind": "lab", "lab": asked.lab.pk, "rig": asked.rig["id"], "topic": asked.topic, "partition": asked.partition, "folder": name,
+        "settings": asked.settings.to_json(), **_lab_part(asked, state, view), "high_watermark": told.get("high_watermark", 0),
+        "recovery_point": told.get("recovery_point", 0), "cleanup_policy": "compact" if is_table else "delete",
+        "turning": told.get("turning", []), "committed": None if is_table else _committed(asked, view),
+        "partitions": _partitions(asked, state), "topics": [topic, table],
+    }  # fmt: skip
+    return Source(
+        opened, about, now_ms,
+        retention_bytes=settings.retention_bytes if settings.cleanup_delete else -1,
+        retention_ms=settings.retention_ms if settings.cleanup_delete else -1,
+        end_offset=told.get("end_offset", 0), cleaned_up_to=told.get("cleaned_up_to") or 0,
+        deleted_at_ms={int(base): due_ms for base, due_ms in told.get("deleted", {}).items()},
+        clean=_opened(folder / sibling, compacted) if compacted is not None else None,
+        clean_about={"topic": table, "partition": asked.partition, "settings": asked.settings.latest(), "now_ms": now_ms,
+                     "cleaned_up_to": (compacted or {}).get("cleaned_up_to")},
+    )  # fmt: skip
+
+
+def _opened(path: Path, told: Json) -> OpenedLog:
+    """The folder up to where the worker has told: what it writes at this moment is not looked at."""
+    segments = told.get("segments", [])
+    sizes = {file_name(base, LOG): size for base, size in segments[-1:]}
+    return OpenedLog(path, start_offset=told.get("start_offset"), live=[base for base, _size in segments], sizes=sizes)
+
+
+def _lab_part(asked: Asked, state: Json, view: Json | None) -> Json:
+    """How far the lab is, and how many of its records the log does not have yet."""
+    count = view["view"]["record_count"] if view is not None else 0
+    written = asked.first_record + state.get("records", 0)
+    return {"records_of_lab": count, "behind": max(0, count - written), "at_us": state.get("at_us", 0), "first_record": asked.first_record}
+
+
+def _committed(asked: Asked, view: Json | None) -> int | None:
+    """What the lane's group has committed of the partition, as the lab's view tells."""
+    rig = view["view"]["rigs"].get(asked.rig["id"]) if view is not None else None
+    return rig["picture"]["partitions"][str(asked.partition)]["committed"] if rig is not None else None
+
+
+def _partitions(asked: Asked, state: Json) -> list[Json]:
+    """All partitions of the topic. bytes: null for those that nobody has asked to be written."""
+    ends = state.get("ends", {}).get(asked.topic, [0] * asked.rig["partitions"])
+    logs = state.get("logs", {})
+    rows = []
+    for number, end in enumerate(ends):
+        told = logs.get(f"{asked.topic}-{number}")
+        size = None if told is None else sum(size for _base, size in told["segments"])
+        rows.append({"topic": asked.topic, "partition": number, "bytes": size, "end_offset": end})
+    return rows
+
+
+def lane_parts(description: Json) -> Json | None:
+    """What a LaneLog of this description is made of, and how far the lab is: {workload, seed, at_us}; None when the lab is gone."""
+    lab = Lab.objects.filter(pk=description["lab"]).first()
+    view = selectors.lab_snapshot(lab_id=description["lab"]) if lab is not None else None
+    if lab is None or view is None:
+        return None
+    scenario = scenario_from_json(lab.scenario, core_limits())
+    return {"workload": workload_from_json(scenario.workload, core_limits(), scenario.seed), "seed": scenario.seed, "at_us": view["at_us"]}

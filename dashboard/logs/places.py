@@ -1,0 +1,69 @@
+"""Where logs lie in the run folder, and which of this machine's folders may be looked at.
+
+    <run dir>/labs/<lab id>/kafka/<digest>/     a lab's log folder, derived again whenever somebody looks
+    <run dir>/kafka-logs/<log id>/              what somebody uploaded, until LOG_KEEP_S after it came
+    <run dir>/kafka-logs/article/               the article's log
+    HIGHWATER_LOG_DIRS                          folders of real brokers: only read, and never through a link that leads out
+"""
+
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from django.conf import settings
+
+from broker_core.lab.kafka_log.read_only import has_log
+
+FOLDERS_MAX = 2_000
+
+
+class ServerFolder(NamedTuple):
+    """A partition's folder of this machine. log: its id in addresses. name: as the setting and the folder call it, "kafka-logs/flights-0"."""
+
+    log: str
+    name: str
+    path: Path
+
+
+def labs_dir() -> Path:
+    return Path(settings.RUN_DIR) / "labs"
+
+
+def logs_dir() -> Path:
+    return Path(settings.RUN_DIR) / "kafka-logs"
+
+
+def server_folders() -> list[ServerFolder]:
+    """Every partition's folder in the folders of the setting, or one level below; at most FOLDERS_MAX."""
+    found = []
+    for root in settings.LOG_DIRS:
+        for path in _partition_folders(Path(root)):
+            name = str(path.relative_to(Path(root).parent))
+            found.append(ServerFolder(f"f-{hashlib.sha256(str(path).encode()).hexdigest()[:16]}", name, path))
+            if len(found) == FOLDERS_MAX:
+                return found
+    return found
+
+
+def _partition_folders(root: Path) -> Iterator[Path]:
+    """The folder itself, and those in it, where files of a partition lie. Links are not followed: what they lead to was not allowed."""
+    try:
+        with os.scandir(root) as entries:
+            inside = sorted(entries, key=lambda entry: entry.name)
+    except OSError:
+        return
+    if has_log([entry.name for entry in inside]):
+        yield root
+    for entry in inside:
+        if entry.is_dir(follow_symlinks=False) and _holds_log(entry.path):
+            yield root / entry.name
+
+
+def _holds_log(path: str) -> bool:
+    try:
+        with os.scandir(path) as entries:
+            return has_log([entry.name for entry in entries if entry.is_file(follow_symlinks=False)])
+    except OSError:
+        return False

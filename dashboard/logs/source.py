@@ -1,0 +1,170 @@
+"""What a log page reads from: one partition's folder, and what is known about it beside the folder. Labs and opened logs give the same."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+
+from django.utils.translation import gettext as _
+
+from broker_core.errors import CommandError
+from broker_core.events import Json
+from broker_core.kafka.log.segment import DELETED, LOG, file_name
+from broker_core.lab.kafka_log.batch_view import batch_json, stretch_json
+from broker_core.lab.kafka_log.cleaning import clean_json
+from broker_core.lab.kafka_log.folder_view import retention_json, segments_json
+from broker_core.lab.kafka_log.lookup import lookup_offset, lookup_timestamp
+from broker_core.lab.kafka_log.opened import OpenedLog, Summary, summarize
+from broker_core.lab.kafka_log.settings import NUMBER_MAX, whole_number
+from dashboard.errors import Refused, in_words
+
+COUNT_INLINE_BYTES = 2 * 1024 * 1024
+SUMMARIES_KEPT = 4096
+Query = Mapping[str, str]
+
+_counted: OrderedDict[tuple[str, str, int, int], Summary] = OrderedDict()
+_counted_lock = Lock()
+
+
+@dataclass(slots=True)
+class Source:
+    """One partition to look at.
+
+    log: its folder. about: the part of the folder's JSON that the folder does not say. end_offset: None where only counting tells.
+    check: whether to look for damage. counted: what a worker has counted already, for logs that are too large to count while somebody waits.
+    """
+
+    log: OpenedLog
+    about: Json
+    now_ms: int
+    retention_bytes: int
+    retention_ms: int
+    end_offset: int | None = None
+    cleaned_up_to: int = 0
+    deleted_at_ms: Mapping[int, int] = field(default_factory=dict)
+    check: bool = False
+    counted: Mapping[tuple[int, str], Summary] = field(default_factory=dict)
+    clean: OpenedLog | None = None
+    clean_about: Json = field(default_factory=dict)
+
+
+def folder(source: Source) -> Json:
+    """The folder as docs/interface.md has it."""
+    log = source.log
+    summaries, is_reading = _summaries(source)
+    segments = segments_json(
+        log, summaries, now_ms=source.now_ms, deleted_at_ms=source.deleted_at_ms, cleaned_up_to=source.cleaned_up_to
+    )
+    end = end_offset(source)
+    live = [segment for segment in segments if segment["state"] != "deleted"]
+    about = dict(source.about)
+    if about.get("high_watermark") is None:
+        about["high_watermark"] = end
+    return {
+        **about, "start_offset": log.start_offset, "end_offset": end, "now_ms": source.now_ms, "bytes": sum(row["bytes"] for row in live),
+        "segments": segments, "reading": is_reading,
+        "other_files": [{"name": name, "bytes": log.folder.size_of(name)} for name in log.other_files()],
+        "retention": retention_json(segments, retention_bytes=source.retention_bytes, retention_ms=source.retention_ms, now_ms=source.now_ms),
+    }  # fmt: skip
+
+
+def lookup(source: Source, query: Query) -> Json:
+    """Find ?offset= or ?timestamp=&rule=. Raises Refused at the field."""
+    try:
+        if "timestamp" in query:
+            timestamp = whole_number("timestamp", query["timestamp"], 0, NUMBER_MAX)
+            return lookup_timestamp(source.log, timestamp, query.get("rule", "kafka"))
+        if "offset" not in query:
+            raise Refused(400, {"offset": _("is missing")})
+        offset = whole_number("offset", query["offset"], 0, NUMBER_MAX)
+        return lookup_offset(source.log, offset, end_offset(source) or 0)
+    except CommandError as error:
+        raise _refused(error) from error
+
+
+def batch(source: Source, query: Query) -> Json:
+    """The batch of ?segment= that starts at ?position=. Raises Refused at the field."""
+    try:
+        segment = source.log.segment(_number(query, "segment"))
+        return batch_json(source.log, segment, _number(query, "position"))
+    except CommandError as error:
+        raise _refused(error) from error
+
+
+def stretch(source: Source, query: Query) -> Json:
+    """Batches and index rows of segment ?base= between the bytes ?from= and ?to=. Raises Refused at the field."""
+    try:
+        segment = source.log.segment(_number(query, "base", "segment"))
+        start = whole_number("from", query.get("from", "0"), 0, NUMBER_MAX)
+        end = whole_number("to", query.get("to", str(segment.size)), 0, NUMBER_MAX)
+        return stretch_json(source.log, segment, start, end)
+    except CommandError as error:
+        raise _refused(error) from error
+
+
+def clean(source: Source) -> Json:
+    """What a round of compaction would do now; {"log": null} where there is nothing to compact."""
+    if source.clean is None:
+        return {"log": None}
+    return clean_json(source.clean, **source.clean_about)
+
+
+def end_offset(source: Source) -> int | None:
+    """The log end: told, or counted in the last segment; where that is hollow, what its index says."""
+    if source.end_offset is not None or not source.log.live:
+        return source.end_offset
+    last = source.log.live[-1]
+    summary = source.counted.get((last, "")) or _summary(source.log, last, "", False)
+    if summary.records or not any(damage.kind == "zeros" for damage in summary.damage):
+        return summary.next_offset
+    index = source.log.segment(last).offset_index
+    return index.last_offset + 1 if index.row_count else last
+
+
+def count(source: Source) -> dict[tuple[int, str], Summary]:
+    """Count every segment, with all checks: minutes for a log of many GB. For a worker."""
+    keys = [*((base, DELETED) for base in source.log.deleted), *((base, "") for base in source.log.live)]
+    return {(base, stage): summarize(source.log, base, stage, check=True) for base, stage in keys}
+
+
+def _summaries(source: Source) -> tuple[Mapping[tuple[int, str], Summary], bool]:
+    """What is known of the segments, and whether counting still goes on."""
+    log = source.log
+    keys = [*((base, DELETED) for base in log.deleted), *((base, "") for base in log.live)]
+    if all(key in source.counted for key in keys):
+        return source.counted, False
+    if sum(log.bytes_of(*key) for key in keys) > COUNT_INLINE_BYTES:
+        return source.counted, True
+    return {(base, stage): _summary(log, base, stage, source.check) for base, stage in keys}, False
+
+
+def _summary(log: OpenedLog, base_offset: int, stage: str, check: bool) -> Summary:
+    """Counted once for a file that does not change."""
+    name = file_name(base_offset, LOG) + stage
+    path: Path = log.folder.path / name
+    stat = path.stat()
+    key = (str(path), f"{log.bytes_of(base_offset, stage)}/{check}", stat.st_size, stat.st_mtime_ns)
+    with _counted_lock:
+        if key in _counted:
+            _counted.move_to_end(key)
+            return _counted[key]
+    summary = summarize(log, base_offset, stage, check=check)
+    with _counted_lock:
+        _counted[key] = summary
+        while len(_counted) > SUMMARIES_KEPT:
+            _counted.popitem(last=False)
+    return summary
+
+
+def _number(query: Query, name: str, otherwise: str | None = None) -> int:
+    text = query.get(name) or (query.get(otherwise) if otherwise else None)
+    if text is None:
+        raise Refused(400, {name: _("is missing")})
+    return whole_number(name, text, 0, NUMBER_MAX)
+
+
+def _refused(error: CommandError) -> Refused:
+    return Refused(400, {error.field: in_words(error)})

@@ -1,0 +1,84 @@
+"""The page of Kafka's log: a lab's partition, an opened log, or the article's. Reads, presents and draws; nothing else."""
+
+import asyncio
+from time import monotonic
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
+from django.middleware.csrf import get_token
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from dashboard import access
+from dashboard.errors import Refused
+from dashboard.log_presentation import log_context
+from dashboard.logs import labs, opened, source
+from dashboard.logs.places import server_folders
+from dashboard.logs.source import Source
+from dashboard.logs.tasks import count_soon, write_soon
+from dashboard.page import base_context
+
+FIRST_STATE_WAIT_S = 2.5
+FIRST_STATE_POLL_S = 0.05
+
+
+@require_safe
+@never_cache
+async def of_lab(request: HttpRequest, lab_id: str) -> HttpResponse:
+    """A lab's log. The worker gets a moment to write its beginning when nobody has looked before."""
+    query = request.GET.dict()
+    deadline = monotonic() + FIRST_STATE_WAIT_S
+    while True:
+        found = await sync_to_async(_lab_source)(lab_id, query)
+        if found.log.live or monotonic() > deadline:
+            break
+        await asyncio.sleep(FIRST_STATE_POLL_S)
+    return await sync_to_async(_draw)(request, found, {"kind": "lab", "api": reverse("api-lab-log", args=[lab_id]), "lab": lab_id,
+                                                       "rig": found.about["rig"], "socket": f"/ws/labs/{lab_id}/"})  # fmt: skip
+
+
+def _lab_source(lab_id: str, query: dict[str, str]) -> Source:
+    try:
+        found = labs.source_of(lab_id, query)
+    except Refused as refused:
+        if refused.status == 404:
+            raise Http404 from refused
+        # A setting in the address that cannot be: the page opens with the default ones.
+        found = labs.source_of(lab_id, {})
+    write_soon()
+    return found
+
+
+@require_safe
+@never_cache
+def of_log(request: HttpRequest, log_id: str) -> HttpResponse:
+    """An opened log, by its link."""
+    try:
+        found = opened.source_of(log_id, {})
+    except Refused as refused:
+        raise Http404 from refused
+    place = {"kind": found.about["kind"], "api": reverse("api-log", args=[log_id]), "lab": None, "rig": None, "socket": None}
+    return _draw(request, found, place)
+
+
+def _draw(request: HttpRequest, found: Source, place: dict[str, Any]) -> HttpResponse:
+    context = base_context(request, "log")
+    folder = source.folder(found)
+    if folder["reading"]:
+        count_soon(folder["log"])
+    context["page"] |= {
+        "log": {
+            **place, "upload": reverse("api-logs"), "page": "/log/{id}/", "article": reverse("log-opened", args=[opened.ARTICLE]),
+            "csrf": get_token(request), "bytes_max": settings.LOG_UPLOAD_BYTES_MAX, "epoch": 0, "seq": 0,
+            "folders": [{"name": entry.name, "url": reverse("log-opened", args=[entry.log])} for entry in server_folders()],
+        }
+    }  # fmt: skip
+    context["folder"] = folder
+    context |= log_context(folder, context["catalogue"][context["page"]["language"]])
+    response = render(request, "dashboard/log.html", context)
+    access.visitor_remember(response, access.visitor_of(request) or access.token_new())
+    return response
