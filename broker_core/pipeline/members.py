@@ -10,7 +10,7 @@
 Names are the lab's: c1, c2, ... at the start, and a joiner without a name gets the next number that nobody has had.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -256,7 +256,7 @@ HISTORY_KINDS: tuple[str, ...] = tuple(_KINDS)
 """What `history.kind` may be."""
 
 
-def has_records(steps: list[Step]) -> bool:
+def has_records(steps: Sequence[Step]) -> bool:
     """Whether the changes happen at records; otherwise each step is measured over the whole workload."""
     return len(steps) > 1 and steps[1].at is not None
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from broker_core.lab.workload_base import EvenArrivals, Workload, distinct_codes
+from broker_core.lab.workload_base import EvenArrivals, distinct_codes
 from broker_core.lab.workload_keys import WEIGHT_MAX, KeysWorkload, WeightedKeys, key_text
 
 HOT_KEYS = 1_000
@@ -104,7 +104,7 @@ class SequenceWorkload(EvenArrivals):
         return self.to_json() | {"key": None, "keys": [], "key_total": len(self.keys), "loop": record_count // max(1, len(self.codes))}
 
 
-def sampled_workload(sample: SampleKeys, rate: int, seed: int) -> Workload:
+def sampled_workload(sample: SampleKeys, rate: int, seed: int) -> KeysWorkload:
     """Records drawn by the sample's weights."""
     weighted, keyless = sample.weighted()
     return KeysWorkload(rate, seed, "sample", weighted, keyless)

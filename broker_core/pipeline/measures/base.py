@@ -14,10 +14,10 @@ WHOLE, NUMBER = "whole", "number"
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What one consumer has at the end of a step. keys: None where no key has an owner."""
+    """What one consumer has at the end of a step. keys: None where no key has an owner. bytes: None where they were not counted."""
 
     records: int
-    bytes: int
+    bytes: int | None
     keys: int | None
 
 

@@ -1,0 +1,192 @@
+"""A what-if study: one workload, many strategies, one membership history, and what each of them would cost.
+
+    read ──► group: hottest keys, a sample ──► route: who gets what in each step, all strategies at once ──► lab: timed runs ──► write
+
+Everything about load and moves is counted over all records (`routing.py`); what takes time (waits, pauses, order, lag) comes from the lab's
+own rigs (`timed.py`), over the very records where the history says at which of them it changes and they are few enough, else over a sample
+by key. A result appears whole or not at all: tables are written aside, moved into place, and the manifest comes last.
+"""
+
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from broker_core.analysis.churn import churn_least
+from broker_core.events import Json
+from broker_core.lab.workload_base import Workload
+from broker_core.lab.workload_keys import KEY_BYTES_MAX, KeysWorkload
+from broker_core.pipeline import result
+from broker_core.pipeline.hot_keys import key_profile
+from broker_core.pipeline.members import Step, has_records, history_steps
+from broker_core.pipeline.strategies import Strategy, strategies_parse
+from broker_core.pipeline.study_errors import IsCancelled, StudyCancelled, StudyFailed, explained
+from broker_core.pipeline.study_request import study_check
+from broker_core.pipeline.study_tables import study_tables
+from broker_core.pipeline.timed import TimedStep, Timetable, timed_run, timetable, timetable_at_records
+from broker_core.pipeline.timed_workload import SequenceWorkload, sampled_workload
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from broker_core.pipeline.routing import RouteCounts
+
+__all__ = ["StudyCancelled", "StudyFailed", "study_check", "study_run"]
+
+BAD_ROWS_KEPT = 1_000
+PART = ".part"
+
+OnProgress = Callable[[Json], None]
+
+
+def study_run(spark: "SparkSession", request: Json, out: Path, on_progress: OnProgress, is_cancelled: IsCancelled) -> None:
+    """Run a study into the folder `out`, which is made if missing; what it held of an earlier result is replaced.
+
+    request: as `study_check` gives it. on_progress: called from time to time with `{"stage", "done", "total", "rows"}`; stage is reading,
+    grouping, routing, lab or writing. is_cancelled: asked between and during the stages; to break off a Spark job as well, the caller
+    cancels its job group (the jobs run in the calling thread). Raises StudyCancelled, StudyFailed, and CommandError at the request's field
+    for a source that turns out wrong (a column that is not there). After any of them `out` holds no new result.
+    """
+    part = out / PART
+    run = _Run(spark, study_check(request), part, on_progress, is_cancelled)
+    with explained(is_cancelled):
+        try:
+            shutil.rmtree(part, ignore_errors=True)
+            part.mkdir(parents=True)
+            run.all()
+            _publish(part, out)
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+
+
+def _publish(part: Path, out: Path) -> None:
+    """Move the tables into place, the manifest last: without it the folder holds no result."""
+    (out / result.MANIFEST).unlink(missing_ok=True)
+    for path in sorted(part.iterdir(), key=lambda path: path.name == result.MANIFEST):
+        path.replace(out / path.name)
+
+
+@dataclass
+class _Run:
+    spark: "SparkSession"
+    request: Json
+    folder: Path
+    on_progress: OnProgress
+    is_cancelled: IsCancelled
+    rows: int = 0
+
+    def at(self, stage: str, done: int = 0, total: int = 1) -> None:
+        """Say how far it is; stop here if nobody wants it any more."""
+        if self.is_cancelled():
+            raise StudyCancelled("the study was cancelled")
+        self.on_progress({"stage": stage, "done": done, "total": total, "rows": self.rows})
+
+    def all(self) -> None:
+        from broker_core.pipeline.routing import route_counts
+        from broker_core.pipeline.sources import source_read
+
+        request = self.request
+        steps = history_steps(request["history"])
+        strategies = strategies_parse(request["strategies"])
+        self.at("reading")
+        workload = source_read(self.spark, request["source"], ordinals=has_records(steps))
+        records = workload.records
+        self.at("grouping")
+        profile = key_profile(records)
+        self.at("routing")
+        counts = route_counts(self.spark, records, strategies, steps, seed=request["seed"])
+        self.rows = counts.records
+        self.at("routing", 1)
+        bad, bad_rows = _bad_rows(workload.bad)
+        first_us, last_us = _times(records, request["source"])
+        sample = sampled_workload(profile.sample(counts.records, counts.no_key), request["service"]["rate"], request["seed"])
+        timed, timed_sample = self.timed(strategies, steps, records, counts, sample)
+        self.at("writing")
+        tables, described = study_tables(counts, steps, timed, profile, is_exact=timed_sample["exact"])
+        manifest = {
+            "version": result.VERSION, "name": request["name"], "request": request,
+            "workload": {
+                "records": counts.records, "keys": counts.keys, "keys_exact": True, "no_key": counts.no_key, "empty_key": counts.empty_key,
+                "bytes": counts.bytes, "bad_rows": bad, "first_at_us": first_us, "last_at_us": last_us,
+                "keyless_exact": counts.keyless_exact,
+            },
+            "steps": [step.to_json() for step in steps], "strategies": described,
+            "churn_least": churn_least([step.members for step in steps]), "limits": {"timed_sample": timed_sample},
+        }  # fmt: skip
+        result.write_result(self.folder, manifest, tables | {"bad_rows": bad_rows}, sample.to_json() | {"name": request["name"]})
+        self.at("writing", 1)
+
+    def timed(
+        self, strategies: Sequence[Strategy], steps: Sequence[Step], records: "DataFrame", counts: "RouteCounts", sample: KeysWorkload
+    ) -> tuple[list[list[TimedStep] | None], Json]:
+        """The timed runs of all strategies, and what they ran on. No records, no runs."""
+        service, seed = self.request["service"], self.request["seed"]
+        if not counts.records:
+            return [None] * len(strategies), {"records": 0, "keys": 0, "rate": service["rate"], "exact": False}
+        workload, table = self.timed_records(steps, records, counts, sample)
+        timed: list[list[TimedStep] | None] = []
+        total = len(strategies) * len(steps)
+        for number, strategy in enumerate(strategies):
+
+            def go_on(step: int, before: int = number * len(steps)) -> None:
+                self.at("lab", before + step, total)
+
+            timed.append(timed_run(strategy.rig_spec(), steps, table, workload, seed, go_on))
+        self.at("lab", total, total)
+        arrived = workload.count_until(table.starts_us[-1])
+        keys = len(workload.distinct_until(arrived)[0])
+        return timed, {"records": arrived, "keys": keys, "rate": table.rate, "exact": isinstance(workload, SequenceWorkload)}
+
+    def timed_records(
+        self, steps: Sequence[Step], records: "DataFrame", counts: "RouteCounts", sample: KeysWorkload
+    ) -> tuple[Workload, Timetable]:
+        """The very records, if the history names them and they are few enough; else a sample of their keys."""
+        service = self.request["service"]
+        rate, consumer_rate, records_max = service["rate"], service["consumer_rate"], service["records_max"]
+        if has_records(steps) and counts.records <= records_max:
+            sequence = _sequence(records, rate)
+            if sequence is not None:
+                return sequence, timetable_at_records(steps, sequence, counts.records, consumer_rate)
+        table = timetable(steps, rate, consumer_rate, records_max)
+        return sampled_workload_at(sample, table.rate), table
+
+
+def sampled_workload_at(sample: KeysWorkload, rate: int) -> KeysWorkload:
+    """The same keys with the same weights at another rate."""
+    return KeysWorkload(rate, sample.seed, sample.name, sample.weighted, sample.keyless)
+
+
+def _sequence(records: "DataFrame", rate: int) -> SequenceWorkload | None:
+    """All records in their order; None where a key is too long for a lab."""
+    from pyspark.sql import functions as f
+
+    longest = records.agg(f.max(f.length("key"))).collect()[0][0]
+    if longest is not None and longest > KEY_BYTES_MAX:
+        return None
+    table = records.select("ordinal", "key", "bytes").orderBy("ordinal").toArrow()
+    encoded = table["key"].combine_chunks().dictionary_encode()
+    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    sizes = table["bytes"].fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
+    return SequenceWorkload(rate, [bytes(key) for key in encoded.dictionary.to_pylist()], codes, sizes, ends=True)
+
+
+def _bad_rows(bad: "DataFrame | None") -> tuple[int, list[Json]]:
+    """How many rows could not be read, and the first of them."""
+    if bad is None:
+        return 0, []
+    kept = bad.limit(BAD_ROWS_KEPT + 1).collect()
+    count = len(kept) if len(kept) <= BAD_ROWS_KEPT else bad.count()
+    return count, [{"line": row.line, "reason": row.reason, "text": row.text} for row in kept[:BAD_ROWS_KEPT]]
+
+
+def _times(records: "DataFrame", source: Json) -> tuple[int | None, int | None]:
+    """The first and the last event time, where the source has times; else no job is spent on it."""
+    from pyspark.sql import functions as f
+
+    if source["kind"] in ("csv", "jsonl", "parquet") and not source.get("time"):
+        return None, None
+    row = records.agg(f.min("at_us"), f.max("at_us")).collect()[0]
+    return row[0], row[1]

@@ -1,0 +1,57 @@
+"""How a study ends early, and what Spark and the disk throw, in sentences for a person."""
+
+import errno
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from broker_core.errors import CommandError, HighwaterError
+
+IsCancelled = Callable[[], bool]
+
+
+class StudyCancelled(HighwaterError):
+    """Whoever asked for the study does not want it any more."""
+
+
+class StudyFailed(HighwaterError):
+    """The study cannot be finished. template, values: the sentence for a person, as in CommandError."""
+
+    def __init__(self, template: str, **values: object) -> None:
+        self.template = template
+        self.values = values
+        self.reason = template.format(**values) if values else template
+        super().__init__(self.reason)
+
+
+@contextmanager
+def explained(is_cancelled: IsCancelled) -> Iterator[None]:
+    """Turn what Spark and the disk throw into our own errors."""
+    try:
+        yield
+    except (CommandError, StudyCancelled, StudyFailed):
+        raise
+    except Exception as error:
+        if is_cancelled():
+            raise StudyCancelled("the study was cancelled") from error
+        raise _failure(error) from error
+
+
+def _failure(error: Exception) -> StudyFailed | Exception:
+    text = str(error)
+    if (isinstance(error, OSError) and error.errno == errno.ENOSPC) or "No space left on device" in text:
+        return StudyFailed("the disk is full: free some space, then run the study again")
+    if "OutOfMemoryError" in text or "Cannot allocate memory" in text or isinstance(error, MemoryError):
+        return StudyFailed("Spark ran out of memory: give it more, or study fewer records")
+    if isinstance(error, ConnectionError) or any(sign in text for sign in _LOST):
+        return StudyFailed("Spark was lost while the study ran: run it again")
+    if isinstance(error, OSError):
+        return StudyFailed("the result cannot be written: {reason}", reason=error.strerror or text[:200])
+    if type(error).__module__.startswith(("pyspark.", "py4j.")):
+        return StudyFailed("Spark could not do it: {reason}", reason=text.strip().partition("\n")[0][:300])
+    return error
+
+
+_LOST = (
+    "SparkContext was shut down", "Connection refused", "Answer from Java side is empty", "Error while sending or receiving",
+    "An error occurred while trying to connect to the Java server", "StatusCode.UNAVAILABLE",
+)  # fmt: skip

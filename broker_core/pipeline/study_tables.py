@@ -1,0 +1,123 @@
+"""From counts and timed runs to the rows of a result's tables."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from broker_core.analysis.skew import skew_milli
+from broker_core.events import Json
+from broker_core.lab.workload_keys import key_text
+from broker_core.pipeline import result
+from broker_core.pipeline.hot_keys import KeyProfile, key_owner
+from broker_core.pipeline.measures import Facts, measure
+from broker_core.pipeline.measures.base import Share
+from broker_core.pipeline.members import Step
+from broker_core.pipeline.originals import config_lines
+from broker_core.pipeline.timed import TimedStep
+
+if TYPE_CHECKING:
+    from broker_core.pipeline.routing import RouteCounts, StrategyCounts
+
+HOT_KEYS_SHOWN = 20
+KEY_SHOWN_CHARACTERS = 200
+KEY_SHOWN_BYTES = 512
+
+
+def study_tables(
+    counts: "RouteCounts", steps: Sequence[Step], timed: Sequence[list[TimedStep] | None], profile: KeyProfile, *, is_exact: bool
+) -> tuple[dict[str, list[Json]], list[Json]]:
+    """The result's rows by table, and the strategies as the manifest describes them.
+
+    timed: of each strategy, None where there was none. is_exact: the timed runs were over the very records, as a live lab.
+    """
+    tables: dict[str, list[Json]] = {"consumers": [], "steps": [], "strategies": [], "lag": []}
+    described: list[Json] = []
+    for mine, runs in zip(counts.strategies, timed, strict=True):
+        strategy = mine.strategy
+        facts = [
+            _facts(mine, step, None if runs is None else runs[step.step], _turns(mine, counts, steps, step, runs if is_exact else None))
+            for step in steps
+        ]
+        rows, totals = measure(facts)
+        tables["steps"] += [{"strategy": strategy.id, "label": step.label, **row} for step, row in zip(steps, rows, strict=True)]
+        tables["strategies"].append({
+            "strategy": strategy.id, "model": strategy.model, "algorithm": strategy.algorithm, "document": strategy.document, **totals,
+        })  # fmt: skip
+        for fact in facts:
+            tables["consumers"] += _consumer_rows(strategy.id, fact)
+        for run in runs or ():
+            tables["lag"] += [{"strategy": strategy.id, "step": run.step, "second": second, "records": lag} for second, lag in run.lag]
+        described.append({
+            "id": strategy.id, "model": strategy.model, "algorithm": strategy.algorithm, "params": strategy.params,
+            "document": strategy.document, "config": config_lines(strategy, mine.tables[0]),
+        })  # fmt: skip
+    tables["hot_keys"] = _hot_key_rows(counts, profile)
+    return tables, described
+
+
+def _facts(mine: "StrategyCounts", step: Step, timed: TimedStep | None, turns: "_Turns | None") -> Facts:
+    number, table = step.step, mine.tables[step.step]
+    if turns is not None:
+        return Facts(number, turns.shares, turns.skew_milli, None, None, None, None, None, None, timed)
+    shares = {
+        name: Share(*(int(column[number, place]) for column in (mine.records, mine.bytes, mine.keys)))
+        for place, name in enumerate(mine.names) if name in table.live or mine.records[number, place]
+    }  # fmt: skip
+    moved = [int(column[number]) if number else None for column in (mine.keys_moved, mine.keys_total, mine.bytes_moved)]
+    return Facts(
+        step=number, shares=shares, skew_milli=skew_milli([share.records for share in shares.values()]), keys_moved=moved[0],
+        keys_total=moved[1], bytes_moved=moved[2], partitions_moved=table.partitions_moved if number else None,
+        partitions_total=len(table.units) or None, space_moved=table.space_moved if number else None, timed=timed,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Turns:
+    """Shares where no key has an owner and everybody gets its turn."""
+
+    shares: dict[str, Share]
+    skew_milli: int | None
+
+
+def _turns(mine: "StrategyCounts", counts: "RouteCounts", steps: Sequence[Step], step: Step, runs: list[TimedStep] | None) -> _Turns | None:
+    """An even share of what was written until the step's end; None where keys have owners.
+
+    runs: of a live lab's own records: then the shares stand to one another as what each consumer lately finished, which is how a lane of the
+    lab has them (Rig.weights).
+    """
+    if mine.tables[step.step].kind != "none":
+        return None
+    following = steps[step.step + 1].at if step.step + 1 < len(steps) else None
+    records, size = (counts.records, counts.bytes) if following is None else (min(following, counts.records), None)
+    weights = runs[step.step].weights if runs is not None else dict.fromkeys(mine.tables[step.step].live, 1)
+    total = sum(weights.values())
+    if not total:
+        return _Turns({name: Share(0, 0, None) for name in weights}, None)
+    shares = {
+        name: Share(records * weight // total, None if size is None else size * weight // total, None) for name, weight in weights.items()
+    }
+    return _Turns(shares, skew_milli(list(weights.values())))
+
+
+def _consumer_rows(strategy_id: str, fact: Facts) -> Iterator[Json]:
+    """Shares as the lab shows them, in millionths rounded down."""
+    total = sum(share.records for share in fact.shares.values())
+    for name, share in fact.shares.items():
+        part = share.records * 1_000_000 // total / 1_000_000 if total else 0.0
+        yield {
+            "strategy": strategy_id, "step": fact.step, "consumer": name, "records": share.records, "bytes": share.bytes,
+            "keys": share.keys, "share": part,
+        }  # fmt: skip
+
+
+def _hot_key_rows(counts: "RouteCounts", profile: KeyProfile) -> list[Json]:
+    rows: list[Json] = []
+    for hot in profile.hottest[:HOT_KEYS_SHOWN]:
+        owners = {
+            result.OWNER + mine.strategy.id: key_owner(hot.key, mine.strategy.hash, mine.tables[-1]) for mine in counts.strategies
+        }
+        rows.append({
+            "key": key_text(hot.key)[:KEY_SHOWN_CHARACTERS], "key_hex": hot.key[:KEY_SHOWN_BYTES].hex(), "key_bytes": len(hot.key),
+            "records": hot.records, "error": hot.error, "share": hot.records / counts.records, **owners,
+        })  # fmt: skip
+    return rows
