@@ -50,7 +50,8 @@ LOG = {
     "log.deleted.retention_bytes": _("Segment {base_offset} was cut off by retention.bytes."),
     "log.deleted.retention_ms": _("Segment {base_offset} was cut off by retention.ms."),
     "log.deleted.start_offset": _("Segment {base_offset} was cut off: the log starts behind it."),
-    "log.compacted.cleaned": _("Segment {base_offset} was compacted."),
+    "log.removed.file_delete_delay": _("The files of segment {base_offset} are gone."),
+    "log.compacted.cleaned": _("Compacted up to offset {end_offset}: {records_read} records read, {records_kept} kept."),
     "log.hollow": _(
         "{count?One segment holds|{count} segments hold} only zeros from some byte on: sparse files, whose records are not there."
     ),
@@ -114,6 +115,7 @@ LOG = {
     "log.message.damaged": _("The segment is damaged where {target} would be: nothing can be read there."),
     "log.message.hollow": _("Where {target} would be the file holds only zeros."),
     "log.message.old_format": _("{target} lies in messages of an older format, whose headers are not walked."),
+    "log.message.gone": _("Offset {found} was there when you asked. Retention has taken it since: the log starts at {start}."),
     "log.message.other": _("Nothing was found for {target}."),
     # Batch
     "log.batch": _("The batch, {bytes} bytes"),

@@ -55,7 +55,7 @@ function live(shapes, { segment, x, width }, isChosen, say) {
 
 // The index file is an array of equal rows, the bar below; each tick runs from its row up to the byte that it points at.
 function index(shapes, segment, id, x, width) {
-  const { entries } = segment;
+  const entries = segment.entries.filter(([, position]) => position < segment.bytes);
   shapes.push({ id: `${id}-index`, tag: "path", d: `M${round(x)} ${INDEX}h${round(width)}`, class: "axis" });
   if (!entries.length) return;
   const ticks = entries.map(([, position], row) =>
@@ -91,7 +91,8 @@ function flag(shapes, folder, list) {
 }
 
 function committed(shapes, folder, list, say) {
-  const at = folder.committed === null ? null : offsetAt(list, folder.committed);
+  // The group may be ahead of what the worker has written so far.
+  const at = folder.committed === null || folder.committed > folder.end_offset ? null : offsetAt(list, folder.committed);
   if (at === null) return;
   const x = round(at), text = say("log.committed", { offset: folder.committed }), isRoom = x > textWidth(text) + 12;
   shapes.push({ id: "committed", tag: "path", d: `M${x} ${TOP - 1}l-5 -9h10Z`, class: "ink" });
@@ -100,8 +101,8 @@ function committed(shapes, folder, list, say) {
 
 function retention(shapes, folder, list, flagLeft, say, words) {
   const { bytes, ms, reaches_position: bySize, reaches_position_ms: byTime } = folder.retention;
-  const isByTime = (byTime ?? -1) > (bySize ?? -1), position = isByTime ? byTime : bySize ?? -1;
-  if (position < 0 || (isByTime && position === 0)) return;
+  const isByTime = (byTime ?? 0) > Math.max(0, bySize ?? 0), position = Math.max(byTime ?? 0, bySize ?? 0);
+  if (position <= 0) return;
   const at = byteAt(list, position);
   if (at === null) return;
   const x = round(at), rule = isByTime ? say("log.retention_ms", { time: duration(ms, words) }) : say("log.retention_bytes", { size: size(bytes) });

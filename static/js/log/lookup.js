@@ -41,8 +41,9 @@ export function createLookup({ api, say, speak, folder, timestamp, onBatch, onDr
   }
 
   function words() {
-    $("answer").textContent = answer ? message(answer, folder(), say) : "";
-    $("answer").hidden = !answer?.message;
+    const text = answer ? message(answer, folder(), say) : "";
+    if ($("answer").textContent !== text) $("answer").textContent = text;
+    $("answer").hidden = !$("answer").textContent;
   }
 
   async function ask(target, isMoving) {
@@ -150,6 +151,7 @@ export function createLookup({ api, say, speak, folder, timestamp, onBatch, onDr
       player.redraw();
     },
     isIdle: () => answer === null,
+    folderCame: words,
     ofFolder: () => tiers.ofFolder(),
     params() {
       if (!answer) return {};

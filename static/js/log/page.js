@@ -62,7 +62,7 @@ function drawWords() {
 
 function drawTurning() {
   const newest = folder.turning.slice(-TURNINGS_SHOWN).reverse();
-  const texts = newest.map((event) => [event.at_ms > EPOCH_MS ? instant(event.at_ms) : clock(event.at_ms * 1000), turning(event, say)]);
+  const texts = newest.map((event) => [event.at_ms > EPOCH_MS ? instant(event.at_ms).slice(11, 21) : clock(event.at_ms * 1000), turning(event, say)]);
   const list = texts.length ? texts : [["", say("log.turning_none")]];
   if ($("turning").textContent === list.flat().join("")) return;
   $("turning").replaceChildren(...list.map(([time, text]) => {
@@ -82,6 +82,7 @@ function take(answer) {
   address();
   if (isUnfinished()) setTimeout(grown, AGAIN_MS);
   if (lookup.isIdle()) lookup.begin(query);
+  else lookup.folderCame();
 }
 
 // A lab's log is written while the page waits for it, a large one that was opened is counted meanwhile.

@@ -64,6 +64,7 @@ const BEHIND_MOST = 100;
 const MESSAGES = new Set(["offset_below_start", "offset_at_end", "offset_beyond_end", "time_beyond_last", "not_found", "missed", "next_kept", "damaged", "hollow", "old_format"]);
 
 export function message(lookup, folder, say) {
+  if (!lookup.message && lookup.found !== null && lookup.found < folder.start_offset) return say("log.message.gone", { found: lookup.found, start: folder.start_offset });
   if (!lookup.message) return "";
   const params = { target: target(lookup), start: folder.start_offset, end: folder.end_offset - 1, found: lookup.found, kafka_found: lookup.kafka_found };
   return say(MESSAGES.has(lookup.message) ? `log.message.${lookup.message}` : "log.message.other", params);
@@ -82,5 +83,5 @@ export function remarks(folder, say) {
 }
 
 export function turning(event, say) {
-  return say(`log.${event.kind}.${event.reason}`, { base_offset: event.base_offset });
+  return say(`log.${event.kind}.${event.reason}`, event);
 }
