@@ -20,11 +20,12 @@ from typing import NamedTuple
 
 from broker_core.kafka.log import offset_index, time_index
 from broker_core.kafka.log.batch_reader import batch_at
-from broker_core.kafka.log.errors import LogError
+from broker_core.kafka.log.codecs import Codec
+from broker_core.kafka.log.errors import LogError, UnknownCodec
 from broker_core.kafka.log.legacy import LegacyBatch
 from broker_core.kafka.log.producer_state import NO_OPEN_TRANSACTION, CorruptSnapshot, ProducerState
 from broker_core.kafka.log.record import Record
-from broker_core.kafka.log.record_batch import RecordBatch, read_control_record
+from broker_core.kafka.log.record_batch import CODEC_MASK, RecordBatch, read_control_record
 from broker_core.kafka.log.segment import CLEANED, DELETED, INDEX, LOG, SNAPSHOT, SWAP, TIME_INDEX, TXN_INDEX
 from broker_core.kafka.log.transaction_index import read_rows
 
@@ -166,9 +167,15 @@ def _batch_fields(batch: RecordBatch | LegacyBatch, position: int) -> dict[str, 
         is_valid = False
     if isinstance(batch, LegacyBatch):
         return {
-            "offset": batch.base_offset, "position": position, "size": batch.size_in_bytes, "magic": batch.magic,
+            "offset": batch.last_offset,
+            "position": position,
+            _time_type(batch): batch.timestamp,
+            "size": batch.size_in_bytes,
+            "magic": batch.magic,
+            "compresscodec": _codec_name(batch),
+            "crc": batch.crc,
             "isvalid": is_valid,
-        }  # fmt: skip
+        }
     header = batch.header
     return {
         "baseOffset": header.base_offset,
@@ -183,7 +190,7 @@ def _batch_fields(batch: RecordBatch | LegacyBatch, position: int) -> dict[str, 
         "isControl": header.is_control,
         "deleteHorizonMs": header.delete_horizon_ms,
         "position": position,
-        _time_type(header.is_log_append_time): header.max_timestamp,
+        _time_type(batch): header.max_timestamp,
         "size": batch.size_in_bytes,
         "magic": header.magic,
         "compresscodec": _codec_name(batch),
@@ -193,20 +200,18 @@ def _batch_fields(batch: RecordBatch | LegacyBatch, position: int) -> dict[str, 
 
 
 def _record_fields(batch: RecordBatch | LegacyBatch, record: Record) -> dict[str, Value]:
-    if isinstance(batch, LegacyBatch):
-        return {"offset": record.offset, "key": _shown(record.key), "payload": _shown(record.value)}
-    header = batch.header
     fields: dict[str, Value] = {
         "offset": record.offset,
-        _time_type(header.is_log_append_time): record.timestamp,
+        _time_type(batch): record.timestamp,
         "keySize": -1 if record.key is None else len(record.key),
         "valueSize": -1 if record.value is None else len(record.value),
-        "sequence": header.sequence_of(record),
-        "headerKeys": [_shown(key) or "" for key, _ in record.headers],
     }
-    if header.is_control:
-        control_type, coordinator_epoch = read_control_record(record)
-        return fields | {"endTxnMarker": control_type.name, "coordinatorEpoch": coordinator_epoch}
+    if isinstance(batch, RecordBatch):
+        header = batch.header
+        fields |= {"sequence": header.sequence_of(record), "headerKeys": [_shown(key) or "" for key, _ in record.headers]}
+        if header.is_control:
+            control_type, coordinator_epoch = read_control_record(record)
+            return fields | {"endTxnMarker": control_type.name, "coordinatorEpoch": coordinator_epoch}
     return fields | {"key": _shown(record.key), "payload": _shown(record.value)}
 
 
@@ -231,14 +236,18 @@ def _whole(view: memoryview, row_size: int) -> memoryview:
     return view[: len(view) // row_size * row_size]
 
 
-def _codec_name(batch: RecordBatch) -> str:
+def _codec_name(batch: RecordBatch | LegacyBatch) -> str:
+    number = (batch.data[17] if isinstance(batch, LegacyBatch) else batch.header.attributes) & CODEC_MASK
     try:
-        return batch.header.codec.name.lower()
-    except LogError:
-        return f"unknown {batch.header.attributes & 7}"
+        return Codec.of(number).name.lower()
+    except UnknownCodec:
+        return f"unknown {number}"
 
 
-def _time_type(is_log_append_time: bool) -> str:
+def _time_type(batch: RecordBatch | LegacyBatch) -> str:
+    if not batch.magic:
+        return "NoTimestampType"
+    is_log_append_time = batch.is_log_append_time if isinstance(batch, LegacyBatch) else batch.header.is_log_append_time
     return "LogAppendTime" if is_log_append_time else "CreateTime"
 
 
