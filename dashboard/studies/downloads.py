@@ -9,12 +9,13 @@ import io
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
+from asgiref.sync import sync_to_async
 from django.conf import settings
-from django.http import FileResponse, HttpResponseBase, StreamingHttpResponse
+from django.http import HttpResponseBase, StreamingHttpResponse
 from django.utils.translation import gettext as _
 
 from dashboard.errors import Refused
@@ -22,6 +23,7 @@ from dashboard.errors import Refused
 TABLES = ("consumers", "steps", "strategies", "lag", "hot_keys", "bad_rows")
 FORMATS = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
 BATCH_ROWS = 8_192
+PIECE_BYTES = 256 * 1024
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 
@@ -35,13 +37,23 @@ def download(*, folder: Path, study_id: str, study_name: str, table: str, file_f
         raise Refused(404, {"table": _("this study has no such table")})
     label = _NOT_IN_NAMES.sub("-", study_name).strip("-.")[:48] or study_id
     name = f"{label}-{table}.{file_format}"
-    if file_format == "csv":
-        response: HttpResponseBase = StreamingHttpResponse(csv_rows(path), content_type=FORMATS["csv"])
-    else:
-        response = FileResponse(_one_file(path), content_type=FORMATS["parquet"])
+    pieces = csv_rows(path) if file_format == "csv" else _file_pieces(_one_file(path))
+    response = StreamingHttpResponse(_sent(pieces), content_type=FORMATS[file_format])
     response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     response.headers["Cache-Control"] = "no-store"
     return response
+
+
+async def _sent(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
+    """The pieces one by one: what Django is given as an ordinary iterator it would gather in memory first."""
+    while (piece := await sync_to_async(next)(pieces, None)) is not None:
+        yield piece
+
+
+def _file_pieces(file: IO[bytes]) -> Iterator[bytes]:
+    with file:
+        while piece := file.read(PIECE_BYTES):
+            yield piece
 
 
 def csv_rows(path: Path) -> Iterator[bytes]:
@@ -74,7 +86,7 @@ def cell(value: Any) -> Any:
     return value
 
 
-def _one_file(path: Path) -> Any:
+def _one_file(path: Path) -> IO[bytes]:
     """The table as one open file; Spark writes large ones as a folder of parts, which are put together first."""
     if path.is_file():
         return path.open("rb")

@@ -52,7 +52,7 @@ def study_open(*, study: Study, request: Json, visitor: str | None = None) -> Op
     service = result["request"].get("service") or {}
     scenario: Json = {
         "name": (study.name or _("Study"))[:64], "workload": _at_rate(sample, left_out), "rigs": rigs, "consumers": consumers,
-        "consumer_rate": max(1, round(service.get("consumer_rate") or 10)),
+        "consumer_rate": max(1, round(service.get("consumer_rate") or 10)), "seed": result["request"].get("seed", 7),
     }  # fmt: skip
     opened = lab_open(request=scenario, visitor=visitor, script=script)
     return OpenedStudy(opened.lab, opened.owner_token, left_out)

@@ -5,6 +5,8 @@ Spark Connect server a group is a tag, and there is no count.
 """
 
 import os
+import shutil
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -19,16 +21,23 @@ class SparkEngine:
 
     def __init__(self) -> None:
         self._session: Any = None
+        self._opening = threading.Lock()
 
     def open(self) -> Any:
         """The session; the first call, and one after Spark was lost, takes some seconds. Raises SparkUnavailable with what to install."""
         from broker_core.pipeline.session import spark_open
 
-        self._session = spark_open(
-            work_dir=Path(settings.RUN_DIR) / "spark", master=settings.SPARK_MASTER, remote=settings.SPARK_REMOTE or None,
-            driver_memory=settings.SPARK_DRIVER_MEMORY, java_configured=os.environ.get("JAVA_HOME"), path=os.environ.get("PATH"),
-        )  # fmt: skip
-        return self._session
+        work_dir = Path(settings.RUN_DIR) / "spark"
+        # A batch study and a live one may ask at the same moment, each in its thread.
+        with self._opening:
+            if self._session is None:
+                # What a Spark that was killed has spilled; there is one in a run folder.
+                shutil.rmtree(work_dir / "local", ignore_errors=True)
+            self._session = spark_open(
+                work_dir=work_dir, master=settings.SPARK_MASTER, remote=settings.SPARK_REMOTE or None,
+                driver_memory=settings.SPARK_DRIVER_MEMORY, java_configured=os.environ.get("JAVA_HOME"), path=os.environ.get("PATH"),
+            )  # fmt: skip
+            return self._session
 
     @property
     def is_warm(self) -> bool:

@@ -1,0 +1,168 @@
+"""Studies on the real processes with a real Spark: from a file to its result, and what is left when something dies on the way."""
+
+import json
+import os
+import signal
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from websockets.sync.client import connect
+
+from tests.dashboard.processes import Site
+
+ENDED = ("done", "failed", "cancelled")
+WITHIN_S = 180
+# So many records that it cannot end before the test has done what it came for.
+LONG = {"source": {"kind": "uniform", "keys": 50_000_000, "records": 400_000_000}, "strategies": ["pulsar.consistent_hash"]}
+SHORT = {
+    "strategies": ["pulsar.consistent_hash:points=10", "kafka.range:partitions=12", "rabbitmq.queue:prefetch=5"],
+    "history": {"kind": "given", "start": 2, "changes": [{"kind": "join", "consumer": "c3", "at": None}]},
+    "service": {"rate": 50, "consumer_rate": 30, "records_max": 1_000},
+}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    folder = tmp_path_factory.mktemp("studies")
+    with Site(folder, shards=1, analysis=True, SPARK_MASTER="local[2]", SPARK_DRIVER_MEMORY="1g") as running:
+        yield running
+
+
+def upload(site: Site, content: bytes, name: str) -> Any:
+    form = b'--x\r\nContent-Disposition: form-data; name="file"; filename="%s"\r\n\r\n%s\r\n--x--\r\n' % (name.encode(), content)
+    request = urllib.request.Request(f"{site.url}/api/studies/uploads/", form, {"Content-Type": "multipart/form-data; boundary=x"})
+    with urllib.request.urlopen(request, timeout=20) as response:
+        return json.load(response)
+
+
+def start(site: Site, body: Any, token: str | None = None) -> Any:
+    status, study = site.request("POST", "/api/studies/", body, token)
+    assert status == 201, study
+    return study
+
+
+def now(site: Site, study: Any) -> Any:
+    return site.request("GET", f"/api/studies/{study['id']}/")[1]
+
+
+def until(site: Site, study: Any, condition: Callable[[Any], bool]) -> Any:
+    """The study as soon as it is so."""
+    end_s = time.monotonic() + WITHIN_S
+    while not condition(found := now(site, study)):
+        assert time.monotonic() < end_s, found
+        time.sleep(0.1)
+    return found
+
+
+def ended(study: Any) -> bool:
+    return study["state"] in ENDED
+
+
+def at_work(study: Any) -> bool:
+    return study["state"] == "running" and study["progress"]["tasks_total"]
+
+
+def java_of(site: Site) -> int:
+    """The process id of the analysis worker's Java."""
+    pid = site.children["worker analysis"].pid
+    for thread in Path(f"/proc/{pid}/task").iterdir():
+        for child in (thread / "children").read_text().split():
+            if b"org.apache.spark.deploy.SparkSubmit" in Path(f"/proc/{child}/cmdline").read_bytes():
+                return int(child)
+    raise AssertionError("no Java below the analysis worker")
+
+
+def nothing_half_is_left(site: Site, study: Any) -> bool:
+    return not (site.run_dir / "studies" / study["id"]).exists() and site.request("GET", f"/api/studies/{study['id']}/result/")[0] == 409
+
+
+def test_uploaded_file_becomes_a_result_that_can_be_read_downloaded_and_played(site: Site) -> None:
+    lines = b"".join(b"N%d,%d\n" % (number % 37, number) for number in range(2_000))
+    sent = upload(site, b"tail_number,bytes\n" + lines + b"bad\n", "flights.csv")
+    source = {"kind": "csv", "upload": sent["upload"], "key": "tail_number", "size": "bytes"}
+    study = start(site, {"name": "flights", "source": source, **SHORT}, sent["owner_token"])
+    stages = []
+    with connect(f"ws://127.0.0.1:{site.port}/ws/studies/{study['id']}/") as socket:
+        while not ended(message := json.loads(socket.recv(timeout=WITHIN_S))):
+            stages.append(message["progress"]["stage"])
+    assert message["state"] == "done", message
+    assert "starting_spark" in stages, stages
+    status, result = site.request("GET", f"/api/studies/{study['id']}/result/")
+    assert status == 200
+    assert result["workload"]["keys"] == 37 and result["workload"]["records"] >= 2_000
+    assert [step["label"] for step in result["steps"]] == ["2", "+c3"]
+    assert {entry["id"] for entry in result["ranking"]} == {strategy["id"] for strategy in result["strategies"]}
+    assert str(site.run_dir) not in json.dumps(result), "no path of the machine"
+    status, other = site.request("GET", f"/api/studies/{study['id']}/ranking/?skew=100&churn=0&pause=0&order=0")
+    assert status == 200 and other["weights"] == {"skew": 100, "churn": 0, "pause": 0, "order": 0}
+    with urllib.request.urlopen(f"{site.url}/api/studies/{study['id']}/data/consumers.csv", timeout=10) as response:
+        assert len(response.read().splitlines()) > 6
+    status, lab = site.request("POST", f"/api/studies/{study['id']}/open/", {})
+    assert status == 201, lab
+    assert lab["workload"]["kind"] == "keys" and sorted(lab["rigs"]) == ["kafka", "pulsar", "rabbitmq"]
+    status, snapshot = site.request("GET", f"/api/labs/{lab['id']}/snapshot/", timeout=10)
+    assert status == 200 and set(snapshot["view"]["consumers"]) >= {"c1", "c2"}
+
+
+def test_wrong_column_fails_at_its_field(site: Site) -> None:
+    sent = upload(site, b"a,b\n1,2\n", "two.csv")
+    body = {"source": {"kind": "csv", "upload": sent["upload"], "key": "nothing"}, **SHORT}
+    status, answer = site.request("POST", "/api/studies/", body, sent["owner_token"])
+    if status == 400:
+        assert list(answer["fields"]) == ["source.key"]
+    else:
+        failed = until(site, answer, ended)
+        assert (failed["state"], failed["field"]) == ("failed", "source.key") and nothing_half_is_left(site, failed)
+
+
+def test_running_study_shows_its_tasks_and_ends_within_moments_of_a_cancel(site: Site) -> None:
+    study = start(site, LONG)
+    working = until(site, study, at_work)
+    assert working["progress"]["tasks_done"] <= working["progress"]["tasks_total"]
+    asked_s = time.monotonic()
+    assert site.request("POST", f"/api/studies/{study['id']}/cancel/", {}, study["owner_token"])[0] == 200
+    assert until(site, study, ended)["state"] == "cancelled"
+    assert time.monotonic() - asked_s < 15
+    assert nothing_half_is_left(site, study)
+
+
+def test_lost_java_fails_the_study_with_that_reason_and_the_next_one_gets_another(site: Site) -> None:
+    study, later = start(site, LONG), start(site, {"source": {"kind": "zipf", "keys": 100, "records": 1_000}, **SHORT})
+    until(site, study, at_work)
+    java = java_of(site)
+    os.kill(java, signal.SIGKILL)
+    failed = until(site, study, ended)
+    assert failed["state"] == "failed" and "Spark" in failed["error"], failed
+    assert nothing_half_is_left(site, study)
+    assert until(site, later, ended)["state"] == "done"
+    assert java_of(site) != java
+
+
+def test_killed_worker_fails_what_ran_and_keeps_what_waits(site: Site) -> None:
+    study, later = start(site, LONG), start(site, {"source": {"kind": "zipf", "keys": 100, "records": 1_000}, **SHORT})
+    until(site, study, at_work)
+    assert now(site, later)["progress"]["place"] == 1
+    java = java_of(site)
+    site.kill("worker analysis")
+    failed = until(site, study, ended)
+    assert failed["state"] == "failed" and "worker ended" in failed["error"], failed
+    assert nothing_half_is_left(site, study)
+    assert until(site, later, ended)["state"] == "done"
+    assert not Path(f"/proc/{java}").exists(), "its Java went with it"
+    assert now(site, study)["state"] == "failed", "never run again"
+
+
+def test_redis_may_die_and_come_back_under_a_watcher(site: Site) -> None:
+    study = start(site, {"source": {"kind": "zipf", "keys": 100, "records": 1_000}, **SHORT})
+    with connect(f"ws://127.0.0.1:{site.port}/ws/studies/{study['id']}/") as socket:
+        json.loads(socket.recv(timeout=5))
+        site.kill("redis")
+        while not ended(message := json.loads(socket.recv(timeout=WITHIN_S))):
+            pass
+    assert message["state"] == "done"
+    site.wait_healthy(20)
