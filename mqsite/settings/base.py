@@ -199,5 +199,8 @@ LOGGING = {
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": os.environ.get("HIGHWATER_LOG_LEVEL", "INFO")},
-    "loggers": {"django.request": {"level": "ERROR"}, "daphne.http_protocol": {"level": "WARNING"}, "py4j": {"level": "ERROR"}, "django.channels.server": {"level": "WARNING"}},
+    "loggers": {
+        "django.request": {"level": "ERROR"}, "daphne.http_protocol": {"level": "WARNING"}, "django.channels.server": {"level": "WARNING"},
+        "py4j": {"level": "CRITICAL"},       # it logs each connection that a lost Java takes along; the study says it once
+    },
 }
