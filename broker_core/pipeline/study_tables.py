@@ -59,8 +59,9 @@ def _facts(mine: "StrategyCounts", step: Step, timed: TimedStep | None, turns: "
     number, table = step.step, mine.tables[step.step]
     if turns is not None:
         return Facts(number, turns.shares, turns.skew_milli, None, None, None, None, None, None, timed)
+    total = int(mine.records[number].sum())
     shares = {
-        name: Share(*(int(column[number, place]) for column in (mine.records, mine.bytes, mine.keys)))
+        name: _share(int(mine.records[number, place]), int(mine.bytes[number, place]), int(mine.keys[number, place]), total)
         for place, name in enumerate(mine.names) if name in table.live or mine.records[number, place]
     }  # fmt: skip
     moved = [int(column[number]) if number else None for column in (mine.keys_moved, mine.keys_total, mine.bytes_moved)]
@@ -69,6 +70,10 @@ def _facts(mine: "StrategyCounts", step: Step, timed: TimedStep | None, turns: "
         keys_total=moved[1], bytes_moved=moved[2], partitions_moved=table.partitions_moved if number else None,
         partitions_total=len(table.units) or None, space_moved=table.space_moved if number else None, timed=timed,
     )  # fmt: skip
+
+
+def _share(records: int, size: int, keys: int, total: int) -> Share:
+    return Share(records, size, keys, records * 1_000_000 // total if total else 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,21 +97,19 @@ def _turns(mine: "StrategyCounts", counts: "RouteCounts", steps: Sequence[Step],
     weights = runs[step.step].weights if runs is not None else dict.fromkeys(mine.tables[step.step].live, 1)
     total = sum(weights.values())
     if not total:
-        return _Turns({name: Share(0, 0, None) for name in weights}, None)
+        return _Turns({name: Share(0, 0, None, 0) for name in weights}, None)
     shares = {
-        name: Share(records * weight // total, None if size is None else size * weight // total, None) for name, weight in weights.items()
+        name: Share(records * weight // total, None if size is None else size * weight // total, None, weight * 1_000_000 // total)
+        for name, weight in weights.items()
     }
     return _Turns(shares, skew_milli(list(weights.values())))
 
 
 def _consumer_rows(strategy_id: str, fact: Facts) -> Iterator[Json]:
-    """Shares as the lab shows them, in millionths rounded down."""
-    total = sum(share.records for share in fact.shares.values())
     for name, share in fact.shares.items():
-        part = share.records * 1_000_000 // total / 1_000_000 if total else 0.0
         yield {
             "strategy": strategy_id, "step": fact.step, "consumer": name, "records": share.records, "bytes": share.bytes,
-            "keys": share.keys, "share": part,
+            "keys": share.keys, "share": share.millionths / 1_000_000,
         }  # fmt: skip
 
 

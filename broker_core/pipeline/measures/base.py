@@ -14,11 +14,13 @@ WHOLE, NUMBER = "whole", "number"
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What one consumer has at the end of a step. keys: None where no key has an owner. bytes: None where they were not counted."""
+    """What one consumer has at the end of a step. keys: None where no key has an owner. bytes: None where they were not counted.
+    millionths: its part of all that is owned, rounded down, as a lane of the lab has it (Rig.shares)."""
 
     records: int
     bytes: int | None
     keys: int | None
+    millionths: int
 
 
 @dataclass(frozen=True, slots=True)
