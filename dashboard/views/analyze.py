@@ -23,6 +23,10 @@ Json = dict[str, Any]
 
 TERMS = ("skew", "churn", "pause", "order")
 STAGES = ("reading", "grouping", "routing", "lab", "writing")
+SOURCE_KINDS = ("file", "flights", "lab", "zipf", "folder")
+HISTORY_KINDS = ("given", "rolling_restart", "autoscale", "crash_storm", "lab")
+MEASURES = ("throughput", "lag", "skew", "hw_lag", "rebalance_cost")
+COLUMNS = ("key", "time", "size", "payload")
 BLANK_ROW = {"place": "", "id": "", "score": "", "bar": "0"}
 OTHERS_MAX = 30
 
@@ -44,6 +48,12 @@ def analyze(request: HttpRequest) -> HttpResponse:
         },
         "studies": rows, "request": _request_of(request.GET.get("from", "")),
     }  # fmt: skip
+    kinds = [kind for kind in SOURCE_KINDS if kind != "folder" or folders.folder_roots()]
+    context |= {
+        "source_kinds": [{"id": kind, "words": words[f"data.{kind}"]} for kind in kinds],
+        "history_kinds": [{"id": kind, "words": words[f"history.{kind}"]} for kind in HISTORY_KINDS],
+        "columns": [{"id": column, "words": words[f"data.{column}"]} for column in COLUMNS],
+    }
     response = render(request, "dashboard/analyze/studies.html", context)
     access.visitor_remember(response, visitor)
     return response
@@ -75,6 +85,7 @@ def study(request: HttpRequest, study_id: str) -> HttpResponse:
     context["page"]["urls"] |= _study_urls(study_id)
     context["study"] = meta
     if row.live:
+        context["charts"] = [{"measure": measure, "title": f"live.{measure}"} for measure in MEASURES]
         response = render(request, "dashboard/analyze/live.html", context)
     else:
         context |= _study_context(context, row, _weights(request, row))

@@ -153,9 +153,9 @@ function showLegend(members) {
 function showUse() {
   const strategy = result.strategies.find(({ id }) => id === picked), { model, name } = strategyWords(strategy, words());
   $("use-of").textContent = `${model} ${name}`;
-  $("use").replaceChildren(...strategy.config.map(({ file, lines }) => {
+  $("use").replaceChildren(...strategy.config.map(({ file, lines, for: versions }) => {
     const block = $("use-file").content.firstElementChild.cloneNode(true);
-    block.querySelector("[data-file]").textContent = file;
+    block.querySelector("[data-file]").textContent = versions ? `${file}, ${versions}` : file;
     block.querySelector("code").textContent = lines.join("\n");
     block.querySelector("button").addEventListener("click", (event) => copy(lines.join("\n"), event.currentTarget));
     return block;

@@ -22,9 +22,18 @@ export function endNames(ends, { low, high, plotHeight, colors }) {
   }
   return sorted.map(({ text, bold }, index) => ({
     x: 1, xref: "paper", xanchor: "left", xshift: 8, y: places[index], yref: "paper", yanchor: "middle", showarrow: false, align: "left",
-    text: bold ? `<b>${plain(text)}</b>` : plain(text), font: { size: 13, color: bold ? colors.ink : colors.muted },
+    text: plain(text), font: { size: 13, color: bold ? colors.ink : colors.muted, weight: bold ? 600 : 400 },
   }));
 }
+
+// The name of each row left of its picture, the picked one bold. Not tick labels: those are bold only by a tag, which Plotly draws with an
+// inline style that our content policy forbids.
+export const rowNames = (rows, names, picked, colors) => rows.map((strategy, row) => ({
+  x: 0, xref: "paper", xanchor: "right", xshift: -8, y: row, yanchor: "middle", showarrow: false, text: plain(names.get(strategy.id)),
+  font: { size: 13, color: colors.ink, weight: strategy.id === picked ? 600 : 400 },
+}));
+
+export const rowNamesWidth = (rows, names) => Math.min(124, 24 + 7.4 * Math.max(0, ...rows.map((strategy) => names.get(strategy.id).length)));
 
 // Plotly reads some tags in its texts; a key or a consumer's name stays what it is.
 export const plain = (text) => String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");

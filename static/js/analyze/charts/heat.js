@@ -4,8 +4,7 @@
 import { halfUp, percent } from "../../say.js";
 import { shortNames } from "../result.js";
 import { stepWords } from "./consumers.js";
-import { axis, ground, plain } from "./ends.js";
-import { bold } from "./share.js";
+import { axis, ground, plain, rowNames, rowNamesWidth } from "./ends.js";
 
 const ROW = 30, TOP = 28, BOTTOM = 30, CELL_MIN = 30, NUMBERED_MAX = 24, STEP = 0.6, LIGHT = 0.3, DARK = 0.72, GAP = 0.06;
 
@@ -30,7 +29,7 @@ export function layout(context) {
       textfont: { family: colors.mono, size: 13, color: isDark ? colors.panel : colors.ink },
     };
   };
-  const left = Math.min(112, 24 + 7.2 * Math.max(...rows.map((strategy) => names.get(strategy.id).length))), height = TOP + BOTTOM + ROW * rows.length;
+  const left = rowNamesWidth(rows, names), height = TOP + BOTTOM + ROW * rows.length;
   const ticks = isNumbered ? x : x.filter((place) => place % Math.ceil(steps.length / 12) === 0);
   return {
     height, minWidth: isNumbered ? left + 16 + CELL_MIN * steps.length : left + 16 + 6 * steps.length,
@@ -45,9 +44,11 @@ export function layout(context) {
     ],
     layout: {
       ...ground(colors, height, { l: left, r: 16, t: TOP, b: BOTTOM }),
-      xaxis: axis(colors, { range: [-0.5, steps.length - 0.5], side: "top", showgrid: false, tickvals: ticks, ticktext: ticks.map((place) => bold(plain(steps[place].label), steps[place].step === step)), ticks: "", tickfont: { family: colors.mono, size: 12 }, tickangle: 0 }),
-      yaxis: axis(colors, { range: [rows.length - 0.5, -0.5], showgrid: false, tickvals: rows.map((_, row) => row), ticktext: rows.map((strategy) => bold(plain(names.get(strategy.id)), strategy.id === picked)), tickfont: { color: colors.ink }, ticks: "" }),
+      xaxis: axis(colors, { range: [-0.5, steps.length - 0.5], showgrid: false, showticklabels: false, ticks: "" }),
+      yaxis: axis(colors, { range: [rows.length - 0.5, -0.5], showgrid: false, showticklabels: false, ticks: "" }),
       annotations: [
+        ...rowNames(rows, names, picked, colors),
+        ...ticks.map((place) => ({ x: place, y: 1, yref: "paper", yanchor: "bottom", showarrow: false, text: plain(steps[place].label), font: { family: colors.mono, size: 12, color: steps[place].step === step ? colors.ink : colors.muted, weight: steps[place].step === step ? 700 : 400 } })),
         ...ticks.map((place) => ({ x: place, y: 0, yref: "paper", yanchor: "top", yshift: -6, showarrow: false, text: String(steps[place].members.length), font: { family: colors.mono, size: 12, color: colors.muted } })),
         { x: 0, xref: "paper", xanchor: "right", xshift: -8, y: 0, yref: "paper", yanchor: "top", yshift: -6, showarrow: false, text: plain(say("heat.consumers")), font: { color: colors.muted } },
       ],

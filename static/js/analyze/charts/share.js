@@ -4,7 +4,7 @@
 import { figure, percent } from "../../say.js";
 import { shortNames } from "../result.js";
 import { hueOf, identities, symbolOf } from "./consumers.js";
-import { axis, ground, plain, shown } from "./ends.js";
+import { axis, ground, plain, rowNames, rowNamesWidth, shown } from "./ends.js";
 
 const ROW = 34, TOP = 28, BOTTOM = 44, DOT = 12, LEVEL = 0.2, STRATEGIES_MAX = 12, EQUAL = 5e-4;
 
@@ -13,7 +13,7 @@ export function layout(context) {
   const rows = shown(context, STRATEGIES_MAX), members = result.steps[step].members, fair = 100 / members.length;
   const shares = rows.map(({ strategy }) => Object.entries(strategy.steps[step].consumers).map(([name, { share }]) => ({ name, share: (share ?? 0) * 100 })));
   const all = shares.flat().map(({ share }) => share), low = Math.min(fair, ...all), high = Math.max(fair, ...all), pad = Math.max((high - low) * 0.06, fair * 0.05);
-  const range = [Math.max(0, low - pad), high + pad], left = Math.min(112, 24 + 7.2 * Math.max(...rows.map(({ strategy }) => names.get(strategy.id).length)));
+  const range = [Math.max(0, low - pad), high + pad], left = rowNamesWidth(rows.map(({ strategy }) => strategy), names);
   const perPixel = (range[1] - range[0]) / Math.max(80, width - left - 16);
   const dots = { x: [], y: [], text: [], color: [], symbol: [] }, hollow = { x: [], y: [], text: [] }, lines = [], notes = [];
   rows.forEach(({ strategy }, row) => {
@@ -49,17 +49,12 @@ export function layout(context) {
     layout: {
       ...ground(colors, TOP + BOTTOM + ROW * rows.length, { l: left, r: 16, t: TOP, b: BOTTOM }),
       xaxis: axis(colors, { range, nticks: 6, title: { text: say("shares.axis"), font: { size: 13 }, standoff: 6 } }),
-      yaxis: axis(colors, {
-        range: [rows.length - 0.5, -0.5], showgrid: false, tickvals: rows.map((_, row) => row), tickfont: { color: colors.ink }, ticks: "",
-        ticktext: rows.map(({ strategy }) => bold(plain(names.get(strategy.id)), strategy.id === picked)),
-      }),
+      yaxis: axis(colors, { range: [rows.length - 0.5, -0.5], showgrid: false, showticklabels: false, ticks: "" }),
       shapes: [...lines, { type: "line", x0: fair, x1: fair, y0: 0, y1: 1, yref: "paper", layer: "below", line: { color: colors.ink, width: 1, dash: "3px,2px" } }],
-      annotations: [...notes, { x: fair, y: 1, yref: "paper", yanchor: "bottom", showarrow: false, text: plain(say("shares.fair", { share: percent(fair / 100, 1) })), font: { color: colors.ink } }],
+      annotations: [...notes, ...rowNames(rows.map(({ strategy }) => strategy), names, picked, colors), { x: fair, y: 1, yref: "paper", yanchor: "bottom", showarrow: false, text: plain(say("shares.fair", { share: percent(fair / 100, 1) })), font: { color: colors.ink } }],
     },
   };
 }
-
-export const bold = (text, isBold) => (isBold ? `<b>${text}</b>` : text);
 
 // 0, then above and below in turn, until nothing there is nearer than `near`.
 function freeLevel(taken, share, near) {

@@ -1,0 +1,61 @@
+// One measure of a live study over its windows: a line a rig, told apart by dash, with name and newest value at its end.
+
+import { figure, number } from "../../say.js";
+import { axis, endNames, ground, lineOf, plain } from "./ends.js";
+
+export const MEASURES = ["throughput", "lag", "skew", "hw_lag", "rebalance_cost"];
+const HEIGHT = 190, TOP = 10, BOTTOM = 34, SHOWN_MAX = 300, EPOCH_US = 1e14, DIGITS = { skew: 2, throughput: 1, rebalance_cost: 1 }, ROOM = 120, RIGS_MAX = 10;
+
+// rows: windows in any order, the last told of a window and rig counts. -> { rigs, starts, of(start, rig) }
+export function gather(rows) {
+  const table = new Map(), rigs = [];
+  for (const row of rows) {
+    if (!table.has(row.start_us)) table.set(row.start_us, new Map());
+    table.get(row.start_us).set(row.rig, row);
+    if (!rigs.includes(row.rig)) rigs.push(row.rig);
+  }
+  const starts = [...table.keys()].sort((a, b) => a - b).slice(-SHOWN_MAX);
+  return { rigs, starts, of: (start, rig) => table.get(start)?.get(rig) };
+}
+
+// Virtual time of a lab counts from 0; a log's records carry the time of day.
+export function timeWords(us) {
+  if (us > EPOCH_US) return new Date(us / 1000).toISOString().slice(11, 19);
+  const whole = Math.floor(us / 1e6), minutes = Math.floor(whole / 60);
+  return `${minutes}:${String(whole % 60).padStart(2, "0")}`;
+}
+
+export const valueWords = (measure, value) => (value === null || value === undefined ? "–" : measure in DIGITS ? figure(value, DIGITS[measure]) : number(Math.round(value)));
+
+export const rigWords = (rig, words) => words[`rig.${rig}`] ?? rig;
+
+export const chartOf = (measure) => ({
+  layout({ windows, words, colors }) {
+    const { starts, of } = windows, rigs = windows.rigs.filter((rig) => starts.some((start) => of(start, rig)?.[measure] !== null && of(start, rig)?.[measure] !== undefined)).slice(0, RIGS_MAX);
+    const lines = rigs.map((rig, index) => ({ rig, index, y: starts.map((start) => of(start, rig)?.[measure] ?? null) }));
+    const values = lines.flatMap(({ y }) => y).filter((value) => value !== null), isSkew = measure === "skew";
+    const low = isSkew ? 1 : 0, high = Math.max(low + (isSkew ? 0.2 : 1), ...values) * 1.04, every = Math.max(1, Math.ceil(starts.length / 6));
+    const ticks = starts.filter((_, place) => place % every === 0);
+    const ends = lines.map(({ rig, y }) => ({ rig, value: y.filter((value) => value !== null).at(-1) })).map(({ rig, value }) => ({ text: `${valueWords(measure, value)} ${rigWords(rig, words)}`, value, bold: false }));
+    return {
+      height: HEIGHT, minWidth: 0,
+      traces: lines.map(({ rig, index, y }) => ({
+        type: "scatter", mode: starts.length > 1 ? "lines" : "markers", x: starts, y, connectgaps: false, line: { ...lineOf(index, false, colors), color: colors.ink }, marker: { color: colors.ink },
+        hovertemplate: `${plain(rigWords(rig, words))}: %{y:.4~g}<extra></extra>`,
+      })),
+      layout: {
+        ...ground(colors, HEIGHT, { l: 52, r: ROOM, t: TOP, b: BOTTOM }),
+        xaxis: axis(colors, { range: [starts[0] ?? 0, Math.max(starts.at(-1) ?? 0, (starts[0] ?? 0) + 1e6)], tickvals: ticks, ticktext: ticks.map(timeWords), showgrid: false }),
+        yaxis: axis(colors, { range: [low, high], nticks: 4 }),
+        annotations: endNames(ends, { low, high, plotHeight: HEIGHT - TOP - BOTTOM, colors }),
+      },
+    };
+  },
+  table({ windows, words, say }) {
+    const newest = windows.starts.slice(-30).reverse();
+    return {
+      head: [say("live.window"), ...windows.rigs.map((rig) => rigWords(rig, words))],
+      rows: newest.map((start) => [timeWords(start), ...windows.rigs.map((rig) => valueWords(measure, windows.of(start, rig)?.[measure]))]),
+    };
+  },
+});

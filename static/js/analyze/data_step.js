@@ -1,0 +1,240 @@
+// Step 1: where the records come from, which column is the key, and the first rows as a table.
+
+import { page, say, speak } from "../chrome.js";
+import { Refusal } from "../commands.js";
+import { ask, send } from "./api.js";
+import { el } from "./el.js";
+import { showPreview } from "./preview_table.js";
+import { bytes } from "./sizes.js";
+import { upload } from "./upload.js";
+
+const COLUMNS = ["key", "time", "size", "payload"], WITH_COLUMNS = ["csv", "jsonl", "parquet"];
+const KEY_LIKE = /key|^id$|_id$|tail/i, TIME_LIKE = /time|date|_at$|^ts$|timestamp/i;
+const $ = (id) => document.getElementById(id);
+
+export function createDataStep(form, { onChange }) {
+  let file = null, folder = null, preview = null, sending = null, asked = 0;
+  const kind = () => form.elements.kind.value;
+  const fileKind = () => (kind() === "file" ? file?.kind : kind() === "folder" ? preview?.kind ?? folder?.format : null);
+
+  // -- the kind of data ----------------------------------------------------------------------------------------------------------------
+
+  function showKind() {
+    for (const panel of form.querySelectorAll("[data-panel]")) panel.hidden = panel.dataset.panel !== kind();
+    $("exponent-field").hidden = form.elements.shape.value !== "zipf";
+    if (kind() === "folder" && !folder) browse(null);
+    showColumns();
+    refresh();
+  }
+
+  function showColumns() {
+    const isTable = WITH_COLUMNS.includes(fileKind());
+    $("columns").hidden = !isTable;
+    $("csv-options").hidden = kind() !== "file" || file?.kind !== "csv";
+    if (!isTable || !preview) return;
+    const names = preview.columns.map(({ name }) => name);
+    for (const column of COLUMNS) {
+      const select = form.elements[`column_${column}`], before = select.value || select.dataset.wanted;
+      const none = column === "key" ? "data.column_choose" : "data.column_none";
+      select.replaceChildren(el("option", { value: "", say: none }), ...names.map((name) => new Option(name, name)));
+      select.value = names.includes(before) ? before : guess(column, names);
+    }
+  }
+
+  function guess(column, names) {
+    if (column === "key") return names.find((name) => KEY_LIKE.test(name)) ?? "";
+    return column === "time" ? names.find((name) => TIME_LIKE.test(name)) ?? "" : "";
+  }
+
+  // -- the first rows ------------------------------------------------------------------------------------------------------------------
+
+  // The server reads them anew when the kind, the file or how it is read changed; which column is the key is only marked.
+  async function refresh() {
+    const source = read(), turn = (asked += 1);
+    $("preview-error").hidden = true;
+    if (!source || (kind() === "file" && !file) || (kind() === "folder" && !folder)) return show(null);
+    $("preview-wait").hidden = false;
+    try {
+      const answer = await send(page.urls.preview, { source: withoutColumns(source) });
+      if (turn === asked) show(answer);
+    } catch (error) {
+      if (turn !== asked) return;
+      show(null);
+      $("preview-error").hidden = false;
+      $("preview-error").textContent = error instanceof Refusal ? error.message || say("notice.failed", { status: error.status }) : say("notice.unreachable");
+    } finally {
+      if (turn === asked) $("preview-wait").hidden = true;
+    }
+  }
+
+  function show(answer) {
+    preview = answer;
+    $("preview-wait").hidden = true;
+    showColumns();
+    mark();
+    onChange();
+  }
+
+  function mark() {
+    const roles = new Map();
+    for (const column of COLUMNS) {
+      const name = $("columns").hidden ? "" : form.elements[`column_${column}`].value;
+      if (name) roles.set(name, [...(roles.get(name) ?? []), column]);
+    }
+    showPreview($("preview"), preview, roles);
+    $("preview-bad").hidden = !preview?.bad;
+    if (preview?.bad) speak($("preview-bad"), "data.bad", "say", { bad: preview.bad });
+  }
+
+  // -- a file --------------------------------------------------------------------------------------------------------------------------
+
+  async function take(chosen) {
+    if (!chosen) return;
+    const limit = page.offer.upload_bytes_max, label = { name: chosen.name, size: bytes(chosen.size), limit: bytes(limit) };
+    fileError("");
+    if (chosen.size > limit) return fileError(say("data.too_big", label));
+    $("drop").hidden = true;
+    $("uploading").hidden = false;
+    speak($("uploading-name"), "data.uploading", "say", label);
+    sending = upload(chosen, (part) => { $("upload-bar").value = part; });
+    try {
+      file = await sending.done;
+      $("uploading").hidden = true;
+      $("uploaded").hidden = false;
+      $("uploaded-name").textContent = say("data.uploaded", { name: file.name, size: bytes(file.bytes) });
+      form.elements.delimiter.value = delimiterOf(file) ?? form.elements.delimiter.value;
+      show(file.preview);
+      if (file.kind === "csv" && form.elements.delimiter.value !== ",") refresh();
+    } catch (error) {
+      again();
+      if (error.message !== "abort") fileError(error instanceof Refusal ? error.message || say("notice.failed", { status: error.status }) : say("data.upload_failed"));
+    }
+    $("upload-bar").value = 0;
+    $("file").value = "";
+    sending = null;
+  }
+
+  // One column whose name holds another separator was cut at the wrong one.
+  function delimiterOf({ kind: found, preview: first }) {
+    const names = first?.columns ?? [];
+    return found === "csv" && names.length === 1 ? [";", "\t", "|"].find((mark_) => names[0].name.includes(mark_)) : null;
+  }
+
+  function again() {
+    file = null;
+    $("uploading").hidden = $("uploaded").hidden = true;
+    $("drop").hidden = false;
+    show(null);
+  }
+
+  function fileError(text) {
+    $("preview-error").hidden = !text;
+    $("preview-error").textContent = text;
+  }
+
+  const drop = $("drop");
+  $("file").addEventListener("change", () => take($("file").files[0]));
+  $("upload-stop").addEventListener("click", () => sending?.stop());
+  $("upload-again").addEventListener("click", () => {
+    again();
+    $("file").focus();
+  });
+  for (const name of ["dragenter", "dragover"]) drop.addEventListener(name, (event) => { event.preventDefault(); drop.dataset.over = ""; });
+  for (const name of ["dragleave", "drop"]) drop.addEventListener(name, () => delete drop.dataset.over);
+  drop.addEventListener("drop", (event) => {
+    event.preventDefault();
+    take(event.dataTransfer.files[0]);
+  });
+
+  // -- a folder of the server ----------------------------------------------------------------------------------------------------------
+
+  async function browse(name) {
+    try {
+      const { entries } = await ask(page.urls.folders + (name ? `?name=${encodeURIComponent(name)}` : ""));
+      folder = name ? { name } : null;
+      $("folder-path").textContent = name ?? "";
+      const up = name ? [el("button", { type: "button", class: "btn", onclick: () => browse(parentOf(name)) }, "..")] : [];
+      $("folder-entries").replaceChildren(...up, ...entries.map((entry) => el("button", { type: "button", class: "btn", onclick: () => (entry.folder ? browse(entry.name) : pickFile(entry.name)) },
+        `${entry.name.split("/").at(-1)}${entry.folder ? "/" : ""}`)));
+      if (name) refresh();
+    } catch (error) {
+      fileError(error instanceof Refusal ? error.message : say("notice.unreachable"));
+    }
+  }
+
+  const parentOf = (name) => (name.includes("/") ? name.slice(0, name.lastIndexOf("/")) : null);
+
+  function pickFile(name) {
+    folder = { name };
+    $("folder-path").textContent = name;
+    refresh();
+  }
+
+  // -- the part of the request ---------------------------------------------------------------------------------------------------------
+
+  function read() {
+    const { elements } = form, whole = (name) => (elements[name].value === "" ? null : Number(elements[name].value));
+    switch (kind()) {
+      case "flights": return { kind: "flights", key: elements.flights_key.value };
+      case "lab": return { kind: "lab", lab: elements.source_lab.value, records: whole("lab_records") };
+      case "zipf": {
+        const source = { kind: elements.shape.value, keys: whole("keys"), records: whole("records"), seed: whole("seed") };
+        return source.kind === "zipf" ? { ...source, exponent: whole("exponent") } : source;
+      }
+      case "folder": return { kind: "folder", name: folder?.name ?? "", ...columns() };
+      default: {
+        const csv = file?.kind === "csv" ? { delimiter: elements.delimiter.value, header: elements.header.checked } : {};
+        return { kind: file?.kind ?? "csv", upload: file?.upload ?? "", ...csv, ...columns() };
+      }
+    }
+  }
+
+  function columns() {
+    if (!WITH_COLUMNS.includes(fileKind())) return {};
+    return Object.fromEntries(COLUMNS.map((column) => [column, form.elements[`column_${column}`].value || (column === "key" ? "" : null)]));
+  }
+
+  const withoutColumns = (source) => (kind() === "file" || kind() === "folder" ? Object.fromEntries(Object.entries(source).filter(([name]) => !COLUMNS.includes(name))) : source);
+
+  form.addEventListener("change", ({ target }) => {
+    if (target.name === "kind" || target.name === "shape") showKind();
+    else if (target.dataset.column) mark();
+    else if (target.closest("#data") && target.type !== "file") refresh();
+  });
+  $("drop-hint").dataset.say = "data.drop_hint";
+  speak($("drop-hint"), "data.drop_hint", "say", { size: bytes(page.offer.upload_bytes_max) });
+
+  return {
+    read, showKind,
+    // What a study is called where nobody named it.
+    title() {
+      if (kind() === "file") return file?.name ?? "";
+      if (kind() === "folder") return folder?.name ?? "";
+      if (kind() === "flights") return `${say("data.flights")}, ${say(`key.${form.elements.flights_key.value}`)}`;
+      if (kind() === "lab") return `${say("data.lab_which")} ${form.elements.source_lab.value}`;
+      return `${say(`workload.${form.elements.shape.value}`)}, ${form.elements.keys.value}`;
+    },
+    // Fill in what an earlier study asked for; an upload that is gone is asked for again.
+    fill(source) {
+      const { elements } = form, values = { flights: { flights_key: source.key }, lab: { source_lab: source.lab, lab_records: source.records } };
+      const generated = { shape: source.kind, keys: source.keys, records: source.records, exponent: source.exponent, seed: source.seed };
+      const isGenerated = source.kind === "zipf" || source.kind === "uniform", isFile = !isGenerated && !values[source.kind] && source.kind !== "folder";
+      elements.kind.value = isGenerated ? "zipf" : isFile ? "file" : source.kind;
+      for (const [name, value] of Object.entries(isGenerated ? generated : values[source.kind] ?? {})) if (value !== undefined && value !== null) elements[name].value = value;
+      for (const column of COLUMNS) elements[`column_${column}`].dataset.wanted = source[column] ?? "";
+      if (source.upload) {
+        file = { upload: source.upload, kind: source.kind, name: source.name ?? source.upload };
+        $("drop").hidden = true;
+        $("uploaded").hidden = false;
+        $("uploaded-name").textContent = file.name;
+        if (source.delimiter) elements.delimiter.value = source.delimiter;
+        if (source.header !== undefined) elements.header.checked = source.header;
+      }
+      if (source.kind === "folder") {
+        folder = { name: source.name, format: source.format };
+        $("folder-path").textContent = source.name;
+        browse(parentOf(source.name)).then(() => pickFile(source.name));
+      }
+    },
+  };
+}

@@ -1,0 +1,140 @@
+// Step 3: who comes and goes. The server says what a history comes to, step by step; here it is only asked for and drawn.
+
+import { page, say, speak } from "../chrome.js";
+import { Refusal } from "../commands.js";
+import { send } from "./api.js";
+import { el } from "./el.js";
+import { render } from "./history_chart.js";
+
+const KINDS = ["join", "leave", "crash", "rejoin"], REST_MS = 200;
+const USUAL = [["join"], ["join"], ["join"], ["join"], ["crash", "c3"], ["rejoin", "c3"], ["leave", "c8"], ["leave", "c7"], ["leave", "c6"], ["leave", "c5"]];
+const $ = (id) => document.getElementById(id);
+
+export function createHistoryStep(form, { onChange }) {
+  let steps = null, timer = 0, asked = 0;
+  const kind = () => form.elements.history.value, list = $("changes");
+
+  // -- the editor ----------------------------------------------------------------------------------------------------------------------
+
+  function add(change = { kind: "join", consumer: null, at: null }) {
+    const what = el("select", { "data-part": "kind", sayLabel: "history.what" }, ...KINDS.map((name) => el("option", { value: name, say: `history.${name}` })));
+    what.value = change.kind;
+    const who = el("input", { type: "text", class: "short", "data-part": "consumer", sayLabel: "history.who", maxlength: "32", value: change.consumer ?? "" });
+    const at = el("input", { type: "number", min: "0", step: "1", "data-part": "at", sayLabel: "history.at", value: change.at ?? "", hidden: !form.elements.placed.checked });
+    const remove = el("button", { type: "button", class: "tool", onclick: () => take(item) }, "×");
+    const item = el("li", {}, el("span", { class: "num" }), what, who, at, remove);
+    list.append(item);
+    number();
+    return item;
+  }
+
+  function take(item) {
+    const next = item.nextElementSibling ?? item.previousElementSibling;
+    item.remove();
+    number();
+    (next?.querySelector("button") ?? $("change-add")).focus();
+    ask();
+  }
+
+  // Places in the list are what the server's refusals name. A joiner without a name gets the next free one, which is shown as a hint.
+  function number() {
+    [...list.children].forEach((item, place) => {
+      item.dataset.field = `history.changes.${place}`;
+      item.querySelector(".num").textContent = place + 1;
+      for (const part of item.querySelectorAll("[data-part]")) part.dataset.field = `history.changes.${place}.${part.dataset.part}`;
+      item.querySelector("button").setAttribute("aria-label", say("history.remove", { number: place + 1 }));
+    });
+  }
+
+  const changes = () => [...list.children].map((item) => {
+    const part = (name) => item.querySelector(`[data-part=${name}]`).value.trim();
+    return { kind: part("kind"), consumer: part("consumer") || null, at: form.elements.placed.checked && part("at") !== "" ? Number(part("at")) : null };
+  });
+
+  // -- the request ---------------------------------------------------------------------------------------------------------------------
+
+  function read() {
+    const whole = (name) => (form.elements[name].value === "" ? null : Number(form.elements[name].value));
+    switch (kind()) {
+      case "rolling_restart": return { kind: "rolling_restart", consumers: whole("rolling_consumers") };
+      case "autoscale": return { kind: "autoscale", from: whole("from"), to: whole("to") };
+      case "crash_storm": return { kind: "crash_storm", consumers: whole("storm_consumers"), crashes: whole("crashes"), seed: whole("storm_seed") };
+      case "lab": return { kind: "lab", lab: form.elements.history_lab.value };
+      default: return { kind: "given", start: whole("start"), changes: changes() };
+    }
+  }
+
+  function ask() {
+    clearTimeout(timer);
+    timer = setTimeout(fetchSteps, REST_MS);
+  }
+
+  async function fetchSteps() {
+    const turn = (asked += 1);
+    let error = "";
+    try {
+      const answer = await send(page.urls.history, { history: read() });
+      if (turn !== asked) return;
+      ({ steps } = answer);
+    } catch (refusal) {
+      if (turn !== asked) return;
+      steps = null;
+      error = refusal instanceof Refusal ? refusal.message || say("notice.failed", { status: refusal.status }) : say("notice.unreachable");
+    }
+    $("history-error").hidden = !error;
+    $("history-error").textContent = error;
+    show();
+    onChange();
+  }
+
+  function show() {
+    const chart = $("history-chart");
+    chart.toggleAttribute("hidden", !steps);
+    if (!steps) return;
+    render(chart, steps);
+    const counts = steps.map(({ members }) => members.length);
+    chart.setAttribute("aria-label", say("history.chart_label", { first: counts[0], last: counts.at(-1), changes: steps.length - 1, low: Math.min(...counts), high: Math.max(...counts) }));
+    if (kind() !== "given") return;
+    [...list.children].forEach((item, place) => { item.querySelector("[data-part=consumer]").placeholder = steps[place + 1]?.consumer ?? ""; });
+  }
+
+  function showKind() {
+    for (const panel of form.querySelectorAll("[data-history]")) panel.hidden = panel.dataset.history !== kind();
+    speak($("history-about"), `history.${kind()}_about`);
+    ask();
+  }
+
+  $("change-add").addEventListener("click", () => {
+    add().querySelector("select").focus();
+    ask();
+  });
+  $("history").addEventListener("input", ({ target }) => target.closest("[data-history]") && ask());
+  $("history").addEventListener("change", ({ target }) => {
+    if (target.name === "history") showKind();
+    if (target.name === "placed") for (const at of list.querySelectorAll("[data-part=at]")) at.hidden = !target.checked;
+  });
+  new ResizeObserver(() => steps && render($("history-chart"), steps)).observe($("history-chart"));
+  for (const [what, consumer = null] of USUAL) add({ kind: what, consumer, at: null });
+
+  return {
+    read, showKind,
+    changes: () => (steps ? steps.length - 1 : null),
+    say() {
+      number();
+      show();
+    },
+    fill(history) {
+      const { elements } = form;
+      elements.history.value = history.kind;
+      const values = {
+        rolling_restart: { rolling_consumers: history.consumers }, autoscale: { from: history.from, to: history.to },
+        crash_storm: { storm_consumers: history.consumers, crashes: history.crashes, storm_seed: history.seed }, lab: { history_lab: history.lab }, given: { start: history.start },
+      }[history.kind] ?? {};
+      for (const [name, value] of Object.entries(values)) if (value !== undefined && value !== null) elements[name].value = value;
+      if (history.kind !== "given") return;
+      elements.placed.checked = history.changes.some(({ at }) => at !== null && at !== undefined);
+      list.replaceChildren();
+      for (const change of history.changes) add(change);
+    },
+  };
+}

@@ -1,0 +1,88 @@
+// A live study: windows as they are closed, at most one refresh a second, and how old the newest is.
+
+import { onLanguage, page, say, speak, words } from "../chrome.js";
+import { Refusal } from "../commands.js";
+import { createNotice } from "../notice.js";
+import { ask, send } from "./api.js";
+import { createChart, tablesByKey } from "./chart.js";
+import { MEASURES, chartOf, gather } from "./charts/windows.js";
+import { follow, isOver } from "./progress.js";
+
+const REFRESH_MS = 1000, POLL_MS = 2000, OLD_MS = 5000, KEPT_MAX = 4000;
+const $ = (id) => document.getElementById(id);
+const notice = createNotice($("notice"));
+const charts = new Map(MEASURES.map((measure) => [measure, createChart($(`chart-${measure}`), chartOf(measure))]));
+let study = page.study, rows = [], version = 0, how = "connecting", heardAt = null, drawnAt = -Infinity, timer = 0;
+tablesByKey([...charts.values()]);
+
+function take(more) {
+  if (!more.length) return;
+  const known = new Map(rows.map((row) => [`${row.start_us} ${row.rig}`, row]));
+  for (const row of more) known.set(`${row.start_us} ${row.rig}`, row);
+  rows = [...known.values()].sort((a, b) => a.start_us - b.start_us).slice(-KEPT_MAX);
+  heardAt = Date.now();
+  schedule();
+}
+
+function schedule() {
+  clearTimeout(timer);
+  const wait = drawnAt + REFRESH_MS - performance.now();
+  if (wait > 0) timer = setTimeout(draw, wait);
+  else draw();
+}
+
+function draw() {
+  drawnAt = performance.now();
+  const windows = gather(rows);
+  $("live-wait").hidden = rows.length > 0 || isOver(study);
+  for (const chart of charts.values()) chart.draw({ windows, say, words: words() });
+  $("main").dataset.windows = String(windows.starts.length);
+  showState();
+}
+
+function showState() {
+  const age = heardAt === null ? null : Date.now() - heardAt, isEnded = isOver(study);
+  const state = isEnded ? study.state : how === "disconnected" ? how : study.state === "queued" ? "queued" : age === null ? "connecting" : age > OLD_MS ? "behind" : "live";
+  $("fresh").dataset.state = state;
+  speak($("fresh-word"), `fresh.${state}`);
+  $("newest").textContent = age === null || isEnded ? "" : say("live.newest", { age_us: Math.round(age / 1000) * 1e6 });
+  $("stop").hidden = isEnded || !study.mine;
+  $("live-error").hidden = !study.error;
+  $("live-error").textContent = study.error ?? "";
+}
+
+// Also what the socket told before this page listened; and all of it while the socket is closed.
+async function catchUp() {
+  try {
+    const answer = await ask(`${page.urls.windows}?after=${version}`);
+    ({ version } = answer);
+    take(answer.rows);
+  } catch (error) {
+    console.warn("no windows", error);
+  }
+}
+
+follow(study.id, {
+  onStudy(next, by) {
+    if (next) study = next;
+    how = by;
+    showState();
+  },
+  onWindows: take,
+});
+setInterval(() => how !== "live" && !isOver(study) && catchUp(), POLL_MS);
+setInterval(showState, 1000);
+$("stop").addEventListener("click", async (event) => {
+  const near = event.currentTarget;
+  near.disabled = true;
+  try {
+    study = await send(`${page.urls.studies}${study.id}/cancel/`, {});
+  } catch (error) {
+    notice(error instanceof Refusal ? say("notice.refused", { reason: error.message }) : say("notice.unreachable"), { near });
+  }
+  near.disabled = false;
+  showState();
+});
+onLanguage(draw);
+draw();
+catchUp();

@@ -1,0 +1,83 @@
+// Step 2: strategies by model. A parameter may hold several numbers; each combination is a strategy of its own.
+
+import { page, say, speak } from "../chrome.js";
+import { el } from "./el.js";
+
+const $ = (id) => document.getElementById(id);
+
+// "10, 100" -> ["10", "100"]; nothing -> [""], which the server refuses at the field.
+export const numbers = (text) => text.split(/[,，;\s]+/).filter(Boolean);
+
+// The ids that a family with these texts stands for: every combination of its parameters' numbers.
+export function combinations(family, texts) {
+  let ids = [[]];
+  for (const { name } of family.params) ids = ids.flatMap((id) => (numbers(texts[name]).length ? numbers(texts[name]) : ["-"]).map((value) => [...id, `${name}=${value}`]));
+  return ids.map((parts) => `${family.model}.${family.algorithm}${parts.length ? `:${parts.join(",")}` : ""}`);
+}
+
+// "kafka.range:partitions=24" -> { family: "kafka.range", params: {partitions: "24"} }
+export function parse(id) {
+  const [family, rest = ""] = id.split(":");
+  return { family, params: Object.fromEntries(rest.split(",").filter(Boolean).map((part) => part.split("="))) };
+}
+
+export function createStrategiesStep({ onChange }) {
+  const families = page.offer.strategies, rows = new Map();
+
+  for (const model of [...new Set(families.map((family) => family.model))]) {
+    const offered = families.filter((family) => family.model === model), own = offered.filter(({ document: isDocument }) => !isDocument), articles = offered.filter(({ document: isDocument }) => isDocument);
+    const group = el("fieldset", {}, el("legend", { say: `rig.${model}` }), ...own.map(row));
+    if (articles.length) group.append(el("details", {}, el("summary", { class: "s m", say: "strategies.document" }), ...articles.map(row)));
+    $("models").append(group);
+  }
+
+  function row(family) {
+    const id = `${family.model}.${family.algorithm}`, box = el("input", { type: "checkbox", name: "strategy", value: id, id: `pick-${id}` });
+    const label = family.algorithm === "queue" ? "strategy.rabbitmq.queue.short" : `${id}`;
+    const params = family.params.map(({ name, default: usual, min, max }) => el("label", { title: `${min}–${max}` }, el("span", { say: `param.${name}` }),
+      el("input", { type: "text", class: "short", inputmode: "numeric", name: `${id}:${name}`, value: String(usual), onchange: () => { box.checked = true; onChange(); } })));
+    const element = el("div", { class: "choice", "data-family": id }, box, el("label", { for: `pick-${id}`, say: label }), params.length ? el("div", { class: "params" }, ...params) : null);
+    box.addEventListener("change", onChange);
+    rows.set(id, { family, box, element, inputs: new Map(family.params.map(({ name }, place) => [name, params[place].querySelector("input")])) });
+    return element;
+  }
+
+  function set(ids) {
+    const chosen = new Map();
+    for (const id of ids) {
+      const { family, params } = parse(id);
+      chosen.set(family, [...(chosen.get(family) ?? []), params]);
+    }
+    for (const [id, { box, inputs, element }] of rows) {
+      box.checked = chosen.has(id);
+      for (const [name, input] of inputs) {
+        const values = [...new Set((chosen.get(id) ?? []).map((params) => params[name]).filter((value) => value !== undefined))];
+        if (values.length) input.value = values.join(", ");
+      }
+      if (box.checked) element.closest("details")?.setAttribute("open", "");
+    }
+    onChange();
+  }
+
+  const read = () => [...rows.values()].filter(({ box }) => box.checked).flatMap(({ family, inputs }) => combinations(family, Object.fromEntries([...inputs].map(([name, input]) => [name, input.value]))));
+
+  $("strategies-default").addEventListener("click", () => set(page.offer.default));
+  $("strategies-none").addEventListener("click", () => set([]));
+
+  return {
+    read, set,
+    showCount: () => speak($("strategies-count"), "strategies.count", "say", { count: read().length }),
+    // A refusal names the place in the list; the row is where the strategy was chosen.
+    placeErrors(fields) {
+      const ids = read();
+      for (const { element } of rows.values()) delete element.dataset.field;
+      return Object.fromEntries(Object.entries(fields).map(([name, texts]) => {
+        const id = ids[/^strategies\.(\d+)$/.exec(name)?.[1]], home = id && rows.get(parse(id).family);
+        if (!home) return [name, texts];
+        home.box.dataset.field = `strategies.of.${parse(id).family}`;
+        return [home.box.dataset.field, texts];
+      }));
+    },
+    title: () => say("strategies.count", { count: read().length }),
+  };
+}

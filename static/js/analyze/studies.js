@@ -1,0 +1,100 @@
+// The Analyze page: the list of studies, and the form for a new one. Whatever the server refuses is said at its field, and nothing that was
+// entered is lost.
+
+import { onLanguage, page, say, speak } from "../chrome.js";
+import { Refusal } from "../commands.js";
+import { createNotice } from "../notice.js";
+import { send } from "./api.js";
+import { createDataStep } from "./data_step.js";
+import { clearErrors, showErrors } from "./field_errors.js";
+import { createHistoryStep } from "./history_step.js";
+import { createStrategiesStep } from "./strategies_step.js";
+import { createStudyList } from "./study_list.js";
+
+const NAME_MAX = 64;
+const $ = (id) => document.getElementById(id);
+const form = $("new"), notice = createNotice($("notice"));
+
+for (const select of document.querySelectorAll("[data-labs]")) select.replaceChildren(...page.offer.labs.map(({ id, label }) => new Option(label, id)));
+
+const list = createStudyList({ onError: fail });
+const data = createDataStep(form, { onChange: summary });
+const strategies = createStrategiesStep({ onChange: summary });
+const history = createHistoryStep(form, { onChange: summary });
+let hasReady = false;
+
+function summary() {
+  if (!hasReady) return;
+  strategies.showCount();
+  const count = strategies.read().length, changes = history.changes();
+  $("form-summary").textContent = changes === null ? say("strategies.count", { count }) : say("new.summary", { strategies: count, changes });
+}
+
+function fail(error, near) {
+  if (error instanceof Refusal && error.message) notice(say("notice.refused", { reason: error.message }), { near });
+  else if (error instanceof Refusal) notice(say("notice.failed", { status: error.status }), { near });
+  else notice(say("notice.unreachable"), { near });
+}
+
+function request() {
+  const { elements } = form, whole = (name) => (elements[name].value === "" ? null : Number(elements[name].value));
+  return {
+    name: elements.name.value.trim() || data.title().slice(0, NAME_MAX) || say("new.title"), source: data.read(), strategies: strategies.read(), history: history.read(),
+    service: { rate: whole("rate"), consumer_rate: whole("consumer_rate") },
+  };
+}
+
+function busy(isBusy) {
+  $("begin").disabled = isBusy;
+  speak($("begin-word"), isBusy ? "new.starting" : "new.start");
+}
+
+form.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  clearErrors(form);
+  $("form-error").hidden = true;
+  busy(true);
+  try {
+    const { id } = await send(page.urls.studies, request());
+    location.assign(page.urls.study.replace("{id}", id));
+  } catch (error) {
+    busy(false);
+    if (!(error instanceof Refusal) || !Object.keys(error.fields).length) return fail(error, $("begin"));
+    const homeless = showErrors(form, strategies.placeErrors(error.fields));
+    $("form-error").hidden = false;
+    $("form-error").textContent = [say("new.wrong", { count: Object.keys(error.fields).length }), ...homeless].join(" ");
+  }
+});
+
+$("watch").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  $("watch-error").hidden = true;
+  try {
+    const { id } = await send(page.urls.studies, { live: true, source: { kind: "lab", lab: event.target.elements.lab.value } });
+    location.assign(page.urls.study.replace("{id}", id));
+  } catch (error) {
+    $("watch-error").hidden = false;
+    $("watch-error").textContent = error instanceof Refusal ? error.message || say("notice.failed", { status: error.status }) : say("notice.unreachable");
+  }
+});
+
+onLanguage(() => {
+  list.show();
+  history.say();
+  summary();
+});
+
+function fillFrom(earlier) {
+  form.elements.name.value = earlier.name ?? "";
+  if (earlier.source) data.fill(earlier.source);
+  if (earlier.history) history.fill(earlier.history);
+  for (const name of ["rate", "consumer_rate"]) if (earlier.service?.[name]) form.elements[name].value = earlier.service[name];
+}
+
+if (page.request && !page.request.live) fillFrom(page.request);
+hasReady = true;
+strategies.set(page.request?.strategies ?? page.offer.default);
+data.showKind();
+history.showKind();
+list.show();
+document.body.dataset.ready = "";
