@@ -96,6 +96,11 @@ class LogDirectory:
         replicated = {key: log.replicated_to for key, log in self.logs.items() if log.replicated_to is not None}
         write_offsets(self.folder, REPLICATION, replicated)
 
+    def flush_due(self, now_ms: int) -> None:
+        """Flush what is due in each partition: what a roll has closed, and what the flush settings ask for."""
+        for log in self.logs.values():
+            log.flush_if_due(now_ms)
+
     def delete_old(self, now_ms: int) -> dict[TopicPartition, list[Deletion]]:
         """Run retention over all partitions, and remove the files whose delay is over."""
         deleted = {key: delete_old_segments(log, now_ms) for key, log in self.logs.items()}

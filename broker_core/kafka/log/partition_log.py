@@ -60,7 +60,6 @@ class PartitionLog(LocalLog):
         self.recovery_point = loaded.recovery_point
         self.leader_epoch = max(0, self.epochs.latest)
         self._flushed_ms = now_ms
-        self._has_rolled = False
         self._flush_at_offset = self.recovery_point + settings.flush_interval_messages
         self._message_bytes_max = settings.message_bytes_max
         self._looks_into_batches = settings.is_log_append_time or settings.asks_for_records
@@ -199,7 +198,6 @@ class PartitionLog(LocalLog):
             return active
         active.close_for_appends()
         self.folder.replace(file_name(base, SNAPSHOT), self.producers.snapshot())
-        self._has_rolled = True  # the closed segment is flushed by the next `flush_if_due`, not while a producer waits
         if active.size == 0:  # an empty segment, of a full index or of another base offset, has nothing to keep
             self.segments.pop()
             self.delete_files_of([active], now_ms)
@@ -211,26 +209,21 @@ class PartitionLog(LocalLog):
 
     def flush(self, now_ms: int) -> None:
         """Make everything up to the log end outlive a power cut."""
-        for segment in self.segments[self.segment_of(self.recovery_point) :]:
-            segment.flush()
-        self.folder.sync()
-        self.recovery_point = self.log_end_offset
-        self._flush_at_offset = self.recovery_point + self.settings.flush_interval_messages
+        self._flush_up_to(self.log_end_offset)
         self._flushed_ms = now_ms
-        self._has_rolled = False
 
     def flush_if_due(self, now_ms: int) -> None:
-        """Flush where `flush.messages` or `flush.ms` says so, and after a roll. To be called now and then.
+        """Flush where `flush.messages` or `flush.ms` says so; after a roll, what was closed. To be called now and then.
 
-        By default nothing else flushes: replication, not the disk, keeps records.
+        By default nothing else flushes: replication, not the disk, keeps records. The original flushes a closed segment
+        from a thread of its own, so no producer waits for it either.
         """
         unflushed = self.log_end_offset - self.recovery_point
-        if unflushed and (
-            self._has_rolled
-            or unflushed >= self.settings.flush_interval_messages
-            or now_ms - self._flushed_ms >= self.settings.flush_interval_ms
-        ):
+        is_long_ago = now_ms - self._flushed_ms >= self.settings.flush_interval_ms
+        if unflushed and (unflushed >= self.settings.flush_interval_messages or is_long_ago):
             self.flush(now_ms)
+        elif self.recovery_point < self.active.base_offset:
+            self._flush_up_to(self.active.base_offset)
 
     def truncate_to(self, offset: int, now_ms: int) -> None:
         """Drop every record at or behind the offset: a follower cuts off what its new leader does not have."""
@@ -268,6 +261,15 @@ class PartitionLog(LocalLog):
             segment.close()
 
     # --- inside
+
+    def _flush_up_to(self, end_offset: int) -> None:
+        """Flush the segments that hold something between the recovery point and that offset, which it then is."""
+        for segment in self.segments[self.segment_of(self.recovery_point) :]:
+            if segment.base_offset < end_offset:
+                segment.flush()
+        self.folder.sync()
+        self.recovery_point = end_offset
+        self._flush_at_offset = end_offset + self.settings.flush_interval_messages
 
     def _append_from_client(self, batch: RecordBatch, epoch: int, now_ms: int) -> Appended:
         """Write a validated batch at the log end, unless its producer has sent it before."""

@@ -58,8 +58,8 @@ def encode_record(record: Record, base_offset: int, base_timestamp: int) -> byte
             b"\x00",
             encode_varint(record.timestamp - base_timestamp),
             encode_varint(record.offset - base_offset),
-            _NULL if key is None else encode_varint(len(key)) + key,
-            _NULL if value is None else encode_varint(len(value)) + value,
+            _encode_nullable(key),
+            _encode_nullable(value),
             _encode_headers(record.headers),
         )
     )
@@ -197,17 +197,12 @@ def decode_records(
         yield new_tuple(Record, (offset, timestamp if append_time is None else append_time, key, value, headers, record_end - start))
 
 
+def _encode_nullable(content: bytes | None) -> bytes:
+    return _NULL if content is None else encode_varint(len(content)) + content
+
+
 def _encode_headers(headers: Iterable[Header]) -> bytes:
-    encoded = [
-        b"".join(
-            (
-                encode_varint(len(key)),
-                key,
-                _NULL if value is None else encode_varint(len(value)) + value,
-            )
-        )
-        for key, value in headers
-    ]
+    encoded = [_encode_nullable(key) + _encode_nullable(value) for key, value in headers]
     return encode_varint(len(encoded)) + b"".join(encoded)
 
 

@@ -72,3 +72,15 @@ def test_a_name_that_is_no_folder_is_refused(tmp_path: Path) -> None:
     for topic, partition in (("", 0), ("../up", 0), ("flights", -1)):
         with pytest.raises(CommandError):
             opened(tmp_path).open(topic, partition, NOW)
+
+
+def test_what_a_roll_has_closed_is_flushed_and_not_read_again(tmp_path: Path) -> None:
+    logs = opened(tmp_path)
+    log = logs.open("state", 0, NOW)
+    for number in range(8):
+        log.append_pairs([(b"k%d" % number, b"v" * 100)], now_ms=NOW)
+    logs.flush_due(NOW)
+    logs.checkpoint()
+    assert 0 < log.recovery_point == log.active.base_offset < 8
+    again = opened(tmp_path).open("state", 0, NOW)
+    assert (again.recovery_point, again.log_end_offset) == (log.recovery_point, 8)

@@ -1,5 +1,6 @@
 """kafka-python and aiokafka read what we write, and we read what they write."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,8 +13,14 @@ from kafka.record.memory_records import MemoryRecords as PythonRecords
 
 from broker_core.kafka.log.batch_reader import records_only
 from broker_core.kafka.log.codecs import Codec
+from broker_core.kafka.log.disk_storage import DiskFolder
+from broker_core.kafka.log.dump import dump_path
+from broker_core.kafka.log.partition_log import PartitionLog
 from broker_core.kafka.log.record import Record
 from broker_core.kafka.log.record_batch import TRANSACTIONAL, encode_batch
+from broker_core.kafka.log.settings import LogSettings
+
+NOW = 1_700_000_000_000
 
 nullable = st.none() | st.binary(max_size=300)
 headers = st.lists(st.tuples(st.text(max_size=8), nullable), max_size=3)
@@ -94,3 +101,34 @@ def plain(record: Any) -> tuple[int, int, bytes | None, bytes | None, list[tuple
     ]
     key, value = (None if content is None else bytes(content) for content in (record.key, record.value))
     return record.offset, record.timestamp, key, value, named
+
+
+@pytest.mark.parametrize("reader", [PythonRecords, AioRecords], ids=["kafka-python", "aiokafka"])
+@pytest.mark.parametrize("codec", [Codec.NONE, Codec.GZIP])
+def test_they_read_our_folder_and_we_print_what_they_wrote_into_it(reader: Any, codec: Codec, tmp_path: Path) -> None:
+    """What their producer built goes through our log; their reader gets it from our files, and so does dump_log."""
+    builder = PythonBuilder if reader is AioRecords else AioBuilder
+    log = PartitionLog.open(DiskFolder(tmp_path / "flights-0"), LogSettings(segment_bytes=2000, index_interval_bytes=300), now_ms=NOW)
+    for number in range(0, 60, 3):
+        made = builder(
+            magic=2, compression_type=int(codec), is_transactional=False, producer_id=-1, producer_epoch=-1, base_sequence=-1,
+            batch_size=1 << 20,
+        )  # fmt: skip
+        for delta in range(3):
+            made.append(delta, timestamp=NOW + number + delta, key=b"key-%d" % (number + delta), value=b"value", headers=[])
+        log.append(bytes(made.build()), now_ms=NOW)
+    log.close(NOW)
+    expected = [(offset, NOW + offset, b"key-%d" % offset, b"value", []) for offset in range(60)]
+    files = sorted((tmp_path / "flights-0").glob("*.log"))
+    assert len(files) > 1
+    read = []
+    for file in files:
+        records = reader(file.read_bytes())
+        while records.has_next():
+            batch = records.next_batch()
+            assert batch.validate_crc()
+            read += [plain(record) for record in batch]
+    assert read == expected
+    printed = [row.fields for row in dump_path(tmp_path / "flights-0", deep=True) if row.kind == "record"]
+    assert [(row["offset"], row["CreateTime"], row["key"]) for row in printed] == [(o, t, key.decode()) for o, t, key, _, _ in expected]
+    assert all(row.fields["isvalid"] for row in dump_path(tmp_path / "flights-0") if row.kind == "batch")
