@@ -136,7 +136,7 @@ STUDIES_WAITING_MAX = 200
 STUDIES_LIVE_MAX = 4
 STUDIES_OWNER_MAX = 200                   # kept; the oldest finished one makes room
 STUDY_KEEP_S = 30 * 24 * 3600             # a finished study, since it ended
-STUDY_LEASE_S = 10.0                      # a running study without a sign of life for this long has lost its worker
+STUDY_LEASE_S = 15.0                      # a running study without a sign of life for this long has lost its worker
 STUDY_LIVE_IDLE_S = 120.0                 # a live study that nobody watches stops after this
 STUDY_WINDOWS_MAX = 2_000                 # windows of a live study that are kept
 
