@@ -213,6 +213,32 @@ def test_a_crash_at_each_step_of_a_compaction(kept: int) -> None:
         assert is_sound(again)
 
 
+def test_a_crash_at_each_step_of_putting_things_in_order() -> None:
+    """The machine stops again while the next start deals with an unfinished swap; the start after that finds the same."""
+
+    def compact(log: PartitionLog) -> None:
+        clean(log, log_to_clean(log, None, NOW), OffsetMap(24 * 100), NOW)
+
+    interrupted = 0
+    for number, (folder, before) in enumerate(crash_everywhere(prepared, compact, 10**6)):
+        if number % 16 or not any(name.endswith((".swap", ".cleaned")) for name in folder.names()):
+            continue
+        for steps in range(0, 1000, 2):
+            halfway = folder.after_crash()
+            halfway.steps_left = steps
+            try:
+                PartitionLog.open(halfway, TOPIC, now_ms=NOW)
+            except Crashed:
+                interrupted += 1
+                again = PartitionLog.open(halfway.after_crash(10**6), TOPIC, now_ms=NOW)
+                assert {key: value for _, key, value in rows(again)} == {key: value for _, key, value in before}
+                assert set(rows(again)) <= set(before)
+                assert again.log_end_offset == before[-1][0] + 1
+            else:
+                break
+    assert interrupted > 20
+
+
 def test_only_what_was_not_flushed_can_be_lost() -> None:
     for kept in range(0, 400, 7):
         folder = new_folder()
