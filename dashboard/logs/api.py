@@ -12,6 +12,7 @@
 Reading needs nothing. Whoever asks for a lab's log makes it be written.
 """
 
+import asyncio
 from collections.abc import Callable
 
 from django.conf import settings
@@ -28,10 +29,10 @@ from dashboard.errors import Refused
 from dashboard.logs import labs, opened, source
 from dashboard.logs.places import server_folders
 from dashboard.logs.source import Query, Source
-from dashboard.logs.tasks import count_soon, write_soon
+from dashboard.logs.tasks import clean_soon, count_soon, write_soon
 from dashboard.logs.uploads import IncomingFile, UploadHandler, upload_accept
-from dashboard.serializers import json_response
-from dashboard.views.api import api
+from dashboard.serializers import json_response, refusal_response
+from dashboard.views.api import api, in_thread
 
 Question = Callable[[Source, Query], Json]
 QUESTIONS: dict[str, Question] = {
@@ -39,9 +40,10 @@ QUESTIONS: dict[str, Question] = {
     "lookup": source.lookup,
     "batch": source.batch,
     "segment": source.stretch,
-    "clean": lambda found, query: source.clean(found),
 }
 TRIES = 3
+CLEAN_WAIT_S = 2.0
+CLEAN_POLL_S = 0.1
 
 
 @api("GET")
@@ -93,6 +95,37 @@ def _logs(request: HttpRequest) -> HttpResponse:
     owner_hash = access.token_hash(token) if token else ""
     log_id = upload_accept(files=files, folder=request.POST.get("folder", ""), owner_hash=owner_hash)
     return json_response({"log": log_id, "url": reverse("log-opened", args=[log_id])}, 201)
+
+
+async def clean_of_lab(request: HttpRequest, lab_id: str) -> HttpResponse:
+    """What compaction would do to a lab's table now: a worker says it."""
+    return await _worked_out(request, lambda: (labs.clean_of(lab_id, request.GET.dict()), write_soon())[0])
+
+
+async def clean_of_log(request: HttpRequest, log_id: str) -> HttpResponse:
+    """What compaction would do to an opened log."""
+
+    def find() -> Json | None:
+        found = opened.clean_of(log_id)
+        if found is None:
+            clean_soon(log_id)
+        return found
+
+    return await _worked_out(request, find)
+
+
+async def _worked_out(request: HttpRequest, find: Callable[[], Json | None]) -> HttpResponse:
+    """The worker's answer, or {"log": null, "reason": "preparing"} when it takes longer than anybody waits."""
+    try:
+        if request.method != "GET":
+            raise Refused(405, {"method": _("must be %(methods)s") % {"methods": "GET"}})
+        for _attempt in range(int(CLEAN_WAIT_S / CLEAN_POLL_S)):
+            if (answer := await in_thread(find)()) is not None:
+                return json_response(answer)
+            await asyncio.sleep(CLEAN_POLL_S)
+        return json_response({"log": None, "reason": "preparing"})
+    except Refused as refused:
+        return refusal_response(refused)
 
 
 def _answer(question: str, find: Callable[[], Source], query: Query) -> HttpResponse:

@@ -5,8 +5,7 @@ marks are fresh the worker writes (`writer.py`).
 """
 
 import json
-import os
-import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,9 +14,8 @@ from django.utils.translation import gettext as _
 from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.kafka.log.segment import LOG, file_name
-from broker_core.lab.kafka_log.lane import latest_topic
 from broker_core.lab.kafka_log.opened import OpenedLog
-from broker_core.lab.kafka_log.producer import EPOCH_MS
+from broker_core.lab.kafka_log.producer import EPOCH_MS, latest_topic
 from broker_core.lab.kafka_log.settings import LaneSettings, digest, lane_settings, whole_number
 from broker_core.lab.lab import SWITCH_RECORDS_MAX
 from broker_core.lab.scenario import scenario_from_json
@@ -25,13 +23,14 @@ from broker_core.lab.workload import workload_from_json
 from dashboard import selectors
 from dashboard.driver import core_limits
 from dashboard.errors import Refused, in_words
-from dashboard.logs.places import labs_dir
+from dashboard.logs.places import labs_dir, write_json
 from dashboard.logs.source import Query, Source
 from dashboard.models import Lab, StoredCommand
 
 BLOCK = 16
 """Partitions that are written together: a folder of a thousand would hold more files open than a process may."""
 REQUEST, STATE, WATCHED = "request.json", "state.json", "watched"
+LOCK, BEAT, ASKED = ".writer.lock", ".writer.beat", ".writer.asked"
 FORMAT = 1
 """Part of a folder's name; a change in what is written makes new folders."""
 
@@ -66,6 +65,34 @@ def source_of(lab_id: str, query: Query) -> Source:
     asked = asked_for(lab_id, query)
     folder = wish(asked)
     return _source(asked, folder, state_of(folder))
+
+
+def clean_of(lab_id: str, query: Query) -> Json | None:
+    """What the worker last worked out about compacting the partition; None while it has not. Raises as source_of."""
+    asked = asked_for(lab_id, query)
+    folder = wish(asked)
+    (folder / f"clean-{asked.partition}.wanted").touch()
+    try:
+        answer: Json = json.loads((folder / f"clean-{asked.partition}.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return answer
+
+
+def cleans_wanted(folder: Path, since_s: float) -> Iterator[int]:
+    """The partitions whose compaction somebody has asked about since then."""
+    for mark in folder.glob("clean-*.wanted"):
+        if mark.stat().st_mtime > since_s:
+            yield int(mark.stem.removeprefix("clean-"))
+
+
+def table_of(folder: Path, description: Json, partition: int, state: Json) -> tuple[OpenedLog, Json]:
+    """A partition of the compacted topic, as `clean_json` takes it: the folder, and topic, partition, settings, cleaned_up_to, now_ms."""
+    topic = latest_topic(description["topic"])
+    told = state["logs"][f"{topic}-{partition}"]
+    about = {"topic": topic, "partition": partition, "settings": LaneSettings(**description["settings"]).latest(),
+             "cleaned_up_to": told["cleaned_up_to"], "now_ms": EPOCH_MS + state["at_us"] // 1000}  # fmt: skip
+    return _opened(folder / f"{topic}-{partition}", told), about
 
 
 def asked_for(lab_id: str, query: Query) -> Asked:
@@ -107,13 +134,6 @@ def wish(asked: Asked) -> Path:
     return folder
 
 
-def write_json(path: Path, value: Json) -> None:
-    """Put a file there in one step: a reader sees the old one or the new one."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}.{time.monotonic_ns()}")
-    draft.write_text(json.dumps(value), encoding="utf-8")
-    draft.replace(path)
-
-
 def state_of(folder: Path) -> Json:
     """What the worker said last about a folder; {} before it has begun."""
     try:
@@ -131,8 +151,6 @@ def _source(asked: Asked, folder: Path, state: Json) -> Source:
     topic, table = asked.rig["topic"], latest_topic(asked.rig["topic"])
     now_ms = EPOCH_MS + state.get("at_us", 0) // 1000
     opened = _opened(path, told)
-    sibling = f"{table}-{asked.partition}"
-    compacted = state.get("logs", {}).get(sibling)
     view = selectors.lab_snapshot(lab_id=asked.lab.pk)
     is_table = asked.topic == table
     settings = asked.settings.latest() if is_table else asked.settings.records()
@@ -149,9 +167,6 @@ def _source(asked: Asked, folder: Path, state: Json) -> Source:
         retention_ms=settings.retention_ms if settings.cleanup_delete else -1,
         end_offset=told.get("end_offset", 0), cleaned_up_to=told.get("cleaned_up_to") or 0,
         deleted_at_ms={int(base): due_ms for base, due_ms in told.get("deleted", {}).items()},
-        clean=_opened(folder / sibling, compacted) if compacted is not None else None,
-        clean_about={"topic": table, "partition": asked.partition, "settings": asked.settings.latest(), "now_ms": now_ms,
-                     "cleaned_up_to": (compacted or {}).get("cleaned_up_to")},
     )  # fmt: skip
 
 

@@ -21,13 +21,14 @@ from broker_core.lab.kafka_log.read_only import ReadOnlyFolder
 from broker_core.lab.kafka_log.settings import NUMBER_MAX, whole_number
 from broker_core.lab.kafka_log.walk import Damage
 from dashboard.errors import Refused, in_words
-from dashboard.logs.places import logs_dir, server_folders
+from dashboard.logs.places import logs_dir, server_folders, write_json
 from dashboard.logs.source import Query, Source
 
 log = logging.getLogger(__name__)
 ARTICLE = "article"
 META = "meta.json"
 COUNTED = "counted.json"
+CLEAN = "clean.json"
 
 
 def log_unknown() -> Refused:
@@ -97,11 +98,9 @@ def source_of(log_id: str, query: Query) -> Source:
         "records_of_lab": None, "behind": 0, "high_watermark": known.get(REPLICATION), "recovery_point": known.get(RECOVERY_POINT),
         "cleanup_policy": None, "committed": None, "turning": [], **_neighbours(kind, path, log_id, topic, partition),
     }  # fmt: skip
-    clean_about = {"topic": topic, "partition": partition, "settings": LogSettings(cleanup_delete=False, cleanup_compact=True),
-                   "cleaned_up_to": cleaned_up_to, "now_ms": now_ms}  # fmt: skip
     return Source(
         opened, about, now_ms, retention_bytes, retention_ms, cleaned_up_to=cleaned_up_to or 0, check=kind != "article",
-        counted=counted_load(log_id, path), clean=None if kind == "article" else opened, clean_about=clean_about,
+        counted=counted_load(log_id, path),
     )  # fmt: skip
 
 
@@ -113,6 +112,30 @@ def topic_partition(folder: str) -> tuple[str, int]:
     """
     topic, dash, number = folder.rpartition("-")
     return (topic, int(number)) if dash and topic and number.isascii() and number.isdigit() and len(number) < 10 else (folder, 0)
+
+
+def clean_of(log_id: str) -> Json | None:
+    """What a worker has worked out about compacting a log; None while it has not, or the log has grown since. Raises Refused 404."""
+    kind, path = log_path(log_id)
+    if kind == "article":
+        return {"log": None}
+    try:
+        answer: Json = json.loads((logs_dir() / log_id / CLEAN).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return answer["clean"] if answer["bytes"] == _log_bytes(path) else None
+
+
+def clean_store(log_id: str, path: Path, answer: Json) -> None:
+    """Keep what a worker has worked out, with the size of the log that it is true of."""
+    (logs_dir() / log_id).mkdir(parents=True, exist_ok=True)
+    write_json(logs_dir() / log_id / CLEAN, {"bytes": _log_bytes(path), "clean": answer})
+
+
+def as_table(source: Source) -> Json:
+    """What `clean_json` is to take an opened log for: a compacted topic with Kafka's own settings."""
+    return {"topic": source.about["topic"], "partition": source.about["partition"], "now_ms": source.now_ms,
+            "settings": LogSettings(cleanup_delete=False, cleanup_compact=True), "cleaned_up_to": source.cleaned_up_to or None}  # fmt: skip
 
 
 def _neighbours(kind: str, path: Path, log_id: str, topic: str, partition: int) -> Json:
@@ -142,11 +165,8 @@ def counted_store(log_id: str, path: Path, summaries: dict[tuple[int, str], Summ
         for (base, stage), found in summaries.items()
         for summary in [_as_tuple(found)]
     ]  # fmt: skip
-    target = _counted_file(log_id)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    draft = target.with_suffix(f".{time.time_ns()}")
-    draft.write_text(json.dumps(rows), encoding="utf-8")
-    draft.replace(target)
+    _counted_file(log_id).parent.mkdir(parents=True, exist_ok=True)
+    write_json(_counted_file(log_id), rows)
 
 
 def counted_load(log_id: str, path: Path) -> dict[tuple[int, str], Summary]:

@@ -7,10 +7,12 @@
 """
 
 import hashlib
+import json
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.conf import settings
 
@@ -67,3 +69,10 @@ def _holds_log(path: str) -> bool:
             return has_log([entry.name for entry in entries if entry.is_file(follow_symlinks=False)])
     except OSError:
         return False
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Put a file there in one step: a reader sees the old one or the new one."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}.{time.monotonic_ns()}")
+    draft.write_text(json.dumps(value), encoding="utf-8")
+    draft.replace(path)

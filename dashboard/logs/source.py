@@ -14,7 +14,6 @@ from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.kafka.log.segment import DELETED, LOG, file_name
 from broker_core.lab.kafka_log.batch_view import batch_json, stretch_json
-from broker_core.lab.kafka_log.cleaning import clean_json
 from broker_core.lab.kafka_log.folder_view import retention_json, segments_json
 from broker_core.lab.kafka_log.lookup import lookup_offset, lookup_timestamp
 from broker_core.lab.kafka_log.opened import OpenedLog, Summary, summarize
@@ -47,8 +46,6 @@ class Source:
     deleted_at_ms: Mapping[int, int] = field(default_factory=dict)
     check: bool = False
     counted: Mapping[tuple[int, str], Summary] = field(default_factory=dict)
-    clean: OpenedLog | None = None
-    clean_about: Json = field(default_factory=dict)
 
 
 def folder(source: Source) -> Json:
@@ -105,13 +102,6 @@ def stretch(source: Source, query: Query) -> Json:
         raise _refused(error) from error
 
 
-def clean(source: Source) -> Json:
-    """What a round of compaction would do now; {"log": null} where there is nothing to compact."""
-    if source.clean is None:
-        return {"log": None}
-    return clean_json(source.clean, **source.clean_about)
-
-
 def end_offset(source: Source) -> int | None:
     """The log end: told, or counted in the last segment; where that is hollow, what its index says."""
     if source.end_offset is not None or not source.log.live:
@@ -136,7 +126,7 @@ def _summaries(source: Source) -> tuple[Mapping[tuple[int, str], Summary], bool]
     keys = [*((base, DELETED) for base in log.deleted), *((base, "") for base in log.live)]
     if all(key in source.counted for key in keys):
         return source.counted, False
-    if sum(log.bytes_of(*key) for key in keys) > COUNT_INLINE_BYTES:
+    if source.check and sum(log.bytes_of(*key) for key in keys) > COUNT_INLINE_BYTES:
         return source.counted, True
     return {(base, stage): _summary(log, base, stage, source.check) for base, stage in keys}, False
 

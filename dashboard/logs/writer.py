@@ -20,11 +20,12 @@ from django.db import connection
 
 from broker_core.clock import SECOND_US
 from broker_core.events import Json
-from broker_core.kafka.log.disk_storage import DiskFolder
+from broker_core.lab.kafka_log.cleaning import clean_json
+from broker_core.lab.kafka_log.derived_folder import DerivedFolder
 from broker_core.lab.kafka_log.lane import LaneLog
 from broker_core.lab.kafka_log.settings import LaneSettings
-from dashboard.logs.labs import REQUEST, STATE, WATCHED, lane_parts, state_of, write_json
-from dashboard.logs.places import labs_dir
+from dashboard.logs.labs import BEAT, LOCK, REQUEST, STATE, WATCHED, cleans_wanted, lane_parts, state_of, table_of
+from dashboard.logs.places import labs_dir, write_json
 from dashboard.models import StoredView
 
 log = logging.getLogger(__name__)
@@ -36,15 +37,17 @@ STRETCH_US = 2 * SECOND_US   # virtual time that is written between two looks at
 SWEEP_EVERY_S = 5.0
 AGAIN_S = 5.0                # after a folder could not be written
 FOLDERS_OF_LAB_MAX = 4       # settings of one lab that are kept when nobody looks
-LOCK, BEAT = ".writer.lock", ".writer.beat"
+CLEAN_EVERY_S = 1.0
+BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
 @dataclass(slots=True)
 class Writing:
-    """One open folder. checkpoint_us: the log's time when its checkpoint files were last written."""
+    """One open folder. description: what it is made from. checkpoint_us: the log's time when its checkpoint files were last written."""
 
     lane: LaneLog
     lab_id: str
+    description: Json
     checkpoint_us: int = 0
 
 
@@ -120,30 +123,45 @@ class LogWriter:
             if writing.lane.now_us == now_us:
                 break  # less than a linger is left
         if writing.lane.now_us > before_us or not (folder / STATE).exists():
-            write_json(folder / STATE, writing.lane.state())
+            write_json(folder / STATE, {**writing.lane.state(), "boot": _boot()})
             if writing.lane.now_us - writing.checkpoint_us >= 10 * SECOND_US:
                 writing.lane.checkpoint()
                 writing.checkpoint_us = writing.lane.now_us
+        self._work_out_cleans(folder, writing)
         return at_us - writing.lane.now_us > SECOND_US
+
+    def _work_out_cleans(self, folder: Path, writing: Writing) -> None:
+        """What compaction would do to the partitions that somebody asks about."""
+        now_s = time.time()
+        for partition in cleans_wanted(folder, now_s - settings.LAB_LOG_WATCHED_S):
+            answer = folder / f"clean-{partition}.json"
+            if not answer.exists() or answer.stat().st_mtime < now_s - CLEAN_EVERY_S:
+                table, about = table_of(folder, writing.description, partition, state_of(folder))
+                write_json(answer, clean_json(table, **about))
 
     def _begin(self, folder: Path) -> Writing | None:
         description: Json = json.loads((folder / REQUEST).read_text(encoding="utf-8"))
         parts = lane_parts(description)
         if parts is None:
             return None
+        state = state_of(folder)
+        if state.get("boot") != _boot():
+            # Nothing was synced, so a machine that has been started anew may have lost any part of it.
+            _empty(folder)
+            state = {}
         lane = LaneLog(
-            DiskFolder(folder), lambda name: DiskFolder(folder / name), workload=parts["workload"], seed=parts["seed"],
+            DerivedFolder(folder), lambda name: DerivedFolder(folder / name), workload=parts["workload"], seed=parts["seed"],
             topic=description["topic"], partition_count=description["partition_count"], partitions=description["partitions"],
-            settings=LaneSettings(**description["settings"]), first_record=description["first_record"], written=state_of(folder),
+            settings=LaneSettings(**description["settings"]), first_record=description["first_record"], written=state,
         )  # fmt: skip
-        self._open[folder] = Writing(lane, description["lab"])
+        self._open[folder] = Writing(lane, description["lab"], description)
         return self._open[folder]
 
     def _close(self, folder: Path) -> None:
         writing = self._open.pop(folder, None)
         if writing is not None:
             try:
-                write_json(folder / STATE, writing.lane.close())
+                write_json(folder / STATE, {**writing.lane.close(), "boot": _boot()})
             except Exception:
                 log.exception("the log folder %s could not be closed; it is read again at its next start", folder)
 
@@ -174,6 +192,14 @@ def _watched_s(folder: Path) -> float:
         return (folder / WATCHED).stat().st_mtime
     except OSError:
         return 0.0
+
+
+def _boot() -> str:
+    """Which start of the machine this is; "" where the system does not say."""
+    try:
+        return BOOT.read_text(encoding="utf-8").strip()
+    except OSError:
+        return ""
 
 
 def _empty(folder: Path) -> None:

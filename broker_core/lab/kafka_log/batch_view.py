@@ -100,7 +100,8 @@ def _soundness(batch: RecordBatch | LegacyBatch) -> tuple[bool, str | None]:
 
 def _offsets(batch: RecordBatch | LegacyBatch) -> Json:
     if isinstance(batch, LegacyBatch):
-        return {"base_offset": batch.base_offset, "last_offset": batch.base_offset, "codec": None}
+        offset = int.from_bytes(batch.data[:8], signed=True)
+        return {"base_offset": offset, "last_offset": offset, "codec": None}
     header = batch.header
     try:
         codec = header.codec.name.lower()

@@ -21,7 +21,7 @@ from broker_core.kafka.log.log_directory import LogDirectory, TopicPartition
 from broker_core.kafka.log.partition_log import PartitionLog
 from broker_core.kafka.log.retention import delete_old_segments
 from broker_core.kafka.log.storage import Folder
-from broker_core.lab.kafka_log.producer import EPOCH_MS, LINGER_US, LaneProducer, Sent, batches_of
+from broker_core.lab.kafka_log.producer import EPOCH_MS, LINGER_US, LaneProducer, Sent, batches_of, latest_topic
 from broker_core.lab.kafka_log.read_only import base_offset_of
 from broker_core.lab.kafka_log.settings import LaneSettings
 from broker_core.lab.workload import Workload
@@ -30,13 +30,7 @@ TURNING_MAX = 60
 RETENTION_EVERY_US = SECOND_US
 CLEAN_EVERY_US = 5 * SECOND_US
 OFFSET_MAP_BYTES = 4 << 20
-LATEST = "-latest"
 _REASONS = {"size": "retention_bytes", "time": "retention_ms", "log_start_offset": "start_offset"}
-
-
-def latest_topic(topic: str) -> str:
-    """The topic that keeps each key's newest record."""
-    return topic + LATEST
 
 
 class LaneLog:

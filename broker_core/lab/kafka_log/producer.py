@@ -35,6 +35,11 @@ RECORD_OVERHEAD = 32
 """More than length fields, attributes and differences take: a batch is closed before it could be too large, as the original's estimate does."""
 
 
+def latest_topic(topic: str) -> str:
+    """The topic that keeps each key's newest record."""
+    return f"{topic}-latest"
+
+
 class Sent(NamedTuple):
     """One record on its way. key: None for none; value: None for a tombstone."""
 
