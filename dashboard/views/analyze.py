@@ -144,6 +144,7 @@ def compare(request: HttpRequest) -> HttpResponse:
     choices = {row.pk: {"id": row.pk, "name": row.name, "when": _when(row)} for row in [*own, *(row for row in sides if row)]}
     context |= {"choices": list(choices.values()), "a": chosen[0], "b": chosen[1], "textures": textures()}
     context["ready"] = all(row is not None and row.state == Study.State.DONE and not row.live for row in sides)
+    context["first"], context["second"] = sides
     return render(request, "dashboard/analyze/compare.html", context)
 
 

@@ -1,0 +1,55 @@
+// Two finished studies side by side: what differs, the ranking of both, and the shares and churn of each on axes of its own.
+
+import { onLanguage, page, say, words } from "../chrome.js";
+import { fillCells } from "../lanes.js";
+import { ask } from "./api.js";
+import { createChart, tablesByKey } from "./chart.js";
+import * as churn from "./charts/churn.js";
+import * as share from "./charts/share.js";
+import { stepWords } from "./charts/consumers.js";
+import { bothRanked, differences } from "./comparison.js";
+import { el } from "./el.js";
+
+const $ = (id) => document.getElementById(id), SIDES = ["a", "b"];
+let results = null;
+const charts = SIDES.map((side) => ({ share: createChart($(`chart-share-${side}`), share), churn: createChart($(`chart-churn-${side}`), churn) }));
+tablesByKey(charts.flatMap((pair) => Object.values(pair)));
+
+async function start() {
+  try {
+    results = await Promise.all(page.sides.map(({ id }) => ask(`${page.urls.studies}${id}/result/`)));
+  } catch (error) {
+    console.warn("no result", error);
+    $("result-failed").hidden = false;
+    return;
+  }
+  show();
+}
+
+function show() {
+  const [a, b] = results, rows = differences(a, b, { say, words: words() });
+  $("same").hidden = rows.length > 0;
+  $("differs").hidden = rows.length === 0;
+  $("differs-rows").replaceChildren(...rows.map((texts) => {
+    const row = el("tr");
+    fillCells(row, texts, "td");
+    return row;
+  }));
+  $("both").replaceChildren(...bothRanked(a, b, words()).map(rankRow));
+  results.forEach((result, place) => {
+    const step = Math.min(2, result.steps.length - 1), order = result.ranking.map(({ id }) => id);
+    $(`share-${SIDES[place]}-step`).textContent = stepWords(result.steps[step], say);
+    const context = { result, order, picked: order[0], step, say, words: words() };
+    for (const chart of Object.values(charts[place])) chart.draw(context);
+  });
+  $("main").dataset.compared = "";
+}
+
+function rankRow({ name, a, b, difference }) {
+  const side = (ranked, only) => (ranked ? ["place", "score", "skew", "churn"].map((part) => el("td", { class: "n r" }, ranked[part])) : [el("td", { class: "m s", colspan: "4", say: only })]);
+  const change = difference ? ["score", "skew", "churn"].map((part) => el("td", { class: "n r" }, difference[part])) : [el("td", { class: "m r", colspan: "3" }, "–")];
+  return el("tr", {}, el("th", { scope: "row" }, name), ...side(a, "compare.only_b"), ...side(b, "compare.only_a"), ...change);
+}
+
+onLanguage(() => results && show());
+start();
