@@ -12,14 +12,14 @@ partitions, records and bytes, and the result says so.
 from collections.abc import Sequence
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from broker_core.hashing.murmur3 import murmur3_32
 from broker_core.kafka.producer.partitioner import StickyPartitioner
 from broker_core.lab.rigs.kafka import KEYLESS_STREAM
 from broker_core.lab.rigs.pulsar import NO_KEY_HASH_KEY
+from broker_core.pipeline.route_tasks import units_of
 from broker_core.pipeline.strategies.base import Int64s
-from broker_core.pipeline.unit_kernels import count_cells
 from broker_core.pipeline.units import UnitMap
 from broker_core.rng import SeededRandom
 
@@ -50,14 +50,7 @@ def by_unit(model: str, units: UnitMap, totals: Int64s, sequence: InOrder | None
 
 def none_key_unit(units: UnitMap) -> int:
     """The unit of Pulsar's "NONE_KEY"."""
-    counts, one = np.zeros((units.count, 3), np.int64), np.ones(1, np.int64)
-    hashes, zero = np.array([murmur3_32(NO_KEY_HASH_KEY)], np.uint32), np.zeros(1, np.int64)
-    rule = units.rule
-    count_cells(
-        hashes, one, zero, zero, zero, units.count, rule.mask, rule.modulo, rule.offset, units.uppers, units.first_units, units.parts,
-        units.buckets, units.shift, counts,
-    )  # fmt: skip
-    return int(np.flatnonzero(counts[:, 0])[0])
+    return int(units_of(units, pa.array([NO_KEY_HASH_KEY]))[0])
 
 
 def kafka_partitions(sizes: Sequence[int], partition_count: int, seed: int) -> NDArray[np.int64]:

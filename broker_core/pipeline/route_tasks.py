@@ -108,6 +108,41 @@ class Counter:
             at += counts.size
 
 
+def units_of(units: UnitMap, keys: pa.Array) -> Int64s:
+    """The unit of each key of a column without nulls."""
+    hashes, rule = _HASHES[units.hash](keys), units.rule
+    out = np.empty(len(hashes), np.int64)
+    if len(units.uppers):
+        kernels.find_cells(
+            hashes, rule.mask, rule.modulo, rule.offset, units.uppers, units.first_units, units.parts, units.buckets, units.shift, out
+        )
+    else:
+        kernels.find_slots(hashes, rule.mask, rule.modulo, rule.offset, out)
+    return out
+
+
+def name_owners(
+    maps: Sequence[UnitMap | None], owners: Sequence[NDArray[np.int16] | None], no_key: Sequence[int]
+) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
+    """For mapInArrow over (key): the key and, for each strategy, the number of its owner. owners: [unit] of each strategy, None where no key
+    has one; no_key: whom a record without key goes to. -1: nobody, or it hangs on more than the key."""
+    names = ["key", *(f"owner_{number}" for number in range(len(maps)))]
+
+    def run(batches: Batches) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            keys = batch.column("key")
+            there = keys.is_valid().to_numpy(zero_copy_only=False)
+            present = keys.drop_null()
+            columns = [keys]
+            for units, held, missing in zip(maps, owners, no_key, strict=True):
+                column = np.full(len(keys), missing, np.int16)
+                column[there] = -1 if units is None or held is None else held[units_of(units, present)]
+                columns.append(pa.array(column))
+            yield pa.RecordBatch.from_arrays(columns, names=names)
+
+    return run
+
+
 def count_grouped(maps: Sequence[UnitMap], places: int) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
     """For mapInArrow over (key, place int, is_first bigint, records bigint, bytes bigint)."""
 

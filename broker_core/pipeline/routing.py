@@ -110,6 +110,29 @@ def route_counts(
     )  # fmt: skip
 
 
+def route_keys(
+    records: DataFrame, strategies: Sequence[Strategy], steps: Sequence[Step], *, seed: int = DEFAULT_SEED, topic: str = DEFAULT_TOPIC
+) -> DataFrame:
+    """Each record's key with its owner after the last step: columns key, owner_0, owner_1, ... in the order of the strategies.
+
+    An owner is a place in the names of the strategy's last table; -1: nobody, or no owner follows from the key alone (RabbitMQ, and records
+    without a key under Kafka and TubeMQ). Lazy, as any DataFrame.
+    """
+    maps: list[UnitMap | None] = []
+    owners: list[NDArray[np.int16] | None] = []
+    no_key: list[int] = []
+    for strategy in strategies:
+        units = held = None
+        if strategy.hash is not None:
+            units, by_step = unit_map(strategy.hash, strategy.routes(steps, seed=seed, topic=topic))
+            held = by_step[-1]
+        maps.append(units)
+        owners.append(held)
+        no_key.append(int(held[keyless.none_key_unit(units)]) if strategy.model == "pulsar" and units is not None and held is not None else -1)
+    columns = ", ".join(f"owner_{number} smallint" for number in range(len(maps)))
+    return records.select("key").mapInArrow(route_tasks.name_owners(maps, owners, no_key), f"key binary, {columns}")
+
+
 @dataclass(frozen=True)
 class _Plan:
     """maps: none twice. places: strategy -> number of its map, None where no key has an owner. owners: strategy -> owners[step, unit]."""

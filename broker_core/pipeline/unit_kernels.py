@@ -14,15 +14,49 @@ _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 
 @compiled
+def slot_of(hashed: Any, mask: Any, modulo: Any, offset: Any) -> Any:
+    """`SlotRule` of one hash."""
+    slot = np.int64(hashed) & mask
+    if modulo:
+        slot %= modulo
+    return slot + offset
+
+
+@compiled
+def unit_of(slot: Any, uppers: Any, first_units: Any, parts: Any, buckets: Any, shift: Any) -> Any:
+    """The unit of a slot: its cell, and within a shared cell its remainder."""
+    cell = buckets[slot >> shift]
+    while uppers[cell] < slot:
+        cell += 1
+    unit = np.int64(first_units[cell])
+    if parts[cell] > 1:
+        unit += slot % parts[cell]
+    return unit
+
+
+@compiled
+def find_slots(hashes: Any, mask: Any, modulo: Any, offset: Any, out: Any) -> None:
+    """The unit of each hash where the slot is the unit."""
+    for row in range(len(hashes)):
+        out[row] = slot_of(hashes[row], mask, modulo, offset)
+
+
+@compiled
+def find_cells(
+    hashes: Any, mask: Any, modulo: Any, offset: Any, uppers: Any, first_units: Any, parts: Any, buckets: Any, shift: Any, out: Any
+) -> None:
+    """The unit of each hash where slots lie in cells."""
+    for row in range(len(hashes)):
+        out[row] = unit_of(slot_of(hashes[row], mask, modulo, offset), uppers, first_units, parts, buckets, shift)
+
+
+@compiled
 def count_slots(
     hashes: Any, keys: Any, records: Any, sizes: Any, places: Any, unit_count: Any, mask: Any, modulo: Any, offset: Any, counts: Any
 ) -> None:
     """Where the slot is the unit: counts[place * unit_count + unit] += (keys, records, bytes) of each row."""
     for row in range(len(hashes)):
-        slot = np.int64(hashes[row]) & mask
-        if modulo:
-            slot %= modulo
-        at = np.int64(places[row]) * unit_count + slot + offset
+        at = np.int64(places[row]) * unit_count + slot_of(hashes[row], mask, modulo, offset)
         counts[at, 0] += keys[row]
         counts[at, 1] += records[row]
         counts[at, 2] += sizes[row]
@@ -35,17 +69,8 @@ def count_cells(
 ) -> None:  # fmt: skip
     """Where slots lie in cells: the same."""
     for row in range(len(hashes)):
-        slot = np.int64(hashes[row]) & mask
-        if modulo:
-            slot %= modulo
-        slot += offset
-        cell = buckets[slot >> shift]
-        while uppers[cell] < slot:
-            cell += 1
-        unit = np.int64(first_units[cell])
-        if parts[cell] > 1:
-            unit += slot % parts[cell]
-        at = np.int64(places[row]) * unit_count + unit
+        slot = slot_of(hashes[row], mask, modulo, offset)
+        at = np.int64(places[row]) * unit_count + unit_of(slot, uppers, first_units, parts, buckets, shift)
         counts[at, 0] += keys[row]
         counts[at, 1] += records[row]
         counts[at, 2] += sizes[row]

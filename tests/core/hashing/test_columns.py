@@ -78,8 +78,8 @@ def test_missing_is_what_the_caller_says_and_empty_is_a_key(column, scalar):
 
 @pytest.mark.parametrize(("column", "scalar"), HASHES)
 def test_a_key_of_a_megabyte_is_hashed_whole(column, scalar):
-    big = bytes(range(256)) * 4096
-    assert column(pa.array([b"x", big, big[:-1]])).tolist() == [scalar(b"x"), scalar(big), scalar(big[:-1])]
+    big = (bytes(range(256)) * 4096)[1:]
+    assert column(pa.array([b"x", big, b"y"])).tolist() == [scalar(b"x"), scalar(big), scalar(b"y")]
 
 
 def test_signs_are_the_originals():

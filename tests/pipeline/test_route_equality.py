@@ -1,0 +1,79 @@
+"""The pipeline and the core agree on the owner of every key, under every strategy; HIGHWATER_ROUTE_KEYS=1000000 tries a million."""
+
+import os
+from collections.abc import Callable
+
+import pytest
+
+from broker_core.hashing.java_hash import java_text, string_hash_unsigned
+from broker_core.hashing.murmur3 import murmur3_32
+from broker_core.kafka.producer.partitioner import partition_for_key
+from broker_core.lab.bill import Bill
+from broker_core.lab.rig import Rig
+from broker_core.lab.rigs.pulsar import NO_KEY_HASH_KEY, PulsarRig
+from broker_core.pipeline.members import history_check, history_steps
+from broker_core.pipeline.routing import route_keys
+from broker_core.pipeline.strategies import Strategy, strategies_offered, strategy_parse
+from broker_core.pipeline.strategies.headless import rig_states
+from tests.pipeline.keys import mixed_keys, workload
+
+COUNT = int(os.environ.get("HIGHWATER_ROUTE_KEYS", "10000"))
+HISTORY = {
+    "kind": "given",
+    "start": 11,  # c1 + "11" and c11 + "1" are one point of the ring of 3.2.0
+    "changes": [
+        {"kind": "join"}, {"kind": "crash", "consumer": "c2"}, {"kind": "leave", "consumer": "c1"}, {"kind": "rejoin", "consumer": "c2"},
+    ],
+}  # fmt: skip
+MORE = ("pulsar.consistent_hash:points=1", "pulsar.consistent_hash:points=1000", "kafka.range:partitions=1", "kafka.sticky:partitions=97")
+STRATEGIES = [strategy_parse(f"{each['model']}.{each['algorithm']}") for each in strategies_offered()]
+STRATEGIES += [strategy_parse(text) for text in MORE]
+
+
+def core_owner(strategy: Strategy, steps) -> Callable[[bytes | None], str | None]:
+    """The core's own answer, a key at a time: its selector, or its partitioner and what its members hold."""
+
+    def read(rig: Rig, bill: Bill | None) -> Rig:
+        return rig
+
+    rig = rig_states(strategy.rig_spec(), steps, 7, read)[-1]
+    units = list((rig.units() or {}).values())
+    match strategy.model:
+        case "pulsar":
+            assert isinstance(rig, PulsarRig)
+            select, name_of = rig.subscription.selector.select, rig.name_of
+            return lambda key: name_of.get(select(murmur3_32(NO_KEY_HASH_KEY if key is None else key)) or "")
+        case "kafka":
+            return lambda key: None if key is None else units[partition_for_key(key, len(units))]
+        case "tubemq":
+            return lambda key: None if key is None else units[string_hash_unsigned(java_text(key)) % len(units)]
+    return lambda key: None
+
+
+@pytest.fixture(scope="module")
+def routed(spark):
+    keys = mixed_keys(COUNT, seed=20_261_121)
+    steps = history_steps(history_check(HISTORY))
+    rows = route_keys(workload(spark, keys, [1] * COUNT), STRATEGIES, steps).toArrow()
+    return sorted(key or b"\x00none" for key in keys), rows, steps
+
+
+def test_every_key_comes_back(routed):
+    keys, rows, _ = routed
+    assert sorted(key or b"\x00none" for key in rows.column("key").to_pylist()) == keys
+
+
+@pytest.mark.parametrize("number", range(len(STRATEGIES)), ids=[strategy.id for strategy in STRATEGIES])
+def test_pipeline_and_core_name_the_same_owner(routed, number):
+    _, rows, steps = routed
+    strategy = STRATEGIES[number]
+    owner, names = core_owner(strategy, steps), strategy.routes(steps)[-1].names
+    got = [None if place < 0 else names[place] for place in rows.column(f"owner_{number}").to_pylist()]
+    assert got == [owner(key) for key in rows.column("key").to_pylist()]
+    assert strategy.model == "rabbitmq" or set(got) - {None}, "nobody owns anything"
+
+
+def test_the_ring_of_3_2_0_has_points_that_two_share():
+    """Or the units of shared points would go untested."""
+    tables = strategy_parse("pulsar.consistent_hash_3_2_0").routes(history_steps(history_check(HISTORY)))
+    assert any(table.shared for table in tables)
