@@ -21,7 +21,7 @@ LOG = {
     # Settings
     "log.segment_bytes": _("A segment that would grow beyond this is closed, and a new one begins: it rolls."),
     "log.index_interval_bytes": _("One index entry for about so many bytes of log. Fewer bytes: a denser index, a shorter scan."),
-    "log.retention_bytes_about": _("Old segments go while the log without them is still this large. −1: no limit."),
+    "log.retention_bytes_about": _("Old segments go while the log without them is still this large."),
     "log.retention_ms_about": _("A segment goes when its latest record is older than this. −1: no limit."),
     "log.apply": _("Apply"),
     "log.defaults": _("Back to the defaults"),

@@ -8,6 +8,7 @@ import { createTiers } from "./tiers.js";
 import { message } from "./words.js";
 import { page } from "../chrome.js";
 
+const AGAIN_MS = 700;
 const $ = (id) => document.getElementById(id);
 // The two walks of the article of docs/kafka/log.md, chapter 2.
 const WALKS = [{ kind: "offset", value: 6506155 }, { kind: "timestamp", value: 1570793423501 }];
@@ -46,7 +47,7 @@ export function createLookup({ api, say, speak, folder, timestamp, onBatch, onDr
     $("answer").hidden = !$("answer").textContent;
   }
 
-  async function ask(target, isMoving) {
+  async function ask(target, isMoving, isFirst = false) {
     const turn = (asked += 1);
     try {
       const found = await api.lookup(target);
@@ -58,6 +59,7 @@ export function createLookup({ api, say, speak, folder, timestamp, onBatch, onDr
       if (answer.steps.length) player.open(answer, isMoving && !matchMedia("(prefers-reduced-motion: reduce)").matches);
       else none();
     } catch (error) {
+      if (isFirst) return setTimeout(() => answer ?? begin(), AGAIN_MS);
       const texts = error instanceof Refusal ? error.fields[target.kind] ?? error.fields.value ?? error.fields.rule : null;
       if (texts) fieldError(input, [texts].flat().join(" "));
       else onFault(error, $("look-up"));
@@ -123,17 +125,19 @@ export function createLookup({ api, say, speak, folder, timestamp, onBatch, onDr
     [...$("examples").children].forEach((button, place) => { button.textContent = `${say(`log.by_${examples[place].kind}`)} ${examples[place].value}`; });
   }
 
+  // The look-up that the address names, else the article's, else the middle of the log: at its end, so that the page is whole at once.
+  function begin(query = new URLSearchParams()) {
+    const { start_offset: start, end_offset: end } = folder(), first = examples[0];
+    if (query.get("rule") === "document") rule = "document";
+    if (query.has("timestamp")) set("timestamp", query.get("timestamp"));
+    else if (query.has("offset")) set("offset", query.get("offset"));
+    else if (first) set(first.kind, first.value);
+    else set("offset", Math.floor((start + end) / 2));
+    if (end > start && isWhole(plainNumber(input.value))) ask({ kind, value: plainNumber(input.value), rule }, false, true);
+  }
+
   return {
-    // The look-up that the address names, else the article's, else the middle of the log: at its end, so that the page is whole at once.
-    begin(query = new URLSearchParams()) {
-      const { start_offset: start, end_offset: end } = folder(), first = examples[0];
-      if (query.get("rule") === "document") rule = "document";
-      if (query.has("timestamp")) set("timestamp", query.get("timestamp"));
-      else if (query.has("offset")) set("offset", query.get("offset"));
-      else if (first) set(first.kind, first.value);
-      else set("offset", Math.floor((start + end) / 2));
-      if (end > start && isWhole(plainNumber(input.value))) ask({ kind, value: plainNumber(input.value), rule }, false);
-    },
+    begin,
     at(offset) {
       set("offset", offset);
       ask({ kind, value: offset, rule }, false);
@@ -150,7 +154,7 @@ export function createLookup({ api, say, speak, folder, timestamp, onBatch, onDr
       exampleWords();
       player.redraw();
     },
-    isIdle: () => answer === null,
+    isIdle: () => asked === 0,
     folderCame: words,
     ofFolder: () => tiers.ofFolder(),
     params() {

@@ -18,10 +18,10 @@ import { createUpload } from "./upload.js";
 import { remarks, settingsLine, sub, turning } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
-const FOLDER_LEAST = 640, CLEAN_LEAST = 560, TURNINGS_SHOWN = 3, EPOCH_MS = 1e11, AGAIN_MS = 1000, BEHIND_MOST = 100;
+const FOLDER_LEAST = 640, CLEAN_LEAST = 560, TURNINGS_SHOWN = 3, EPOCH_MS = 1e11, AGAIN_MS = 500, BEHIND_MOST = 100, CLEAN_APART_MS = 10_000;
 const main = $("main"), query = new URLSearchParams(location.search), notice = createNotice($("notice"));
 
-let folder = JSON.parse($("folder-data").textContent), clean = null, asked = 0, isAsking = false;
+let folder = JSON.parse($("folder-data").textContent), clean = null, asked = 0, isAsking = false, isLookupDue = false, cleanAt = -Infinity;
 // Settings of the address count where the server took them.
 const chosen = {
   rig: query.get("rig"), topic: query.get("topic"), partition: query.get("partition"),
@@ -82,7 +82,9 @@ function take(answer) {
   address();
   if (isUnfinished()) setTimeout(grown, AGAIN_MS);
   if (lookup.isIdle()) lookup.begin(query);
+  else if (isLookupDue && !isUnfinished()) lookup.again();
   else lookup.folderCame();
+  isLookupDue &&= isUnfinished();
 }
 
 // A lab's log is written while the page waits for it, a large one that was opened is counted meanwhile.
@@ -100,8 +102,9 @@ async function grown() {
   isAsking = true;
   try {
     await refresh();
-  } catch (error) {
-    if (!(error instanceof Refusal)) console.warn("the folder could not be read again", error);
+    if (performance.now() - cleanAt > CLEAN_APART_MS) readClean();
+  } catch {
+    setTimeout(grown, AGAIN_MS);                        // the folder is being written, or the server is away: the pill says which
   } finally {
     isAsking = false;
   }
@@ -145,6 +148,7 @@ function fail(error, near) {
 // -- compaction ------------------------------------------------------------------------------------------------------------------------
 
 async function readClean() {
+  cleanAt = performance.now();
   clean = await api.clean().catch(() => null);
   drawClean();
 }
@@ -191,8 +195,8 @@ const settings = $("settings") && createSettings($("settings"), {
     const answer = await (asked += 1, createApi(page.log.api, () => ({ ...chosen, settings: values })).folder());
     chosen.settings = values;
     if (!Object.keys(values).length) defaults = answer.settings;
+    isLookupDue = true;                                 // other settings, another folder: the worker begins it with the first record
     take(answer);
-    lookup.again();
     readClean();
   },
 });

@@ -20,8 +20,11 @@ export function fieldError(input, text) {
 export function createSettings(form, { say, defaults, onApply, onFault }) {
   const inputs = new Map(SETTINGS.map((name) => [name, form.querySelector(`#${name}`)]).filter(([, input]) => input));
 
+  const touched = new Set();                            // what a person has typed and not applied yet: a growing folder leaves it alone
+  for (const [name, input] of inputs) input.addEventListener("input", () => touched.add(name));
+
   function write(settings) {
-    for (const [name, input] of inputs) if (document.activeElement !== input) input.value = settings[name];
+    for (const [name, input] of inputs) if (!touched.has(name)) input.value = settings[name];
   }
 
   function read() {
@@ -38,9 +41,12 @@ export function createSettings(form, { say, defaults, onApply, onFault }) {
   }
 
   async function apply(settings) {
+    const typed = [...touched];
+    touched.clear();
     try {
       await onApply(settings);
     } catch (error) {
+      for (const name of typed) touched.add(name);
       const known = Object.entries(error.fields ?? {}).filter(([name]) => inputs.has(name));
       for (const [name, texts] of known) fieldError(inputs.get(name), [texts].flat().join(" "));
       if (known.length) inputs.get(known[0][0]).focus();

@@ -1,0 +1,251 @@
+"""Stories of the log page: a lab's partition as it lies on disk, a real segment that somebody opens, the article's walk."""
+
+import json
+import re
+import urllib.request
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from tests.browser.conftest import PATIENCE_MS, open_stage, save, wait_text
+from tests.supervisor.site import SupervisedSite
+
+Profile = Callable[..., BrowserContext]
+
+
+@pytest.fixture(scope="module")
+def stage(browser: Browser, site: SupervisedSite) -> Iterator[Page]:
+    """The Stage of a lab whose Kafka log has rolled at least once: whoever holds it lets the lab play or rest."""
+    context = browser.new_context(locale="en")
+    context.set_default_timeout(PATIENCE_MS)
+    page = open_stage(context, site)
+    page.click("[data-speed='4']")
+    with context.expect_page() as opened:
+        page.click("#kafka .to-log", modifiers=["Control"])
+    opened.value.wait_for_selector("#folder .seg-box:not(.active)")
+    opened.value.close()
+    yield page
+    context.close()
+
+
+def set_playing(stage: Page, is_playing: bool) -> None:
+    if (stage.get_attribute("#fresh", "data-state") == "paused") == is_playing:
+        stage.click("#play")
+    expect(stage.locator("#fresh")).to_have_attribute("data-state", re.compile("live|behind" if is_playing else "paused"))
+
+
+def open_log(stage: Page, context: BrowserContext) -> Page:
+    """The log as a new visitor sees it, with a first look-up on the screen."""
+    page = context.new_page()
+    page.goto(stage.evaluate("() => document.querySelector('#kafka .to-log').href"))
+    wait_found(page)
+    return page
+
+
+@pytest.fixture
+def log(profile: Profile, stage: Page) -> Page:
+    """The log of a lab that rests, so that retention takes nothing away while it is looked at."""
+    set_playing(stage, False)
+    return open_log(stage, profile())
+
+
+def wait_found(page: Page) -> None:
+    """Wait until a look-up stands at its end."""
+    page.wait_for_selector("#steps .tier[data-tier=scan][data-lit] .row-box.chosen")
+
+
+def folder(page: Page, **query: object) -> dict:
+    """The folder as the server has it."""
+    api = page.evaluate("() => new URL(JSON.parse(document.getElementById('page').textContent).log.api, location).href")
+    with urllib.request.urlopen(api + "?" + "&".join(f"{name}={value}" for name, value in query.items()), timeout=10) as response:
+        return json.load(response)
+
+
+def bases(page: Page) -> list[int]:
+    return page.eval_on_selector_all("#folder .seg-box", "boxes => boxes.map((box) => Number(box.dataset.offset))")
+
+
+def test_the_log_grows_and_rolls_while_it_is_watched(profile: Profile, stage: Page) -> None:
+    set_playing(stage, True)
+    log = open_log(stage, profile())
+    end = int(log.get_attribute("#main", "data-seq"))
+    log.wait_for_function("end => Number(document.getElementById('main').dataset.seq) > end", arg=end)
+    last = bases(log)[-1]
+    log.wait_for_function("last => Number([...document.querySelectorAll('#folder .seg-box')].at(-1).dataset.offset) > last", arg=last)
+    wait_text(log, "#turning", "had reached segment.bytes")
+    for mark in ("#folder .pole", "#folder .open", "#folder .ticks"):
+        assert log.locator(mark).count() > 0, mark
+    expect(log.locator("#fresh")).to_have_attribute("data-state", re.compile("live|behind"))
+    save(log, "log-light")
+
+
+def test_an_offset_is_looked_up_and_stepped_through_by_hand(log: Page) -> None:
+    log.fill("#value", str(bases(log)[-1] - 3))
+    log.keyboard.press("Enter")
+    log.wait_for_url(re.compile(f"offset={log.input_value('#value')}"))
+    log.click("#back")
+    while log.locator("#back").is_enabled():
+        log.click("#back")
+    assert log.locator("#steps .tier[data-lit]").get_attribute("data-tier") == "segment"
+    places = [log.text_content("#place")]
+    while log.locator("#next").is_enabled():
+        log.click("#next")
+        places.append(log.text_content("#place"))
+    assert len(set(places)) == len(places) == int(re.findall(r"\d+", places[0])[-1])
+    wait_found(log)
+    offset = int(log.input_value("#value"))
+    answer = json.loads(log.evaluate(
+        """async (offset) => (await fetch(JSON.parse(document.getElementById('page').textContent).log.api + 'lookup/?offset=' + offset)).text()""",
+        offset,
+    ))  # fmt: skip
+    scan = answer["steps"][-1]
+    assert log.locator("#steps .hop").count() == scan["skipped"]
+    assert f"{scan['bytes']:,}".replace(",", "\u2009") in (log.text_content("#steps .tier:last-child .step") or "")
+    assert f"{answer['batch']['bytes']} bytes" in (log.text_content("#batch-title") or "")
+    assert f"offset={offset}" in log.url
+    save(log, "log-found")
+
+
+def test_a_time_is_looked_up_by_either_rule(log: Page) -> None:
+    log.click("[data-by=timestamp]")
+    log.keyboard.press("Enter")
+    log.wait_for_function("() => document.querySelectorAll('#steps .tier').length === 4")
+    expect(log.locator("#rule-about")).to_be_hidden()
+    log.click("[data-rule=document]")
+    wait_text(log, "#steps", "Time index by the article")
+    expect(log.locator("#rule-about")).to_be_visible()
+    assert "rule=document" in log.url
+
+
+def test_a_field_is_named_in_bytes_and_list_together(log: Page) -> None:
+    log.hover("#fields [data-field='4']")
+    assert log.locator("#hex .on").count() == 4
+    assert "crc" in (log.text_content("#fields .on") or "") and "CRC-32C ok" in (log.text_content("#fields .on") or "")
+    log.hover("#hex td >> nth=16")
+    wait_text(log, "#fields .on", "magic")
+    log.focus("#fields [tabindex='0']")
+    log.keyboard.press("Home")
+    wait_text(log, "#fields .on", "baseOffset")
+    log.keyboard.press("ArrowDown")
+    wait_text(log, "#fields .on", "batchLength")
+    where = log.text_content("#batch-where")
+    log.click("#batch-next")
+    log.wait_for_function("old => document.getElementById('batch-where').textContent !== old", arg=where)
+    log.click("#batch-previous")
+    wait_text(log, "#batch-where", str(where))
+
+
+def test_retention_cuts_whole_segments_from_the_left(log: Page) -> None:
+    log.click("#settings-open")
+    log.fill("#segment_bytes", "many")
+    log.click("#settings [type=submit]")
+    wait_text(log, "#segment_bytes-error", "whole number")
+    log.fill("#segment_bytes", "1")
+    log.click("#settings [type=submit]")
+    wait_text(log, "#segment_bytes-error", "4")
+    assert log.get_attribute("#segment_bytes", "aria-invalid") == "true"
+    log.fill("#segment_bytes", "4096")
+    log.fill("#retention_bytes", "8192")
+    log.click("#settings [type=submit]")
+    log.wait_for_selector("#folder .gone")
+    log.wait_for_selector("#folder .cut", state="attached")  # a straight line has no area
+    wait_text(log, "#turning", "retention.bytes")
+    live = [segment for segment in folder(log, segment_bytes=4096, retention_bytes=8192)["segments"] if segment["state"] != "deleted"]
+    assert sum(segment["bytes"] for segment in live[1:]) < 8192
+    assert "segment_bytes=4096" in log.url and "retention_bytes=8192" in log.url
+    save(log, "log-retention")
+    log.click("#settings-reset")
+    log.wait_for_function("() => !location.search.includes('segment_bytes')")
+
+
+def test_wrong_input_is_answered_at_the_field(log: Page) -> None:
+    log.fill("#value", "soon")
+    log.keyboard.press("Enter")
+    wait_text(log, "#value-error", "whole number")
+    log.fill("#value", "99999999")
+    log.keyboard.press("Enter")
+    wait_text(log, "#answer", "beyond the end")
+    expect(log.locator("#value-error")).to_be_hidden()
+
+
+def test_tables_and_keys_do_without_a_mouse(log: Page) -> None:
+    log.keyboard.press("t")
+    log.wait_for_selector("#folder-twin tbody tr")
+    expect(log.locator("#folder")).to_be_hidden()
+    assert log.locator("#folder-twin tbody tr").count() >= len(bases(log))
+    log.keyboard.press("t")
+    expect(log.locator("#folder")).to_be_visible()
+    log.focus("#folder [tabindex='0']")
+    log.keyboard.press("Home")
+    first = log.evaluate("() => document.activeElement.dataset.offset")
+    log.keyboard.press("Enter")
+    log.wait_for_function("first => document.getElementById('value').value === first", arg=first)
+    wait_found(log)
+    log.locator("h1").click()
+    log.keyboard.press("ArrowLeft")
+    expect(log.locator("#next")).to_be_enabled()
+
+
+def test_a_segment_of_the_lab_s_own_folder_can_be_opened(log: Page, site: SupervisedSite) -> None:
+    lab = re.search(r"/lab/([^/]+)/", log.url)[1]
+    closed = next(segment for segment in folder(log)["segments"] if segment["state"] == "live" and not segment["active"])
+    kinds = (".log", ".index", ".timeindex")
+    found = (site.run_dir / "labs" / lab).rglob(f"flights-0/{closed['base_offset']:020d}.*")
+    files = [path for path in found if path.suffix in kinds]
+    log.click("#open")
+    log.set_input_files("#file", [{"name": "notes.txt", "mimeType": "text/plain", "buffer": b"?"}])
+    wait_text(log, "#upload-error", "notes.txt")
+    expect(log.locator("#upload")).to_be_disabled()
+    log.set_input_files("#file", [str(path) for path in files])
+    log.click("#upload")
+    log.wait_for_url(re.compile(r"/log/"))
+    wait_found(log)
+    assert bases(log) == [closed["base_offset"]]
+    log.fill("#value", str(closed["next_offset"] - 1))
+    log.keyboard.press("Enter")
+    wait_found(log)
+    wait_text(log, "#fields", "CRC-32C ok")
+    save(log, "log-opened")
+
+
+def test_what_is_no_segment_is_refused_with_a_reason(log: Page) -> None:
+    log.click("#open")
+    log.set_input_files("#file", [{"name": f"{0:020d}.log", "mimeType": "application/octet-stream", "buffer": b"no batch at all" * 9}])
+    log.click("#upload")
+    log.wait_for_function("() => location.pathname.startsWith('/log/') || !document.getElementById('upload-error').hidden")
+    if "/log/" in log.url and "/lab/" not in log.url:
+        wait_text(log, "#damage", "is no batch")
+
+
+def test_the_article_s_walk(profile: Profile, site: SupervisedSite) -> None:
+    page = profile().new_page()
+    page.goto(f"{site.url}log/article/")
+    wait_found(page)
+    assert page.input_value("#value") == "6506155"
+    wait_text(page, "#steps", "<6506150, 1073707263>")
+    assert page.locator("#steps .hop").count() == 5
+    page.click("[data-example=timestamp]")
+    wait_text(page, "#steps", "<1570793423500, 6506228>")
+    page.click("[data-rule=document]")
+    wait_text(page, "#steps", "<1570793423503, 6506240>")
+    save(page, "log-article")
+
+
+def test_chinese_and_a_phone(profile: Profile, stage: Page) -> None:
+    page = open_log(stage, profile(viewport={"width": 390, "height": 844}, has_touch=True))
+    page.click("#language")
+    wait_text(page, "#folder-title", "按字节等比")
+    wait_text(page, "#steps", "日志段：不大于")
+    shown = page.evaluate("() => document.querySelector('main').innerText")
+    assert not re.search(r"\b(segment|Look up|batch|waits|offsets|Records|skipped|before|kept)\b(?!\.)", shown), shown
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
+    save(page, "log-zh-390")
+
+
+def test_the_first_frame_is_whole_without_scripts(log: Page, profile: Profile) -> None:
+    page = profile(java_script_enabled=False).new_page()
+    page.goto(log.url)
+    assert re.match(r"flights-\d", page.text_content("h1") or "")
+    assert "segment" in (page.text_content("#sub") or "")
+    assert page.locator("#folder-twin tbody tr").count() >= 1
