@@ -4,6 +4,8 @@ import csv
 import io
 import json
 import os
+import subprocess
+import sys
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,7 @@ from tests.dashboard.studies import waiting
 
 pytestmark = pytest.mark.django_db
 
+ROOT = Path(__file__).parents[2]
 TOKEN = "a-program-of-these-tests"
 OWNER = token_hash(TOKEN)
 REQUEST = {
@@ -305,3 +308,16 @@ def test_path_of_a_folder_is_in_no_row_and_no_answer(data_dir: Path) -> None:
     assert (source["kind"], source["name"], source["format"]) == ("folder", "data/orders/may.csv", "csv")
     assert os.fspath(data_dir) not in answer.content.decode()
     assert folder_path("data/orders/may.csv") == data_dir / "orders" / "may.csv"
+
+
+def test_web_process_serves_all_of_this_without_pyspark() -> None:
+    program = (
+        "import sys, django; django.setup()\n"
+        "import mqsite.asgi\n"
+        "from broker_core.pipeline import members, recommend, result, sources, strategies, study\n"
+        "sources.source_check({'kind': 'uniform', 'keys': 10, 'records': 10})\n"
+        "study.study_check({'source': {'kind': 'uniform', 'keys': 10, 'records': 10}})\n"
+        "assert not [name for name in sys.modules if name.partition('.')[0] in ('pyspark', 'py4j')]\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
