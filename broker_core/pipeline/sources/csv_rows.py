@@ -1,0 +1,98 @@
+"""CSV: rows out of bytes, several parts at a time. What a field is says text_kernels.py."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from broker_core.errors import CommandError
+from broker_core.events import Json
+from broker_core.pipeline.sources.files import ROW_BYTES_MAX, Part, PartReader, head_of
+from broker_core.pipeline.sources.rows import OPEN_QUOTE, TEXT_BEHIND_QUOTE, WRONG_COLUMNS, Columns, rows_batch
+from broker_core.pipeline.sources.text_kernels import FINE, copy_fields, new_tables, scan_rows
+
+QUOTE = ord('"')
+HEADER_BYTES_MAX = 1 << 20
+BATCH_ROWS = 65_536
+_PROBLEMS = (None, OPEN_QUOTE, TEXT_BEHIND_QUOTE)
+
+
+def csv_columns(path: Path, delimiter: str, has_header: bool) -> list[str]:
+    """The names of the columns; without a header "1", "2", ... Raises CommandError at source.path where there is no first row."""
+    head = head_of(path, HEADER_BYTES_MAX)
+    first = first_fields(head, delimiter)
+    if first is None:
+        raise CommandError("source.path", "the file is empty")
+    return [field.decode(errors="backslashreplace").strip() for field in first] if has_header else [str(n + 1) for n in range(len(first))]
+
+
+def first_fields(head: bytes, delimiter: str) -> list[bytes] | None:
+    """The fields of the first row; None if there is none. An absent field is empty."""
+    count = head.count(delimiter.encode()) + 1
+    wanted = np.arange(min(count, 10_000), dtype=np.int64)
+    spans, kinds, rows = new_tables(1, len(wanted))
+    data = np.frombuffer(head, np.uint8)
+    found, _, _ = scan_rows(data, 0, len(data), True, ord(delimiter), QUOTE, wanted, 1, ROW_BYTES_MAX, spans, kinds, rows)
+    if not found:
+        return None
+    fields = int(rows[0, 3])
+    return [value or b"" for value in column_of(data, spans[0, :fields], kinds[0, :fields]).to_pylist()]
+
+
+def csv_part(spec: Json, columns: Sequence[str], part: Part) -> Iterator[pa.RecordBatch]:
+    """The rows of a part, in order. columns: of the first file; a row with another number of fields is bad."""
+    names = [spec["key"], spec.get("time"), spec.get("size"), spec.get("payload")]
+    places = {name: list(columns).index(name) for name in names if name}
+    wanted = np.array(list(places.values()), dtype=np.int64)
+    slot = {name: index for index, name in enumerate(places)}
+    skips_header = spec.get("header", True) and part.start == 0
+    spans, kinds, rows = new_tables(BATCH_ROWS, len(wanted))
+    reader = PartReader(part)
+    delimiter = ord(spec.get("delimiter", ","))
+    for block in reader.blocks():
+        data = np.frombuffer(block.data, np.uint8)
+        position, line = block.begin, block.line
+        while True:
+            found, position, line = scan_rows(
+                data, position, block.limit, block.is_final, delimiter, QUOTE, wanted, line, ROW_BYTES_MAX, spans, kinds, rows
+            )
+            first = 1 if skips_header and found else 0
+            skips_header = skips_header and not found
+            if found > first:
+                yield _batch(block.data, data, spec, slot, len(columns), spans[first:found], kinds[first:found], rows[first:found])
+            if found < BATCH_ROWS:
+                break
+        reader.consumed(position, line)
+
+
+def _batch(content: bytes, data: Any, spec: Json, slot: dict[str, int], expected: int, spans: Any, kinds: Any, rows: Any) -> pa.RecordBatch:
+    def column(name: str | None) -> pa.Array | None:
+        return None if not name else column_of(data, spans[:, slot[name]], kinds[:, slot[name]])
+
+    problems, fields = rows[:, 4], rows[:, 3]
+    is_bad = (problems != FINE) | (fields != expected)
+    reasons: list[str | None] = [None] * len(rows)
+    for place in np.flatnonzero(is_bad).tolist():
+        reasons[place] = _PROBLEMS[problems[place]] or WRONG_COLUMNS
+    # A bad row's fields may be another column's; they are kept out of the parsing of times and sizes.
+    spans[is_bad], kinds[is_bad] = 0, 0
+    keys = column(spec["key"])
+    payload = column(spec.get("payload"))
+    payload_bytes = None if payload is None else np.diff(np.frombuffer(payload.buffers()[1], np.int32, len(rows) + 1)).astype(np.int64)
+    made = Columns(keys, column(spec.get("time")), column(spec.get("size")), payload_bytes)
+    return rows_batch(made, rows[:, 2].copy(), reasons, lambda place: content[rows[place, 0] : rows[place, 1]])
+
+
+def column_of(data: Any, spans: Any, kinds: Any) -> pa.Array:
+    """One column's fields as Arrow binary, null where empty and not quoted."""
+    count = len(spans)
+    offsets = np.zeros(count + 1, np.int32)
+    present = np.zeros(count, np.bool_)
+    out = np.empty(int((spans[:, 1] - spans[:, 0]).sum()), np.uint8)
+    written = copy_fields(data, spans, kinds, QUOTE, offsets, present, out)
+    mask = pa.array(present).buffers()[1]
+    return pa.Array.from_buffers(pa.binary(), count, [mask, pa.py_buffer(offsets), pa.py_buffer(out[:written])])

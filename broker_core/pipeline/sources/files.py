@@ -1,0 +1,197 @@
+"""The files of a source, and the parts in which several tasks read them.
+
+A part is a run of bytes of one file: rows that *start* in it are its own, wherever they end. A compressed file, a file of another kind than
+lines, and one that holds a quote (a newline may be inside) are one part each, so every row has one reader and line numbers are exact:
+counting the lines before a part is a pass over the bytes that parses nothing.
+"""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO, cast
+
+from broker_core.errors import CommandError
+from broker_core.pipeline.sources.rows import SourceFailed
+
+PART_BYTES = 32 << 20
+BLOCK_BYTES = 4 << 20
+ROW_BYTES_MAX = 64 << 20
+ENDINGS = {
+    "csv": (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz"),
+    "jsonl": (".jsonl", ".ndjson", ".json", ".jsonl.gz", ".ndjson.gz", ".json.gz"),
+    "parquet": (".parquet", ".parq"),
+}
+BOM = b"\xef\xbb\xbf"
+UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+GZIP_MARK = b"\x1f\x8b"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Bytes [start, end) of a file; end -1: to its end. first_line: the number of the line at `start`, or in which `start` lies."""
+
+    path: str
+    start: int = 0
+    end: int = -1
+    first_line: int = 1
+    first_ordinal: int = 0
+
+
+def source_files(kind: str, path: Path) -> list[Path]:
+    """The file itself, or those of the folder that are of the kind, by name; other files, hidden ones and empty ones are left out.
+
+    Raises CommandError at source.path: nothing there, not readable, empty, or a folder without a file of the kind.
+    """
+    try:
+        if path.is_dir():
+            inside = sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith((".", "_")))
+            files = [file for file in inside if file.name.lower().endswith(ENDINGS[kind])]
+            if not files:
+                raise CommandError(
+                    "source.path", "the folder holds no {kind} file; a name ends in {endings}", kind=kind, endings=", ".join(ENDINGS[kind])
+                )
+            files = [file for file in files if file.stat().st_size]
+        elif path.exists():
+            files = [path] if path.stat().st_size else []
+        else:
+            raise CommandError("source.path", "there is no such file")
+        if not files:
+            raise CommandError("source.path", "the file is empty")
+        for file in files:
+            with file.open("rb"):
+                pass
+    except OSError as error:
+        raise CommandError("source.path", "cannot be read: {reason}", reason=error.strerror or type(error).__name__) from error
+    return files
+
+
+def is_compressed(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(2) == GZIP_MARK
+
+
+def open_bytes(path: Path) -> IO[bytes]:
+    """The file's bytes, taken out of gzip."""
+    return cast("IO[bytes]", gzip.open(path, "rb")) if is_compressed(path) else path.open("rb")
+
+
+def head_of(path: Path, size: int) -> bytes:
+    """The first bytes, without a byte order mark. Raises CommandError at source.path: UTF-16, or a gzip that is none."""
+    try:
+        with open_bytes(path) as file:
+            head = file.read(size)
+    except (OSError, EOFError, zlib.error) as error:
+        raise CommandError("source.path", "cannot be read: {reason}", reason=str(error)[:200]) from error
+    if head.startswith(UTF16_MARKS):
+        raise CommandError("source.path", "the text is UTF-16; save it as UTF-8")
+    return head.removeprefix(BOM)
+
+
+def cut(paths: list[Path], part_bytes: int = PART_BYTES) -> list[Part]:
+    """The files in parts, first lines still unknown for all but the first part of a file."""
+    parts: list[Part] = []
+    for path in paths:
+        size = path.stat().st_size
+        if size <= part_bytes or is_compressed(path):
+            parts.append(Part(str(path)))
+        else:
+            parts += [Part(str(path), start, min(start + part_bytes, size)) for start in range(0, size, part_bytes)]
+    return parts
+
+
+def count_part(part: Part) -> tuple[int, bool]:
+    """How many newlines are in a part's bytes, and whether a quote is."""
+    lines, has_quote = 0, False
+    with Path(part.path).open("rb") as file:
+        file.seek(part.start)
+        left = part.end - part.start
+        while left > 0 and (block := file.read(min(BLOCK_BYTES, left))):
+            lines += block.count(b"\n")
+            has_quote = has_quote or b'"' in block
+            left -= len(block)
+    return lines, has_quote
+
+
+def number_lines(parts: list[Part], counts: list[tuple[int, bool]], *, quotes_matter: bool) -> list[Part]:
+    """The parts with their first lines; those of a file with quotes become one, where a quoted newline is possible."""
+    quoted = {part.path for part, (_, has_quote) in zip(parts, counts, strict=True) if has_quote} if quotes_matter else set()
+    numbered: list[Part] = []
+    lines: dict[str, int] = {}
+    for part, (count, _) in zip(parts, counts, strict=True):
+        if part.path in quoted:
+            if part.start == 0:
+                numbered.append(Part(part.path))
+            continue
+        numbered.append(replace(part, first_line=1 + lines.get(part.path, 0)))
+        lines[part.path] = lines.get(part.path, 0) + count
+    return numbered
+
+
+@dataclass(slots=True)
+class Block:
+    """Bytes of a part. begin: where the first unread row starts; limit: rows that start here are the next part's. line: of `begin`."""
+
+    data: bytes
+    begin: int
+    limit: int
+    line: int
+    is_final: bool
+
+
+class PartReader:
+    """Gives a part's bytes block by block; whoever reads says after each how far the whole rows went."""
+
+    def __init__(self, part: Part) -> None:
+        self.part = part
+        self._consumed = 0
+        self._line = 0
+
+    def consumed(self, end: int, line: int) -> None:
+        """The rows up to `end` of the block are read; the next one is in that line."""
+        self._consumed, self._line = end, line
+
+    def blocks(self) -> Iterator[Block]:
+        """Each block begins with the rest of the one before. Raises SourceFailed for a broken gzip or a row beyond ROW_BYTES_MAX."""
+        part = self.part
+        name = Path(part.path).name
+        try:
+            with open_bytes(Path(part.path)) as file:
+                position, line = _first_row(file, part)
+                rest = b""
+                is_final = False
+                while not is_final and (part.end < 0 or position < part.end):
+                    more = file.read(BLOCK_BYTES)
+                    is_final = not more
+                    data = rest + more
+                    begin = len(BOM) if position == 0 and data.startswith(BOM) else 0
+                    limit = len(data) if part.end < 0 else min(len(data), part.end - position)
+                    self._consumed, self._line = begin, line
+                    yield Block(data, begin, limit, line, is_final)
+                    line = self._line
+                    position += self._consumed
+                    rest = data[self._consumed :]
+                    if len(rest) > ROW_BYTES_MAX + BLOCK_BYTES:
+                        raise SourceFailed("{file}: the row in line {line} is longer than {bytes} bytes", file=name, line=line, bytes=ROW_BYTES_MAX)
+        except (OSError, EOFError, zlib.error) as error:
+            raise SourceFailed("{file}: {reason}", file=name, reason=str(error)[:200]) from error
+
+
+def _first_row(file: IO[bytes], part: Part) -> tuple[int, int]:
+    """Go to the first row that starts in the part; its place and line."""
+    if part.start == 0:
+        return 0, part.first_line
+    # A row starts at the part's very first byte only if a newline stands before it.
+    file.seek(part.start - 1)
+    position = part.start - 1
+    while block := file.read(BLOCK_BYTES):
+        found = block.find(b"\n")
+        if found >= 0:
+            position += found + 1
+            file.seek(position)
+            return position, part.first_line + (position > part.start)
+        position += len(block)
+    return position, part.first_line

@@ -1,0 +1,97 @@
+"""Parquet: rows by row group. Reads any column type that has a text: numbers and dates become their text, as they do in CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from broker_core.errors import CommandError
+from broker_core.events import Json
+from broker_core.pipeline.sources.files import Part
+from broker_core.pipeline.sources.rows import Columns, SourceFailed, rows_batch
+
+BATCH_ROWS_MAX = 65_536
+BATCH_BYTES = 16 << 20
+
+
+def parquet_schema(path: Path) -> pa.Schema:
+    """The file's columns. Raises CommandError at source.path for a file that is no Parquet."""
+    try:
+        return pq.read_schema(path)
+    except (pa.ArrowException, OSError) as error:
+        raise CommandError("source.path", "{file} is no Parquet file: {reason}", file=path.name, reason=str(error)[:200]) from error
+
+
+def parquet_parts(paths: list[Path]) -> list[Part]:
+    """A part for each row group: start, end are its number and the next; first_line the number of its first row."""
+    parts: list[Part] = []
+    for path in paths:
+        metadata = pq.read_metadata(path)
+        line = 1
+        for group in range(metadata.num_row_groups):
+            parts.append(Part(str(path), group, group + 1, line))
+            line += metadata.row_group(group).num_rows
+    return parts
+
+
+def parquet_part(spec: Json, part: Part) -> Iterator[pa.RecordBatch]:
+    """The rows of a row group, in order."""
+    names = list(dict.fromkeys(name for name in (spec["key"], spec.get("time"), spec.get("size"), spec.get("payload")) if name))
+    try:
+        with pq.ParquetFile(part.path) as file:
+            line = part.first_line
+            for batch in file.iter_batches(_batch_rows(file, part.start), row_groups=[part.start], columns=names):
+                yield _rows(spec, batch, line)
+                line += batch.num_rows
+    except (pa.ArrowException, OSError, KeyError) as error:
+        raise SourceFailed("{file}: {reason}", file=Path(part.path).name, reason=str(error)[:200]) from error
+
+
+def _batch_rows(file: pq.ParquetFile, group: int) -> int:
+    metadata = file.metadata.row_group(group)
+    row_bytes = max(1, metadata.total_byte_size // max(1, metadata.num_rows))
+    return int(max(16, min(BATCH_ROWS_MAX, BATCH_BYTES // row_bytes)))
+
+
+def _rows(spec: Json, batch: pa.RecordBatch, line: int) -> pa.RecordBatch:
+    def column(field: str) -> pa.Array | None:
+        name = spec.get(field)
+        return None if not name else _decoded(batch.column(name))
+
+    keys = binary_of(_decoded(batch.column(spec["key"])))
+    payload = column("payload")
+    payload_bytes = None
+    if payload is not None:
+        payload_bytes = np.asarray(pc.fill_null(pc.cast(pc.binary_length(binary_of(payload)), pa.int64()), 0))
+    times, sizes = column("time"), column("size")
+    lines = np.arange(line, line + batch.num_rows, dtype=np.int64)
+    # There is no line of text to show: the values that can be wrong are.
+    shown = [column for column in (times, sizes) if column is not None]
+    return rows_batch(
+        Columns(keys, times, sizes, payload_bytes), lines, [None] * batch.num_rows,
+        lambda place: " ".join(str(column[place].as_py()) for column in shown).encode(),
+    )  # fmt: skip
+
+
+def binary_of(column: pa.Array) -> pa.Array:
+    """A column as bytes: texts as UTF-8, everything else as the text that Arrow gives it. Raises ArrowException for lists and structs."""
+    if pa.types.is_binary(column.type):
+        return column
+    if pa.types.is_string(column.type) or pa.types.is_large_binary(column.type):
+        return pc.cast(column, pa.binary())
+    if pa.types.is_fixed_size_binary(column.type):
+        return pc.cast(column, pa.binary())
+    return pc.cast(pc.cast(column, pa.string()), pa.binary())
+
+
+def _decoded(column: pa.Array) -> pa.Array:
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if pa.types.is_large_string(column.type):
+        column = pc.cast(column, pa.string())
+    return column

@@ -1,0 +1,194 @@
+"""The first rows of a source, for the form that picks its columns. Bounded work, no Spark: the web process answers with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from broker_core.errors import CommandError
+from broker_core.events import Json
+from broker_core.kafka.log.batch_reader import read_batches
+from broker_core.kafka.log.errors import LogError
+from broker_core.kafka.log.record import Record
+from broker_core.kafka.log.record_batch import RecordBatch
+from broker_core.pipeline.sources.csv_rows import QUOTE, column_of, csv_columns
+from broker_core.pipeline.sources.files import ROW_BYTES_MAX, head_of, source_files
+from broker_core.pipeline.sources.generated import lab_part, lab_workload, made_up_part
+from broker_core.pipeline.sources.kafka_log_folders import partition_folders
+from broker_core.pipeline.sources.parquet_rows import parquet_schema
+from broker_core.pipeline.sources.text_kernels import FINE, new_tables, scan_rows
+
+HEAD_BYTES = 1 << 20
+CELL_CHARACTERS_MAX = 200
+COLUMNS_MAX = 200
+_JSON = msgspec.json.Decoder(dict[str, Any])
+_GENERATED = ("lab", "flights", "zipf", "uniform")
+
+
+def source_preview(spec: Json, rows: int = 20) -> Json:
+    """`{"columns": [{"name", "type"}], "rows": [[text or null]], "bad": n, "bytes": n}`.
+
+    spec: as `source_check` takes it; of a file kind and path are enough. bad: rows among the first megabyte's that would be set aside.
+    bytes: of all its files; 0 for what is made up. Raises CommandError as `source_check` does.
+    """
+    kind = spec.get("kind")
+    if kind in ("csv", "jsonl", "parquet"):
+        if not isinstance(spec.get("path"), str):
+            raise CommandError("source.path", "must name a file or a folder")
+        files = source_files(kind, Path(spec["path"]))
+        show = {"csv": _csv, "jsonl": _jsonl, "parquet": _parquet}[kind]
+        columns, shown, bad = show(files[0], spec, rows)
+        size = sum(file.stat().st_size for file in files)
+    elif kind == "kafka_log":
+        partitions = partition_folders(Path(str(spec.get("path"))), spec.get("topic"))
+        columns, shown, bad = _kafka_log([file for partition in partitions for _, file in partition.segments], rows)
+        size = sum(file.stat().st_size for partition in partitions for _, file in partition.segments)
+    elif kind in _GENERATED:
+        columns, shown, bad, size = *_generated(spec, rows), 0
+    else:
+        raise CommandError("source.kind", "must be one of {choices}", choices="csv, jsonl, parquet, kafka_log, " + ", ".join(_GENERATED))
+    return {"columns": columns[:COLUMNS_MAX], "rows": [row[:COLUMNS_MAX] for row in shown], "bad": bad, "bytes": size}
+
+
+Shown = tuple[list[Json], list[list[str | None]], int]
+
+
+def _csv(path: Path, spec: Json, rows: int) -> Shown:
+    delimiter, has_header = spec.get("delimiter") or ",", spec.get("header", True)
+    if not isinstance(delimiter, str) or len(delimiter.encode()) != 1:
+        raise CommandError("source.delimiter", "must be one character, neither a quote nor a line break")
+    names = csv_columns(path, delimiter, has_header)
+    head = head_of(path, HEAD_BYTES)
+    data = np.frombuffer(head, np.uint8)
+    spans, kinds, found = new_tables(rows + 1 + 10_000, len(names))
+    is_final = len(head) < HEAD_BYTES
+    count, _, _ = scan_rows(
+        data, 0, len(data), is_final, ord(delimiter), QUOTE, np.arange(len(names)), 1, ROW_BYTES_MAX, spans, kinds, found
+    )
+    first = 1 if has_header else 0
+    fine = (found[first:count, 4] == FINE) & (found[first:count, 3] == len(names))
+    places = (np.flatnonzero(fine)[:rows] + first).tolist()
+    cells = [column_of(data, spans[places, column], kinds[places, column]).to_pylist() for column in range(len(names))]
+    shown = [[_text(column[row]) for column in cells] for row in range(len(places))]
+    types = [_type_of([row[column] for row in shown]) for column in range(len(names))]
+    return [{"name": name, "type": kind} for name, kind in zip(names, types, strict=True)], shown, int((~fine).sum())
+
+
+def _jsonl(path: Path, spec: Json, rows: int) -> Shown:
+    head = head_of(path, HEAD_BYTES)
+    lines = head.split(b"\n")
+    if len(head) == HEAD_BYTES:
+        lines.pop()  # cut off by us
+    objects: list[dict[str, Any]] = []
+    bad = 0
+    for line in lines:
+        if not line.strip():
+            continue
+        try:
+            line.decode()
+            objects.append(_JSON.decode(line))
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            bad += 1
+    names = list(dict.fromkeys(name for row in objects[:1_000] for name in row))
+    shown = [[_text(_cell(row.get(name))) for name in names] for row in objects[:rows]]
+    types = [_json_type([row.get(name) for row in objects[:rows]]) for name in names]
+    return [{"name": name, "type": kind} for name, kind in zip(names, types, strict=True)], shown, bad
+
+
+def _parquet(path: Path, spec: Json, rows: int) -> Shown:
+    schema = parquet_schema(path)
+    columns = [{"name": field.name, "type": str(field.type)} for field in schema]
+    try:
+        with pq.ParquetFile(path) as file:
+            batch = next(file.iter_batches(rows), None)
+    except (pa.ArrowException, OSError) as error:
+        raise CommandError("source.path", "cannot be read: {reason}", reason=str(error)[:200]) from error
+    if batch is None:
+        return columns, [], 0
+    cells = [batch.column(index).to_pylist() for index in range(batch.num_columns)]
+    return columns, [[_text(_cell(column[row])) for column in cells] for row in range(batch.num_rows)], 0
+
+
+def _kafka_log(files: list[Path], rows: int) -> Shown:
+    columns = [("offset", "bigint"), ("timestamp_ms", "bigint"), ("key", "binary"), ("value", "binary")]
+    shown: list[list[str | None]] = []
+    bad = 0
+    try:
+        for record in _first_records(files, rows):
+            shown.append([str(record.offset), str(record.timestamp), _text(record.key), _text(record.value)])
+    except LogError:
+        bad = 1
+    return [{"name": name, "type": kind} for name, kind in columns], shown, bad
+
+
+def _first_records(files: list[Path], count: int) -> Iterator[Record]:
+    for path in files:
+        with path.open("rb") as file:
+            head = file.read(HEAD_BYTES)
+        for batch in read_batches(head):
+            if isinstance(batch, RecordBatch) and not batch.header.is_control:
+                batch.ensure_valid()
+                for record in batch.records():
+                    yield record
+                    count -= 1
+                    if not count:
+                        return
+
+
+def _generated(spec: Json, rows: int) -> tuple[list[Json], list[list[str | None]], int]:
+    from broker_core.pipeline.sources.spec import source_check
+
+    spec = source_check(spec)
+    if spec["kind"] in ("lab", "flights"):
+        _, count = lab_workload(spec)
+        batches = lab_part(spec, 0, min(rows, count))
+    else:
+        batches = made_up_part(spec, 0, min(rows, spec["records"]))
+    made = [row for batch in batches for row in batch.to_pylist()]
+    columns = [{"name": "key", "type": "binary"}, {"name": "at_us", "type": "bigint"}, {"name": "bytes", "type": "bigint"}]
+    return columns, [[_text(row["key"]), *(None if row[name] is None else str(row[name]) for name in ("at_us", "bytes"))] for row in made], 0
+
+
+def _cell(value: Any) -> str | bytes | None:
+    if value is None or isinstance(value, str | bytes):
+        return value
+    if isinstance(value, bool | int | float):
+        return msgspec.json.encode(value).decode()
+    return msgspec.json.encode(value).decode() if isinstance(value, dict | list) else str(value)
+
+
+def _text(value: str | bytes | None) -> str | None:
+    if value is None:
+        return None
+    return (value.decode(errors="backslashreplace") if isinstance(value, bytes) else value)[:CELL_CHARACTERS_MAX]
+
+
+def _type_of(texts: list[str | None]) -> str:
+    """number, time or text, as far as the shown rows tell."""
+    given = [text for text in texts if text]
+    if given and all(_is_number(text) for text in given):
+        return "number"
+    if given and all(len(text) >= 10 and text[:4].isdigit() and text[4] == "-" for text in given):
+        return "time"
+    return "text"
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _json_type(values: list[Any]) -> str:
+    given = [value for value in values if value is not None]
+    if given and all(isinstance(value, int | float) and not isinstance(value, bool) for value in given):
+        return "number"
+    return _type_of(given) if given and all(isinstance(value, str) for value in given) else "text"

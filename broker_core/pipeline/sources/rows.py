@@ -1,0 +1,92 @@
+"""What every reader of files hands on: good and bad rows of one part of a source, in order, as Arrow.
+
+    key binary      null: no key                     line bigint    of the file, from 1; a row's number in Parquet
+    at_us bigint    event time, null: none           reason string  null: a good row; else a code of REASONS
+    bytes bigint    size                             text string    the first 200 characters of a bad row
+
+Bad rows are told apart by their code; pages have the words for it.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from broker_core.pipeline.sources.numbers import parse_sizes, parse_times
+
+WRONG_COLUMNS, OPEN_QUOTE, TEXT_BEHIND_QUOTE = "wrong_columns", "open_quote", "text_behind_quote"
+BAD_JSON, NO_OBJECT, BAD_UTF8 = "bad_json", "no_object", "bad_utf8"
+BAD_TIME, BAD_SIZE, BAD_BATCH = "bad_time", "bad_size", "bad_batch"
+REASONS = (WRONG_COLUMNS, OPEN_QUOTE, TEXT_BEHIND_QUOTE, BAD_JSON, NO_OBJECT, BAD_UTF8, BAD_TIME, BAD_SIZE, BAD_BATCH)
+TEXT_CHARACTERS_MAX = 200
+
+ROWS = pa.schema(
+    [
+        ("key", pa.binary()), ("at_us", pa.int64()), ("bytes", pa.int64()), ("line", pa.int64()), ("reason", pa.string()), ("text", pa.string()),
+    ]
+)  # fmt: skip
+
+
+class SourceFailed(Exception):
+    """A source broke while it was read. template, values: one sentence for a person, filled like a CommandError's."""
+
+    def __init__(self, template: str, **values: object) -> None:
+        self.template = template
+        self.values = values
+        super().__init__(template.format(**values))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _source_failed, (self.template, self.values)
+
+
+def _source_failed(template: str, values: dict[str, object]) -> SourceFailed:
+    return SourceFailed(template, **values)
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns of some rows as they were read. times, sizes: None where the source names no such column. payload_bytes: 0 without one."""
+
+    keys: pa.Array
+    times: pa.Array | None
+    sizes: pa.Array | None
+    payload_bytes: NDArray[np.int64] | None
+
+
+def rows_batch(
+    columns: Columns, lines: NDArray[np.int64], reasons: Sequence[str | None], text_of: Callable[[int], bytes]
+) -> pa.RecordBatch:
+    """Put rows together. reasons: of those known to be bad already; times and sizes may add more. text_of: place -> the row as it stands."""
+    count = len(lines)
+    why: NDArray[np.object_] = np.array(reasons, dtype=object) if any(reasons) else np.full(count, None, dtype=object)
+    at_us = pa.nulls(count, pa.int64())
+    if columns.times is not None:
+        at_us, is_bad = parse_times(columns.times)
+        why[is_bad & (why == None)] = BAD_TIME  # noqa: E711
+    if columns.sizes is not None:
+        sizes, is_bad = parse_sizes(columns.sizes)
+        why[is_bad & (why == None)] = BAD_SIZE  # noqa: E711
+        sizes = pc.fill_null(sizes, 0)
+    else:
+        sizes = pc.fill_null(pc.cast(pc.binary_length(columns.keys), pa.int64()), 0)
+        if columns.payload_bytes is not None:
+            sizes = pc.add(sizes, pa.array(columns.payload_bytes))
+    shown: list[str | None] = [None] * count
+    for place in np.flatnonzero(why != None).tolist():  # noqa: E711
+        shown[place] = bad_text(text_of(place))
+    return pa.RecordBatch.from_arrays(
+        [columns.keys, at_us, sizes, pa.array(lines), pa.array(why.tolist(), pa.string()), pa.array(shown, pa.string())], schema=ROWS
+    )
+
+
+def bad_text(text: bytes) -> str:
+    r"""What is shown of a bad row.
+
+    >>> bad_text(b"caf\xe9,1\r")
+    'caf\\xe9,1'
+    """
+    return text[: 4 * TEXT_CHARACTERS_MAX].rstrip(b"\r\n").decode(errors="backslashreplace")[:TEXT_CHARACTERS_MAX]

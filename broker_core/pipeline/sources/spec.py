@@ -1,0 +1,144 @@
+"""What a source may say, checked as far as bounded work can: the web process asks this before anything is queued. No pyspark here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from broker_core.errors import CommandError
+from broker_core.events import Json
+from broker_core.lab.command import refuse_unknown, whole
+from broker_core.lab.workload_flights import KEY_COLUMNS
+from broker_core.pipeline.sources.csv_rows import csv_columns
+from broker_core.pipeline.sources.files import source_files
+from broker_core.pipeline.sources.generated import EXPONENT_MAX, KEYS_MAX, RECORDS_MAX, lab_workload
+from broker_core.pipeline.sources.jsonl_rows import jsonl_columns
+from broker_core.pipeline.sources.kafka_log_folders import partition_folders
+from broker_core.pipeline.sources.parquet_rows import parquet_schema
+
+KINDS = ("csv", "jsonl", "parquet", "kafka_log", "lab", "flights", "zipf", "uniform")
+FILE_FIELDS = ("key", "time", "size", "payload")
+DEFAULT_SEED = 7
+DEFAULT_EXPONENT = 1.1
+_SEED_MAX = 2**63 - 1
+_TIME_MS_MAX = 2**53
+_COLUMNS_SHOWN = 40
+
+
+def source_check(raw: object) -> Json:
+    """The source, filled in. Raises CommandError at `source` or `source.<field>` for what cannot be read; the data's rows are not looked at."""
+    if not isinstance(raw, dict):
+        raise CommandError("source", "must be an object")
+    kind = raw.get("kind")
+    if kind not in KINDS:
+        raise CommandError("source.kind", "must be one of {choices}", choices=", ".join(KINDS))
+    return _CHECKS[kind](kind, raw)
+
+
+def file_columns(spec: Json) -> list[str]:
+    """The columns that a csv, jsonl or parquet source offers: those of its first file."""
+    first = source_files(spec["kind"], Path(spec["path"]))[0]
+    match spec["kind"]:
+        case "csv":
+            return csv_columns(first, spec.get("delimiter", ","), spec.get("header", True))
+        case "jsonl":
+            return jsonl_columns(first)
+    return list(parquet_schema(first).names)
+
+
+def _file(kind: str, raw: Json) -> Json:
+    fields = {"kind", "path", *FILE_FIELDS} | ({"delimiter", "header"} if kind == "csv" else set())
+    refuse_unknown(raw, fields, "source.", "source")
+    spec: Json = {"kind": kind, "path": _path(raw)}
+    if kind == "csv":
+        delimiter = raw.get("delimiter", ",")
+        if not isinstance(delimiter, str) or len(delimiter.encode()) != 1 or delimiter in '"\r\n':
+            raise CommandError("source.delimiter", "must be one character, neither a quote nor a line break")
+        header = raw.get("header", True)
+        if not isinstance(header, bool):
+            raise CommandError("source.header", "must be true or false")
+        spec |= {"delimiter": delimiter, "header": header}
+    columns = file_columns(spec)
+    for field in FILE_FIELDS:
+        name = raw.get(field)
+        if name is None and field != "key":
+            spec[field] = None
+            continue
+        if not isinstance(name, str) or not name:
+            raise CommandError(f"source.{field}", "must name a column; the columns are {columns}", columns=_shown(columns))
+        # JSON lines may leave fields out, and a first megabyte without any object says nothing about the rest.
+        if name not in columns and (kind != "jsonl" or columns):
+            raise CommandError(
+                f"source.{field}", "there is no column {name}; the columns are {columns}", name=name[:100], columns=_shown(columns)
+            )
+        spec[field] = name
+    return spec
+
+
+def _kafka_log(kind: str, raw: Json) -> Json:
+    refuse_unknown(raw, {"kind", "path", "topic", "from_ms", "until_ms"}, "source.", "source")
+    spec: Json = {"kind": kind, "path": _path(raw), "topic": raw.get("topic"), "from_ms": None, "until_ms": None}
+    if spec["topic"] is not None and not isinstance(spec["topic"], str):
+        raise CommandError("source.topic", "must be a text")
+    for field in ("from_ms", "until_ms"):
+        if raw.get(field) is not None:
+            spec[field] = whole(f"source.{field}", raw[field], 0, _TIME_MS_MAX)
+    partition_folders(Path(spec["path"]), spec["topic"])
+    return spec
+
+
+def _lab(kind: str, raw: Json) -> Json:
+    refuse_unknown(raw, {"kind", "scenario", "records"}, "source.", "source")
+    if not isinstance(raw.get("scenario"), dict):
+        raise CommandError("source.scenario", "must be an object")
+    spec = {"kind": kind, "scenario": raw["scenario"], "records": whole("source.records", raw.get("records"), 1, RECORDS_MAX)}
+    lab_workload(spec)
+    return spec
+
+
+def _flights(kind: str, raw: Json) -> Json:
+    refuse_unknown(raw, {"kind", "key", "records"}, "source.", "source")
+    key = raw.get("key", "tail_number")
+    if key not in KEY_COLUMNS:
+        raise CommandError("source.key", "must be one of {choices}", choices=", ".join(KEY_COLUMNS))
+    records = raw.get("records")
+    spec = {"kind": kind, "key": key, "records": None if records is None else whole("source.records", records, 1, RECORDS_MAX)}
+    lab_workload(spec)
+    return spec
+
+
+def _made_up(kind: str, raw: Json) -> Json:
+    refuse_unknown(raw, {"kind", "keys", "records", "seed"} | ({"exponent"} if kind == "zipf" else set()), "source.", "source")
+    spec: Json = {
+        "kind": kind,
+        "keys": whole("source.keys", raw.get("keys"), 1, KEYS_MAX[kind]),
+        "records": whole("source.records", raw.get("records"), 1, RECORDS_MAX),
+        "seed": whole("source.seed", raw.get("seed", DEFAULT_SEED), 0, _SEED_MAX),
+    }
+    if kind == "zipf":
+        exponent = raw.get("exponent", DEFAULT_EXPONENT)
+        if type(exponent) not in (int, float) or not 0 <= exponent <= EXPONENT_MAX:
+            raise CommandError("source.exponent", "must be a number from {low} to {high}", low=0, high=EXPONENT_MAX)
+        if round(exponent * 1_000) != round(exponent * 1_000, 6):
+            raise CommandError("source.exponent", "may have at most {count} decimals", count=3)
+        spec["exponent"] = exponent
+    return spec
+
+
+def _path(raw: Json) -> str:
+    path = raw.get("path")
+    if not isinstance(path, str) or not path or "\0" in path:
+        raise CommandError("source.path", "must name a file or a folder")
+    return path
+
+
+def _shown(columns: list[str]) -> str:
+    more = "" if len(columns) <= _COLUMNS_SHOWN else ", …"
+    return (", ".join(column[:60] for column in columns[:_COLUMNS_SHOWN]) + more) or "-"
+
+
+_CHECKS: dict[Any, Callable[[str, Json], Json]] = {
+    "csv": _file, "jsonl": _file, "parquet": _file, "kafka_log": _kafka_log, "lab": _lab, "flights": _flights, "zipf": _made_up,
+    "uniform": _made_up,
+}  # fmt: skip

@@ -1,0 +1,166 @@
+"""Finding the rows and fields of a CSV in its bytes. Nothing is decoded: a key is what stands in the file, whatever its encoding.
+
+    plain,"quoted, with a comma","two ""quotes"" inside",      a field that begins with a quote ends at the next single one;
+    "two                                                       inside it a newline is data, and a doubled quote one quote.
+    lines",,""                                                 Nothing between two commas is null, two quotes are an empty text.
+
+A blank line is no row. A row ends with a line feed, before which a carriage return does not count.
+Source: RFC 4180; where it leaves a choice, that of Spark's reader (null against empty).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from broker_core.hashing.compiled import compiled
+
+NEWLINE, RETURN = 10, 13
+FINE, OPEN_QUOTE, TEXT_BEHIND_QUOTE = 0, 1, 2
+PLAIN, QUOTED, ESCAPED = 0, 1, 2
+"""How a field was written: ESCAPED is quoted, with doubled quotes inside."""
+
+
+@compiled
+def scan_rows(
+    data: Any, begin: int, limit: int, is_final: bool, delimiter: int, quote: int, wanted: Any, line: int, row_bytes_max: int,
+    spans: Any, kinds: Any, rows: Any,
+) -> tuple[int, int, int]:  # fmt: skip
+    """Find the rows that start in [begin, limit), as many as fit into `rows`.
+
+    data: uint8; rows may end behind the limit. is_final: nothing follows the data, so its last row needs no newline. wanted: places of the
+    columns to note. line: number of the line at `begin`. Fills spans [row, wanted, 2] (start, end of the field), kinds [row, wanted] and
+    rows [row, 5] (start, end, line, fields, problem). A quote that is still open at the end of all data, or after row_bytes_max, makes its
+    line bad and nothing else: reading goes on with the next line. Returns how many rows, the place behind them and its line.
+    """
+    stop = len(data)
+    found = 0
+    position = begin
+    while position < limit and position < stop and found < len(rows):
+        if data[position] == NEWLINE:
+            position += 1
+            line += 1
+            continue
+        if data[position] == RETURN and position + 1 < stop and data[position + 1] == NEWLINE:
+            position += 2
+            line += 1
+            continue
+        row_start, row_line = position, line
+        field = 0
+        problem = FINE
+        is_whole = False
+        is_open = False
+        row_end = position
+        for column in range(len(wanted)):
+            spans[found, column, 0] = 0
+            spans[found, column, 1] = 0
+            kinds[found, column] = PLAIN
+        while True:
+            kind = PLAIN
+            if position < stop and data[position] == quote:
+                kind = QUOTED
+                position += 1
+                start = position
+                is_open = True
+                while position < stop:
+                    byte = data[position]
+                    if byte == quote:
+                        if position + 1 < stop and data[position + 1] == quote:
+                            kind = ESCAPED
+                            position += 2
+                            continue
+                        # At the end of the data so far nobody knows yet whether another quote follows.
+                        is_open = position + 1 >= stop and not is_final
+                        break
+                    if byte == NEWLINE:
+                        line += 1
+                    position += 1
+                if is_open:
+                    break
+                end = position
+                position += 1
+                if position < stop and data[position] == RETURN:
+                    if (position + 1 < stop and data[position + 1] == NEWLINE) or (position + 1 >= stop and is_final):
+                        position += 1
+                if position < stop and data[position] != delimiter and data[position] != NEWLINE:
+                    if not (data[position] == RETURN and position + 1 >= stop):
+                        problem = TEXT_BEHIND_QUOTE
+                    while position < stop and data[position] != delimiter and data[position] != NEWLINE:
+                        position += 1
+            else:
+                start = position
+                while position < stop and data[position] != delimiter and data[position] != NEWLINE:
+                    position += 1
+                end = position
+                if end > start and data[end - 1] == RETURN and (position >= stop or data[position] == NEWLINE):
+                    end -= 1
+            for column in range(len(wanted)):
+                if wanted[column] == field:
+                    spans[found, column, 0] = start
+                    spans[found, column, 1] = end
+                    kinds[found, column] = kind
+            field += 1
+            row_end = position
+            if position >= stop:
+                is_whole = is_final
+                break
+            if data[position] == NEWLINE:
+                position += 1
+                line += 1
+                is_whole = True
+                break
+            position += 1
+        if is_open and (is_final or stop - row_start > row_bytes_max):
+            problem = OPEN_QUOTE
+            position = row_start
+            while position < stop and data[position] != NEWLINE:
+                position += 1
+            row_end = position
+            if position < stop:
+                position += 1
+            line = row_line + 1
+            is_whole = True
+        if not is_whole:
+            return found, row_start, row_line
+        rows[found, 0] = row_start
+        rows[found, 1] = row_end
+        rows[found, 2] = row_line
+        rows[found, 3] = field
+        rows[found, 4] = problem
+        found += 1
+    return found, position, line
+
+
+@compiled
+def copy_fields(data: Any, spans: Any, kinds: Any, quote: int, offsets: Any, present: Any, out: Any) -> int:
+    """Copy fields behind one another, doubled quotes as one. A field that is empty and was not quoted is null.
+
+    spans [row, 2], kinds [row]; fills offsets [row + 1], present [row]; out: at least as long as all fields. Returns the bytes written.
+    """
+    written = 0
+    for row in range(len(spans)):
+        offsets[row] = written
+        start, end, kind = spans[row, 0], spans[row, 1], kinds[row]
+        present[row] = end > start or kind != PLAIN
+        if kind == ESCAPED:
+            position = start
+            while position < end:
+                out[written] = data[position]
+                written += 1
+                position += 2 if data[position] == quote else 1
+        else:
+            for position in range(start, end):
+                out[written] = data[position]
+                written += 1
+    offsets[len(spans)] = written
+    return written
+
+
+def new_tables(row_count_max: int, column_count: int) -> tuple[Any, Any, Any]:
+    """Room for `scan_rows`: spans, kinds, rows."""
+    return (
+        np.empty((row_count_max, column_count, 2), np.int64),
+        np.empty((row_count_max, column_count), np.uint8),
+        np.empty((row_count_max, 5), np.int64),
+    )

@@ -1,0 +1,302 @@
+"""CSV, JSON lines and Parquet without Spark: what is a row, which are bad and where, however the file is cut."""
+
+import csv
+import gzip
+import io
+import json
+from datetime import UTC, datetime
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from broker_core.errors import CommandError
+from broker_core.pipeline.sources import source_check, source_preview
+from broker_core.pipeline.sources.csv_rows import csv_columns, csv_part
+from broker_core.pipeline.sources.files import Part, count_part, cut, number_lines
+from broker_core.pipeline.sources.jsonl_rows import jsonl_part
+from broker_core.pipeline.sources.numbers import parse_sizes, parse_times, time_us
+from broker_core.pipeline.sources.parquet_rows import parquet_part, parquet_parts
+from broker_core.pipeline.sources.rows import SourceFailed
+
+
+def csv_rows(path, spec=None, part_bytes=1 << 30):
+    spec = {"key": "k", "delimiter": ",", "header": True} | (spec or {})
+    columns = csv_columns(path, spec["delimiter"], spec["header"])
+    return [row for part in parts_of(path, part_bytes, quotes_matter=True) for batch in csv_part(spec, columns, part) for row in batch.to_pylist()]
+
+
+def jsonl_rows(path, spec=None, part_bytes=1 << 30):
+    spec = {"key": "k"} | (spec or {})
+    return [row for part in parts_of(path, part_bytes, quotes_matter=False) for batch in jsonl_part(spec, part) for row in batch.to_pylist()]
+
+
+def parts_of(path, part_bytes, *, quotes_matter):
+    parts = cut([path], part_bytes)
+    if parts[0].end < 0:
+        return parts
+    return number_lines(parts, [count_part(part) for part in parts], quotes_matter=quotes_matter)
+
+
+def written(tmp_path_factory, content, name="data.csv"):
+    path = tmp_path_factory.mktemp("source") / name
+    path.write_bytes(content)
+    return path
+
+
+FIELDS = st.lists(st.lists(st.text(alphabet='ab,"\n\r é', max_size=5), min_size=2, max_size=2), max_size=12)
+
+
+@settings(deadline=None, max_examples=50)
+@given(FIELDS, st.integers(3, 40))
+def test_csv_gives_the_fields_that_the_standard_reader_gives_however_it_is_cut(tmp_path_factory, rows, part_bytes):
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
+    writer.writerows([["k", "v"], *rows])
+    path = written(tmp_path_factory, out.getvalue().encode())
+    expected = [row for row in csv.reader(io.StringIO(out.getvalue(), newline=""))][1:]
+    found = csv_rows(path, {"payload": "v"}, part_bytes)
+    assert [row["key"] for row in found] == [key.encode() for key, _ in expected]
+    assert [row["bytes"] for row in found] == [len(key.encode()) + len(value.encode()) for key, value in expected]
+    assert not any(row["reason"] for row in found)
+
+
+LINES = st.lists(st.sampled_from([b"a,1", b"b", b"", b"c,2,3", b"\xe9,4", b"d,", b",5"]), max_size=30)
+
+
+@settings(deadline=None, max_examples=50)
+@given(LINES, st.sampled_from([b"\n", b"\r\n"]), st.booleans(), st.integers(3, 30))
+def test_line_numbers_of_good_and_bad_rows_do_not_depend_on_the_cut(tmp_path_factory, lines, newline, ends_with_newline, part_bytes):
+    content = newline.join([b"k,v", *lines]) + (newline if ends_with_newline else b"")
+    path = written(tmp_path_factory, content)
+    expected = [
+        (number, None if line.count(b",") == 1 else "wrong_columns") for number, line in enumerate(lines, 2) if line
+    ]
+    assert [(row["line"], row["reason"]) for row in csv_rows(path, part_bytes=part_bytes)] == expected
+
+
+JSON_LINES = st.lists(
+    st.sampled_from(['{"k":"a"}', '{"k":null}', "{}", "", "[1]", '{"k":', '{"k":7,"x":"é"}', '{"k":"\\u00e9\\n"}', '{"x":{"k":1}}', "7"]), max_size=30
+)
+
+
+@settings(deadline=None, max_examples=50)
+@given(JSON_LINES, st.booleans(), st.integers(3, 40))
+def test_json_lines_agree_with_the_standard_reader_however_they_are_cut(tmp_path_factory, lines, ends_with_newline, part_bytes):
+    path = written(tmp_path_factory, ("\n".join(lines) + ("\n" if ends_with_newline else "")).encode() or b"\n", "data.jsonl")
+    expected = []
+    for number, line in enumerate(lines, 1):
+        if not line:
+            continue
+        try:
+            value = json.loads(line)
+        except ValueError:
+            expected.append((number, "bad_json", None))
+            continue
+        if not isinstance(value, dict):
+            expected.append((number, "no_object", None))
+            continue
+        key = value.get("k")
+        expected.append((number, None, None if key is None else (key if isinstance(key, str) else json.dumps(key)).encode()))
+    assert [(row["line"], row["reason"], row["key"]) for row in jsonl_rows(path, part_bytes=part_bytes)] == expected
+
+
+def test_empty_quoted_field_is_an_empty_key_and_an_empty_field_is_no_key(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(b'k,v\n"",1\n,2\n')
+    assert [row["key"] for row in csv_rows(path)] == [b"", None]
+
+
+def test_keys_stay_the_bytes_that_stand_in_the_file(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"\xef\xbb\xbfk;v\ncaf\xe9;1\nna\xc3\xafve;2\n\x00\xff;3\n")
+    rows = csv_rows(path, {"delimiter": ";"})
+    assert [row["key"] for row in rows] == [b"caf\xe9", "naïve".encode(), b"\x00\xff"]
+
+
+def test_key_of_a_megabyte_comes_through(tmp_path):
+    path = tmp_path / "a.csv"
+    big = b"x" * (1 << 20)
+    path.write_bytes(b"k,v\n" + (big + b",1\n") * 9)
+    rows = csv_rows(path)
+    assert [row["key"] for row in rows] == [big] * 9
+    assert {row["bytes"] for row in rows} == {1 << 20}
+
+
+def test_quote_that_is_never_closed_costs_its_line_and_no_other(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(b'k,v\na,1\n"open,2\nb,3\n')
+    rows = csv_rows(path)
+    assert [(row["line"], row["reason"], row["key"]) for row in rows] == [(2, None, b"a"), (3, "open_quote", None), (4, None, b"b")]
+    assert rows[1]["text"] == '"open,2'
+
+
+def test_bad_rows_say_why_and_show_their_text(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(b'k,at,n\na,2013-01-01T00:00:00Z,5\nb,noon,5\nc,1357016100,-1\nd,,\n"e"x,1,1\n' + b"f" * 500 + b"\n")
+    rows = csv_rows(path, {"time": "at", "size": "n"})
+    assert [(row["line"], row["reason"]) for row in rows] == [
+        (2, None), (3, "bad_time"), (4, "bad_size"), (5, None), (6, "text_behind_quote"), (7, "wrong_columns"),
+    ]  # fmt: skip
+    assert (rows[0]["at_us"], rows[0]["bytes"], rows[3]["at_us"]) == (1356998400000000, 5, None)
+    assert (rows[1]["text"], len(rows[5]["text"])) == ("b,noon,5", 200)
+
+
+def test_compressed_file_reads_as_the_plain_one(tmp_path):
+    content = b"k,v\n" + b"".join(b"key-%d,%d\n" % (number, number) for number in range(5_000))
+    (tmp_path / "a.csv").write_bytes(content)
+    (tmp_path / "b.csv.gz").write_bytes(gzip.compress(content))
+    assert csv_rows(tmp_path / "a.csv", part_bytes=1_000) == csv_rows(tmp_path / "b.csv.gz", part_bytes=1_000)
+
+
+def test_gzip_that_breaks_off_fails_with_its_name(tmp_path):
+    path = tmp_path / "torn.csv.gz"
+    path.write_bytes(gzip.compress(b"k,v\n" + b"a,1\n" * 10_000)[:-20])
+    with pytest.raises(SourceFailed, match=r"torn\.csv\.gz"):
+        list(csv_part({"key": "k"}, ["k", "v"], Part(str(path))))
+
+
+def test_json_line_that_is_no_utf8_is_set_aside_with_its_number(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b'{"k":"a"}\n{"k":"caf\xe9"}\n\n{"k":"b","at":"1970-01-01 00:00:01"}\n')
+    rows = jsonl_rows(path, {"time": "at"})
+    assert [(row["line"], row["reason"], row["key"]) for row in rows] == [(1, None, b"a"), (2, "bad_utf8", None), (4, None, b"b")]
+    assert rows[1]["text"] == '{"k":"caf\\xe9"}'
+    assert rows[2]["at_us"] == 1_000_000
+
+
+def test_parquet_keys_of_any_type_and_times_of_any_unit(tmp_path):
+    at = datetime(2013, 1, 1, tzinfo=UTC)
+    table = pa.table({
+        "text": ["é", None, ""], "raw": [b"\xff", b"", None], "number": pa.array([1, None, 3], pa.uint64()),
+        "coded": pa.array(["a", "b", "a"]).dictionary_encode(),
+        "ns": pa.array([at, None, at], pa.timestamp("ns", "UTC")), "s": pa.array([1357000000, None, 5]), "size": [1, 2, -3],
+    })  # fmt: skip
+    path = tmp_path / "a.parquet"
+    pq.write_table(table, path, row_group_size=2)
+
+    def read(key, **more):
+        return [row for part in parquet_parts([path]) for batch in parquet_part({"key": key} | more, part) for row in batch.to_pylist()]
+
+    assert [row["key"] for row in read("text")] == ["é".encode(), None, b""]
+    assert [row["key"] for row in read("raw")] == [b"\xff", b"", None]
+    assert [row["key"] for row in read("number")] == [b"1", None, b"3"]
+    assert [row["key"] for row in read("coded")] == [b"a", b"b", b"a"]
+    assert [row["at_us"] for row in read("text", time="ns")] == [1356998400000000, None, 1356998400000000]
+    assert [row["at_us"] for row in read("text", time="s")] == [1357000000000000, None, 5000000]
+    sized = read("text", size="size")
+    assert [(row["line"], row["reason"]) for row in sized] == [(1, None), (2, None), (3, "bad_size")]
+
+
+@pytest.mark.parametrize(
+    ("text", "micros"),
+    [
+        ("1357016100", 1357016100_000000), ("1357016100123", 1357016100_123000), ("1357016100123456", 1357016100123456),
+        ("1357016100123456789", 1357016100123456), ("1357016100.25", 1357016100_250000), ("-1", -1_000_000),
+        ("2013-01-01T04:55:00Z", 1357016100_000000), ("2013-01-01 12:55:00+08:00", 1357016100_000000), ("2013-01-01", 1356998400_000000),
+        ("noon", None), ("", None), ("nan", None), ("99999999999999999999999", None),
+    ],
+)  # fmt: skip
+def test_time_in_whatever_unit_it_is_written(text, micros):
+    assert time_us(text) == micros
+    found, is_bad = parse_times(pa.array([text, "1"]))
+    assert found.to_pylist() == [micros, 1_000_000]
+    assert is_bad.tolist() == [micros is None and text != "", False]
+
+
+def test_sizes_are_whole_numbers_of_zero_or_more():
+    found, is_bad = parse_sizes(pa.array(["5", "", None, "-1", "2.0", "2.5", "x", "9" * 30]))
+    assert found.to_pylist() == [5, None, None, None, 2, None, None, None]
+    assert is_bad.tolist() == [False, False, False, True, False, True, True, True]
+
+
+# -- what is refused before anything is read
+
+
+def refused(spec):
+    with pytest.raises(CommandError) as caught:
+        source_check(spec)
+    return caught.value
+
+
+def test_wrong_column_is_refused_at_its_field_with_the_columns_that_are_there(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"user,at\nx,1\n")
+    error = refused({"kind": "csv", "path": str(path), "key": "usr"})
+    assert (error.field, error.reason) == ("source.key", "there is no column usr; the columns are user, at")
+    assert refused({"kind": "csv", "path": str(path), "key": "user", "time": "when"}).field == "source.time"
+    assert refused({"kind": "csv", "path": str(path)}).field == "source.key"
+
+
+def test_file_without_header_has_numbered_columns(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"x,1\ny,2\n")
+    spec = source_check({"kind": "csv", "path": str(path), "key": "1", "header": False})
+    assert [row["key"] for row in csv_rows(path, spec)] == [b"x", b"y"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.csv", b"", "the file is empty"), ("a.csv", b"\xff\xfek\x00", "the text is UTF-16; save it as UTF-8"),
+        ("a.csv", b"\n\n", "the file is empty"), ("a.parquet", b"PAR1 but not", "no Parquet"), ("a.csv.gz", b"\x1f\x8bnot", "cannot be read"),
+    ],
+)  # fmt: skip
+def test_file_that_holds_nothing_readable_is_refused_at_its_path(tmp_path, name, content, said):
+    (tmp_path / name).write_bytes(content)
+    error = refused({"kind": name.split(".")[1], "path": str(tmp_path / name), "key": "k"})
+    assert error.field == "source.path"
+    assert said in error.reason
+
+
+def test_path_that_is_not_there_is_refused(tmp_path):
+    assert refused({"kind": "csv", "path": str(tmp_path / "no.csv"), "key": "k"}).reason == "there is no such file"
+
+
+def test_folder_with_mixed_files_reads_those_of_its_kind_and_one_without_says_so(tmp_path):
+    (tmp_path / "b.csv").write_bytes(b"k\n1\n")
+    (tmp_path / "a.csv").write_bytes(b"k\n2\n")
+    (tmp_path / "empty.csv").write_bytes(b"")
+    (tmp_path / "_SUCCESS").write_bytes(b"")
+    (tmp_path / "notes.md").write_bytes(b"# notes")
+    spec = source_check({"kind": "csv", "path": str(tmp_path), "key": "k"})
+    assert source_preview(spec)["rows"] == [["2"]]
+    error = refused({"kind": "parquet", "path": str(tmp_path), "key": "k"})
+    assert (error.field, "no parquet file" in error.reason) == ("source.path", True)
+
+
+def test_made_up_source_says_what_it_cannot_do():
+    assert refused({"kind": "zipf", "keys": 2_000_000, "records": 10}).field == "source.keys"
+    assert refused({"kind": "zipf", "keys": 10, "records": 10, "exponent": 9}).field == "source.exponent"
+    assert refused({"kind": "uniform", "keys": 10}).field == "source.records"
+    assert refused({"kind": "flights", "key": "tail"}).field == "source.key"
+    assert refused({"kind": "lab", "records": 5}).field == "source.scenario"
+    assert refused({"kind": "lab", "records": 5, "scenario": {"workload": {"kind": "odd"}}}).field == "source.kind"
+    assert refused({"kind": "cvs"}).field == "source.kind"
+    assert refused([]).field == "source"
+    assert refused({"kind": "zipf", "keys": 10, "records": 10, "colour": 1}).field == "source.colour"
+
+
+def test_preview_shows_columns_types_rows_and_how_many_are_bad(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"user,at,n\nx,2013-01-01,1\nbroken\n\xe9,2013-01-02,\n")
+    assert source_preview({"kind": "csv", "path": str(path)}) == {
+        "columns": [{"name": "user", "type": "text"}, {"name": "at", "type": "time"}, {"name": "n", "type": "number"}],
+        "rows": [["x", "2013-01-01", "1"], ["\\xe9", "2013-01-02", None]], "bad": 1, "bytes": path.stat().st_size,
+    }  # fmt: skip
+
+
+def test_preview_of_json_lines_and_parquet(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b'{"user":"x","n":1}\n{"user":null,"tags":["a"]}\nnonsense\n')
+    shown = source_preview({"kind": "jsonl", "path": str(path)})
+    assert ([column["name"] for column in shown["columns"]], shown["rows"], shown["bad"]) == (
+        ["user", "n", "tags"], [["x", "1", None], [None, None, '["a"]']], 1,
+    )  # fmt: skip
+    pq.write_table(pa.table({"user": ["x"], "n": [1]}), tmp_path / "a.parquet")
+    shown = source_preview({"kind": "parquet", "path": str(tmp_path / "a.parquet")})
+    assert (shown["columns"], shown["rows"]) == ([{"name": "user", "type": "string"}, {"name": "n", "type": "int64"}], [["x", "1"]])
+
+
