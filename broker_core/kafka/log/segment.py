@@ -309,22 +309,19 @@ class Segment:
         Returns where the walk ended, and whether nothing was refused.
         """
         self._reset_indexes()
-        end = row_position = 0
-        is_whole = True
+        end, is_whole = 0, True
         try:
             for position, batch in self.batches():
                 look_at(batch)
                 header = batch.header
                 if header.max_timestamp > self.max_timestamp:
                     self.max_timestamp, self.offset_of_max_timestamp = header.max_timestamp, header.last_offset
-                if position - row_position > self._index_interval_bytes:
-                    self.offset_index.append(header.last_offset, position)
-                    self.time_index.maybe_append(self.max_timestamp, self.offset_of_max_timestamp)
-                    row_position = position
+                # Under other settings than it was written with a segment may be too long for its indexes: they end early.
+                if position > self._row_behind and not self.is_index_full:
+                    self._add_rows(header.last_offset, position)
                 end = position + len(batch.data)
         except (LogError, InvariantError):
             is_whole = False
-        self._row_behind = row_position + self._index_interval_bytes
         return end, is_whole
 
     def _add_rows(self, largest_offset: int, position: int) -> None:
@@ -380,13 +377,14 @@ class Segment:
         self.time_index.file.truncate(0)
         self._open_indexes()
         self.max_timestamp, self.offset_of_max_timestamp = -1, self.base_offset
+        self._row_behind = self._index_interval_bytes
 
     def _open_indexes(self) -> None:
         bytes_max = self.settings.segment_index_bytes
         names = [file_name(self.base_offset, suffix) + self.stage for suffix in (INDEX, TIME_INDEX)]
         self.offset_index = OffsetIndex(self.folder.open(names[0]), self.base_offset, bytes_max)
         self.time_index = TimeIndex(self.folder.open(names[1]), self.base_offset, bytes_max)
-        # A full index ends the segment, whatever its size.
+        # No append fits beside a full index, whatever the segment's size.
         self._bytes_max = -1 if self.offset_index.is_full or self.time_index.is_full else self.settings.segment_bytes
 
 

@@ -97,6 +97,19 @@ def test_each_index_file_lost_or_damaged(damage: Callable[[MemoryFolder, str], N
         assert is_sound(again), name
 
 
+def test_a_segment_too_long_for_its_indexes_keeps_its_records() -> None:
+    """segment.index.bytes was made smaller since: the indexes end early, the log does not."""
+    folder = new_folder()
+    log = PartitionLog.open(folder, LogSettings(index_interval_bytes=150), now_ms=NOW)
+    fill(log, 60)
+    expected = rows(log)
+    log.flush(NOW)
+    again = PartitionLog.open(folder.after_crash(), LogSettings(index_interval_bytes=150, segment_index_bytes=48), now_ms=NOW)
+    assert rows(again) == expected
+    assert again.active.is_index_full
+    assert is_sound(again) and len(again.segments) == 2
+
+
 def test_a_flipped_bit_in_an_index_misleads_nobody() -> None:
     folder = new_folder()
     log = PartitionLog.open(folder, LogSettings(index_interval_bytes=150), now_ms=NOW)
