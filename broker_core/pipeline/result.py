@@ -56,7 +56,7 @@ def table_schemas(strategy_ids: Sequence[str]) -> Mapping[str, Any]:
         "lag": [("strategy", texts), ("step", pa.int32()), ("second", number), ("records", whole)],
         "hot_keys": [("key", texts), ("key_hex", texts), ("key_bytes", whole), ("records", whole), ("error", whole), ("share", number),
                      *((OWNER + name, texts) for name in strategy_ids)],
-        "bad_rows": [("line", whole), ("reason", texts), ("text", texts)],
+        "bad_rows": [("line", whole), ("reason", texts), ("text", texts), ("file", texts)],
     }  # fmt: skip
     return MappingProxyType({name: pa.schema(columns, metadata=_METADATA) for name, columns in fields.items()})
 

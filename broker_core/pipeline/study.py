@@ -179,7 +179,7 @@ def _bad_rows(bad: "DataFrame | None") -> tuple[int, list[Json]]:
         return 0, []
     kept = bad.limit(BAD_ROWS_KEPT + 1).collect()
     count = len(kept) if len(kept) <= BAD_ROWS_KEPT else bad.count()
-    return count, [{"line": row.line, "reason": row.reason, "text": row.text} for row in kept[:BAD_ROWS_KEPT]]
+    return count, [row.asDict() for row in kept[:BAD_ROWS_KEPT]]
 
 
 def _times(records: "DataFrame", source: Json) -> tuple[int | None, int | None]:

@@ -37,7 +37,11 @@ def explained(is_cancelled: IsCancelled) -> Iterator[None]:
 
 
 def _failure(error: Exception) -> StudyFailed | Exception:
+    from broker_core.pipeline.sources import source_failure
+
     text = str(error)
+    if said := source_failure(error):
+        return StudyFailed("the source cannot be read: {reason}", reason=said)
     if (isinstance(error, OSError) and error.errno == errno.ENOSPC) or "No space left on device" in text:
         return StudyFailed("the disk is full: free some space, then run the study again")
     if "OutOfMemoryError" in text or "Cannot allocate memory" in text or isinstance(error, MemoryError):

@@ -1,0 +1,193 @@
+"""`python manage.py study FILE --key COLUMN --out DIR`: which strategy serves these messages. docs/analyze/study.md shows what it prints.
+
+FILE is a CSV, JSON lines or Parquet file, a folder of them, a Kafka log folder, or the word `flights`. Progress goes to the error stream,
+the ranking to the output. What cannot be is said in one sentence, with exit code 2.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+import time
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from django.utils.translation import get_language
+
+from broker_core.errors import CommandError as Refused
+from broker_core.pipeline.java import SparkUnavailable
+from broker_core.pipeline.recommend import rank
+from broker_core.pipeline.result import result_json
+from broker_core.pipeline.strategies import strategies_default
+from broker_core.pipeline.study_errors import StudyCancelled, StudyFailed
+from broker_core.pipeline.study_request import study_check
+from dashboard.sentences import catalogue
+from dashboard.study_presentation import ranking_rows
+
+WRONG_INPUT, FAILED, INTERRUPTED = 2, 1, 130
+KINDS = {".csv": "csv", ".tsv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".parquet": "parquet", ".log": "kafka_log"}
+COLUMNS = ("place", "strategy", "score", "skew", "churn", "pause", "order", "why")
+MEMBERS_HELP = (
+    'who comes and goes: "4 + + -c2 c3x +c3" (4 at the start, two join, c2 leaves, c3 crashes and comes back), "2..64", "rolling 8", '
+    '"storm 16 8", or a history as JSON'
+)
+# What a word of --members does, by its look: +  +c5  -c2  c3x
+_CHANGE = re.compile(r"(?P<join>\+)(?P<joiner>[\w.-]*)|[-−](?P<leaver>[\w.-]+)|(?P<crashed>[\w.-]+)[x×]")
+
+
+class Command(BaseCommand):
+    help = "Study a workload: which strategy serves it, what every change of the membership would cost."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", help="a CSV, JSON lines or Parquet file or folder, a Kafka log folder, or: flights")
+        parser.add_argument("--out", type=Path, required=True, help="the folder for the result, made if missing")
+        parser.add_argument("--kind", choices=sorted(set(KINDS.values())), help="what FILE is, where its name does not tell")
+        parser.add_argument("--key", metavar="COLUMN", help="the column with the key (of the flights: tail_number, carrier, route, origin)")
+        for column in ("time", "size", "payload"):
+            parser.add_argument(f"--{column}", metavar="COLUMN", help=f"the column with the {column}")
+        parser.add_argument("--delimiter", metavar="CHARACTER", help="between the columns of a CSV file (default: a comma, of .tsv a tab)")
+        parser.add_argument("--strategies", nargs="+", metavar="ID", help='as "kafka.range:partitions=24"; default: every original\'s')
+        parser.add_argument("--members", default="4 + + + +", metavar="HISTORY", help=MEMBERS_HELP)
+        parser.add_argument("--rate", type=int, metavar="N", help="records a second that arrive in the timed runs")
+        parser.add_argument("--consumer-rate", type=int, metavar="N", help="records a second that one consumer takes")
+        parser.add_argument("--weights", metavar="NAME=N,...", help="what matters: skew=30,churn=30,pause=20,order=20")
+        parser.add_argument("--name", help="what the study is called")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            request = study_check(_request(options))
+            result = self._run(request, options["out"])
+        except Refused as error:
+            raise CommandError(str(error), returncode=WRONG_INPUT) from None
+        except SparkUnavailable as error:
+            raise CommandError(str(error), returncode=FAILED) from None
+        except StudyFailed as error:
+            raise CommandError(error.reason, returncode=FAILED) from None
+        except (StudyCancelled, KeyboardInterrupt):
+            raise CommandError("cancelled; no result was written", returncode=INTERRUPTED) from None
+        self._print(result, request)
+        self.stdout.write(f"\nThe tables are in {options['out']}")
+
+    def _run(self, request: dict[str, Any], out: Path) -> dict[str, Any]:
+        # Only now: what is wrong with the input is said before Spark is loaded.
+        from broker_core.pipeline.session import spark_open, spark_stop
+        from broker_core.pipeline.study import study_run
+
+        with tempfile.TemporaryDirectory(prefix="highwater-study-") as work_dir:
+            spark = spark_open(
+                work_dir=Path(work_dir), master=settings.SPARK_MASTER, remote=settings.SPARK_REMOTE or None,
+                driver_memory=settings.SPARK_DRIVER_MEMORY, java_configured=os.environ.get("JAVA_HOME"), path=os.environ.get("PATH"),
+            )  # fmt: skip
+            try:
+                study_run(spark, request, out, _Progress(self), lambda: False)
+            finally:
+                spark_stop(spark)
+        return result_json(out)
+
+    def _print(self, result: dict[str, Any], request: dict[str, Any]) -> None:
+        words = catalogue("analyze")
+        rows = ranking_rows(result, rank(result, request["weights"]), words.get(get_language() or "en", words["en"]))
+        table = [COLUMNS, *([row["place"], f"{row['model']} {row['name']}", *(row[name] for name in COLUMNS[2:])] for row in rows)]
+        widths = [max(len(line[place]) for line in table) for place in range(len(COLUMNS))]
+        for line in table:
+            self.stdout.write("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+
+
+class _Progress:
+    """One line a stage, and one a second within it."""
+
+    def __init__(self, command: BaseCommand) -> None:
+        self.command, self.began, self.last = command, time.monotonic(), ("", 0.0)
+
+    def __call__(self, progress: dict[str, Any]) -> None:
+        now = time.monotonic()
+        if progress["stage"] != self.last[0] or now - self.last[1] >= 1:
+            self.last = progress["stage"], now
+            part = f" {progress['done']} of {progress['total']}" if progress["total"] > 1 else ""
+            rows = f", {progress['rows']:,} records" if progress["rows"] else ""
+            self.command.stderr.write(f"{now - self.began:6.1f} s  {progress['stage']}{part}{rows}")
+
+
+def _request(options: dict[str, Any]) -> dict[str, Any]:
+    """The study that the command line asks for; what is left out takes the pipeline's defaults."""
+    service = {"rate": options["rate"], "consumer_rate": options["consumer_rate"]}
+    wanted = {
+        "name": options["name"], "source": _source(options), "strategies": options["strategies"] or [s.id for s in strategies_default()],
+        "history": _history(options["members"]), "service": {name: value for name, value in service.items() if value is not None},
+        "weights": _weights(options["weights"]),
+    }  # fmt: skip
+    return {name: value for name, value in wanted.items() if value is not None}
+
+
+def _source(options: dict[str, Any]) -> dict[str, Any]:
+    path = Path(options["file"])
+    if options["file"] == "flights" and not path.exists():
+        return {"kind": "flights", "key": options["key"] or "tail_number"}
+    kind = options["kind"] or _kind_of(path)
+    if kind == "kafka_log":
+        return {"kind": kind, "path": str(path)}
+    if not options["key"]:
+        raise Refused("--key", "name the column with the key")
+    source = {"kind": kind, "path": str(path)} | {name: options[name] for name in ("key", "time", "size", "payload") if options[name]}
+    if kind == "csv":
+        source["delimiter"] = options["delimiter"] or ("\t" if path.suffix == ".tsv" else ",")
+    return source
+
+
+def _kind_of(path: Path) -> str:
+    """By the name of the file, or of the first file in the folder that has a known one."""
+    inside = sorted(path.rglob("*")) if path.is_dir() else [path]
+    kind = next((KINDS[file.suffix] for file in inside if file.suffix in KINDS), None)
+    if kind is None:
+        if not path.exists():
+            raise Refused("FILE", "{path} is not there", path=path)
+        raise Refused("FILE", "say what {path} is: --kind", path=path)
+    return kind
+
+
+def _history(text: str) -> Any:
+    text = text.strip()
+    if text.startswith("{"):
+        try:
+            return json.loads(text)
+        except ValueError:
+            raise Refused("--members", "is no JSON") from None
+    if scale := re.fullmatch(r"(\d+)\s*\.\.\s*(\d+)", text):
+        return {"kind": "autoscale", "from": int(scale[1]), "to": int(scale[2])}
+    if rolling := re.fullmatch(r"rolling\s+(\d+)", text):
+        return {"kind": "rolling_restart", "consumers": int(rolling[1])}
+    if storm := re.fullmatch(r"storm\s+(\d+)\s+(\d+)", text):
+        return {"kind": "crash_storm", "consumers": int(storm[1]), "crashes": int(storm[2])}
+    start, *words = text.split() or [""]
+    if not start.isdecimal():
+        raise Refused("--members", "must be like {example}", example='"4 + + -c2", "2..64", "rolling 8" or "storm 16 8"')
+    return {"kind": "given", "start": int(start), "changes": _changes(words)}
+
+
+def _changes(words: list[str]) -> list[dict[str, Any]]:
+    changes: list[dict[str, Any]] = []
+    down: set[str] = set()
+    for word in words:
+        match = _CHANGE.fullmatch(word)
+        if match is None:
+            raise Refused("--members", "{word} is no change: + or +name joins, -name leaves, namex crashes", word=word)
+        name = match["joiner"] or match["leaver"] or match["crashed"]
+        if match["join"]:
+            kind = "rejoin" if name in down else "join"
+        else:
+            kind = "leave" if match["leaver"] else "crash"
+        down = down | {name} if kind == "crash" else down - {name}
+        changes.append({"kind": kind, "consumer": name or None})
+    return changes
+
+
+def _weights(text: str | None) -> dict[str, Any] | None:
+    if text is None:
+        return None
+    pairs = [part.partition("=") for part in text.split(",")]
+    return {name.strip(): int(value) if value.strip().isdecimal() else value for name, _, value in pairs}

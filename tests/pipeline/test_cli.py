@@ -1,0 +1,80 @@
+"""`manage.py study`: a file in, a ranking and a folder of tables out; wrong input is one sentence and exit code 2."""
+
+import io
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from broker_core.pipeline import session
+from broker_core.pipeline.result import TABLES, result_json
+from dashboard.management.commands.study import _history, _request
+
+
+def study(*arguments, **options):
+    out, err = io.StringIO(), io.StringIO()
+    call_command("study", *arguments, stdout=out, stderr=err, **options)
+    return out.getvalue(), err.getvalue()
+
+
+@pytest.fixture
+def orders(tmp_path):
+    path = tmp_path / "orders.jsonl"
+    path.write_text("".join(f'{{"customer": "c-{number % 17}"}}\n' for number in range(200)))
+    return path
+
+
+def test_the_command_prints_the_ranking_and_writes_the_tables(spark, orders, tmp_path, monkeypatch):
+    monkeypatch.setattr(session, "spark_open", lambda **_: spark)
+    monkeypatch.setattr(session, "spark_stop", lambda _: None)
+    out, err = study(
+        str(orders), "--key", "customer", "--out", str(tmp_path / "out"), "--strategies", "kafka.range", "kafka.sticky", "--members", "2 + c1x +c1",
+        "--weights", "skew=10,churn=60", "--name", "orders in May",
+    )  # fmt: skip
+    lines = out.splitlines()
+    assert lines[0].split() == ["place", "strategy", "score", "skew", "churn", "pause", "order", "why"]
+    assert {line.split()[2].rstrip(",") for line in lines[1:3]} == {"Range", "Sticky"} and lines[1].startswith("1 ")
+    told = result_json(tmp_path / "out")
+    assert told["name"] == "orders in May" and told["workload"]["records"] == 200 and told["workload"]["keys"] == 17
+    assert [step["label"] for step in told["steps"]] == ["2", "+c3", "c1×", "+c1"]
+    assert all((tmp_path / "out" / f"{name}.parquet").exists() for name in TABLES)
+    assert "routing" in err and "lab 0 of 8" in err
+
+
+@pytest.mark.parametrize(("arguments", "words"), [
+    (("--key", "custmer"), "there is no column custmer; the columns are customer"),
+    ((), "name the column with the key"),
+    (("--key", "customer", "--strategies", "kafka.sorcery"), "strategies.0: must be one of"),
+    (("--key", "customer", "--members", "many"), "--members: must be like"),
+    (("--key", "customer", "--members", "4 c9x"), "there is no consumer c9"),
+    (("--key", "customer", "--members", "4 ?"), "? is no change"),
+    (("--key", "customer", "--members", "{"), "is no JSON"),
+    (("--key", "customer", "--weights", "skew=lots"), "weights.skew: must be a whole number"),
+    (("--key", "customer", "--rate", "0"), "service.rate"),
+])  # fmt: skip
+def test_wrong_input_is_a_sentence_and_exit_code_2(orders, tmp_path, arguments, words):
+    with pytest.raises(CommandError) as refused:
+        study(str(orders), "--out", str(tmp_path / "out"), *arguments)
+    assert words in str(refused.value) and refused.value.returncode == 2
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_file_that_is_not_there_or_has_no_known_name(tmp_path):
+    for name, words in (("gone.csv", "there is no such file"), ("gone", "is not there"), ("", "say what")):
+        with pytest.raises(CommandError) as refused:
+            study(str(tmp_path / name), "--key", "k", "--out", str(tmp_path / "out"))
+        assert words in str(refused.value) and refused.value.returncode == 2
+
+
+def test_histories_are_written_in_few_words():
+    assert _history("2..64") == {"kind": "autoscale", "from": 2, "to": 64}
+    assert _history("rolling 8") == {"kind": "rolling_restart", "consumers": 8}
+    assert _history("storm 16 8") == {"kind": "crash_storm", "consumers": 16, "crashes": 8}
+    changes = _history("4 + +blue -c2 c3x +c3 c1×")["changes"]
+    assert [(change["kind"], change["consumer"]) for change in changes] == [
+        ("join", None), ("join", "blue"), ("leave", "c2"), ("crash", "c3"), ("rejoin", "c3"), ("crash", "c1"),
+    ]  # fmt: skip
+
+
+def test_the_flights_need_no_file():
+    defaults = dict.fromkeys(("name", "kind", "key", "time", "size", "payload", "delimiter", "strategies", "rate", "consumer_rate", "weights"))
+    assert _request(defaults | {"file": "flights", "members": "4"})["source"] == {"kind": "flights", "key": "tail_number"}

@@ -1,0 +1,188 @@
+"""A study from the file to the result: what it counts, and that it appears whole or not at all."""
+
+import csv
+import errno
+import json
+
+import pyarrow.parquet as pq
+import pytest
+
+from broker_core.errors import CommandError
+from broker_core.lab.scenario import scenario_from_json
+from broker_core.pipeline import result as results
+from broker_core.pipeline import study as studies
+from broker_core.pipeline.measures import step_columns, total_columns
+from broker_core.pipeline.recommend import rank
+from broker_core.pipeline.study import StudyCancelled, StudyFailed, study_check, study_run
+from broker_core.pipeline.study_errors import explained
+
+STRATEGIES = ["pulsar.auto_split", "kafka.cooperative-sticky:partitions=6", "rabbitmq.queue:prefetch=3"]
+HISTORY = {"kind": "given", "start": 3, "changes": [{"kind": "join"}, {"kind": "crash", "consumer": "c2"}]}
+KEYS = [*["hot"] * 40, *["warm"] * 20, *[f"key-{number}" for number in range(60)]]
+
+
+@pytest.fixture(scope="module")
+def orders(tmp_path_factory):
+    """122 good rows and a broken one."""
+    path = tmp_path_factory.mktemp("orders") / "orders.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["n", "customer", "note"])
+        for number, key in enumerate([*KEYS, "naïve", "键"]):
+            writer.writerow([number, key, "x" * 10])
+        file.write("7\n")
+    return path
+
+
+def request(path, **changes):
+    source = {"kind": "csv", "path": str(path), "key": "customer", "payload": "note"}
+    return study_check({"name": "orders", "source": source, "strategies": STRATEGIES, "history": HISTORY} | changes)
+
+
+@pytest.fixture(scope="module")
+def finished(spark, orders, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("study") / "result"
+    said = []
+    study_run(spark, request(orders), folder, said.append, lambda: False)
+    return folder, said
+
+
+def test_a_study_tells_its_progress_stage_by_stage(finished):
+    _, said = finished
+    stages = list(dict.fromkeys(progress["stage"] for progress in said))
+    assert stages == ["reading", "grouping", "routing", "lab", "writing"]
+    lab = [progress["done"] for progress in said if progress["stage"] == "lab"]
+    assert lab == list(range(len(STRATEGIES) * 3)) + [9] and said[-1]["rows"] == 122
+
+
+def test_the_result_says_all_that_its_readers_expect(finished):
+    folder, _ = finished
+    told = results.result_json(folder)
+    assert json.loads(json.dumps(told)) == told
+    assert told["workload"]["keys_exact"]
+    assert (told["workload"]["records"], told["workload"]["keys"], told["workload"]["bad_rows"]) == (122, 64, 1)
+    assert [step["label"] for step in told["steps"]] == ["3", "+c4", "c2×"]
+    for strategy in told["strategies"]:
+        assert set(strategy["totals"]) == set(total_columns())
+        assert strategy["config"]
+        for step in strategy["steps"]:
+            assert set(step) == {"step", "consumers", "lag", *step_columns()}
+            assert sum(share["records"] for share in step["consumers"].values()) <= 122
+            assert step["lag"][0][0] == 0 and len(step["lag"]) <= 60
+    kafka = told["strategies"][1]
+    assert kafka["steps"][1]["keys_total"] == 64 and kafka["steps"][1]["partitions_total"] == 6
+    assert kafka["totals"]["churn"] == pytest.approx(sum(step["keys_moved_share"] for step in kafka["steps"][1:]))
+    assert kafka["totals"]["pause_partition_s"] > 0
+    queue = told["strategies"][2]
+    assert queue["totals"]["churn"] is None and queue["totals"]["pause_partition_s"] is None and queue["totals"]["skew"] == pytest.approx(1, abs=0.03)
+    assert told["churn_least"] == pytest.approx(1 / 4 + 1 / 4)
+    assert [entry["id"] for entry in rank(told)] and {entry["id"] for entry in rank(told)} == set(STRATEGIES)
+
+
+def test_the_hottest_keys_come_with_their_owners(finished):
+    told = results.result_json(finished[0])
+    first, second = told["hot_keys"][:2]
+    assert (first["key"], first["records"], first["error"], first["key_hex"]) == ("hot", 40, 0, b"hot".hex())
+    assert (second["key"], second["records"]) == ("warm", 20) and first["share"] == pytest.approx(40 / 122)
+    assert set(first["owners"]) == set(STRATEGIES) and first["owners"][STRATEGIES[2]] is None
+    assert first["owners"][STRATEGIES[0]] in told["steps"][-1]["members"]
+    assert {"naïve", "键"} & {entry["key"] for entry in told["hot_keys"]} or len(told["hot_keys"]) == 20
+
+
+def test_tables_are_parquet_with_a_version_and_bad_rows_keep_their_line(finished):
+    folder, _ = finished
+    for name in results.TABLES:
+        table = pq.read_table(folder / f"{name}.parquet")
+        assert table.schema.metadata[b"highwater.study"] == b"1"
+    consumers = pq.read_table(folder / "consumers.parquet").to_pylist()
+    assert len({(row["strategy"], row["step"], row["consumer"]) for row in consumers}) == len(consumers)
+    bad = pq.read_table(folder / "bad_rows.parquet").to_pylist()
+    assert len(bad) == 1 and bad[0]["line"] == 124 and bad[0]["text"].startswith("7")
+    assert sorted(path.name for path in folder.iterdir()) == sorted([*(f"{name}.parquet" for name in results.TABLES), "sample.json", "study.json"])
+
+
+def test_the_sample_opens_as_a_lab(finished):
+    folder, _ = finished
+    sample = json.loads((folder / results.SAMPLE).read_text())
+    scenario = scenario_from_json({"workload": sample})
+    assert scenario.workload == sample and ["hot", 40] in sample["keys"] and len(sample["keys"]) == 64
+
+
+def test_a_cancelled_study_leaves_nothing_and_an_earlier_result_unharmed(spark, orders, finished, tmp_path):
+    asked = []
+
+    def after_grouping():
+        asked.append(1)
+        return len(asked) > 2
+
+    with pytest.raises(StudyCancelled):
+        study_run(spark, request(orders), tmp_path, lambda progress: None, after_grouping)
+    assert list(tmp_path.iterdir()) == []
+    before = results.manifest_json(finished[0])
+    with pytest.raises(StudyCancelled):
+        study_run(spark, request(orders), finished[0], lambda progress: None, lambda: True)
+    assert results.manifest_json(finished[0]) == before
+
+
+def test_a_full_disk_is_told_and_no_half_result_stays(spark, orders, tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(studies.result, "write_result", full)
+    with pytest.raises(StudyFailed, match="the disk is full"):
+        study_run(spark, request(orders, strategies=STRATEGIES[2:]), tmp_path, lambda progress: None, lambda: False)
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(results.ResultMissing):
+        results.result_json(tmp_path)
+
+
+def test_an_empty_file_is_a_study_without_figures(spark, tmp_path):
+    path = tmp_path / "empty.csv"
+    path.write_text("customer,note\n")
+    study_run(spark, request(path), tmp_path / "out", lambda progress: None, lambda: False)
+    told = results.result_json(tmp_path / "out")
+    assert told["workload"]["records"] == told["workload"]["keys"] == 0 and told["hot_keys"] == []
+    assert all(strategy["totals"]["skew"] is None for strategy in told["strategies"][:2])
+    assert len(rank(told)) == 3
+
+
+def test_what_spark_throws_becomes_a_sentence():
+    class Py4JNetworkError(Exception):
+        __module__ = "py4j.protocol"
+
+    said = [
+        (Py4JNetworkError("Answer from Java side is empty"), "Spark was lost"),
+        (ConnectionRefusedError(), "Spark was lost"),
+        (Py4JNetworkError("java.lang.OutOfMemoryError: Java heap space"), "out of memory"),
+        (Py4JNetworkError("task failed: No space left on device"), "the disk is full"),
+        (Py4JNetworkError("strange\nmore"), "Spark could not do it: strange"),
+        (PermissionError(13, "Permission denied"), "Permission denied"),
+    ]
+    for error, text in said:
+        with pytest.raises(StudyFailed, match=text), explained(lambda: False):
+            raise error
+        with pytest.raises(StudyCancelled), explained(lambda: True):
+            raise error
+    with pytest.raises(ZeroDivisionError), explained(lambda: False):
+        raise ZeroDivisionError  # ours: it is not dressed up as somebody else's
+
+
+@pytest.mark.parametrize(("change", "field"), [
+    ({"name": ""}, "name"),
+    ({"strategies": []}, "strategies"),
+    ({"strategies": ["kafka.range", "kafka.sorcery"]}, "strategies.1"),
+    ({"history": {"kind": "autoscale", "from": 1, "to": 512}, "strategies": [f"kafka.range:partitions={n}" for n in range(1, 9)]}, "history"),
+    ({"service": {"rate": 0}}, "service.rate"),
+    ({"weights": {"skew": -1}}, "weights.skew"),
+    ({"seed": "x"}, "seed"),
+    ({"colour": 1}, "colour"),
+])  # fmt: skip
+def test_a_request_that_cannot_be_is_refused_at_its_field(orders, change, field):
+    with pytest.raises(CommandError) as refused:
+        request(orders, **change)
+    assert refused.value.field == field
+
+
+def test_a_checked_request_stays_as_it_is(orders):
+    checked = request(orders)
+    assert study_check(checked) == checked and study_check(json.loads(json.dumps(checked))) == checked
