@@ -30,6 +30,7 @@ from dashboard.models import Lab, StoredCommand
 BLOCK = 16
 """Partitions that are written together: a folder of a thousand would hold more files open than a process may."""
 REQUEST, STATE, WATCHED = "request.json", "state.json", "watched"
+WANTED = ".wanted"
 LOCK, BEAT, ASKED = ".writer.lock", ".writer.beat", ".writer.asked"
 FORMAT = 1
 """Part of a folder's name; a change in what is written makes new folders."""
@@ -71,7 +72,7 @@ def clean_of(lab_id: str, query: Query) -> Json | None:
     """What the worker last worked out about compacting the partition; None while it has not. Raises as source_of."""
     asked = asked_for(lab_id, query)
     folder = wish(asked)
-    (folder / f"clean-{asked.partition}.wanted").touch()
+    (folder / f"clean-{asked.partition}{WANTED}").touch()
     try:
         answer: Json = json.loads((folder / f"clean-{asked.partition}.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -81,7 +82,7 @@ def clean_of(lab_id: str, query: Query) -> Json | None:
 
 def cleans_wanted(folder: Path, since_s: float) -> Iterator[int]:
     """The partitions whose compaction somebody has asked about since then."""
-    for mark in folder.glob("clean-*.wanted"):
+    for mark in folder.glob(f"clean-*{WANTED}"):
         if mark.stat().st_mtime > since_s:
             yield int(mark.stem.removeprefix("clean-"))
 

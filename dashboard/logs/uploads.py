@@ -40,8 +40,8 @@ def too_large() -> Refused:
 class IncomingFile(UploadedFile):
     """A file that has come in, under a name of its own."""
 
-    def __init__(self, path: Path, name: str, size: int) -> None:
-        super().__init__(None, name, None, size)
+    def __init__(self, path: Path, file: IO[bytes], name: str, size: int) -> None:
+        super().__init__(file, name, None, size)
         self.path = path
 
 
@@ -86,7 +86,7 @@ class UploadHandler(FileUploadHandler):
     def file_complete(self, file_size: int) -> IncomingFile:
         assert self._file is not None
         self._file.close()
-        return IncomingFile(self._path, self.file_name or "", self._size)
+        return IncomingFile(self._path, self._file, self.file_name or "", self._size)
 
     def discard(self) -> None:
         """Leave nothing behind of what was not accepted."""

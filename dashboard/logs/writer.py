@@ -24,7 +24,7 @@ from broker_core.lab.kafka_log.cleaning import clean_json
 from broker_core.lab.kafka_log.derived_folder import DerivedFolder
 from broker_core.lab.kafka_log.lane import LaneLog
 from broker_core.lab.kafka_log.settings import LaneSettings
-from dashboard.logs.labs import BEAT, LOCK, REQUEST, STATE, WATCHED, cleans_wanted, lane_parts, state_of, table_of
+from dashboard.logs.labs import BEAT, LOCK, REQUEST, STATE, WANTED, WATCHED, cleans_wanted, lane_parts, state_of, table_of
 from dashboard.logs.places import labs_dir, write_json
 from dashboard.models import StoredView
 
@@ -203,12 +203,12 @@ def _boot() -> str:
 
 
 def _empty(folder: Path) -> None:
-    """Remove what was written; the description stays, so that it can be begun anew."""
+    """Remove what was written; the description and what people asked for stay, so that it can be begun anew."""
     (folder / STATE).unlink(missing_ok=True)
     for entry in folder.iterdir():
         if entry.is_dir():
             shutil.rmtree(entry, ignore_errors=True)
-        elif entry.name not in (REQUEST, WATCHED):
+        elif entry.name not in (REQUEST, WATCHED) and entry.suffix != WANTED:
             entry.unlink(missing_ok=True)
 
 

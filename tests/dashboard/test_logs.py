@@ -103,7 +103,7 @@ def test_compaction_is_worked_out_by_the_worker(lab: Lab, monkeypatch: pytest.Mo
     assert ask(lab, "clean/", partition=1).json() == {"log": None, "reason": "preparing"}
     write(LogWriter())
     answer = ask(lab, "clean/", partition=1).json()
-    assert answer["log"] == {"topic": "flights-latest", "partition": 1}
+    assert answer["log"] == {"topic": "flights-latest", "partition": 1}, answer
     assert 0 < answer["records_after"] <= answer["records_before"] and len(answer["before"]) <= 64
     table = ask(lab, topic="flights-latest", partition=1).json()
     assert table["cleanup_policy"] == "compact" and table["committed"] is None
