@@ -172,7 +172,7 @@ def _sizes(folder: Path) -> list[Figure]:
 
 
 def _compaction(path: Path) -> list[Figure]:
-    """Each key twice: half the records are superseded."""
+    """Each key twice: half the records are superseded. The first attempt may compile the cleaner's loops, the others do not."""
     best = 0.0
     for attempt in range(3):
         log = _open(path / str(attempt), LogSettings(segment_bytes=8 * MIB, cleanup_delete=False))

@@ -1,6 +1,6 @@
 """The cleaner's inner loops, compiled: a step for every record of the log, twice, is too much for an interpreter.
 
-    scan_records    where each record of a batch and its key lie        the way through them, for each length is known only when read
+    scan_records    where each record of a batch and its key lie        each length is known only when it is read
     md5_digests     the MD5 of each key                                 RFC 1321; the map's own hash is fixed by the original
     map_put, _get   the slots of an offset map                          probe by probe, as offset_map.py describes them
 

@@ -30,9 +30,7 @@ class InvalidRecord(LogError):
 
 
 class CodecFailed(LogError):
-    """A compressed stream that its codec cannot read (the original's plain KafkaException, UNKNOWN_SERVER_ERROR)."""
-
-    code = -1
+    """UNKNOWN_SERVER_ERROR: a compressed stream that its codec cannot read (the original's plain KafkaException)."""
 
 
 class UnknownCodec(LogError):

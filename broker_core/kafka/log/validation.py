@@ -24,16 +24,18 @@ def validated(batch: RecordBatch, settings: LogSettings, now_ms: int) -> RecordB
     Single records are read only where a rule is about them: keys in a compacted topic, limits on times.
     Raises RecordTooLarge, CorruptRecord, InvalidRecord, InvalidTimestamp, and what reading the records raises.
     """
-    (_, _, _, _, _, attributes, last_offset_delta, _, _, producer_id, _, base_sequence, record_count), data = batch
+    header, data = batch
     if len(data) > settings.message_bytes_max:
         raise RecordTooLarge(f"{len(data)} bytes; the topic takes {settings.message_bytes_max}")
     batch.ensure_valid()
-    if record_count <= 0 or last_offset_delta + 1 != record_count:
-        raise InvalidRecord(f"{record_count} records over {last_offset_delta + 1} offsets")
+    offsets = header.last_offset_delta + 1
+    if header.record_count <= 0 or offsets != header.record_count:
+        raise InvalidRecord(f"{header.record_count} records over {offsets} offsets")
+    attributes = header.attributes
     if attributes & CONTROL:
         raise InvalidRecord("clients may not write control records")
-    if producer_id >= 0 > base_sequence:
-        raise InvalidRecord(f"no sequence from producer {producer_id}")
+    if header.producer_id >= 0 and header.base_sequence < 0:
+        raise InvalidRecord(f"no sequence from producer {header.producer_id}")
     if attributes & LOG_APPEND_TIME and not settings.is_log_append_time:
         raise InvalidTimestamp("only the broker sets the append time")
     if settings.asks_for_records:
