@@ -14,6 +14,7 @@ Words = Mapping[str, str]
 
 UNITS = ("B", "kB", "MB", "GB", "TB")
 COLUMNS = ("base_offset", "bytes", "records", "index_entries")
+BEHIND_MOST = 100  # records that a lab's log may lack before the page says so
 # name, in what unit, the words that explain it
 SETTINGS = (
     ("segment_bytes", "log.unit_bytes", "log.segment_bytes"),
@@ -53,6 +54,15 @@ def log_context(folder: Json, words: Words) -> Json:
 
 
 def _sub(folder: Json, words: Words) -> str:
+    more = ""
+    if folder["behind"] > BEHIND_MOST:
+        more = fill(words["log.behind"], {"count": folder["behind"]}, words)
+    elif folder.get("reading"):
+        more = words["log.counting"]
+    return fill(words["log.two"], {"first": _summary(folder, words), "more": more}, words).strip()
+
+
+def _summary(folder: Json, words: Words) -> str:
     deleted = sum(segment["state"] == "deleted" for segment in folder["segments"])
     if folder["end_offset"] == folder["start_offset"] and not folder["bytes"]:
         return words["log.sub_empty"]

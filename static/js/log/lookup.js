@@ -13,9 +13,15 @@ const $ = (id) => document.getElementById(id);
 // The two walks of the article of docs/kafka/log.md, chapter 2.
 const WALKS = [{ kind: "offset", value: 6506155 }, { kind: "timestamp", value: 1570793423501 }];
 
+// The middle of the segment before the active one: retention comes there last.
+function middle({ segments, start_offset: start, end_offset: end }) {
+  const live = segments.filter(({ state }) => state !== "deleted"), { base_offset: from, next_offset: to } = live[Math.max(0, live.length - 2)];
+  return Math.min(end - 1, Math.max(start, Math.floor((from + (to ?? end)) / 2)));
+}
+
 export function createLookup({ api, say, speak, folder, timestamp, onBatch, onDrawn, onFault }) {
   const input = $("value"), tiers = createTiers($("steps"), { say, folder });
-  let kind = "offset", rule = "kafka", answer = null, asked = 0, isPlaying = false;
+  let kind = "offset", rule = "kafka", answer = null, asked = 0, isPlaying = false, isOwn = false;   // isOwn: somebody asked for it
 
   const player = createPlayer({
     onMoment(moment, place, count) {
@@ -49,9 +55,11 @@ export function createLookup({ api, say, speak, folder, timestamp, onBatch, onDr
 
   async function ask(target, isMoving, isFirst = false) {
     const turn = (asked += 1);
+    isOwn ||= !isFirst;
     try {
       const found = await api.lookup(target);
       if (turn !== asked) return;
+      if (isFirst && !isOwn && found.found === null) return setTimeout(() => answer ?? begin(), AGAIN_MS);   // retention was faster
       answer = found;
       fieldError(input, "");
       words();
@@ -125,15 +133,17 @@ export function createLookup({ api, say, speak, folder, timestamp, onBatch, onDr
     [...$("examples").children].forEach((button, place) => { button.textContent = `${say(`log.by_${examples[place].kind}`)} ${examples[place].value}`; });
   }
 
-  // The look-up that the address names, else the article's, else the middle of the log: at its end, so that the page is whole at once.
+  // The look-up that the address names, else the article's, else one in the last closed segment: at its end, so that the page is whole at once.
   function begin(query = new URLSearchParams()) {
     const { start_offset: start, end_offset: end } = folder(), first = examples[0];
+    if (!(end > start)) return;
     if (query.get("rule") === "document") rule = "document";
+    isOwn ||= query.has("timestamp") || query.has("offset");
     if (query.has("timestamp")) set("timestamp", query.get("timestamp"));
     else if (query.has("offset")) set("offset", query.get("offset"));
-    else if (first) set(first.kind, first.value);
-    else set("offset", Math.floor((start + end) / 2));
-    if (end > start && isWhole(plainNumber(input.value))) ask({ kind, value: plainNumber(input.value), rule }, false, true);
+    else if (!isOwn && first) set(first.kind, first.value);
+    else if (!isOwn) set("offset", middle(folder()));
+    if (isWhole(plainNumber(input.value))) ask({ kind, value: plainNumber(input.value), rule }, false, true);
   }
 
   return {
@@ -158,7 +168,7 @@ export function createLookup({ api, say, speak, folder, timestamp, onBatch, onDr
     folderCame: words,
     ofFolder: () => tiers.ofFolder(),
     params() {
-      if (!answer) return {};
+      if (!answer || !isOwn) return {};
       const { kind: by, value } = answer.target;
       return by === "timestamp" ? { timestamp: value, ...(answer.rule === "document" ? { rule: "document" } : {}) } : { offset: value };
     },

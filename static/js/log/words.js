@@ -4,7 +4,14 @@ import { number } from "../say.js";
 import { duration, size } from "./format.js";
 import { hitOf } from "./scan.js";
 
+const BEHIND_MOST = 100;
+
 export function sub(folder, say) {
+  const more = folder.behind > BEHIND_MOST ? say("log.behind", { count: folder.behind }) : folder.reading ? say("log.counting") : "";
+  return say("log.two", { first: summary(folder, say), more }).trim();
+}
+
+function summary(folder, say) {
   const deleted = folder.segments.filter((segment) => segment.state === "deleted").length;
   if (folder.end_offset === folder.start_offset && !folder.bytes) return say("log.sub_empty");
   return say(deleted ? "log.sub_waiting" : "log.sub", {
@@ -60,7 +67,6 @@ export function lookWords(lookup, moment, say) {
   return say(probe.side === "high" ? "log.looking.high" : "log.looking.low", { slot: probe.slot, value, target: sought });
 }
 
-const BEHIND_MOST = 100;
 const MESSAGES = new Set(["offset_below_start", "offset_at_end", "offset_beyond_end", "time_beyond_last", "not_found", "missed", "next_kept", "damaged", "hollow", "old_format"]);
 
 export function message(lookup, folder, say) {
@@ -77,8 +83,6 @@ export function remarks(folder, say) {
   const list = all.filter(({ kind }) => kind !== "zeros").map(({ kind, position, detail, base_offset }) =>
     [say(`log.damage.${kind}`, { segment: base_offset, position }) + (detail ? ` (${detail})` : ""), true]);
   if (hollow) list.push([say("log.hollow", { count: hollow }), false]);
-  if (folder.behind > BEHIND_MOST) list.push([say("log.behind", { count: folder.behind }), false]);
-  if (folder.reading) list.push([say("log.counting"), false]);
   return list;
 }
 
