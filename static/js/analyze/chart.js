@@ -1,7 +1,7 @@
 // One chart of a page: drawn by Plotly when it comes near, with a table that says the same beside it for screen readers and for whoever
 // asks (its own button, or key T for all).
 
-import { page, say, speak } from "../chrome.js";
+import { page, speak } from "../chrome.js";
 import { fillCells } from "../lanes.js";
 import { colorsOf, loadPlotly } from "../plotly.js";
 
@@ -21,7 +21,8 @@ export function createChart(section, make, { onPick = null } = {}) {
     width = box.clientWidth;
     try {
       const Plotly = await loadPlotly(page.urls.plotly);
-      await Plotly.react(root, drawing.traces, drawing.layout, { displayModeBar: false, responsive: false });
+      const size = { autosize: false, width: Math.max(width, drawing.minWidth) };
+      await Plotly.react(root, drawing.traces, { ...drawing.layout, ...size }, { displayModeBar: false, responsive: false });
       if (onPick && !isDrawn) root.on("plotly_click", ({ points }) => onPick(context, points[0]));
       isDrawn = true;
       wait.hidden = true;
@@ -72,8 +73,3 @@ export function tablesByKey(charts) {
     for (const chart of charts) chart.showTable(isTable);
   });
 }
-
-export const legend = (names, places, most, texts) => {
-  const list = names.slice(0, most).map((name) => ({ name, place: places.get(name) }));
-  return { list, more: names.length > most ? say(texts, { count: names.length - most }) : "" };
-};

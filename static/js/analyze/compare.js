@@ -22,6 +22,8 @@ async function start() {
     console.warn("no result", error);
     $("result-failed").hidden = false;
     return;
+  } finally {
+    $("result-wait").hidden = true;
   }
   show();
 }

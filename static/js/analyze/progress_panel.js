@@ -2,8 +2,8 @@
 
 import { page, say, speak, words } from "../chrome.js";
 import { NONE, number, seconds } from "../say.js";
+import { STAGES, wholePart } from "./progress_part.js";
 
-export const STAGES = ["reading", "grouping", "routing", "lab", "writing"];
 const BEFORE = ["queued", "preparing", "starting_spark"];
 const $ = (id) => document.getElementById(id);
 
@@ -36,10 +36,4 @@ export function showProgress({ state, progress, started_at: startedAt, worker, m
   for (const [name, text] of Object.entries(figures)) $(`progress-${name}`).textContent = text;
   $("cancel").hidden = !mine;
   document.title = part === null ? `${say(isQueued ? "study.queued" : "study.running")} · Highwater` : `${Math.floor(part * 100)} % · ${page.study.name}`;
-}
-
-// Of the whole study, every stage taken as long as any other; null where nobody knows yet.
-export function wholePart({ stage, done, total }) {
-  const at = STAGES.indexOf(stage);
-  return at < 0 ? null : (at + (total > 0 ? Math.min(1, done / total) : 0)) / STAGES.length;
 }

@@ -2,7 +2,7 @@
 
 import { page, say, speak } from "../chrome.js";
 import { ask, send } from "./api.js";
-import { wholePart } from "./progress_panel.js";
+import { wholePart } from "./progress_part.js";
 
 const POLL_MS = 2000;
 const $ = (id) => document.getElementById(id);

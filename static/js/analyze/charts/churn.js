@@ -8,9 +8,10 @@ const HEIGHT = 300, TOP = 12, BOTTOM = 44;
 
 export function layout(context) {
   const { result, say, words, colors, picked } = context, names = shortNames(result.strategies, words), x = result.steps.map(({ step }) => step);
-  const lines = shown(context, NAMED_MAX).map(({ strategy, index }) => ({ strategy, index, y: strategy.steps.map((at) => at.churn_so_far) }));
-  const high = Math.max(0.1, ...lines.flatMap(({ y }) => y).filter((value) => value !== null)) * 1.04;
-  const ends = lines.map(({ strategy, y }) => ({ text: `${figure(y.at(-1), 2)} ${names.get(strategy.id)}`, value: y.at(-1) ?? 0, bold: strategy.id === picked }));
+  const moving = shown(context, NAMED_MAX).filter(({ strategy }) => strategy.totals.churn !== null);   // where no key has an owner none can move
+  const lines = moving.map(({ strategy, index }) => ({ strategy, index, y: strategy.steps.map((at) => at.churn_so_far ?? 0) }));
+  const high = Math.max(0.1, ...lines.flatMap(({ y }) => y)) * 1.04;
+  const ends = lines.map(({ strategy, y }) => ({ text: `${figure(y.at(-1), 2)} ${names.get(strategy.id)}`, value: y.at(-1), bold: strategy.id === picked }));
   return {
     height: HEIGHT, minWidth: 0,
     traces: lines.map(({ strategy, index, y }) => ({

@@ -41,7 +41,7 @@ export const plain = (text) => String(text).replace(/&/g, "&amp;").replace(/</g,
 // The part of a layout that every chart here has.
 export function ground(colors, height, margin) {
   return {
-    height, margin, autosize: true, showlegend: false, hovermode: "closest", dragmode: false,
+    height, margin, showlegend: false, hovermode: "closest", dragmode: false,
     paper_bgcolor: colors.panel, plot_bgcolor: colors.panel, font: { family: colors.font, size: 13, color: colors.muted },
     hoverlabel: { bgcolor: colors.panel, bordercolor: colors.muted, font: { family: colors.font, size: 13, color: colors.ink }, align: "left" },
   };

@@ -1,7 +1,7 @@
 // Strategy by change: how many of the known keys got another owner. Ink only; its strength has a step in the middle, so that the number
 // on it, ink below and panel above, always has a contrast of 4.5.
 
-import { halfUp, percent } from "../../say.js";
+import { NONE, halfUp, percent } from "../../say.js";
 import { shortNames } from "../result.js";
 import { stepWords } from "./consumers.js";
 import { axis, ground, plain, rowNames, rowNamesWidth } from "./ends.js";
@@ -23,9 +23,9 @@ export function layout(context) {
   const ink = rgb(colors.ink), panel = rgb(colors.panel), isNumbered = steps.length <= NUMBERED_MAX;
   const cells = z.flatMap((line, row) => line.map((share, column) => ({ row, column, share })));
   const numbers = (isDark) => {
-    const mine = cells.filter(({ share }) => share !== null && share > STEP === isDark);
+    const mine = cells.filter(({ share }) => (share ?? 0) > STEP === isDark);
     return {
-      type: "scatter", mode: "text", hoverinfo: "skip", x: mine.map(({ column }) => column), y: mine.map(({ row }) => row), text: mine.map(({ share }) => halfUp(share * 100)),
+      type: "scatter", mode: "text", hoverinfo: "skip", x: mine.map(({ column }) => column), y: mine.map(({ row }) => row), text: mine.map(({ share }) => (share === null ? NONE : halfUp(share * 100))),
       textfont: { family: colors.mono, size: 13, color: isDark ? colors.panel : colors.ink },
     };
   };

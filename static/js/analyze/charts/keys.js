@@ -25,7 +25,7 @@ export function layout({ result, say, colors }) {
       type: "bar", orientation: "h", x: keys.map(({ records }) => records), y: rows, width: 0.6, cliponaxis: false,
       text: keys.map(({ records }) => number(records)), textposition: "outside", textfont: { family: colors.mono, size: 13, color: colors.ink },
       hovertemplate: keys.map((entry) => `${plain(keyWords(entry, say))}: ${number(entry.records)} (${percent(entry.share, 2)})<extra></extra>`),
-      marker: { color: keys.map((entry) => (isKeyless(entry) ? colors.panel : colors.muted)), line: { color: colors.muted, width: 1 }, pattern: { shape: keys.map((entry) => (isKeyless(entry) ? "/" : "")), fgcolor: colors.muted, bgcolor: colors.panel, size: 6, solidity: 0.25 } },
+      marker: { color: colors.muted, line: { color: colors.muted, width: 1 }, pattern: { shape: keys.map((entry) => (isKeyless(entry) ? "/" : "")), bgcolor: colors.panel, size: 6, solidity: 0.25 } },
       ...(hasErrors ? { error_x: { type: "data", symmetric: false, array: keys.map(() => 0), arrayminus: keys.map(({ error }) => error), color: colors.ink, thickness: 1.5, width: 4 } } : {}),
     }],
     layout: {

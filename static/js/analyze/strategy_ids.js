@@ -1,0 +1,17 @@
+// Ids of strategies from what is typed beside a family, and back.
+
+// "10, 100" -> ["10", "100"]; nothing -> [""], which the server refuses at the field.
+export const numbers = (text) => text.split(/[,，;\s]+/).filter(Boolean);
+
+// The ids that a family with these texts stands for: every combination of its parameters' numbers.
+export function combinations(family, texts) {
+  let ids = [[]];
+  for (const { name } of family.params) ids = ids.flatMap((id) => (numbers(texts[name]).length ? numbers(texts[name]) : ["-"]).map((value) => [...id, `${name}=${value}`]));
+  return ids.map((parts) => `${family.model}.${family.algorithm}${parts.length ? `:${parts.join(",")}` : ""}`);
+}
+
+// "kafka.range:partitions=24" -> { family: "kafka.range", params: {partitions: "24"} }
+export function parse(id) {
+  const [family, rest = ""] = id.split(":");
+  return { family, params: Object.fromEntries(rest.split(",").filter(Boolean).map((part) => part.split("="))) };
+}

@@ -1,0 +1,209 @@
+"""Stories of the Analyze pages, told on one real study: twenty thousand keys through Spark. Waits are for what is drawn, never for time."""
+
+import csv
+import io
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser.conftest import save, wait_text
+from tests.supervisor.site import SupervisedSite
+
+Profile = Callable[..., BrowserContext]
+SPARK_MS = 120_000      # Java, Spark and compiled kernels start on a cold and busy machine
+CHARTS = ("share", "heat", "churn", "keys", "lag")
+
+
+@pytest.fixture
+def form(profile: Profile, site: SupervisedSite) -> Page:
+    """The form for a new study, ready."""
+    page = profile().new_page()
+    page.goto(f"{site.url}analyze/")
+    page.wait_for_selector("body[data-ready]")
+    return page
+
+
+@pytest.fixture(scope="module")
+def orders(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Orders of a shop: a few customers buy most, one row has a field too many."""
+    path = tmp_path_factory.mktemp("data") / "orders.csv"
+    rows = [f"2026-05-01T10:{number // 60 % 60:02d}:{number % 60:02d}Z,customer-{(number * number) % 97},{number}" for number in range(2_000)]
+    rows[500] += ",and,more"
+    path.write_text("\n".join(["time,customer_id,amount", *rows]) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def finished() -> dict[str, str]:
+    """Path of the one study that the later stories look at."""
+    return {}
+
+
+def start(page: Page) -> str:
+    """Press the button; the new study's path."""
+    page.click("#begin")
+    page.wait_for_url(re.compile(r"/analyze/[\w-]{6,}/"))
+    return page.url.split("/analyze/")[1].split("/")[0]
+
+
+def few_strategies(page: Page) -> None:
+    page.click("#strategies-none")
+    for family in ("pulsar.consistent_hash", "kafka.range", "rabbitmq.queue"):
+        page.check(f"[id='pick-{family}']")
+    page.fill("[name='pulsar.consistent_hash:points']", "10, 100")
+
+
+def wait_ranked(page: Page) -> list[str]:
+    """Ids of the strategies, the best first, once the result is drawn."""
+    page.wait_for_selector("#main[data-ranked]", timeout=SPARK_MS)
+    return (page.get_attribute("#main", "data-ranked") or "").split()
+
+
+def open_finished(profile: Profile, site: SupervisedSite, finished: dict[str, str], **options: object) -> Page:
+    if "id" not in finished:
+        pytest.skip("the story that makes the study did not come to its end")
+    page = profile(**options).new_page()
+    page.goto(f"{site.url}analyze/{finished['id']}/")
+    wait_ranked(page)
+    return page
+
+
+def test_a_file_becomes_a_ranking(form: Page, orders: Path, finished: dict[str, str]) -> None:
+    form.set_input_files("#file", orders)
+    expect(form.locator("#uploaded-name")).to_contain_text("orders.csv")
+    expect(form.locator("#preview thead")).to_contain_text("customer_id")
+    expect(form.locator("[name=column_key]")).to_have_value("customer_id")
+    expect(form.locator("#preview tbody tr")).not_to_have_count(0)
+    few_strategies(form)
+    expect(form.locator("#form-summary")).to_contain_text("4 strategies")
+    form.locator("#changes li").nth(9).get_by_role("button").click()
+    expect(form.locator("#history-chart")).to_have_attribute("aria-label", re.compile("From 4 to 5 consumers in 9 changes, at least 4, at most 8"))
+    save(form, "analyze-form")
+    finished["at"] = start(form)
+    ids = wait_ranked(form)
+    finished["id"] = finished["at"]
+    assert len(ids) == 4
+    expect(form.locator("#headline")).to_contain_text("fits these records best")
+    expect(form.locator(".notes")).to_contain_text("1 row could not be read")
+    assert form.eval_on_selector_all("#ranking tr", "rows => rows.map((row) => row.dataset.strategy)") == ids
+    for name in CHARTS:
+        form.locator(f"#chart-{name}").scroll_into_view_if_needed()
+        form.wait_for_selector(f"#chart-{name} .plot[data-drawn], #chart-{name}[data-empty]")
+    save(form, "analyze-study")
+
+
+def test_weights_rank_anew_and_stay_in_the_link(profile: Profile, site: SupervisedSite, finished: dict[str, str]) -> None:
+    page = open_finished(profile, site, finished)
+    for term, presses in (("churn", "Home"), ("pause", "Home"), ("order", "End"), ("skew", "Home")):
+        page.focus(f"[name={term}]")
+        page.keyboard.press(presses)
+    expect(page.locator("[name=order] + output")).to_have_text("100")
+    page.wait_for_url(re.compile(r"order=100"))
+    page.wait_for_function("() => document.getElementById('main').dataset.ranked.split(' ').at(-1).startsWith('rabbitmq')")
+    order = wait_ranked(page)
+    other = page.context.new_page()
+    other.goto(page.url)
+    assert wait_ranked(other) == order
+
+
+def test_a_strategy_and_a_step_are_picked_by_keyboard(profile: Profile, site: SupervisedSite, finished: dict[str, str]) -> None:
+    page = open_finished(profile, site, finished)
+    page.focus("#ranking tr[data-strategy^='kafka'] [data-pick]")
+    page.keyboard.press("Enter")
+    expect(page.locator("#use-of")).to_contain_text("Kafka Range")
+    expect(page.locator("#use code")).to_contain_text("RangeAssignor")
+    before = page.text_content("#share-step")
+    page.focus("#step-on")
+    page.keyboard.press("Enter")
+    page.wait_for_function("before => document.getElementById('share-step').textContent !== before", arg=before)
+    assert page.text_content("#share-step") == page.text_content("#lag-step") == "c7 joined"
+
+
+def test_tables_say_what_the_charts_show(profile: Profile, site: SupervisedSite, finished: dict[str, str]) -> None:
+    page = open_finished(profile, site, finished)
+    page.locator("h1").first.click()
+    page.keyboard.press("t")
+    for name in CHARTS:
+        expect(page.locator(f"#chart-{name} .twin-box")).to_be_visible()
+    rows = page.locator("#chart-share .twin tr").count()
+    assert rows == 5
+    with page.expect_download() as download:
+        page.click("#chart-share a[href$='.csv']")
+    table = list(csv.DictReader(io.StringIO(Path(download.value.path()).read_text())))
+    assert {"strategy", "step", "consumer", "records"} <= set(table[0])
+    page.keyboard.press("t")
+    expect(page.locator("#chart-share .twin-box")).not_to_be_in_viewport()
+
+
+def test_phone_dark_and_chinese(profile: Profile, site: SupervisedSite, finished: dict[str, str]) -> None:
+    page = open_finished(profile, site, finished, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    page.click("#theme")
+    page.click("#theme")
+    page.click("#language")
+    wait_text(page, "#headline", "最适合")
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
+    shown = page.evaluate("() => document.body.innerText")
+    assert not re.search(r"\b(score|share|churn|fits|consumers|Copy|After|joined)\b", shown), shown
+    for name in CHARTS:
+        page.locator(f"#chart-{name}").scroll_into_view_if_needed()
+        page.wait_for_selector(f"#chart-{name} .plot[data-drawn], #chart-{name}[data-empty]")
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
+    save(page, "analyze-study-390")
+
+
+def test_a_study_is_opened_as_a_lab(profile: Profile, site: SupervisedSite, finished: dict[str, str]) -> None:
+    page = open_finished(profile, site, finished)
+    page.click("#open")
+    page.wait_for_url(re.compile(r"/lab/[\w-]+/"))
+    page.wait_for_selector("[data-lane]")
+
+
+def test_two_studies_are_compared(profile: Profile, site: SupervisedSite, finished: dict[str, str]) -> None:
+    page = open_finished(profile, site, finished)
+    page.goto(f"{site.url}analyze/compare/?a={finished['id']}&b={finished['id']}")
+    page.wait_for_selector("#main[data-compared]")
+    expect(page.locator("#same")).to_be_visible()
+    assert page.locator("#both tr").count() == 4
+    save(page, "analyze-compare")
+
+
+def test_what_is_wrong_is_said_at_its_field_and_nothing_is_lost(form: Page) -> None:
+    form.click("text=Generated keys")
+    form.fill("[name=keys]", "0")
+    form.fill("[name='kafka.range:partitions']", "-3")
+    form.fill("[name=name]", "my study")
+    form.locator("#changes li").nth(6).locator("input").first.fill("nobody")
+    expect(form.locator("#history-error")).to_contain_text("there is no consumer nobody")
+    form.click("#begin")
+    expect(form.locator("#form-error")).to_be_visible()
+    expect(form.locator("[aria-invalid=true]").first).to_be_visible()
+    assert form.input_value("[name=name]") == "my study" and form.input_value("[name=keys]") == "0"
+    form.fill("[name=keys]", "100")
+    form.click("#begin")
+    expect(form.locator("[data-family='kafka.range'] .bad")).to_be_visible()
+    expect(form.locator("[id='pick-kafka.range']")).to_have_attribute("aria-invalid", "true")
+
+
+def test_a_file_that_is_none_is_refused_and_another_can_be_chosen(form: Page, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.csv"
+    empty.write_text("")
+    form.set_input_files("#file", empty)
+    expect(form.locator("#preview-error")).to_be_visible()
+    expect(form.locator("#drop")).to_be_visible()
+
+
+def test_a_running_study_is_cancelled_and_can_be_changed(form: Page) -> None:
+    form.click("text=Generated keys")
+    form.fill("[name=records]", "400000000")
+    form.fill("[name=name]", "too much")
+    start(form)
+    form.wait_for_selector("#running:not([hidden])")
+    form.click("#cancel")
+    form.wait_for_selector("#main[data-state=cancelled]", timeout=SPARK_MS)
+    form.click("#ended .go")
+    form.wait_for_selector("body[data-ready]")
+    assert form.input_value("[name=name]") == "too much" and form.input_value("[name=records]") == "400000000"
+    expect(form.locator("#studies li").first).to_contain_text("cancelled")

@@ -1,0 +1,200 @@
+"""The Analyze pages: server and browser say the same of a result, every state has its page, and nothing inline runs."""
+
+import gzip
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.test import Client
+from django.utils import timezone
+
+from broker_core.pipeline import strategies
+from broker_core.pipeline.recommend import WEIGHTS, rank
+from dashboard import access
+from dashboard.models import Study
+from dashboard.sentences import LANGUAGES, SENTENCES, catalogue
+from dashboard.studies import selectors
+from dashboard.study_presentation import head, notes, ranking_rows, short_names
+
+ROOT = Path(__file__).resolve().parents[2]
+PLACE = re.compile(r"\{\w+[?}]")
+VISITOR = "a-visitor-of-the-analyze-pages"
+
+
+def result_of_fixture() -> dict[str, Any]:
+    result: dict[str, Any] = json.loads(gzip.decompress((ROOT / "tests/js/fixtures/study.json.gz").read_bytes()))
+    return result
+
+
+@pytest.fixture
+def visitor() -> Client:
+    client = Client()
+    client.cookies[settings.VISITOR_COOKIE] = VISITOR
+    return client
+
+
+def study(state: str = "done", **fields: Any) -> Study:
+    request = result_of_fixture()["request"]
+    times = {"started_at": timezone.now(), "finished_at": timezone.now()}
+    values = {"name": "orders in May", "request": request, "owner_hash": access.token_hash(VISITOR), "state": state, **times, **fields}
+    return Study.objects.create(**values)
+
+
+@pytest.fixture
+def results(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Every finished study has the fixture's result."""
+    result = result_of_fixture()
+    monkeypatch.setattr(selectors, "study_result", lambda study: result)
+    monkeypatch.setattr(
+        selectors, "study_ranking", lambda study, weights: {"ranking": rank(result, {term: int(text) for term, text in weights.items()})}
+    )
+    return result
+
+
+# -- words -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("weights", [dict(WEIGHTS), {"skew": 100, "churn": 0, "pause": 0, "order": 0}, {"skew": 0, "churn": 0, "pause": 0, "order": 9}])
+def test_server_and_browser_say_the_same_of_a_result(language: str, weights: dict[str, int]) -> None:
+    result, words = result_of_fixture(), catalogue("analyze")[language]
+    ranking = rank(result, weights)
+    asked = json.dumps({"result": result, "ranking": ranking, "words": words})
+    answer = subprocess.run(
+        ["node", str(ROOT / "tests/js/study_words.mjs")], input=asked, capture_output=True, text=True, check=True, encoding="utf-8"
+    )
+    ours = {"head": head(result, ranking, words), "rows": ranking_rows(result, ranking, words), "short": short_names(result["strategies"], words)}
+    assert json.loads(answer.stdout) == ours
+    for text in [*ours["head"].values(), *(row["why"] for row in ours["rows"])]:
+        assert text and not PLACE.search(text) and not text.startswith("why.")
+
+
+def test_every_strategy_that_can_be_chosen_has_its_names() -> None:
+    for family in strategies.strategies_offered():
+        code = f"strategy.{family['model']}.{family['algorithm']}"
+        assert {code, f"{code}.short", f"{code}.best"} <= set(SENTENCES)
+        assert all(f"param.{param['name']}" in SENTENCES for param in family["params"])
+
+
+def test_every_reason_that_a_ranking_can_give_has_words() -> None:
+    codes = {f"why.{place}.{term}" for place in ("best", "behind") for term in WEIGHTS} | {"why.only", "why.equal"}
+    assert codes <= set(SENTENCES)
+
+
+def test_what_was_not_counted_is_said() -> None:
+    result = result_of_fixture()
+    assert notes(result)["bad_rows"] == 0
+    result["workload"] |= {"bad_rows": 3, "no_key": 2}
+    assert [note["code"] for note in notes(result)["notes"]] == ["study.no_keys", "study.bad_rows"]
+    result["workload"]["records"] = 0
+    assert notes(result)["notes"][0]["code"] == "study.empty"
+
+
+def test_the_stage_does_not_carry_the_words_of_studies() -> None:
+    assert "study.best" in catalogue("analyze")["en"] and "study.best" not in catalogue("stage")["en"]
+
+
+# -- pages -------------------------------------------------------------------------------------------------------------
+
+
+def shown(html: str) -> str:
+    """What a person can see of a page: scripts with their data left out. Nothing inline may run or style."""
+    assert "style=" not in html and "onclick" not in html
+    assert not re.search(r"<script(?![^>]*(?:src=|application/json))", html)
+    text = re.sub(r"<script.*?</script>", "", html, flags=re.DOTALL)
+    assert not PLACE.search(re.sub(r'data-[a-z-]+="[^"]*"', "", text)), "a place was left unfilled"
+    return text
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("language", "words"), [("en", "Which strategy serves your messages?"), ("zh-hans", "哪种策略适合你的消息？")])
+def test_form_is_drawn_in_both_languages(visitor: Client, language: str, words: str) -> None:
+    visitor.cookies[settings.LANGUAGE_COOKIE_NAME] = language
+    answer = visitor.get("/analyze/")
+    text = shown(answer.content.decode())
+    assert words in text and answer.status_code == 200
+    assert 'aria-current="page"' in text and 'name="history"' in text
+    assert 'value="folder"' not in text      # whoever runs this site has opened none
+
+
+@pytest.mark.django_db
+def test_a_new_visitor_gets_the_cookie_that_a_study_belongs_to() -> None:
+    assert settings.VISITOR_COOKIE in Client().get("/analyze/").cookies
+
+
+@pytest.mark.django_db
+def test_form_offers_server_folders_only_where_there_are_some(visitor: Client, settings: Any, tmp_path: Path) -> None:
+    settings.DATA_DIRS = [tmp_path]
+    assert 'value="folder"' in visitor.get("/analyze/").content.decode()
+
+
+@pytest.mark.django_db
+def test_form_can_begin_with_an_earlier_request(visitor: Client) -> None:
+    row = study("failed")
+    page = json.loads(re.search(r'<script id="page"[^>]*>(.*?)</script>', visitor.get(f"/analyze/?from={row.pk}").content.decode(), re.DOTALL)[1])
+    assert page["request"] == row.request
+    assert visitor.get("/analyze/?from=nothing").status_code == 200
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_finished_study_is_whole_without_a_script(visitor: Client, results: dict[str, Any], language: str) -> None:
+    visitor.cookies[settings.LANGUAGE_COOKIE_NAME] = language
+    words = catalogue("analyze")[language]
+    text = shown(visitor.get(f"/analyze/{study().pk}/").content.decode())
+    ranking = rank(results, WEIGHTS)
+    assert head(results, ranking, words)["title"] in text
+    for row in ranking_rows(results, ranking, words):
+        assert row["name"] in text and row["score"] in text
+    assert f'name="skew" min="0" max="100" step="5" value="{WEIGHTS["skew"]}"' in text
+
+
+@pytest.mark.django_db
+def test_weights_of_a_shared_link_rank_the_page(visitor: Client, results: dict[str, Any]) -> None:
+    row, weights = study(), {"skew": 0, "churn": 0, "pause": 0, "order": 100}
+    for query, used in [("skew=0&churn=0&pause=0&order=100", weights), ("skew=x&churn=0&pause=0&order=1", WEIGHTS), ("skew=0&churn=0&pause=0&order=0", WEIGHTS)]:
+        text = visitor.get(f"/analyze/{row.pk}/?{query}").content.decode()
+        assert re.findall(r'<tr data-strategy="([^"]+)"', text) == [entry["id"] for entry in rank(results, used)]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("state", ["queued", "running", "failed", "cancelled"])
+def test_every_other_state_has_its_page(visitor: Client, state: str) -> None:
+    text = shown(visitor.get(f"/analyze/{study(state).pk}/").content.decode())
+    is_over = state in ("failed", "cancelled")
+    assert ('id="running" class="panel" aria-labelledby="running-title" hidden' in text) == is_over
+    assert str(SENTENCES["study.again"]) in text and 'id="result" hidden' in text
+
+
+@pytest.mark.django_db
+def test_live_study_has_a_chart_for_each_measure(visitor: Client) -> None:
+    text = shown(visitor.get(f"/analyze/{study('running', live=True).pk}/").content.decode())
+    assert re.findall(r'id="chart-(\w+)" aria', text) == ["throughput", "lag", "skew", "hw_lag", "rebalance_cost"]
+
+
+@pytest.mark.django_db
+def test_comparison_wants_two_finished_studies(visitor: Client) -> None:
+    one, other, failed = study(), study(name="orders in June"), study("failed")
+    ready = shown(visitor.get(f"/analyze/compare/?a={one.pk}&b={other.pk}").content.decode())
+    assert "orders in May against orders in June" in ready and 'id="both"' in ready
+    assert 'id="both"' not in shown(visitor.get(f"/analyze/compare/?a={one.pk}&b={failed.pk}").content.decode())
+    assert one.pk in visitor.get("/analyze/compare/").content.decode()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", ["/analyze/nobody/", "/analyze/compare/?a=nobody&b=nobody"])
+def test_unknown_study_is_not_found(path: str) -> None:
+    assert Client().get(path).status_code == 404
+
+
+@pytest.mark.django_db
+def test_looking_needs_nothing_but_cancelling_is_the_owners(results: dict[str, Any]) -> None:
+    row = study("running")
+    page = json.loads(re.search(r'<script id="page"[^>]*>(.*?)</script>', Client().get(f"/analyze/{row.pk}/").content.decode(), re.DOTALL)[1])
+    assert page["study"]["mine"] is False
+
+

@@ -1,0 +1,164 @@
+// The arithmetic of the Analyze pages: charts are whole and true to the result, ids and numbers survive, and what two studies differ in.
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { strength, mix, rgb } from "../../static/js/analyze/charts/heat.js";
+import * as churn from "../../static/js/analyze/charts/churn.js";
+import * as heat from "../../static/js/analyze/charts/heat.js";
+import * as keys from "../../static/js/analyze/charts/keys.js";
+import * as lag from "../../static/js/analyze/charts/lag.js";
+import * as share from "../../static/js/analyze/charts/share.js";
+import { hueOf, identities, symbolOf } from "../../static/js/analyze/charts/consumers.js";
+import { endNames, plain } from "../../static/js/analyze/charts/ends.js";
+import { chartOf, gather, timeWords } from "../../static/js/analyze/charts/windows.js";
+import { bothRanked, differences, signed } from "../../static/js/analyze/comparison.js";
+import { layout as historyLayout } from "../../static/js/analyze/history_chart.js";
+import { head, orderWords, shortNames } from "../../static/js/analyze/result.js";
+import { load, say } from "./fixtures/load.mjs";
+
+const COLORS = { ink: "#1B2128", muted: "#57606A", rule: "#DCDFE3", panel: "#FFFFFF", outline: "#1B2128", font: "sans-serif", mono: "monospace", identity: ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442"] };
+const words = new Proxy({}, { get: (_, code) => (String(code).endsWith(".short") ? String(code).split(".").slice(1, 3).join(" ") : String(code)), has: () => true });
+const study = () => load("study");
+const context = (more = {}) => {
+  const result = study();
+  return { result, order: result.ranking.map(({ id }) => id), picked: result.ranking[0].id, step: 2, say, words, colors: COLORS, width: 640, ...more };
+};
+
+const CHARTS = { share, heat, churn, keys, lag };
+
+for (const [name, chart] of Object.entries(CHARTS)) {
+  test(`${name}: every trace has as many values as places, and no number is missing`, () => {
+    const { traces, height } = chart.layout(context());
+    assert.ok(height > 0 && traces.length > 0);
+    for (const trace of traces) {
+      assert.equal(trace.x.length, trace.y.length);
+      assert.ok([...trace.x, ...trace.y].every((value) => value === null || Number.isFinite(value)), name);
+    }
+  });
+
+  test(`${name}: the table says the same in rows of one width`, () => {
+    const { head: columns, rows } = chart.table(context());
+    assert.ok(rows.length > 0);
+    for (const row of rows) assert.equal(row.length, columns.length);
+  });
+}
+
+test("share: every consumer of the step is a dot in its own colour, and the fair share is one over their number", () => {
+  const { result, order } = context(), { traces, layout } = share.layout(context()), { members } = result.steps[2], places = identities(result);
+  const even = order.filter((id) => {
+    const shares = Object.values(result.strategies.find((strategy) => strategy.id === id).steps[2].consumers).map((consumer) => consumer.share);
+    return Math.max(...shares) - Math.min(...shares) < 5e-4;
+  });
+  assert.equal(traces[0].x.length, members.length * (order.length - even.length));
+  assert.equal(traces[1].x.length, even.length);
+  const fair = layout.shapes.at(-1);
+  assert.equal(fair.x0, 100 / members.length);
+  traces[0].text.forEach((text, index) => assert.equal(traces[0].marker.color[index], COLORS.identity[hueOf(places.get(text.split(" ")[0]))]));
+});
+
+test("share: dots of one row that would cover each other stand at different heights", () => {
+  const { traces, layout } = share.layout(context({ width: 390 })), [low, high] = layout.xaxis.range, perPixel = (high - low) / (390 - layout.margin.l - layout.margin.r);
+  const [dots] = traces, seen = [];
+  dots.x.forEach((x, index) => {
+    for (const [otherX, otherY] of seen) {
+      const isSameRow = Math.round(otherY) === Math.round(dots.y[index]), isNear = Math.abs(otherX - x) < 6 * perPixel;
+      if (isSameRow && isNear) assert.notEqual(otherY, dots.y[index]);
+    }
+    seen.push([x, dots.y[index]]);
+  });
+});
+
+test("heat: the number on a cell has a contrast of 4.5 on every strength of ink, light and dark", () => {
+  for (const [ink, panel] of [["#1B2128", "#FFFFFF"], ["#E7ECF1", "#1B2128"]]) {
+    for (let part = 0; part <= 100; part += 1) {
+      const cell = luminance(mix(rgb(ink), rgb(panel), strength(part / 100))), text = luminance(mix(rgb(part > 60 ? panel : ink), [0, 0, 0], 1));
+      assert.ok((Math.max(cell, text) + 0.05) / (Math.min(cell, text) + 0.05) >= 4.5, `${part} % of ${ink}`);
+    }
+  }
+});
+
+function luminance(color) {
+  const [r, g, b] = color.match(/\d+/g).map((value) => Number(value) / 255).map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+
+test("heat: a cell picks its strategy and its change", () => {
+  const given = context(), { traces } = heat.layout(given);
+  const [row, column] = traces[0].customdata.at(-1);
+  assert.deepEqual(heat.picks(given, { customdata: [row, column] }), { id: given.order.at(-1), step: given.result.steps.length - 1 });
+});
+
+test("names at line ends never cover each other and stay in the picture", () => {
+  const ends = [1, 1.01, 1.02, 9, 9, 9].map((value) => ({ text: String(value), value, bold: false }));
+  const places = endNames(ends, { low: 0, high: 9, plotHeight: 240, colors: COLORS }).map(({ y }) => y).sort((a, b) => a - b);
+  for (let i = 1; i < places.length; i += 1) assert.ok(places[i] - places[i - 1] > 16 / 240);
+  assert.ok(places.at(-1) <= 1);
+});
+
+test("a key with markup in it stays a text, an empty one and none are told apart", () => {
+  assert.equal(plain("<b>&"), "&lt;b&gt;&amp;");
+  const { result } = context();
+  result.hot_keys = [{ key: null, key_hex: "", records: 5, error: 2, share: 0.5, owners: {} }, { key: "", key_hex: "", records: 4, error: 0, share: 0.4, owners: {} }, { key: null, key_hex: "ff00", records: 1, error: 0, share: 0.1, owners: {} }];
+  const { traces } = keys.layout(context({ result })), { rows } = keys.table(context({ result, picked: null }));
+  assert.equal(new Set(rows.map(([name]) => name)).size, 3);
+  assert.deepEqual(traces[0].error_x.arrayminus, [2, 0, 0]);
+});
+
+test("consumers beyond seven keep a hue and get another mark", () => {
+  assert.deepEqual([hueOf(1), hueOf(8), hueOf(15)], [0, 0, 0]);
+  assert.equal(new Set([1, 8, 15].map(symbolOf)).size, 3);
+});
+
+test("strategies that would read the same name their parameters", () => {
+  const twice = [{ id: "a", model: "kafka", algorithm: "range", params: { partitions: 12 } }, { id: "b", model: "kafka", algorithm: "range", params: { partitions: 24 } }];
+  assert.equal(new Set(shortNames(twice, words).values()).size, 2);
+});
+
+test("the headline names a winner only where there is one", () => {
+  const { result } = context(), texts = { ...Object.fromEntries(["study.best", "study.best_equal", "study.one"].map((code) => [code, code])) };
+  const sayable = new Proxy(texts, { get: (known, code) => known[code] ?? String(code), has: () => true });
+  assert.equal(head(result, result.ranking, sayable).title, "study.best");
+  const equal = result.ranking.map((entry) => ({ ...entry, score: 70 }));
+  assert.equal(head(result, equal, sayable).title, "study.best_equal");
+  result.workload.records = 0;
+  assert.equal(head(result, result.ranking, sayable).title, result.request.name);
+});
+
+test("no record at risk is a plain 0, a figure that does not apply a dash", () => {
+  assert.equal(orderWords({ order_at_risk: 0, order_share: 0 }), "0");
+  assert.equal(orderWords({ order_at_risk: null, order_share: null }), "–");
+  assert.equal(orderWords({ order_at_risk: 438, order_share: 0.0013 }), "0.13\u202f%");
+});
+
+test("history: one step for each change, at its height", () => {
+  const { result } = context(), shapes = historyLayout(result.steps, { width: 600 });
+  const line = shapes.find(({ id }) => id === "line").d;
+  assert.equal((line.match(/V/g) ?? []).length, result.steps.length);
+  assert.ok(!line.includes("NaN"));
+  assert.ok(shapes.filter(({ id }) => id.startsWith("label-")).length <= result.steps.length);
+});
+
+test("two studies: the same differ in nothing, another history is named, and differences carry their sign", () => {
+  const a = study(), b = study();
+  assert.deepEqual(differences(a, b, { say, words }), []);
+  b.steps = b.steps.slice(0, -1);
+  assert.equal(differences(a, b, { say, words }).length, 1);
+  b.strategies = b.strategies.filter(({ id }) => id !== b.ranking.at(-1).id);
+  b.ranking = b.ranking.slice(0, -1);
+  const rows = bothRanked(a, b, words);
+  assert.equal(rows.length, a.ranking.length);
+  assert.equal(rows.filter((row) => row.b === null).length, 1);
+  assert.deepEqual([signed(2, 1.5, 1), signed(1.5, 2, 1), signed(1, 1.001, 2), signed(null, 1, 1)], ["+0.5", "−0.5", "0", "–"]);
+});
+
+test("live windows: a window told again replaces itself, rigs that have no such figure are left out", () => {
+  const row = (second, rig, more) => ({ start_us: second * 1e6, end_us: (second + 1) * 1e6, rig, throughput: 10, lag: null, skew: 1.2, hw_lag: null, rebalance_cost: 0, ...more });
+  const windows = gather([row(1, "pulsar"), row(0, "pulsar"), row(1, "kafka", { hw_lag: 7 }), row(1, "pulsar", { throughput: 12 })]);
+  assert.deepEqual(windows.starts, [0, 1e6]);
+  const throughput = chartOf("throughput").layout({ windows, words, colors: COLORS, say }), lead = chartOf("hw_lag").layout({ windows, words, colors: COLORS, say });
+  assert.deepEqual(throughput.traces[0].y, [10, 12]);
+  assert.equal(lead.traces.length, 1);
+  assert.equal(chartOf("skew").table({ windows, words, say }).rows.length, 2);
+  assert.equal(timeWords(75e6), "1:15");
+  assert.equal(timeWords(1_700_000_000_000_000), "22:13:20");
+});

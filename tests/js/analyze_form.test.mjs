@@ -1,0 +1,38 @@
+// The form for a new study: what a person types becomes the ids that the server knows.
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { combinations, numbers, parse } from "../../static/js/analyze/strategy_ids.js";
+import { bytes } from "../../static/js/analyze/sizes.js";
+import { wholePart } from "../../static/js/analyze/progress_part.js";
+
+const RING = { model: "pulsar", algorithm: "consistent_hash", params: [{ name: "points" }] };
+const MODULO = { model: "tubemq", algorithm: "modulo", params: [{ name: "partitions" }, { name: "brokers" }] };
+
+test("several numbers are several strategies, however they are separated", () => {
+  assert.deepEqual(numbers("10, 100，1000"), ["10", "100", "1000"]);
+  assert.deepEqual(combinations(RING, { points: "10, 100" }), ["pulsar.consistent_hash:points=10", "pulsar.consistent_hash:points=100"]);
+  assert.deepEqual(combinations(MODULO, { partitions: "12 24", brokers: "3" }), ["tubemq.modulo:partitions=12,brokers=3", "tubemq.modulo:partitions=24,brokers=3"]);
+});
+
+test("an empty number stays a mistake that the server can name", () => {
+  assert.deepEqual(combinations(RING, { points: " " }), ["pulsar.consistent_hash:points=-"]);
+});
+
+test("an id is taken apart and put together again", () => {
+  const { family, params } = parse("tubemq.modulo:partitions=12,brokers=3");
+  assert.equal(family, "tubemq.modulo");
+  assert.deepEqual(combinations(MODULO, params), ["tubemq.modulo:partitions=12,brokers=3"]);
+  assert.deepEqual(parse("pulsar.auto_split").params, {});
+});
+
+test("sizes are read as on a disk's label", () => {
+  assert.deepEqual([0, 999, 1000, 1_500_000, 200_000_000].map(bytes), ["0 B", "999 B", "1.0 kB", "1.5 MB", "200 MB"].map((text) => text.replace(" ", "\u202f")));
+});
+
+test("progress grows from stage to stage and is unknown before the first", () => {
+  const parts = ["reading", "grouping", "routing", "lab", "writing"].map((stage) => wholePart({ stage, done: 1, total: 2 }));
+  for (let i = 1; i < parts.length; i += 1) assert.ok(parts[i] > parts[i - 1]);
+  assert.ok(parts.at(-1) < 1);
+  assert.equal(wholePart({ stage: "starting_spark", done: 0, total: 0 }), null);
+});
