@@ -37,3 +37,13 @@ def test_every_refusal_of_the_dashboard_has_a_translation():
     for path, argument in calls("dashboard", {"_", "gettext"}, 0):
         for text in texts(argument):
             assert CATALOGUE.get(text), f"{path.name}: {text}"
+
+
+def test_every_reason_of_the_pipeline_is_a_template_with_a_translation():
+    found = 0
+    for names, place in (({"CommandError"}, 1), ({"StudyFailed", "SparkUnavailable", "SourceFailed"}, 0)):
+        for path, argument in calls("broker_core/pipeline", names, place):
+            for text in texts(argument):
+                assert CATALOGUE.get(text), f"{path.name}: {text}"
+                found += 1
+    assert found > 40
