@@ -3,18 +3,26 @@
 import csv
 import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.conftest import save, wait_text
+from tests.browser.conftest import PATIENCE_MS, save, wait_text
 from tests.supervisor.site import SupervisedSite
 
 Profile = Callable[..., BrowserContext]
 SPARK_MS = 120_000      # Java, Spark and compiled kernels start on a cold and busy machine
 CHARTS = ("share", "heat", "churn", "keys", "lag")
+
+
+@pytest.fixture(autouse=True)
+def patience() -> Iterator[None]:
+    """As long as for everything else: the first upload compiles the readers."""
+    expect.set_options(timeout=PATIENCE_MS)
+    yield
+    expect.set_options(timeout=5_000)
 
 
 @pytest.fixture

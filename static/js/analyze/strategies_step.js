@@ -20,7 +20,7 @@ export function createStrategiesStep({ onChange }) {
     const id = `${family.model}.${family.algorithm}`, box = el("input", { type: "checkbox", name: "strategy", value: id, id: `pick-${id}` });
     const label = family.algorithm === "queue" ? "strategy.rabbitmq.queue.short" : `${id}`;
     const params = family.params.map(({ name, default: usual, min, max }) => el("label", { title: `${min}–${max}` }, el("span", { say: `param.${name}` }),
-      el("input", { type: "text", class: "short", inputmode: "numeric", name: `${id}:${name}`, value: String(usual), onchange: () => { box.checked = true; onChange(); } })));
+      el("input", { type: "text", class: "short", inputmode: "numeric", name: `${id}:${name}`, value: String(usual), oninput: () => { box.checked = true; onChange(); } })));
     const element = el("div", { class: "choice", "data-family": id }, box, el("label", { for: `pick-${id}`, say: label }), params.length ? el("div", { class: "params" }, ...params) : null);
     box.addEventListener("change", onChange);
     rows.set(id, { family, box, element, inputs: new Map(family.params.map(({ name }, place) => [name, params[place].querySelector("input")])) });
