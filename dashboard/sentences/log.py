@@ -56,7 +56,7 @@ LOG = {
     "log.hollow": _(
         "{count?One segment holds|{count} segments hold} only zeros from some byte on: sparse files, whose records are not there."
     ),
-    "log.behind": _("{count} records of the lab are still to be written here."),
+    "log.behind": _("{count} records behind the lab."),
     "log.counting": _("The records are still being counted."),
     "log.damage.cut": _("Segment {segment}: the batch at byte {position} is cut off."),
     "log.damage.no_batch": _("Segment {segment}: what stands at byte {position} is no batch."),

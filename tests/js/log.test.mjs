@@ -7,7 +7,7 @@ import * as fields from "../../static/js/log/fields.js";
 import * as folderPicture from "../../static/js/log/folder.js";
 import { size } from "../../static/js/log/format.js";
 import * as indexSearch from "../../static/js/log/index_search.js";
-import { byteAt, offsetAt, places, positionOf, room } from "../../static/js/log/places.js";
+import { byteAt, entryAt, offsetAt, places, positionOf, room } from "../../static/js/log/places.js";
 import { STEP_MS, createPlayer, moments } from "../../static/js/log/player.js";
 import * as scan from "../../static/js/log/scan.js";
 import { cleanTable, folderTable, indexTable, recordsTable, scanTable } from "../../static/js/log/tables.js";
@@ -77,6 +77,12 @@ test("an offset lies at the byte of its index entry, and between two entries in 
   const between = positionOf(segment, offset + 1);
   assert.ok(between > position && between < further && later > offset + 1);
   assert.equal(positionOf(segment, segment.next_offset), segment.bytes);
+});
+
+test("a place in a segment means the entry at or before it", () => {
+  const segment = folder.segments[1], [offset, position] = segment.entries[5];
+  assert.equal(entryAt(segment, (position + 1) / segment.bytes), offset);
+  assert.equal(entryAt(segment, 0), segment.base_offset);
 });
 
 test("flag, committed mark and retention line stand where their offset and byte lie", () => {

@@ -5,7 +5,7 @@ import { instant } from "./format.js";
 import { createPlayer } from "./player.js";
 import { fieldError, isWhole, plainNumber } from "./settings_form.js";
 import { createTiers } from "./tiers.js";
-import { message } from "./words.js";
+import { message, stepWords } from "./words.js";
 import { page } from "../chrome.js";
 
 const AGAIN_MS = 700;
@@ -32,7 +32,10 @@ export function createLookup({ api, say, speak, folder, timestamp, onBatch, onDr
       $("back").disabled = place === 0;
       $("next").disabled = place >= count - 1;
       $("autoplay").disabled = count < 2;
-      if (place === count - 1 && answer.batch) onBatch(answer.batch);
+      if (place === count - 1) {
+        $("told").textContent = isOwn ? stepWords(answer, answer.steps[moment.step], say).join("") : "";
+        if (answer.batch) onBatch(answer.batch);
+      }
       onDrawn();
     },
     onState: ({ isPlaying: isMoving }) => speak($("autoplay"), isMoving ? "log.pause" : "log.play"),
@@ -165,7 +168,11 @@ export function createLookup({ api, say, speak, folder, timestamp, onBatch, onDr
       player.redraw();
     },
     isIdle: () => asked === 0,
-    folderCame: words,
+    // A look-up that nobody asked for follows the log when retention takes its record.
+    folderCame() {
+      if (!isOwn && answer && answer.found < folder().start_offset) begin();
+      else words();
+    },
     ofFolder: () => tiers.ofFolder(),
     params() {
       if (!answer || !isOwn) return {};

@@ -11,6 +11,7 @@ import { watchLab } from "./feed.js";
 import * as folderPicture from "./folder.js";
 import { instant, size } from "./format.js";
 import { createLookup } from "./lookup.js";
+import { entryAt } from "./places.js";
 import { createRoving } from "./roving.js";
 import { createSettings } from "./settings_form.js";
 import { cleanTable, folderTable, writeTable } from "./tables.js";
@@ -224,8 +225,15 @@ for (const kind of ["dragover", "drop"]) {
 
 document.addEventListener("click", (event) => {
   const part = event.target.closest("svg [data-offset], .twin [data-offset]");
-  if (part) lookup.at(part.dataset.offset);
+  if (part) lookup.at(part.matches(".seg-box") && event.detail ? pointedAt(part, event.clientX) : part.dataset.offset);
 });
+
+// A pointer in a segment means the bytes below it; the keyboard means the segment.
+function pointedAt(box, x) {
+  const { left, width } = box.getBoundingClientRect(), base = Number(box.dataset.offset);
+  const segment = folder.segments.find(({ base_offset, state }) => base_offset === base && state !== "deleted");
+  return segment ? entryAt(segment, (x - left) / width) : base;
+}
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea, dialog, [role='button']")) return;

@@ -61,3 +61,9 @@ export function byteAt(list, position) {
   }
   return null;
 }
+
+// The offset of the index entry at or before a place in a segment, given as a share of its bytes; without one, its base offset.
+export function entryAt(segment, share) {
+  const row = segment.entries.findLast(([, position]) => position <= share * segment.bytes);
+  return row ? row[0] : segment.base_offset;
+}

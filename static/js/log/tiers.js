@@ -9,6 +9,7 @@ import { lookWords, stepWords } from "./words.js";
 const SVG = "http://www.w3.org/2000/svg", LEAST = 560;
 
 export function createTiers(root, { say, folder }) {
+  const sizes = new Map();                              // of the segments looked at, also when they have gone since
   let tiers = [], lookup = null;
 
   const make = (tag, className, parent) => {
@@ -41,7 +42,11 @@ export function createTiers(root, { say, folder }) {
   // A look-up may go on in the next segment: what belongs to a step are the segment chosen before it and the scan that follows.
   const scanOf = (place) => lookup.steps.slice(place).find((step) => step.step === "scan") ?? null;
   const chosenAt = (place) => lookup.steps.slice(0, place + 1).findLast((step) => step.step === "segment")?.chosen ?? null;
-  const bytesAt = (place) => folder().segments.find(({ base_offset, state }) => base_offset === chosenAt(place) && state !== "deleted")?.bytes ?? scanOf(place)?.to ?? 1;
+  const bytesAt = (place) => {
+    const chosen = chosenAt(place), found = folder().segments.find(({ base_offset, state }) => base_offset === chosen && state !== "deleted");
+    if (found) sizes.set(chosen, found.bytes);
+    return sizes.get(chosen) ?? scanOf(place)?.to ?? 1;
+  };
 
   function show(moment, { isMoving }) {
     root.toggleAttribute("data-moving", isMoving);
