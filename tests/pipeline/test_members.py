@@ -99,3 +99,13 @@ def test_whatever_is_accepted_the_lab_accepts_too(start, wishes):
         lab.submit({"command_id": f"s{step.step}", "kind": step.kind, "consumer": step.consumer})
         alive = {name for name, consumer in lab.rigs["rabbitmq"].consumers.items() if consumer.state == "live"}
         assert alive == set(step.members)
+
+
+@pytest.mark.parametrize("history", [
+    {"kind": "given", "changes": [{"kind": "join", "at": 3}, {"kind": "crash", "consumer": "c1", "at": 9}]},
+    {"kind": "rolling_restart"}, {"kind": "autoscale"}, {"kind": "crash_storm"},
+    {"kind": "lab", "start": 2, "rate": 50, "commands": [{"kind": "play"}, {"kind": "join", "args": {"count": 3}, "at_us": 10}]},
+], ids=lambda history: history["kind"])  # fmt: skip
+def test_a_checked_history_stays_as_it_is(history):
+    checked = history_check(history)
+    assert history_check(checked) == checked and history_steps(checked) == history_steps(history_check(checked))
