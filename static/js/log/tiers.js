@@ -72,8 +72,16 @@ export function createTiers(root, { say, folder }) {
         writeTable(twin, scanTable(step, say), say("log.scan_label"));
       }
       svg.dataset.seq = lookup.found ?? -1;
+      if (isLit && box.scrollWidth > box.clientWidth) center(box, svg.querySelector(".chosen"));
       stop();
     });
+  }
+
+  // On a phone the picture is wider than the screen: what was found comes into sight.
+  function center(box, part) {
+    if (!part) return;
+    const outer = box.getBoundingClientRect(), inner = part.getBoundingClientRect();
+    box.scrollLeft += inner.left + inner.width / 2 - outer.left - outer.width / 2;
   }
 
   // What the folder's picture shows of this look-up: the chosen segment, and the bytes that the index tier is about.
