@@ -134,6 +134,8 @@ def _settings(work_dir: Path, driver_memory: str, shuffle_partitions: int, is_he
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         "spark.sql.execution.arrow.maxRecordsPerBatch": str(ARROW_BATCH_ROWS),
         "spark.sql.execution.arrow.maxBytesPerBatch": str(ARROW_BATCH_BYTES),
+        # Without it a source that offers to prune by offset and time is refused.
+        "spark.sql.python.filterPushdown.enabled": "true",
         # A live study's small batches go between the tasks of a long one.
         "spark.scheduler.mode": "FAIR",
         # Python workers find the core wherever the process that started them was started.
@@ -148,6 +150,7 @@ def _open_remote(remote: str, app: str, shuffle_partitions: int, options: Mappin
     try:
         builder = SparkSession.builder.remote(remote).appName(app)
         builder = builder.config("spark.sql.shuffle.partitions", str(shuffle_partitions)).config("spark.sql.session.timeZone", "UTC")
+        builder = builder.config("spark.sql.python.filterPushdown.enabled", "true")
         for name, value in options.items():
             builder = builder.config(name, value)
         return builder.getOrCreate()

@@ -56,7 +56,7 @@ def test_csv_gives_the_fields_that_the_standard_reader_gives_however_it_is_cut(t
     writer = csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
     writer.writerows([["k", "v"], *rows])
     path = written(tmp_path_factory, out.getvalue().encode())
-    expected = [row for row in csv.reader(io.StringIO(out.getvalue(), newline=""))][1:]
+    expected = list(csv.reader(io.StringIO(out.getvalue(), newline="")))[1:]
     found = csv_rows(path, {"payload": "v"}, part_bytes)
     assert [row["key"] for row in found] == [key.encode() for key, _ in expected]
     assert [row["bytes"] for row in found] == [len(key.encode()) + len(value.encode()) for key, value in expected]

@@ -1,0 +1,175 @@
+"""What one task does: read a range of a segment into Arrow batches, set damaged batches aside or stop at them.
+
+    records   topic, partition, offset, timestamp_ms, key, value, headers
+    sizes     topic, partition, offset, timestamp_ms, key, key_bytes, value_bytes      values are not copied
+    batches   one row a batch: where it lies, what it holds, and what is wrong with it; nothing is decompressed
+
+Control batches (the markers that end transactions) are no records; the view `batches` has them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from broker_core.kafka.log.arrow_columns import BrokenBatch, arrow_columns
+from broker_core.kafka.log.batch_reader import batch_at
+from broker_core.kafka.log.errors import LogError
+from broker_core.kafka.log.legacy import LegacyBatch
+from broker_core.kafka.log.record_batch import RecordBatch
+from broker_core.pipeline.sources.kafka_log_plan import LogRange, map_file
+from broker_core.pipeline.sources.rows import SourceFailed
+
+GROUP_RECORDS = 65_536
+GROUP_BYTES = 16 << 20
+VIEWS = {
+    "records": ("offset", "timestamp_ms", "key", "value", "headers"),
+    "sizes": ("offset", "timestamp_ms", "key", "key_bytes", "value_bytes"),
+}
+BATCH_FIELDS = (
+    "topic", "partition", "segment", "position", "bytes", "base_offset", "last_offset", "records", "max_timestamp_ms", "codec",
+    "is_control", "is_transactional", "problem",
+)  # fmt: skip
+
+Batch = RecordBatch | LegacyBatch
+
+
+def read_range(given: LogRange, schema: pa.Schema, view: str, *, skip_damaged: bool) -> Iterator[pa.RecordBatch]:
+    """The range's rows in offset order. Raises SourceFailed at a damaged batch unless they are to be skipped."""
+    if view == "batches":
+        yield from _batch_rows(given, schema)
+        return
+    group: list[Batch] = []
+    places: list[int] = []
+    records = size = 0
+    for position, batch, problem in sound_batches(given):
+        if problem is not None:
+            _damaged(given, position, problem, skip_damaged)
+        elif _is_wanted(given, batch):
+            group.append(batch)
+            places.append(position)
+            records += 1 if isinstance(batch, LegacyBatch) else batch.header.record_count
+            size += batch.size_in_bytes
+            if records >= GROUP_RECORDS or size >= GROUP_BYTES:
+                yield from _read(given, group, places, schema, view, skip_damaged)
+                group, places, records, size = [], [], 0, 0
+    yield from _read(given, group, places, schema, view, skip_damaged)
+
+
+def sound_batches(given: LogRange) -> Iterator[tuple[int, Any, str | None]]:
+    """(position, batch, None) for each batch whose CRC is right; (position, batch or None, what is wrong) for the others.
+
+    Behind bytes that are no batch nobody can tell where the next one starts: the rest of the range is one problem.
+    """
+    try:
+        view = map_file(Path(given.path))[: given.end]
+    except FileNotFoundError:
+        raise SourceFailed("{file}: was removed while it was read", file=_name(given)) from None
+    position = given.start
+    while position < len(view):
+        try:
+            batch = batch_at(view, position)
+        except LogError as error:
+            yield position, None, str(error)
+            return
+        if batch is None:
+            if not given.is_tail:
+                yield position, None, f"{len(view) - position} bytes are no whole batch"
+            return
+        try:
+            batch.ensure_valid()
+        except LogError as error:
+            yield position, batch, str(error)
+        else:
+            yield position, batch, None
+        position += batch.size_in_bytes
+
+
+def _is_wanted(given: LogRange, batch: Batch) -> bool:
+    if isinstance(batch, LegacyBatch):
+        return True
+    header, bounds = batch.header, given.bounds
+    if header.is_control or header.last_offset < bounds.from_offset or header.base_offset >= bounds.until_offset:
+        return False
+    if bounds.from_ms is not None and header.max_timestamp < bounds.from_ms:
+        return False
+    return not (given.aborted and header.is_transactional and _is_aborted(given, batch))
+
+
+def _is_aborted(given: LogRange, batch: RecordBatch) -> bool:
+    header = batch.header
+    return any(
+        row.producer_id == header.producer_id and row.first_offset <= header.base_offset <= row.last_offset for row in given.aborted or ()
+    )
+
+
+def _read(
+    given: LogRange, group: list[Batch], places: list[int], schema: pa.Schema, view: str, skip_damaged: bool
+) -> Iterator[pa.RecordBatch]:
+    while group:
+        try:
+            yield from _rows(given, arrow_columns(group, VIEWS[view]), schema)
+            return
+        except BrokenBatch as broken:
+            _damaged(given, places[broken.index], str(broken), skip_damaged)
+            if broken.index:
+                yield from _rows(given, arrow_columns(group[: broken.index], VIEWS[view]), schema)
+            group, places = group[broken.index + 1 :], places[broken.index + 1 :]
+
+
+def _rows(given: LogRange, made: pa.RecordBatch, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    bounds = given.bounds
+    offsets, times = made.column("offset"), made.column("timestamp_ms")
+    wanted = pc.and_(pc.greater_equal(offsets, bounds.from_offset), pc.less(offsets, bounds.until_offset))
+    if bounds.from_ms is not None:
+        wanted = pc.and_(wanted, pc.greater_equal(times, bounds.from_ms))
+    if bounds.until_ms is not None:
+        wanted = pc.and_(wanted, pc.less(times, bounds.until_ms))
+    if pc.all(wanted).as_py() is False:
+        made = made.filter(wanted)
+    if made.num_rows:
+        topic = pa.repeat(pa.scalar(given.topic), made.num_rows)
+        partition = pa.repeat(pa.scalar(given.partition, pa.int32()), made.num_rows)
+        yield pa.RecordBatch.from_arrays([topic, partition, *made.columns], schema=schema)
+
+
+def _batch_rows(given: LogRange, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    rows: list[tuple[Any, ...]] = []
+    for position, batch, problem in sound_batches(given):
+        start = (given.topic, given.partition, _name(given), position)
+        if batch is None:
+            rows.append((*start, given.end - position, None, None, None, None, None, False, False, problem))
+        elif isinstance(batch, LegacyBatch):
+            rows.append((*start, batch.size_in_bytes, batch.base_offset, batch.last_offset, None, None, None, False, False, problem))
+        else:
+            header = batch.header
+            codec = header.attributes & 7
+            rows.append(
+                (*start, batch.size_in_bytes, header.base_offset, header.last_offset, header.record_count, header.max_timestamp, codec,
+                 header.is_control, header.is_transactional, problem)
+            )  # fmt: skip
+        if len(rows) == GROUP_RECORDS:
+            yield _table(rows, schema)
+            rows = []
+    if rows:
+        yield _table(rows, schema)
+
+
+def _table(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays(
+        [pa.array(column, field.type) for column, field in zip(zip(*rows, strict=True), schema, strict=True)], schema=schema
+    )
+
+
+def _damaged(given: LogRange, position: int, problem: str, skip_damaged: bool) -> None:
+    if not skip_damaged:
+        raise SourceFailed("{file}: the batch at {position} is damaged: {reason}", file=_name(given), position=position, reason=problem)
+
+
+def _name(given: LogRange) -> str:
+    path = Path(given.path)
+    return f"{path.parent.name}/{path.name}"
