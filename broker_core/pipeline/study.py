@@ -38,6 +38,8 @@ __all__ = ["StudyCancelled", "StudyFailed", "study_check", "study_run"]
 
 BAD_ROWS_KEPT = 1_000
 PART = ".part"
+_FILES = ("csv", "jsonl", "parquet")
+_MADE_UP = ("zipf", "uniform")
 
 OnProgress = Callable[[Json], None]
 
@@ -186,7 +188,7 @@ def _times(records: "DataFrame", source: Json) -> tuple[int | None, int | None]:
     """The first and the last event time, where the source has times; else no job is spent on it."""
     from pyspark.sql import functions as f
 
-    if source["kind"] in ("csv", "jsonl", "parquet") and not source.get("time"):
+    if source["kind"] in _MADE_UP or (source["kind"] in _FILES and not source["time"]):
         return None, None
     row = records.agg(f.min("at_us"), f.max("at_us")).collect()[0]
     return row[0], row[1]
