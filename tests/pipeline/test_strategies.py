@@ -1,0 +1,220 @@
+"""Strategies: what is offered, what is refused, and that their tables and counts are the live lab's."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from broker_core.errors import CommandError
+from broker_core.hashing.murmur3 import murmur3_32
+from broker_core.lab.lab import Lab
+from broker_core.lab.scenario import scenario_from_json, scenario_to_json
+from broker_core.pipeline.members import history_check, history_steps
+from broker_core.pipeline.route_tasks import units_of
+from broker_core.pipeline.routing import route_counts
+from broker_core.pipeline.strategies import FAMILIES, strategies_default, strategies_offered, strategies_parse, strategy_parse
+from broker_core.pipeline.strategies.base import RouteTable, SlotRule
+from broker_core.pipeline.units import unit_map
+from tests.pipeline.keys import mixed_keys, workload
+
+RATE = 200
+# Every change comes to rest before the next: Kafka's slowest, a crash, takes 45 s and a heartbeat.
+CHANGES = [("join", None, 8), ("crash", "c2", 18), ("rejoin", "c2", 72), ("leave", "c1", 82), ("join", None, 92)]
+END_S = 102
+LANES = {
+    "pulsar.consistent_hash:points=100": {"model": "pulsar", "algorithm": "consistent_hash"},
+    "pulsar.consistent_hash_3_2_0:points=7": {"model": "pulsar", "algorithm": "consistent_hash_3_2_0", "points": 7},
+    "pulsar.auto_split": {"model": "pulsar", "algorithm": "auto_split"},
+    "pulsar.sticky": {"model": "pulsar", "algorithm": "sticky"},
+    "kafka.range:partitions=24": {"model": "kafka", "algorithm": "range", "partitions": 24},
+    "kafka.sticky:partitions=13": {"model": "kafka", "algorithm": "sticky", "partitions": 13},
+    "kafka.cooperative-sticky:partitions=12": {"model": "kafka", "algorithm": "cooperative-sticky"},
+    "tubemq.modulo:partitions=12,brokers=3": {"model": "tubemq", "algorithm": "modulo"},
+}
+
+
+# -- ids ------------------------------------------------------------------------------------------------------------------------------------
+
+
+def test_every_family_can_be_asked_for_by_its_id():
+    for offered in strategies_offered():
+        strategy = strategy_parse(f"{offered['model']}.{offered['algorithm']}")
+        assert strategy_parse(strategy.id) == strategy
+        assert {param["name"]: param["default"] for param in offered["params"]} == strategy.params
+    assert [strategy.id for strategy in strategies_default()] == [
+        "pulsar.auto_split", "pulsar.consistent_hash:points=100", "pulsar.consistent_hash_current:points=100", "pulsar.sticky",
+        "kafka.range:partitions=12", "kafka.roundrobin:partitions=12", "kafka.sticky:partitions=12", "kafka.cooperative-sticky:partitions=12",
+        "tubemq.modulo:partitions=12,brokers=3", "rabbitmq.queue:prefetch=5",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("kafka.fair", "must be one of pulsar.auto_split"),
+        ("kafka.range:points=3", "kafka.range takes no points"),
+        ("kafka.range:partitions=0", "must be a whole number from 1 to 1000"),
+        ("pulsar.consistent_hash:points=1001", "must be a whole number from 1 to 1000"),
+        ("kafka.range:partitions", "must look like kafka.range:partitions=12"),
+        ("kafka.range:partitions=1,partitions=2", "must look like"),
+        ("tubemq.modulo:partitions=10,brokers=3", "must be a multiple of the number of brokers"),
+        (7, "must be a text"),
+    ],
+)
+def test_what_is_no_strategy_is_refused_where_it_stands(text, reason):
+    with pytest.raises(CommandError, match=reason) as refused:
+        strategies_parse(["rabbitmq.queue", text])
+    assert refused.value.field == "strategies.1"
+
+
+def test_a_strategy_comes_once():
+    with pytest.raises(CommandError, match=r"kafka\.range:partitions=12 is there twice"):
+        strategies_parse(["kafka.range", "kafka.range:partitions=12"])
+
+
+@pytest.mark.parametrize("text", ["pulsar.consistent_hash:points=7", "tubemq.modulo:partitions=8,brokers=2", "rabbitmq.queue:prefetch=20"])
+def test_a_lab_can_be_opened_with_a_strategys_numbers(text):
+    """The scenario takes the lane, gives it back, and a lane switched to another rule goes by that rule's own number."""
+    spec = strategy_parse(text).rig_spec("mine")
+    scenario = scenario_from_json({"rigs": [{"id": spec.id, "model": spec.model, "algorithm": spec.algorithm, **spec.options}], "consumers": 1})
+    assert scenario.rigs == (spec,) or {**scenario.rigs[0].options, **spec.options} == scenario.rigs[0].options
+    assert scenario_from_json(scenario_to_json(scenario)) == scenario
+    if spec.model == "rabbitmq":
+        lab = Lab(scenario)
+        assert lab.rigs["mine"].prefetch == 20
+        lab.submit({"command_id": "1", "kind": "set_algorithm", "rig": "mine", "args": {"algorithm": "prefetch_1"}})
+        assert lab.rigs["mine"].prefetch == 1
+        assert Lab.restore(scenario, lab.checkpoint()).rigs["mine"].prefetch == 1
+
+
+# -- units ----------------------------------------------------------------------------------------------------------------------------------
+
+
+@settings(deadline=None, max_examples=60)
+@given(data=st.data())
+def test_a_unit_has_the_owner_of_each_of_its_slots_in_every_step(data):
+    """Ranges with gaps, a wrap and shared points, drawn at random, in a space that is no power of two."""
+    space = data.draw(st.integers(64, 3_000))
+    rule = SlotRule(0xFFFFFFFF, space)
+    names, shared = ("c1", "c2", "c3"), ((0, 1), (2, 0, 1))
+    tables = []
+    for _ in range(data.draw(st.integers(1, 4))):
+        bounds = sorted(data.draw(st.sets(st.integers(0, space - 1), min_size=1, max_size=12)))
+        owners = [data.draw(st.integers(-3, 2)) for _ in bounds]
+        tables.append(RouteTable("ranges", names, names, np.array(owners, np.int16), np.array(bounds, np.int64), rule, space, shared=shared))
+    units, by_step = unit_map("murmur3", tables)
+    keys = [str(number).encode() for number in range(400)]
+    at = units_of(units, pa.array(keys))
+    for table, owners in zip(tables, by_step, strict=True):
+        got = [None if owner < 0 else names[owner] for owner in owners[at].tolist()]
+        assert got == [table.owner_of(murmur3_32(key)) for key in keys]
+
+
+# -- counts ---------------------------------------------------------------------------------------------------------------------------------
+
+
+def test_both_ways_of_counting_agree_with_a_plain_count(spark):
+    keys = mixed_keys(6_000, seed=5)
+    sizes = [number * 37 % 900 for number in range(len(keys))]
+    steps = history_steps(history_check({"kind": "rolling_restart", "consumers": 3}))
+    strategies = strategies_default()
+    records = workload(spark, keys, sizes)
+    grouped, distinct = (route_counts(spark, records, strategies, steps, grouped=way) for way in (True, False))
+    present = [key for key in keys if key is not None]
+    for counts, path in ((grouped, "grouped"), (distinct, "distinct")):
+        assert counts.path == path
+        assert (counts.records, counts.bytes, counts.keys) == (len(keys), sum(sizes), len(set(present)))
+        assert (counts.no_key, counts.empty_key) == (keys.count(None), keys.count(b""))
+        assert counts.no_key_bytes == sum(size for key, size in zip(keys, sizes) if key is None)
+    for one, other in zip(grouped.strategies, distinct.strategies, strict=True):
+        for name in ("records", "bytes", "keys", "nobody", "keys_moved", "keys_total", "records_moved", "bytes_moved"):
+            assert np.array_equal(getattr(one, name), getattr(other, name)), (one.strategy.id, name)
+        if one.strategy.hash:
+            assert (one.records.sum(axis=1) + one.nobody[:, 0] == len(keys)).all()
+
+
+def test_without_an_order_keyless_records_are_spread_and_it_is_said(spark):
+    keys = [None] * 25 + [b"k"] * 5
+    steps = history_steps(history_check({"kind": "given", "start": 1}))
+    strategies = strategies_parse(["kafka.range:partitions=10", "pulsar.auto_split"])
+    counts = route_counts(spark, workload(spark, keys, [3] * 30, ordinals=False), strategies, steps)
+    assert not counts.keyless_exact
+    assert [each.records.tolist() for each in counts.strategies] == [[[30]], [[30]]]
+    assert [each.bytes.tolist() for each in counts.strategies] == [[[90]], [[90]]]
+    assert route_counts(spark, workload(spark, keys, [3] * 30, ordinals=False), strategies[1:], steps).keyless_exact
+
+
+def test_an_empty_workload_counts_nothing(spark):
+    steps = history_steps(history_check({"kind": "given", "start": 2}))
+    counts = route_counts(spark, workload(spark, [], []), strategies_default(), steps)
+    assert (counts.records, counts.keys, counts.bytes) == (0, 0, 0)
+    assert all(not each.records.any() for each in counts.strategies)
+
+
+def test_keys_of_a_megabyte_pass_through_both_ways(spark):
+    keys = [bytes([number]) * (1 << 20) for number in range(12)] * 2
+    steps = history_steps(history_check({"kind": "given", "start": 3}))
+    for way in (True, False):
+        counts = route_counts(spark, workload(spark, keys, [1] * 24), strategies_parse(["kafka.range", "pulsar.auto_split"]), steps, grouped=way)
+        assert (counts.records, counts.keys) == (24, 12)
+
+
+@pytest.fixture(scope="module")
+def live():
+    """A lab that lived through the history: its bills at rest, its weights before each change and at the end."""
+    rigs = [{"id": f"r{number}", **lane} for number, lane in enumerate(LANES.values())]
+    scenario = scenario_from_json(
+        {"workload": {"kind": "flights", "key": "tail_number", "rate": RATE}, "rigs": rigs, "consumers": 4, "consumer_rate": 10_000}
+    )
+    lab = Lab(scenario)
+    bills, weights = [], []
+    for position, (kind, consumer, at_s) in enumerate(CHANGES, 1):
+        lab.advance_to(at_s * 1_000_000)
+        assert all(rig.bill.settled for rig in lab.rigs.values())
+        bills.append({rig_id: rig.bill for rig_id, rig in lab.rigs.items()})
+        weights.append({rig_id: dict(rig.weights()) for rig_id, rig in lab.rigs.items()})
+        lab.submit({"command_id": str(position), "kind": kind, **({"consumer": consumer} if consumer else {})})
+    lab.advance_to(END_S * 1_000_000)
+    bills.append({rig_id: rig.bill for rig_id, rig in lab.rigs.items()})
+    weights.append({rig_id: dict(rig.weights()) for rig_id, rig in lab.rigs.items()})
+    return lab, bills, weights
+
+
+@pytest.fixture(scope="module")
+def counted(spark, live):
+    """The same records through the pipeline."""
+    lab = live[0]
+    codes = lab.workload.key_codes(0, lab.record_count)
+    keys = [None if code < 0 else lab.workload.key_bytes(code) for code in codes]
+    sizes = [len(lab.workload.payload(index).encode()) + len(keys[index] or b"") for index in range(len(keys))]
+    changes = [{"kind": kind, "consumer": consumer, "at": lab.workload.count_until(at_s * 1_000_000)} for kind, consumer, at_s in CHANGES]
+    steps = history_steps(history_check({"kind": "given", "start": 4, "changes": changes}))
+    return route_counts(spark, workload(spark, keys, sizes), strategies_parse(list(LANES)), steps)
+
+
+@pytest.mark.parametrize("number", range(len(LANES)), ids=list(LANES))
+def test_counts_are_those_of_the_live_lab(live, counted, number):
+    """Loads before every change and at the end, partitions and hash space moved, and keys moved where the change rests at once."""
+    _, bills, weights = live
+    counts, rig_id = counted.strategies[number], f"r{number}"
+    assert counted.keyless_exact and counted.no_key > 0
+    for step, seen in enumerate(weights):
+        got = dict(zip(counts.names, counts.records[step].tolist(), strict=True))
+        assert {name: got[name] for name in seen[rig_id]} == seen[rig_id]
+        assert sum(got.values()) == sum(seen[rig_id].values())
+    for step in range(1, len(CHANGES) + 1):
+        bill, table = bills[step][rig_id], counts.tables[step]
+        assert (table.partitions_moved, table.space_moved) == (bill.partitions_moved, bill.space_moved_millionths)
+        if bill.kind != "crash":  # a crash's bill begins when the broker notices, keys that came since then are on it
+            assert (counts.keys_moved[step], counts.keys_total[step]) == (bill.keys_moved, bill.keys_total)
+
+
+def test_joins_of_one_order_are_one_change(spark):
+    """Two that join at one record share a rebalance, as `join` with a count of 2 does in the lab."""
+    joins = [{"kind": "join", "at": 10}, {"kind": "join", "at": 10}]
+    steps = history_steps(history_check({"kind": "given", "start": 2, "changes": joins}))
+    for family in FAMILIES.values():
+        before, between, after = family.make({}, "strategies").routes(steps)
+        assert between.live == before.live and set(after.live) == {"c1", "c2", "c3", "c4"}
+        assert np.array_equal(before.owners, between.owners)
