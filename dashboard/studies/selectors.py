@@ -63,10 +63,16 @@ def worker_answers() -> bool:
 
 
 def study_list(*, owner_hash: str | None) -> list[Json]:
-    """One's own studies, newest first, each as study_meta without its request."""
+    """One's own studies, newest first, each as study_meta with a summary {records, strategies} in place of its request."""
     rows = Study.objects.filter(owner_hash=owner_hash or "-").order_by("-created_at")[:LIST_MAX]
     metas = [study_meta(study=study, owner_hash=owner_hash) for study in rows]
-    return [{name: value for name, value in meta.items() if name != "request"} for meta in metas]
+    return [{**{name: value for name, value in meta.items() if name != "request"}, "summary": _summary(meta)} for meta in metas]
+
+
+def _summary(meta: Json) -> Json:
+    """records: how many were read, None before the end."""
+    is_done = meta["state"] == State.DONE and not meta["live"]
+    return {"records": meta["progress"]["rows"] if is_done else None, "strategies": len(meta["request"].get("strategies") or [])}
 
 
 def study_message(*, study: Study) -> Json:
@@ -118,6 +124,14 @@ def study_result(*, study: Study) -> Json:
     result = dict(result_json(study_folder(study_done(study=study).pk)))
     result["name"], result["request"] = study.name, study.request
     return {**result, "ranking": _rank(result, study.request.get("weights") or {})}
+
+
+def study_bad_rows(*, study: Study, limit: int) -> list[Json]:
+    """The first rows that could not be read, in order: line, reason (a code of the sources), text."""
+    import pyarrow.parquet as pq
+
+    first = next(pq.ParquetFile(study_folder(study_done(study=study).pk) / "bad_rows.parquet").iter_batches(limit), None)
+    return first.to_pylist() if first is not None else []
 
 
 def study_ranking(*, study: Study, weights: dict[str, Any]) -> Json:

@@ -58,10 +58,10 @@ def upload_add(*, incoming: IncomingFile, owner_hash: str) -> tuple[Upload, Json
 
 
 def source_preview(*, source: Any, owner_hash: str | None) -> Json:
-    """The first rows of a source. Raises Refused at `source...`."""
+    """The first rows of a source, with the kind it turned out to be. Raises Refused at `source...`."""
     resolved = source_for_pipeline(source, owner_hash)
     try:
-        return _preview(resolved)
+        return {**_preview(resolved), "kind": resolved["kind"]}
     except CommandError as error:
         raise Refused(400, {error.field: in_words(error)}) from error
 

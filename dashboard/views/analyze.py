@@ -29,6 +29,7 @@ MEASURES = ("throughput", "lag", "skew", "hw_lag", "rebalance_cost")
 COLUMNS = ("key", "time", "size", "payload")
 BLANK_ROW = {"place": "", "id": "", "score": "", "bar": "0"}
 OTHERS_MAX = 30
+BAD_ROWS_MAX = 20
 
 
 @require_safe
@@ -108,6 +109,9 @@ def _study_context(context: Json, row: Study, weights: dict[str, int]) -> Json:
         ranking = studies.study_ranking(study=row, weights={term: str(value) for term, value in weights.items()})["ranking"]
         context["page"] |= {"ranking": ranking, "weights": weights}
         drawn |= {"head": head(result, ranking, words), "rows": ranking_rows(result, ranking, words)} | notes(result)
+        drawn["bad"] = studies.study_bad_rows(study=row, limit=BAD_ROWS_MAX) if drawn["bad_rows"] else []
+        for bad in drawn["bad"]:
+            bad["code"] = f"bad.{bad['reason']}" if f"bad.{bad['reason']}" in words else "bad.other"
     return drawn
 
 

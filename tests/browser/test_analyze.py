@@ -13,7 +13,7 @@ from tests.browser.conftest import PATIENCE_MS, save, wait_text
 from tests.supervisor.site import SupervisedSite
 
 Profile = Callable[..., BrowserContext]
-SPARK_MS = 120_000      # Java, Spark and compiled kernels start on a cold and busy machine
+SPARK_MS = 300_000      # Java, Spark and compiled kernels start, on a cold and busy machine too
 CHARTS = ("share", "heat", "churn", "keys", "lag")
 
 

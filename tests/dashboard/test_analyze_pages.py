@@ -12,7 +12,7 @@ from django.conf import settings
 from django.test import Client
 from django.utils import timezone
 
-from broker_core.pipeline import strategies
+from broker_core.pipeline import sources, strategies
 from broker_core.pipeline.recommend import WEIGHTS, rank
 from dashboard import access
 from dashboard.models import Study
@@ -199,3 +199,18 @@ def test_looking_needs_nothing_but_cancelling_is_the_owners(results: dict[str, A
     assert page["study"]["mine"] is False
 
 
+
+
+@pytest.mark.django_db
+def test_rows_that_could_not_be_read_are_shown_with_their_reason(visitor: Client, results: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    results["workload"]["bad_rows"] = 2
+    bad = [{"line": 502, "reason": "wrong_columns", "text": "a,<b>,c"}, {"line": None, "reason": "of a later version", "text": None}]
+    monkeypatch.setattr(selectors, "study_bad_rows", lambda study, limit: bad)
+    text = shown(visitor.get(f"/analyze/{study().pk}/").content.decode())
+    table = text[text.index('id="bad-rows"') :]
+    assert "502" in table and "a,&lt;b&gt;,c" in table
+    assert str(SENTENCES["bad.wrong_columns"]) in table and str(SENTENCES["bad.other"]) in table
+
+
+def test_every_reason_to_set_a_row_aside_has_words() -> None:
+    assert {f"bad.{reason}" for reason in sources.REASONS} <= set(SENTENCES)
