@@ -40,10 +40,11 @@ def size(count: int | None) -> str:
 
 
 def log_context(folder: Json, words: Words) -> Json:
-    """What the template writes of a folder: `title`, `sub`, `table` {head, rows}, `settings` (one dict a field)."""
+    """What the template writes of a folder: `title`, `sub`, `behind`, `table` {head, rows}, `settings` (one dict a field)."""
     return {
         "title": folder["folder"],
         "sub": _sub(folder, words),
+        "behind": _behind(folder, words),
         "table": _table(folder, words),
         "settings": [
             {"name": name, "title": name.replace("_", "."), "value": folder["settings"][name], "unit": unit, "about": about}
@@ -53,16 +54,13 @@ def log_context(folder: Json, words: Words) -> Json:
     }
 
 
-def _sub(folder: Json, words: Words) -> str:
-    more = ""
+def _behind(folder: Json, words: Words) -> str:
     if folder["behind"] > BEHIND_MOST:
-        more = fill(words["log.behind"], {"count": folder["behind"]}, words)
-    elif folder.get("reading"):
-        more = words["log.counting"]
-    return fill(words["log.two"], {"first": _summary(folder, words), "more": more}, words).strip()
+        return fill(words["log.behind"], {"count": folder["behind"]}, words)
+    return words["log.counting"] if folder.get("reading") else ""
 
 
-def _summary(folder: Json, words: Words) -> str:
+def _sub(folder: Json, words: Words) -> str:
     deleted = sum(segment["state"] == "deleted" for segment in folder["segments"])
     if folder["end_offset"] == folder["start_offset"] and not folder["bytes"]:
         return words["log.sub_empty"]

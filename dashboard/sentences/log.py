@@ -9,7 +9,6 @@ LOG = {
         "{segments?One segment|{segments} segments}, {size}, offsets {from} to {to}; {deleted?one more waits|{deleted} more "
         "wait} for deletion."
     ),
-    "log.two": _("{first} {more}"),
     "log.sub_empty": _("No record has come here yet."),
     "log.page": _("Log of {folder}"),
     "log.topic": _("Topic"),

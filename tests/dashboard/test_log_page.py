@@ -13,10 +13,11 @@ from dashboard.sentences import PAGES, catalogue
 ROOT = Path(__file__).parents[2]
 ANSWERS = json.loads(gzip.decompress((ROOT / "tests/js/fixtures/log.json.gz").read_bytes()))
 EMPTY = {**ANSWERS["folder"], "segments": [], "bytes": 0, "start_offset": 0, "end_offset": 0}
+LATE = {**ANSWERS["folder"], "behind": 950}
 
 
 @pytest.mark.parametrize("language", ["en", "zh-hans"])
-@pytest.mark.parametrize("folder", [ANSWERS["folder"], ANSWERS["article"], EMPTY], ids=["lab", "article", "empty"])
+@pytest.mark.parametrize("folder", [ANSWERS["folder"], ANSWERS["article"], EMPTY, LATE], ids=["lab", "article", "empty", "late"])
 def test_server_and_browser_write_the_same(folder: dict, language: str) -> None:
     words = catalogue("log")[language]
     asked = json.dumps({"folder": folder, "words": words})
@@ -24,7 +25,7 @@ def test_server_and_browser_write_the_same(folder: dict, language: str) -> None:
         ["node", str(ROOT / "tests/js/log_words.mjs")], input=asked, capture_output=True, text=True, check=True, encoding="utf-8"
     )
     shown = log_context(folder, words)
-    assert json.loads(answer.stdout) == {"sub": shown["sub"], "table": shown["table"]}
+    assert json.loads(answer.stdout) == {name: shown[name] for name in ("sub", "behind", "table")}
 
 
 def test_only_settings_that_the_log_has_are_fields() -> None:

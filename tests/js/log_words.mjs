@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 
 import { speaker } from "../../static/js/say.js";
 import { folderTable } from "../../static/js/log/tables.js";
-import { sub } from "../../static/js/log/words.js";
+import { behind, sub } from "../../static/js/log/words.js";
 
 const { folder, words } = JSON.parse(readFileSync(0, "utf8"));
 const { head, rows } = folderTable(folder, speaker(words));
-process.stdout.write(JSON.stringify({ sub: sub(folder, speaker(words)), table: { head, rows } }));
+process.stdout.write(JSON.stringify({ sub: sub(folder, speaker(words)), behind: behind(folder, speaker(words)), table: { head, rows } }));

@@ -16,7 +16,7 @@ import { createRoving } from "./roving.js";
 import { createSettings } from "./settings_form.js";
 import { cleanTable, folderTable, writeTable } from "./tables.js";
 import { createUpload } from "./upload.js";
-import { remarks, settingsLine, sub, turning } from "./words.js";
+import { behind, remarks, settingsLine, sub, turning } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
 const FOLDER_LEAST = 640, CLEAN_LEAST = 560, TURNINGS_SHOWN = 3, EPOCH_MS = 1e11, AGAIN_MS = 500, BEHIND_MOST = 100, CLEAN_APART_MS = 10_000;
@@ -49,6 +49,7 @@ function drawWords() {
   $("title").textContent = folder.folder;
   document.title = `${folder.folder} · Highwater`;
   $("sub").textContent = sub(folder, say);
+  $("behind").textContent = behind(folder, say);
   $("folder").setAttribute("aria-label", say("log.folder_label", { folder: folder.folder }));
   writeTable($("folder-twin"), folderTable(folder, say), say("log.folder"));
   const files = folder.segments.flatMap((segment) => segment.files), bytes = files.reduce((sum, file) => sum + file.bytes, 0);
@@ -86,6 +87,7 @@ function take(answer) {
   else if (isLookupDue && !isUnfinished()) lookup.again();
   else lookup.folderCame();
   isLookupDue &&= isUnfinished();
+  $("steps").toggleAttribute("data-old", isLookupDue);
 }
 
 // A lab's log is written while the page waits for it, a large one that was opened is counted meanwhile.

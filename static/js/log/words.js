@@ -6,12 +6,11 @@ import { hitOf } from "./scan.js";
 
 const BEHIND_MOST = 100;
 
-export function sub(folder, say) {
-  const more = folder.behind > BEHIND_MOST ? say("log.behind", { count: folder.behind }) : folder.reading ? say("log.counting") : "";
-  return say("log.two", { first: summary(folder, say), more }).trim();
-}
+// What of the log is not here yet; "" when all is.
+export const behind = (folder, say) =>
+  folder.behind > BEHIND_MOST ? say("log.behind", { count: folder.behind }) : folder.reading ? say("log.counting") : "";
 
-function summary(folder, say) {
+export function sub(folder, say) {
   const deleted = folder.segments.filter((segment) => segment.state === "deleted").length;
   if (folder.end_offset === folder.start_offset && !folder.bytes) return say("log.sub_empty");
   return say(deleted ? "log.sub_waiting" : "log.sub", {
