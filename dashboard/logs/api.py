@@ -41,7 +41,6 @@ QUESTIONS: dict[str, Question] = {
     "batch": source.batch,
     "segment": source.stretch,
 }
-TRIES = 3
 CLEAN_WAIT_S = 2.0
 CLEAN_POLL_S = 0.1
 
@@ -129,12 +128,6 @@ async def _worked_out(request: HttpRequest, find: Callable[[], Json | None]) -> 
 
 
 def _answer(question: str, find: Callable[[], Source], query: Query) -> HttpResponse:
-    """Ask, and ask again when a file went while it was looked at: retention and compaction do not wait for readers."""
     if question not in QUESTIONS:
         raise Refused(404, {"address": _("there is nothing here")})
-    for _attempt in range(TRIES):
-        try:
-            return json_response(QUESTIONS[question](find(), query))
-        except FileNotFoundError:
-            continue
-    raise Refused(503, {"log": _("is being prepared: ask again")})
+    return json_response(source.steady(lambda: QUESTIONS[question](find(), query)))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
+from typing import TypeVar
 
 from django.utils.translation import gettext as _
 
@@ -22,7 +23,9 @@ from dashboard.errors import Refused, in_words
 
 COUNT_INLINE_BYTES = 2 * 1024 * 1024
 SUMMARIES_KEPT = 4096
+TRIES = 5
 Query = Mapping[str, str]
+Answer = TypeVar("Answer")
 
 _counted: OrderedDict[tuple[str, str, int, int], Summary] = OrderedDict()
 _counted_lock = Lock()
@@ -46,6 +49,16 @@ class Source:
     deleted_at_ms: Mapping[int, int] = field(default_factory=dict)
     check: bool = False
     counted: Mapping[tuple[int, str], Summary] = field(default_factory=dict)
+
+
+def steady(read: Callable[[], Answer]) -> Answer:
+    """Read, and read again when a file went meanwhile: retention and compaction do not wait for readers. Raises Refused 503 if they never rest."""
+    for _attempt in range(TRIES):
+        try:
+            return read()
+        except FileNotFoundError:
+            continue
+    raise Refused(503, {"log": _("is being prepared: ask again")})
 
 
 def folder(source: Source) -> Json:
@@ -141,7 +154,7 @@ def _summary(log: OpenedLog, base_offset: int, stage: str, check: bool) -> Summa
         if key in _counted:
             _counted.move_to_end(key)
             return _counted[key]
-    summary = summarize(log, base_offset, stage, check=check)
+    summary = summarize(log, base_offset, stage, check=check, unpack=False)
     with _counted_lock:
         _counted[key] = summary
         while len(_counted) > SUMMARIES_KEPT:

