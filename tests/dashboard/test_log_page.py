@@ -2,12 +2,17 @@
 
 import gzip
 import json
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
+from django.template.loader import render_to_string
+from django.test import RequestFactory
+from django.utils import translation
 
 from dashboard.log_presentation import log_context, size
+from dashboard.page import base_context
 from dashboard.sentences import PAGES, catalogue
 
 ROOT = Path(__file__).parents[2]
@@ -26,6 +31,25 @@ def test_server_and_browser_write_the_same(folder: dict, language: str) -> None:
     )
     shown = log_context(folder, words)
     assert json.loads(answer.stdout) == {name: shown[name] for name in ("sub", "behind", "table")}
+
+
+@pytest.mark.parametrize("language", ["en", "zh-hans"])
+@pytest.mark.parametrize("kind", ["lab", "article"])
+def test_first_frame_is_whole_and_keeps_the_content_policy(kind: str, language: str, rf: RequestFactory) -> None:
+    folder = ANSWERS["folder" if kind == "lab" else "article"]
+    with translation.override(language):
+        context = base_context(rf.get("/"), "log")
+        words = context["catalogue"][language]
+        context["page"] |= {
+            "log": {"kind": kind, "lab": "abc" if kind == "lab" else None, "socket": None, "article": "/log/article/", "folders": []}
+        }
+        html = render_to_string("dashboard/log.html", {**context, "folder": folder, **log_context(folder, words)})
+    shown = re.sub(r"<script.*?</script>", "", html, flags=re.DOTALL)
+    assert not re.search(r" (style|on\w+)=", shown)
+    assert folder["folder"] in shown and words["log.find"] in shown
+    assert not re.search(r">\s*log\.[a-z_.]+\s*<", shown), "a code without words"
+    assert shown.count("<tr>") == 1 + len(folder["segments"])
+    assert set(re.findall(r'data-say(?:-label|-title)?="([^"]+)"', shown)) <= set(words)
 
 
 def test_only_settings_that_the_log_has_are_fields() -> None:

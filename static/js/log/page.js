@@ -19,7 +19,7 @@ import { createUpload } from "./upload.js";
 import { behind, remarks, settingsLine, sub, turning } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
-const FOLDER_LEAST = 640, CLEAN_LEAST = 560, TURNINGS_SHOWN = 3, EPOCH_MS = 1e11, AGAIN_MS = 500, BEHIND_MOST = 100, CLEAN_APART_MS = 10_000;
+const FOLDER_LEAST = 640, CLEAN_LEAST = 560, TURNINGS_SHOWN = 3, EPOCH_MS = 1e11, AGAIN_MS = 500, BEHIND_MOST = 100, CLEAN_APART_MS = 10_000, CLEAN_AGAIN_MS = 2000;
 const main = $("main"), query = new URLSearchParams(location.search), notice = createNotice($("notice"));
 
 let folder = JSON.parse($("folder-data").textContent), clean = null, asked = 0, isAsking = false, isLookupDue = false, cleanAt = -Infinity;
@@ -150,9 +150,15 @@ function fail(error, near) {
 
 // -- compaction ------------------------------------------------------------------------------------------------------------------------
 
+// A worker tries a round of the cleaner on a copy; until it has, the page asks again.
 async function readClean() {
-  cleanAt = performance.now();
-  clean = await api.clean().catch(() => null);
+  const turn = cleanAt = performance.now(), answer = await api.clean().catch(() => null);
+  if (turn !== cleanAt) return;
+  if (answer?.reason === "preparing") {
+    setTimeout(() => turn === cleanAt && readClean(), CLEAN_AGAIN_MS);
+    return;
+  }
+  clean = answer;
   drawClean();
 }
 
