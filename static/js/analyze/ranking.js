@@ -1,6 +1,6 @@
 // The ranking's rows: written again when weights or language change. A row keeps its element while it moves, so that a focus is not lost.
 
-import { page, say, words } from "../chrome.js";
+import { page, say, speak, words } from "../chrome.js";
 import { rankingRows } from "./result.js";
 
 const CELLS = ["place", "score", "skew", "churn", "pause", "order", "why"], LABELLED = ["skew", "churn", "pause", "order"];
@@ -25,6 +25,7 @@ export function createRanking(body, template, { onPick }) {
       for (const name of LABELLED) element.querySelector(`[data-cell="${name}"]`).dataset.label = say(`rank.${name}`);   // a phone has no head row
       element.querySelector("[data-cell=model]").textContent = text.model;
       element.querySelector("[data-cell=name]").textContent = text.name;
+      speak(element.querySelector("[data-cell=document]"), "rank.document");
       element.querySelector("[data-cell=document]").hidden = !text.document;
       element.querySelector(".score-bar .ink").setAttribute("width", text.bar);
       const pick = element.querySelector("[data-pick]");

@@ -46,11 +46,11 @@ function showState() {
 if (!isOver(study)) {
   const feed = follow(study.id, {
     onStudy(next, by) {
-      const wasDone = study.state === "done";
       if (next) study = next;
       how = by;
-      showState();
-      if (study.state === "done" && !wasDone) fetchResult();
+      // The server draws a finished study whole: headline, notes, the rows that could not be read, ranking.
+      if (study.state === "done") location.reload();
+      else showState();
     },
   });
   window.highwater = { drop: feed.drop };
@@ -157,6 +157,7 @@ function showUse() {
     const block = $("use-file").content.firstElementChild.cloneNode(true);
     block.querySelector("[data-file]").textContent = versions ? `${file}, ${versions}` : file;
     block.querySelector("code").textContent = lines.join("\n");
+    speak(block.querySelector("button"), "use.copy");   // a template's words do not change with the language
     block.querySelector("button").addEventListener("click", (event) => copy(lines.join("\n"), event.currentTarget));
     return block;
   }));

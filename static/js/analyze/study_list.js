@@ -30,6 +30,7 @@ export function createStudyList({ onError }) {
   function make(study) {
     const row = template.content.firstElementChild.cloneNode(true), cancel = row.querySelector("[data-cancel]");
     row.dataset.study = study.id;
+    speak(cancel, "studies.cancel");                     // a template's words do not change with the language
     cancel.addEventListener("click", async () => {
       cancel.disabled = true;
       try {
