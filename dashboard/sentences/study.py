@@ -81,7 +81,10 @@ STUDY = {
     "study.share": _("Share link"),
     "study.share_title": _("Copy the link to this study: whoever opens it sees the same result and weights"),
     "study.open": _("Open as a lab"),
-    "study.open_title": _("A sample of these records by key, with the same skew and the same changes, on the Stage"),
+    "study.open_title": _(
+        "On the Stage: a sample of these records by key with the same skew, the same changes in the same order, the chosen strategy and of "
+        "each other model the best"
+    ),
     "study.opening": _("Preparing the lab"),
     "study.wait": _("The result is being fetched."),
     "study.unread": _("The result could not be fetched."),

@@ -19,14 +19,20 @@ function sourceWords({ request: { source } }, _, say) {
   switch (source.kind) {
     case "flights": return `${say("data.flights")}, ${say(`key.${source.key}`)}`;
     case "lab": return `${say("data.lab_which")} ${source.lab ?? ""}`;
-    case "zipf": case "uniform": return [say(`data.shape_${source.kind}`), `${say("data.keys")} ${number(source.keys)}`, ...(source.kind === "zipf" ? [`${say("data.exponent")} ${source.exponent}`] : []), `${say("data.seed")} ${source.seed}`].join(", ");
-    default: return [source.name ?? source.upload, source.key ? `${say("data.key")} ${source.key}` : null, source.topic ? `${say("data.topic")} ${source.topic}` : null].filter(Boolean).join(", ");
+    case "zipf": case "uniform": {
+      const exponent = source.kind === "zipf" ? `${say("data.exponent")} ${source.exponent}` : null;
+      return listed([say(`data.shape_${source.kind}`), `${say("data.keys")} ${number(source.keys)}`, exponent, `${say("data.seed")} ${source.seed}`]);
+    }
+    default:
+      return listed([source.name ?? source.upload, source.key ? `${say("data.key")} ${source.key}` : null, source.topic ? `${say("data.topic")} ${source.topic}` : null]);
   }
 }
 
+const listed = (texts) => texts.filter(Boolean).join(", ");
+
 function onlyHere(result, other, words) {
-  const others = new Set(other.strategies.map(({ id }) => id)), names = result.strategies.filter(({ id }) => !others.has(id)).map((strategy) => fullName(strategy, words));
-  return names.join("; ") || NONE;
+  const others = new Set(other.strategies.map(({ id }) => id));
+  return result.strategies.filter(({ id }) => !others.has(id)).map((strategy) => fullName(strategy, words)).join("; ") || NONE;
 }
 
 const fullName = (strategy, words) => {
@@ -39,7 +45,9 @@ function historyWords({ steps }) {
   return labels.length > LABELS_MAX ? `${labels.slice(0, LABELS_MAX - 1).join(" ")} … ${labels.at(-1)} (${labels.length - 1})` : labels.join(" ");
 }
 
-const serviceWords = ({ request: { service } }, _, say) => (service ? `${say("service.rate")}: ${number(service.rate)}; ${say("service.consumer_rate")}: ${number(service.consumer_rate)}` : NONE);
+function serviceWords({ request: { service } }, _, say) {
+  return service ? `${say("service.rate")}: ${number(service.rate)}; ${say("service.consumer_rate")}: ${number(service.consumer_rate)}` : NONE;
+}
 
 // -> rows { id, name, a: {place, score, skew, churn} or null, b: likewise, difference: {score, skew, churn} or null }, by the first's order, then
 // what only the second has.
@@ -48,7 +56,8 @@ export function bothRanked(a, b, words) {
   const strategies = new Map([...b.strategies, ...a.strategies].map((strategy) => [strategy.id, strategy]));
   return ids.map((id) => {
     const [left, right] = [first.get(id) ?? null, second.get(id) ?? null];
-    const difference = left && right ? { score: signed(right.score, left.score, 0), skew: signed(right.skew, left.skew, 2), churn: signed(right.churn, left.churn, 2) } : null;
+    const by = (part, digits) => signed(right[part], left[part], digits);
+    const difference = left && right ? { score: by("score", 0), skew: by("skew", 2), churn: by("churn", 2) } : null;
     return { id, name: fullName(strategies.get(id), words), a: left && written(left), b: right && written(right), difference };
   });
 }

@@ -154,8 +154,8 @@ export function createDataStep(form, { onChange }) {
       folder = name ? { name } : null;
       $("folder-path").textContent = name ?? "";
       const up = name ? [el("button", { type: "button", class: "btn", onclick: () => browse(parentOf(name)) }, "..")] : [];
-      $("folder-entries").replaceChildren(...up, ...entries.map((entry) => el("button", { type: "button", class: "btn", onclick: () => (entry.folder ? browse(entry.name) : pickFile(entry.name)) },
-        `${entry.name.split("/").at(-1)}${entry.folder ? "/" : ""}`)));
+      const open = (entry) => (entry.folder ? browse(entry.name) : pickFile(entry.name)), label = (entry) => `${entry.name.split("/").at(-1)}${entry.folder ? "/" : ""}`;
+      $("folder-entries").replaceChildren(...up, ...entries.map((entry) => el("button", { type: "button", class: "btn", onclick: () => open(entry) }, label(entry))));
       if (name) refresh();
     } catch (error) {
       fileError(error instanceof Refusal ? error.message : say("notice.unreachable"));

@@ -10,7 +10,7 @@ export function createStrategiesStep({ onChange }) {
   const families = page.offer.strategies, rows = new Map();
 
   for (const model of [...new Set(families.map((family) => family.model))]) {
-    const offered = families.filter((family) => family.model === model), own = offered.filter(({ document: isDocument }) => !isDocument), articles = offered.filter(({ document: isDocument }) => isDocument);
+    const offered = families.filter((family) => family.model === model), articles = offered.filter((family) => family.document), own = offered.filter((family) => !family.document);
     const group = el("fieldset", {}, el("legend", { say: `rig.${model}` }), ...own.map(row));
     if (articles.length) group.append(el("details", {}, el("summary", { class: "s m", say: "strategies.document" }), ...articles.map(row)));
     $("models").append(group);
@@ -44,7 +44,8 @@ export function createStrategiesStep({ onChange }) {
     onChange();
   }
 
-  const read = () => [...rows.values()].filter(({ box }) => box.checked).flatMap(({ family, inputs }) => combinations(family, Object.fromEntries([...inputs].map(([name, input]) => [name, input.value]))));
+  const texts = (inputs) => Object.fromEntries([...inputs].map(([name, input]) => [name, input.value]));
+  const read = () => [...rows.values()].filter(({ box }) => box.checked).flatMap(({ family, inputs }) => combinations(family, texts(inputs)));
 
   $("strategies-default").addEventListener("click", () => set(page.offer.default));
   $("strategies-none").addEventListener("click", () => set([]));

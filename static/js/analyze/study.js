@@ -217,7 +217,7 @@ $("open").addEventListener("click", async (event) => {
   near.disabled = true;
   speak($("open-word"), "study.opening");
   try {
-    const { id } = await send(`${page.urls.studies}${study.id}/open/`, picked ? { strategy: picked } : {});
+    const { id } = await send(`${page.urls.studies}${study.id}/open/`, { strategies: oneOfEachModel() });
     location.assign(page.urls.lab.replace("{id}", id));
   } catch (error) {
     fail(error, near);
@@ -225,6 +225,13 @@ $("open").addEventListener("click", async (event) => {
     near.disabled = false;
   }
 });
+
+// The Stage has a lane a model: the picked strategy, and of the other models the best.
+function oneOfEachModel() {
+  const modelOf = new Map(result.strategies.map(({ id, model }) => [id, model])), chosen = new Map();
+  for (const id of [picked, ...ranking.map((entry) => entry.id)]) if (id && !chosen.has(modelOf.get(id))) chosen.set(modelOf.get(id), id);
+  return [...chosen.values()];
+}
 
 onLanguage(() => {
   showState();

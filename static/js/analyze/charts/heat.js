@@ -25,12 +25,15 @@ export function layout(context) {
   const numbers = (isDark) => {
     const mine = cells.filter(({ share }) => (share ?? 0) > STEP === isDark);
     return {
-      type: "scatter", mode: "text", hoverinfo: "skip", x: mine.map(({ column }) => column), y: mine.map(({ row }) => row), text: mine.map(({ share }) => (share === null ? NONE : halfUp(share * 100))),
+      type: "scatter", mode: "text", hoverinfo: "skip", x: mine.map(({ column }) => column), y: mine.map(({ row }) => row),
+      text: mine.map(({ share }) => (share === null ? NONE : halfUp(share * 100))),
       textfont: { family: colors.mono, size: 13, color: isDark ? colors.panel : colors.ink },
     };
   };
   const left = rowNamesWidth(rows, names), height = TOP + BOTTOM + ROW * rows.length;
   const ticks = isNumbered ? x : x.filter((place) => place % Math.ceil(steps.length / 12) === 0);
+  const usual = { family: colors.mono, size: 12, color: colors.muted, weight: 400 }, chosen = { ...usual, color: colors.ink, weight: 700 };
+  const above = { y: 1, yref: "paper", yanchor: "bottom", showarrow: false }, below = { y: 0, yref: "paper", yanchor: "top", yshift: -6, showarrow: false };
   return {
     height, minWidth: isNumbered ? left + 16 + CELL_MIN * steps.length : left + 16 + 6 * steps.length,
     traces: [
@@ -48,9 +51,9 @@ export function layout(context) {
       yaxis: axis(colors, { range: [rows.length - 0.5, -0.5], showgrid: false, showticklabels: false, ticks: "" }),
       annotations: [
         ...rowNames(rows, names, picked, colors),
-        ...ticks.map((place) => ({ x: place, y: 1, yref: "paper", yanchor: "bottom", showarrow: false, text: plain(steps[place].label), font: { family: colors.mono, size: 12, color: steps[place].step === step ? colors.ink : colors.muted, weight: steps[place].step === step ? 700 : 400 } })),
-        ...ticks.map((place) => ({ x: place, y: 0, yref: "paper", yanchor: "top", yshift: -6, showarrow: false, text: String(steps[place].members.length), font: { family: colors.mono, size: 12, color: colors.muted } })),
-        { x: 0, xref: "paper", xanchor: "right", xshift: -8, y: 0, yref: "paper", yanchor: "top", yshift: -6, showarrow: false, text: plain(say("heat.consumers")), font: { color: colors.muted } },
+        ...ticks.map((place) => ({ ...above, x: place, text: plain(steps[place].label), font: steps[place].step === step ? chosen : usual })),
+        ...ticks.map((place) => ({ ...below, x: place, text: String(steps[place].members.length), font: usual })),
+        { ...below, x: 0, xref: "paper", xanchor: "right", xshift: -8, text: plain(say("heat.consumers")), font: { color: colors.muted } },
       ],
     },
   };

@@ -31,7 +31,10 @@ export function layout({ result, say, colors }) {
     layout: {
       ...ground(colors, height, { l: 136, r: 64, t: 8, b: 8 }),
       xaxis: axis(colors, { range: [0, most], visible: false }),
-      yaxis: axis(colors, { range: [Math.max(1, keys.length) - 0.5, -0.5], showgrid: false, tickvals: rows, ticktext: keys.map((entry) => plain(keyWords(entry, say))), tickfont: { family: colors.mono, color: colors.ink }, ticks: "" }),
+      yaxis: axis(colors, {
+        range: [Math.max(1, keys.length) - 0.5, -0.5], showgrid: false, ticks: "", tickfont: { family: colors.mono, color: colors.ink },
+        tickvals: rows, ticktext: keys.map((entry) => plain(keyWords(entry, say))),
+      }),
     },
   };
 }

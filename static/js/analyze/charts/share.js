@@ -51,7 +51,10 @@ export function layout(context) {
       xaxis: axis(colors, { range, nticks: 6, title: { text: say("shares.axis"), font: { size: 13 }, standoff: 6 } }),
       yaxis: axis(colors, { range: [rows.length - 0.5, -0.5], showgrid: false, showticklabels: false, ticks: "" }),
       shapes: [...lines, { type: "line", x0: fair, x1: fair, y0: 0, y1: 1, yref: "paper", layer: "below", line: { color: colors.ink, width: 1, dash: "3px,2px" } }],
-      annotations: [...notes, ...rowNames(rows.map(({ strategy }) => strategy), names, picked, colors), { x: fair, y: 1, yref: "paper", yanchor: "bottom", showarrow: false, text: plain(say("shares.fair", { share: percent(fair / 100, 1) })), font: { color: colors.ink } }],
+      annotations: [
+        ...notes, ...rowNames(rows.map(({ strategy }) => strategy), names, picked, colors),
+        { x: fair, y: 1, yref: "paper", yanchor: "bottom", showarrow: false, text: plain(say("shares.fair", { share: percent(fair / 100, 1) })), font: { color: colors.ink } },
+      ],
     },
   };
 }

@@ -36,7 +36,10 @@ export const chartOf = (measure) => ({
     const values = lines.flatMap(({ y }) => y).filter((value) => value !== null), isSkew = measure === "skew";
     const low = isSkew ? 1 : 0, high = Math.max(low + (isSkew ? 0.2 : 1), ...values) * 1.04, every = Math.max(1, Math.ceil(starts.length / 6));
     const ticks = starts.filter((_, place) => place % every === 0);
-    const ends = lines.map(({ rig, y }) => ({ rig, value: y.filter((value) => value !== null).at(-1) })).map(({ rig, value }) => ({ text: `${valueWords(measure, value)} ${rigWords(rig, words)}`, value, bold: false }));
+    const ends = lines.map(({ rig, y }) => {
+      const value = y.filter((each) => each !== null).at(-1);
+      return { text: `${valueWords(measure, value)} ${rigWords(rig, words)}`, value, bold: false };
+    });
     return {
       height: HEIGHT, minWidth: 0,
       traces: lines.map(({ rig, index, y }) => ({
