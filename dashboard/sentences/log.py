@@ -62,6 +62,7 @@ LOG = {
     "log.damage.old_format": _("Segment {segment}: messages of an older format from byte {position}."),
     "log.damage.crc": _("Segment {segment}: the CRC of the batch at byte {position} is wrong."),
     "log.damage.records": _("Segment {segment}: the records of the batch at byte {position} cannot be read."),
+    "log.damage.index_missing": _("{name} is missing: without it the log is read from its start."),
     "log.damage.index": _("Segment {segment}: an index does not fit its log."),
     "log.damage.unfinished": _("Segment {segment}: left over from a compaction that did not end."),
     "log.turning": _("What happened, the newest first"),

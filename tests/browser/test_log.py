@@ -209,13 +209,21 @@ def test_a_segment_of_the_lab_s_own_folder_can_be_opened(log: Page, site: Superv
     save(log, "log-opened")
 
 
-def test_what_is_no_segment_is_refused_with_a_reason(log: Page) -> None:
+def test_what_is_no_batch_is_told_with_its_byte(log: Page) -> None:
     log.click("#open")
     log.set_input_files("#file", [{"name": f"{0:020d}.log", "mimeType": "application/octet-stream", "buffer": b"no batch at all" * 9}])
     log.click("#upload")
-    log.wait_for_function("() => location.pathname.startsWith('/log/') || !document.getElementById('upload-error').hidden")
-    if "/log/" in log.url and "/lab/" not in log.url:
-        wait_text(log, "#damage", "is no batch")
+    log.wait_for_url(re.compile(r"/log/[^/]+/$"))
+    wait_text(log, "#damage", "what stands at byte 0 is no batch")
+    assert log.locator("#folder .damage").count() == 1
+
+
+def test_what_the_server_does_not_take_is_said_in_the_dialog(log: Page) -> None:
+    log.click("#open")
+    log.set_input_files("#file", [{"name": name, "mimeType": "application/octet-stream", "buffer": b"?"} for name in ("a.log", "b.log")])
+    log.click("#upload")
+    wait_text(log, "#upload-error", "Not opened")
+    assert "/lab/" in log.url
 
 
 def test_the_article_s_walk(profile: Profile, site: SupervisedSite) -> None:

@@ -12,7 +12,7 @@ import { STEP_MS, createPlayer, moments } from "../../static/js/log/player.js";
 import * as scan from "../../static/js/log/scan.js";
 import { cleanTable, folderTable, indexTable, recordsTable, scanTable } from "../../static/js/log/tables.js";
 import { fault } from "../../static/js/log/upload.js";
-import { lookWords, message, stepWords } from "../../static/js/log/words.js";
+import { lookWords, message, remarks, stepWords } from "../../static/js/log/words.js";
 import { load, say } from "./fixtures/load.mjs";
 
 const WORDS = { second: "s", minute: "min", "log.hour": "h", "log.day": "d" };
@@ -77,6 +77,17 @@ test("an offset lies at the byte of its index entry, and between two entries in 
   const between = positionOf(segment, offset + 1);
   assert.ok(between > position && between < further && later > offset + 1);
   assert.equal(positionOf(segment, segment.next_offset), segment.bytes);
+});
+
+test("damage is told and marked where it begins; a hole and a missing index are remarks", () => {
+  const broken = structuredClone(folder), segment = broken.segments[2], name = "00000000000000000349.index";
+  segment.damage = [{ kind: "crc", position: 5000, bytes: 100, detail: "" }, { kind: "index", position: 0, bytes: 0, detail: name }];
+  const shapes = folderPicture.layout(broken, context), { x, width } = places(broken, 1392).list[2];
+  const marks = shapes.filter((shape) => shape.class === "damage");
+  assert.equal(marks.length, 1);
+  assert.ok(Math.abs(marks[0].x - (x + (width * 5000) / segment.bytes)) < 0.1);
+  assert.deepEqual(remarks(broken, say).map(([text, isDamage]) => [text.split(" ")[0], isDamage]), [["log.damage.crc", true], ["log.damage.index_missing", false]]);
+  assert.deepEqual(remarks(article, say).map(([text, isDamage]) => [text.split(" ")[0], isDamage]), article.reading ? [] : [["log.hollow", false]]);
 });
 
 test("a place in a segment means the entry at or before it", () => {

@@ -7,6 +7,7 @@ import { duration, figuresWidth, size, textWidth } from "./format.js";
 import { byteAt, offsetAt, places } from "./places.js";
 
 export const HEIGHT = 190;
+const IN_LOG = new Set(["cut", "no_batch", "old_format", "crc", "records"]);
 const TOP = 48, TALL = 48, FOOT = TOP + TALL, INDEX = FOOT + 31, WORDS = INDEX + 20;
 
 // context: {width, say, words, chosen: base offset or null, gap: [from, to] of bytes or null, funnelTo: width of what lies below}
@@ -117,7 +118,7 @@ function retention(shapes, folder, list, flagLeft, say, words) {
 function damages(shapes, list, say) {
   for (const { segment, x, width } of list) {
     (segment.damage ?? []).forEach(({ kind, position, bytes }, place) => {
-      if (kind === "zeros") return;                       // a sparse file is not broken
+      if (!IN_LOG.has(kind)) return;                      // a sparse file is not broken, and an index has no place here
       const left = x + (width * Math.min(position, segment.bytes)) / Math.max(1, segment.bytes), wide = (width * Math.min(bytes, segment.bytes - position)) / Math.max(1, segment.bytes);
       shapes.push({
         id: `damage-${segment.base_offset}-${segment.state}-${place}`, tag: "rect", x: round(left), y: TOP + 2, width: Math.max(3, round(wide)), height: TALL - 3, class: "damage",

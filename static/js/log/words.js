@@ -4,7 +4,7 @@ import { number } from "../say.js";
 import { duration, size } from "./format.js";
 import { hitOf } from "./scan.js";
 
-const BEHIND_MOST = 100;
+const BEHIND_MOST = 100, A_FILE = /^\d{20}\.\w+(\.\w+)?$/;
 
 // What of the log is not here yet; "" when all is.
 export const behind = (folder, say) =>
@@ -79,8 +79,9 @@ export function message(lookup, folder, say) {
 export function remarks(folder, say) {
   const all = folder.segments.flatMap((segment) => (segment.damage ?? []).map((damage) => ({ ...damage, base_offset: segment.base_offset })));
   const hollow = new Set(all.filter(({ kind }) => kind === "zeros").map(({ base_offset }) => base_offset)).size;
-  const list = all.filter(({ kind }) => kind !== "zeros").map(({ kind, position, detail, base_offset }) =>
-    [say(`log.damage.${kind}`, { segment: base_offset, position }) + (detail ? ` (${detail})` : ""), true]);
+  const list = all.filter(({ kind }) => kind !== "zeros").map(({ kind, position, detail, base_offset }) => (kind === "index" && A_FILE.test(detail)
+    ? [say("log.damage.index_missing", { name: detail }), false]
+    : [say(`log.damage.${kind}`, { segment: base_offset, position }) + (detail ? ` (${detail})` : ""), true]));
   if (hollow) list.push([say("log.hollow", { count: hollow }), false]);
   return list;
 }
