@@ -20,12 +20,13 @@ from django.db.models import Max
 from django.utils import timezone
 
 from broker_core.events import Json
+from broker_core.pipeline.chunks import want
 from dashboard.errors import Refused
 from dashboard.models import Study, StudyWindow
 from dashboard.studies import ledger, reasons
 from dashboard.studies.engine import Engine
 from dashboard.studies.job import study_folder
-from dashboard.studies.sources import WANTED, chunks_dir, request_for_pipeline
+from dashboard.studies.sources import chunks_dir, request_for_pipeline
 
 log = logging.getLogger(__name__)
 
@@ -96,9 +97,7 @@ def _want_chunks(study: Study) -> None:
     """Ask the lab's worker for its rows of each second; it leaves them as long as it is asked."""
     source = study.request["source"]
     if source["kind"] == "lab":
-        folder = chunks_dir(source["lab"])
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / WANTED).touch()
+        want(chunks_dir(source["lab"]))
 
 
 def _start(live: LiveStudy, engine: Engine) -> None:

@@ -21,12 +21,13 @@ from kombu.exceptions import OperationalError
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
+from broker_core.pipeline.chunks import WANTED
 from dashboard.errors import Refused, in_words
 from dashboard.models import Study, Upload
 from dashboard.services import lab_watched
 from dashboard.studies import ledger
 from dashboard.studies.job import result_remove, studies_dir
-from dashboard.studies.sources import WANTED, chunks_dir, history_for_pipeline, live_source, source_for_pipeline, source_public
+from dashboard.studies.sources import chunks_dir, history_for_pipeline, live_source, source_for_pipeline, source_public
 from dashboard.studies.uploads import IncomingFile, upload_accept, upload_drop, upload_path, uploads_sweep
 from dashboard.transport import transport
 

@@ -25,7 +25,6 @@ GENERATED = ("flights", "zipf", "uniform")
 FILES = ("csv", "jsonl", "parquet", "kafka_log")
 KINDS = (*FILES, "folder", "lab", *GENERATED)
 RECORDS_LEAST = 1_000
-WANTED = "wanted"          # in a lab's chunk folder: somebody reads it; as old as the last time they said so
 
 
 def source_for_pipeline(source: Any, owner_hash: str | None) -> Json:

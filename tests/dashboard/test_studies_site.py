@@ -132,6 +132,25 @@ def test_running_study_shows_its_tasks_and_ends_within_moments_of_a_cancel(site:
     assert nothing_half_is_left(site, study)
 
 
+def test_live_study_of_a_lab_tells_windows_while_it_runs(site: Site) -> None:
+    status, lab = site.request("POST", "/api/labs/", {"workload": {"kind": "uniform", "keys": 100, "rate": 100}})
+    assert status == 201, lab
+    study = start(site, {"live": True, "name": "now", "source": {"kind": "lab", "lab": lab["id"]}})
+    assert study["request"]["source"] == {"kind": "lab", "lab": lab["id"]}
+    rows: list[Any] = []
+    with connect(f"ws://127.0.0.1:{site.port}/ws/studies/{study['id']}/") as socket:
+        while len({row["start_us"] for row in rows}) < 3:
+            message = json.loads(socket.recv(timeout=WITHIN_S))
+            assert message["type"] == "window" or message["state"] in ("queued", "running"), message
+            rows += message.get("rows", [])
+    assert {row["rig"] for row in rows} == set(lab["rigs"])
+    assert any(row["throughput"] for row in rows)
+    status, kept = site.request("GET", f"/api/studies/{study['id']}/windows/?after=0")
+    assert status == 200 and len(kept["rows"]) >= 3
+    site.request("POST", f"/api/studies/{study['id']}/cancel/", {}, study["owner_token"])
+    assert until(site, study, ended)["state"] == "cancelled"
+
+
 def test_java_worker_and_redis_die_in_turn_and_each_study_says_what_became_of_it(site: Site) -> None:
     first, second = start(site, LONG), start(site, LONG)
     last = start(site, {"source": {"kind": "zipf", "keys": 100, "records": 1_000}, **SHORT})
