@@ -32,12 +32,18 @@ def word_at(data: Any, place: Any) -> Any:
 
 
 @compiled
-def tail_at(data: Any, place: Any, end: Any) -> Any:
-    """The one to three bytes from `place` to `end`, little-endian."""
+def tail_at(data: Any, place: Any, rest: Any) -> Any:
+    """The `rest` bytes, one to three, from `place` on, little-endian.
+
+    A whole word is read where the buffer goes on, and the next key's bytes are masked away: branches on a length that changes from key to
+    key cost more than all the arithmetic.
+    """
+    if place + np.uint64(4) <= np.uint64(len(data)):
+        return np.uint32(word_at(data, place) & np.uint32((np.uint64(1) << np.uint64(rest * np.uint64(8))) - np.uint64(1)))
     word = np.uint32(data[place])
-    if end - place > np.uint64(1):
+    if rest > np.uint64(1):
         word |= np.uint32(np.uint32(data[place + np.uint64(1)]) << np.uint32(8))
-    if end - place > np.uint64(2):
+    if rest > np.uint64(2):
         word |= np.uint32(np.uint32(data[place + np.uint64(2)]) << np.uint32(16))
     return word
 
@@ -46,20 +52,20 @@ def tail_at(data: Any, place: Any, end: Any) -> Any:
 def murmur3_rows(data: Any, offsets: Any, out: Any) -> None:
     """MurmurHash3 x86 32-bit, seed 0, of each key into `out`."""
     for row in range(len(out)):
-        place, end = np.uint64(offsets[row]), np.uint64(offsets[row + 1])
-        length = np.uint32(end - place)
+        place = np.uint64(offsets[row])
+        length = np.uint64(offsets[row + 1]) - place
         hashed = np.uint32(0)
-        while place + np.uint64(4) <= end:
+        for _ in range(length >> np.uint64(2)):
             word = np.uint32(word_at(data, place) * C1)
             word = np.uint32(np.uint32(np.uint32(word << np.uint32(15)) | np.uint32(word >> np.uint32(17))) * C2)
             hashed ^= word
             hashed = np.uint32(np.uint32(hashed << np.uint32(13)) | np.uint32(hashed >> np.uint32(19)))
             hashed = np.uint32(np.uint32(hashed * FIVE) + ADDED)
             place += np.uint64(4)
-        if place < end:
-            word = np.uint32(tail_at(data, place, end) * C1)
+        if length & np.uint64(3):
+            word = np.uint32(tail_at(data, place, length & np.uint64(3)) * C1)
             hashed ^= np.uint32(np.uint32(np.uint32(word << np.uint32(15)) | np.uint32(word >> np.uint32(17))) * C2)
-        hashed ^= length
+        hashed ^= np.uint32(length)
         hashed = np.uint32((hashed ^ np.uint32(hashed >> np.uint32(16))) * MIX1)
         hashed = np.uint32((hashed ^ np.uint32(hashed >> np.uint32(13))) * MIX2)
         out[row] = hashed ^ np.uint32(hashed >> np.uint32(16))
@@ -69,15 +75,16 @@ def murmur3_rows(data: Any, offsets: Any, out: Any) -> None:
 def murmur2_rows(data: Any, offsets: Any, out: Any) -> None:
     """Kafka's murmur2 of each key into `out`, its 32 bits unsigned."""
     for row in range(len(out)):
-        place, end = np.uint64(offsets[row]), np.uint64(offsets[row + 1])
-        hashed = SEED2 ^ np.uint32(end - place)
-        while place + np.uint64(4) <= end:
+        place = np.uint64(offsets[row])
+        length = np.uint64(offsets[row + 1]) - place
+        hashed = SEED2 ^ np.uint32(length)
+        for _ in range(length >> np.uint64(2)):
             word = np.uint32(word_at(data, place) * M)
             word = np.uint32((word ^ np.uint32(word >> np.uint32(24))) * M)
             hashed = np.uint32(hashed * M) ^ word
             place += np.uint64(4)
-        if place < end:
-            hashed = np.uint32((hashed ^ tail_at(data, place, end)) * M)
+        if length & np.uint64(3):
+            hashed = np.uint32((hashed ^ tail_at(data, place, length & np.uint64(3))) * M)
         hashed = np.uint32((hashed ^ np.uint32(hashed >> np.uint32(13))) * M)
         out[row] = hashed ^ np.uint32(hashed >> np.uint32(15))
 
