@@ -22,6 +22,7 @@ from broker_core.lab.limits import Limits
 from broker_core.lab.patch import diff
 from broker_core.lab.scenario import scenario_from_json
 from dashboard import ledger
+from dashboard.chunks import ChunkWriter
 from dashboard.errors import in_words
 from dashboard.ledger import Commit, Decision
 from dashboard.models import Lab, StoredCommand
@@ -93,6 +94,7 @@ class LabDriver:
         self.base_wall_s, self.base_us = wall_s, self.core.now_us
         self.stored_wall_s = -1e9              # when the view was last written
         self._slice_us = SLICE_US
+        self.chunks = ChunkWriter(row.pk)
 
     @property
     def loaded(self) -> bool:
@@ -143,6 +145,7 @@ class LabDriver:
         self.behind_ms = 0 if debt_s * 1000 < BEHIND_SHOWN_MS else round(debt_s * 10) * 100
         if debt_s > DEBT_MAX_S:
             self._rebase(clock(), owing_s=DEBT_MAX_S)
+        self.chunks.write(self.core, started_s)
 
     def _advance(self, at_us: int, clock: Clock) -> None:
         """One slice; the next is longer or shorter so that it takes about 10 ms."""

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -19,7 +20,7 @@ from broker_core.clock import SECOND_US
 from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.hashing.compiled import compiled
-from broker_core.lab.flights import data_dir, open_flights, set_data_dir
+from broker_core.lab.flights import COLUMNS, MISSING, NO_CODE, data_dir, open_flights, set_data_dir
 from broker_core.lab.limits import Limits
 from broker_core.lab.workload import workload_from_json
 from broker_core.lab.workload_base import Workload
@@ -159,7 +160,8 @@ def lab_part(spec: Json, start: int, stop: int, folder: Path | None = None) -> I
         codes = workload.key_codes(first, last)
         known = {code: workload.key_bytes(code) for code in set(codes) if code >= 0}
         keys = [known.get(code) for code in codes]
-        sizes = [len(key or b"") + len(workload.payload(index).encode()) for index, key in enumerate(keys, first)]
+        payloads = flight_payload_sizes(first, last) if is_flights else [len(workload.payload(index).encode()) for index in range(first, last)]
+        sizes = [len(key or b"") + payload for key, payload in zip(keys, payloads, strict=True)]
         times = flight_times(workload, first, last) if is_flights else [workload.arrival_us(index) for index in range(first, last)]
         yield pa.RecordBatch.from_arrays(
             [pa.array(keys, pa.binary()), pa.array(times, pa.int64()), pa.array(sizes, pa.int64()), pa.array(range(first, last), pa.int64())],
@@ -177,6 +179,24 @@ def flight_times(workload: Workload, first: int, last: int) -> NDArray[np.int64]
     days = years.astype("datetime64[M]") + (columns["month"] - 1) + np.timedelta64(0, "D") + (columns["day"] - 1)
     minutes = columns["sched_dep_time"] // 100 * 60 + columns["sched_dep_time"] % 100
     return days.astype(np.int64) * 86_400 * SECOND_US + minutes * 60 * SECOND_US
+
+
+def flight_payload_sizes(first: int, last: int) -> list[int]:
+    """The bytes of the flights' payloads, which are their rows as JSON, without making them."""
+    flights = open_flights()
+    rows = np.arange(first, last) % len(flights.columns["year"])
+    total = np.full(last - first, len(json.dumps(dict.fromkeys(COLUMNS, 0), separators=(",", ":"))) - len(COLUMNS), np.int64)
+    for name in COLUMNS:
+        numbers = flights.columns[name][rows].astype(np.int64)
+        values, places = np.unique(numbers, return_inverse=True)
+        texts = flights.texts.get(name)
+        if texts is None:
+            shown: list[str | int | None] = [None if value == MISSING else int(value) for value in values]
+        else:
+            shown = [None if value == NO_CODE else texts[value] for value in values]
+        total += np.array([len(json.dumps(value)) for value in shown], np.int64)[places]
+    sizes: list[int] = total.tolist()
+    return sizes
 
 
 def _flight_count(workload: Workload) -> int:
