@@ -42,7 +42,7 @@ def upload(site: Site, content: bytes, name: str) -> Any:
 
 
 def start(site: Site, body: Any, token: str | None = None) -> Any:
-    status, study = site.request("POST", "/api/studies/", body, token)
+    status, study = site.request("POST", "/api/studies/", body, token, timeout=30)   # the first one loads Arrow and numba
     assert status == 201, study
     return study
 
