@@ -1,0 +1,83 @@
+"""How far a live study is behind its lab: four lanes at 1,000 records a second, told windows against the wall clock.
+
+The lab runs in a process of its own, as in a shard's worker; the distance is from the end of a lab's second to the callback with it.
+"""
+
+import multiprocessing
+import os
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+from django.conf import settings
+
+from broker_core.lab.lab import Lab
+from broker_core.lab.scenario import scenario_from_json
+from broker_core.pipeline.live import live_start
+from broker_core.pipeline.session import spark_open, spark_stop
+from dashboard.chunks import ChunkWriter
+
+Figure = tuple[str, float, str, str, str]
+
+SECONDS = 40
+WARM_UP_S = 10
+SECOND = 1_000_000
+FRAME_S = 0.1
+
+
+def run() -> list[Figure]:
+    """Measure. Returns (what, value, unit, bar, note) rows."""
+    with tempfile.TemporaryDirectory(prefix="highwater-bench-") as path:
+        folder = Path(path)
+        chunks = folder / "chunks" / "bench"
+        spark = spark_open(work_dir=folder / "spark", master="local[2]", path=os.environ.get("PATH"), java_configured=os.environ.get("JAVA_HOME"))
+        told: dict[int, float] = {}
+
+        def on_windows(rows: list[dict[str, object]]) -> None:
+            now = time.monotonic()
+            for row in rows:
+                told.setdefault(int(str(row["start_us"])) // SECOND, now)
+
+        try:
+            query = live_start(spark, {"kind": "lab", "chunks": str(chunks)}, checkpoint=folder / "checkpoint", on_windows=on_windows)
+            began, cost = multiprocessing.get_context("spawn").Queue(), multiprocessing.get_context("spawn").Queue()
+            lab = multiprocessing.get_context("spawn").Process(target=_drive, args=(folder, began, cost))
+            lab.start()
+            start_s = began.get()
+            while lab.is_alive():
+                assert query.isActive, query.exception()
+                time.sleep(1)
+            plain_s, writing_s = cost.get()
+            query.query.processAllAvailable()
+            query.stop()
+        finally:
+            spark_stop(spark)
+    behind = sorted(at - (start_s + second + 1) for second, at in told.items() if second >= WARM_UP_S)
+    return [
+        ("live study behind its lab, median", statistics.median(behind), "s", "at most 2", f"{len(behind)} windows at 1,000 records/s"),
+        ("live study behind its lab, 99th percentile", behind[int(len(behind) * 0.99)], "s", "at most 2", ""),
+        ("what writing chunks costs the shard", writing_s / plain_s * 100, "% of the lab's own time", "at most 5", ""),
+    ]
+
+
+def _drive(folder: Path, began: "multiprocessing.Queue[float]", cost: "multiprocessing.Queue[tuple[float, float]]") -> None:
+    settings.configure(RUN_DIR=folder)
+    core = Lab(scenario_from_json({"workload": {"kind": "zipf", "keys": 1_000, "rate": 1_000}, "consumers": 8, "consumer_rate": 150}))
+    writer = ChunkWriter("bench")
+    start_s = time.monotonic()
+    began.put(start_s)
+    plain_s = writing_s = 0.0
+    while (now := time.monotonic() - start_s) < SECONDS:
+        at = time.process_time()
+        core.advance_to(int(now * SECOND))
+        between = time.process_time()
+        writer.write(core, now)
+        plain_s, writing_s = plain_s + between - at, writing_s + time.process_time() - between
+        time.sleep(max(0.0, FRAME_S - (time.monotonic() - start_s - now)))
+    cost.put((plain_s, writing_s))
+
+
+if __name__ == "__main__":
+    for figure in run():
+        print(*figure, sep="  ")
