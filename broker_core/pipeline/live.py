@@ -104,7 +104,7 @@ def live_start(
         "spark.sql.execution.arrow.pyspark.enabled": True,
         "spark.sql.python.filterPushdown.enabled": True,
     }.items():
-        session.conf.set(name, str(value).lower())
+        session.conf.set(name, str(value).lower() if isinstance(value, bool) else str(value))
     chunks = Path(source["chunks"]) if source["kind"] == "lab" else None
     if chunks is not None:
         want(chunks)
