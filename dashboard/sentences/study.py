@@ -1,6 +1,7 @@
 """Words of one study: its progress, its result, and why a strategy stands where it stands. Codes of reasons are the core's."""
 
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 STUDY = {
     # State and progress
@@ -145,6 +146,7 @@ STUDY = {
     "chart.download": _("{title}: data as {format}"),
     "chart.loading": _("The chart is drawn when it comes near."),
     "chart.broken": _("The chart could not be loaded; the table says the same."),
+    "chart.comma": pgettext_lazy("title", ", "),
     "chart.step": _("After"),
     "chart.previous": _("One change back"),
     "chart.next": _("One change on"),

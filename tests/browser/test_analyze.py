@@ -151,7 +151,7 @@ def test_phone_dark_and_chinese(profile: Profile, site: SupervisedSite, finished
     page.click("#theme")
     page.click("#theme")
     page.click("#language")
-    wait_text(page, "#headline", "最适合")
+    wait_text(page, "#headline", "最佳策略")
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
     shown = page.evaluate("() => document.body.innerText")
     assert not re.search(r"\b(score|share|churn|fits|consumers|Copy|After|joined)\b", shown), shown

@@ -24,7 +24,7 @@ export function layout(context) {
     })),
     layout: {
       ...ground(colors, HEIGHT, { l: 52, r: END_ROOM, t: TOP, b: BOTTOM }),
-      xaxis: axis(colors, { range: [0, last], showgrid: false, nticks: 8, title: { text: plain(say("lag.axis")), font: { size: 13 }, standoff: 6 } }),
+      xaxis: axis(colors, { range: [0, last], showgrid: false, nticks: 8, tickangle: 0, title: { text: plain(say("lag.axis")), font: { size: 13 }, standoff: 6 } }),
       yaxis: axis(colors, { range: [0, high], nticks: 6, tickformat: "~s" }),
       annotations: endNames(ends, { low: 0, high, plotHeight: HEIGHT - TOP - BOTTOM, colors }),
     },
