@@ -20,12 +20,22 @@ export function createHistoryStep(form, { onChange }) {
     const what = el("select", { "data-part": "kind", sayLabel: "history.what" }, ...KINDS.map((name) => el("option", { value: name, say: `history.${name}` })));
     what.value = change.kind;
     const who = el("input", { type: "text", class: "short", "data-part": "consumer", sayLabel: "history.who", maxlength: "32", value: change.consumer ?? "" });
-    const at = el("input", { type: "number", min: "0", step: "1", "data-part": "at", sayLabel: "history.at", value: change.at ?? "", hidden: !form.elements.placed.checked });
+    const at = el("input", { type: "number", min: "0", step: "1", "data-part": "at", sayLabel: "history.at", value: change.at ?? "" });
     const remove = el("button", { type: "button", class: "tool", onclick: () => take(item) }, "×");
     const item = el("li", {}, el("span", { class: "num" }), what, who, at, remove);
     list.append(item);
     number();
+    showPlaces();
     return item;
+  }
+
+  function showPlaces() {
+    const isPlaced = form.elements.placed.checked;
+    list.toggleAttribute("data-placed", isPlaced);
+    for (const at of list.querySelectorAll("[data-part=at]")) {
+      at.hidden = !isPlaced;
+      at.placeholder = say("history.at");
+    }
   }
 
   function take(item) {
@@ -111,7 +121,7 @@ export function createHistoryStep(form, { onChange }) {
   $("history").addEventListener("input", ({ target }) => target.closest("[data-history]") && ask());
   $("history").addEventListener("change", ({ target }) => {
     if (target.name === "history") showKind();
-    if (target.name === "placed") for (const at of list.querySelectorAll("[data-part=at]")) at.hidden = !target.checked;
+    if (target.name === "placed") showPlaces();
   });
   new ResizeObserver(() => steps && render($("history-chart"), steps)).observe($("history-chart"));
   for (const [what, consumer = null] of USUAL) add({ kind: what, consumer, at: null });
@@ -121,6 +131,7 @@ export function createHistoryStep(form, { onChange }) {
     changes: () => (steps ? steps.length - 1 : null),
     say() {
       number();
+      showPlaces();
       show();
     },
     fill(history) {
@@ -135,6 +146,7 @@ export function createHistoryStep(form, { onChange }) {
       elements.placed.checked = history.changes.some(({ at }) => at !== null && at !== undefined);
       list.replaceChildren();
       for (const change of history.changes) add(change);
+      showPlaces();
     },
   };
 }
