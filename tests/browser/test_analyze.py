@@ -184,7 +184,7 @@ def test_what_is_wrong_is_said_at_its_field_and_nothing_is_lost(form: Page) -> N
     form.fill("[name='kafka.range:partitions']", "-3")
     form.fill("[name=name]", "my study")
     form.locator("#changes li").nth(6).locator("input").first.fill("nobody")
-    expect(form.locator("#history-error")).to_contain_text("there is no consumer nobody")
+    expect(form.locator("#changes li").nth(6).locator(".bad")).to_contain_text("there is no consumer nobody")
     form.click("#begin")
     expect(form.locator("#form-error")).to_be_visible()
     expect(form.locator("[aria-invalid=true]").first).to_be_visible()

@@ -3,8 +3,8 @@
 
 let number = 0;
 
-// -> the texts that found no control.
-export function showErrors(form, fields) {
+// -> the texts that found no control. isFocused: the first wrong one gets the focus, as after a press of the button; not while one types.
+export function showErrors(form, fields, { isFocused = true } = {}) {
   clearErrors(form);
   const homeless = [];
   let first = null;
@@ -17,6 +17,7 @@ export function showErrors(form, fields) {
     mark(control, [texts].flat().join(" "));
     first ??= control;
   }
+  if (!isFocused) return homeless;
   const target = first?.matches("input, select, textarea") ? first : first?.querySelector("input, select, textarea, button");
   target?.focus();
   if (!target) first?.scrollIntoView({ block: "center" });

@@ -4,6 +4,7 @@ import { page, say, speak } from "../chrome.js";
 import { Refusal } from "../commands.js";
 import { send } from "./api.js";
 import { el } from "./el.js";
+import { clearErrors, showErrors } from "./field_errors.js";
 import { render } from "./history_chart.js";
 
 const KINDS = ["join", "leave", "crash", "rejoin"], REST_MS = 200;
@@ -82,6 +83,7 @@ export function createHistoryStep(form, { onChange }) {
   async function fetchSteps() {
     const turn = (asked += 1);
     let error = "";
+    clearErrors($("history"));
     try {
       const answer = await send(page.urls.history, { history: read() });
       if (turn !== asked) return;
@@ -89,7 +91,8 @@ export function createHistoryStep(form, { onChange }) {
     } catch (refusal) {
       if (turn !== asked) return;
       steps = null;
-      error = refusal instanceof Refusal ? refusal.message || say("notice.failed", { status: refusal.status }) : say("notice.unreachable");
+      const homeless = refusal instanceof Refusal ? showErrors($("history"), refusal.fields, { isFocused: false }) : [];
+      if (homeless.length || !(refusal instanceof Refusal) || !refusal.message) error = refusal instanceof Refusal ? refusal.message || say("notice.failed", { status: refusal.status }) : say("notice.unreachable");
     }
     $("history-error").hidden = !error;
     $("history-error").textContent = error;
