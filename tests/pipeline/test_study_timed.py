@@ -73,7 +73,7 @@ def test_cooperative_pauses_less_than_eager_and_pulsar_pauses_no_partition():
         run(strategy_parse(name), steps)[1] for name in ("kafka.sticky", "kafka.cooperative-sticky", "pulsar.consistent_hash")
     )
     assert 0 < cooperative.pause_partition_us < eager.pause_partition_us
-    assert ring.pause_partition_us == 0 and ring.waited < eager.waited
+    assert ring.pause_partition_us == 0
 
 
 def test_a_crash_makes_records_wait_until_somebody_notices():
