@@ -1,6 +1,11 @@
 """The loops of `columns.py`: murmur3, murmur2 and Java's String hash of every key of a buffer.
 
+    key    21  75  e1 ... │ 04        place ──words of four bytes──► words_end ──tail, one to three bytes──► end
+
 Arithmetic is on unsigned 32 bits, as in the originals; each loop takes four bytes at a time where the rule allows it.
+For a tail a whole word is read where the buffer goes on, and the next key's bytes are masked away: branches on a length that changes from
+key to key cost more than all the arithmetic. That stands in the loops themselves: a helper with a branch in it that takes the array makes
+numba count the array's references in every turn, which doubles the time.
 Source: as of the scalar functions in murmur3.py (mmh3), murmur2.py and java_hash.py.
 """
 
@@ -8,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from broker_core.hashing.compiled import compiled
+from broker_core.hashing.compiled import compiled, inlined
 from broker_core.hashing.murmur2 import MULTIPLIER, SEED
 
 C1, C2 = np.uint32(0xCC9E2D51), np.uint32(0x1B873593)
@@ -17,10 +22,11 @@ MIX1, MIX2 = np.uint32(0x85EBCA6B), np.uint32(0xC2B2AE35)
 M, SEED2 = np.uint32(MULTIPLIER), np.uint32(SEED)
 REPLACEMENT = np.uint32(0xFFFD)
 HIGH_BITS = np.uint32(0x80808080)
+ONE, FOUR, TAIL, BYTE = np.uint64(1), np.uint64(4), np.uint64(3), np.uint64(3)
 P31_1, P31_2, P31_3, P31_4 = np.uint32(31), np.uint32(31**2), np.uint32(31**3), np.uint32(31**4)
 
 
-@compiled
+@inlined
 def word_at(data: Any, place: Any) -> Any:
     """Four bytes from `place` on, little-endian."""
     return (
@@ -31,62 +37,103 @@ def word_at(data: Any, place: Any) -> Any:
     )
 
 
-@compiled
-def tail_at(data: Any, place: Any, rest: Any) -> Any:
-    """The `rest` bytes, one to three, from `place` on, little-endian.
+@inlined
+def scrambled3(word: Any) -> Any:
+    """murmur3: a word before it meets the hash."""
+    turned = np.uint32(word * C1)
+    return np.uint32(np.uint32(np.uint32(turned << np.uint32(15)) | np.uint32(turned >> np.uint32(17))) * C2)
 
-    A whole word is read where the buffer goes on, and the next key's bytes are masked away: branches on a length that changes from key to
-    key cost more than all the arithmetic.
-    """
-    if place + np.uint64(4) <= np.uint64(len(data)):
-        return np.uint32(word_at(data, place) & np.uint32((np.uint64(1) << np.uint64(rest * np.uint64(8))) - np.uint64(1)))
-    word = np.uint32(data[place])
-    if rest > np.uint64(1):
-        word |= np.uint32(np.uint32(data[place + np.uint64(1)]) << np.uint32(8))
-    if rest > np.uint64(2):
-        word |= np.uint32(np.uint32(data[place + np.uint64(2)]) << np.uint32(16))
-    return word
+
+@inlined
+def joined3(hashed: Any, word: Any) -> Any:
+    """murmur3: the hash with one more word."""
+    met = np.uint32(hashed ^ scrambled3(word))
+    return np.uint32(np.uint32(np.uint32(np.uint32(met << np.uint32(13)) | np.uint32(met >> np.uint32(19))) * FIVE) + ADDED)
+
+
+@inlined
+def finished3(hashed: Any, length: Any) -> Any:
+    """murmur3: the hash of a key of so many bytes, all of which it has met."""
+    mixed = np.uint32(hashed ^ np.uint32(length))
+    mixed = np.uint32((mixed ^ np.uint32(mixed >> np.uint32(16))) * MIX1)
+    mixed = np.uint32((mixed ^ np.uint32(mixed >> np.uint32(13))) * MIX2)
+    return np.uint32(mixed ^ np.uint32(mixed >> np.uint32(16)))
+
+
+@inlined
+def joined2(hashed: Any, word: Any) -> Any:
+    """murmur2: the hash with one more word."""
+    met = np.uint32(word * M)
+    return np.uint32(np.uint32(hashed * M) ^ np.uint32((met ^ np.uint32(met >> np.uint32(24))) * M))
+
+
+@inlined
+def finished2(hashed: Any) -> Any:
+    """murmur2: the hash of a key whose words and tail it has met."""
+    mixed = np.uint32((hashed ^ np.uint32(hashed >> np.uint32(13))) * M)
+    return np.uint32(mixed ^ np.uint32(mixed >> np.uint32(15)))
+
+
+@inlined
+def joined31(hashed: Any, word: Any) -> Any:
+    """Java: the hash with four units, a byte each."""
+    return np.uint32(
+        np.uint32(hashed * P31_4)
+        + np.uint32(np.uint32(word & np.uint32(0xFF)) * P31_3)
+        + np.uint32(np.uint32(np.uint32(word >> np.uint32(8)) & np.uint32(0xFF)) * P31_2)
+        + np.uint32(np.uint32(np.uint32(word >> np.uint32(16)) & np.uint32(0xFF)) * P31_1)
+        + np.uint32(word >> np.uint32(24))
+    )
 
 
 @compiled
 def murmur3_rows(data: Any, offsets: Any, out: Any) -> None:
     """MurmurHash3 x86 32-bit, seed 0, of each key into `out`."""
+    size = np.uint64(len(data))
     for row in range(len(out)):
-        place = np.uint64(offsets[row])
-        length = np.uint64(offsets[row + 1]) - place
+        place, end = np.uint64(offsets[row]), np.uint64(offsets[row + 1])
+        length = end - place
+        words_end = end - (length & TAIL)
         hashed = np.uint32(0)
-        for _ in range(length >> np.uint64(2)):
-            word = np.uint32(word_at(data, place) * C1)
-            word = np.uint32(np.uint32(np.uint32(word << np.uint32(15)) | np.uint32(word >> np.uint32(17))) * C2)
-            hashed ^= word
-            hashed = np.uint32(np.uint32(hashed << np.uint32(13)) | np.uint32(hashed >> np.uint32(19)))
-            hashed = np.uint32(np.uint32(hashed * FIVE) + ADDED)
-            place += np.uint64(4)
-        if length & np.uint64(3):
-            word = np.uint32(tail_at(data, place, length & np.uint64(3)) * C1)
-            hashed ^= np.uint32(np.uint32(np.uint32(word << np.uint32(15)) | np.uint32(word >> np.uint32(17))) * C2)
-        hashed ^= np.uint32(length)
-        hashed = np.uint32((hashed ^ np.uint32(hashed >> np.uint32(16))) * MIX1)
-        hashed = np.uint32((hashed ^ np.uint32(hashed >> np.uint32(13))) * MIX2)
-        out[row] = hashed ^ np.uint32(hashed >> np.uint32(16))
+        while place < words_end:
+            hashed = joined3(hashed, word_at(data, place))
+            place += FOUR
+        if place < end:
+            if place + FOUR <= size:
+                word = np.uint32(word_at(data, place) & np.uint32((ONE << ((end - place) << BYTE)) - ONE))
+            else:
+                word = np.uint32(0)
+                at = end
+                while at > place:
+                    at -= ONE
+                    word = np.uint32(np.uint32(word << np.uint32(8)) | np.uint32(data[at]))
+            hashed ^= scrambled3(word)
+        out[row] = finished3(hashed, length)
 
 
 @compiled
 def murmur2_rows(data: Any, offsets: Any, out: Any) -> None:
     """Kafka's murmur2 of each key into `out`, its 32 bits unsigned."""
+    size = np.uint64(len(data))
     for row in range(len(out)):
-        place = np.uint64(offsets[row])
-        length = np.uint64(offsets[row + 1]) - place
-        hashed = SEED2 ^ np.uint32(length)
-        for _ in range(length >> np.uint64(2)):
-            word = np.uint32(word_at(data, place) * M)
-            word = np.uint32((word ^ np.uint32(word >> np.uint32(24))) * M)
-            hashed = np.uint32(hashed * M) ^ word
-            place += np.uint64(4)
-        if length & np.uint64(3):
-            hashed = np.uint32((hashed ^ tail_at(data, place, length & np.uint64(3))) * M)
-        hashed = np.uint32((hashed ^ np.uint32(hashed >> np.uint32(13))) * M)
-        out[row] = hashed ^ np.uint32(hashed >> np.uint32(15))
+        place, end = np.uint64(offsets[row]), np.uint64(offsets[row + 1])
+        length = end - place
+        words_end = end - (length & TAIL)
+        hashed = np.uint32(SEED2 ^ np.uint32(length))
+        while place < words_end:
+            hashed = joined2(hashed, word_at(data, place))
+            place += FOUR
+        if place < end:
+            if place + FOUR <= size:
+                word = np.uint32(word_at(data, place) & np.uint32((ONE << ((end - place) << BYTE)) - ONE))
+            else:
+                word = np.uint32(0)
+                at = end
+                while at > place:
+                    at -= ONE
+                    word = np.uint32(np.uint32(word << np.uint32(8)) | np.uint32(data[at]))
+            hashed = np.uint32((hashed ^ word) * M)
+        out[row] = finished2(hashed)
 
 
 @compiled
@@ -96,21 +143,15 @@ def java_rows(data: Any, offsets: Any, out: Any) -> None:
         place, end = np.uint64(offsets[row]), np.uint64(offsets[row + 1])
         hashed = np.uint32(0)
         while place < end:
-            if place + np.uint64(4) <= end:
+            if place + FOUR <= end:
                 word = word_at(data, place)
                 if word & HIGH_BITS == np.uint32(0):  # four letters of ASCII: four units
-                    hashed = np.uint32(
-                        np.uint32(hashed * P31_4)
-                        + np.uint32(np.uint32(word & np.uint32(0xFF)) * P31_3)
-                        + np.uint32(np.uint32(np.uint32(word >> np.uint32(8)) & np.uint32(0xFF)) * P31_2)
-                        + np.uint32(np.uint32(np.uint32(word >> np.uint32(16)) & np.uint32(0xFF)) * P31_1)
-                        + np.uint32(word >> np.uint32(24))
-                    )
-                    place += np.uint64(4)
+                    hashed = joined31(hashed, word)
+                    place += FOUR
                     continue
             if data[place] < 0x80:
                 hashed = np.uint32(np.uint32(hashed * P31_1) + np.uint32(data[place]))
-                place += np.uint64(1)
+                place += ONE
                 continue
             code, size = decoded(data, place, end)
             place += np.uint64(size)

@@ -1,4 +1,8 @@
-"""Functions over arrays, compiled by numba at their first call. What a process compiled is kept on disk for the next one."""
+"""Functions over arrays, compiled by numba at their first call. What a process compiled is kept on disk for the next one.
+
+    @inlined    a few operations with a name, written into each loop that uses them: a call would cost more than they do
+    @compiled   a loop over whole arrays, called from Python
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -22,6 +26,12 @@ def compiled(kernel: Kernel) -> Kernel:
     except (RuntimeError, OSError):  # RuntimeError is numba's answer when it knows no place at all
         machine_code = njit(nogil=True)(kernel)
     made: Kernel = machine_code
+    return made
+
+
+def inlined(helper: Kernel) -> Kernel:
+    """`helper`, for the kernels of the same file (numba looks at no other file's time when it asks whether what it kept is still good)."""
+    made: Kernel = njit(inline="always")(helper)
     return made
 
 
