@@ -33,7 +33,7 @@ from broker_core.kafka.log.partition_log import PartitionLog
 from broker_core.kafka.log.producer_state import ProducerState
 from broker_core.kafka.log.record_batch import RecordBatch
 from broker_core.kafka.log.record_columns import Bools, RecordColumns, record_columns
-from broker_core.kafka.log.segment import CLEANED, INDEX, LOG, RELATIVE_OFFSET_MAX, SWAP, TIME_INDEX, TXN_INDEX, Segment, file_name
+from broker_core.kafka.log.segment import CLEANED, RELATIVE_OFFSET_MAX, SWAP, TXN_INDEX, Segment, file_name
 from broker_core.kafka.log.settings import LONG_MAX
 from broker_core.kafka.log.transaction_index import add_aborted
 
@@ -106,16 +106,21 @@ def log_to_clean(log: PartitionLog, checkpoint: int | None, now_ms: int) -> LogT
 def clean(log: PartitionLog, todo: LogToClean, offset_map: OffsetMap, now_ms: int) -> Cleaned:
     """Run one round. offset_map: empty; its memory bounds how far the round reaches.
 
-    Raises StorageFull: then the old log is still there, and `.cleaned` files are removed by the next start or round.
+    Raises StorageFull: then every segment is there, as it was or compacted, and nothing that is neither.
     """
+    _remove_unfinished(log)
     end_offset = build_offset_map(log, todo, offset_map)
     cleaned = Cleaned(end_offset, offset_map.size)
     segments = [segment for segment in log.segments if segment.base_offset < end_offset]
     transactions = CleanedTransactions(log.aborted_transactions(log.log_start_offset, end_offset))
-    for group in group_segments(log, segments):
-        cleaned.segments_before += len(group)
-        cleaned.segments_after += 1
-        _clean_group(log, group, offset_map, transactions, cleaned, now_ms)
+    try:
+        for group in group_segments(log, segments):
+            cleaned.segments_before += len(group)
+            cleaned.segments_after += 1
+            _clean_group(log, group, offset_map, transactions, cleaned, now_ms)
+    except Exception:
+        _remove_unfinished(log)
+        raise
     return cleaned
 
 
@@ -169,27 +174,44 @@ def _clean_group(
     now_ms: int,
 ) -> None:
     base = group[0].base_offset
-    for suffix in (LOG, INDEX, TIME_INDEX, TXN_INDEX):
-        log.folder.remove(file_name(base, suffix) + CLEANED)  # of a round that did not finish
     new = Segment(log.folder, base, log.settings, now_ms, CLEANED)
     horizon = now_ms + log.settings.delete_retention_ms
-    for segment in group:
-        for _, batch in segment.batches():
-            cleaned.bytes_read += len(batch.data)
-            cleaned.records_read += batch.header.record_count
-            retention, is_empty_marker, keeps = _fate(log.producers, batch, transactions, offset_map, now_ms)
-            left, largest = filter_batch(batch, retention, keeps, is_marker_of_empty_transaction=is_empty_marker, delete_horizon_ms=horizon)
-            if left is not None:
-                new.append(largest, left.header.max_timestamp, largest, left.data)
-                cleaned.bytes_written += len(left.data)
-                cleaned.records_kept += left.header.record_count
-    for aborted in transactions.take_kept():
-        add_aborted(log.folder, file_name(base, TXN_INDEX) + CLEANED, aborted)
-    new.close_for_appends()
-    new.flush()
-    # Retention by time falls back on the file's time where records have none: it must not look new.
-    log.folder.set_modified_ms(new.log.name, log.folder.modified_ms(group[-1].log.name))
+    try:
+        for segment in group:
+            for _, batch in segment.batches():
+                cleaned.bytes_read += len(batch.data)
+                cleaned.records_read += batch.header.record_count
+                retention, is_empty_marker, keeps = _fate(log.producers, batch, transactions, offset_map, now_ms)
+                left, largest = filter_batch(
+                    batch, retention, keeps, is_marker_of_empty_transaction=is_empty_marker, delete_horizon_ms=horizon
+                )
+                if left is not None:
+                    new.append(largest, left.header.max_timestamp, largest, left.data)
+                    cleaned.bytes_written += len(left.data)
+                    cleaned.records_kept += left.header.record_count
+        for aborted in transactions.take_kept():
+            add_aborted(log.folder, file_name(base, TXN_INDEX) + CLEANED, aborted)
+        new.close_for_appends()
+        new.flush()
+        # Retention by time falls back on the file's time where records have none: it must not look new.
+        log.folder.set_modified_ms(new.log.name, log.folder.modified_ms(group[-1].log.name))
+    except Exception:
+        new.close()
+        raise
     swap_in(log, new, group, now_ms)
+
+
+def _remove_unfinished(log: PartitionLog) -> None:
+    """Remove what a round that failed has left, of whichever segment: a later start would take it for a swap that was cut short.
+
+    First the `.swap`: beside a `.cleaned` a start undoes it, alone it counts.
+    """
+    counting = {name for segment in log.segments if segment.stage for name in segment.files()}
+    names = [name for name in log.folder.names() if name not in counting]
+    for stage in (SWAP, CLEANED):
+        for name in names:
+            if name.endswith(stage):
+                log.folder.remove(name)
 
 
 def swap_in(log: PartitionLog, new: Segment, old: list[Segment], now_ms: int) -> None:

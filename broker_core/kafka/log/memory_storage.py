@@ -92,8 +92,10 @@ class MemoryFolder:
 
     def room(self) -> int:
         """How many bytes still fit."""
-        used = sum(len(file.data) for file in self.files.values())
-        return max(0, (self.bytes_max or 0) - used) if self.bytes_max is not None else 1 << 62
+        return max(0, self.bytes_max - self.bytes_used()) if self.bytes_max is not None else 1 << 62
+
+    def bytes_used(self) -> int:
+        return sum(len(file.data) for file in self.files.values())
 
     def after_crash(self, unflushed_bytes_kept: int = 0) -> MemoryFolder:
         """Give the folder as the next start finds it: of what was not flushed, that many bytes of each file survived."""

@@ -320,3 +320,114 @@ def test_a_crash_at_each_step_of_a_transaction_s_end(kept: int) -> None:
         assert rows(again)[: len(before)] == before
         assert len(again.aborted_transactions(0, again.log_end_offset)) == has_marker
         assert again.last_stable_offset == (again.log_end_offset if has_marker else 3)
+
+
+def values(log: PartitionLog) -> dict[bytes | None, bytes | None]:
+    """Each key's newest record: what compaction has to keep."""
+    return {key: value for _, key, value in rows(log)}
+
+
+def compact(log: PartitionLog) -> None:
+    clean(log, log_to_clean(log, None, NOW), OffsetMap(24 * 1000), NOW)
+
+
+class RememberingFolder(MemoryFolder):
+    """Keeps what a crash before each renaming would leave."""
+
+    def __init__(self) -> None:
+        super().__init__(now_ms=lambda: NOW)
+        self.crashes: list[MemoryFolder] = []
+
+    def rename(self, old: str, new: str) -> None:
+        self.crashes.append(self.after_crash(10**6))
+        super().rename(old, new)
+
+
+def test_a_crash_after_a_round_that_hit_a_full_disk_was_made_up_for() -> None:
+    """What the round that failed has left must not stand for the one that a crash interrupts much later."""
+    folder = RememberingFolder()
+    log = prepared(folder)
+    log.flush(NOW)
+    folder.bytes_max = folder.bytes_used()
+    with pytest.raises(StorageFull):
+        compact(log)
+    folder.bytes_max = None
+    compact(log)
+    fill(log, 90, keys=70)
+    log.flush(NOW)
+    before, folder.crashes = values(log), []
+    compact(log)
+    assert len(folder.crashes) > 20
+    for left in folder.crashes[::2]:
+        assert values(PartitionLog.open(left, TOPIC, now_ms=NOW)) == before
+
+
+def test_a_round_that_fails_leaves_nothing_behind() -> None:
+    """In whichever segment the disk is full, before and after the first of them was put in its place."""
+    failed = 0
+    for extra in range(0, 4000, 97):
+        folder = new_folder()
+        log = prepared(folder)
+        log.flush(NOW)
+        before, folder.bytes_max = values(log), folder.bytes_used() + extra
+        try:
+            compact(log)
+        except StorageFull:
+            failed += 1
+        assert not [name for name in folder.names() if name.endswith((".cleaned", ".swap"))]
+        assert values(log) == before
+    assert failed > 3
+
+
+def roll_and_fill(log: PartitionLog) -> None:
+    log.roll(NOW)
+    fill(log, 3, keys=7)
+
+
+def fill_and_flush(log: PartitionLog) -> None:
+    fill(log, 3, keys=7)
+    log.flush(NOW)
+
+
+@pytest.mark.parametrize("act", [roll_and_fill, fill_and_flush, compact])
+def test_a_disk_that_fills_up_loses_nothing_that_was_flushed(act: Callable[[PartitionLog], object]) -> None:
+    """The process goes on and tries again, or the machine stops there: each key that was flushed still has its value or a newer one."""
+    was_full = 0
+    for extra in range(0, 1500, 149):
+        folder = new_folder()
+        log = prepared(folder)
+        log.flush(NOW)
+        before, folder.bytes_max = values(log), folder.bytes_used() + extra
+        try:
+            act(log)
+        except StorageFull:
+            was_full += 1
+        stopped = PartitionLog.open(folder.after_crash(), TOPIC, now_ms=NOW)
+        assert values(stopped).keys() == before.keys()
+        folder.bytes_max = None
+        act(log)
+        assert values(log).keys() == before.keys()
+        log.flush(NOW)
+        again = PartitionLog.open(folder.after_crash(), TOPIC, now_ms=NOW)
+        assert rows(again) == rows(log)
+        assert is_sound(log) and is_sound(again)
+    assert was_full
+
+
+def test_retention_on_a_full_disk_leaves_a_whole_end_of_the_log() -> None:
+    was_full = 0
+    for extra in (0, 1, 40, 400):
+        folder = new_folder()
+        log = prepared(folder)
+        log.flush(NOW)
+        before, folder.bytes_max = rows(log), folder.bytes_used() + extra
+        try:
+            delete_old_segments(log, NOW + 9 * DAY_MS)
+        except StorageFull:
+            was_full += 1
+            assert rows(log) == before
+        again = PartitionLog.open(folder.after_crash(), TOPIC, now_ms=NOW)
+        assert rows(again) == before[len(before) - len(rows(again)) :]
+        assert again.log_end_offset == 60
+        assert is_sound(again)
+    assert was_full
