@@ -35,6 +35,11 @@ def log_unknown() -> Refused:
     return Refused(404, {"log": _("there is no such log; uploads go after a day")})
 
 
+def uploaded_as(log_id: str) -> str | None:
+    """The name that the `.log` of an upload came under, when nobody said which partition it is of."""
+    return None if log_id == ARTICLE or log_id.startswith("f-") else upload_meta(log_id).get("title")
+
+
 def log_path(log_id: str) -> tuple[str, Path]:
     """What kind of log an id names ("upload", "folder", "article"), and its partition's folder. Raises Refused 404."""
     if log_id == ARTICLE:
@@ -77,8 +82,9 @@ def article_path() -> Path:
 def source_of(log_id: str, query: Query) -> Source:
     """The log as its pages read it. ?retention_bytes= and ?retention_ms= ask "what if". Raises Refused 404, or 400 at the field."""
     kind, path = log_path(log_id)
-    topic, partition = topic_partition(path.name)
-    key = (topic, partition)
+    title = uploaded_as(log_id)
+    topic, partition = topic_partition(path.name) if title is None else (None, 0)
+    key = (topic or "", partition)
     beside = ReadOnlyFolder(path.parent)
     known = {name: read_offsets(beside, name).get(key) for name in (LOG_START, REPLICATION, RECOVERY_POINT, CLEANER)} if kind == "folder" else {}
     try:
@@ -94,13 +100,13 @@ def source_of(log_id: str, query: Query) -> Source:
     cleaned_up_to = known.get(CLEANER)
     settings_shown: Json = {"retention_bytes": retention_bytes, "retention_ms": retention_ms}
     about: Json = {
-        "log": log_id, "kind": kind, "topic": topic, "partition": partition, "folder": path.name, "settings": settings_shown,
+        "log": log_id, "kind": kind, "topic": topic, "partition": partition, "folder": title or path.name, "settings": settings_shown,
         "records_of_lab": None, "behind": 0, "high_watermark": known.get(REPLICATION), "recovery_point": known.get(RECOVERY_POINT),
         "cleanup_policy": None, "committed": None, "turning": [], **_neighbours(kind, path, log_id, topic, partition),
     }  # fmt: skip
     return Source(
         opened, about, now_ms, retention_bytes, retention_ms, cleaned_up_to=cleaned_up_to or 0, check=kind != "article",
-        counted=counted_load(log_id, path),
+        is_whole=kind != "upload" or len(opened.live) > 1, counted=counted_load(log_id, path),
     )  # fmt: skip
 
 
@@ -134,20 +140,20 @@ def clean_store(log_id: str, path: Path, answer: Json) -> None:
 
 def as_table(source: Source) -> Json:
     """What `clean_json` is to take an opened log for: a compacted topic with Kafka's own settings."""
-    return {"topic": source.about["topic"], "partition": source.about["partition"], "now_ms": source.now_ms,
+    return {"topic": source.about["topic"] or source.about["folder"], "partition": source.about["partition"], "now_ms": source.now_ms,
             "settings": LogSettings(cleanup_delete=False, cleanup_compact=True), "cleaned_up_to": source.cleaned_up_to or None}  # fmt: skip
 
 
-def _neighbours(kind: str, path: Path, log_id: str, topic: str, partition: int) -> Json:
+def _neighbours(kind: str, path: Path, log_id: str, topic: str | None, partition: int) -> Json:
     """The other partitions beside this one, for a broker's folder; else this one alone."""
-    rows = []
+    rows: list[Json] = []
     for folder in server_folders() if kind == "folder" else ():
         if folder.path.parent == path.parent:
             name, number = topic_partition(folder.path.name)
             rows.append({"topic": name, "partition": number, "log": folder.log, "bytes": _log_bytes(folder.path), "end_offset": None})
     rows = rows or [{"topic": topic, "partition": partition, "log": log_id, "bytes": _log_bytes(path), "end_offset": None}]
     return {"partitions": sorted((row for row in rows if row["topic"] == topic), key=lambda row: row["partition"]),
-            "topics": sorted({row["topic"] for row in rows})}  # fmt: skip
+            "topics": sorted({row["topic"] for row in rows if row["topic"] is not None})}  # fmt: skip
 
 
 def _log_bytes(path: Path) -> int:

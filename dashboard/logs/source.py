@@ -36,7 +36,7 @@ class Source:
     """One partition to look at.
 
     log: its folder. about: the part of the folder's JSON that the folder does not say. end_offset: None where only counting tells.
-    check: whether to look for damage. counted: what a worker has counted already, for logs that are too large to count while somebody waits.
+    check: whether to look for damage. is_whole: whether the last segment is the log's last one. counted: what a worker has counted already, for logs that are too large to count while somebody waits.
     """
 
     log: OpenedLog
@@ -48,6 +48,7 @@ class Source:
     cleaned_up_to: int = 0
     deleted_at_ms: Mapping[int, int] = field(default_factory=dict)
     check: bool = False
+    is_whole: bool = True
     counted: Mapping[tuple[int, str], Summary] = field(default_factory=dict)
 
 
@@ -66,15 +67,13 @@ def folder(source: Source) -> Json:
     log = source.log
     summaries, is_reading = _summaries(source)
     segments = segments_json(
-        log, summaries, now_ms=source.now_ms, deleted_at_ms=source.deleted_at_ms, cleaned_up_to=source.cleaned_up_to
+        log, summaries, now_ms=source.now_ms, deleted_at_ms=source.deleted_at_ms, cleaned_up_to=source.cleaned_up_to,
+        is_whole=source.is_whole,
     )
     end = end_offset(source)
     live = [segment for segment in segments if segment["state"] != "deleted"]
-    about = dict(source.about)
-    if about.get("high_watermark") is None:
-        about["high_watermark"] = end
     return {
-        **about, "start_offset": log.start_offset, "end_offset": end, "now_ms": source.now_ms, "bytes": sum(row["bytes"] for row in live),
+        **source.about, "start_offset": log.start_offset, "end_offset": end, "now_ms": source.now_ms, "bytes": sum(row["bytes"] for row in live),
         "segments": segments, "reading": is_reading,
         "other_files": [{"name": name, "bytes": log.folder.size_of(name)} for name in log.other_files()],
         "retention": retention_json(segments, retention_bytes=source.retention_bytes, retention_ms=source.retention_ms, now_ms=source.now_ms),

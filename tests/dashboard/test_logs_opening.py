@@ -50,7 +50,8 @@ def test_an_uploaded_folder_is_browsed_like_any_other(tmp_path: Path) -> None:
     log = answer.json()["log"]
     folder = Client().get(f"/api/logs/{log}/").json()
     assert (folder["kind"], folder["topic"], folder["partition"], folder["folder"]) == ("upload", "orders", 3, "orders-3")
-    assert folder["end_offset"] == 100 and folder["high_watermark"] == 100 and not folder["reading"]
+    assert folder["end_offset"] == 100 and folder["high_watermark"] is None and not folder["reading"]
+    assert [segment["active"] for segment in folder["segments"]][-2:] == [False, True]
     assert sum(segment["records"] for segment in folder["segments"]) == 100
     assert all(segment["damage"] == [] for segment in folder["segments"])
     assert Client().get(f"/api/logs/{log}/lookup/?offset=42").json()["found"] == 42
@@ -67,6 +68,9 @@ def test_a_lone_log_under_any_name_gets_its_own(tmp_path: Path) -> None:
     log = send([("my segment (1).log", second.read_bytes())]).json()["log"]
     folder = Client().get(f"/api/logs/{log}/").json()
     assert folder["segments"][0]["base_offset"] == int(second.stem)
+    assert (folder["topic"], folder["folder"], folder["topics"]) == (None, "my segment (1).log", [])
+    assert (folder["high_watermark"], folder["segments"][0]["active"]) == (None, False), "nobody knows what came behind it"
+    assert "my segment (1).log" in Client().get(f"/log/{log}/").content.decode()
     assert {damage["kind"] for damage in folder["segments"][0]["damage"]} == {"index"}, "the indexes are missing"
     offset = int(second.stem) + 2
     assert Client().get(f"/api/logs/{log}/lookup/?offset={offset}").json()["found"] == offset
