@@ -1,20 +1,22 @@
 // One tab stop for a whole picture: arrow keys move between its parts, Enter or Space presses one.
 
-export function createRoving(svg) {
-  const parts = () => [...svg.querySelectorAll('[role="button"]')];
-  let at = null;                                       // the id of the part that has the tab stop
+const keyOf = (part) => part.dataset.part ?? `${part.dataset.offset}/${part.dataset.position ?? ""}`;
 
-  const key = (part) => `${part.dataset.offset}/${part.dataset.position ?? ""}`;
+// Answers around(drawIt): draws, then gives the tab stop and the focus back to the part that had them, or, where it is gone, to the one
+// that has come in its place. parts: what the arrow keys go through.
+export function createRoving(svg, parts = '[role="button"]') {
+  const list = () => [...svg.querySelectorAll(parts)];
+  let at = null;                                       // the key of the part that has the tab stop
 
   svg.addEventListener("focusin", (event) => {
-    const part = event.target.closest('[role="button"]');
-    if (part) [at] = [key(part), refresh(part)];
+    const part = event.target.closest(parts);
+    if (part) stopAt(part);
   });
   svg.addEventListener("keydown", (event) => {
-    const list = parts(), place = list.indexOf(document.activeElement);
+    const all = list(), place = all.indexOf(document.activeElement);
     if (place < 0) return;
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    const next = event.key === "Home" ? list[0] : event.key === "End" ? list.at(-1) : step ? list[place + step] : null;
+    const next = event.key === "Home" ? all[0] : event.key === "End" ? all.at(-1) : step ? all[place + step] : null;
     if (next) next.focus();
     else if (event.key === "Enter" || event.key === " ") document.activeElement.dispatchEvent(new MouseEvent("click", { bubbles: true }));
     else if (!step) return;
@@ -22,12 +24,20 @@ export function createRoving(svg) {
     event.stopPropagation();
   });
 
-  function refresh(chosen = null) {
-    const list = parts(), stop = chosen ?? list.find((part) => key(part) === at) ?? list.at(-1);
-    for (const part of list) {
-      const value = part === stop ? "0" : "-1";
+  function stopAt(chosen) {
+    at = keyOf(chosen);
+    for (const part of list()) {
+      const value = part === chosen ? "0" : "-1";
       if (part.getAttribute("tabindex") !== value) part.setAttribute("tabindex", value);
     }
   }
-  return refresh;
+
+  return function around(drawIt) {
+    const place = list().indexOf(document.activeElement);
+    drawIt();
+    const all = list(), same = all.find((part) => keyOf(part) === at), next = same ?? (place < 0 ? all.at(-1) : all[Math.min(place, all.length - 1)]);
+    if (!next) return;
+    stopAt(next);
+    if (place >= 0 && document.activeElement !== next) next.focus({ preventScroll: true });
+  };
 }

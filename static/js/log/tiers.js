@@ -8,6 +8,8 @@ import { lookWords, stepWords } from "./words.js";
 
 const SVG = "http://www.w3.org/2000/svg", LEAST = 560;
 
+const kindOf = ({ step, kind = "" }) => `${step} ${kind}`;
+
 export function createTiers(root, { say, folder }) {
   const sizes = new Map();                              // of the segments looked at, also when they have gone since
   let tiers = [], lookup = null;
@@ -20,9 +22,9 @@ export function createTiers(root, { say, folder }) {
 
   function tier(step, place) {
     const section = make("section", "tier", root), sentence = make("p", "step", section);
-    const no = make("b", "no", sentence), texts = [make("span", "", sentence), make("b", "n", sentence), make("span", "", sentence)];
+    const no = make("b", "no", sentence), line = make("span", "", sentence), texts = [make("span", "", line), make("b", "n", line), make("span", "", line)];
     no.textContent = String(place + 1);
-    if (step.step === "segment") return { section, sentence, texts };
+    if (step.step === "segment") return { kind: kindOf(step), section, texts };
     const look = make("p", "look s m", section), box = make("div", "pic scroll", section), svg = box.appendChild(document.createElementNS(SVG, "svg"));
     svg.setAttribute("role", "group");
     box.dataset.scroll = "";
@@ -30,13 +32,15 @@ export function createTiers(root, { say, folder }) {
     twin.createTHead();
     twin.createTBody();
     if (step.step === "scan") svg.setAttribute("height", scan.HEIGHT);
-    return { section, sentence, texts, look, box, svg, twin, stop: createRoving(svg) };
+    return { kind: kindOf(step), section, texts, look, box, svg, twin, around: createRoving(svg) };
   }
 
+  // Tiers of the same kind are kept: what has the focus in one of them keeps it.
   function open(newLookup) {
     lookup = newLookup;
-    root.replaceChildren();
-    tiers = lookup.steps.map(tier);
+    const kept = tiers.findIndex(({ kind }, place) => !lookup.steps[place] || kindOf(lookup.steps[place]) !== kind), same = kept < 0 ? tiers : tiers.slice(0, kept);
+    for (const { section } of tiers.slice(same.length)) section.remove();
+    tiers = [...same, ...lookup.steps.slice(same.length).map((step, place) => tier(step, same.length + place))];
   }
 
   // A look-up may go on in the next segment: what belongs to a step are the segment chosen before it and the scan that follows.
@@ -51,7 +55,7 @@ export function createTiers(root, { say, folder }) {
   function show(moment, { isMoving }) {
     root.toggleAttribute("data-moving", isMoving);
     lookup.steps.forEach((step, place) => {
-      const { section, texts, look, svg, box, twin, stop } = tiers[place];
+      const { section, texts, look, svg, box, twin, around } = tiers[place];
       const isLit = place === moment.step, isDone = place < moment.step || (isLit && moment.isResult);
       section.toggleAttribute("data-lit", isLit);
       section.toggleAttribute("data-ahead", place > moment.step);
@@ -63,17 +67,16 @@ export function createTiers(root, { say, folder }) {
       svg.style.setProperty("min-width", `${LEAST}px`);
       if (step.step === "index") {
         const probes = isDone ? step.probes.length : isLit ? moment.probes : 0;
-        indexSearch.render(svg, step, { width, probes, isResult: isDone, gap, segmentBytes: bytesAt(place), say });
+        around(() => indexSearch.render(svg, step, { width, probes, isResult: isDone, gap, segmentBytes: bytesAt(place), say }));
         svg.setAttribute("aria-label", say(step.kind === "time" ? "log.time_label" : "log.index_label"));
         writeTable(twin, indexTable(step, say), say(step.kind === "time" ? "log.time_label" : "log.index_label"));
       } else {
-        scan.render(svg, step, { width, scanned: isLit ? moment.scanned : 0, isFound: isDone, found: lookup.found });
+        around(() => scan.render(svg, step, { width, scanned: isLit ? moment.scanned : 0, isFound: isDone, found: lookup.found }));
         svg.setAttribute("aria-label", say("log.scan_label"));
         writeTable(twin, scanTable(step, say), say("log.scan_label"));
       }
       svg.dataset.seq = lookup.found ?? -1;
       if (isLit && box.scrollWidth > box.clientWidth) center(box, svg.querySelector(".chosen"));
-      stop();
     });
   }
 
