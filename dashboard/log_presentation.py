@@ -55,9 +55,32 @@ def log_context(folder: Json, words: Words) -> Json:
 
 
 def _behind(folder: Json, words: Words) -> str:
-    if folder["behind"] > BEHIND_MOST:
+    if folder["behind"] <= BEHIND_MOST:
+        return words["log.counting"] if folder.get("reading") else ""
+    us = folder.get("behind_us") or 0
+    if us < 1_000_000:
         return fill(words["log.behind"], {"count": folder["behind"]}, words)
-    return words["log.counting"] if folder.get("reading") else ""
+    return fill(words["log.behind_time"], {"count": folder["behind"], "time": span(us, words)}, words)
+
+
+def span(us: int, words: Words) -> str:
+    """A span of virtual time in its two largest units, rounded down.
+
+    >>> units = {"second": "s", "minute": "min", "log.hour": "h", "log.day": "d"}
+    >>> [span(seconds * 1_000_000, units).replace(NARROW, "_") for seconds in (42, 750, 6_000, 7_200, 273_600)]
+    ['42_s', '12_min', '1_h 40_min', '2_h', '3_d 4_h']
+    """
+    seconds = us // 1_000_000
+    if seconds < 60:
+        return f"{seconds}{NARROW}{words['second']}"
+    minutes, hours = seconds // 60, seconds // 3600
+    if hours < 1:
+        parts = [(minutes, "minute")]
+    elif hours < 48:
+        parts = [(hours, "log.hour"), (minutes % 60, "minute")]
+    else:
+        parts = [(hours // 24, "log.day"), (hours % 24, "log.hour")]
+    return " ".join(f"{value}{NARROW}{words[code]}" for value, code in parts if value)
 
 
 def _sub(folder: Json, words: Words) -> str:
@@ -77,7 +100,7 @@ def _sub(folder: Json, words: Words) -> str:
 def _table(folder: Json, words: Words) -> Json:
     return {
         "head": [words[f"log.column.{code}"] for code in ("base", "size", "count", "entries", "state")],
-        "rows": [[*(_figure(segment[name]) for name in COLUMNS), _state(segment, words)] for segment in folder["segments"]],
+        "rows": [[*(_figure(segment[name]) for name in COLUMNS), _state(segment, folder, words)] for segment in folder["segments"]],
     }
 
 
@@ -85,8 +108,10 @@ def _figure(value: int | None) -> str:
     return NONE if value is None else number(value)
 
 
-def _state(segment: Json, words: Words) -> str:
+def _state(segment: Json, folder: Json, words: Words) -> str:
     if segment["state"] == "deleted":
         left_us = -(-(segment["deletes_in_ms"] or 0) // 1000) * 1_000_000
         return fill(words["log.state.deleted"], {"left": left_us}, words)
-    return words["log.state.active" if segment["active"] else f"log.state.{segment['state']}"]
+    if not segment["active"]:
+        return words[f"log.state.{segment['state']}"]
+    return words["log.state.last" if folder.get("kind") == "upload" else "log.state.active"]

@@ -80,6 +80,43 @@ def test_the_log_grows_and_rolls_while_it_is_watched(profile: Profile, stage: Pa
     save(log, "log-light")
 
 
+def test_the_focus_stays_where_it_is_while_the_log_grows(profile: Profile, stage: Page) -> None:
+    set_playing(stage, True)
+    log = open_log(stage, profile())
+    grown = "end => Number(document.getElementById('main').dataset.seq) > end"
+    assert log.locator(".twin-box button").evaluate_all("buttons => buttons.every((button) => button.tabIndex === -1)")
+    log.keyboard.press("t")
+    log.focus("#folder-twin tr:last-child button")
+    held = log.evaluate("() => document.activeElement.dataset.offset")
+    for _ in range(2):
+        log.wait_for_function(grown, arg=int(log.get_attribute("#main", "data-seq")))
+        assert log.evaluate("() => document.activeElement.dataset.offset") == held
+    log.keyboard.press("t")
+    assert log.evaluate("() => document.activeElement.matches('#folder [role=button]')")
+    log.wait_for_function(grown, arg=int(log.get_attribute("#main", "data-seq")))
+    assert log.evaluate("() => document.activeElement.matches('#folder [role=button]')")
+    log.focus("#back")
+    while log.get_attribute("#back", "aria-disabled") == "false":
+        log.keyboard.press("Enter")
+    assert log.evaluate("() => document.activeElement.id") == "back"
+
+
+def test_a_row_that_retention_takes_gives_its_focus_to_the_next(log: Page) -> None:
+    log.keyboard.press("t")
+    log.focus("#folder-twin button >> nth=0")
+    first = log.evaluate("() => document.activeElement.dataset.offset")
+    log.evaluate(
+        """async (first) => {
+          const { writeTable } = await import('/static/js/log/tables.js'), table = document.getElementById('folder-twin');
+          const texts = [...table.tBodies[0].rows].map((row) => [...row.cells].map((cell) => cell.textContent));
+          const offsets = [...table.tBodies[0].rows].map((row) => row.querySelector('button')?.dataset.offset ?? null);
+          writeTable(table, { head: texts[0], rows: texts, offsets: offsets.map((offset) => (offset === first ? null : offset)) });
+        }""",
+        first,
+    )
+    assert int(log.evaluate("() => document.activeElement.dataset.offset")) > int(first)
+
+
 def test_an_offset_is_looked_up_and_stepped_through_by_hand(log: Page) -> None:
     log.fill("#value", str(bases(log)[-1] - 3))
     log.keyboard.press("Enter")
@@ -160,13 +197,56 @@ def test_retention_cuts_whole_segments_from_the_left(log: Page) -> None:
 
 
 def test_wrong_input_is_answered_at_the_field(log: Page) -> None:
-    log.fill("#value", "soon")
-    log.keyboard.press("Enter")
-    wait_text(log, "#value-error", "whole number")
+    asked: list[str] = []
+    log.on("request", lambda request: asked.append(request.url) if "lookup/" in request.url else None)
+    for text in ("soon", "-1", "9223372036854775808", "99999999999999999999999"):
+        log.fill("#value", text)
+        log.keyboard.press("Enter")
+        wait_text(log, "#value-error", "An offset is a whole number from 0 to 9\u2009223\u2009372\u2009036\u2009854\u2009775\u2009807.")
+        assert log.locator("[data-old]").evaluate_all("parts => parts.map((part) => part.id)") == ["steps", "batch"]
+    assert asked == []
     log.fill("#value", "99999999")
     log.keyboard.press("Enter")
     wait_text(log, "#answer", "beyond the end")
     expect(log.locator("#value-error")).to_be_hidden()
+    assert log.locator("[data-old]").count() == 0
+
+
+def test_a_tile_of_the_compaction_tells_its_whole_key(log: Page) -> None:
+    log.wait_for_selector("#clean-picture [data-record]")
+    log.focus("#clean-picture [tabindex='0']")
+    log.keyboard.press("Home")
+    last = log.text_content("#clean-key")
+    assert last == log.locator("#clean-picture [data-record]").first.get_attribute("aria-label")
+    tile = log.locator("#clean-picture [data-record]").nth(2)
+    tile.hover()
+    assert log.text_content("#clean-key") == tile.get_attribute("aria-label") != last
+    assert re.match(r"(If it ran now|A round is due): \d+ records before", log.text_content("#clean-words") or "")
+
+
+def test_what_is_cut_off_says_how_much_lies_below(log: Page) -> None:
+    rows = log.locator("#hex tr")
+    total = log.locator("#hex td").count()
+    assert 0 < int(re.findall(r"\d+", log.text_content("#batch-more") or "")[0]) < total
+    rows.last.scroll_into_view_if_needed()
+    log.wait_for_function("() => !document.getElementById('batch-more').textContent.includes('below')")
+    assert {"key", "valueLength", "value"} <= set(log.locator("#fields li:not(.which) span:nth-child(2)").all_text_contents())
+    box = log.locator("#fields").bounding_box()
+    value = log.locator("#fields li", has_text="valueLength").first.bounding_box()
+    assert box and value and value["y"] + value["height"] <= box["y"] + box["height"]
+
+
+def test_a_window_made_narrow_shows_the_active_end(log: Page) -> None:
+    log.set_viewport_size({"width": 390, "height": 844})
+    log.wait_for_function(
+        """() => {
+          const box = document.getElementById('folder').parentElement;
+          return box.scrollLeft > 0 && box.scrollLeft + box.clientWidth >= box.scrollWidth - 8;
+        }"""
+    )
+    step = log.locator("#steps .tier[data-tier=index] .step")
+    circle, words = step.locator(".no").bounding_box(), step.locator("span").first.bounding_box()
+    assert circle and words and words["x"] > circle["x"] + circle["width"] and abs(words["y"] - circle["y"]) < 12
 
 
 def test_tables_and_keys_do_without_a_mouse(log: Page) -> None:

@@ -19,10 +19,13 @@ ROOT = Path(__file__).parents[2]
 ANSWERS = json.loads(gzip.decompress((ROOT / "tests/js/fixtures/log.json.gz").read_bytes()))
 EMPTY = {**ANSWERS["folder"], "segments": [], "bytes": 0, "start_offset": 0, "end_offset": 0}
 LATE = {**ANSWERS["folder"], "behind": 950}
+HOURS = {**LATE, "behind_us": 6_000_000_000, "kind": "upload"}
 
 
 @pytest.mark.parametrize("language", ["en", "zh-hans"])
-@pytest.mark.parametrize("folder", [ANSWERS["folder"], ANSWERS["article"], EMPTY, LATE], ids=["lab", "article", "empty", "late"])
+@pytest.mark.parametrize(
+    "folder", [ANSWERS["folder"], ANSWERS["article"], EMPTY, LATE, HOURS], ids=["lab", "article", "empty", "late", "hours"]
+)
 def test_server_and_browser_write_the_same(folder: dict, language: str) -> None:
     words = catalogue("log")[language]
     asked = json.dumps({"folder": folder, "words": words})

@@ -5,14 +5,15 @@ import test from "node:test";
 import * as compaction from "../../static/js/log/compaction.js";
 import * as fields from "../../static/js/log/fields.js";
 import * as folderPicture from "../../static/js/log/folder.js";
-import { size } from "../../static/js/log/format.js";
+import { size, span } from "../../static/js/log/format.js";
 import * as indexSearch from "../../static/js/log/index_search.js";
 import { byteAt, entryAt, offsetAt, places, positionOf, room } from "../../static/js/log/places.js";
 import { STEP_MS, createPlayer, moments } from "../../static/js/log/player.js";
 import * as scan from "../../static/js/log/scan.js";
 import { cleanTable, folderTable, indexTable, recordsTable, scanTable } from "../../static/js/log/tables.js";
+import { isLong } from "../../static/js/log/settings_form.js";
 import { fault } from "../../static/js/log/upload.js";
-import { lookWords, message, remarks, stepWords } from "../../static/js/log/words.js";
+import { behind, lookWords, message, remarks, settingsLine, stepWords } from "../../static/js/log/words.js";
 import { load, say } from "./fixtures/load.mjs";
 
 const WORDS = { second: "s", minute: "min", "log.hour": "h", "log.day": "d" };
@@ -104,6 +105,14 @@ test("flag, committed mark and retention line stand where their offset and byte 
   assert.ok(Math.abs(number("cut") - byteAt(list, folder.retention.reaches_position)) < 0.1);
   const first = list.find(({ segment }) => segment.state !== "deleted");
   assert.ok(number("cut") > first.x && number("cut") < first.x + first.width);
+});
+
+test("no flag stands where nobody knows the high watermark; the end of an opened file is only the last one there", () => {
+  const short = { ...context, width: 4000, say: (code) => code.split(".").at(-1) }, active = folder.segments.at(-1).base_offset;
+  const shapes = folderPicture.layout({ ...folder, kind: "upload", high_watermark: null }, short);
+  assert.equal(shapes.filter(({ id }) => id.startsWith("hw-")).length, 0);
+  assert.match(byId(shapes, `seg-${active}-active`).text, /^last$/);
+  assert.match(byId(folderPicture.layout(folder, short), `seg-${active}-active`).text, /^active$/);
 });
 
 test("a deleted segment is hatched, counts down, and cannot be looked up", () => {
@@ -204,10 +213,35 @@ test("every byte of a batch belongs to one field, and every field to its bytes",
   assert.equal(cells.map(({ text }) => text).join(""), batch.hex);
   assert.deepEqual([...new Set(cells.map(({ field }) => field))], batch.fields.map((_, index) => index));
   assert.equal(cells.filter(({ isFirst }) => isFirst).length, batch.fields.length);
-  const named = Object.fromEntries(batch.fields.slice(0, 13).map((field) => [fields.fieldName(field), fields.fieldValue(field, batch, say)]));
+  const named = Object.fromEntries(batch.fields.slice(0, 13).map((field) => [fields.fieldName(field, batch, say), fields.fieldValue(field, batch, say)]));
   assert.equal(named.baseOffset, String(batch.base_offset));
   assert.match(named.crc, /^log\.crc_ok \{"crc":"0x[0-9a-f]{8}"\}$/);
   assert.equal(named.baseTimestamp, new Date(batch.records[0].timestamp).toISOString().replace("T", " "));
+});
+
+test("with a delete horizon the first timestamp is named for what it holds", () => {
+  const { batch } = lookups.middle, own = batch.fields.map((field) => (field.name === "attributes" && field.record === null ? { ...field, value: 64 } : field));
+  const horizon = { ...batch, fields: own }, name = (data, record) => fields.fieldName({ name: "base_timestamp", record }, data, say);
+  assert.match(name(horizon, null), /^baseTimestamp \(log\.attr\.horizon/);
+  assert.equal(name(batch, null), "baseTimestamp");
+});
+
+test("what no 64 bits hold is no offset", () => {
+  assert.deepEqual(["0", "9223372036854775807", "007"].map(isLong), [true, true, true]);
+  assert.deepEqual(["-1", "9223372036854775808", "99999999999999999999999", "", "soon", "1.5"].map(isLong), Array(6).fill(false));
+});
+
+test("only the settings that act on the topic are told, each in its own unit", () => {
+  const settings = { segment_bytes: 16_384, retention_bytes: -1, delete_retention_ms: 60_000, min_cleanable_ratio: 0.5 };
+  const line = (shown) => settingsLine({ settings, settings_shown: shown }, { ...WORDS, "log.no_limit": "no limit" });
+  assert.deepEqual(line(["segment_bytes", "delete_retention_ms", "min_cleanable_ratio"]), ["segment.bytes 16.4\u202fkB", "delete.retention.ms 60\u202fs", "min.cleanable.ratio 0.5"]);
+  assert.deepEqual(line(["retention_bytes"]), ["retention.bytes no limit"]);
+});
+
+test("how far behind the lab is told in time, where it is known", () => {
+  assert.deepEqual([42, 750, 6000, 7200, 273_600].map((seconds) => span(seconds * 1e6, WORDS)), ["42\u202fs", "12\u202fmin", "1\u202fh 40\u202fmin", "2\u202fh", "3\u202fd 4\u202fh"]);
+  assert.match(behind({ behind: 950, behind_us: 6e9 }, say, WORDS), /^log\.behind_time .*1\u202fh 40\u202fmin/);
+  assert.match(behind({ behind: 950, behind_us: null }, say, WORDS), /^log\.behind \{/);
 });
 
 test("a wrong CRC is said to be wrong", () => {
@@ -222,6 +256,15 @@ test("compaction: who is kept stands in the same column before and after", () =>
   assert.ok(superseded.length > 0);
   for (const { offset } of superseded) assert.ok(byId(shapes, `x-${offset}`) && !byId(shapes, `a-${offset}`));
   assert.equal(shapes.filter(({ id }) => id.startsWith("wall-")).length, new Set(clean.before.map(({ zone }) => zone)).size - 1);
+});
+
+test("compaction says whether it is due or a dry run, and where damage stops it; a tile has its whole key", () => {
+  const codes = (data) => compaction.cleanWords({ ...clean, ...data }, say).map((text) => text.split(" ")[0]);
+  assert.equal(codes({ due: true })[0], "log.clean_due");
+  assert.equal(codes({ due: false })[0], "log.clean_dry");
+  assert.match(compaction.cleanWords({ ...clean, stopped_at: 4711 }, say)[1], /^log\.clean_stopped \{"byte":4711\}/);
+  const long = { ...clean, before: clean.before.map((record, place) => (place ? record : { ...record, key: "N3760C-and-more" })) };
+  assert.match(byId(compaction.layout(long, { width: 920, say }), `b-${clean.before[0].offset}`)["aria-label"], /"key":"N3760C-and-more"/);
 });
 
 test("tables hold a row for each thing drawn", () => {

@@ -7,4 +7,4 @@ import { behind, sub } from "../../static/js/log/words.js";
 
 const { folder, words } = JSON.parse(readFileSync(0, "utf8"));
 const { head, rows } = folderTable(folder, speaker(words));
-process.stdout.write(JSON.stringify({ sub: sub(folder, speaker(words)), behind: behind(folder, speaker(words)), table: { head, rows } }));
+process.stdout.write(JSON.stringify({ sub: sub(folder, speaker(words)), behind: behind(folder, speaker(words), words), table: { head, rows } }));

@@ -2,12 +2,28 @@
 // supersedes is struck through; a tombstone has its own sign; clean, dirty and active part are told apart by walls.
 
 import { draw, round } from "../draw.js";
-import { textWidth } from "./format.js";
+import { size, textWidth } from "./format.js";
 
 export const HEIGHT = 168;
 const LEFT = 72, CELL = 34, BEFORE = 42, AFTER = 124;
 
 export const least = (data) => LEFT + data.before.length * 36;
+
+export const fate = ({ tombstone }, isKept, say) => say(`log.fate.${!isKept ? "superseded" : tombstone ? "tombstone" : "kept"}`);
+
+export const recordWords = (record, isKept, say) =>
+  say("log.clean_record", { offset: record.offset, key: String(record.key ?? say("log.null")), fate: fate(record, isKept, say) });
+
+// What a round would do, or why it would stop early.
+export function cleanWords(data, say) {
+  const isStopped = data.stopped_at !== null && data.stopped_at !== undefined, tomb = data.after.find(({ tombstone }) => tombstone);
+  const list = [say(data.due ? "log.clean_due" : "log.clean_dry", {
+    before: data.records_before, after: data.records_after, bytes_before: size(data.bytes_before), bytes_after: size(data.bytes_after),
+  })];
+  if (isStopped) list.push(say("log.clean_stopped", { byte: data.stopped_at }));
+  if (tomb) list.push(say("log.clean_tomb", { key: tomb.key }));
+  return list;
+}
 
 // context: {width, say}
 export function layout(data, { width, say }) {
@@ -21,22 +37,26 @@ export function layout(data, { width, say }) {
     const { offset, zone } = record, at = round(x(column)), middle = round(x(column) + cell / 2);
     shapes.push({ id: `no-${offset}`, tag: "text", x: middle, y: BEFORE - 8, class: "n m mid", text: each > String(offset).length * 8 ? String(offset) : String(offset % 100).padStart(2, "0") });
     const isKept = kept.has(offset), tone = zone === "active" ? "row-box" : isKept ? "row-box chosen" : "superseded";
-    sign(shapes, `b-${offset}`, record, at, middle, BEFORE, cell, tone);
+    sign(shapes, `b-${offset}`, record, isKept, at, middle, BEFORE, cell, tone, say);
     if (!isKept) {
       shapes.push({ id: `x-${offset}`, tag: "path", d: `M${at + 3} ${BEFORE + cell - 3}L${round(at + cell - 3)} ${BEFORE + 3}`, class: "strike" });
       shapes.push({ id: `none-${offset}`, tag: "path", d: `M${middle - 6} ${AFTER + cell / 2}h12`, class: "rule-line" });
       return;
     }
     shapes.push({ id: `down-${offset}`, tag: "path", d: `M${middle} ${BEFORE + cell + 4}V${AFTER - 5}`, class: "rule-line" });
-    sign(shapes, `a-${offset}`, record, at, middle, AFTER, cell, tone);
+    sign(shapes, `a-${offset}`, record, isKept, at, middle, AFTER, cell, tone, say);
   });
   return shapes;
 }
 
-function sign(shapes, id, record, x, middle, y, cell, tone) {
+// A tile has room for the end of a key; the whole key is its label, and is written out under the picture.
+function sign(shapes, id, record, isKept, x, middle, y, cell, tone, say) {
   const key = `${record.key ?? ""}`, most = Math.max(1, Math.floor(cell / 8.5));
   const text = (key.length > most ? key.slice(-most) : key) + (record.tombstone && key.length < most ? "∅" : "");
-  shapes.push({ id, tag: "rect", x, y: y + 0.5, width: round(cell), height: round(cell), rx: 3, class: tone });
+  shapes.push({
+    id, tag: "rect", x, y: y + 0.5, width: round(cell), height: round(cell), rx: 3, class: `tile ${tone}`,
+    role: "img", tabindex: -1, "data-part": id, "data-record": record.offset, "aria-label": recordWords(record, isKept, say),
+  });
   shapes.push({ id: `${id}-key`, tag: "text", x: middle, y: round(y + cell / 2 + 5), class: `n b mid${tone.includes("chosen") ? " on-ink" : tone === "superseded" ? " m" : ""}`, text });
   if (record.tombstone) shapes.push({ id: `${id}-tomb`, tag: "path", d: `M${x + 4} ${round(y + cell - 4)}h${round(cell - 8)}`, class: tone.includes("chosen") ? "tomb on-ink" : "tomb" });
 }

@@ -11,9 +11,15 @@ const NAMES = {
   header_count: "headers count", header_key_length: "headerKeyLength", header_key: "headerKey", header_value_length: "headerValueLength",
   header_value: "headerValue", compressed_records: "compressed records",
 };
-const CODEC_BITS = 7, FLAGS = [[16, "transactional"], [32, "control"], [64, "horizon"]];
+const CODEC_BITS = 7, HORIZON = 64, FLAGS = [[16, "transactional"], [32, "control"], [HORIZON, "horizon"]];
 
-export const fieldName = ({ name }) => NAMES[name] ?? name;
+// With a delete horizon the field of the first timestamp holds that instead: the time at which the batch's tombstones may go.
+export function fieldName({ name, record }, batch, say) {
+  const own = NAMES[name] ?? name;
+  if (name !== "base_timestamp" || record !== null) return own;
+  const flags = batch.fields.find((field) => field.name === "attributes" && field.record === null);
+  return Number(flags?.value) & HORIZON ? `${own} (${say("log.attr.horizon")})` : own;
+}
 
 export function fieldValue(field, batch, say) {
   const { name, value, start, end } = field;

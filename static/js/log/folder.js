@@ -5,6 +5,7 @@ import { draw, round } from "../draw.js";
 import { number } from "../say.js";
 import { duration, figuresWidth, size, textWidth } from "./format.js";
 import { byteAt, offsetAt, places } from "./places.js";
+import { lastOf } from "./tables.js";
 
 export const HEIGHT = 190;
 const IN_LOG = new Set(["cut", "no_batch", "old_format", "crc", "records"]);
@@ -15,7 +16,7 @@ export function layout(folder, { width, say, words, chosen = null, gap = null, f
   const { list, roomWidth, end } = places(folder, width), shapes = [];
   for (const place of list) {
     if (place.segment.state === "deleted") deleted(shapes, place);
-    else live(shapes, place, place.segment.base_offset === chosen, say);
+    else live(shapes, place, folder, place.segment.base_offset === chosen, say);
   }
   waiting(shapes, list, say);
   if (roomWidth) openEnd(shapes, folder, end, roomWidth);
@@ -35,7 +36,7 @@ function deleted(shapes, { segment, x, width }) {
   shapes.push({ id: `${id}-no`, tag: "text", x: round(x + 16), y: TOP + 29, class: "n m", text: name });
 }
 
-function live(shapes, { segment, x, width }, isChosen, say) {
+function live(shapes, { segment, x, width }, folder, isChosen, say) {
   const id = `seg-${segment.base_offset}`, name = number(segment.base_offset), bytes = size(segment.bytes);
   shapes.push({
     id, tag: "rect", x: round(x), y: TOP + 0.5, width: round(width), height: TALL, class: `seg-box${segment.active ? " active" : ""}${isChosen ? " chosen" : ""}`,
@@ -51,7 +52,8 @@ function live(shapes, { segment, x, width }, isChosen, say) {
   const entries = say("log.entries", { entries: segment.index_entries });
   const text = width > textWidth(entries) ? entries : width > 44 ? number(segment.index_entries) : null;
   if (text) shapes.push({ id: `${id}-entries`, tag: "text", x: round(x), y: WORDS, class: "m", text });
-  if (segment.active && width > textWidth(say("log.active"))) shapes.push({ id: `${id}-active`, tag: "text", x: round(x), y: WORDS + 17, class: "m", text: say("log.active") });
+  const last = segment.active ? say(lastOf(folder)) : "";
+  if (last && width > textWidth(last)) shapes.push({ id: `${id}-active`, tag: "text", x: round(x), y: WORDS + 17, class: "m", text: last });
 }
 
 // The index file is an array of equal rows, the bar below; each tick runs from its row up to the byte that it points at.

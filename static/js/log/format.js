@@ -29,6 +29,16 @@ export function duration(ms, words) {
   return `${Number(value.toFixed(1))}${NARROW}${unit}`;
 }
 
+// A span of virtual time in its two largest units: 42 s, 12 min, 1 h 40 min, 3 d 4 h.
+export function span(us, words) {
+  const seconds = Math.floor(us / 1e6), unit = (value, code) => `${value}${NARROW}${words[code]}`;
+  if (seconds < 60) return unit(seconds, "second");
+  if (seconds < 3600) return unit(Math.floor(seconds / 60), "minute");
+  const hours = Math.floor(seconds / 3600), [first, second] = hours < 48
+    ? [unit(hours, "log.hour"), [Math.floor(seconds / 60) % 60, "minute"]] : [unit(Math.floor(hours / 24), "log.day"), [hours % 24, "log.hour"]];
+  return second[0] ? `${first} ${unit(...second)}` : first;
+}
+
 export const address = (byte, digits = 3) => byte.toString(16).padStart(digits, "0");
 
 // Roughly how wide a text is drawn: 13 px figures in the fixed-width face, other letters somewhat less.

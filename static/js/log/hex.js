@@ -3,6 +3,8 @@
 import { address } from "./format.js";
 import { fieldName, fieldValue, rows } from "./fields.js";
 
+const WHOLE = new Set(["attributes", "base_timestamp"]);   // told whole, on two lines if need be
+
 const make = (tag, className = "", text = null) => {
   const element = document.createElement(tag);
   if (className) element.className = className;
@@ -63,23 +65,25 @@ export function createHex(table, list) {
       return line;
     }));
     let record = null;
-    const lines = [];
+    const lines = [], before = items;
     items = batch.fields.map((field, index) => {
       if (field.record !== null && field.record !== record) {
         record = field.record;
         lines.push(make("li", "which m", say("log.record_of", { offset: batch.records[record]?.offset ?? record })));
       }
-      const item = make("li", field.name === "crc" && !batch.crc_ok ? "wrong" : ""), value = fieldValue(field, batch, say);
+      const item = make("li", `${field.name === "crc" && !batch.crc_ok ? "wrong" : ""}${WHOLE.has(field.name) ? " whole" : ""}`.trim()), value = fieldValue(field, batch, say);
       item.dataset.field = index;
       item.tabIndex = -1;
-      item.append(make("span", "n m", address(field.start)), make("span", "", fieldName(field)), make("span", "n v", value));
+      item.append(make("span", "n m", address(field.start)), make("span", "", fieldName(field, batch, say)), make("span", "n v", value));
       item.lastChild.title = value;
       lines.push(item);
       return item;
     });
+    const held = before.indexOf(document.activeElement), next = items[Math.min(Math.max(0, held), items.length - 1)] ?? null;
     list.replaceChildren(...lines);
     tabItem = null;
-    stop(items[0] ?? null);
+    stop(next);
+    if (held >= 0) next?.focus({ preventScroll: true });
   };
 }
 

@@ -1,9 +1,10 @@
 // The look-up's form and its player: what is asked for, by which rule, and where in its steps the page stands.
 
 import { Refusal } from "../commands.js";
+import { number } from "../say.js";
 import { instant } from "./format.js";
 import { createPlayer } from "./player.js";
-import { fieldError, isWhole, plainNumber } from "./settings_form.js";
+import { LONG_MAX, fieldError, isLong, plainNumber } from "./settings_form.js";
 import { createTiers } from "./tiers.js";
 import { message, stepWords } from "./words.js";
 import { page } from "../chrome.js";
@@ -21,17 +22,15 @@ function middle({ segments, start_offset: start, end_offset: end }) {
 
 export function createLookup({ api, say, speak, folder, timestamp, onBatch, onDrawn, onFault }) {
   const input = $("value"), tiers = createTiers($("steps"), { say, folder });
-  let kind = "offset", rule = "kafka", answer = null, asked = 0, isPlaying = false, isOwn = false;   // isOwn: somebody asked for it
+  let kind = "offset", rule = "kafka", answer = null, asked = 0, isPlaying = false, isOwn = false, isRefused = false;   // isOwn: somebody asked for it
 
   const player = createPlayer({
     onMoment(moment, place, count) {
       isPlaying = place < count - 1;
       tiers.show(moment, { isMoving: isPlaying });
-      $("batch").toggleAttribute("data-old", isPlaying);
+      $("batch").toggleAttribute("data-old", isPlaying || isRefused);
       $("place").textContent = say("log.place", { place: place + 1, count });
-      $("back").disabled = place === 0;
-      $("next").disabled = place >= count - 1;
-      $("autoplay").disabled = count < 2;
+      still({ back: place === 0, next: place >= count - 1, autoplay: count < 2 });
       if (place === count - 1) {
         $("told").textContent = isOwn ? stepWords(answer, answer.steps[moment.step], say).join("") : "";
         if (answer.batch) onBatch(answer.batch);
@@ -41,12 +40,17 @@ export function createLookup({ api, say, speak, folder, timestamp, onBatch, onDr
     onState: ({ isPlaying: isMoving }) => speak($("autoplay"), isMoving ? "log.pause" : "log.play"),
   });
 
+  // A button that has nothing to do keeps the focus: it only says that it rests.
+  function still(buttons) {
+    for (const [id, isStill] of Object.entries(buttons)) $(id).setAttribute("aria-disabled", String(isStill));
+  }
+
   function form() {
     for (const button of document.querySelectorAll("[data-by]")) button.setAttribute("aria-pressed", String(button.dataset.by === kind));
     for (const button of document.querySelectorAll("[data-rule]")) button.setAttribute("aria-pressed", String(button.dataset.rule === rule));
     $("rule").hidden = kind !== "timestamp";
     $("rule-about").hidden = rule !== "document";
-    $("instant").textContent = kind === "timestamp" && isWhole(plainNumber(input.value)) ? instant(Number(plainNumber(input.value))) : "";
+    $("instant").textContent = kind === "timestamp" && isLong(plainNumber(input.value)) ? instant(Number(plainNumber(input.value))) : "";
     speak(input, `log.value_${kind}`, "sayLabel");
   }
 
@@ -64,21 +68,30 @@ export function createLookup({ api, say, speak, folder, timestamp, onBatch, onDr
       if (turn !== asked) return;
       if (isFirst && !isOwn && found.found === null) return setTimeout(() => answer ?? begin(), AGAIN_MS);   // retention was faster
       answer = found;
-      fieldError(input, "");
+      refuse("");
       words();
+      const isHeld = $("steps").contains(document.activeElement);
       tiers.open(answer);
       if (answer.steps.length) player.open(answer, isMoving && !matchMedia("(prefers-reduced-motion: reduce)").matches);
       else none();
+      if (isHeld && !$("steps").contains(document.activeElement)) input.focus();
     } catch (error) {
       if (isFirst) return setTimeout(() => answer ?? begin(), AGAIN_MS);
       const texts = error instanceof Refusal ? error.fields[target.kind] ?? error.fields.value ?? error.fields.rule : null;
-      if (texts) fieldError(input, [texts].flat().join(" "));
+      if (texts) refuse([texts].flat().join(" "));
       else onFault(error, $("look-up"));
     }
   }
 
+  // What is still shown belongs to another question than the one that was refused.
+  function refuse(text) {
+    fieldError(input, text);
+    isRefused = Boolean(text);
+    for (const id of ["steps", "batch"]) $(id).toggleAttribute("data-old", isRefused);
+  }
+
   function none() {
-    for (const id of ["back", "next", "autoplay"]) $(id).disabled = true;
+    still({ back: true, next: true, autoplay: true });
     $("place").textContent = "";
     onBatch(null);
     onDrawn();
@@ -86,15 +99,15 @@ export function createLookup({ api, say, speak, folder, timestamp, onBatch, onDr
 
   function set(newKind, value) {
     [kind, input.value] = [newKind, String(value)];
-    fieldError(input, "");
+    refuse("");
     form();
   }
 
   $("ask").addEventListener("submit", (event) => {
     event.preventDefault();
     const value = plainNumber(input.value);
-    if (!isWhole(value)) {
-      fieldError(input, say("log.whole_number"));
+    if (!isLong(value)) {
+      refuse(say(`log.${kind}_range`, { most: number(LONG_MAX) }));
       return input.focus();
     }
     ask({ kind, value, rule }, true);
@@ -111,12 +124,12 @@ export function createLookup({ api, say, speak, folder, timestamp, onBatch, onDr
     button.addEventListener("click", () => {
       rule = button.dataset.rule;
       form();
-      if (isWhole(plainNumber(input.value))) ask({ kind, value: plainNumber(input.value), rule }, false);
+      if (isLong(plainNumber(input.value))) ask({ kind, value: plainNumber(input.value), rule }, false);
     });
   }
-  $("back").addEventListener("click", () => player.back());
-  $("next").addEventListener("click", () => player.next());
-  $("autoplay").addEventListener("click", () => player.toggle());
+  for (const [id, press] of [["back", player.back], ["next", player.next], ["autoplay", player.toggle]]) {
+    $(id).addEventListener("click", () => $(id).getAttribute("aria-disabled") === "true" || press());
+  }
 
   const examples = page.log.kind === "article" ? WALKS : [];
   $("examples").hidden = !examples.length;
@@ -146,7 +159,7 @@ export function createLookup({ api, say, speak, folder, timestamp, onBatch, onDr
     else if (query.has("offset")) set("offset", query.get("offset"));
     else if (!isOwn && first) set(first.kind, first.value);
     else if (!isOwn) set("offset", middle(folder()));
-    if (isWhole(plainNumber(input.value))) ask({ kind, value: plainNumber(input.value), rule }, false, true);
+    if (isLong(plainNumber(input.value))) ask({ kind, value: plainNumber(input.value), rule }, false, true);
   }
 
   return {
@@ -168,6 +181,7 @@ export function createLookup({ api, say, speak, folder, timestamp, onBatch, onDr
       player.redraw();
     },
     isIdle: () => asked === 0,
+    isRefused: () => isRefused,
     // A look-up that nobody asked for follows the log when retention takes its record.
     folderCame() {
       if (!isOwn && answer && answer.found < folder().start_offset) begin();

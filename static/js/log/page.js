@@ -33,15 +33,15 @@ const api = createApi(page.log.api, () => chosen);
 
 // -- the folder ------------------------------------------------------------------------------------------------------------------------
 
-const stopFolder = createRoving($("folder"));
+const aroundFolder = createRoving($("folder")), folderBox = $("folder").parentElement;
+let isAtEnd = true;                                     // the active segment is looked at, and stays in sight
+folderBox.addEventListener("scroll", () => { isAtEnd = folderBox.scrollLeft + folderBox.clientWidth >= folderBox.scrollWidth - 8; });
 
 function drawFolder() {
-  const box = $("folder").parentElement, width = Math.max(FOLDER_LEAST, Math.floor(box.clientWidth));
-  const isAtEnd = box.scrollLeft + box.clientWidth >= box.scrollWidth - 8 || !$("folder").firstChild;
+  const width = Math.max(FOLDER_LEAST, Math.floor(folderBox.clientWidth)), funnelTo = document.querySelector(".left").clientWidth;
   $("folder").style.setProperty("width", `${width}px`);
-  folderPicture.render($("folder"), folder, { width, say, words: words(), funnelTo: document.querySelector(".left").clientWidth, ...lookup.ofFolder() });
-  if (isAtEnd) box.scrollLeft = box.scrollWidth;
-  stopFolder();
+  aroundFolder(() => folderPicture.render($("folder"), folder, { width, say, words: words(), funnelTo, ...lookup.ofFolder() }));
+  if (isAtEnd) folderBox.scrollLeft = folderBox.scrollWidth;
   $("folder").dataset.seq = main.dataset.seq = folder.end_offset;
 }
 
@@ -49,7 +49,7 @@ function drawWords() {
   $("title").textContent = folder.folder;
   document.title = `${folder.folder} · Highwater`;
   $("sub").textContent = sub(folder, say);
-  $("behind").textContent = behind(folder, say);
+  $("behind").textContent = behind(folder, say, words());
   $("folder").setAttribute("aria-label", say("log.folder_label", { folder: folder.folder }));
   writeTable($("folder-twin"), folderTable(folder, say), say("log.folder"));
   const files = folder.segments.flatMap((segment) => segment.files), bytes = files.reduce((sum, file) => sum + file.bytes, 0);
@@ -87,7 +87,7 @@ function take(answer) {
   else if (isLookupDue && !isUnfinished()) lookup.again();
   else lookup.folderCame();
   isLookupDue &&= isUnfinished();
-  $("steps").toggleAttribute("data-old", isLookupDue);
+  $("steps").toggleAttribute("data-old", isLookupDue || lookup.isRefused());
 }
 
 // A lab's log is written while the page waits for it, a large one that was opened is counted meanwhile.
@@ -150,6 +150,17 @@ function fail(error, near) {
 
 // -- compaction ------------------------------------------------------------------------------------------------------------------------
 
+const aroundClean = createRoving($("clean-picture"), "[data-record]");
+for (const kind of ["pointerover", "focusin"]) {
+  $("clean-picture").addEventListener(kind, ({ target }) => target.matches("[data-record]") && tellRecord(target));
+}
+
+function tellRecord(tile) {
+  $("clean-picture").querySelector(".told")?.classList.remove("told");
+  tile?.classList.add("told");
+  $("clean-key").textContent = tile ? tile.getAttribute("aria-label") : say("log.clean_hint");
+}
+
 // A worker tries a round of the cleaner on a copy; until it has, the page asks again.
 async function readClean() {
   const turn = cleanAt = performance.now(), answer = await api.clean().catch(() => null);
@@ -166,16 +177,16 @@ function drawClean() {
   const isThere = Boolean(clean?.log && clean.before.length);
   $("clean").hidden = !isThere;
   if (!isThere) return;
-  const name = `${clean.log.topic}-${clean.log.partition}`, tomb = clean.after.find(({ tombstone }) => tombstone);
+  const name = `${clean.log.topic}-${clean.log.partition}`;
   speak($("clean-title"), "log.clean", "say", { folder: name });
   const box = $("clean-picture").parentElement, width = Math.max(CLEAN_LEAST, compaction.least(clean), Math.floor(box.clientWidth));
   $("clean-picture").style.setProperty("width", `${width}px`);
   $("clean-picture").setAttribute("aria-label", say("log.clean_label"));
-  compaction.render($("clean-picture"), clean, { width, say });
+  aroundClean(() => compaction.render($("clean-picture"), clean, { width, say }));
   $("clean-picture").dataset.seq = clean.before.at(-1).offset;
   writeTable($("clean-twin"), cleanTable(clean, say), say("log.clean_label"));
-  const sum = say("log.clean_sum", { before: clean.records_before, after: clean.records_after, bytes_before: size(clean.bytes_before), bytes_after: size(clean.bytes_after) });
-  $("clean-words").textContent = tomb ? `${sum} ${say("log.clean_tomb", { key: tomb.key })}` : sum;
+  $("clean-words").textContent = compaction.cleanWords(clean, say).join(" ");
+  tellRecord($("clean-picture").querySelector(".told"));
 }
 
 // -- choosing, settings, opening a file ------------------------------------------------------------------------------------------------
@@ -248,12 +259,18 @@ document.addEventListener("keydown", (event) => {
   const isOnControl = event.target.closest("button, a, summary, [tabindex='0']");
   const keys = { ArrowLeft: lookup.back, ArrowRight: lookup.next, " ": lookup.toggle };
   if (event.key.toLowerCase() === "t") {
-    document.body.toggleAttribute("data-twins");
-    redraw();                                           // a hidden picture has no size to be drawn to
+    toggleTables();
   } else if (keys[event.key] && !isOnControl) keys[event.key]();
   else return;
   event.preventDefault();
 });
+
+// The focus goes from a row to its picture, which the tables have stood for.
+function toggleTables() {
+  const isTables = document.body.toggleAttribute("data-twins"), row = document.activeElement.closest(".twin-box");
+  redraw();                                             // a hidden picture has no size to be drawn to
+  if (!isTables) row?.parentElement.querySelector(".pic [tabindex='0']")?.focus();
+}
 
 function redraw() {
   $("open-about").textContent = say("log.open_about", { size: size(page.log.bytes_max) });

@@ -9,6 +9,13 @@ export const plainNumber = (text) => text.replace(/[\s,\u2009\u202f]/g, "").repl
 
 export const isWhole = (text) => WHOLE.test(text);
 
+// Kafka's numbers have 64 bits, JavaScript's 53: what a person types is compared as it is written.
+export const LONG_MAX = 2n ** 63n - 1n;
+
+export function isLong(text) {
+  return /^\d{1,40}$/.test(text) && BigInt(text) <= LONG_MAX;
+}
+
 export function fieldError(input, text) {
   const error = document.getElementById(`${input.id}-error`);
   error.textContent = text;

@@ -1,6 +1,7 @@
 // The log page's pictures as tables: what a screen reader reads, and what key T shows in their place.
 
 import { NONE, number } from "../say.js";
+import { fate } from "./compaction.js";
 import { instant } from "./format.js";
 
 const ROWS_MAX = 200;
@@ -8,16 +9,19 @@ const ROWS_MAX = 200;
 // {head: [words], rows: [[words]], offsets: [offset of each row or null]}
 export function folderTable(folder, say) {
   const rows = folder.segments.map((segment) => [
-    ...[segment.base_offset, segment.bytes, segment.records, segment.index_entries].map((value) => (value === null ? NONE : number(value))), state(segment, say),
+    ...[segment.base_offset, segment.bytes, segment.records, segment.index_entries].map((value) => (value === null ? NONE : number(value))), state(segment, say, folder),
   ]);
   const offsets = folder.segments.map((segment) => (segment.state === "deleted" ? null : segment.base_offset));
   return { head: ["base", "size", "count", "entries", "state"].map((code) => say(`log.column.${code}`)), rows, offsets };
 }
 
-export function state(segment, say) {
+export function state(segment, say, folder) {
   if (segment.state === "deleted") return say("log.state.deleted", { left: Math.ceil((segment.deletes_in_ms ?? 0) / 1000) * 1e6 });
-  return say(segment.active ? "log.state.active" : `log.state.${segment.state}`);
+  return say(segment.active ? lastOf(folder) : `log.state.${segment.state}`);
 }
+
+// Whether files that somebody opened are the end of their log, nobody knows: theirs is the last one here.
+export const lastOf = ({ kind }) => (kind === "upload" ? "log.state.last" : "log.state.active");
 
 export function indexTable(step, say) {
   const isTime = step.kind === "time", first = step.around_first_slot ?? 0;
@@ -39,10 +43,9 @@ export function scanTable(step, say) {
 
 export function cleanTable(data, say) {
   const kept = new Set(data.after.map(({ offset }) => offset));
-  const fate = ({ offset, tombstone }) => say(`log.fate.${!kept.has(offset) ? "superseded" : tombstone ? "tombstone" : "kept"}`);
   return {
     head: [say("log.column.offset"), say("log.column.key"), say("log.zone_word"), say("log.fate")],
-    rows: data.before.map((record) => [number(record.offset), String(record.key ?? ""), say(`log.zone.${record.zone}.short`), fate(record)]),
+    rows: data.before.map((record) => [number(record.offset), String(record.key ?? ""), say(`log.zone.${record.zone}.short`), fate(record, kept.has(record.offset), say)]),
     offsets: data.before.map(() => null),
   };
 }
@@ -59,24 +62,54 @@ export function recordsTable(batch, say) {
   };
 }
 
-// A row that can be looked up has its first cell as a button.
+// Rows are kept from one writing to the next and only their texts change, so that what has the focus keeps it. A row that can be looked up
+// has its first cell as a button: a stop of the Tab key only while the tables are what is shown.
 export function writeTable(table, { head, rows, offsets }, label = "") {
-  const line = (texts, tag, offset) => {
-    const row = document.createElement("tr");
-    texts.forEach((text, place) => {
-      const cell = row.appendChild(document.createElement(tag));
-      if (tag === "th") cell.scope = "col";
-      if (place === 0 && offset !== null && offset !== undefined) {
-        const button = cell.appendChild(document.createElement("button"));
-        button.type = "button";
-        button.className = "link";
-        button.dataset.offset = offset;
-        button.textContent = text;
-      } else cell.textContent = text;
-    });
-    return row;
-  };
-  table.tHead.replaceChildren(line(head, "th", null));
-  table.tBodies[0].replaceChildren(...rows.map((texts, place) => line(texts, "td", offsets[place])));
+  const body = table.tBodies[0], held = buttons(body).indexOf(document.activeElement), before = lines.get(body) ?? new Map(), after = new Map();
+  writeCells(table.tHead.rows[0] ?? table.tHead.insertRow(), head, null, "th");
+  for (const row of [...body.rows]) if (!before.has(row.dataset.key)) row.remove();
+  rows.forEach((texts, place) => {
+    const key = keyOf(texts, offsets[place], after), row = before.get(key) ?? document.createElement("tr");
+    row.dataset.key = key;
+    after.set(key, row);
+    writeCells(row, texts, offsets[place], "td");
+  });
+  for (const [key, row] of before) if (!after.has(key)) row.remove();
+  [...after.values()].forEach((row, place) => { if (body.rows[place] !== row) body.insertBefore(row, body.rows[place] ?? null); });
+  lines.set(body, after);
   if (label) table.setAttribute("aria-label", label);
+  if (held >= 0 && !body.contains(document.activeElement)) buttons(body)[Math.min(held, buttons(body).length - 1)]?.focus();
+}
+
+const lines = new WeakMap();                            // a table's body: its rows by key
+const buttons = (body) => [...body.querySelectorAll("button")];
+
+// A deleted segment may have the base offset of a live one: a row that cannot be looked up is another row.
+function keyOf(texts, offset, taken) {
+  const key = offset === null || offset === undefined ? `-${texts[0]}` : String(offset);
+  let own = key;
+  for (let again = 2; taken.has(own); again += 1) own = `${key}/${again}`;
+  return own;
+}
+
+function writeCells(row, texts, offset, tag) {
+  while (row.cells.length > texts.length) row.lastChild.remove();
+  texts.forEach((text, place) => {
+    const cell = row.cells[place] ?? row.appendChild(document.createElement(tag));
+    if (tag === "th") cell.scope = "col";
+    const isButton = place === 0 && offset !== null && offset !== undefined, holder = isButton ? buttonIn(cell) : cell;
+    if (isButton) {
+      holder.dataset.offset = offset;
+      holder.tabIndex = document.body.hasAttribute("data-twins") ? 0 : -1;
+    }
+    if (holder.textContent !== text) holder.textContent = text;
+  });
+}
+
+function buttonIn(cell) {
+  if (cell.firstElementChild) return cell.firstElementChild;
+  const button = cell.appendChild(document.createElement("button"));
+  button.type = "button";
+  button.className = "link";
+  return button;
 }

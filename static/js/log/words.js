@@ -1,14 +1,18 @@
 // What the log page says about a folder and about each moment of a look-up. The head's two lines are also dashboard/log_presentation.py's.
 
 import { number } from "../say.js";
-import { duration, size } from "./format.js";
+import { SETTINGS } from "./api.js";
+import { duration, size, span } from "./format.js";
 import { hitOf } from "./scan.js";
 
 const BEHIND_MOST = 100, A_FILE = /^\d{20}\.\w+(\.\w+)?$/;
 
 // What of the log is not here yet; "" when all is.
-export const behind = (folder, say) =>
-  folder.behind > BEHIND_MOST ? say("log.behind", { count: folder.behind }) : folder.reading ? say("log.counting") : "";
+export function behind(folder, say, words) {
+  if (folder.behind <= BEHIND_MOST) return folder.reading ? say("log.counting") : "";
+  const us = folder.behind_us ?? 0;
+  return us >= 1e6 ? say("log.behind_time", { count: folder.behind, time: span(us, words) }) : say("log.behind", { count: folder.behind });
+}
 
 export function sub(folder, say) {
   const deleted = folder.segments.filter((segment) => segment.state === "deleted").length;
@@ -18,14 +22,14 @@ export function sub(folder, say) {
   });
 }
 
-// The settings in one line, under Kafka's own names.
-export function settingsLine({ settings }, words) {
-  const limit = (value, write) => (value < 0 ? words["log.no_limit"] : write(value));
-  const writers = {
-    segment_bytes: size, index_interval_bytes: size, retention_bytes: (value) => limit(value, size),
-    retention_ms: (value) => limit(value, (ms) => duration(ms, words)),
+// The settings that act on this topic, in one line, under Kafka's own names: a compacted one has others.
+export function settingsLine({ settings, settings_shown: shown }, words) {
+  const write = (name, value) => {
+    if (value < 0) return words["log.no_limit"];
+    return name.endsWith("_bytes") ? size(value) : name.endsWith("_ms") ? duration(value, words) : String(value);
   };
-  return Object.entries(writers).filter(([name]) => name in settings).map(([name, write]) => `${name.replaceAll("_", ".")} ${write(settings[name])}`);
+  const names = (shown ?? SETTINGS).filter((name) => name in settings);
+  return names.map((name) => `${name.replaceAll("_", ".")} ${write(name, settings[name])}`);
 }
 
 const pair = (row, kind) => (kind === "time" ? `<${row.timestamp}, ${row.offset}>` : `<${row.offset}, ${row.position}>`);
