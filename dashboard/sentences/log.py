@@ -21,7 +21,9 @@ LOG = {
     # Settings
     "log.segment_bytes": _("A segment that would grow beyond this is closed, and a new one begins: it rolls."),
     "log.index_interval_bytes": _("One index entry for about so many bytes of log. Fewer bytes: a denser index, a shorter scan."),
-    "log.retention_bytes_about": _("Old segments go while the log without them is still this large. −1: no limit."),
+    "log.retention_bytes_about": _(
+        "Old segments go while the log without them is still this large. −1: no limit; a lab keeps 64 segments at the most."
+    ),
     "log.retention_ms_about": _("A segment goes when its latest record is older than this. −1: no limit."),
     "log.apply": _("Apply"),
     "log.defaults": _("Back to the defaults"),
@@ -170,7 +172,7 @@ LOG = {
     "log.zone.active.short": _("active"),
     "log.clean_dry": _("If it ran now: {before} records before, {after} after; {bytes_before} would become {bytes_after}."),
     "log.clean_due": _("A round is due: {before} records before, {after} after; {bytes_before} become {bytes_after}."),
-    "log.clean_stopped": _("Read up to byte {byte}, where the log is damaged."),
+    "log.clean_stopped": _("Read up to byte {byte} of segment {segment}, where the log is damaged."),
     "log.clean_record": _("Offset {offset}, key {key}: {fate}"),
     "log.clean_hint": _("Point at a record, or go to it with the arrow keys: its whole key is written here."),
     "log.clean_tomb": _("{key}∅ is a tombstone: it stays until delete.retention.ms is over, so that slow readers still see the deletion."),

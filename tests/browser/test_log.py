@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from dashboard.formats import number
 from tests.browser.conftest import PATIENCE_MS, open_stage, save, wait_text
 from tests.supervisor.site import SupervisedSite
 
@@ -138,8 +139,8 @@ def test_an_offset_is_looked_up_and_stepped_through_by_hand(log: Page) -> None:
     ))  # fmt: skip
     scan = answer["steps"][-1]
     assert log.locator("#steps .hop").count() == scan["skipped"]
-    assert f"{scan['bytes']:,}".replace(",", "\u2009") in (log.text_content("#steps .tier:last-child .step") or "")
-    assert f"{answer['batch']['bytes']} bytes" in (log.text_content("#batch-title") or "")
+    assert f"{number(scan['bytes'])} bytes" in (log.text_content("#steps .tier:last-child .step") or "")
+    assert f"{number(answer['batch']['bytes'])} bytes" in (log.text_content("#batch-title") or "")
     assert f"offset={offset}" in log.url
     save(log, "log-found")
 

@@ -236,6 +236,7 @@ test("only the settings that act on the topic are told, each in its own unit", (
   const line = (shown) => settingsLine({ settings, settings_shown: shown }, { ...WORDS, "log.no_limit": "no limit" });
   assert.deepEqual(line(["segment_bytes", "delete_retention_ms", "min_cleanable_ratio"]), ["segment.bytes 16.4\u202fkB", "delete.retention.ms 60\u202fs", "min.cleanable.ratio 0.5"]);
   assert.deepEqual(line(["retention_bytes"]), ["retention.bytes no limit"]);
+  assert.deepEqual(settingsLine({ settings, settings_shown: ["retention_bytes"], bytes_limit: 1_048_576 }, { "log.no_limit": "no limit" }), ["retention.bytes no limit (≤\u202f1.05\u202fMB)"]);
 });
 
 test("how far behind the lab is told in time, where it is known", () => {
@@ -262,7 +263,7 @@ test("compaction says whether it is due or a dry run, and where damage stops it;
   const codes = (data) => compaction.cleanWords({ ...clean, ...data }, say).map((text) => text.split(" ")[0]);
   assert.equal(codes({ due: true })[0], "log.clean_due");
   assert.equal(codes({ due: false })[0], "log.clean_dry");
-  assert.match(compaction.cleanWords({ ...clean, stopped_at: 4711 }, say)[1], /^log\.clean_stopped \{"byte":4711\}/);
+  assert.match(compaction.cleanWords({ ...clean, stopped_in: 45, stopped_at: 4711 }, say)[1], /^log\.clean_stopped \{"segment":45,"byte":4711\}/);
   const long = { ...clean, before: clean.before.map((record, place) => (place ? record : { ...record, key: "N3760C-and-more" })) };
   assert.match(byId(compaction.layout(long, { width: 920, say }), `b-${clean.before[0].offset}`)["aria-label"], /"key":"N3760C-and-more"/);
 });

@@ -14,13 +14,15 @@ export const fate = ({ tombstone }, isKept, say) => say(`log.fate.${!isKept ? "s
 export const recordWords = (record, isKept, say) =>
   say("log.clean_record", { offset: record.offset, key: String(record.key ?? say("log.null")), fate: fate(record, isKept, say) });
 
+export const stoppedWords = (data, say) => say("log.clean_stopped", { segment: data.stopped_in, byte: data.stopped_at });
+
 // What a round would do, or why it would stop early.
 export function cleanWords(data, say) {
-  const isStopped = data.stopped_at !== null && data.stopped_at !== undefined, tomb = data.after.find(({ tombstone }) => tombstone);
+  const tomb = data.after.find(({ tombstone }) => tombstone);
   const list = [say(data.due ? "log.clean_due" : "log.clean_dry", {
     before: data.records_before, after: data.records_after, bytes_before: size(data.bytes_before), bytes_after: size(data.bytes_after),
   })];
-  if (isStopped) list.push(say("log.clean_stopped", { byte: data.stopped_at }));
+  if (data.stopped_at !== null && data.stopped_at !== undefined) list.push(stoppedWords(data, say));
   if (tomb) list.push(say("log.clean_tomb", { key: tomb.key }));
   return list;
 }

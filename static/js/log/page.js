@@ -78,7 +78,7 @@ function drawTurning() {
 
 function take(answer) {
   folder = answer;
-  settings?.write(folder.settings);
+  settings?.write(folder.settings, folder.settings_shown);
   drawWords();
   drawFolder();
   address();
@@ -175,7 +175,13 @@ async function readClean() {
 
 function drawClean() {
   const isThere = Boolean(clean?.log && clean.before.length);
-  $("clean").hidden = !isThere;
+  const isDamaged = !isThere && clean?.reason === "damaged" && clean.stopped_at !== undefined;
+  $("clean").hidden = !isThere && !isDamaged;
+  $("clean").toggleAttribute("data-none", isDamaged);
+  if (isDamaged) {
+    speak($("clean-title"), "log.clean", "say", { folder: folder.folder });
+    $("clean-words").textContent = compaction.stoppedWords(clean, say);
+  }
   if (!isThere) return;
   const name = `${clean.log.topic}-${clean.log.partition}`;
   speak($("clean-title"), "log.clean", "say", { folder: name });

@@ -30,8 +30,12 @@ export function createSettings(form, { say, defaults, onApply, onFault }) {
   const touched = new Set();                            // what a person has typed and not applied yet: a growing folder leaves it alone
   for (const [name, input] of inputs) input.addEventListener("input", () => touched.add(name));
 
-  function write(settings) {
-    for (const [name, input] of inputs) if (!touched.has(name)) input.value = settings[name];
+  // shown: the settings that act on the topic; a field for another one would do nothing.
+  function write(settings, shown = SETTINGS) {
+    for (const [name, input] of inputs) {
+      if (!touched.has(name)) input.value = settings[name];
+      input.closest(".field").hidden = !shown.includes(name);
+    }
   }
 
   function read() {
