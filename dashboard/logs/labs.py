@@ -16,7 +16,7 @@ from broker_core.events import Json
 from broker_core.kafka.log.segment import LOG, file_name
 from broker_core.lab.kafka_log.opened import OpenedLog
 from broker_core.lab.kafka_log.producer import EPOCH_MS, latest_topic
-from broker_core.lab.kafka_log.settings import LaneSettings, digest, lane_settings, whole_number
+from broker_core.lab.kafka_log.settings import LATEST_SHOWN, RECORDS_SHOWN, LaneSettings, digest, lane_settings, whole_number
 from broker_core.lab.lab import SWITCH_RECORDS_MAX
 from broker_core.lab.scenario import scenario_from_json
 from broker_core.lab.workload import workload_from_json
@@ -157,7 +157,9 @@ def _source(asked: Asked, folder: Path, state: Json) -> Source:
     settings = asked.settings.latest() if is_table else asked.settings.records()
     about: Json = {
         "kind": "lab", "lab": asked.lab.pk, "rig": asked.rig["id"], "topic": asked.topic, "partition": asked.partition, "folder": name,
-        "settings": asked.settings.to_json(), **_lab_part(asked, state, view), "high_watermark": told.get("high_watermark", 0),
+        "settings": {**asked.settings.to_json(), "min_cleanable_dirty_ratio": asked.settings.latest().min_cleanable_dirty_ratio_percent / 100},
+        "settings_shown": LATEST_SHOWN if is_table else RECORDS_SHOWN, "bytes_limit": None if is_table else asked.settings.bytes_limit,
+        **_lab_part(asked, state, view), "high_watermark": told.get("high_watermark", 0),
         "recovery_point": told.get("recovery_point", 0), "cleanup_policy": "compact" if is_table else "delete",
         "turning": told.get("turning", []), "committed": None if is_table else _committed(asked, view),
         "partitions": _partitions(asked, state), "topics": [topic, table],
@@ -179,10 +181,12 @@ def _opened(path: Path, told: Json) -> OpenedLog:
 
 
 def _lab_part(asked: Asked, state: Json, view: Json | None) -> Json:
-    """How far the lab is, and how many of its records the log does not have yet."""
+    """How far the lab is, and how much of it the log does not have yet: `behind` in records, `behind_us` in virtual time."""
     count = view["view"]["record_count"] if view is not None else 0
+    at_us = state.get("at_us", 0)
     written = asked.first_record + state.get("records", 0)
-    return {"records_of_lab": count, "behind": max(0, count - written), "at_us": state.get("at_us", 0), "first_record": asked.first_record}
+    behind_us = max(0, view["at_us"] - at_us) if view is not None else 0
+    return {"records_of_lab": count, "behind": max(0, count - written), "behind_us": behind_us, "at_us": at_us, "first_record": asked.first_record}
 
 
 def _committed(asked: Asked, view: Json | None) -> int | None:

@@ -101,7 +101,8 @@ def source_of(log_id: str, query: Query) -> Source:
     settings_shown: Json = {"retention_bytes": retention_bytes, "retention_ms": retention_ms}
     about: Json = {
         "log": log_id, "kind": kind, "topic": topic, "partition": partition, "folder": title or path.name, "settings": settings_shown,
-        "records_of_lab": None, "behind": 0, "high_watermark": known.get(REPLICATION), "recovery_point": known.get(RECOVERY_POINT),
+        "settings_shown": list(settings_shown),
+        "records_of_lab": None, "behind": 0, "behind_us": 0, "high_watermark": known.get(REPLICATION), "recovery_point": known.get(RECOVERY_POINT),
         "cleanup_policy": None, "committed": None, "turning": [], **_neighbours(kind, path, log_id, topic, partition),
     }  # fmt: skip
     return Source(

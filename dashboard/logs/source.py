@@ -36,7 +36,8 @@ class Source:
     """One partition to look at.
 
     log: its folder. about: the part of the folder's JSON that the folder does not say. end_offset: None where only counting tells.
-    check: whether to look for damage. is_whole: whether the last segment is the log's last one. counted: what a worker has counted already, for logs that are too large to count while somebody waits.
+    check: whether to look for damage. is_whole: whether the last segment is the log's last one.
+    counted: what a worker has counted already, for logs that are too large to count while somebody waits.
     """
 
     log: OpenedLog

@@ -52,9 +52,13 @@ def folder_of(lab: Lab, **query: str) -> Path:
 def test_asking_makes_the_worker_write_what_the_lane_has(lab: Lab) -> None:
     first = ask(lab, partition=2).json()
     assert first["segments"] == [] and first["behind"] == first["records_of_lab"] > 1000
+    assert first["behind_us"] > 1_000_000 and first["settings_shown"][2:] == ["retention_bytes", "retention_ms"]
+    table = ask(lab, partition=2, topic="flights-latest").json()
+    assert table["settings_shown"][2:] == ["min_cleanable_dirty_ratio", "delete_retention_ms"]
+    assert set(table["settings_shown"]) <= table["settings"].keys() and table["settings"]["min_cleanable_dirty_ratio"] == 0.5
     write(LogWriter())
     folder = ask(lab, partition=2).json()
-    assert folder["folder"] == "flights-2" and folder["behind"] <= 125
+    assert folder["folder"] == "flights-2" and folder["behind"] <= 125 and folder["behind_us"] <= 250_000
     assert [segment["active"] for segment in folder["segments"] if segment["state"] == "live"][-1]
     assert folder["end_offset"] == folder["high_watermark"] == folder["segments"][-1]["next_offset"]
     assert folder["bytes"] == sum(segment["bytes"] for segment in folder["segments"] if segment["state"] != "deleted")

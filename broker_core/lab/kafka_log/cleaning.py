@@ -32,14 +32,16 @@ def clean_json(log: OpenedLog, *, topic: str, partition: int, settings: LogSetti
     Returns {log, before, after, shown_from, shown_to, dirty_ratio, min_cleanable_ratio, due, first_dirty_offset, uncleanable_offset,
     records_before, records_after, bytes_before, bytes_after}; `before` and `after` hold the records of at most SHOWN_MAX before, around the
     place where the dirty part begins. {"log": null, "reason"} for a log of more than BYTES_MAX, or one that cannot be read.
+    stopped_in, stopped_at: where there is damage, the segment and the byte up to which the log was read; both forms have them.
     """
     if sum(log.bytes_of(base) for base in log.live) > BYTES_MAX:
         return {"log": None, "reason": "too_large"}
-    if not _is_readable(log):
-        return {"log": None, "reason": "damaged"}
+    if (unreadable := _unreadable(log)) is not None:
+        return {"log": None, "reason": "damaged", **unreadable}
     try:
         copy = PartitionLog.open(_copy_of(log), settings, now_ms=now_ms, log_start_offset=log.start_offset)
         before = _records(copy)
+        stopped = _stopped(log, copy)
         todo = log_to_clean(copy, cleaned_up_to, now_ms)
         bytes_before = copy.size
         clean(copy, todo, OffsetMap(MAP_BYTES), now_ms)
@@ -57,6 +59,7 @@ def clean_json(log: OpenedLog, *, topic: str, partition: int, settings: LogSetti
         "dirty_ratio": todo.dirty_per_million / 1_000_000, "min_cleanable_ratio": settings.min_cleanable_dirty_ratio_percent / 100,
         "due": todo.is_due(settings.min_cleanable_dirty_ratio_percent), "delete_retention_ms": settings.delete_retention_ms,
         "records_before": len(before), "records_after": len(after), "bytes_before": bytes_before, "bytes_after": copy.size,
+        **stopped,
     }  # fmt: skip
 
 
@@ -71,15 +74,25 @@ def _copy_of(log: OpenedLog) -> MemoryFolder:
     return copy
 
 
-def _is_readable(log: OpenedLog) -> bool:
-    """Whether every batch unpacks within bounds: the cleaner itself does not ask."""
+def _unreadable(log: OpenedLog) -> Json | None:
+    """Where the first batch stands that does not unpack within bounds: the cleaner itself does not ask. None: all of them do."""
+    base = position = 0
     try:
         for base in log.live:
-            for _, batch in log.segment(base).batches():
+            position = 0
+            for position, batch in log.segment(base).batches():
                 ensure_small(batch)
+                position += batch.size_in_bytes
     except LogError:
-        return False
-    return True
+        return {"stopped_in": base, "stopped_at": position}
+    return None
+
+
+def _stopped(log: OpenedLog, copy: PartitionLog) -> Json:
+    """Where recovery has cut the copy off; {} where the log is whole."""
+    last = copy.active
+    is_whole = [segment.base_offset for segment in copy.segments] == log.live and last.size == log.bytes_of(last.base_offset)
+    return {} if is_whole else {"stopped_in": last.base_offset, "stopped_at": last.size}
 
 
 def _records(log: PartitionLog) -> list[Record]:

@@ -15,13 +15,13 @@ from broker_core.events import Json
 from broker_core.kafka.log.settings import UNLIMITED, LogSettings
 
 SEGMENTS_MAX = 64
-"""What retention.bytes may leave, in segments: a lab's folder stays small."""
+"""What retention.bytes may leave, in segments, and leaves where it sets no limit: a lab's folder stays small."""
 NUMBER_MAX = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
 class LaneSettings:
-    """What a person may change. Bytes and virtual ms; -1 in retention_ms: no limit."""
+    """What a person may change. Bytes and virtual ms; -1 in a retention: no limit of one's own, but `bytes_limit` holds."""
 
     segment_bytes: int = 16 * 1024
     index_interval_bytes: int = 1024
@@ -30,11 +30,17 @@ class LaneSettings:
     file_delete_delay_ms: int = 20_000
     delete_retention_ms: int = 60_000
 
+    @property
+    def bytes_limit(self) -> int:
+        """How much of the log stays at the most, whatever retention.bytes says."""
+        return SEGMENTS_MAX * self.segment_bytes
+
     def records(self) -> LogSettings:
         """Those of the topic that holds every record: cleanup.policy=delete."""
         return LogSettings(
             segment_bytes=self.segment_bytes, index_interval_bytes=self.index_interval_bytes, message_bytes_max=self.segment_bytes,
-            retention_bytes=self.retention_bytes, retention_ms=self.retention_ms, file_delete_delay_ms=self.file_delete_delay_ms,
+            retention_bytes=self.bytes_limit if self.retention_bytes == UNLIMITED else self.retention_bytes,
+            retention_ms=self.retention_ms, file_delete_delay_ms=self.file_delete_delay_ms,
         )  # fmt: skip
 
     def latest(self) -> LogSettings:
@@ -50,10 +56,13 @@ class LaneSettings:
         return asdict(self)
 
 
+RECORDS_SHOWN = ("segment_bytes", "index_interval_bytes", "retention_bytes", "retention_ms")
+LATEST_SHOWN = ("segment_bytes", "index_interval_bytes", "min_cleanable_dirty_ratio", "delete_retention_ms")
+"""The settings that act on each of the two topics."""
 BOUNDS: Mapping[str, tuple[int, int]] = {
     "segment_bytes": (4096, 1 << 20),
     "index_interval_bytes": (0, 1 << 20),
-    "retention_bytes": (0, SEGMENTS_MAX << 20),
+    "retention_bytes": (UNLIMITED, SEGMENTS_MAX << 20),
     "retention_ms": (UNLIMITED, NUMBER_MAX),
     "file_delete_delay_ms": (0, 3_600_000),
     "delete_retention_ms": (0, NUMBER_MAX),
@@ -68,9 +77,9 @@ def lane_settings(raw: Mapping[str, str]) -> LaneSettings:
     """
     given = {field.name: whole_number(field.name, raw[field.name], *BOUNDS[field.name]) for field in fields(LaneSettings) if field.name in raw}
     settings = LaneSettings(**given)
-    limit = SEGMENTS_MAX * settings.segment_bytes
-    if settings.retention_bytes > limit:
-        raise CommandError("retention_bytes", "must be at most {limit}: a lab keeps {count} segments of a partition", limit=limit, count=SEGMENTS_MAX)
+    if settings.retention_bytes > settings.bytes_limit:
+        template = "must be at most {limit}: a lab keeps {count} segments of a partition"
+        raise CommandError("retention_bytes", template, limit=settings.bytes_limit, count=SEGMENTS_MAX)
     return settings
 
 

@@ -261,7 +261,7 @@ def test_other_readers_read_the_folder(tmp_path: Path, kind: type[DiskFolder]) -
     [
         ({"segment_bytes": "4095"}, "segment_bytes"), ({"segment_bytes": "2097152"}, "segment_bytes"), ({"segment_bytes": "many"}, "segment_bytes"),
         ({"segment_bytes": ""}, "segment_bytes"), ({"segment_bytes": "1e4"}, "segment_bytes"), ({"segment_bytes": "٤٠٩٦"}, "segment_bytes"),
-        ({"index_interval_bytes": "-1"}, "index_interval_bytes"), ({"retention_bytes": "-1"}, "retention_bytes"),
+        ({"index_interval_bytes": "-1"}, "index_interval_bytes"), ({"retention_bytes": "-2"}, "retention_bytes"),
         ({"segment_bytes": "4096", "retention_bytes": "262145"}, "retention_bytes"), ({"retention_ms": "-2"}, "retention_ms"),
         ({"retention_ms": "9" * 30}, "retention_ms"), ({"file_delete_delay_ms": "3600001"}, "file_delete_delay_ms"),
     ],
@@ -270,6 +270,11 @@ def test_impossible_settings_are_refused_at_their_field(raw: dict[str, str], fie
     with pytest.raises(CommandError) as refused:
         lane_settings(raw)
     assert refused.value.field == field
+
+
+def test_no_limit_is_the_lab_s_own_limit() -> None:
+    settings = lane_settings({"segment_bytes": "4096", "retention_bytes": "-1"})
+    assert settings.retention_bytes == -1 and settings.records().retention_bytes == settings.bytes_limit == 64 * 4096
 
 
 def test_settings_that_are_left_out_have_their_defaults() -> None:

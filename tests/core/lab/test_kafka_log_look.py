@@ -310,6 +310,20 @@ def test_the_cleaner_s_round_is_told_record_by_record(folder: Path) -> None:
     assert answer["records_after"] == 7 + 60 - active and answer["bytes_after"] < answer["bytes_before"]
 
 
+def test_the_cleaner_says_where_damage_has_stopped_it(folder: Path) -> None:
+    about = {"topic": "orders", "partition": 0, "settings": LogSettings(cleanup_compact=True), "cleaned_up_to": None, "now_ms": 0}
+    assert "stopped_at" not in clean_json(OpenedLog(folder), **about)
+    base = OpenedLog(folder).live[1]
+    start = [found.position for found in OpenedLog(folder).segment(base).batches()][4]
+    file = folder / f"{base:020d}.log"
+    data = bytearray(file.read_bytes())
+    data[start + 30] ^= 1
+    file.write_bytes(data)
+    answer = clean_json(OpenedLog(folder), **about)
+    assert (answer["stopped_in"], answer["stopped_at"]) == (base, start)
+    assert answer["records_before"] == base + 4
+
+
 # -- streams that unpack to more than anybody has room for
 
 
@@ -326,4 +340,6 @@ def test_a_stream_that_swells_is_told_and_not_unpacked(tmp_path: Path, codec: Co
     assert answer["message"] == "damaged" and answer["batch"]["records"] == [] and answer["batch"]["crc_ok"]
     assert lookup_timestamp(found, 6, "kafka")["message"] == "damaged"
     about = {"topic": "t", "partition": 0, "settings": LogSettings(cleanup_compact=True), "cleaned_up_to": None, "now_ms": 0}
-    assert clean_json(found, **about) == {"log": None, "reason": "damaged"}
+    second = found.segment(0).batches()
+    next(second)
+    assert clean_json(found, **about) == {"log": None, "reason": "damaged", "stopped_in": 0, "stopped_at": next(second).position}
