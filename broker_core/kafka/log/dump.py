@@ -6,7 +6,8 @@
     | offset: 0 CreateTime: 1700000000000 keySize: 2 valueSize: 7 sequence: -1 headerKeys: [] key: k0 payload: value-0
 
 Works on any folder of Kafka's, a running broker's too: the room that it keeps free in its indexes is left out. Bytes
-that are no batch end a `.log` with a row that says so.
+that are no batch end a `.log` with a row that says so. A row of an index is followed by one that says so when the batch
+it points at in the `.log` beside it is another.
 
 Source: Kafka 3.9 tools DumpLogSegments.
 """
@@ -79,9 +80,9 @@ def dump_path(path: Path, *, deep: bool = False) -> Iterator[Row]:
         case ".log":
             yield from dump_log(view, deep=deep)
         case ".index":
-            yield from dump_offset_index(view, base_offset)
+            yield from dump_offset_index(view, base_offset, _beside(path, INDEX))
         case ".timeindex":
-            yield from dump_time_index(view, base_offset)
+            yield from dump_time_index(view, base_offset, _beside(path, TIME_INDEX))
         case ".snapshot":
             yield from dump_snapshot(bytes(view))
         case ".txnindex":
@@ -115,24 +116,82 @@ def dump_log(view: memoryview, *, deep: bool = False) -> Iterator[Row]:
         position += batch.size_in_bytes
 
 
-def dump_offset_index(view: memoryview, base_offset: int) -> Iterator[Row]:
-    """Give the rows of an `.index` file."""
+def dump_offset_index(view: memoryview, base_offset: int, log: memoryview | None = None) -> Iterator[Row]:
+    """Give the rows of an `.index` file. log: the `.log` that it is of; None: the rows are not compared with it."""
     last = -1
-    for relative, position in offset_index.ROW.iter_unpack(_whole(view, offset_index.ROW.size)):
+    whole = _whole(view, offset_index.ROW.size)
+    for slot, (relative, position) in enumerate(offset_index.ROW.iter_unpack(whole)):
         if relative <= last:
-            return  # zeros: the room that a running broker keeps for more
+            yield from _behind_the_rows(view, slot * offset_index.ROW.size)
+            return
         last = relative
-        yield Row("index", {"offset": base_offset + relative, "position": position})
+        offset = base_offset + relative
+        yield Row("index", {"offset": offset, "position": position})
+        if log is not None and (mismatch := _index_mismatch(log, offset, position)):
+            yield Row("problem", {"text": f"Mismatch at offset {offset}: {mismatch}"})
+    yield from _behind_the_rows(view, len(whole))
 
 
-def dump_time_index(view: memoryview, base_offset: int) -> Iterator[Row]:
-    """Give the rows of a `.timeindex` file."""
+def dump_time_index(view: memoryview, base_offset: int, log: memoryview | None = None) -> Iterator[Row]:
+    """Give the rows of a `.timeindex` file. log: the `.log` that it is of; None: the rows are not compared with it."""
     last = -1
-    for timestamp, relative in time_index.ROW.iter_unpack(_whole(view, time_index.ROW.size)):
+    whole = _whole(view, time_index.ROW.size)
+    batches = _batches(log) if log is not None else iter(())
+    largest = next(batches, None)
+    for slot, (timestamp, relative) in enumerate(time_index.ROW.iter_unpack(whole)):
         if timestamp <= last:
+            yield from _behind_the_rows(view, slot * time_index.ROW.size)
             return
         last = timestamp
-        yield Row("time_index", {"timestamp": timestamp, "offset": base_offset + relative})
+        offset = base_offset + relative
+        yield Row("time_index", {"timestamp": timestamp, "offset": offset})
+        if log is None:
+            continue
+        while largest is not None and largest[1] < offset:
+            largest = next(batches, None)
+        if largest is None or not largest[0] <= offset:
+            yield Row("problem", {"text": f"Mismatch at timestamp {timestamp}: no batch holds offset {offset}"})
+        elif largest[2] != timestamp:
+            yield Row("problem", {"text": f"Mismatch at timestamp {timestamp}: the batch of offset {offset} has {largest[2]}"})
+    yield from _behind_the_rows(view, len(whole))
+
+
+def _behind_the_rows(view: memoryview, position: int) -> Iterator[Row]:
+    """Zeros are the room that a running broker keeps for more; anything else is no row of an index."""
+    if any(view[position:]):
+        yield Row("problem", {"text": f"{len(view) - position} bytes at {position} are no rows that rise"})
+
+
+def _index_mismatch(log: memoryview, offset: int, position: int) -> str:
+    """What is wrong with a row of an offset index; "" for nothing. The row is of an append, which may have been of several batches."""
+    batches = _batches(log, position)
+    found = next(batches, None) if 0 <= position < len(log) else None
+    if found is None:
+        return f"no batch starts at {position}"
+    if found[0] > offset:
+        return f"the batch at {position} begins with offset {found[0]}"
+    while found is not None and found[1] < offset:
+        found = next(batches, None)
+    return "" if found is not None and found[0] <= offset else f"no batch from {position} on holds it"
+
+
+def _batches(log: memoryview, position: int = 0) -> Iterator[tuple[int, int, int]]:
+    """Give first offset, last offset and largest timestamp of each batch from a position on, up to the first that is none."""
+    while position < len(log):
+        try:
+            batch = batch_at(log, position)
+        except LogError:
+            return
+        if batch is None:
+            return
+        yield _span(batch)
+        position += batch.size_in_bytes
+
+
+def _span(batch: RecordBatch | LegacyBatch) -> tuple[int, int, int]:
+    if isinstance(batch, LegacyBatch):
+        return min(0, batch.last_offset), batch.last_offset, batch.timestamp  # the first one may be compressed
+    return batch.header.base_offset, batch.header.last_offset, batch.header.max_timestamp
 
 
 def dump_snapshot(content: bytes) -> Iterator[Row]:
@@ -223,6 +282,12 @@ def _kind_of(name: str) -> str:
         if name.endswith(suffix):
             return suffix
     return "text" if name.endswith(("-checkpoint", "partition.metadata")) else ""
+
+
+def _beside(path: Path, suffix: str) -> memoryview | None:
+    """The `.log` of an index, of the same stage; None where there is none."""
+    log = path.with_name(path.name.replace(suffix, LOG, 1))
+    return _read_only(log) if log.is_file() else None
 
 
 def _read_only(path: Path) -> memoryview:

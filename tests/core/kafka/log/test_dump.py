@@ -73,6 +73,49 @@ def test_a_file_by_itself_its_spare_room_and_its_torn_end(folder: Path) -> None:
     assert [row.kind for row in dump_path(log)] == ["file", "problem"]
 
 
+@pytest.fixture
+def long_folder(tmp_path: Path) -> Path:
+    path = tmp_path / "orders-0"
+    log = PartitionLog.open(DiskFolder(path), LogSettings(index_interval_bytes=150), now_ms=NOW)
+    for number in range(40):
+        log.append_pairs([(b"k", b"v")], now_ms=NOW + number)
+    log.close(NOW)
+    return path
+
+
+def problems(path: Path) -> list[str]:
+    return [row.text() for row in dump_path(path) if row.kind == "problem"]
+
+
+@pytest.mark.parametrize(
+    ("name", "byte", "says"),
+    [
+        (".index", 8 * 4 + 3, "Mismatch at offset"),        # a row's offset is another
+        (".index", 8 * 4 + 7, "no batch starts at"),        # a row's position is inside a batch
+        (".index", 8 * 4 + 2, "no rows that rise"),         # the row behind it is not above it
+        (".index", 8 * 4, "no rows that rise"),             # a negative offset
+        (".timeindex", 12 * 4 + 7, "Mismatch at timestamp"),
+        (".timeindex", 12 * 4 + 10, "no batch holds offset"),
+        (".timeindex", 12 * 4, "no rows that rise"),
+    ],
+)  # fmt: skip
+def test_a_damaged_row_of_an_index_is_told(long_folder: Path, name: str, byte: int, says: str) -> None:
+    assert problems(long_folder) == []
+    index = long_folder / f"{'0' * 20}{name}"
+    data = bytearray(index.read_bytes())
+    data[byte] ^= 0x81
+    index.write_bytes(data)
+    assert any(says in problem for problem in problems(index)), problems(index)
+
+
+def test_an_index_without_its_log_and_one_cut_inside_a_row(long_folder: Path) -> None:
+    index = long_folder / f"{'0' * 20}.index"
+    (long_folder / f"{'0' * 20}.log").unlink()
+    assert problems(index) == []
+    index.write_bytes(index.read_bytes() + b"\x01")
+    assert problems(index) == [f"1 bytes at {index.stat().st_size - 1} are no rows that rise"]
+
+
 nullable = st.none() | st.binary(max_size=20)
 
 
