@@ -31,7 +31,8 @@ def compiled(kernel: Kernel) -> Kernel:
 
 def inlined(helper: Kernel) -> Kernel:
     """`helper`, for the kernels of the same file (numba looks at no other file's time when it asks whether what it kept is still good)."""
-    made: Kernel = njit(inline="always")(helper)
+    written_in: Any = njit(inline="always")(helper)
+    made: Kernel = written_in
     return made
 
 

@@ -13,10 +13,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from broker_core.hashing.columns import java_column, murmur2_column, murmur3_column
+from broker_core.hashing.columns import java_column, key_buffers, murmur2_column, murmur3_column
 from broker_core.pipeline import unit_kernels as kernels
 from broker_core.pipeline.strategies.base import Int64s
-from broker_core.pipeline.units import UnitMap
+from broker_core.pipeline.units import Int32s, UnitMap
 
 NO_KEY, EMPTY_KEY = -1, -2
 """Map numbers of the counts of records without a key and with an empty one; their unit is the place."""
@@ -62,7 +62,7 @@ class Counter:
             there = ~missing
             keys = keys.drop_null()
             is_first, records, sizes, places = is_first[there], records[there], sizes[there], places[there]
-        empty = np.asarray(_lengths(keys) == 0)
+        empty = _are_empty(keys)
         if empty.any():
             self._add_odd(1, empty, is_first, records, sizes, places)
         self.add_hashes(_hashes_of(keys, self.maps), is_first, records, sizes, places)
@@ -70,17 +70,20 @@ class Counter:
     def add_hashes(self, hashes: dict[str, NDArray[np.uint32]], keys: Int64s, records: Int64s, sizes: Int64s, places: Int64s) -> None:
         """Count rows by the hashes of their keys."""
         for each, counts in zip(self.maps, self.counts, strict=True):
-            rule, rows = each.rule, (hashes[each.hash], keys, records, sizes, places, each.count)
-            if len(each.uppers):
-                kernels.count_cells(
-                    *rows, rule.mask, rule.modulo, rule.offset, each.uppers, each.first_units, each.parts, each.buckets, each.shift, counts
-                )
-            else:
-                kernels.count_slots(*rows, rule.mask, rule.modulo, rule.offset, counts)
+            kernels.count_rows(_units(each, hashes[each.hash]), keys, records, sizes, places, each.count, counts)
+
+    def add_each(self, hashes: dict[str, NDArray[np.uint32]], sizes: Int64s) -> None:
+        """Count rows by the hashes of their keys, each as one record of one key, in a workload of one stretch."""
+        for each, counts in zip(self.maps, self.counts, strict=True):
+            kernels.count_each(_units(each, hashes[each.hash]), sizes, counts)
 
     def _add_odd(self, kind: int, which: NDArray[np.bool_], keys: Int64s, records: Int64s, sizes: Int64s, places: Int64s) -> None:
         for column, values in enumerate((keys, records, sizes)):
             np.add.at(self.odd[kind, :, column], places[which], values[which])
+
+    def add_odd(self, kind: int, sizes: Int64s) -> None:
+        """Count records without a key, or with an empty one, in a workload of one stretch. kind: NO_KEY or EMPTY_KEY."""
+        self.odd[NO_KEY - kind, 0, 1:] += (len(sizes), sizes.sum())
 
     def to_batch(self) -> pa.RecordBatch:
         """What is not zero, as rows of COUNTS_SCHEMA."""
@@ -108,16 +111,20 @@ class Counter:
             at += counts.size
 
 
-def units_of(units: UnitMap, keys: pa.Array) -> Int64s:
+def units_of(units: UnitMap, keys: pa.Array) -> Int32s:
     """The unit of each key of a column without nulls."""
-    hashes, rule = _HASHES[units.hash](keys), units.rule
-    out = np.empty(len(hashes), np.int64)
-    if len(units.uppers):
+    return _units(units, _HASHES[units.hash](keys))
+
+
+def _units(units: UnitMap, hashes: NDArray[np.uint32]) -> Int32s:
+    """The unit of each hash."""
+    rule, out = units.rule, np.empty(len(hashes), np.int32)
+    if len(units.slots):
+        kernels.find_slots(hashes, rule.mask, rule.modulo, rule.offset, units.slots, out)
+    else:
         kernels.find_cells(
             hashes, rule.mask, rule.modulo, rule.offset, units.uppers, units.first_units, units.parts, units.buckets, units.shift, out
         )
-    else:
-        kernels.find_slots(hashes, rule.mask, rule.modulo, rule.offset, out)
     return out
 
 
@@ -164,18 +171,16 @@ def count_rows(maps: Sequence[UnitMap]) -> Callable[[Batches], Iterator[pa.Recor
         counter, kept_count = Counter(maps, 1), 0
         kept: list[Prints] = []
         for batch in batches:
-            ones, zeros = np.ones(batch.num_rows, np.int64), np.zeros(batch.num_rows, np.int64)
             keys, sizes = batch.column("key"), _numbers(batch.column("bytes"))
             if keys.null_count:
                 missing = keys.is_null().to_numpy(zero_copy_only=False)
-                counter._add_odd(0, missing, zeros, ones, sizes, zeros)
+                counter.add_odd(NO_KEY, sizes[missing])
                 keys, sizes = keys.drop_null(), sizes[~missing]
-                ones, zeros = ones[: len(keys)], zeros[: len(keys)]
-            empty = np.asarray(_lengths(keys) == 0)
+            empty = _are_empty(keys)
             if empty.any():
-                counter._add_odd(1, empty, zeros, ones, sizes, zeros)
+                counter.add_odd(EMPTY_KEY, sizes[empty])
             hashes = {name: _HASHES[name](keys) for name in _PRINT_HASHES}
-            counter.add_hashes(hashes, ones, ones, sizes, zeros)
+            counter.add_each(hashes, sizes)
             kept.append(np.stack([hashes[name] for name in _PRINT_HASHES], axis=1))
             kept_count += len(keys)
             if kept_count >= PRINTS_KEPT:
@@ -244,9 +249,11 @@ def _hashes_of(keys: pa.Array, maps: Sequence[UnitMap]) -> dict[str, NDArray[np.
     return {name: _HASHES[name](keys) for name in dict.fromkeys(each.hash for each in maps)}
 
 
-def _lengths(keys: pa.Array) -> Int64s:
-    lengths: Int64s = pa.compute.binary_length(keys).to_numpy(zero_copy_only=False).astype(np.int64)
-    return lengths
+def _are_empty(keys: pa.Array) -> NDArray[np.bool_]:
+    """Of a column without nulls, which keys have no bytes."""
+    _, offsets = key_buffers(keys)
+    empty: NDArray[np.bool_] = offsets[1:] == offsets[:-1]
+    return empty
 
 
 def _numbers(column: pa.Array) -> Int64s:

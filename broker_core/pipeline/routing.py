@@ -19,9 +19,11 @@ from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from broker_core.pipeline import keyless, route_tasks
-from broker_core.pipeline.strategies.base import DEFAULT_SEED, DEFAULT_TOPIC, Int64s, RouteTable, Step, Strategy
+from broker_core.pipeline.strategies.base import DEFAULT_SEED, DEFAULT_TOPIC, Int64s, RouteTable, SlotRule, Step, Strategy
 from broker_core.pipeline.units import ONE_UNIT, UnitMap, unit_map
 
+OWNERS_MAX = 1 << 24
+"""Owners of units in steps that are worked out together, 32 MB; beyond it a strategy gets units of its own."""
 SAMPLE_KEYS = 100_000
 DISTINCT_SHARE = 0.98
 """Of a sample's keys: where more of them are different, grouping would save too little. With evenly drawn keys this is at 2.5 million keys."""
@@ -135,7 +137,9 @@ def route_keys(
 
 @dataclass(frozen=True)
 class _Plan:
-    """maps: none twice. places: strategy -> number of its map, None where no key has an owner. owners: strategy -> owners[step, unit]."""
+    """maps: one for all strategies of the same rule. places: strategy -> number of its map, None where no key has an owner.
+    owners: strategy -> owners[step, unit].
+    """
 
     maps: list[UnitMap]
     places: list[int | None]
@@ -143,24 +147,30 @@ class _Plan:
 
 
 def _plan(strategies: Sequence[Strategy], tables: Sequence[list[RouteTable]]) -> _Plan:
-    maps: list[UnitMap] = []
-    plan = _Plan(maps, [], [])
-    same: dict[tuple[str, int, int], int] = {}  # strategies that share by the same partitions are counted once
-    for strategy, history in zip(strategies, tables, strict=True):
-        if strategy.hash is None:
-            plan.places.append(None)
-            plan.owners.append(None)
-            continue
-        units, owners = unit_map(strategy.hash, history)
-        key = (strategy.hash, units.rule.mask, units.count if history[0].kind == "modulo" else -1 - len(maps))
-        if key not in same:
-            same[key] = len(maps)
-            maps.append(units)
-        plan.places.append(same[key])
-        plan.owners.append(owners)
-    if not maps:
-        maps.append(ONE_UNIT)
+    plan = _Plan([], [None] * len(strategies), [None] * len(strategies))
+    for members in _of_one_rule(strategies, tables):
+        units, owners = unit_map(strategies[members[0]].hash or "", [table for number in members for table in tables[number]])
+        for number, mine in zip(members, np.split(owners, len(members)), strict=True):
+            plan.places[number], plan.owners[number] = len(plan.maps), mine
+        plan.maps.append(units)
+    if not plan.maps:
+        plan.maps.append(ONE_UNIT)
     return plan
+
+
+def _of_one_rule(strategies: Sequence[Strategy], tables: Sequence[list[RouteTable]]) -> list[list[int]]:
+    """Numbers of strategies that make the same slot of a key, so that one look-up serves all of them; groups are kept from growing large."""
+    groups: dict[tuple[str, SlotRule, int], list[list[int]]] = {}
+    for number, strategy in enumerate(strategies):
+        if strategy.hash is None:
+            continue
+        first = tables[number][0]
+        same = groups.setdefault((strategy.hash, first.rule, first.space), [[]])
+        together = [tables[each][-1] for each in (*same[-1], number)]
+        if sum(len(table.owners) for table in together) * len(together) * len(tables[number]) > OWNERS_MAX:
+            same.append([])
+        same[-1].append(number)
+    return [group for same in groups.values() for group in same if group]
 
 
 def _keys_repeat(records: DataFrame) -> bool:

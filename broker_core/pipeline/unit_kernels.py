@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from broker_core.hashing.compiled import compiled
+from broker_core.hashing.compiled import compiled, inlined
 
 PRINT_WORDS = 3
 """A key's print: its murmur3, its murmur2 and its Java hash."""
@@ -13,67 +13,70 @@ SHARDS = 1 << SHARD_BITS
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 
-@compiled
+@inlined
 def slot_of(hashed: Any, mask: Any, modulo: Any, offset: Any) -> Any:
-    """`SlotRule` of one hash."""
-    slot = np.int64(hashed) & mask
+    """`SlotRule` of one hash, all unsigned 32 bits: numba's signed remainder takes twice as long."""
+    slot = np.uint32(hashed & mask)
     if modulo:
-        slot %= modulo
-    return slot + offset
+        slot = np.uint32(slot % modulo)
+    return np.uint32(slot + offset)
 
 
 @compiled
-def unit_of(slot: Any, uppers: Any, first_units: Any, parts: Any, buckets: Any, shift: Any) -> Any:
-    """The unit of a slot: its cell, and within a shared cell its remainder."""
-    cell = buckets[slot >> shift]
-    while uppers[cell] < slot:
-        cell += 1
-    unit = np.int64(first_units[cell])
-    if parts[cell] > 1:
-        unit += slot % parts[cell]
-    return unit
-
-
-@compiled
-def find_slots(hashes: Any, mask: Any, modulo: Any, offset: Any, out: Any) -> None:
-    """The unit of each hash where the slot is the unit."""
+def find_slots(hashes: Any, mask: Any, modulo: Any, offset: Any, slots: Any, out: Any) -> None:
+    """The unit of each hash where slots are few: units by slot."""
+    mask, modulo, offset = np.uint32(mask), np.uint32(modulo), np.uint32(offset)
     for row in range(len(hashes)):
-        out[row] = slot_of(hashes[row], mask, modulo, offset)
+        out[row] = slots[slot_of(hashes[row], mask, modulo, offset)]
 
 
 @compiled
 def find_cells(
     hashes: Any, mask: Any, modulo: Any, offset: Any, uppers: Any, first_units: Any, parts: Any, buckets: Any, shift: Any, out: Any
 ) -> None:
-    """The unit of each hash where slots lie in cells."""
-    for row in range(len(hashes)):
-        out[row] = unit_of(slot_of(hashes[row], mask, modulo, offset), uppers, first_units, parts, buckets, shift)
-
-
-@compiled
-def count_slots(
-    hashes: Any, keys: Any, records: Any, sizes: Any, places: Any, unit_count: Any, mask: Any, modulo: Any, offset: Any, counts: Any
-) -> None:
-    """Where the slot is the unit: counts[place * unit_count + unit] += (keys, records, bytes) of each row."""
-    for row in range(len(hashes)):
-        at = np.int64(places[row]) * unit_count + slot_of(hashes[row], mask, modulo, offset)
-        counts[at, 0] += keys[row]
-        counts[at, 1] += records[row]
-        counts[at, 2] += sizes[row]
-
-
-@compiled
-def count_cells(
-    hashes: Any, keys: Any, records: Any, sizes: Any, places: Any, unit_count: Any, mask: Any, modulo: Any, offset: Any,
-    uppers: Any, first_units: Any, parts: Any, buckets: Any, shift: Any, counts: Any,
-) -> None:  # fmt: skip
-    """Where slots lie in cells: the same."""
+    """The unit of each hash where slots lie in cells: of the cell, and within a shared cell of the remainder."""
+    mask, modulo, offset, shift = np.uint32(mask), np.uint32(modulo), np.uint32(offset), np.uint32(shift)
     for row in range(len(hashes)):
         slot = slot_of(hashes[row], mask, modulo, offset)
-        at = np.int64(places[row]) * unit_count + unit_of(slot, uppers, first_units, parts, buckets, shift)
+        cell = np.uint32(buckets[np.uint32(slot >> shift)])
+        while uppers[cell] < slot:
+            cell = np.uint32(cell + np.uint32(1))
+        unit = first_units[cell]
+        if parts[cell] > 1:
+            unit += np.int32(np.int64(slot) % parts[cell])
+        out[row] = unit
+
+
+@compiled
+def count_rows(units: Any, keys: Any, records: Any, sizes: Any, places: Any, unit_count: Any, counts: Any) -> None:
+    """counts[place * unit_count + unit] += (keys, records, bytes) of each row."""
+    for row in range(len(units)):
+        at = np.uint64(places[row] * unit_count + units[row])
         counts[at, 0] += keys[row]
         counts[at, 1] += records[row]
         counts[at, 2] += sizes[row]
+
+
+@compiled
+def count_each(units: Any, sizes: Any, counts: Any) -> None:
+    """counts[unit] += (1, 1, bytes) of each row."""
+    for row in range(len(units)):
+        at = np.uint64(units[row])
+        counts[at, 0] += 1
+        counts[at, 1] += 1
+        counts[at, 2] += sizes[row]
+
+
+@inlined
+def mixed(one: Any, other: Any) -> Any:
+    """Two hashes as one number with all bits stirred."""
+    return ((np.uint64(one) << np.uint64(32)) | np.uint64(other)) * _SPREAD
+
+
+@inlined
+def shard_of(one: Any, other: Any) -> Any:
+    """The shard of a print; it must not hang on the low bits of one hash alone, as those decide the place in the table of a shard."""
+    return np.int64(mixed(one, other) >> np.uint64(64 - SHARD_BITS))
 
 
 @compiled
@@ -91,18 +94,6 @@ def shard_fill(prints: Any, ends: Any, out: Any) -> None:
         at = ends[shard]
         ends[shard] = at + 1
         out[at, 0], out[at, 1], out[at, 2] = prints[row, 0], prints[row, 1], prints[row, 2]
-
-
-@compiled
-def shard_of(one: Any, other: Any) -> Any:
-    """The shard of a print; it must not hang on the low bits of one hash alone, as those decide the place in the table of a shard."""
-    return np.int64(mixed(one, other) >> np.uint64(64 - SHARD_BITS))
-
-
-@compiled
-def mixed(one: Any, other: Any) -> Any:
-    """Two hashes as one number with all bits stirred."""
-    return ((np.uint64(one) << np.uint64(32)) | np.uint64(other)) * _SPREAD
 
 
 @compiled

@@ -19,21 +19,24 @@ from numpy.typing import NDArray
 from broker_core.pipeline.strategies.base import Int64s, RouteTable, SlotRule
 
 Int32s = NDArray[np.int32]
-BUCKETS_PER_CELL = 4
-"""A look-up then meets one cell, seldom two."""
+BUCKETS_PER_CELL = 16
+"""A look-up then meets one cell, seldom two: a wrong guess of the processor costs more than the look-up."""
+SLOTS_MAX = 1 << 16
+"""Where slots are no more, the unit of each is written down: 256 KB."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnitMap:
     """From a hash to a unit, as arrays that the kernels take.
 
-    hash: which hash. rule: hash -> slot. uppers: inclusive upper bound of each cell, ascending, the last one the highest slot; empty where
-    the slot itself is the unit. first_units: of each cell. parts: units of each cell, 1 but at shared points. buckets: slot >> shift -> the
-    first cell that can hold it. count: units.
+    hash: which hash. rule: hash -> slot. slots: the unit of each slot; empty where slots are too many, then cells tell it.
+    uppers: inclusive upper bound of each cell, ascending, the last one the highest slot. first_units: of each cell. parts: units of each
+    cell, 1 but at shared points. buckets: slot >> shift -> the first cell that can hold it. count: units.
     """
 
     hash: str
     rule: SlotRule
+    slots: Int32s
     uppers: Int64s
     first_units: Int32s
     parts: Int32s
@@ -43,22 +46,37 @@ class UnitMap:
 
 
 _NONE = np.zeros(0, np.int32)
-ONE_UNIT = UnitMap("murmur3", SlotRule(0), np.zeros(0, np.int64), _NONE, _NONE, _NONE, 0, 1)
+
+
+def _by_slot(hash_name: str, rule: SlotRule, slots: Int32s, count: int) -> UnitMap:
+    return UnitMap(hash_name, rule, slots, np.zeros(0, np.int64), _NONE, _NONE, _NONE, 0, count)
+
+
+ONE_UNIT = _by_slot("murmur3", SlotRule(0), np.zeros(1, np.int32), 1)
 """All keys as one: to count them where no strategy tells them apart."""
 
 
 def unit_map(hash_name: str, tables: Sequence[RouteTable]) -> tuple[UnitMap, NDArray[np.int16]]:
-    """The units of a history, and who owns each of them in each step: owners[step, unit], -1 for nobody. All tables are of one kind."""
+    """The units of a history, or of several with one rule, and who owns each of them in each table: owners[table, unit], -1 for nobody.
+
+    All tables are of one kind, rule and space.
+    """
     first = tables[0]
     if first.kind == "modulo":
-        units = UnitMap(hash_name, first.rule, np.zeros(0, np.int64), _NONE, _NONE, _NONE, 0, len(first.owners))
-        return units, np.stack([table.owners for table in tables])
+        count = len(first.owners)
+        return _by_slot(hash_name, first.rule, np.arange(count, dtype=np.int32), count), np.stack([table.owners for table in tables])
     uppers = np.unique(np.concatenate([*(table.bounds for table in tables), [first.space - 1]])).astype(np.int64)
     slices = [np.searchsorted(table.bounds, uppers) % len(table.bounds) for table in tables]
     parts = _parts(tables, slices, len(uppers))
     first_units = np.concatenate([[0], np.cumsum(parts)[:-1]]).astype(np.int32)
-    shift, buckets = _buckets(uppers, first.space)
-    units = UnitMap(hash_name, first.rule, uppers, first_units, parts, buckets, shift, int(parts.sum()))
+    count = int(parts.sum())
+    if first.space <= SLOTS_MAX:
+        slots = np.arange(first.space)
+        at_cell = np.searchsorted(uppers, slots)
+        units = _by_slot(hash_name, first.rule, (first_units[at_cell] + slots % parts[at_cell]).astype(np.int32), count)
+    else:
+        shift, buckets = _buckets(uppers, first.space)
+        units = UnitMap(hash_name, first.rule, _NONE, uppers, first_units, parts, buckets, shift, count)
     cells = np.repeat(np.arange(len(uppers)), parts)
     remainders = np.arange(units.count) - first_units[cells]
     return units, np.stack([_owners(table, at[cells], remainders) for table, at in zip(tables, slices, strict=True)])
