@@ -21,7 +21,7 @@ from pyspark.sql import SparkSession
 
 from broker_core.pipeline.java import SparkUnavailable, java_home
 
-__all__ = ["SparkUnavailable", "java_home", "spark_is_alive", "spark_open", "spark_stop"]
+__all__ = ["SparkUnavailable", "core_archive", "java_home", "spark_is_alive", "spark_open", "spark_stop"]
 
 DEFAULT_MASTER = "local[*]"
 DEFAULT_DRIVER_MEMORY = "2g"
@@ -86,9 +86,9 @@ def spark_open(
     except (PySparkException, Py4JError, OSError) as error:
         _forget_dead_session()
         raise SparkUnavailable("Spark did not start on {master}: {reason}", master=master, reason=_first_line(error)) from error
-    if not master.startswith("local") or master.startswith("local-cluster"):
-        # Other processes run the rules, perhaps on other machines: they need the core and nothing else of this project.
-        spark.sparkContext.addPyFile(str(_pack_core(work_dir)))
+    if not master.startswith("local"):
+        # Other machines run the rules: they need the core and nothing else of this project.
+        spark.sparkContext.addPyFile(str(core_archive(work_dir)))
     return spark
 
 
@@ -115,6 +115,17 @@ def spark_stop(spark: SparkSession) -> None:
         pass  # what is dead needs no goodbye
     _end_gateway()
     _forget_dead_session()
+
+
+def core_archive(work_dir: Path) -> Path:
+    """The core's Python files as one archive, the same bytes for the same files."""
+    archive = work_dir / "broker_core.zip"
+    beside = archive.with_suffix(".new")
+    with zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED) as out:
+        for file in sorted(_PACKAGE.rglob("*.py")):
+            out.writestr(zipfile.ZipInfo(str(file.relative_to(_PACKAGE.parent))), file.read_bytes(), zipfile.ZIP_DEFLATED)
+    beside.replace(archive)
+    return archive
 
 
 def _settings(work_dir: Path, driver_memory: str, shuffle_partitions: int, is_here: bool) -> dict[str, str]:
@@ -165,17 +176,6 @@ def _remote_answers(spark: SparkSession) -> bool:
         return bool(spark.version)
     except Exception:  # whatever a lost server looks like, the answer is no
         return False
-
-
-def _pack_core(work_dir: Path) -> Path:
-    """The core's Python files as one archive, the same bytes for the same files."""
-    archive = work_dir / "broker_core.zip"
-    beside = archive.with_suffix(".new")
-    with zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED) as out:
-        for file in sorted(_PACKAGE.rglob("*.py")):
-            out.writestr(zipfile.ZipInfo(str(file.relative_to(_PACKAGE.parent))), file.read_bytes(), zipfile.ZIP_DEFLATED)
-    beside.replace(archive)
-    return archive
 
 
 def _end_gateway() -> None:

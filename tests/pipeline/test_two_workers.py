@@ -1,21 +1,53 @@
 """A Spark of two worker processes gives what local mode gives, and its executors need no Django."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
-from tests.pipeline.two_workers import study
+import pyspark
+
+from broker_core.pipeline.session import core_archive
+from tests.pipeline.two_workers import FOREIGN, study
 
 ROOT = Path(__file__).parents[2]
 
 
+def spark_home(folder: Path) -> Path:
+    """Spark as it is installed, in a folder of its own: its workers keep what they write in SPARK_HOME/work."""
+    folder.mkdir()
+    for each in Path(pyspark.__file__).parent.iterdir():
+        if each.name != "work":
+            (folder / each.name).symlink_to(each)
+    return folder
+
+
 def test_two_workers_count_as_one_machine_does_and_load_no_django(spark, tmp_path):
-    command = [sys.executable, "-m", "tests.pipeline.two_workers", str(tmp_path)]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
+    home = spark_home(tmp_path / "spark")
+    # Four Javas start: none of them lives long enough to be worth a good compiler.
+    brief = {"SPARK_HOME": str(home), "JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+    command = [sys.executable, "-m", "tests.pipeline.two_workers", str(tmp_path / "out")]
+    run = subprocess.run(command, cwd=ROOT, env=os.environ | brief, capture_output=True, text=True, timeout=600, check=False)
     assert run.returncode == 0, run.stderr[-2_000:]
     there = json.loads(run.stdout.splitlines()[-1])
     assert there["told"] == json.loads(json.dumps(study(spark)))
     assert there["told"][0] == there["told"][1], "grouped and not grouped differ"
     assert there["loaded"] == [""]
     assert there["folders"] == 2, "one executor did all the work"
+    assert any((home / "work").iterdir()), "the workers wrote elsewhere"
+
+
+def test_the_archive_that_goes_to_other_machines_is_enough_to_hash_there(tmp_path):
+    archive = core_archive(tmp_path)
+    code = f"""import sys
+sys.path.insert(0, {str(archive)!r})
+import pyarrow as pa
+from broker_core.hashing.columns import murmur3_column
+from broker_core.pipeline import route_tasks
+assert route_tasks.__file__.startswith({str(archive)!r}), route_tasks.__file__
+print(murmur3_column(pa.array([b"Order-3459134"])).tolist(), sorted({{name.partition(".")[0] for name in sys.modules}} & {FOREIGN}))
+"""
+    run = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, timeout=300, check=False, cwd=tmp_path)
+    assert run.returncode == 0, run.stderr[-2_000:]
+    assert run.stdout.strip() == "[3112179635] []"

@@ -15,13 +15,13 @@ from broker_core.pipeline.session import spark_open, spark_stop
 from broker_core.pipeline.strategies import strategies_default
 from tests.pipeline.keys import mixed_keys, workload
 
-COUNT = 4_000
+COUNT = 2_000
 FOREIGN = {"django", "dashboard", "mqsite", "celery", "channels"}
 
 
 def study(spark: SparkSession) -> list[Any]:
     """All numbers of a small study, counted both ways."""
-    records = workload(spark, mixed_keys(COUNT, seed=11), [number % 500 for number in range(COUNT)], slices=4)
+    records = workload(spark, mixed_keys(COUNT, seed=11), [number % 500 for number in range(COUNT)], slices=2)
     steps = history_steps(history_check({"kind": "autoscale", "from": 2, "to": 6}))
     told = []
     for grouped in (True, False):
@@ -42,10 +42,13 @@ def who_runs(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def main(work_dir: str) -> None:
-    spark = spark_open(work_dir=Path(work_dir), master="local-cluster[2,1,1024]", shuffle_partitions=2)
+    # Both workers must have come before the first job, or one of them does all of it.
+    options = {"spark.scheduler.minRegisteredResourcesRatio": "1", "spark.scheduler.maxRegisteredResourcesWaitingTime": "300s",
+               "spark.executor.memory": "512m", "spark.locality.wait": "0"}  # fmt: skip
+    spark = spark_open(work_dir=Path(work_dir), master="local-cluster[2,1,512]", driver_memory="512m", shuffle_partitions=2, options=options)
     try:
         told = study(spark)
-        workers = spark.range(8, numPartitions=8).mapInArrow(who_runs, "hashes string, loaded string, folder string").collect()
+        workers = spark.range(2, numPartitions=2).mapInArrow(who_runs, "hashes string, loaded string, folder string").collect()
         print(json.dumps({"told": told, "loaded": sorted({row.loaded for row in workers}), "folders": len({row.folder for row in workers})}))
     finally:
         spark_stop(spark)
