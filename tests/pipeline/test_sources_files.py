@@ -133,6 +133,27 @@ def test_quote_that_is_never_closed_costs_its_line_and_no_other(tmp_path):
     assert rows[1]["text"] == '"open,2'
 
 
+STRAY = b'k,v\na,1\n"open,2\nc,3\nd,4\n"e",5\nf,6\n'
+
+
+def test_stray_quote_that_meets_the_next_one_costs_its_line_and_no_other(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(STRAY)
+    rows = csv_rows(path)
+    assert [(row["line"], row["reason"]) for row in rows] == [(2, None), (3, "text_behind_quote"), (4, None), (5, None), (6, None), (7, None)]
+    assert [row["key"] for row in rows] == [b"a", None, b"c", b"d", b"e", b"f"] and rows[1]["text"] == '"open,2'
+    shown = source_preview({"kind": "csv", "path": str(path)})
+    assert shown["bad"] == 1 and [row[0] for row in shown["rows"]] == ["a", "c", "d", "e", "f"]
+
+
+def test_quoted_line_breaks_before_a_stray_quote_stay_in_their_row(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(b'k,v,w\n"two\nlines","stray,1\nb,2,3\n"c",4,5\n')
+    rows = csv_rows(path)
+    assert [(row["line"], row["reason"], row["key"]) for row in rows] == [(2, "text_behind_quote", None), (4, None, b"b"), (5, None, b"c")]
+    assert rows[0]["text"] == '"two\nlines","stray,1'
+
+
 def test_bad_rows_say_why_and_show_their_text(tmp_path):
     path = tmp_path / "a.csv"
     path.write_bytes(b'k,at,n\na,2013-01-01T00:00:00Z,5\nb,noon,5\nc,1357016100,-1\nd,,\n"e"x,1,1\n' + b"f" * 500 + b"\n")

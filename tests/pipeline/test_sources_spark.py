@@ -30,6 +30,14 @@ def test_csv_in_many_parts_keeps_ordinals_and_line_numbers(spark, tmp_path, monk
     assert set(zip(bad["reason"].to_pylist(), bad["text"].to_pylist(), bad["file"].to_pylist())) == {("wrong_columns", "bad", "a.csv")}
 
 
+def test_stray_quote_hides_no_rows_from_spark(spark, tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(b'k,v\na,1\n"open,2\nc,3\nd,4\n"e",5\nf,6\n')
+    workload = source_read(spark, {"kind": "csv", "path": str(path), "key": "k"}, ordinals=True)
+    assert [row.key for row in workload.records.orderBy("ordinal").collect()] == [b"a", b"c", b"d", b"e", b"f"]
+    assert [(row.line, row.reason, row.text) for row in workload.bad.collect()] == [(3, "text_behind_quote", '"open,2')]
+
+
 def test_folder_of_json_lines_is_read_in_the_order_of_its_names(spark, tmp_path):
     for name, keys in {"b.jsonl": "cd", "a.jsonl": "ab"}.items():
         (tmp_path / name).write_text("".join(json.dumps({"k": key}) + "\n" for key in keys))

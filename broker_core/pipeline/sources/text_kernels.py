@@ -32,7 +32,8 @@ def scan_rows(
     data: uint8; rows may end behind the limit. is_final: nothing follows the data, so its last row needs no newline. wanted: places of the
     columns to note. line: number of the line at `begin`. Fills spans [row, wanted, 2] (start, end of the field), kinds [row, wanted] and
     rows [row, 5] (start, end, line, fields, problem). A quote that is still open at the end of all data, or after row_bytes_max, makes its
-    line bad and nothing else: reading goes on with the next line. Returns how many rows, the place behind them and its line.
+    line bad and nothing else: reading goes on with the next line. So does one that closes on a later line with text behind it: it was
+    another field's quote, and the lines between are rows. Returns how many rows, the place behind them and its line.
     """
     stop = len(data)
     found = 0
@@ -51,6 +52,7 @@ def scan_rows(
         problem = FINE
         is_whole = False
         is_open = False
+        is_stray = False
         row_end = position
         for column in range(len(wanted)):
             spans[found, column, 0] = 0
@@ -61,7 +63,7 @@ def scan_rows(
             if position < stop and data[position] == quote:
                 kind = QUOTED
                 position += 1
-                start = position
+                start, open_line = position, line
                 is_open = True
                 while position < stop:
                     byte = data[position]
@@ -86,6 +88,10 @@ def scan_rows(
                 if position < stop and data[position] != delimiter and data[position] != NEWLINE:
                     if not (data[position] == RETURN and position + 1 >= stop):
                         problem = TEXT_BEHIND_QUOTE
+                        if line > open_line:
+                            is_stray = True
+                            position, line = start, open_line
+                            break
                     while position < stop and data[position] != delimiter and data[position] != NEWLINE:
                         position += 1
             else:
@@ -113,13 +119,15 @@ def scan_rows(
             position += 1
         if is_open and (is_final or stop - row_start > row_bytes_max):
             problem = OPEN_QUOTE
-            position = row_start
+            position, line = row_start, row_line
+            is_stray = True
+        if is_stray:
             while position < stop and data[position] != NEWLINE:
                 position += 1
             row_end = position
             if position < stop:
                 position += 1
-            line = row_line + 1
+            line += 1
             is_whole = True
         if not is_whole:
             return found, row_start, row_line
