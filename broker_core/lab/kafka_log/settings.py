@@ -78,8 +78,9 @@ def lane_settings(raw: Mapping[str, str]) -> LaneSettings:
     given = {field.name: whole_number(field.name, raw[field.name], *BOUNDS[field.name]) for field in fields(LaneSettings) if field.name in raw}
     settings = LaneSettings(**given)
     if settings.retention_bytes > settings.bytes_limit:
-        template = "must be at most {limit}: a lab keeps {count} segments of a partition"
-        raise CommandError("retention_bytes", template, limit=settings.bytes_limit, count=SEGMENTS_MAX)
+        raise CommandError(
+            "retention_bytes", "must be at most {limit}: a lab keeps {count} segments of a partition", limit=settings.bytes_limit, count=SEGMENTS_MAX
+        )
     return settings
 
 
