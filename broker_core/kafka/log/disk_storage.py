@@ -30,7 +30,8 @@ class DiskFolder:
         path.mkdir(parents=True, exist_ok=True)
 
     def names(self) -> list[str]:
-        return sorted(entry.name for entry in self.path.iterdir() if entry.is_file())
+        with os.scandir(self.path) as entries:  # which says by itself what is a file, where `iterdir` asks the system about each
+            return sorted(entry.name for entry in entries if entry.is_file())
 
     def open(self, name: str) -> DiskFile:
         return DiskFile(self.path / name)
