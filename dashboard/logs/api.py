@@ -130,4 +130,4 @@ async def _worked_out(request: HttpRequest, find: Callable[[], Json | None]) -> 
 def _answer(question: str, find: Callable[[], Source], query: Query) -> HttpResponse:
     if question not in QUESTIONS:
         raise Refused(404, {"address": _("there is nothing here")})
-    return json_response(source.steady(lambda: QUESTIONS[question](find(), query)))
+    return json_response(source.exact(source.steady(lambda: QUESTIONS[question](find(), query))))

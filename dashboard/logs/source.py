@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 from django.utils.translation import gettext as _
 
@@ -24,6 +24,7 @@ from dashboard.errors import Refused, in_words
 COUNT_INLINE_BYTES = 2 * 1024 * 1024
 SUMMARIES_KEPT = 4096
 TRIES = 5
+EXACT_MAX = 2**53 - 1
 Query = Mapping[str, str]
 Answer = TypeVar("Answer")
 
@@ -61,6 +62,18 @@ def steady(read: Callable[[], Answer]) -> Answer:
         except FileNotFoundError:
             continue
     raise Refused(503, {"log": _("is being prepared: ask again")})
+
+
+def exact(answer: Answer) -> Answer:
+    """The answer for a reader whose numbers are exact up to 2^53 - 1, as a browser's: whole numbers beyond that become text."""
+    changed: Any = answer
+    if isinstance(answer, dict):
+        changed = {name: exact(value) for name, value in answer.items()}
+    elif isinstance(answer, list | tuple):
+        changed = [exact(value) for value in answer]
+    elif isinstance(answer, int) and abs(answer) > EXACT_MAX:
+        changed = str(answer)
+    return cast("Answer", changed)
 
 
 def folder(source: Source) -> Json:

@@ -1,7 +1,8 @@
 """Segment files that people upload: streamed to the run folder, counted while they come, all or none of them.
 
 The files of one request are one partition. They are named as a broker names them, after the first offset of the `.log`; a file that is not is
-given that name here. What they hold is not asked: a damaged segment is what somebody wants to look at.
+given that name here. A lone `.log` must begin with a batch; what else they hold is not asked: a damaged segment is what somebody wants to
+look at.
 """
 
 import errno
@@ -17,8 +18,10 @@ from django.core.files.uploadedfile import UploadedFile
 from django.core.files.uploadhandler import FileUploadHandler
 from django.utils.translation import gettext as _
 
+from broker_core.kafka.log.record_batch import HEADER_SIZE
 from broker_core.kafka.log.segment import INDEX, LOG, SNAPSHOT, TIME_INDEX, TXN_INDEX, file_name
 from broker_core.lab.kafka_log.read_only import base_offset_of
+from broker_core.lab.kafka_log.walk import begins_with_batch
 from dashboard.errors import Refused
 from dashboard.logs.opened import META, logs_sweep
 from dashboard.logs.places import logs_dir
@@ -146,13 +149,20 @@ def _names(files: list[IncomingFile]) -> list[str]:
 
 
 def _lone_base(files: list[IncomingFile]) -> int | None:
-    """The first offset of the only `.log`: what its files are to be named after when somebody has renamed them."""
+    """The first offset of the only `.log`: what its files are to be named after when somebody has renamed them.
+
+    Raises Refused at `file` for one that is no log: any eight bytes are an offset.
+    """
     logs = [file for file in files if (file.name or "").lower().endswith(LOG)]
     if len(logs) != 1:
         return None
-    named = base_offset_of(Path(logs[0].name or "").name)
+    name = Path(logs[0].name or "").name
+    named = base_offset_of(name)
     with logs[0].path.open("rb") as log:
-        first = int.from_bytes(log.read(8), signed=True)
+        head = log.read(HEADER_SIZE)
+    if not begins_with_batch(head):
+        raise Refused(400, {"file": _("no Kafka batch at byte 0 of %(name)s") % {"name": name[:100]}})
+    first = int.from_bytes(head[:8], signed=True)
     return named if named is not None else max(0, first)
 
 

@@ -12,12 +12,15 @@ from django.test import Client
 
 from broker_core.kafka.log.disk_storage import DiskFolder
 from broker_core.kafka.log.partition_log import PartitionLog
+from broker_core.kafka.log.record import Record
+from broker_core.kafka.log.record_batch import encode_batch
 from broker_core.kafka.log.settings import LogSettings
 from dashboard.logs import opened, places, tasks
 
 pytestmark = pytest.mark.django_db
 
 NAME = "00000000000000000000"
+BATCH = bytes(encode_batch([Record(0, 1_000, b"k", b"v")]).data)
 
 
 @pytest.fixture(autouse=True)
@@ -82,12 +85,12 @@ def test_a_lone_log_under_any_name_gets_its_own(tmp_path: Path) -> None:
         ([], {}, 400, "file"),
         ([("readme.txt", b"hello")], {}, 400, "file"),
         ([(f"{NAME}.index", b"\0" * 8)], {}, 400, "file"),
-        ([(f"{NAME}.log", b"x"), ("..%2f..%2fetc.passwd", b"x")], {}, 400, "file"),
+        ([(f"{NAME}.log", BATCH), ("..%2f..%2fetc.passwd", b"x")], {}, 400, "file"),
         ([(f"{NAME}.log", b"x"), (f"{NAME}.log", b"y")], {}, 400, "file"),
         ([("one.log", b"x"), ("two.log", b"y")], {}, 400, "file"),
-        ([(f"{NAME}.log", b"x")], {"folder": "../orders-1"}, 400, "folder"),
-        ([(f"{NAME}.log", b"x")], {"folder": ".."}, 400, "folder"),
-        ([(f"{NAME}.log", b"x")], {"folder": "a" * 250}, 400, "folder"),
+        ([(f"{NAME}.log", BATCH)], {"folder": "../orders-1"}, 400, "folder"),
+        ([(f"{NAME}.log", BATCH)], {"folder": ".."}, 400, "folder"),
+        ([(f"{NAME}.log", BATCH)], {"folder": "a" * 250}, 400, "folder"),
     ],
 )
 def test_wrong_upload_is_refused_and_leaves_nothing(files: Any, fields: dict[str, str], status: int, field: str) -> None:
@@ -120,21 +123,21 @@ def test_other_bodies_and_methods_are_refused() -> None:
 def test_a_browser_needs_its_csrf_token(settings: Any) -> None:
     browser = Client(enforce_csrf_checks=True)
     browser.cookies[settings.VISITOR_COOKIE] = "v" * 40
-    files = {"file": SimpleUploadedFile(f"{NAME}.log", b"x")}
+    files = {"file": SimpleUploadedFile(f"{NAME}.log", BATCH)}
     assert list(browser.post("/api/logs/", files).json()["fields"]) == ["csrf"]
     browser.cookies["csrftoken"] = "a" * 32
-    files = {"file": SimpleUploadedFile(f"{NAME}.log", b"x")}
+    files = {"file": SimpleUploadedFile(f"{NAME}.log", BATCH)}
     assert browser.post("/api/logs/", files, headers={"X-CSRFToken": "a" * 32}).status_code == 201
 
 
 def test_one_person_s_uploads_are_bounded(settings: Any) -> None:
     settings.LOG_UPLOADS_OWNER_MAX = 1
-    assert send([(f"{NAME}.log", b"x")]).status_code == 201
-    assert send([(f"{NAME}.log", b"x")]).status_code == 429
+    assert send([(f"{NAME}.log", BATCH)]).status_code == 201
+    assert send([(f"{NAME}.log", BATCH)]).status_code == 429
 
 
 def test_uploads_go_when_their_time_is_over(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    log = send([(f"{NAME}.log", b"x")]).json()["log"]
+    log = send([(f"{NAME}.log", BATCH)]).json()["log"]
     assert Client().get(f"/api/logs/{log}/").status_code == 200
     later_s = time.time() + settings.LOG_KEEP_S + 1
     monkeypatch.setattr(time, "time", lambda: later_s)
@@ -149,10 +152,28 @@ def test_a_damaged_upload_is_shown_with_its_damage(tmp_path: Path) -> None:
     log = send([(f"{NAME}.log", bytes(data[:-5]))]).json()["log"]
     (segment,) = Client().get(f"/api/logs/{log}/").json()["segments"]
     assert {damage["kind"] for damage in segment["damage"]} == {"crc", "cut", "index"}
-    garbage = send([(f"{NAME}.log", b"no batch at all, only words")]).json()["log"]
+    garbage = send([(f"{NAME}.log", BATCH + b"no batch at all, only words")]).json()["log"]
     (segment,) = Client().get(f"/api/logs/{garbage}/").json()["segments"]
     assert "no_batch" in {damage["kind"] for damage in segment["damage"]}
-    assert Client().get(f"/api/logs/{garbage}/lookup/?offset=0").json()["found"] is None
+    assert Client().get(f"/api/logs/{garbage}/lookup/?offset=1").json()["found"] is None
+
+
+@pytest.mark.parametrize("content", [b"no batch at all, only words", b"x", bytes(100), b"\xff" * 100], ids=["words", "short", "zeros", "ones"])
+def test_a_lone_log_that_is_none_is_refused_by_name(content: bytes) -> None:
+    answer = send([("words.log", content)])
+    assert answer.status_code == 400
+    assert answer.json()["fields"]["file"] == ["no Kafka batch at byte 0 of words.log"]
+    assert send([(f"{NAME}.log", b"")]).status_code == 201, "an empty segment is one"
+
+
+def test_numbers_that_a_browser_cannot_hold_are_text() -> None:
+    first = 2**53 + 1
+    log = send([("far.log", bytes(encode_batch([Record(first, 1_000, b"k", b"v")]).data))]).json()["log"]
+    folder = Client().get(f"/api/logs/{log}/").json()
+    assert folder["segments"][0]["base_offset"] == folder["start_offset"] == str(first)
+    assert folder["end_offset"] == str(first + 1) and folder["segments"][0]["bytes"] < 100
+    assert Client().get(f"/api/logs/{log}/lookup/?offset={first}").json()["found"] == str(first)
+    assert Client().get(f"/log/{log}/").status_code == 200
 
 
 def test_a_large_log_is_counted_by_a_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

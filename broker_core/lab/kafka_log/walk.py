@@ -41,6 +41,20 @@ class Damage(NamedTuple):
     detail: str = ""
 
 
+def begins_with_batch(head: bytes) -> bool:
+    """Whether a `.log` with these first bytes can be one: nothing yet, or a batch, even one that is cut off later.
+
+    >>> begins_with_batch(b""), begins_with_batch(b"only words, as long as a header")
+    (True, False)
+    """
+    if not head:
+        return True
+    if len(head) <= MAGIC_POSITION:
+        return False
+    base_offset, length = int.from_bytes(head[:8], signed=True), int.from_bytes(head[8:12], signed=True)
+    return base_offset >= 0 and length >= LENGTH_MIN and head[MAGIC_POSITION] <= MAGIC
+
+
 def walk(file: LogFile, position: int = 0, end: int | None = None) -> Iterator[BatchSeen | Damage]:
     """Give the batches that start from a position on, up to `end`; the last item is a Damage where the walk cannot go on.
 
