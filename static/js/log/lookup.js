@@ -33,7 +33,7 @@ export function createLookup({ api, say, speak, folder, timestamp, onBatch, onDr
       still({ back: place === 0, next: place >= count - 1, autoplay: count < 2 });
       if (place === count - 1) {
         $("told").textContent = isOwn ? stepWords(answer, answer.steps[moment.step], say).join("") : "";
-        if (answer.batch) onBatch(answer.batch);
+        onBatch(answer.batch ?? null);
       }
       onDrawn();
     },
