@@ -32,8 +32,8 @@ OnWindows = Callable[[list[Json]], None]
 
 WINDOW_S = 1
 WATERMARK_S = 10
-SHUFFLE_PARTITIONS = 2
-"""Groups are lanes or partitions of one window: few."""
+SHUFFLE_PARTITIONS = 1
+"""Groups are the lanes or partitions of some windows: a second task would cost more than it saves."""
 RECORDS_PER_BATCH_MAX = 1_000_000
 FILES_PER_BATCH_MAX = 50
 _KEYS = {"lab": "rig", "kafka_log": "topic"}
@@ -98,6 +98,8 @@ def live_start(
     for name, value in {
         "spark.sql.shuffle.partitions": SHUFFLE_PARTITIONS,
         "spark.sql.streaming.minBatchesToRetain": 10,
+        # Else each batch that moves the watermark is followed by an empty one, which only tidies up: the next one with data does that as well.
+        "spark.sql.streaming.noDataMicroBatches.enabled": False,
         "spark.sql.files.ignoreMissingFiles": True,
         "spark.sql.adaptive.enabled": False,
         "spark.sql.session.timeZone": "UTC",

@@ -59,7 +59,7 @@ def load(spark, path, view="records", **options):
 
 
 def test_every_record_of_every_partition_once_with_all_that_it_holds(spark, logs):
-    rows = load(spark, logs, taskBytes=20_000).toArrow().to_pylist()
+    rows = load(spark, logs, taskBytes=20_000, includeHeaders="true").toArrow().to_pylist()
     counts = {}
     for row in rows:
         counts[row["topic"], row["partition"]] = counts.get((row["topic"], row["partition"]), 0) + 1

@@ -3,7 +3,7 @@
     spark.read.format("kafka_log").load("/var/kafka-logs")            all partitions of a log folder; or one partition's folder, or one .log
     spark.readStream.format("kafka_log").option("topic", "flights").load(...)
 
-    view            records (default) | sizes | batches: see kafka_log_tasks.py
+    view            records (default) | sizes | batches: see kafka_log_tasks.py      includeHeaders   false (default) | true, for records
     topic           only this one                         from_offset, until_offset, from_ms, until_ms    half-open bounds
     isolation       read_uncommitted (default) | read_committed
     damaged         fail (default) | skip: what a batch does that cannot be read; the view `batches` tells them all
@@ -19,6 +19,7 @@ and new partitions. What retention removed before it was read is an error, or wi
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,29 +44,50 @@ from pyspark.sql.types import StructType
 from broker_core.errors import CommandError
 from broker_core.pipeline.sources.kafka_log_folders import PartitionFolder, partition_folders
 from broker_core.pipeline.sources.kafka_log_plan import OFFSET_MAX, Bounds, LogRange, end_offset, last_stable_offset, plan
-from broker_core.pipeline.sources.kafka_log_tasks import VIEWS, read_range
+from broker_core.pipeline.sources.kafka_log_tasks import read_range
 from broker_core.pipeline.sources.rows import SourceFailed
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SCHEMAS = {
-    "records": "topic string, partition int, offset bigint, timestamp_ms bigint, key binary, value binary,"
-    " headers array<struct<key: binary, value: binary>>",
+    "records": "topic string, partition int, offset bigint, timestamp_ms bigint, key binary, value binary",
     "sizes": "topic string, partition int, offset bigint, timestamp_ms bigint, key binary, key_bytes int, value_bytes int",
     "batches": "topic string, partition int, segment string, position bigint, bytes bigint, base_offset bigint, last_offset bigint,"
     " records int, max_timestamp_ms bigint, codec int, is_control boolean, is_transactional boolean, problem string",
 }
+HEADERS_SCHEMA = ", headers array<struct<key: binary, value: binary>>"
 _CHOICES = {
     "view": ("records", "sizes", "batches"), "isolation": ("read_uncommitted", "read_committed"), "damaged": ("fail", "skip"),
     "starting": ("earliest", "latest"), "failondataloss": ("true", "false"),
+    "includeheaders": ("false", "true"),
 }  # fmt: skip
 _NUMBERS = ("from_offset", "until_offset", "from_ms", "until_ms", "maxrecordspertrigger", "taskbytes")
 
 
 def kafka_log_register(spark: SparkSession) -> None:
     """Make `kafka_log` known to the session; again does no harm."""
-    spark.dataSource.register(KafkaLogSource)
+    with _active(spark):
+        spark.dataSource.register(KafkaLogSource)
+
+
+@contextmanager
+def _active(spark: SparkSession) -> Iterator[None]:
+    """Make the session the thread's active one for a while: Spark 4.3 asks the active session whether a name is taken, and would refuse to
+    register in a new session what another one knows."""
+    if not hasattr(spark, "_jsparkSession"):  # Spark Connect has one session for each server
+        yield
+        return
+    sessions = getattr(spark._jvm, "org.apache.spark.sql.classic.SparkSession")  # noqa: B009
+    before = sessions.getActiveSession()
+    sessions.setActiveSession(spark._jsparkSession)
+    try:
+        yield
+    finally:
+        if before.isDefined():
+            sessions.setActiveSession(before.get())
+        else:
+            sessions.clearActiveSession()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +97,7 @@ class Options:
     path: str
     topic: str | None
     view: str
+    has_headers: bool
     bounds: Bounds
     committed: bool
     skip_damaged: bool
@@ -101,6 +124,7 @@ class Options:
         bounds = Bounds(numbers.get("from_offset", 0), numbers.get("until_offset", OFFSET_MAX), numbers.get("from_ms"), numbers.get("until_ms"))
         return cls(
             path=given["path"], topic=given.get("topic"), view=given.get("view", "records"), bounds=bounds,
+            has_headers=given.get("includeheaders") == "true" and given.get("view", "records") == "records",
             committed=given.get("isolation") == "read_committed", skip_damaged=given.get("damaged") == "skip",
             from_latest=given.get("starting") == "latest", fail_on_data_loss=given.get("failondataloss", "true") == "true",
             records_max=numbers.get("maxrecordspertrigger"), task_bytes=numbers.get("taskbytes"),
@@ -130,7 +154,8 @@ class KafkaLogSource(DataSource):
         return "kafka_log"
 
     def schema(self) -> str:
-        return SCHEMAS[Options.of(dict(self.options)).view]
+        options = Options.of(dict(self.options))
+        return SCHEMAS[options.view] + (HEADERS_SCHEMA if options.has_headers else "")
 
     def reader(self, schema: StructType) -> DataSourceReader:
         return KafkaLogReader(Options.of(dict(self.options)), schema)
@@ -163,7 +188,7 @@ class KafkaLogReader(DataSourceReader):
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
         """Narrow the plan by comparisons with numbers. All are given back: a batch may hold more than what is wanted."""
-        if self.reading.options.view in VIEWS:
+        if self.reading.options.view != "batches":
             for each in filters:
                 self._narrow(each)
         return filters

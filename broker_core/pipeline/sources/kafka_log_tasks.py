@@ -1,6 +1,6 @@
 """What one task does: read a range of a segment into Arrow batches, set damaged batches aside or stop at them.
 
-    records   topic, partition, offset, timestamp_ms, key, value, headers
+    records   topic, partition, offset, timestamp_ms, key, value, if wanted headers
     sizes     topic, partition, offset, timestamp_ms, key, key_bytes, value_bytes      values are not copied
     batches   one row a batch: where it lies, what it holds, and what is wrong with it; nothing is decompressed
 
@@ -26,10 +26,6 @@ from broker_core.pipeline.sources.rows import SourceFailed
 
 GROUP_RECORDS = 65_536
 GROUP_BYTES = 16 << 20
-VIEWS = {
-    "records": ("offset", "timestamp_ms", "key", "value", "headers"),
-    "sizes": ("offset", "timestamp_ms", "key", "key_bytes", "value_bytes"),
-}
 BATCH_FIELDS = (
     "topic", "partition", "segment", "position", "bytes", "base_offset", "last_offset", "records", "max_timestamp_ms", "codec",
     "is_control", "is_transactional", "problem",
@@ -55,9 +51,9 @@ def read_range(given: LogRange, schema: pa.Schema, view: str, *, skip_damaged: b
             records += 1 if isinstance(batch, LegacyBatch) else batch.header.record_count
             size += batch.size_in_bytes
             if records >= GROUP_RECORDS or size >= GROUP_BYTES:
-                yield from _read(given, group, places, schema, view, skip_damaged)
+                yield from _read(given, group, places, schema, skip_damaged)
                 group, places, records, size = [], [], 0, 0
-    yield from _read(given, group, places, schema, view, skip_damaged)
+    yield from _read(given, group, places, schema, skip_damaged)
 
 
 def sound_batches(given: LogRange) -> Iterator[tuple[int, Any, str | None]]:
@@ -108,16 +104,16 @@ def _is_aborted(given: LogRange, batch: RecordBatch) -> bool:
 
 
 def _read(
-    given: LogRange, group: list[Batch], places: list[int], schema: pa.Schema, view: str, skip_damaged: bool
+    given: LogRange, group: list[Batch], places: list[int], schema: pa.Schema, skip_damaged: bool
 ) -> Iterator[pa.RecordBatch]:
     while group:
         try:
-            yield from _rows(given, arrow_columns(group, VIEWS[view]), schema)
+            yield from _rows(given, arrow_columns(group, schema.names[2:]), schema)
             return
         except BrokenBatch as broken:
             _damaged(given, places[broken.index], str(broken), skip_damaged)
             if broken.index:
-                yield from _rows(given, arrow_columns(group[: broken.index], VIEWS[view]), schema)
+                yield from _rows(given, arrow_columns(group[: broken.index], schema.names[2:]), schema)
             group, places = group[broken.index + 1 :], places[broken.index + 1 :]
 
 
