@@ -114,7 +114,11 @@ def _reason(why: Json, names: Mapping[str, str], words: Words) -> str:
         written["than"] = names[params["than"]]
     if "partition_s" in params:
         written["stood"] = _pause(params["partition_s"], words)
-    kind = "_zero" if code.startswith("best.") and params.get("value") == 0 else "_stand" if params.get("partition_s") else ""
+    kind = "_stand" if params.get("partition_s") else ""
+    if code.startswith("best.") and params.get("value") == 0:
+        kind = "_zero"
+    elif params.get("is_owned") is False:
+        kind = "_unowned"
     return _say(words, f"why.{code}{kind}" if f"why.{code}{kind}" in words else f"why.{code}", **written)
 
 

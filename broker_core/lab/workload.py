@@ -36,6 +36,7 @@ _FIELDS = {
     "hot_key": {"keys", "share"},
     "keys": {"name", "keys", "keyless"},
 }
+KINDS = tuple(_FIELDS)
 
 
 def workload_from_json(data: Any, limits: Limits = DEFAULT_LIMITS, seed: int = 7) -> Workload:

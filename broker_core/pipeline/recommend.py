@@ -109,7 +109,8 @@ def _details(strategy: Json, term: str, result: Json) -> Json:
         case "pause":
             return {"partition_s": totals["pause_partition_s"], "longest_s": totals["pause_longest_s"]}
         case "order":
-            return {"records": totals["order_at_risk"]}
+            # Where no key has an owner, none can move.
+            return {"records": totals["order_at_risk"], "is_owned": totals["churn"] is not None}
     return {}
 
 

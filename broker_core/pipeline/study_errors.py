@@ -6,6 +6,10 @@ from contextlib import contextmanager
 
 from broker_core.errors import CommandError, HighwaterError
 
+FAULT = "Highwater itself made a mistake: {reason}"
+"""Template of a failure that no other request and no better data would mend: it comes from our code in Spark's Python workers."""
+_FAULT_CHARACTERS_MAX = 300
+
 IsCancelled = Callable[[], bool]
 
 
@@ -39,20 +43,32 @@ def explained(is_cancelled: IsCancelled) -> Iterator[None]:
 def _failure(error: Exception) -> StudyFailed | Exception:
     from broker_core.pipeline.sources import source_failure
 
-    text = str(error)
+    text, is_spark = str(error), type(error).__module__.startswith(("pyspark.", "py4j."))
     if said := source_failure(error):
         return StudyFailed("the source cannot be read: {reason}", reason=said)
     if (isinstance(error, OSError) and error.errno == errno.ENOSPC) or "No space left on device" in text:
         return StudyFailed("the disk is full: free some space, then run the study again")
-    if "OutOfMemoryError" in text or "Cannot allocate memory" in text or isinstance(error, MemoryError):
+    if "MemoryError" in text or "Cannot allocate memory" in text or isinstance(error, MemoryError):
         return StudyFailed("Spark ran out of memory: give it more, or study fewer records")
     if isinstance(error, ConnectionError) or any(sign in text for sign in _LOST):
         return StudyFailed("Spark was lost while the study ran: run it again")
     if isinstance(error, OSError):
         return StudyFailed("the result cannot be written: {reason}", reason=error.strerror or text[:200])
-    if type(error).__module__.startswith(("pyspark.", "py4j.")):
+    if is_spark and (said := _worker_said(text)):
+        return StudyFailed(FAULT, reason=said)
+    if is_spark:
         return StudyFailed("Spark could not do it: {reason}", reason=text.strip().partition("\n")[0][:300])
     return error
+
+
+def _worker_said(text: str) -> str | None:
+    """What a Python worker of Spark broke off with: the last line of its traceback; None if there is none.
+
+    Source: the text of pyspark 4.3's PythonException: an introduction, the traceback, "SQLSTATE: 38000", the JVM's stack.
+    """
+    _, found, traceback = text.partition("Traceback (most recent call last):")
+    lines = [line.strip() for line in traceback.partition("SQLSTATE:")[0].partition("JVM stacktrace:")[0].splitlines()]
+    return next((line[:_FAULT_CHARACTERS_MAX] for line in reversed(lines) if line), None) if found else None
 
 
 _LOST = (

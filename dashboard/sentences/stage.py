@@ -39,6 +39,7 @@ STAGE = {
     "workload.uniform": _("uniform keys"),
     "workload.zipf": _("Zipf keys"),
     "workload.hot_key": _("one hot key"),
+    "workload.keys": _("keys of a study"),
     "workload.key": _("key"),
     "workload.rate": _("rec/s"),
     "workload.choose": _("The same flights by another key, in a lab of your own:"),

@@ -16,6 +16,9 @@ STUDY = {
     "study.running_more": _("You can leave this page: the study goes on, and this link leads back to it."),
     "study.failed": _("The study failed"),
     "study.failed_more": _("No part of a result was kept. Correct what is named and start again: the form is filled in as it was."),
+    "study.fault_more": _(
+        "No part of a result was kept. Nothing in the form is wrong: the fault is in Highwater, and the log of its analysis worker has it."
+    ),
     "study.cancelled": _("The study was cancelled"),
     "study.cancelled_more": _("Nothing was kept of it. It can be started again as it was, or with changes."),
     "study.again": _("Change and run again"),
@@ -119,7 +122,8 @@ STUDY = {
     "why.behind.churn": _("Moves {value} times all keys; {step} alone {step_share}."),
     "why.behind.pause": _("{value} of the records find nobody to take them."),
     "why.behind.pause_stand": _("Stands still for {stood} in all: {value} of the records wait."),
-    "why.behind.order": _("A key has no fixed owner: {value} of the records at risk."),
+    "why.behind.order": _("While keys change hands, {value} of the records risk their order."),
+    "why.behind.order_unowned": _("A key has no fixed owner: {value} of the records at risk."),
     "weights.title": _("What matters to you"),
     "weight.skew": _("skew"),
     "weight.churn": _("churn"),
@@ -167,6 +171,9 @@ STUDY = {
     "heat.sub": _("Of the keys seen until then, how many got another owner."),
     "heat.change": _("change"),
     "heat.consumers": _("consumers"),
+    "heat.untaken": _(
+        "With {strategies} nobody took over the part of {consumers}: no key moved, but their records wait until their consumer is back."
+    ),
     "heat.cell": _("{strategy}, {label}: {share} of keys"),
     "churn.title": _("Churn so far"),
     "churn.sub": _("1 = every key moved once."),

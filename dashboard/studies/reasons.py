@@ -6,6 +6,7 @@ The pipeline's own reasons (StudyFailed, CommandError, SparkUnavailable) come as
 from django.utils.translation import gettext
 
 from broker_core.events import Json
+from broker_core.pipeline.study_errors import FAULT
 
 WORKER_DIED = "The analysis worker ended while this study ran. Nothing of it was kept; start it again."
 WORKER_STOPPED = "The server was stopped while this study ran. Nothing of it was kept; start it again."
@@ -15,6 +16,7 @@ SOURCE_GONE = "The data of this study is not there any more."
 BROKEN = "The pipeline broke off with {error}. This is a mistake of ours; the log of the analysis worker says more."
 
 ALL = (WORKER_DIED, WORKER_STOPPED, SPARK_LOST, DISK_FULL, SOURCE_GONE, BROKEN)
+_FAULTS = (BROKEN, FAULT)
 
 
 def reason(template: str, **values: object) -> Json:
@@ -30,6 +32,11 @@ def reason_of(error: Exception) -> Json | None:
     found = reason(template, **values)
     field = getattr(error, "field", None)
     return {**found, "field": field} if isinstance(field, str) else found
+
+
+def is_fault(stored: Json | None) -> bool:
+    """Whether it failed by a mistake of ours, which nothing in the request can mend."""
+    return stored is not None and stored["template"] in _FAULTS
 
 
 def in_words(stored: Json | None) -> str | None:

@@ -37,7 +37,8 @@ def study_meta(*, study: Study, owner_hash: str | None = None) -> Json:
     """A study without its result. place: 1 is the next; error: in the reader's language; worker: whether anybody would run it."""
     return {
         "id": study.pk, "name": study.name, "live": study.live, "state": study.state, "progress": study_progress(study),
-        "error": reasons.in_words(study.error), "field": (study.error or {}).get("field"), "request": study.request,
+        "error": reasons.in_words(study.error), "is_fault": reasons.is_fault(study.error),
+        "field": (study.error or {}).get("field"), "request": study.request,
         "created_at": study.created_at.isoformat(), "started_at": study.started_at.isoformat() if study.started_at else None,
         "finished_at": study.finished_at.isoformat() if study.finished_at else None,
         "mine": study.owner_hash == owner_hash, "worker": study.state not in (State.QUEUED, State.RUNNING) or worker_answers(),

@@ -17,6 +17,7 @@ from dashboard.page import base_context, textures
 from dashboard.studies import folders
 from dashboard.studies import selectors as studies
 from dashboard.studies.owner import owner_of
+from dashboard.studies.reasons import is_fault
 from dashboard.study_presentation import head, notes, ranking_rows
 
 Json = dict[str, Any]
@@ -98,8 +99,9 @@ def study(request: HttpRequest, study_id: str) -> HttpResponse:
 def _study_context(context: Json, row: Study, weights: dict[str, int]) -> Json:
     words = context["catalogue"][context["page"]["language"]]
     ended = "cancelled" if row.state == Study.State.CANCELLED else "failed"
+    more = "study.fault_more" if is_fault(row.error) else f"study.{ended}_more"
     drawn: Json = {
-        "ended": ended, "ended_title": f"study.{ended}", "ended_more": f"study.{ended}_more",
+        "ended": ended, "ended_title": f"study.{ended}", "ended_more": more,
         "stages": [{"id": stage, "words": words[f"stage.{stage}"]} for stage in STAGES],
         "weights": [{"term": term, "label": words[f"weight.{term}"], "value": weights.get(term, 0)} for term in TERMS],
         "blank": BLANK_ROW, "textures": textures(), "others": _others(row),

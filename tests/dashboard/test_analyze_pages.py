@@ -12,12 +12,15 @@ from django.conf import settings
 from django.test import Client
 from django.utils import timezone
 
+from broker_core.lab.workload import KINDS as WORKLOAD_KINDS
 from broker_core.pipeline import sources, strategies
 from broker_core.pipeline.recommend import WEIGHTS, rank
+from broker_core.pipeline.study_errors import FAULT
 from dashboard import access
+from dashboard.formats import percent
 from dashboard.models import Study
 from dashboard.sentences import LANGUAGES, SENTENCES, catalogue
-from dashboard.studies import selectors
+from dashboard.studies import reasons, selectors
 from dashboard.study_presentation import head, notes, ranking_rows, short_names
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -83,6 +86,25 @@ def test_every_strategy_that_can_be_chosen_has_its_names() -> None:
 def test_every_reason_that_a_ranking_can_give_has_words() -> None:
     codes = {f"why.{place}.{term}" for place in ("best", "behind") for term in WEIGHTS} | {"why.only", "why.equal"}
     assert codes <= set(SENTENCES)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_only_a_strategy_whose_keys_have_no_owner_is_told_so(language: str) -> None:
+    result, words = result_of_fixture(), catalogue("analyze")[language]
+    queue = next(strategy for strategy in result["strategies"] if strategy["model"] == "rabbitmq")
+    owned = next(strategy for strategy in result["strategies"] if strategy["model"] == "kafka")
+    best = next(strategy for strategy in result["strategies"] if strategy["model"] == "pulsar")
+    result["strategies"] = [best, queue, owned]
+    for strategy, share in ((best, 0.0), (queue, 0.02), (owned, 0.01)):
+        strategy["totals"] |= {"order_share": share, "order_at_risk": round(10_000 * share)}
+    said = {row["id"]: row["why"] for row in ranking_rows(result, rank(result, {"skew": 0, "churn": 0, "pause": 0, "order": 100}), words)}
+    assert said[queue["id"]] == words["why.behind.order_unowned"].format(value=percent(0.02, 2))
+    assert said[owned["id"]] == words["why.behind.order"].format(value=percent(0.01, 2))
+
+
+def test_every_kind_of_workload_has_a_word_on_the_stage() -> None:
+    assert {f"workload.{kind}" for kind in WORKLOAD_KINDS} <= set(SENTENCES)
+    assert catalogue("stage")["zh-hans"]["workload.keys"] == "某次研究的键"
 
 
 def test_what_was_not_counted_is_said() -> None:
@@ -160,6 +182,22 @@ def test_weights_of_a_shared_link_rank_the_page(visitor: Client, results: dict[s
     for query, used in queries.items():
         text = visitor.get(f"/analyze/{row.pk}/?{query}").content.decode()
         assert re.findall(r'<tr data-strategy="([^"]+)"', text) == [entry["id"] for entry in rank(results, used)]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_fault_of_ours_asks_nobody_to_correct_the_form(visitor: Client, language: str) -> None:
+    visitor.cookies[settings.LANGUAGE_COOKIE_NAME] = language
+    words = catalogue("analyze")[language]
+    for error, more in (
+        (reasons.reason(FAULT, reason="KeyError: 'owner_3'"), "study.fault_more"),
+        (reasons.reason(reasons.BROKEN, error="KeyError"), "study.fault_more"),
+        (reasons.reason(reasons.SOURCE_GONE), "study.failed_more"),
+    ):
+        row = study("failed", error=error)
+        html = visitor.get(f"/analyze/{row.pk}/").content.decode()
+        assert words[more] in shown(html) and f'data-say="{more}"' in html
+        assert visitor.get(f"/api/studies/{row.pk}/").json()["is_fault"] == (more == "study.fault_more")
 
 
 @pytest.mark.django_db

@@ -82,6 +82,21 @@ function luminance(color) {
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
 
+test("heat: a crash after which nobody took over is told of, other zeros are not", () => {
+  const { result, order } = context(), at = result.steps.at(-1), [first, second] = order;
+  const step = (id) => result.strategies.find((strategy) => strategy.id === id).steps[at.step];
+  for (const strategy of result.strategies) for (const each of strategy.steps) each.waited = 0;
+  Object.assign(at, { kind: "crash", consumer: "c3" });
+  Object.assign(step(first), { keys_moved: 0, waited: 12 });
+  Object.assign(step(second), { keys_moved: 0, waited: 0 });
+  assert.deepEqual(heat.untaken({ result, order }), { consumers: ["c3"], strategies: [first] });
+  step(first).keys_moved = 1;
+  assert.equal(heat.untaken({ result, order }), null);
+  Object.assign(step(first), { keys_moved: 0 });
+  at.kind = "join";
+  assert.equal(heat.untaken({ result, order }), null);
+});
+
 test("heat: a cell picks its strategy and its change", () => {
   const given = context(), { traces } = heat.layout(given);
   const [row, column] = traces[0].customdata.at(-1);

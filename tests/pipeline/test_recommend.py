@@ -46,7 +46,7 @@ def test_who_is_best_follows_the_weights_and_the_reason_names_what_decides():
     study = result(RING, QUEUE, ROUND_ROBIN, MODULO)
     ranked = rank(study, WEIGHTS)
     assert [entry["id"] for entry in ranked] == ["ring", "queue", "roundrobin", "modulo"]
-    assert ranked[0]["why"] == {"code": "best.order", "params": {"value": 0.0, "other": 0.0013, "than": "queue", "records": 7}}
+    assert ranked[0]["why"] == {"code": "best.order", "params": {"value": 0.0, "other": 0.0013, "than": "queue", "records": 7, "is_owned": True}}
     assert ranked[1]["why"]["code"] == "behind.order"
     assert ranked[2]["why"]["code"] == "behind.churn"
     assert ranked[2]["why"]["params"] == {"value": 9.34, "other": 1.84, "than": "ring", "least": 0.37, "step": "+c6", "step_share": 0.92}

@@ -14,7 +14,7 @@ from broker_core.pipeline import study as studies
 from broker_core.pipeline.measures import step_columns, total_columns
 from broker_core.pipeline.recommend import rank
 from broker_core.pipeline.study import StudyCancelled, StudyFailed, study_check, study_run
-from broker_core.pipeline.study_errors import explained
+from broker_core.pipeline.study_errors import FAULT, explained
 
 STRATEGIES = ["pulsar.auto_split", "kafka.cooperative-sticky:partitions=6", "rabbitmq.queue:prefetch=3"]
 HISTORY = {"kind": "given", "start": 3, "changes": [{"kind": "join"}, {"kind": "crash", "consumer": "c2"}]}
@@ -165,6 +165,38 @@ def test_what_spark_throws_becomes_a_sentence():
             raise error
     with pytest.raises(ZeroDivisionError), explained(lambda: False):
         raise ZeroDivisionError  # ours: it is not dressed up as somebody else's
+
+
+# As pyspark 4.3 writes it: with the JVM's part where that is asked for.
+WORKER_TRACEBACK = """An exception was thrown from the Python worker:
+Traceback (most recent call last):
+  File "pyspark.zip/pyspark/worker.py", line 4207, in invoke_udf
+    func, profiler, deserializer, serializer = read_udfs(
+                                               ^^^^^^^^^^
+  File "broker_core/pipeline/route_tasks.py", line 31, in route_task
+    yield owners["owner_3"]
+          ~~~~~~^^^^^^^^^^^
+KeyError: 'owner_3'
+"""
+JVM_PART = """
+ SQLSTATE: 38000
+
+JVM stacktrace:
+org.apache.spark.api.python.PythonException
+\tat org.apache.spark.errors.SparkErrorUtils.SQLSTATE: no line of ours(SparkErrorUtils.scala:1)
+"""
+
+
+@pytest.mark.parametrize("text", [WORKER_TRACEBACK, WORKER_TRACEBACK + JVM_PART, "Job aborted: " + WORKER_TRACEBACK + JVM_PART])
+def test_what_breaks_in_a_python_worker_is_named_as_our_fault(text):
+    class PythonException(Exception):
+        __module__ = "pyspark.errors.exceptions.captured"
+
+    with pytest.raises(StudyFailed) as failed, explained(lambda: False):
+        raise PythonException(text)
+    assert (failed.value.template, failed.value.reason) == (FAULT, "Highwater itself made a mistake: KeyError: 'owner_3'")
+    with pytest.raises(StudyFailed, match="out of memory"), explained(lambda: False):
+        raise PythonException(text.replace("KeyError: 'owner_3'", "pyarrow.lib.ArrowMemoryError: malloc of size 64 failed"))
 
 
 @pytest.mark.parametrize(("change", "field"), [

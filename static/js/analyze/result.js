@@ -69,6 +69,6 @@ export function reasonWords({ code, params }, names, words) {
   if ("step_share" in params) written.step_share = percent(params.step_share);
   if ("than" in params) written.than = names.get(params.than);
   if ("partition_s" in params) written.stood = pauseWords(params.partition_s, words);
-  const kind = code.startsWith("best.") && params.value === 0 ? "_zero" : params.partition_s ? "_stand" : "";
+  const kind = code.startsWith("best.") && params.value === 0 ? "_zero" : params.is_owned === false ? "_unowned" : params.partition_s ? "_stand" : "";
   return speaker(words)(words[`why.${code}${kind}`] ? `why.${code}${kind}` : `why.${code}`, written);
 }

@@ -16,7 +16,7 @@ import * as share from "./charts/share.js";
 import { follow, isOver } from "./progress.js";
 import { showProgress } from "./progress_panel.js";
 import { createRanking } from "./ranking.js";
-import { head, strategyWords } from "./result.js";
+import { head, shortNames, strategyWords } from "./result.js";
 import { createWeights } from "./weights.js";
 
 const LEGEND_MAX = 16;
@@ -35,7 +35,7 @@ function showState() {
   if (!$("running").hidden) showProgress(study);
   if (!$("ended").hidden) {
     speak($("ended-title"), `study.${study.state}`);
-    speak($("ended-more"), `study.${study.state}_more`);
+    speak($("ended-more"), study.is_fault ? "study.fault_more" : `study.${study.state}_more`);
     $("ended-reason").textContent = study.error ?? "";
   }
   const fresh = isOver(study) ? study.state : how;
@@ -132,7 +132,15 @@ function drawCharts() {
   $("keys-error").hidden = !result.hot_keys.some(({ error }) => error > 0);
   $("lag-none").hidden = !lag.isEmpty(context);
   $("chart-lag").toggleAttribute("data-empty", lag.isEmpty(context));
+  showUntaken(heat.untaken(context));
   for (const chart of Object.values(charts)) chart.draw(context);
+}
+
+function showUntaken(found) {
+  $("heat-untaken").hidden = !found;
+  if (!found) return;
+  const names = shortNames(result.strategies, words()), comma = say("list.comma");
+  $("heat-untaken").textContent = say("heat.untaken", { consumers: found.consumers.join(comma), strategies: found.strategies.map((id) => names.get(id)).join(comma) });
 }
 
 function showLegend(members) {

@@ -8,6 +8,17 @@ import { axis, ground, plain, rowNames, rowNamesWidth } from "./ends.js";
 
 const ROW = 30, TOP = 28, BOTTOM = 30, CELL_MIN = 30, NUMBERED_MAX = 24, STEP = 0.6, LIGHT = 0.3, DARK = 0.72, GAP = 0.06;
 
+// Crashes after which no key moved although records wait: { consumers, strategies (ids) }, or null. Their 0 is no merit: nobody took over.
+export function untaken({ result, order }) {
+  const byId = new Map(result.strategies.map((strategy) => [strategy.id, strategy])), crashes = result.steps.filter(({ kind }) => kind === "crash");
+  const isUntaken = (id, { step }) => {
+    const { keys_moved: moved, waited } = byId.get(id).steps[step];
+    return moved === 0 && waited > 0;
+  };
+  const consumers = crashes.filter((at) => order.some((id) => isUntaken(id, at))).map(({ consumer }) => consumer);
+  return consumers.length ? { consumers: [...new Set(consumers)], strategies: order.filter((id) => crashes.some((at) => isUntaken(id, at))) } : null;
+}
+
 // Share of keys -> strength of the ink.
 export const strength = (share) => (share <= STEP ? (share / STEP) * LIGHT : DARK + ((share - STEP) / (1 - STEP)) * (1 - DARK));
 
