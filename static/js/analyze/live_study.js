@@ -9,6 +9,7 @@ import { MEASURES, chartOf, gather } from "./charts/windows.js";
 import { follow, isOver } from "./progress.js";
 
 const REFRESH_MS = 1000, POLL_MS = 2000, OLD_MS = 5000, KEPT_MAX = 4000;
+const BEFORE = ["queued", "preparing", "starting_spark", "cancelling"];
 const $ = (id) => document.getElementById(id);
 const notice = createNotice($("notice"));
 const charts = new Map(MEASURES.map((measure) => [measure, createChart($(`chart-${measure}`), chartOf(measure))]));
@@ -34,7 +35,6 @@ function schedule() {
 function draw() {
   drawnAt = performance.now();
   const windows = gather(rows);
-  $("live-wait").hidden = rows.length > 0 || isOver(study);
   for (const chart of charts.values()) chart.draw({ windows, say, words: words() });
   $("main").dataset.windows = String(windows.starts.length);
   showState();
@@ -47,6 +47,10 @@ function showState() {
   speak($("fresh-word"), `fresh.${state}`);
   $("newest").textContent = age === null || isEnded ? "" : say("live.newest", { age_us: Math.round(age / 1000) * 1e6 });
   $("stop").hidden = isEnded || !study.mine;
+  $("live-wait").hidden = rows.length > 0 || isEnded;
+  // Until Spark counts, what it waits for; then the first window is only a matter of seconds.
+  const stage = study.progress?.stage;
+  speak($("live-wait"), BEFORE.includes(stage) ? `stage.${stage}` : "live.wait");
   $("live-error").hidden = !study.error;
   $("live-error").textContent = study.error ?? "";
 }
