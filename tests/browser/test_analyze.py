@@ -146,6 +146,16 @@ def test_tables_say_what_the_charts_show(profile: Profile, site: SupervisedSite,
     expect(page.locator("#chart-share .twin-box")).not_to_be_in_viewport()
 
 
+def test_the_form_fits_a_phone_in_both_languages(profile: Profile, site: SupervisedSite) -> None:
+    page = profile(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True).new_page()
+    page.goto(f"{site.url}analyze/")
+    page.wait_for_selector("body[data-ready]")
+    for words in ("Which strategy serves", "哪种策略"):
+        wait_text(page, "h1", words)
+        assert page.evaluate("() => document.documentElement.scrollWidth") == 390
+        page.click("#language")
+
+
 def test_phone_dark_and_chinese(profile: Profile, site: SupervisedSite, finished: dict[str, str]) -> None:
     page = open_finished(profile, site, finished, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     page.click("#theme")
