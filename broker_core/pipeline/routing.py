@@ -24,8 +24,8 @@ from broker_core.pipeline.units import ONE_UNIT, UnitMap, unit_map
 
 OWNERS_MAX = 1 << 24
 """Owners of units in steps that are worked out together, 32 MB; beyond it a strategy gets units of its own."""
-SAMPLE_KEYS = 100_000
-DISTINCT_SHARE = 0.98
+SAMPLE_KEYS = 20_000
+DISTINCT_SHARE = 0.996
 """Of a sample's keys: where more of them are different, grouping would save too little. With evenly drawn keys this is at 2.5 million keys."""
 
 

@@ -5,7 +5,6 @@ HIGHWATER_BENCH_KEYS: how many keys go through Spark (2 million).
 
 import os
 import tempfile
-import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -17,13 +16,13 @@ from pyspark.sql.functions import pandas_udf
 
 from broker_core.hashing.columns import java_column, murmur2_column, murmur3_column
 from broker_core.pipeline.session import spark_open, spark_stop
+from tests.bench.cpu import in_turn
 
 Figure = tuple[str, float, str, str, str]
 
 KEYS = int(os.environ.get("HIGHWATER_BENCH_KEYS", "2000000"))
 ARRAY_KEYS = 1_000_000
 PURE_PYTHON_KEYS = 20_000
-REPEATS = 5
 
 
 def run() -> list[Figure]:
@@ -67,11 +66,12 @@ def _hops(spark: SparkSession, path: str) -> list[Figure]:
     empty = keys.mapInArrow(lambda batches: batches, "key binary")
     peer = keys.select(around_mmh3("key").alias("hash"))
     for name, ours in (("murmur3", _hashed(keys, _murmur3, "hash bigint")), ("murmur2", _hashed(keys, _murmur2, "hash int"))):
-        times = _in_turn([lambda: _drain(empty), lambda: _drain(peer), lambda ours=ours: _drain(ours)])
-        hop, udf, mine = times
-        note = f"{KEYS:,} keys: ours {mine:.2f} s, pandas_udf {udf:.2f} s, empty hop {hop:.2f} s"
+        times = in_turn([lambda: _drain(empty), lambda: _drain(peer), lambda ours=ours: _drain(ours)])
+        (hop, hop_cpu), (udf, udf_cpu), (mine, mine_cpu) = times
+        note = f"{KEYS:,} keys: ours {mine:.2f} s, pandas_udf {udf:.2f} s, empty hop {hop:.2f} s; by CPU {udf_cpu / mine_cpu:.3g} times"
         figures.append((f"{name} a row in Spark: a pandas_udf around mmh3 over ours", udf / mine, "times", "at least 1.5", note))
-        figures.append((f"{name} a row in Spark: rate of an empty mapInArrow hop", hop / mine, "of it", "at least 0.7", ""))
+        note = f"by CPU {hop_cpu / mine_cpu:.3g}"
+        figures.append((f"{name} a row in Spark: rate of an empty mapInArrow hop", hop / mine, "of it", "at least 0.7", note))
     return figures
 
 
@@ -94,16 +94,5 @@ def _drain(rows: DataFrame) -> None:
 
 
 def _both(one: Callable[[], object], other: Callable[[], object]) -> tuple[float, float]:
-    first, second = _in_turn([one, other])
+    (first, _), (second, _) = in_turn([one, other])
     return first, second
-
-
-def _in_turn(measured: list[Callable[[], object]]) -> list[float]:
-    """The shortest of a few runs of each, in turn, so that a busy moment of the machine meets all."""
-    best = [float("inf")] * len(measured)
-    for _ in range(REPEATS):
-        for place, each in enumerate(measured):
-            start = time.perf_counter()
-            each()
-            best[place] = min(best[place], time.perf_counter() - start)
-    return best

@@ -5,8 +5,6 @@ HIGHWATER_BENCH_KEYS: how many records (2 million); by hand with 100,000,000. Th
 
 import os
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -15,6 +13,7 @@ from broker_core.pipeline.members import history_check, history_steps
 from broker_core.pipeline.routing import route_counts
 from broker_core.pipeline.session import spark_open, spark_stop
 from broker_core.pipeline.strategies import strategies_offered, strategies_parse
+from tests.bench.cpu import in_turn
 
 Figure = tuple[str, float, str, str, str]
 
@@ -55,17 +54,7 @@ def _routed(spark: SparkSession, path: str, name: str, number: str, bar: int) ->
     def ours() -> None:
         counts.append(route_counts(spark, records, strategies, steps))
 
-    peer, mine = _in_turn([histogram, ours])
+    (peer, peer_cpu), (mine, mine_cpu) = in_turn([histogram, ours], REPEATS)
     note = f"{KEYS:,} records, {counts[-1].keys:,} keys, {len(strategies)} strategies, {counts[-1].path}: {mine:.1f} s, histogram {peer:.1f} s"
+    note += f"; CPU {mine_cpu:.1f} s, {peer_cpu:.1f} s: {mine_cpu / peer_cpu:.3g} times"
     return f"keys that {name}: all strategies' time over a hash() histogram's", mine / peer, "times", f"at most {bar}", note
-
-
-def _in_turn(measured: list[Callable[[], None]]) -> list[float]:
-    """The shortest of a few runs of each, in turn, so that a busy moment of the machine meets all."""
-    best = [float("inf")] * len(measured)
-    for _ in range(REPEATS):
-        for place, each in enumerate(measured):
-            start = time.perf_counter()
-            each()
-            best[place] = min(best[place], time.perf_counter() - start)
-    return best

@@ -15,7 +15,7 @@ from broker_core.pipeline.route_tasks import units_of
 from broker_core.pipeline.routing import route_counts
 from broker_core.pipeline.strategies import FAMILIES, strategies_default, strategies_offered, strategies_parse, strategy_parse
 from broker_core.pipeline.strategies.base import RouteTable, SlotRule
-from broker_core.pipeline.units import unit_map
+from broker_core.pipeline.units import SLOTS_MAX, unit_map
 from tests.pipeline.keys import mixed_keys, workload
 
 RATE = 200
@@ -94,8 +94,8 @@ def test_a_lab_can_be_opened_with_a_strategys_numbers(text):
 @settings(deadline=None, max_examples=60)
 @given(data=st.data())
 def test_a_unit_has_the_owner_of_each_of_its_slots_in_every_step(data):
-    """Ranges with gaps, a wrap and shared points, drawn at random, in a space that is no power of two."""
-    space = data.draw(st.integers(64, 3_000))
+    """Ranges with gaps, a wrap and shared points, drawn at random, in a space that is no power of two: small (units by slot) or large (cells)."""
+    space = data.draw(st.integers(64, 3_000) | st.integers(SLOTS_MAX + 1, 1 << 20))
     rule = SlotRule(0xFFFFFFFF, space)
     names, shared = ("c1", "c2", "c3"), ((0, 1), (2, 0, 1))
     tables = []
