@@ -183,7 +183,8 @@ function drawClean() {
     $("clean-words").textContent = compaction.stoppedWords(clean, say);
   }
   if (!isThere) return;
-  const name = `${clean.log.topic}-${clean.log.partition}`;
+  // A lab's clean view is of its compacted topic; an opened folder's is of itself, under the name it was opened by.
+  const name = folder.kind === "lab" ? `${clean.log.topic}-${clean.log.partition}` : folder.folder;
   speak($("clean-title"), "log.clean", "say", { folder: name });
   const box = $("clean-picture").parentElement, width = Math.max(CLEAN_LEAST, compaction.least(clean), Math.floor(box.clientWidth));
   $("clean-picture").style.setProperty("width", `${width}px`);
