@@ -103,6 +103,8 @@ class _Run:
         self.rows = counts.records
         self.at("routing", 1)
         bad, bad_rows = _bad_rows(workload.bad)
+        if not counts.records and not bad:
+            raise StudyFailed("there is no record in this source")
         first_us, last_us = _times(records, request["source"])
         sample = sampled_workload(profile.sample(counts.records, counts.no_key), request["service"]["rate"], request["seed"])
         timed, timed_sample = self.timed(strategies, steps, records, counts, sample)

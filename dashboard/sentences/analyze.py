@@ -46,6 +46,7 @@ ANALYZE = {
     "data.pipe": _("vertical bar"),
     "data.header": _("The first line names the columns"),
     "data.preview": _("The first rows"),
+    "data.no_record": _("No record was found here; a study needs at least one."),
     "data.preview_none": _("There is no row to show."),
     "data.preview_wait": _("Reading the first rows"),
     "data.bad": _("{bad} of the rows looked at cannot be read. They will be counted and kept aside with their line numbers."),

@@ -19,7 +19,7 @@ def study(*arguments, **options):
 @pytest.fixture
 def orders(tmp_path):
     path = tmp_path / "orders.jsonl"
-    path.write_text("".join(f'{{"customer": "c-{number % 17}"}}\n' for number in range(200)))
+    path.write_text("".join(f'{{"customer": "c-{number % 17}"}}\n' for number in range(200)) + '{"customer": null}\n{"customer": ""}\nbroken\n')
     return path
 
 
@@ -34,22 +34,27 @@ def test_the_command_prints_the_ranking_and_writes_the_tables(spark, orders, tmp
     assert lines[0].split() == ["place", "strategy", "score", "skew", "churn", "pause", "order", "why"]
     assert {line.split()[2].rstrip(",") for line in lines[1:3]} == {"Range", "Sticky"} and lines[1].startswith("1 ")
     told = result_json(tmp_path / "out")
-    assert told["name"] == "orders in May" and told["workload"]["records"] == 200 and told["workload"]["keys"] == 17
+    assert told["name"] == "orders in May" and told["workload"]["records"] == 202 and told["workload"]["keys"] == 18
     assert [step["label"] for step in told["steps"]] == ["2", "+c3", "c1×", "+c1"]
     assert all((tmp_path / "out" / f"{name}.parquet").exists() for name in TABLES)
+    assert "1 record without a key and 1 with an empty one." in lines and "bad_rows.parquet: lines 203" in lines
+    assert any(line.startswith("202 records, 18 keys, 2 strategies") for line in lines) and any("1 row could not be read" in line for line in lines)
+    assert any(line.startswith("Pause and order were measured in the lab, on ") for line in lines)
     assert "routing" in err and "lab 0 of 8" in err
 
 
 @pytest.mark.parametrize(("arguments", "words"), [
-    (("--key", "custmer"), "there is no column custmer; the columns are customer"),
+    (("--key", "custmer"), "--key: there is no column custmer; the columns are customer"),
     ((), "name the column with the key"),
-    (("--key", "customer", "--strategies", "kafka.sorcery"), "strategies.0: must be one of"),
+    (("--key", "customer", "--strategies", "kafka.sorcery"), "--strategies kafka.sorcery: must be one of"),
     (("--key", "customer", "--members", "many"), "--members: must be like"),
-    (("--key", "customer", "--members", "4 c9x"), "there is no consumer c9"),
+    (("--key", "customer", "--members", "4 c9x"), "--members: there is no consumer c9"),
+    (("--key", "customer", "--time", "when"), "--time: there is no column when"),
+    (("--key", "customer", "--consumer-rate", "0"), "--consumer-rate: must"),
     (("--key", "customer", "--members", "4 ?"), "? is no change"),
     (("--key", "customer", "--members", "{"), "is no JSON"),
-    (("--key", "customer", "--weights", "skew=lots"), "weights.skew: must be a whole number"),
-    (("--key", "customer", "--rate", "0"), "service.rate"),
+    (("--key", "customer", "--weights", "skew=lots"), "--weights skew: must be a whole number"),
+    (("--key", "customer", "--rate", "0"), "--rate: must"),
 ])  # fmt: skip
 def test_wrong_input_is_a_sentence_and_exit_code_2(orders, tmp_path, arguments, words):
     with pytest.raises(CommandError) as refused:
@@ -58,8 +63,15 @@ def test_wrong_input_is_a_sentence_and_exit_code_2(orders, tmp_path, arguments, 
     assert not (tmp_path / "out").exists()
 
 
+def test_history_that_the_shell_took_apart_is_said_to_need_quotes(orders, tmp_path):
+    with pytest.raises(CommandError, match=r'put the history in quotes: --members "4 \+c3 -c1"'):
+        study(str(orders), "--key", "customer", "--out", str(tmp_path / "out"), "--members", "2", "+c3", "-c1")
+    with pytest.raises(CommandError, match="unrecognized arguments: surplus"):
+        study(str(orders), "--key", "customer", "--out", str(tmp_path / "out"), "surplus")
+
+
 def test_a_file_that_is_not_there_or_has_no_known_name(tmp_path):
-    for name, words in (("gone.csv", "there is no such file"), ("gone", "is not there"), ("", "say what")):
+    for name, words in (("gone.csv", "FILE: there is no such file"), ("gone", "is not there"), ("", "say what")):
         with pytest.raises(CommandError) as refused:
             study(str(tmp_path / name), "--key", "k", "--out", str(tmp_path / "out"))
         assert words in str(refused.value) and refused.value.returncode == 2

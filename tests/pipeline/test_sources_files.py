@@ -309,6 +309,11 @@ def test_preview_shows_columns_types_rows_and_how_many_are_bad(tmp_path):
     }  # fmt: skip
 
 
+def test_preview_of_made_up_records_names_types_as_a_files():
+    shown = source_preview({"kind": "uniform", "keys": 5, "records": 3})
+    assert shown["columns"] == [{"name": "key", "type": "text"}, {"name": "at_us", "type": "number"}, {"name": "bytes", "type": "number"}]
+
+
 def test_preview_of_json_lines_and_parquet(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_bytes(b'{"user":"x","n":1}\n{"user":null,"tags":["a"]}\nnonsense\n')

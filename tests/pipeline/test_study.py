@@ -136,12 +136,19 @@ def test_a_full_disk_is_told_and_no_half_result_stays(spark, orders, tmp_path, m
         results.result_json(tmp_path)
 
 
-def test_an_empty_file_is_a_study_without_figures(spark, tmp_path):
+def test_a_file_without_a_record_fails_with_that_reason(spark, tmp_path):
     path = tmp_path / "empty.csv"
     path.write_text("customer,note\n")
+    with pytest.raises(StudyFailed, match="there is no record in this source"):
+        study_run(spark, request(path), tmp_path / "out", lambda progress: None, lambda: False)
+
+
+def test_a_file_of_bad_rows_only_is_a_study_without_figures(spark, tmp_path):
+    path = tmp_path / "bad.csv"
+    path.write_text("customer,note\nbroken\n")
     study_run(spark, request(path), tmp_path / "out", lambda progress: None, lambda: False)
     told = results.result_json(tmp_path / "out")
-    assert told["workload"]["records"] == told["workload"]["keys"] == 0 and told["hot_keys"] == []
+    assert told["workload"]["records"] == told["workload"]["keys"] == 0 and told["workload"]["bad_rows"] == 1 and told["hot_keys"] == []
     assert all(strategy["totals"]["skew"] is None for strategy in told["strategies"][:2])
     assert len(rank(told)) == 3
 

@@ -116,7 +116,7 @@ def _parquet(path: Path, spec: Json, rows: int) -> Shown:
 
 
 def _kafka_log(files: list[Path], rows: int) -> Shown:
-    columns = [("offset", "bigint"), ("timestamp_ms", "bigint"), ("key", "binary"), ("value", "binary")]
+    columns = [("offset", "number"), ("timestamp_ms", "number"), ("key", "text"), ("value", "text")]
     shown: list[list[str | None]] = []
     bad = 0
     try:
@@ -151,7 +151,7 @@ def _generated(spec: Json, rows: int) -> tuple[list[Json], list[list[str | None]
     else:
         batches = made_up_part(spec, 0, min(rows, spec["records"]))
     made = [row for batch in batches for row in batch.to_pylist()]
-    columns = [{"name": "key", "type": "binary"}, {"name": "at_us", "type": "bigint"}, {"name": "bytes", "type": "bigint"}]
+    columns = [{"name": "key", "type": "text"}, {"name": "at_us", "type": "number"}, {"name": "bytes", "type": "number"}]
     return columns, [[_text(row["key"]), *(None if row[name] is None else str(row[name]) for name in ("at_us", "bytes"))] for row in made], 0
 
 

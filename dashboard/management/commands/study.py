@@ -13,10 +13,11 @@ import tempfile
 import time
 from argparse import ArgumentParser
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
+import pyarrow.parquet as pq
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils.translation import get_language
 
 from broker_core.errors import CommandError as Refused
@@ -26,12 +27,14 @@ from broker_core.pipeline.result import result_json
 from broker_core.pipeline.strategies import strategies_default
 from broker_core.pipeline.study_errors import StudyCancelled, StudyFailed
 from broker_core.pipeline.study_request import study_check
+from dashboard.formats import fill
 from dashboard.sentences import catalogue
-from dashboard.study_presentation import ranking_rows
+from dashboard.study_presentation import head, notes, ranking_rows
 
 WRONG_INPUT, FAILED, INTERRUPTED = 2, 1, 130
 KINDS = {".csv": "csv", ".tsv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".parquet": "parquet", ".log": "kafka_log"}
 COLUMNS = ("place", "strategy", "score", "skew", "churn", "pause", "order", "why")
+LINES_SHOWN = 5
 MEMBERS_HELP = (
     'who comes and goes: "4 + + -c2 c3x +c3" (4 at the start, two join, c2 leaves, c3 crashes and comes back), "2..64", "rolling 8", '
     '"storm 16 8", or a history as JSON'
@@ -42,6 +45,20 @@ _CHANGE = re.compile(r"(?P<join>\+)(?P<joiner>[\w.-]*)|[-−](?P<leaver>[\w.-]+)
 
 class Command(BaseCommand):
     help = "Study a workload: which strategy serves it, what every change of the membership would cost."
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        """Django's, which tells what is wrong where a shell took a history apart at its blanks."""
+        parser = super().create_parser(prog_name, subcommand, **kwargs)
+        say = parser.error
+
+        def error(message: str) -> NoReturn:
+            stray = message.removeprefix("unrecognized arguments: ")
+            if stray != message and all(_CHANGE.fullmatch(word) for word in stray.split()):
+                message = f'put the history in quotes: --members "4 {stray}"'
+            say(message)
+
+        parser.error = error  # type: ignore[method-assign]
+        return parser
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", help="a CSV, JSON lines or Parquet file or folder, a Kafka log folder, or: flights")
@@ -63,14 +80,14 @@ class Command(BaseCommand):
             request = study_check(_request(options))
             result = self._run(request, options["out"])
         except Refused as error:
-            raise CommandError(str(error), returncode=WRONG_INPUT) from None
+            raise CommandError(f"{_typed(error.field, options)}: {error.reason}", returncode=WRONG_INPUT) from None
         except SparkUnavailable as error:
             raise CommandError(str(error), returncode=FAILED) from None
         except StudyFailed as error:
             raise CommandError(error.reason, returncode=FAILED) from None
         except (StudyCancelled, KeyboardInterrupt):
             raise CommandError("cancelled; no result was written", returncode=INTERRUPTED) from None
-        self._print(result, request)
+        self._print(result, request, options["out"])
         self.stdout.write(f"\nThe tables are in {options['out']}")
 
     def _run(self, request: dict[str, Any], out: Path) -> dict[str, Any]:
@@ -89,13 +106,22 @@ class Command(BaseCommand):
                 spark_stop(spark)
         return result_json(out)
 
-    def _print(self, result: dict[str, Any], request: dict[str, Any]) -> None:
-        words = catalogue("analyze")
-        rows = ranking_rows(result, rank(result, request["weights"]), words.get(get_language() or "en", words["en"]))
+    def _print(self, result: dict[str, Any], request: dict[str, Any], out: Path) -> None:
+        languages = catalogue("analyze")
+        words = languages.get(get_language() or "en", languages["en"])
+        ranking = rank(result, request["weights"])
+        rows = ranking_rows(result, ranking, words)
         table = [COLUMNS, *([row["place"], f"{row['model']} {row['name']}", *(row[name] for name in COLUMNS[2:])] for row in rows)]
         widths = [max(len(line[place]) for line in table) for place in range(len(COLUMNS))]
         for line in table:
             self.stdout.write("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+        self.stdout.write(f"\n{head(result, ranking, words)['facts']}")
+        said = notes(result)
+        for note in [*said["notes"], said["sample"]]:
+            if note is not None:
+                self.stdout.write(fill(words[note["code"]], note["params"], words))
+        if said["bad_rows"]:
+            self.stdout.write(f"bad_rows.parquet: {_first_lines(out, said['bad_rows'])}")
 
 
 class _Progress:
@@ -111,6 +137,29 @@ class _Progress:
             part = f" {progress['done']} of {progress['total']}" if progress["total"] > 1 else ""
             rows = f", {progress['rows']:,} records" if progress["rows"] else ""
             self.command.stderr.write(f"{now - self.began:6.1f} s  {progress['stage']}{part}{rows}")
+
+
+def _first_lines(out: Path, bad: int) -> str:
+    """Where the first bad rows stand: "lines 503, 704, ..."."""
+    lines = [str(line) for line in pq.read_table(out / "bad_rows.parquet", columns=["line"])["line"].to_pylist()[:LINES_SHOWN]]
+    return f"lines {', '.join(lines)}{', ...' if bad > len(lines) else ''}"
+
+
+def _typed(field: str, options: dict[str, Any]) -> str:
+    """A field of the request as it was typed: source.key is --key, strategies.1 the second ID of --strategies."""
+    part, _, rest = field.partition(".")
+    match part:
+        case "source" | "service" if rest:
+            return "FILE" if rest == "path" else f"--{rest.replace('_', '-')}"
+        case "source":
+            return "FILE"
+        case "strategies" if rest.isdecimal() and options["strategies"]:
+            return f"--strategies {options['strategies'][int(rest)]}"
+        case "strategies" | "weights" | "name":
+            return f"--{part} {rest}".rstrip()
+        case "history":
+            return "--members"
+    return field
 
 
 def _request(options: dict[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,6 @@ export function showPreview(box, preview, roles) {
     ...(roles.get(column.name) ?? []).map((role) => el("span", { class: "role", say: `data.${role}` }))));
   const rows = preview.rows.map((texts) => el("tr", {}, ...texts.map((text, place) => el("td", { "data-key": preview.columns[place] && isKey(preview.columns[place]), title: text },
     text === null ? el("span", { class: "null", say: "data.null" }) : text))));
-  if (!rows.length) rows.push(el("tr", {}, el("td", { colspan: Math.max(1, head.length) }, say("data.preview_none"))));
+  if (!rows.length) rows.push(el("tr", {}, el("td", { colspan: Math.max(1, head.length) }, say(preview.bad ? "data.preview_none" : "data.no_record"))));
   table.replaceChildren(el("thead", {}, el("tr", {}, ...head)), el("tbody", {}, ...rows));
 }
