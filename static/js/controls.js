@@ -2,6 +2,7 @@
 
 import { page, say } from "./chrome.js";
 import { Refusal, beginAnew, fork, submit } from "./commands.js";
+import { takeLeftOut } from "./left_out.js";
 import { createNotice } from "./notice.js";
 import { place } from "./place.js";
 
@@ -11,7 +12,8 @@ const $ = (id) => document.getElementById(id);
 export const isStopped = (view) => Boolean(page.stopped || view.feed?.failed);
 
 export function createControls({ view }) {
-  const notice = createNotice($("notice"));
+  const notice = createNotice($("notice")), leftOut = takeLeftOut(page.lab);
+  if (leftOut) notice(leftOut, { near: $("share"), kind: "done" });
 
   async function command(near, order) {
     near?.setAttribute("aria-busy", "true");

@@ -177,6 +177,7 @@ def test_a_study_is_opened_as_a_lab(profile: Profile, site: SupervisedSite, fini
     page.click("#open")
     page.wait_for_url(re.compile(r"/lab/[\w-]+/"))
     page.wait_for_selector("[data-lane]")
+    wait_text(page, "#notice-text", "of the study's")      # what the lab has not
 
 
 def test_two_studies_are_compared(profile: Profile, site: SupervisedSite, finished: dict[str, str]) -> None:

@@ -2,6 +2,7 @@
 
 import { onLanguage, page, say, speak, words } from "../chrome.js";
 import { Refusal } from "../commands.js";
+import { keepLeftOut } from "../left_out.js";
 import { createNotice } from "../notice.js";
 import { paint } from "../paint.js";
 import { percent } from "../say.js";
@@ -225,7 +226,8 @@ $("open").addEventListener("click", async (event) => {
   near.disabled = true;
   speak($("open-word"), "study.opening");
   try {
-    const { id } = await send(`${page.urls.studies}${study.id}/open/`, { strategies: oneOfEachModel() });
+    const { id, left_out: leftOut } = await send(`${page.urls.studies}${study.id}/open/`, { strategies: oneOfEachModel() });
+    keepLeftOut(id, leftOut);
     location.assign(page.urls.lab.replace("{id}", id));
   } catch (error) {
     fail(error, near);
