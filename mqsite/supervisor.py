@@ -16,6 +16,7 @@ import argparse
 import http.client
 import json
 import os
+import resource
 import select
 import signal
 import sys
@@ -34,6 +35,8 @@ START_WITHIN_S = 60.0
 DEATHS_AT_START_MAX = 3
 # Linux allows 107 bytes for the path of a unix socket, macOS 103.
 SOCKET_PATH_BYTES_MAX = 100
+# A watched log folder keeps three files of each segment open, and many systems allow a process only 1,024 unless it asks for more.
+OPEN_FILES = 65_536
 
 
 class Supervisor:
@@ -61,6 +64,7 @@ class Supervisor:
             print(reason, file=sys.stderr, flush=True)
             return 1
         self.port = listener.getsockname()[1]
+        _allow_open_files()
         # Woken by a signal or a child's death at once; without it the loop looks ten times a second.
         wake_read, wake_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC) if hasattr(os, "pipe2") else os.pipe()
         os.set_blocking(wake_write, False)
@@ -185,6 +189,14 @@ class Supervisor:
             return False
         finally:
             connection.close()
+
+
+def _allow_open_files() -> None:
+    """Let the children have OPEN_FILES files open each, or as many as this process may allow."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, OPEN_FILES)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def _worker(queues: str, pool: str, *more: str) -> list[str]:

@@ -76,9 +76,10 @@ class DiskFile:
 
     def __init__(self, path: Path) -> None:
         self.name = path.name
+        self._descriptor = -1
+        self._map = memoryview(b"")
         self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
         self.size = os.fstat(self._descriptor).st_size
-        self._map = memoryview(b"")
 
     def append(self, data: Buffer, rest: Buffer | None = None) -> None:
         try:
@@ -125,4 +126,10 @@ class DiskFile:
 
     def close(self) -> None:
         self._map = memoryview(b"")
-        os.close(self._descriptor)
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def __del__(self) -> None:
+        # A log that is given up after an error is not closed in order; its files must not stay open for the life of the process.
+        self.close()
