@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from broker_core.kafka.log.record_batch import encode_pairs_batch
 from dashboard.formats import number
 from tests.browser.conftest import PATIENCE_MS, open_stage, save, wait_text
 from tests.supervisor.site import SupervisedSite
@@ -290,13 +291,24 @@ def test_a_segment_of_the_lab_s_own_folder_can_be_opened(log: Page, site: Superv
     save(log, "log-opened")
 
 
-def test_what_is_no_batch_is_told_with_its_byte(log: Page) -> None:
+def pick_log(log: Page, content: bytes) -> None:
     log.click("#open")
-    log.set_input_files("#file", [{"name": f"{0:020d}.log", "mimeType": "application/octet-stream", "buffer": b"no batch at all" * 9}])
+    log.set_input_files("#file", [{"name": f"{0:020d}.log", "mimeType": "application/octet-stream", "buffer": content}])
     log.click("#upload")
+
+
+def test_what_is_no_batch_is_told_with_its_byte(log: Page) -> None:
+    batch = bytes(encode_pairs_batch([(b"key", b"value")], timestamp=1_000).data)
+    pick_log(log, batch + b"no batch at all" * 9)
     log.wait_for_url(re.compile(r"/log/[^/]+/$"))
-    wait_text(log, "#damage", "what stands at byte 0 is no batch")
+    wait_text(log, "#damage", f"what stands at byte {len(batch)} is no batch")
     assert log.locator("#folder .damage").count() == 1
+
+
+def test_a_file_that_begins_with_no_batch_is_not_opened(log: Page) -> None:
+    pick_log(log, b"no batch at all" * 9)
+    wait_text(log, "#upload-error", "no Kafka batch at byte 0")
+    assert "/lab/" in log.url
 
 
 def test_what_the_server_does_not_take_is_said_in_the_dialog(log: Page) -> None:
