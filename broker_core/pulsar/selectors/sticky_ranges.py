@@ -14,6 +14,7 @@ Source: Pulsar 3.2 and master of April 2026 `HashRangeExclusiveStickyKeyConsumer
 `KeySharedPolicy.KeySharedPolicySticky.validate`. Vectors: pulsar/sticky_ranges.json.
 """
 
+from abc import ABC, abstractmethod
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
@@ -48,7 +49,7 @@ def check_client_ranges(ranges: Sequence[Range], range_size: int = RANGE_SIZE) -
                 raise AssignRefused(text, "own_ranges_overlap")
 
 
-class _StickySelector:
+class _StickySelector(ABC):
     """What the two versions share: who asked for what, the slot of a key, the texts of a refusal."""
 
     algorithm: str
@@ -97,18 +98,21 @@ class _StickySelector:
             selector._enter(consumer, [(start, end) for start, end in ranges])
         return selector
 
+    @abstractmethod
     def owner_at(self, slot: int) -> str | None:
         """The consumer that covers a slot."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _check(self, ranges: Sequence[Range]) -> None:
-        raise NotImplementedError
+        """Raise AssignRefused where the broker refuses the newcomer's own list."""
 
+    @abstractmethod
     def _conflict(self, ranges: Sequence[Range]) -> str | None:
-        raise NotImplementedError
+        """The consumer whose ranges are in the way; None: nobody's."""
 
+    @abstractmethod
     def _enter(self, consumer: str, ranges: Ranges) -> None:
-        raise NotImplementedError
+        """Take the ranges in; they have been checked."""
 
 
 class StickySelector(_StickySelector):
