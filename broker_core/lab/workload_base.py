@@ -1,5 +1,6 @@
 """What every workload is: records that arrive evenly in virtual time, each with a key code. Time and codes are whole numbers."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -12,6 +13,8 @@ CHUNK_BITS = 12
 CHUNK_SIZE = 1 << CHUNK_BITS
 # 64 chunks hold the last 262,144 records, more than any lane looks back; beyond that a code is simply computed again.
 CHUNKS_MAX = 64
+# Distinct keys are collected a block at a time: a block of codes is 8 MB.
+DISTINCT_BLOCK = 1 << 20
 
 CodeArray = NDArray[np.signedinteger[Any]]
 
@@ -38,7 +41,7 @@ class Workload(Protocol):
     def view(self, record_count: int) -> dict[str, Any]: ...
 
 
-class EvenArrivals:
+class EvenArrivals(ABC):
     """Records 1/rate seconds apart: record i arrives at (i + 1) / rate seconds, rounded down to the microsecond."""
 
     rate: int
@@ -52,9 +55,9 @@ class EvenArrivals:
         # floor(n * 10**6 / rate) <= at  <=>  n * 10**6 < (at + 1) * rate
         return max(0, ((at_us + 1) * self.rate - 1) // SECOND_US)
 
+    @abstractmethod
     def key(self, code: int) -> str:
         """The key as it is shown."""
-        raise NotImplementedError
 
     def key_bytes(self, code: int) -> bytes:
         """The key as it is hashed: its text in UTF-8, unless a workload knows keys that are no text."""
@@ -110,3 +113,15 @@ def distinct_codes(codes: CodeArray) -> tuple[list[int], list[int]]:
     values, first = values[keyed], first[keyed]
     order = np.argsort(first, kind="stable")
     return values[order].tolist(), first[order].tolist()
+
+
+def distinct_until(compute: Callable[[int, int], CodeArray], count: int, key_count: int) -> tuple[list[int], list[int]]:
+    """As `distinct_codes` of the first `count` records. compute: as for CodeChunks; once `key_count` codes are known no more are computed."""
+    first_seen: dict[int, int] = {}
+    for start in range(0, count, DISTINCT_BLOCK):
+        codes, places = distinct_codes(compute(start, min(count, start + DISTINCT_BLOCK)))
+        for code, place in zip(codes, places, strict=True):
+            first_seen.setdefault(code, start + place)
+        if len(first_seen) == key_count:
+            break
+    return list(first_seen), list(first_seen.values())

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from broker_core.errors import CommandError
-from broker_core.lab.workload_base import CodeArray, CodeChunks, EvenArrivals, distinct_codes
+from broker_core.lab.workload_base import CodeArray, CodeChunks, EvenArrivals, distinct_until
 from broker_core.lab.workload_draws import U64, draws, scale
 
 KEYS_MAX = 2_000
@@ -24,7 +24,6 @@ KEY_BYTES_MAX = 1_024
 NAME_LENGTH_MAX = 64
 WEIGHT_MAX = 2**40
 """2,001 weights of this size still sum below 2**53, exact in JSON everywhere."""
-_DISTINCT_BLOCK = 1 << 20
 
 WeightedKeys = Sequence[tuple[bytes, int]]
 
@@ -75,14 +74,7 @@ class KeysWorkload(EvenArrivals):
 
     def distinct_until(self, count: int) -> tuple[list[int], list[int]]:
         """Codes of the keys among the first `count` records by first appearance, and the record in which each appeared first."""
-        first_seen: dict[int, int] = {}
-        for start in range(0, count, _DISTINCT_BLOCK):
-            codes, places = distinct_codes(self._codes(start, min(count, start + _DISTINCT_BLOCK)))
-            for code, place in zip(codes, places, strict=True):
-                first_seen.setdefault(code, start + place)
-            if len(first_seen) == len(self.weighted):
-                break
-        return list(first_seen), list(first_seen.values())
+        return distinct_until(self._codes, count, len(self.weighted))
 
     def row(self, index: int) -> None:
         """None: of the person's own records only the keys are known."""

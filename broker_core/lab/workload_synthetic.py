@@ -4,18 +4,17 @@ Record i's key follows from (seed, i) alone (see workload_draws), so any record 
 """
 
 import json
+from abc import abstractmethod
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from broker_core.lab.workload_base import CodeArray, CodeChunks, EvenArrivals, distinct_codes
+from broker_core.lab.workload_base import CodeArray, CodeChunks, EvenArrivals, distinct_until
 from broker_core.lab.workload_draws import U64, draws, scale, zipf_table
 
 MILLION = 1_000_000
-# Distinct keys are collected a block at a time: a block of codes is 8 MB.
-_DISTINCT_BLOCK = 1 << 20
 
 
 @dataclass(slots=True)
@@ -32,12 +31,13 @@ class SyntheticWorkload(EvenArrivals):
         self.key_count = self.keys
         self._chunks = CodeChunks(self._codes)
 
+    @abstractmethod
     def _codes(self, start: int, stop: int) -> CodeArray:
-        raise NotImplementedError
+        """The key codes of records start..stop-1, drawn."""
 
+    @abstractmethod
     def to_json(self) -> dict[str, Any]:
         """What `workload_from_json` reads back."""
-        raise NotImplementedError
 
     def key_code(self, index: int) -> int:
         """The code of the record's key: its number."""
@@ -53,14 +53,7 @@ class SyntheticWorkload(EvenArrivals):
 
     def distinct_until(self, count: int) -> tuple[list[int], list[int]]:
         """Codes of the keys among the first `count` records by first appearance, and the record in which each appeared first."""
-        first_seen: dict[int, int] = {}
-        for start in range(0, count, _DISTINCT_BLOCK):
-            codes, places = distinct_codes(self._codes(start, min(count, start + _DISTINCT_BLOCK)))
-            for code, place in zip(codes, places, strict=True):
-                first_seen.setdefault(code, start + place)
-            if len(first_seen) == self.keys:
-                break
-        return list(first_seen), list(first_seen.values())
+        return distinct_until(self._codes, count, self.keys)
 
     def row(self, index: int) -> None:
         """None: a made-up record has no row to show."""
