@@ -1,15 +1,21 @@
-"""Folders of this machine that studies may read, by HIGHWATER_DATA_DIRS: for data that is too large to upload.
+"""Folders of this machine that studies may read: for data that is too large to upload, and for logs that grow.
+
+    HIGHWATER_DATA_DIRS     files of every kind that a source reads
+    HIGHWATER_LOG_DIRS      Kafka's logs and nothing else that may lie beside them
 
 A folder is known by its last name, `orders` for /data/orders, and a place in it by a path below, `orders/2026/may.csv`. What a person sends
 is resolved, links included, and must still lie inside.
 """
 
+from collections import Counter
 from pathlib import Path
 
 from django.conf import settings
 from django.utils.translation import gettext as _
 
+from broker_core.errors import CommandError
 from broker_core.events import Json
+from broker_core.pipeline.sources.kafka_log_folders import partition_folders
 from dashboard.errors import Refused
 from dashboard.studies.kinds import sniff
 
@@ -21,9 +27,15 @@ NAME_MAX = 1024
 def folder_roots() -> dict[str, Path]:
     """Name -> folder; where two have the same last name, the first keeps it."""
     roots: dict[str, Path] = {}
-    for folder in settings.DATA_DIRS:
+    for folder in [*settings.DATA_DIRS, *settings.LOG_DIRS]:
         roots.setdefault(Path(folder).name, Path(folder).resolve())
     return roots
+
+
+def has_only_logs(name: str) -> bool:
+    """Whether what `name` means was opened for its logs alone. A folder that stands in both settings was not."""
+    root = folder_roots().get(name.partition("/")[0])
+    return root is not None and root not in [Path(folder).resolve() for folder in settings.DATA_DIRS]
 
 
 def folder_path(name: object) -> Path:
@@ -49,31 +61,53 @@ def folder_kind(path: Path) -> str | None:
     if path.is_file():
         found = sniff(path, path.name)
         return found.kind if found else None
+    # First, because a broker keeps small text files beside its partitions.
+    if log_topics(path) is not None:
+        return "kafka_log"
     files = sorted(entry for entry in path.iterdir() if entry.is_file() and not entry.name.startswith((".", "_")))
     for file in files[:FILES_LOOKED_AT_MAX]:
         if file.stat().st_size and (found := sniff(file, file.name)):
             return found.kind
-    if any(entry.is_dir() and any(entry.glob("*.log")) for entry in path.iterdir()):
-        return "kafka_log"                        # a log folder of Kafka's, a folder a partition
     return None
 
 
+def log_topics(path: Path) -> list[Json] | None:
+    """[{topic, partitions}] of a partition's folder or of a broker's log folder, by name; None where there is no log."""
+    try:
+        counts = Counter(partition.topic for partition in partition_folders(path))
+    except CommandError:
+        return None
+    return [{"topic": topic, "partitions": counts[topic]} for topic in sorted(counts)]
+
+
 def folder_list(*, name: str | None) -> Json:
-    """{name, entries: [{name, folder, bytes}]}: what can be picked; without a name the folders of the setting. Raises as folder_path."""
+    """{name, entries: [{name, folder, bytes}], topics}: what can be picked; without a name the folders of the settings. Raises as folder_path.
+
+    topics: those of the Kafka log that lies right here, as log_topics.
+    """
     if name is None:
-        return {"name": None, "entries": [{"name": root, "folder": True, "bytes": None} for root in folder_roots()]}
+        return {"name": None, "entries": [{"name": root, "folder": True, "bytes": None} for root in folder_roots()], "topics": None}
     path = folder_path(name)
     if not path.is_dir():
         raise Refused(404, {"source.name": _("is no file or folder that this server offers")})
-    entries = sorted(path.iterdir(), key=lambda entry: (entry.is_file(), entry.name))
-    shown = [entry for entry in entries if not entry.name.startswith(".") and _is_inside(f"{name}/{entry.name}")][:ENTRIES_MAX]
+    try:
+        entries = sorted(path.iterdir(), key=lambda entry: (entry.is_file(), entry.name))
+    except OSError as error:
+        raise Refused(403, {"source.name": _("cannot be opened by this server: %(reason)s") % {"reason": error.strerror}}) from error
+    shown = [entry for entry in entries if _is_offered(name, entry)][:ENTRIES_MAX]
     return {
-        "name": name,
+        "name": name, "topics": log_topics(path),
         "entries": [
             {"name": f"{name}/{entry.name}", "folder": entry.is_dir(), "bytes": None if entry.is_dir() else entry.stat().st_size}
             for entry in shown
         ],
-    }
+    }  # fmt: skip
+
+
+def _is_offered(name: str, entry: Path) -> bool:
+    if entry.name.startswith(".") or (has_only_logs(name) and entry.is_file() and entry.suffix != ".log"):
+        return False
+    return _is_inside(f"{name}/{entry.name}")
 
 
 def _is_inside(name: str) -> bool:

@@ -62,7 +62,12 @@ def _upload(source: Json, owner_hash: str | None) -> Json:
 def _folder(source: Json) -> Json:
     given = {name: value for name, value in source.items() if name not in ("kind", "name", "format")}
     path = folders.folder_path(source.get("name"))
-    kind = source.get("format") or folders.folder_kind(path)
+    try:
+        kind = source.get("format") or folders.folder_kind(path)
+    except OSError as error:
+        raise Refused(403, {"source.name": _("cannot be opened by this server: %(reason)s") % {"reason": error.strerror}}) from error
+    if folders.has_only_logs(source["name"]) and kind != "kafka_log":
+        raise Refused(400, {"source.name": _("holds no Kafka log, and this folder was opened for its logs only")})
     if kind not in FILES:
         raise Refused(400, {"source.name": _("holds no CSV, JSON lines, Parquet or Kafka log")})
     return {"kind": kind, **given, "path": str(path)}
