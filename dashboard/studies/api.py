@@ -9,6 +9,7 @@
     POST /api/studies/              a study's request            201 what the study is
     GET  /api/studies/                                           200 {studies}: one's own
     GET  /api/studies/<id>/                                      200 what the study is
+    DELETE /api/studies/<id>/                                    204 it and its result are gone
     POST /api/studies/<id>/cancel/                               200 what the study is
     GET  /api/studies/<id>/result/                               200 the result and its ranking
     GET  /api/studies/<id>/ranking/?skew=&churn=&pause=&order=   200 {weights, ranking}
@@ -109,11 +110,14 @@ def studies(request: HttpRequest) -> HttpResponse:
     return json_response(selectors.study_meta(study=study, owner_hash=owner.hash) | owner.told, 201)
 
 
-@api("GET")
+@api("GET", "DELETE")
 def study(request: HttpRequest, study_id: str) -> HttpResponse:
-    """What a study is and how far."""
-    found = selectors.study_get(study_id=study_id)
-    return json_response(selectors.study_meta(study=found, owner_hash=owner_of(request).hash))
+    """What a study is and how far; or forget it."""
+    found, owner_hash = selectors.study_get(study_id=study_id), owner_of(request).hash
+    if request.method == "DELETE":
+        services.study_delete(study=found, owner_hash=owner_hash)
+        return HttpResponse(status=204)
+    return json_response(selectors.study_meta(study=found, owner_hash=owner_hash))
 
 
 @api("POST")

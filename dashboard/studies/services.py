@@ -145,6 +145,18 @@ def study_cancel(*, study: Study, owner_hash: str | None) -> Study:
     return Study.objects.get(pk=study.pk)
 
 
+def study_delete(*, study: Study, owner_hash: str | None) -> None:
+    """Forget a study for good: its row, its windows, its folder. One that waits is taken back first. Its upload stays, others may need it.
+
+    Raises Refused 403 to somebody else, 409 while it runs: what its worker writes would come back.
+    """
+    if study.owner_hash != owner_hash:
+        raise Refused(403, {"study": _("this study is not yours")})
+    Study.objects.filter(pk=study.pk, state=State.QUEUED).update(state=State.CANCELLED, cancel_requested=True, finished_at=timezone.now())
+    if not study_forget(study.pk):
+        raise Refused(409, {"study": _("this study is still running: cancel it first")})
+
+
 def study_watched(*, study_ids: list[str]) -> None:
     """Somebody looks at these live studies now, and so at their labs, which would rest otherwise."""
     looked_at = Study.objects.filter(pk__in=study_ids, live=True, state__in=[State.QUEUED, State.RUNNING])
@@ -195,7 +207,10 @@ def studies_sweep() -> None:
                 shutil.rmtree(wanted.parent, ignore_errors=True)
 
 
-def study_forget(study_id: str) -> None:
-    """Drop a study that has ended, with its result."""
+def study_forget(study_id: str) -> bool:
+    """Drop a study that has ended, with its result. False: it has not ended, and everything stays."""
     Study.objects.filter(pk=study_id, state__in=OVER).delete()
+    if Study.objects.filter(pk=study_id).exists():
+        return False
     result_remove(study_id)
+    return True

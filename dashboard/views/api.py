@@ -49,7 +49,7 @@ def api(*methods: str) -> Callable[[View], View]:
             try:
                 if request.method not in methods:
                     raise Refused(405, {"method": _("must be %(methods)s") % {"methods": ", ".join(methods)}})
-                if request.method == "POST":
+                if request.method not in ("GET", "HEAD"):
                     _check_csrf(request, view)
                 return view(request, **kwargs)
             except Refused as refused:

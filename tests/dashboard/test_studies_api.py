@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from dashboard import services as lab_services
 from dashboard.access import token_hash
-from dashboard.models import Study
+from dashboard.models import Study, StudyWindow
 from dashboard.studies import ledger, reasons, selectors, services
 from dashboard.studies.folders import folder_path
 from dashboard.studies.job import study_folder
@@ -161,11 +161,32 @@ def test_running_study_is_only_asked_to_stop() -> None:
     assert Study.objects.get(pk=study.pk).cancel_requested
 
 
-def test_somebody_elses_study_can_be_read_but_not_cancelled() -> None:
-    study = waiting("bob")
+def test_somebody_elses_study_can_be_read_but_neither_cancelled_nor_deleted() -> None:
+    study = waiting("bob", state=Study.State.DONE)
     assert call("GET", f"/api/studies/{study.pk}/").status_code == 200
-    assert call("POST", f"/api/studies/{study.pk}/cancel/", {}).status_code == 403
-    assert call("POST", f"/api/studies/{study.pk}/cancel/", {}, token=None).status_code == 403
+    for token in (TOKEN, None):
+        assert call("POST", f"/api/studies/{study.pk}/cancel/", {}, token=token).status_code == 403
+        assert call("DELETE", f"/api/studies/{study.pk}/", token=token).status_code == 403
+    assert Study.objects.filter(pk=study.pk).exists()
+
+
+def test_deleted_study_is_gone_with_its_folder_and_its_windows() -> None:
+    for state in (Study.State.QUEUED, Study.State.DONE, Study.State.FAILED, Study.State.CANCELLED):
+        study = waiting(OWNER, state=state, live=True)
+        StudyWindow.objects.create(study=study, start_us=0, rig="", version=1, row={})
+        study_folder(study.pk).mkdir(parents=True)
+        assert call("DELETE", f"/api/studies/{study.pk}/").status_code == 204
+        assert not study_folder(study.pk).exists()
+    assert not Study.objects.exists() and not StudyWindow.objects.exists()
+    assert call("DELETE", f"/api/studies/{study.pk}/").status_code == 404
+
+
+def test_running_study_is_not_deleted_under_its_worker() -> None:
+    study = waiting(OWNER, state=Study.State.RUNNING)
+    study_folder(study.pk).mkdir(parents=True)
+    answer = call("DELETE", f"/api/studies/{study.pk}/")
+    assert answer.status_code == 409 and "cancel" in answer.json()["fields"]["study"][0]
+    assert study_folder(study.pk).exists() and not Study.objects.get(pk=study.pk).cancel_requested
 
 
 @pytest.mark.parametrize("path", ["", "cancel/", "result/", "ranking/", "windows/", "data/steps.csv", "open/"])
@@ -196,6 +217,9 @@ def test_browsers_cookie_needs_its_csrf_token(settings: Any) -> None:
     browser.cookies["csrftoken"] = "a" * 32
     answer = browser.post("/api/studies/", json.dumps(REQUEST), content_type="application/json", headers={"X-CSRFToken": "a" * 32})
     assert answer.status_code == 201 and "owner_token" not in answer.json()
+    path = f"/api/studies/{answer.json()['id']}/"
+    assert list(browser.delete(path).json()["fields"]) == ["csrf"]
+    assert browser.delete(path, headers={"X-CSRFToken": "a" * 32}).status_code == 204
 
 
 def test_finished_studies_and_ownerless_folders_are_swept(settings: Any) -> None:
@@ -308,6 +332,46 @@ def test_path_of_a_folder_is_in_no_row_and_no_answer(data_dir: Path) -> None:
     assert (source["kind"], source["name"], source["format"]) == ("folder", "data/orders/may.csv", "csv")
     assert os.fspath(data_dir) not in answer.content.decode()
     assert folder_path("data/orders/may.csv") == data_dir / "orders" / "may.csv"
+
+
+@pytest.fixture
+def log_dir(settings: Any, tmp_path: Path) -> Path:
+    """A broker's log folder with its small text files, opened for logs; a table lies beside it by mistake."""
+    root = tmp_path / "logs"
+    for partition in ("orders-0", "orders-1", "payments-0"):
+        (root / "kafka" / partition).mkdir(parents=True)
+        (root / "kafka" / partition / f"{0:020}.log").write_bytes(b"")
+    (root / "kafka" / "replication-offset-checkpoint").write_text("0\n0\n")
+    (root / "table.csv").write_text("key\na\n")
+    settings.LOG_DIRS = [root]
+    return root
+
+
+def test_log_folder_tells_its_topics_and_is_read_as_a_log(log_dir: Path) -> None:
+    found = call("GET", "/api/studies/folders/?name=logs/kafka").json()
+    assert found["topics"] == [{"topic": "orders", "partitions": 2}, {"topic": "payments", "partitions": 1}]
+    assert [entry["name"] for entry in found["entries"]] == [f"logs/kafka/{name}" for name in ("orders-0", "orders-1", "payments-0")]
+    assert call("GET", "/api/studies/folders/?name=logs").json()["topics"] is None
+    answer = start(source={"kind": "folder", "name": "logs/kafka", "topic": "orders"})
+    assert answer.status_code == 201, answer.content
+    assert (answer.json()["request"]["source"]["format"], answer.json()["request"]["source"]["topic"]) == ("kafka_log", "orders")
+
+
+def test_folder_that_was_opened_for_logs_gives_nothing_else(log_dir: Path, settings: Any) -> None:
+    assert [entry["name"] for entry in call("GET", "/api/studies/folders/?name=logs").json()["entries"]] == ["logs/kafka"]
+    table = {"kind": "folder", "name": "logs/table.csv", "key": "key"}
+    for source in (table, {**table, "format": "csv"}):
+        answer = start(source=source)
+        assert answer.status_code == 400 and list(answer.json()["fields"]) == ["source.name"]
+    settings.DATA_DIRS = [log_dir]
+    assert start(source=table).status_code == 201
+
+
+def test_live_study_of_a_log_needs_no_strategies(log_dir: Path) -> None:
+    answer = call("POST", "/api/studies/", {"live": True, "source": {"kind": "folder", "name": "logs/kafka", "topic": "payments", "from_ms": 5}})
+    assert answer.status_code == 201 and answer.json()["live"], answer.content
+    unknown = call("POST", "/api/studies/", {"live": True, "source": {"kind": "folder", "name": "logs/kafka", "topic": "x"}})
+    assert unknown.status_code == 400 and list(unknown.json()["fields"]) == ["source.topic"]
 
 
 def test_web_process_serves_all_of_this_without_pyspark() -> None:
