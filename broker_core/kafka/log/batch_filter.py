@@ -26,7 +26,7 @@ from broker_core.kafka.log.record_batch import (
     DELETE_HORIZON,
     HEADER_SIZE,
     RecordBatch,
-    assemble,
+    seal,
 )
 from broker_core.kafka.log.record_columns import Bools, Ints, RecordColumns, record_columns
 from broker_core.kafka.log.varint import encode_varint
@@ -101,7 +101,7 @@ def _rewritten(batch: RecordBatch, records: RecordColumns, kept: Ints, horizon: 
         for rest, end, delta in zip(*(column.tolist() for column in columns), strict=True):
             body = b"\x00%b%b" % (encode_varint(delta), records.data[rest:end])
             parts += (encode_varint(len(body)), body)
-    return assemble(
+    data = seal(
         compress(header.codec, b"".join(parts)),
         header.base_offset,
         header.partition_leader_epoch,
@@ -114,6 +114,7 @@ def _rewritten(batch: RecordBatch, records: RecordColumns, kept: Ints, horizon: 
         header.base_sequence,
         len(kept),
     )
+    return RecordBatch.of(data)
 
 
 def _runs(records: RecordColumns, kept: Ints) -> list[bytes]:
@@ -126,7 +127,7 @@ def _runs(records: RecordColumns, kept: Ints) -> list[bytes]:
 
 def _emptied(batch: RecordBatch) -> RecordBatch:
     header = batch.header
-    return assemble(
+    data = seal(
         b"",
         header.base_offset,
         header.partition_leader_epoch,
@@ -139,3 +140,4 @@ def _emptied(batch: RecordBatch) -> RecordBatch:
         header.base_sequence,
         0,
     )
+    return RecordBatch.of(data)

@@ -131,6 +131,11 @@ class RecordBatch(NamedTuple):
     header: BatchHeader
     data: Buffer
 
+    @classmethod
+    def of(cls, data: bytes) -> RecordBatch:
+        """The batch whose bytes these are, all of them: what `seal` gave."""
+        return cls(BatchHeader._make(HEADER.unpack_from(data)), data)
+
     @property
     def magic(self) -> int:
         return self.header.magic
@@ -208,7 +213,7 @@ def encode_batch(
     first_time = records[0].timestamp if base_timestamp is None else base_timestamp
     largest = max(record.timestamp for record in records) if max_timestamp is None else max_timestamp
     encoded = b"".join([encode_record(record, base, first_time) for record in records])
-    return assemble(
+    data = seal(
         compress(codec, encoded),
         base,
         partition_leader_epoch,
@@ -221,6 +226,7 @@ def encode_batch(
         base_sequence,
         len(records),
     )
+    return RecordBatch.of(data)
 
 
 def encode_pairs_batch(
@@ -241,7 +247,7 @@ def encode_pairs_batch(
     2
     """
     encoded, count = encode_pairs(pairs)
-    return assemble(
+    data = seal(
         compress(codec, encoded) if codec else encoded,
         base_offset,
         partition_leader_epoch,
@@ -254,6 +260,7 @@ def encode_pairs_batch(
         base_sequence,
         count,
     )
+    return RecordBatch.of(data)
 
 
 def encode_control_batch(
@@ -282,27 +289,6 @@ def encode_control_batch(
     )
 
 
-def assemble(
-    records: bytes,
-    base_offset: int,
-    partition_leader_epoch: int,
-    attributes: int,
-    last_offset_delta: int,
-    base_timestamp: int,
-    max_timestamp: int,
-    producer_id: int,
-    producer_epoch: int,
-    base_sequence: int,
-    record_count: int,
-) -> RecordBatch:
-    """Put the header before (compressed) records: length and CRC are worked out, the other fields taken as they are."""
-    data = seal(
-        records, base_offset, partition_leader_epoch, attributes, last_offset_delta, base_timestamp, max_timestamp, producer_id,
-        producer_epoch, base_sequence, record_count,
-    )  # fmt: skip
-    return RecordBatch(BatchHeader._make(HEADER.unpack_from(data)), data)
-
-
 def seal(
     records: bytes,
     base_offset: int,
@@ -316,7 +302,10 @@ def seal(
     base_sequence: int,
     record_count: int,
 ) -> bytes:
-    """Give only the bytes of what `assemble` gives: for a writer that has no further use for the header's fields."""
+    """Put the header before (compressed) records: length and CRC are worked out, the other fields taken as they are.
+
+    Gives the bytes alone: a writer that has no further use for the header's fields need not have them read back.
+    """
     signed = (
         _CRC_COVERED.pack(
             attributes, last_offset_delta, base_timestamp, max_timestamp, producer_id, producer_epoch, base_sequence, record_count,

@@ -12,7 +12,7 @@ from broker_core.kafka.log.record_batch import (
     HEADER_SIZE,
     LOG_APPEND_TIME,
     RecordBatch,
-    assemble,
+    seal,
 )
 from broker_core.kafka.log.settings import LogSettings
 
@@ -48,7 +48,7 @@ def with_append_time(batch: RecordBatch, now_ms: int) -> RecordBatch:
     header = batch.header
     if len(batch.data) < HEADER_SIZE:
         raise CorruptRecord("a batch shorter than its header")
-    return assemble(
+    data = seal(
         bytes(memoryview(batch.data)[HEADER_SIZE:]),
         header.base_offset,
         header.partition_leader_epoch,
@@ -61,6 +61,7 @@ def with_append_time(batch: RecordBatch, now_ms: int) -> RecordBatch:
         header.base_sequence,
         header.record_count,
     )
+    return RecordBatch.of(data)
 
 
 def ensure_one_batch_if_compressed(batches: list[RecordBatch]) -> None:
