@@ -29,18 +29,22 @@ class StudyFailed(HighwaterError):
 
 @contextmanager
 def explained(is_cancelled: IsCancelled) -> Iterator[None]:
-    """Turn what Spark and the disk throw into our own errors."""
+    """Turn what Spark and the disk throw into our own errors; what is neither's goes on as it is."""
     try:
         yield
     except (CommandError, StudyCancelled, StudyFailed):
         raise
     except Exception as error:
         if is_cancelled():
+            # A cancelled Spark job ends in many ways; whichever it is, that is what was asked for.
             raise StudyCancelled("the study was cancelled") from error
-        raise _failure(error) from error
+        failed = _failure(error)
+        if failed is None:
+            raise
+        raise failed from error
 
 
-def _failure(error: Exception) -> StudyFailed | Exception:
+def _failure(error: Exception) -> StudyFailed | None:
     from broker_core.pipeline.sources import source_failure
 
     text, is_spark = str(error), type(error).__module__.startswith(("pyspark.", "py4j."))
@@ -58,7 +62,7 @@ def _failure(error: Exception) -> StudyFailed | Exception:
         return StudyFailed(FAULT, reason=said)
     if is_spark:
         return StudyFailed("Spark could not do it: {reason}", reason=text.strip().partition("\n")[0][:300])
-    return error
+    return None
 
 
 def _worker_said(text: str) -> str | None:
