@@ -119,6 +119,7 @@ def clean(log: PartitionLog, todo: LogToClean, offset_map: OffsetMap, now_ms: in
             cleaned.segments_after += 1
             _clean_group(log, group, offset_map, transactions, cleaned, now_ms)
     except Exception:
+        # Whatever broke the round off, full disk or damaged batch: beside the log a half written segment must not stay.
         _remove_unfinished(log)
         raise
     return cleaned
@@ -196,6 +197,7 @@ def _clean_group(
         # Retention by time falls back on the file's time where records have none: it must not look new.
         log.folder.set_modified_ms(new.log.name, log.folder.modified_ms(group[-1].log.name))
     except Exception:
+        # `clean` removes its files, and not every system removes one that is open.
         new.close()
         raise
     swap_in(log, new, group, now_ms)
