@@ -100,6 +100,7 @@ class Job:
         if self.error is None:
             return Study.State.FAILED, reasons.reason(reasons.BROKEN, error="no result")
         if self.engine.is_lost():
+            log.error("study %s lost its Spark", self.study.pk, exc_info=self.error)
             return Study.State.FAILED, reasons.reason(reasons.SPARK_LOST)
         return Study.State.FAILED, self._reason(self.error)
 

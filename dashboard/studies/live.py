@@ -146,8 +146,11 @@ def _reason(study: Study, error: Exception, engine: Engine) -> Json:
     if isinstance(error, Refused):
         return reasons.reason(reasons.SOURCE_GONE)
     if engine.is_lost():
+        log.error("live study %s lost its Spark", study.pk, exc_info=error)
         return reasons.reason(reasons.SPARK_LOST)
     if (found := reasons.reason_of(error)) is not None:
+        if reasons.is_fault(found):
+            log.error("live study %s broke off", study.pk, exc_info=error)
         return found
     log.error("live study %s broke off", study.pk, exc_info=error)
     return reasons.reason(reasons.BROKEN, error=type(error).__name__)
