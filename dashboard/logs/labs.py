@@ -27,8 +27,6 @@ from dashboard.logs.places import labs_dir, write_json
 from dashboard.logs.source import Query, Source
 from dashboard.models import Lab, StoredCommand
 
-BLOCK = 16
-"""Partitions that are written together: a folder of a thousand would hold more files open than a process may."""
 REQUEST, STATE, WATCHED = "request.json", "state.json", "watched"
 WANTED = ".wanted"
 LOCK, BEAT, ASKED = ".writer.lock", ".writer.beat", ".writer.asked"
@@ -48,12 +46,13 @@ class Asked(NamedTuple):
 
     @property
     def description(self) -> Json:
-        """All that the folder follows from, besides the lab's own time."""
-        first = self.partition // BLOCK * BLOCK
+        """All that the folder follows from, besides the lab's own time.
+
+        It holds the one partition that is looked at, of both topics: a log of a lab at twenty times the speed has to keep up with it.
+        """
         return {
             "format": FORMAT, "lab": self.lab.pk, "rig": self.rig["id"], "topic": self.rig["topic"], "partition_count": self.rig["partitions"],
-            "partitions": list(range(first, min(first + BLOCK, self.rig["partitions"]))), "settings": self.settings.to_json(),
-            "first_record": self.first_record,
+            "partition": self.partition, "settings": self.settings.to_json(), "first_record": self.first_record,
         }  # fmt: skip
 
     @property

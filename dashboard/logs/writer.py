@@ -36,7 +36,7 @@ IDLE_S = 3.0                 # the loop ends when nobody has looked for this lon
 STRETCH_US = 2 * SECOND_US   # virtual time that is written between two looks at the wall clock
 SWEEP_EVERY_S = 5.0
 AGAIN_S = 5.0                # after a folder could not be written
-FOLDERS_OF_LAB_MAX = 4       # settings of one lab that are kept when nobody looks
+FOLDERS_OF_LAB_MAX = 16      # of one lab, one for each partition and each choice of settings: so many are kept when nobody looks
 CLEAN_EVERY_S = 1.0
 BOOT = Path("/proc/sys/kernel/random/boot_id")
 
@@ -151,7 +151,7 @@ class LogWriter:
             state = {}
         lane = LaneLog(
             DerivedFolder(folder), lambda name: DerivedFolder(folder / name), workload=parts["workload"], seed=parts["seed"],
-            topic=description["topic"], partition_count=description["partition_count"], partitions=description["partitions"],
+            topic=description["topic"], partition_count=description["partition_count"], partitions=[description["partition"]],
             settings=LaneSettings(**description["settings"]), first_record=description["first_record"], written=state,
         )  # fmt: skip
         self._open[folder] = Writing(lane, description["lab"], description)

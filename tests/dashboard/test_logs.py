@@ -67,7 +67,7 @@ def test_asking_makes_the_worker_write_what_the_lane_has(lab: Lab) -> None:
     assert sum(row["end_offset"] for row in folder["partitions"]) == folder["records_of_lab"] - folder["behind"]
     view = StoredView.objects.get(pk=lab.pk)
     assert f'"committed":{folder["committed"]}' in view.text
-    disk = folder_of(lab) / "flights-2"
+    disk = folder_of(lab, partition="2") / "flights-2"
     rows = [row for row in dump_path(disk) if row.kind == "batch"]
     assert sum(segment["batches"] for segment in folder["segments"]) == len(rows)
     assert not [row for row in dump_path(disk, deep=True) if row.kind == "problem"]
