@@ -201,6 +201,13 @@ STUDY = {
     # A live study
     "live.title": _("Live: {name}"),
     "live.sub": _("In windows of event time, as Spark counts them."),
+    "live.about_lab": _("Lanes of a lab have no replicas: there is no high-watermark lag to show."),
+    "live.about_log": _(
+        "A log tells what was appended, by topic and partition; skew is the busiest partition against the mean. It knows no consumers: how "
+        "far they are behind and what a rebalance cost is not in it."
+    ),
+    "live.no_marks": _("This folder has no replication-offset-checkpoint, so nobody can tell what is above the high watermark."),
+    "live.late": _("At least {late} {late?record|records} came more than ten seconds late and {late?is|are} in no window."),
     "live.wait": _("No window is closed yet: the first takes a few seconds of records."),
     "live.throughput": _("Throughput, records a second"),
     "live.lag": _("Lag, records"),

@@ -81,22 +81,22 @@ def log_topics(path: Path) -> list[Json] | None:
 
 
 def folder_list(*, name: str | None) -> Json:
-    """{name, entries: [{name, folder, bytes}], topics}: what can be picked; without a name the folders of the settings. Raises as folder_path.
+    """{name, kind, topics, entries: [{name, folder, bytes}]}: what can be picked; without a name the folders of the settings.
 
-    topics: those of the Kafka log that lies right here, as log_topics.
+    kind: what the folder itself is as a source, as folder_kind. topics: as log_topics. Raises as folder_path, 403 for one that is locked.
     """
     if name is None:
-        return {"name": None, "entries": [{"name": root, "folder": True, "bytes": None} for root in folder_roots()], "topics": None}
+        return {"name": None, "kind": None, "topics": None, "entries": [{"name": root, "folder": True, "bytes": None} for root in folder_roots()]}
     path = folder_path(name)
     if not path.is_dir():
         raise Refused(404, {"source.name": _("is no file or folder that this server offers")})
     try:
-        entries = sorted(path.iterdir(), key=lambda entry: (entry.is_file(), entry.name))
+        kind, entries = folder_kind(path), sorted(path.iterdir(), key=lambda entry: (entry.is_file(), entry.name))
     except OSError as error:
         raise Refused(403, {"source.name": _("cannot be opened by this server: %(reason)s") % {"reason": error.strerror}}) from error
     shown = [entry for entry in entries if _is_offered(name, entry)][:ENTRIES_MAX]
     return {
-        "name": name, "topics": log_topics(path),
+        "name": name, "kind": None if kind != "kafka_log" and has_only_logs(name) else kind, "topics": log_topics(path),
         "entries": [
             {"name": f"{name}/{entry.name}", "folder": entry.is_dir(), "bytes": None if entry.is_dir() else entry.stat().st_size}
             for entry in shown

@@ -1,5 +1,6 @@
 """The Analyze pages: the list of studies with the form for a new one, one study, two side by side. They read, present and draw."""
 
+import time
 from typing import Any
 
 from django.conf import settings
@@ -26,7 +27,9 @@ TERMS = ("skew", "churn", "pause", "order")
 STAGES = ("reading", "grouping", "routing", "lab", "writing")
 SOURCE_KINDS = ("file", "flights", "lab", "zipf", "folder")
 HISTORY_KINDS = ("given", "rolling_restart", "autoscale", "crash_storm", "lab")
-MEASURES = ("throughput", "lag", "skew", "hw_lag", "rebalance_cost")
+# What each source of a live study can tell: a log knows no consumers, a lab's lanes have no replicas.
+MEASURES = {"lab": ("throughput", "lag", "skew", "rebalance_cost"), "log": ("throughput", "skew", "hw_lag")}
+HW_NOTES = "dashboard/analyze/partials/hw_notes.html"
 COLUMNS = ("key", "time", "size", "payload")
 BLANK_ROW = {"place": "", "id": "", "score": "", "bar": "0"}
 OTHERS_MAX = 30
@@ -46,13 +49,12 @@ def analyze(request: HttpRequest) -> HttpResponse:
     context["page"] |= {
         "offer": {
             **studies.strategies_offered(), "folders": bool(folders.folder_roots()), "upload_bytes_max": settings.UPLOAD_BYTES_MAX,
-            "labs": [_lab_choice(lab, words) for lab in labs],
+            "labs": [_lab_choice(lab, words) for lab in labs], "now_ms": time.time_ns() // 1_000_000,
         },
         "studies": rows, "request": _request_of(request.GET.get("from", "")),
     }  # fmt: skip
-    kinds = [kind for kind in SOURCE_KINDS if kind != "folder" or folders.folder_roots()]
     context |= {
-        "source_kinds": [{"id": kind, "words": words[f"data.{kind}"]} for kind in kinds],
+        "source_kinds": [{"id": kind, "words": words[f"data.{kind}"]} for kind in SOURCE_KINDS],
         "history_kinds": [{"id": kind, "words": words[f"history.{kind}"]} for kind in HISTORY_KINDS],
         "columns": [{"id": column, "words": words[f"data.{column}"]} for column in COLUMNS],
     }
@@ -87,7 +89,11 @@ def study(request: HttpRequest, study_id: str) -> HttpResponse:
     context["page"]["urls"] |= _study_urls(study_id)
     context["study"] = meta
     if row.live:
-        context["charts"] = [{"measure": measure, "title": f"live.{measure}"} for measure in MEASURES]
+        source = "lab" if row.request["source"]["kind"] == "lab" else "log"
+        context["about"] = f"live.about_{source}"
+        context["charts"] = [
+            {"measure": measure, "title": f"live.{measure}", "sub": HW_NOTES if measure == "hw_lag" else ""} for measure in MEASURES[source]
+        ]
         response = render(request, "dashboard/analyze/live.html", context)
     else:
         context |= _study_context(context, row, _weights(request, row))
@@ -167,7 +173,8 @@ def _context(request: HttpRequest) -> Json:
         "csrf": get_token(request),
         "urls": {
             "studies": "/api/studies/", "uploads": "/api/studies/uploads/", "preview": "/api/studies/preview/", "history": "/api/studies/history/",
-            "folders": "/api/studies/folders/", "study": "/analyze/{id}/", "lab": "/lab/{id}/", "plotly": static("vendor/plotly.min.js"),
+            "folders": "/api/studies/folders/", "analyze": "/analyze/", "study": "/analyze/{id}/", "lab": "/lab/{id}/",
+            "plotly": static("vendor/plotly.min.js"),
         },
     }  # fmt: skip
     return context

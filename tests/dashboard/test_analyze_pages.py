@@ -140,7 +140,7 @@ def test_form_is_drawn_in_both_languages(visitor: Client, language: str, words: 
     text = shown(answer.content.decode())
     assert words in text and answer.status_code == 200
     assert 'aria-current="page"' in text and 'name="history"' in text
-    assert 'value="folder"' not in text      # whoever runs this site has opened none
+    assert text.count("HIGHWATER_LOG_DIRS") == 2 and "data-folder" not in text      # no folder is open: for a study and a live one, how
 
 
 @pytest.mark.django_db
@@ -150,8 +150,9 @@ def test_a_new_visitor_gets_the_cookie_that_a_study_belongs_to() -> None:
 
 @pytest.mark.django_db
 def test_form_offers_server_folders_only_where_there_are_some(visitor: Client, settings: Any, tmp_path: Path) -> None:
-    settings.DATA_DIRS = [tmp_path]
-    assert 'value="folder"' in visitor.get("/analyze/").content.decode()
+    settings.LOG_DIRS = [tmp_path]
+    text = shown(visitor.get("/analyze/").content.decode())
+    assert text.count("data-folder") == 2 and "HIGHWATER_LOG_DIRS" not in text
 
 
 @pytest.mark.django_db
@@ -210,9 +211,23 @@ def test_every_other_state_has_its_page(visitor: Client, state: str) -> None:
 
 
 @pytest.mark.django_db
-def test_live_study_has_a_chart_for_each_measure(visitor: Client) -> None:
-    text = shown(visitor.get(f"/analyze/{study('running', live=True).pk}/").content.decode())
-    assert re.findall(r'id="chart-(\w+)" aria', text) == ["throughput", "lag", "skew", "hw_lag", "rebalance_cost"]
+@pytest.mark.parametrize(
+    ("kind", "charts", "about"),
+    [("lab", ["throughput", "lag", "skew", "rebalance_cost"], "live.about_lab"), ("folder", ["throughput", "skew", "hw_lag"], "live.about_log")],
+)
+def test_live_study_has_a_chart_for_what_its_source_tells_and_says_the_rest(visitor: Client, kind: str, charts: list[str], about: str) -> None:
+    row = study("running", live=True, request={"name": "x", "source": {"kind": kind}})
+    text = shown(visitor.get(f"/analyze/{row.pk}/").content.decode())
+    assert re.findall(r'id="chart-(\w+)" aria', text) == charts
+    assert str(SENTENCES[about]) in text
+
+
+@pytest.mark.django_db
+def test_only_the_owner_is_offered_to_delete(visitor: Client, results: dict[str, Any]) -> None:
+    row = study()
+    hidden = re.compile(r"data-delete[^>]* hidden>")
+    assert not hidden.search(visitor.get(f"/analyze/{row.pk}/").content.decode())
+    assert len(hidden.findall(Client().get(f"/analyze/{row.pk}/").content.decode())) == 2
 
 
 @pytest.mark.django_db

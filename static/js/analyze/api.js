@@ -8,6 +8,8 @@ export const ask = (url) => answerOf(fetch(url, { credentials: "same-origin", he
 export const send = (url, body) =>
   answerOf(fetch(url, { method: "POST", credentials: "same-origin", body: JSON.stringify(body), headers: { "Content-Type": "application/json", ...csrf(), ...language() } }));
 
+export const remove = (url) => answerOf(fetch(url, { method: "DELETE", credentials: "same-origin", headers: { ...csrf(), ...language() } }));
+
 export const csrf = () => ({ "X-CSRFToken": cookie("csrftoken") || page.csrf });
 
 // The server's refusals come in the language that the page shows, also when it was changed a moment ago.

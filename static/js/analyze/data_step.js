@@ -2,9 +2,11 @@
 
 import { page, say, speak } from "../chrome.js";
 import { Refusal } from "../commands.js";
-import { ask, send } from "./api.js";
+import { send } from "./api.js";
 import { el } from "./el.js";
+import { createFolderBrowser } from "./folder_browser.js";
 import { showPreview } from "./preview_table.js";
+import { reasonOf } from "./reasons.js";
 import { bytes } from "./sizes.js";
 import { upload } from "./upload.js";
 
@@ -13,16 +15,17 @@ const KEY_LIKE = /key|^id$|_id$|tail/i, TIME_LIKE = /time|date|_at$|^ts$|timesta
 const $ = (id) => document.getElementById(id);
 
 export function createDataStep(form, { onChange }) {
-  let file = null, folder = null, preview = null, sending = null, asked = 0;
+  const folder = createFolderBrowser(form.querySelector("[data-folder]"), { onChange: () => refresh() });
+  let file = null, preview = null, sending = null, asked = 0;
   const kind = () => form.elements.kind.value;
-  const fileKind = () => (kind() === "file" ? file?.kind : kind() === "folder" ? preview?.kind ?? folder?.format : null);
+  const fileKind = () => (kind() === "file" ? file?.kind : kind() === "folder" ? preview?.kind ?? folder?.chosen()?.kind : null);
 
   // -- the kind of data ----------------------------------------------------------------------------------------------------------------
 
   function showKind() {
     for (const panel of form.querySelectorAll("[data-panel]")) panel.hidden = panel.dataset.panel !== kind();
     $("exponent-field").hidden = form.elements.shape.value !== "zipf";
-    if (kind() === "folder" && !folder) browse(null);
+    if (kind() === "folder" && folder && !folder.isOpen()) folder.open(null);
     showColumns();
     refresh();
   }
@@ -52,16 +55,18 @@ export function createDataStep(form, { onChange }) {
   async function refresh() {
     const source = read(), turn = (asked += 1);
     $("preview-error").hidden = true;
-    if (!source || (kind() === "file" && !file) || (kind() === "folder" && !folder)) return show(null);
+    if (!source || (kind() === "file" && !file) || (kind() === "folder" && !folder?.chosen())) return show(null);
     $("preview-wait").hidden = false;
     try {
       const answer = await send(page.urls.preview, { source: withoutColumns(source) });
-      if (turn === asked) show(answer);
+      if (turn !== asked) return;
+      if (kind() === "folder") folder.setKind(answer.kind);
+      show(answer);
     } catch (error) {
       if (turn !== asked) return;
       show(null);
       $("preview-error").hidden = false;
-      $("preview-error").textContent = error instanceof Refusal ? error.message || say("notice.failed", { status: error.status }) : say("notice.unreachable");
+      $("preview-error").textContent = reasonOf(error);
     } finally {
       if (turn === asked) $("preview-wait").hidden = true;
     }
@@ -146,30 +151,6 @@ export function createDataStep(form, { onChange }) {
     take(event.dataTransfer.files[0]);
   });
 
-  // -- a folder of the server ----------------------------------------------------------------------------------------------------------
-
-  async function browse(name) {
-    try {
-      const { entries } = await ask(page.urls.folders + (name ? `?name=${encodeURIComponent(name)}` : ""));
-      folder = name ? { name } : null;
-      $("folder-path").textContent = name ?? "";
-      const up = name ? [el("button", { type: "button", class: "btn", onclick: () => browse(parentOf(name)) }, "..")] : [];
-      const open = (entry) => (entry.folder ? browse(entry.name) : pickFile(entry.name)), label = (entry) => `${entry.name.split("/").at(-1)}${entry.folder ? "/" : ""}`;
-      $("folder-entries").replaceChildren(...up, ...entries.map((entry) => el("button", { type: "button", class: "btn", onclick: () => open(entry) }, label(entry))));
-      if (name) refresh();
-    } catch (error) {
-      fileError(error instanceof Refusal ? error.message : say("notice.unreachable"));
-    }
-  }
-
-  const parentOf = (name) => (name.includes("/") ? name.slice(0, name.lastIndexOf("/")) : null);
-
-  function pickFile(name) {
-    folder = { name };
-    $("folder-path").textContent = name;
-    refresh();
-  }
-
   // -- the part of the request ---------------------------------------------------------------------------------------------------------
 
   function read() {
@@ -181,7 +162,7 @@ export function createDataStep(form, { onChange }) {
         const source = { kind: elements.shape.value, keys: whole("keys"), records: whole("records"), seed: whole("seed") };
         return source.kind === "zipf" ? { ...source, exponent: whole("exponent") } : source;
       }
-      case "folder": return { kind: "folder", name: folder?.name ?? "", ...columns() };
+      case "folder": return { kind: "folder", name: folder?.chosen()?.name ?? "", ...(folder?.topic() ? { topic: folder.topic() } : {}), ...columns() };
       default: {
         const csv = file?.kind === "csv" ? { delimiter: elements.delimiter.value, header: elements.header.checked } : {};
         return { kind: file?.kind ?? "csv", upload: file?.upload ?? "", ...csv, ...columns() };
@@ -209,7 +190,7 @@ export function createDataStep(form, { onChange }) {
     // What a study is called where nobody named it.
     title() {
       if (kind() === "file") return file?.name ?? "";
-      if (kind() === "folder") return folder?.name ?? "";
+      if (kind() === "folder") return [folder?.chosen()?.name, folder?.topic()].filter(Boolean).join(", ");
       if (kind() === "flights") return `${say("data.flights")}, ${say(`key.${form.elements.flights_key.value}`)}`;
       if (kind() === "lab") return `${say("data.lab_which")} ${form.elements.source_lab.value}`;
       return `${say(`workload.${form.elements.shape.value}`)}, ${form.elements.keys.value}`;
@@ -230,11 +211,7 @@ export function createDataStep(form, { onChange }) {
         if (source.delimiter) elements.delimiter.value = source.delimiter;
         if (source.header !== undefined) elements.header.checked = source.header;
       }
-      if (source.kind === "folder") {
-        folder = { name: source.name, format: source.format };
-        $("folder-path").textContent = source.name;
-        browse(parentOf(source.name)).then(() => pickFile(source.name));
-      }
+      if (source.kind === "folder") folder?.reach(source.name, source.topic);
     },
   };
 }

@@ -1,18 +1,21 @@
 // A live study: windows as they are closed, at most one refresh a second, and how old the newest is.
 
 import { onLanguage, page, say, speak, words } from "../chrome.js";
-import { Refusal } from "../commands.js";
 import { createNotice } from "../notice.js";
 import { ask, send } from "./api.js";
 import { createChart, tablesByKey } from "./chart.js";
-import { MEASURES, chartOf, gather } from "./charts/windows.js";
+import { chartOf, gather } from "./charts/windows.js";
+import { createDelete } from "./delete_study.js";
 import { follow, isOver } from "./progress.js";
+import { refusalOf } from "./reasons.js";
 
 const REFRESH_MS = 1000, POLL_MS = 2000, OLD_MS = 5000, KEPT_MAX = 4000;
 const BEFORE = ["queued", "preparing", "starting_spark", "cancelling"];
 const $ = (id) => document.getElementById(id);
-const notice = createNotice($("notice"));
-const charts = new Map(MEASURES.map((measure) => [measure, createChart($(`chart-${measure}`), chartOf(measure))]));
+const notice = createNotice($("notice")), remove = createDelete({ onGone: () => location.assign(page.urls.analyze) });
+// The server draws the charts that this source can fill.
+const measures = [...document.querySelectorAll(".chart-card")].map(({ id }) => id.replace("chart-", ""));
+const charts = new Map(measures.map((measure) => [measure, createChart($(`chart-${measure}`), chartOf(measure))]));
 let study = page.study, rows = [], version = 0, how = "connecting", heardAt = null, drawnAt = -Infinity, timer = 0;
 tablesByKey([...charts.values()]);
 
@@ -36,8 +39,22 @@ function draw() {
   drawnAt = performance.now();
   const windows = gather(rows);
   for (const chart of charts.values()) chart.draw({ windows, say, words: words() });
+  const late = Math.max(0, ...rows.map((row) => row.late ?? 0));
+  $("late").hidden = !late;
+  if (late) speak($("late"), "live.late", "say", { late });
+  showUntold(windows);
   $("main").dataset.windows = String(windows.starts.length);
   showState();
+}
+
+// A measure may have its chart and still no figure: a folder without its checkpoint.
+function showUntold({ starts, rigs, of }) {
+  for (const measure of measures) {
+    const none = $(`${measure}-none`), isTold = starts.some((start) => rigs.some((rig) => (of(start, rig)?.[measure] ?? null) !== null));
+    if (!none) continue;
+    none.hidden = isTold || !starts.length;
+    $(`chart-${measure}`).toggleAttribute("data-empty", !none.hidden);
+  }
 }
 
 function showState() {
@@ -47,6 +64,7 @@ function showState() {
   speak($("fresh-word"), `fresh.${state}`);
   $("newest").textContent = age === null || isEnded ? "" : say("live.newest", { age_us: Math.round(age / 1000) * 1e6 });
   $("stop").hidden = isEnded || !study.mine;
+  $("main").querySelector("[data-delete]").hidden = !isEnded || !study.mine;
   $("live-wait").hidden = rows.length > 0 || isEnded;
   // Until Spark counts, what it waits for; then the first window is only a matter of seconds.
   const stage = study.progress?.stage;
@@ -82,11 +100,12 @@ $("stop").addEventListener("click", async (event) => {
   try {
     study = await send(`${page.urls.studies}${study.id}/cancel/`, {});
   } catch (error) {
-    notice(error instanceof Refusal ? say("notice.refused", { reason: error.message }) : say("notice.unreachable"), { near });
+    notice(refusalOf(error), { near });
   }
   near.disabled = false;
   showState();
 });
+$("main").querySelector("[data-delete]").addEventListener("click", () => remove(study));
 onLanguage(draw);
 draw();
 catchUp();

@@ -5,11 +5,14 @@ import { onLanguage, page, say, speak } from "../chrome.js";
 import { Refusal } from "../commands.js";
 import { createNotice } from "../notice.js";
 import { send } from "./api.js";
+import { createDelete } from "./delete_study.js";
 import { createDataStep } from "./data_step.js";
 import { clearErrors, showErrors } from "./field_errors.js";
 import { createHistoryStep } from "./history_step.js";
+import { refusalOf } from "./reasons.js";
 import { createStrategiesStep } from "./strategies_step.js";
 import { createStudyList } from "./study_list.js";
+import { createWatchForm } from "./watch_form.js";
 
 const NAME_MAX = 64;
 const $ = (id) => document.getElementById(id);
@@ -17,7 +20,8 @@ const form = $("new"), notice = createNotice($("notice"));
 
 for (const select of document.querySelectorAll("[data-labs]")) select.replaceChildren(...page.offer.labs.map(({ id, label }) => new Option(label, id)));
 
-const list = createStudyList({ onError: fail });
+const fail = (error, near) => notice(refusalOf(error), { near });
+const list = createStudyList({ onError: fail, onDelete: createDelete({ onGone: (id) => list.gone(id) }) });
 const data = createDataStep(form, { onChange: summary });
 const strategies = createStrategiesStep({ onChange: summary });
 const history = createHistoryStep(form, { onChange: summary });
@@ -28,12 +32,6 @@ function summary() {
   strategies.showCount();
   const count = strategies.read().length, changes = history.changes();
   $("form-summary").textContent = changes === null ? say("strategies.count", { count }) : say("new.summary", { strategies: count, changes });
-}
-
-function fail(error, near) {
-  if (error instanceof Refusal && error.message) notice(say("notice.refused", { reason: error.message }), { near });
-  else if (error instanceof Refusal) notice(say("notice.failed", { status: error.status }), { near });
-  else notice(say("notice.unreachable"), { near });
 }
 
 function request() {
@@ -66,17 +64,7 @@ form.addEventListener("submit", async (event) => {
   }
 });
 
-$("watch").addEventListener("submit", async (event) => {
-  event.preventDefault();
-  $("watch-error").hidden = true;
-  try {
-    const { id } = await send(page.urls.studies, { live: true, source: { kind: "lab", lab: event.target.elements.lab.value } });
-    location.assign(page.urls.study.replace("{id}", id));
-  } catch (error) {
-    $("watch-error").hidden = false;
-    $("watch-error").textContent = error instanceof Refusal ? error.message || say("notice.failed", { status: error.status }) : say("notice.unreachable");
-  }
-});
+createWatchForm($("watch"));
 
 onLanguage(() => {
   list.show();

@@ -1,7 +1,6 @@
 // One study: how far it is while it runs, then its ranking, its charts, and what can be done with it.
 
 import { onLanguage, page, say, speak, words } from "../chrome.js";
-import { Refusal } from "../commands.js";
 import { keepLeftOut } from "../left_out.js";
 import { createNotice } from "../notice.js";
 import { paint } from "../paint.js";
@@ -14,15 +13,18 @@ import * as heat from "./charts/heat.js";
 import * as keys from "./charts/keys.js";
 import * as lag from "./charts/lag.js";
 import * as share from "./charts/share.js";
+import { createDelete } from "./delete_study.js";
 import { follow, isOver } from "./progress.js";
 import { showProgress } from "./progress_panel.js";
 import { createRanking } from "./ranking.js";
+import { refusalOf } from "./reasons.js";
 import { head, shortNames, strategyWords } from "./result.js";
 import { createWeights } from "./weights.js";
 
 const LEGEND_MAX = 16;
 const $ = (id) => document.getElementById(id);
-const notice = createNotice($("notice"));
+const notice = createNotice($("notice")), fail = (error, near) => notice(refusalOf(error), { near });
+const askDelete = createDelete({ onGone: () => location.assign(page.urls.analyze) });
 let study = page.study, result = null, ranking = null, picked = null, step = 0, how = "connecting";
 
 // -- how far it is ---------------------------------------------------------------------------------------------------------------------
@@ -69,11 +71,6 @@ $("cancel").addEventListener("click", async () => {
   }
 });
 
-function fail(error, near) {
-  if (error instanceof Refusal && error.message) notice(say("notice.refused", { reason: error.message }), { near });
-  else if (error instanceof Refusal) notice(say("notice.failed", { status: error.status }), { near });
-  else notice(say("notice.unreachable"), { near });
-}
 
 // -- its result ------------------------------------------------------------------------------------------------------------------------
 
@@ -220,6 +217,8 @@ $("share").addEventListener("click", async (event) => {
     notice(say("notice.copy_by_hand", { link }), { near, kind: "done" });
   }
 });
+
+for (const button of document.querySelectorAll("[data-delete]")) button.addEventListener("click", () => askDelete(study));
 
 $("open").addEventListener("click", async (event) => {
   const near = event.currentTarget;

@@ -8,7 +8,8 @@ const POLL_MS = 2000;
 const $ = (id) => document.getElementById(id);
 const isUnderWay = ({ state }) => state === "queued" || state === "running";
 
-export function createStudyList({ onError }) {
+// onDelete(study): asks whether, and deletes.
+export function createStudyList({ onError, onDelete }) {
   const list = $("studies"), template = $("study-row");
   let studies = page.studies, most = Number(list.dataset.shown), timer = 0;
 
@@ -30,7 +31,10 @@ export function createStudyList({ onError }) {
   function make(study) {
     const row = template.content.firstElementChild.cloneNode(true), cancel = row.querySelector("[data-cancel]");
     row.dataset.study = study.id;
-    speak(cancel, "studies.cancel");                     // a template's words do not change with the language
+    // a template's words do not change with the language
+    speak(cancel, "studies.cancel");
+    speak(row.querySelector("[data-delete]"), "studies.delete");
+    row.querySelector("[data-delete]").addEventListener("click", () => onDelete(studies.find(({ id }) => id === study.id)));
     cancel.addEventListener("click", async () => {
       cancel.disabled = true;
       try {
@@ -52,6 +56,8 @@ export function createStudyList({ onError }) {
     link.textContent = study.name || study.id;
     cancel.hidden = !isUnderWay(study);
     cancel.setAttribute("aria-label", say("studies.cancel_named", { name: study.name }));
+    row.querySelector("[data-delete]").hidden = study.state === "running";
+    row.querySelector("[data-delete]").setAttribute("aria-label", say("studies.delete_named", { name: study.name }));
     const texts = [say(study.live && study.state === "running" ? "studies.live" : `state.${study.state}`), ...sizes(study), study.created_at.slice(0, 16).replace("T", " ")];
     row.querySelector(".line").textContent = texts.join(" · ");
     bar.hidden = !isUnderWay(study) || study.live;
@@ -77,9 +83,18 @@ export function createStudyList({ onError }) {
     show();
   }
 
+  // Out of sight at once; what the server has is asked for after it.
+  function gone(id) {
+    studies = studies.filter((study) => study.id !== id);
+    show();
+    poll();
+  }
+
+  // Another tab may have started or deleted one.
+  document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && poll());
   $("studies-more").addEventListener("click", () => {
     most = Infinity;
     show();
   });
-  return { show, poll };
+  return { show, gone };
 }

@@ -3,7 +3,6 @@
 import { figure, number } from "../../say.js";
 import { axis, endNames, ground, lineOf, plain } from "./ends.js";
 
-export const MEASURES = ["throughput", "lag", "skew", "hw_lag", "rebalance_cost"];
 const HEIGHT = 190, TOP = 10, BOTTOM = 34, SHOWN_MAX = 300, EPOCH_US = 1e14, DIGITS = { skew: 2, throughput: 1, rebalance_cost: 1 }, ROOM = 120, RIGS_MAX = 10;
 
 // rows: windows in any order, the last told of a window and rig counts. -> { rigs, starts, of(start, rig) }
