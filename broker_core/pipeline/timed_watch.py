@@ -65,6 +65,10 @@ class WatchedRig(Rig):
         self.let_go(consumer.session)
         super().drop_hand(consumer)
 
+    def on_done(self, consumer: Consumer, record: int) -> None:
+        self.acked(consumer.session, record)
+        super().on_done(consumer, record)  # type: ignore[safe-super]  # the rig comes after this class
+
     def do_leave(self, consumer: Consumer, cause: Cause) -> None:
         self.let_go(consumer.session)
         super().do_leave(consumer, cause)  # type: ignore[safe-super]  # the rig comes after this class
@@ -102,10 +106,6 @@ class WatchedPulsar(WatchedRig, PulsarRig):
             self.sent(session, position, self.codes[position])
         super().hand_over(deliveries)
 
-    def on_done(self, consumer: Consumer, record: int) -> None:
-        self.acked(consumer.session, record)
-        super().on_done(consumer, record)
-
 
 class WatchedRabbitMq(WatchedRig, RabbitMqRig):
     def __init__(self, setup: RigSetup) -> None:
@@ -122,10 +122,6 @@ class WatchedRabbitMq(WatchedRig, RabbitMqRig):
         for session, position, _ in deliveries:
             self.sent(session, position, self.codes[position])
         super().hand_over(deliveries)
-
-    def on_done(self, consumer: Consumer, record: int) -> None:
-        self.acked(consumer.session, record)
-        super().on_done(consumer, record)
 
 
 class WatchedKafka(WatchedRig, KafkaRig):
@@ -152,10 +148,6 @@ class WatchedKafka(WatchedRig, KafkaRig):
         client = self.by_session[consumer.session]
         self.sent(consumer.session, record, self.codes[client.hand][record])
         super().start(consumer, record)
-
-    def on_done(self, consumer: Consumer, record: int) -> None:
-        self.acked(consumer.session, record)
-        super().on_done(consumer, record)
 
     def stop(self, numbers: Sequence[int]) -> None:
         super().stop(numbers)
@@ -197,10 +189,6 @@ class WatchedTubeMq(WatchedRig, TubeMqRig):
     def start(self, consumer: Consumer, record: int) -> None:
         self.sent(consumer.session, record, self.codes[self.clients[consumer.name].hand][record])
         super().start(consumer, record)
-
-    def on_done(self, consumer: Consumer, record: int) -> None:
-        self.acked(consumer.session, record)
-        super().on_done(consumer, record)
 
     def release(self, key: str) -> None:
         super().release(key)
