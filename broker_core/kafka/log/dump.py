@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,6 +32,10 @@ from broker_core.kafka.log.segment import CLEANED, DELETED, INDEX, LOG, SNAPSHOT
 from broker_core.kafka.log.transaction_index import read_rows
 
 Value = str | int | bool | None | list[str]
+
+
+class NotALogFile(ValueError):
+    """A path that is there, and holds nothing of a log."""
 
 
 class Row(NamedTuple):
@@ -62,13 +67,23 @@ class Row(NamedTuple):
 def dump_path(path: Path, *, deep: bool = False) -> Iterator[Row]:
     """Give the rows of one file, or of all files of a partition's folder, by name.
 
-    deep: the records of each batch too. Raises FileNotFoundError for a path that is not there.
+    deep: the records of each batch too. A file of the folder that retention or compaction takes meanwhile is left out.
+    Raises FileNotFoundError for a path that is not there, NotALogFile for one that holds nothing of a log.
     """
     if path.is_dir():
-        for file in sorted(path.iterdir()):
-            if file.is_file() and _kind_of(file.name):
-                yield from dump_path(file, deep=deep)
+        files = sorted(file for file in path.iterdir() if file.is_file() and _kind_of(file.name))
+        if not files:
+            raise NotALogFile("the folder holds no file of a log; a partition's folder, such as flights-0, does")
+        for file in files:
+            with suppress(FileNotFoundError):
+                yield from _dump_file(file, deep)
         return
+    if path.exists() and not _kind_of(path.name):
+        raise NotALogFile("its name is not one of a log's files: .log, .index, .timeindex, .txnindex, .snapshot, a checkpoint")
+    yield from _dump_file(path, deep)
+
+
+def _dump_file(path: Path, deep: bool) -> Iterator[Row]:
     kind = _kind_of(path.name)
     view = _read_only(path)
     fields: dict[str, Value] = {"path": f"{path.resolve().parent.name}/{path.name}"}

@@ -6,13 +6,15 @@ PATH is a partition's folder or one of its files. Nothing is changed. docs/kafka
 from __future__ import annotations
 
 import json
+import os
+import sys
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from broker_core.kafka.log.dump import dump_path
+from broker_core.kafka.log.dump import NotALogFile, dump_path
 
 
 class Command(BaseCommand):
@@ -27,5 +29,10 @@ class Command(BaseCommand):
         try:
             for row in dump_path(options["path"], deep=options["deep"]):
                 self.stdout.write(json.dumps({"kind": row.kind, **row.fields}) if options["json"] else row.text())
+        except BrokenPipeError:
+            # Whoever reads has seen enough, as `head` has; what is still buffered would fail again at the end.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except NotALogFile as error:
+            raise CommandError(f"{options['path']}: {error}") from None
         except OSError as error:
             raise CommandError(f"{options['path']} cannot be read: {error.strerror}") from None

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from broker_core.kafka.log.batch_fields import batch_fields
 from broker_core.kafka.log.codecs import Codec
 from broker_core.kafka.log.disk_storage import DiskFolder
-from broker_core.kafka.log.dump import dump_path
+from broker_core.kafka.log.dump import NotALogFile, dump_path
 from broker_core.kafka.log.partition_log import PartitionLog
 from broker_core.kafka.log.record import Record
 from broker_core.kafka.log.record_batch import ControlType, encode_batch
@@ -71,6 +71,24 @@ def test_a_file_by_itself_its_spare_room_and_its_torn_end(folder: Path) -> None:
     assert [row.text() for row in dump_path(log)][-1].endswith("are no whole batch")
     log.write_bytes(bytes(100))
     assert [row.kind for row in dump_path(log)] == ["file", "problem"]
+
+
+def test_what_holds_nothing_of_a_log_is_refused(tmp_path: Path) -> None:
+    other = tmp_path / "notes.txt"
+    other.write_text("127.0.0.1 localhost")
+    for path in (tmp_path, other):
+        with pytest.raises(NotALogFile):
+            next(dump_path(path))
+    with pytest.raises(FileNotFoundError):
+        next(dump_path(tmp_path / "00000000000000000000.log"))
+
+
+def test_a_file_that_retention_takes_meanwhile_is_left_out(folder: Path) -> None:
+    rows = dump_path(folder)
+    next(rows)
+    (folder / f"{'0' * 20}.timeindex").unlink()
+    paths = [row.fields["path"] for row in rows if row.kind == "file"]
+    assert paths and not any(".timeindex" in str(path) for path in paths)
 
 
 @pytest.fixture
