@@ -7,7 +7,7 @@ from django.core.management import CommandError, call_command
 
 from broker_core.pipeline import session
 from broker_core.pipeline.result import TABLES, result_json
-from dashboard.management.commands.study import _history, _request
+from dashboard.management.commands.study import _history, _kind_of, _request, _source
 
 
 def study(*arguments, **options):
@@ -75,6 +75,21 @@ def test_a_file_that_is_not_there_or_has_no_known_name(tmp_path):
         with pytest.raises(CommandError) as refused:
             study(str(tmp_path / name), "--key", "k", "--out", str(tmp_path / "out"))
         assert words in str(refused.value) and refused.value.returncode == 2
+
+
+@pytest.mark.parametrize(("names", "kind"), [
+    (["orders.csv"], "csv"), (["ORDERS.CSV"], "csv"), (["orders.tsv.gz"], "csv"), (["orders.jsonl.gz"], "jsonl"), (["part-0.parq"], "parquet"),
+    (["README.md", "part-0.parquet"], "parquet"), (["about.txt", "00000000000000000000.log"], "kafka_log"),
+])  # fmt: skip
+def test_every_name_that_a_source_reads_tells_its_kind(tmp_path, names, kind):
+    for name in names:
+        (tmp_path / name).write_bytes(b"")
+    assert _kind_of(tmp_path / names[0] if len(names) == 1 else tmp_path) == kind
+
+
+def test_a_tab_stands_between_the_columns_of_a_tsv_file():
+    defaults = dict.fromkeys(("kind", "time", "size", "payload", "delimiter")) | {"key": "k"}
+    assert [_source(defaults | {"file": name})["delimiter"] for name in ("a.tsv", "a.tsv.gz", "a.csv")] == ["\t", "\t", ","]
 
 
 def test_histories_are_written_in_few_words():

@@ -24,6 +24,7 @@ from broker_core.errors import CommandError as Refused
 from broker_core.pipeline.java import SparkUnavailable
 from broker_core.pipeline.recommend import rank
 from broker_core.pipeline.result import result_json
+from broker_core.pipeline.sources.files import ENDINGS
 from broker_core.pipeline.strategies import strategies_default
 from broker_core.pipeline.study_errors import StudyCancelled, StudyFailed
 from broker_core.pipeline.study_request import study_check
@@ -32,7 +33,9 @@ from dashboard.sentences import catalogue
 from dashboard.study_presentation import head, notes, ranking_rows
 
 WRONG_INPUT, FAILED, INTERRUPTED = 2, 1, 130
-KINDS = {".csv": "csv", ".tsv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".parquet": "parquet", ".log": "kafka_log"}
+# The log first: a broker keeps small text files beside its partitions.
+KINDS = {"kafka_log": (".log",), **ENDINGS}
+TABS = (".tsv", ".tsv.gz")
 COLUMNS = ("place", "strategy", "score", "skew", "churn", "pause", "order", "why")
 LINES_SHOWN = 5
 MEMBERS_HELP = (
@@ -63,7 +66,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", help="a CSV, JSON lines or Parquet file or folder, a Kafka log folder, or: flights")
         parser.add_argument("--out", type=Path, required=True, help="the folder for the result, made if missing")
-        parser.add_argument("--kind", choices=sorted(set(KINDS.values())), help="what FILE is, where its name does not tell")
+        parser.add_argument("--kind", choices=sorted(KINDS), help="what FILE is, where its name does not tell")
         parser.add_argument("--key", metavar="COLUMN", help="the column with the key (of the flights: tail_number, carrier, route, origin)")
         for column in ("time", "size", "payload"):
             parser.add_argument(f"--{column}", metavar="COLUMN", help=f"the column with the {column}")
@@ -184,14 +187,14 @@ def _source(options: dict[str, Any]) -> dict[str, Any]:
         raise Refused("--key", "name the column with the key")
     source = {"kind": kind, "path": str(path)} | {name: options[name] for name in ("key", "time", "size", "payload") if options[name]}
     if kind == "csv":
-        source["delimiter"] = options["delimiter"] or ("\t" if path.suffix == ".tsv" else ",")
+        source["delimiter"] = options["delimiter"] or ("\t" if path.name.lower().endswith(TABS) else ",")
     return source
 
 
 def _kind_of(path: Path) -> str:
-    """By the name of the file, or of the first file in the folder that has a known one."""
-    inside = sorted(path.rglob("*")) if path.is_dir() else [path]
-    kind = next((KINDS[file.suffix] for file in inside if file.suffix in KINDS), None)
+    """By the name of the file, or by the names in the folder."""
+    names = [file.name.lower() for file in path.rglob("*")] if path.is_dir() else [path.name.lower()]
+    kind = next((kind for kind, endings in KINDS.items() if any(name.endswith(endings) for name in names)), None)
     if kind is None:
         if not path.exists():
             raise Refused("FILE", "{path} is not there", path=path)
