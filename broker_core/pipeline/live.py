@@ -3,7 +3,7 @@
     {"kind": "lab", "chunks": FOLDER}             rows of each second, as the lab's worker leaves them (chunks.py)
     {"kind": "kafka_log", "path": FOLDER, ...}    new records, as brokers append them (sources/kafka_log.py)
 
-    source ─► watermark ─► groupBy(window, lane or partition) ─► update mode, each small batch ─► windows.py ─► on_windows(rows)
+    source ─► watermark ─► groupBy(window, lane or partition) ─► update mode, each small batch ─► live_windows.py ─► on_windows(rows)
 
 A row: start_us, end_us, rig (a log's topic), throughput (records a second), lag, skew (max / mean), hw_lag, rebalance_cost (partition-seconds
 that stood still), late (rows that came too late, until now). What a source cannot tell is null: a log has no consumers, a lab no replicas.

@@ -75,6 +75,8 @@ class WindowBook:
                 try:
                     state: dict[str, Any] = json.loads(self._file(number).read_text())
                 except (OSError, ValueError):
+                    # A power cut may leave a state half written: the one before it lacks a batch's groups, and Spark tells them again
+                    # as soon as they change.
                     continue
                 return state
         return {"windows": {}, "late": 0, "late_batch": -1}
