@@ -21,11 +21,11 @@ from django.utils import timezone
 
 from broker_core.events import Json
 from broker_core.pipeline.chunks import want
-from dashboard.errors import Refused
 from dashboard.models import Study, StudyWindow
-from dashboard.studies import ledger, reasons
+from dashboard.studies import ledger
 from dashboard.studies.engine import Engine
 from dashboard.studies.job import study_folder
+from dashboard.studies.live_reasons import live_reason
 from dashboard.studies.sources import chunks_dir, request_for_pipeline
 
 log = logging.getLogger(__name__)
@@ -73,7 +73,11 @@ class LiveStudies:
             ledger.study_end(live.study, State.CANCELLED)
         elif (error := _error_of(live)) is not None:
             self._drop(live)
-            ledger.study_end(live.study, State.FAILED, _reason(live.study, error, engine))
+            is_lost = engine.is_lost()
+            ledger.study_end(live.study, State.FAILED, live_reason(live.study, error, is_lost))
+            if is_lost:
+                # The next study, of either kind, opens a new one in place of finding this one dead.
+                engine.close()
         elif _left_alone(live.study, orders.watched_at):
             self._drop(live)
             ledger.study_end(live.study, State.DONE)
@@ -140,20 +144,6 @@ def _error_of(live: LiveStudy) -> Exception | None:
         return live.query.exception() or RuntimeError("the stream ended")
     except Exception as error:      # Spark itself is gone
         return error
-
-
-def _reason(study: Study, error: Exception, engine: Engine) -> Json:
-    if isinstance(error, Refused):
-        return reasons.reason(reasons.SOURCE_GONE)
-    if engine.is_lost():
-        log.error("live study %s lost its Spark", study.pk, exc_info=error)
-        return reasons.reason(reasons.SPARK_LOST)
-    if (found := reasons.reason_of(error)) is not None:
-        if reasons.is_fault(found):
-            log.error("live study %s broke off", study.pk, exc_info=error)
-        return found
-    log.error("live study %s broke off", study.pk, exc_info=error)
-    return reasons.reason(reasons.BROKEN, error=type(error).__name__)
 
 
 def _left_alone(study: Study, watched_at: Any) -> bool:

@@ -267,13 +267,48 @@ def test_cancelled_live_study_stops_its_query(runner: Runner, engine: FakeEngine
     assert now(study).state == State.CANCELLED and not engine.queries[0].isActive
 
 
-def test_broken_stream_is_failed_with_its_reason(runner: Runner, engine: FakeEngine) -> None:
+@pytest.mark.parametrize(
+    ("error", "template"),
+    [
+        (PipelineRefusal("the folder {name} is gone", name="orders"), "the folder {name} is gone"),
+        (RuntimeError("STREAM_FAILED ... java.io.IOException: No space left on device"), reasons.LIVE_DISK_FULL),
+        (RuntimeError("PermissionError: [Errno 13] Permission denied: '/x/0.log'"), reasons.LOG_LOCKED),
+        (RuntimeError("java.lang.OutOfMemoryError: Java heap space"), reasons.LIVE_OUT_OF_MEMORY),
+        (RuntimeError("FileNotFoundError: [Errno 2] No such file or directory: '/x/0.log'"), reasons.OVERTAKEN),
+        (ConnectionError("Answer from Java side is empty"), reasons.SPARK_LOST),
+        (KeyError("owner_3"), reasons.LIVE_BROKEN),
+    ],
+)
+def test_broken_stream_is_failed_with_its_reason(runner: Runner, engine: FakeEngine, tmp_path: Path, error: Exception, template: str) -> None:
+    (tmp_path / "log" / f"{0:020}.log").write_bytes(b"")
     study = waiting_live()
     runner.turn()
     runner.live.running[study.pk].thread.join(WAIT_S)  # type: ignore[union-attr]
-    engine.queries[0].isActive, engine.queries[0].error = False, PipelineRefusal("the folder {name} is gone", name="orders")
+    engine.queries[0].isActive, engine.queries[0].error = False, error
     runner.turn()
-    assert reasons.in_words(now(study).error) == "the folder orders is gone"
+    stored = now(study).error
+    assert now(study).state == State.FAILED and stored["template"] == template
+    assert "/x/0.log" not in reasons.in_words(stored), "no path of this machine is told"
+    assert reasons.is_fault(stored) == (template == reasons.LIVE_BROKEN)
+
+
+def test_log_folder_that_was_moved_away_is_the_reason_whatever_spark_says(runner: Runner, engine: FakeEngine, tmp_path: Path) -> None:
+    study = waiting_live()
+    runner.turn()
+    runner.live.running[study.pk].thread.join(WAIT_S)  # type: ignore[union-attr]
+    (tmp_path / "log").rename(tmp_path / "elsewhere")
+    engine.queries[0].isActive, engine.queries[0].error = False, RuntimeError("[PYTHON_STREAMING_DATA_SOURCE_RUNTIME_ERROR] ...")
+    runner.turn()
+    assert now(study).error == reasons.reason(reasons.LOG_GONE)
+
+
+def test_spark_that_was_lost_under_a_live_study_is_put_away(runner: Runner, engine: FakeEngine) -> None:
+    study = waiting_live()
+    runner.turn()
+    runner.live.running[study.pk].thread.join(WAIT_S)  # type: ignore[union-attr]
+    engine.dead, engine.queries[0].error, engine.queries[0].isActive = True, ConnectionError("Connection refused"), False
+    runner.turn()
+    assert now(study).error == reasons.reason(reasons.SPARK_LOST) and not engine.dead
 
 
 def test_lost_spark_lets_a_live_study_go_on_in_the_next(runner: Runner, engine: FakeEngine) -> None:
