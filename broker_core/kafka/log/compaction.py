@@ -69,7 +69,6 @@ class Cleaned:
     """What a round came to. end_offset: the next round's first dirty offset, to be kept in cleaner-offset-checkpoint."""
 
     end_offset: int
-    map_size: int
     bytes_read: int = 0
     bytes_written: int = 0
     records_read: int = 0
@@ -110,7 +109,7 @@ def clean(log: PartitionLog, todo: LogToClean, offset_map: OffsetMap, now_ms: in
     """
     _remove_unfinished(log)
     end_offset = build_offset_map(log, todo, offset_map)
-    cleaned = Cleaned(end_offset, offset_map.size)
+    cleaned = Cleaned(end_offset)
     segments = [segment for segment in log.segments if segment.base_offset < end_offset]
     transactions = CleanedTransactions(log.aborted_transactions(log.log_start_offset, end_offset))
     try:

@@ -11,7 +11,10 @@ from broker_core.kafka.log.retention import delete_records
 from broker_core.kafka.log.settings import LogSettings
 
 NOW = 1_700_000_000_000
-TOPICS = {"state": LogSettings(segment_bytes=300, cleanup_compact=True, cleanup_delete=False)}
+TOPICS = {
+    "state": LogSettings(segment_bytes=300, cleanup_compact=True, cleanup_delete=False),
+    "flights": LogSettings(segment_bytes=300, retention_bytes=600, file_delete_delay_ms=1_000),
+}
 
 
 def opened(path: Path) -> LogDirectory:
@@ -55,6 +58,21 @@ def test_the_dirtiest_log_is_compacted_and_its_end_kept(tmp_path: Path) -> None:
     assert text[:2] == ["0", "2"]
     assert opened(tmp_path).cleaned_up_to == logs.cleaned_up_to
     logs.close(NOW)
+
+
+def test_retention_runs_over_all_partitions_and_removes_files_when_their_delay_is_over(tmp_path: Path) -> None:
+    logs = opened(tmp_path)
+    long, short = logs.open("flights", 0, NOW), logs.open("flights", 1, NOW)
+    for _ in range(10):
+        long.append_pairs([(b"k", b"v" * 100)], now_ms=NOW)
+    short.append_pairs([(b"k", b"v" * 100)], now_ms=NOW)
+    deleted = logs.delete_old(NOW)
+    assert list(deleted) == [("flights", 0)] and long.log_start_offset == long.segments[0].base_offset > 0
+    renamed = [file.name for file in (tmp_path / "flights-0").iterdir() if file.suffix == ".deleted"]
+    assert len(renamed) >= 3 * len(deleted["flights", 0])
+    assert not logs.delete_old(NOW + 999) and (tmp_path / "flights-0" / renamed[0]).exists()
+    assert not logs.delete_old(NOW + 1_000)
+    assert not [file for file in (tmp_path / "flights-0").iterdir() if file.suffix == ".deleted"]
 
 
 def test_a_damaged_checkpoint_counts_as_missing(tmp_path: Path) -> None:
