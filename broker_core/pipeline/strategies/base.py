@@ -79,10 +79,6 @@ class RouteTable:
     space_moved: int | None = None
     partitions_moved: int | None = None
 
-    def unit_owners(self) -> dict[str, str | None]:
-        """Partition -> owner, None for nobody; empty where nothing is shared by partition."""
-        return {unit: self.names[owner] if owner >= 0 else None for unit, owner in zip(self.units, self.owners.tolist(), strict=True)}
-
     def owner_of(self, hash32: int) -> str | None:
         """The owner of a key with this unsigned 32-bit hash: one look-up, for tests and single keys."""
         if self.kind == "none":
