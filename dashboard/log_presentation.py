@@ -100,7 +100,7 @@ def _sub(folder: Json, words: Words) -> str:
 def _table(folder: Json, words: Words) -> Json:
     return {
         "head": [words[f"log.column.{code}"] for code in ("base", "size", "count", "entries", "state")],
-        "rows": [[*(_figure(segment[name]) for name in COLUMNS), _state(segment, folder, words)] for segment in folder["segments"]],
+        "rows": [[*(_figure(segment[name]) for name in COLUMNS), _state(segment, words)] for segment in folder["segments"]],
     }
 
 
@@ -108,10 +108,8 @@ def _figure(value: int | None) -> str:
     return NONE if value is None else number(value)
 
 
-def _state(segment: Json, folder: Json, words: Words) -> str:
+def _state(segment: Json, words: Words) -> str:
     if segment["state"] == "deleted":
         left_us = -(-(segment["deletes_in_ms"] or 0) // 1000) * 1_000_000
         return fill(words["log.state.deleted"], {"left": left_us}, words)
-    if not segment["active"]:
-        return words[f"log.state.{segment['state']}"]
-    return words["log.state.last" if folder.get("kind") == "upload" else "log.state.active"]
+    return words["log.state.active" if segment["active"] else f"log.state.{segment['state']}"]

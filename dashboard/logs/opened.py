@@ -107,7 +107,7 @@ def source_of(log_id: str, query: Query) -> Source:
     }  # fmt: skip
     return Source(
         opened, about, now_ms, retention_bytes, retention_ms, cleaned_up_to=cleaned_up_to or 0, check=kind != "article",
-        is_whole=kind != "upload" or len(opened.live) > 1, counted=counted_load(log_id, path),
+        is_open=kind != "upload", counted=counted_load(log_id, path),
     )  # fmt: skip
 
 
@@ -142,7 +142,8 @@ def clean_store(log_id: str, path: Path, answer: Json) -> None:
 def as_table(source: Source) -> Json:
     """What `clean_json` is to take an opened log for: a compacted topic with Kafka's own settings."""
     return {"topic": source.about["topic"] or source.about["folder"], "partition": source.about["partition"], "now_ms": source.now_ms,
-            "settings": LogSettings(cleanup_delete=False, cleanup_compact=True), "cleaned_up_to": source.cleaned_up_to or None}  # fmt: skip
+            "settings": LogSettings(cleanup_delete=False, cleanup_compact=True), "cleaned_up_to": source.cleaned_up_to or None,
+            "is_open": source.is_open}  # fmt: skip
 
 
 def _neighbours(kind: str, path: Path, log_id: str, topic: str | None, partition: int) -> Json:

@@ -37,7 +37,7 @@ class Source:
     """One partition to look at.
 
     log: its folder. about: the part of the folder's JSON that the folder does not say. end_offset: None where only counting tells.
-    check: whether to look for damage. is_whole: whether the last segment is the log's last one.
+    check: whether to look for damage. is_open: whether the last segment is the active one: not of files that somebody brought along.
     counted: what a worker has counted already, for logs that are too large to count while somebody waits.
     """
 
@@ -50,7 +50,7 @@ class Source:
     cleaned_up_to: int = 0
     deleted_at_ms: Mapping[int, int] = field(default_factory=dict)
     check: bool = False
-    is_whole: bool = True
+    is_open: bool = True
     counted: Mapping[tuple[int, str], Summary] = field(default_factory=dict)
 
 
@@ -82,7 +82,7 @@ def folder(source: Source) -> Json:
     summaries, is_reading = _summaries(source)
     segments = segments_json(
         log, summaries, now_ms=source.now_ms, deleted_at_ms=source.deleted_at_ms, cleaned_up_to=source.cleaned_up_to,
-        is_whole=source.is_whole,
+        is_open=source.is_open,
     )
     end = end_offset(source)
     live = [segment for segment in segments if segment["state"] != "deleted"]

@@ -13,7 +13,6 @@ LOG = {
     "log.page": _("Log of {folder}"),
     "log.topic": _("Topic"),
     "log.partition": _("Partition"),
-    "log.partition_choice": _("{partition}: {size}"),
     "log.to_stage": _("Stage of this lab"),
     "log.open": _("Open a segment file"),
     "log.settings": _("Log settings"),
@@ -22,7 +21,8 @@ LOG = {
     "log.segment_bytes": _("A segment that would grow beyond this is closed, and a new one begins: it rolls."),
     "log.index_interval_bytes": _("One index entry for about so many bytes of log. Fewer bytes: a denser index, a shorter scan."),
     "log.retention_bytes_about": _(
-        "Old segments go while the log without them is still this large. −1: no limit; a lab keeps 64 segments at the most."
+        "Old segments go while the log without them is still this large. −1: no limit, but a lab keeps no more than 64 times "
+        "segment.bytes."
     ),
     "log.retention_ms_about": _("A segment goes when its latest record is older than this. −1: no limit."),
     "log.apply": _("Apply"),
@@ -38,6 +38,7 @@ LOG = {
     "log.folder_label": _("Segments of {folder} to scale: arrow keys move, Enter looks up"),
     "log.segment_label": _("Segment {base_offset}, {size}, {entries} index entries: look up its first offset"),
     "log.entries": _("{entries?one index entry|{entries} index entries}"),
+    "log.file_end": _("the file ends here"),
     "log.files_go": _("{count?.deleted: its files go|{count} .deleted: the next files go} in {left}"),
     "log.committed": _("committed {offset}"),
     "log.retention_bytes": _("retention.bytes {size}"),
@@ -50,8 +51,10 @@ LOG = {
     "log.rolled.time": _("Segment {base_offset} began: the one before was older than segment.ms."),
     "log.rolled.index_full": _("Segment {base_offset} began: the index of the one before was full."),
     "log.rolled.offset_span": _("Segment {base_offset} began: relative offsets have four bytes, no more fit."),
+    "log.lab_limit": _("lab limit {size}"),
     "log.deleted.retention_bytes": _("Segment {base_offset} was cut off by retention.bytes."),
     "log.deleted.retention_ms": _("Segment {base_offset} was cut off by retention.ms."),
+    "log.deleted.lab_limit": _("Segment {base_offset} was cut off: a lab keeps no more than 64 times segment.bytes."),
     "log.deleted.start_offset": _("Segment {base_offset} was cut off: the log starts behind it."),
     "log.removed.file_delete_delay": _("The files of segment {base_offset} are gone."),
     "log.compacted.cleaned": _("Compacted up to offset {end_offset}: {records_read} records read, {records_kept} kept."),
@@ -192,7 +195,6 @@ LOG = {
     "log.column.slot": _("slot"),
     "log.state.live": _("closed"),
     "log.state.active": _("active"),
-    "log.state.last": _("last"),
     "log.state.cleaned": _("compacted"),
     "log.state.deleted": _(".deleted, files go in {left}"),
     "log.keys": _("T shows the pictures as tables, Left and Right step through a look-up, Space plays it."),

@@ -81,7 +81,7 @@ def _draw(request: HttpRequest, find: Callable[[], Source], place: dict[str, Any
             "folders": [{"name": entry.name, "url": reverse("log-opened", args=[entry.log])} for entry in server_folders()],
         }
     }  # fmt: skip
-    context["folder"] = folder
+    context["folder"] = source.exact(folder)
     context |= log_context(folder, context["catalogue"][context["page"]["language"]])
     response = render(request, "dashboard/log.html", context)
     access.visitor_remember(response, access.visitor_of(request) or access.token_new())

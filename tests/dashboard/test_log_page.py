@@ -12,6 +12,7 @@ from django.test import RequestFactory
 from django.utils import translation
 
 from dashboard.log_presentation import log_context, size
+from dashboard.logs.source import exact
 from dashboard.page import base_context
 from dashboard.sentences import PAGES, catalogue
 
@@ -19,16 +20,19 @@ ROOT = Path(__file__).parents[2]
 ANSWERS = json.loads(gzip.decompress((ROOT / "tests/js/fixtures/log.json.gz").read_bytes()))
 EMPTY = {**ANSWERS["folder"], "segments": [], "bytes": 0, "start_offset": 0, "end_offset": 0}
 LATE = {**ANSWERS["folder"], "behind": 950}
-HOURS = {**LATE, "behind_us": 6_000_000_000, "kind": "upload"}
+HOURS = {**LATE, "behind_us": 6_000_000_000}
+FAR = {**ANSWERS["folder"], "start_offset": 10**16 - 250, "end_offset": 10**16 + 350, "segments": [
+    {**segment, "base_offset": segment["base_offset"] + 10**16} for segment in ANSWERS["folder"]["segments"]
+]}  # fmt: skip
 
 
 @pytest.mark.parametrize("language", ["en", "zh-hans"])
 @pytest.mark.parametrize(
-    "folder", [ANSWERS["folder"], ANSWERS["article"], EMPTY, LATE, HOURS], ids=["lab", "article", "empty", "late", "hours"]
+    "folder", [ANSWERS["folder"], ANSWERS["article"], EMPTY, LATE, HOURS, FAR], ids=["lab", "article", "empty", "late", "hours", "far"]
 )
 def test_server_and_browser_write_the_same(folder: dict, language: str) -> None:
     words = catalogue("log")[language]
-    asked = json.dumps({"folder": folder, "words": words})
+    asked = json.dumps({"folder": exact(folder), "words": words})
     answer = subprocess.run(
         ["node", str(ROOT / "tests/js/log_words.mjs")], input=asked, capture_output=True, text=True, check=True, encoding="utf-8"
     )

@@ -8,12 +8,13 @@ import * as folderPicture from "../../static/js/log/folder.js";
 import { size, span } from "../../static/js/log/format.js";
 import * as indexSearch from "../../static/js/log/index_search.js";
 import { byteAt, entryAt, offsetAt, places, positionOf, room } from "../../static/js/log/places.js";
+import { distance, isBelow, plus } from "../../static/js/log/offsets.js";
 import { STEP_MS, createPlayer, moments } from "../../static/js/log/player.js";
 import * as scan from "../../static/js/log/scan.js";
 import { cleanTable, folderTable, indexTable, recordsTable, scanTable } from "../../static/js/log/tables.js";
 import { isLong } from "../../static/js/log/settings_form.js";
 import { fault } from "../../static/js/log/upload.js";
-import { behind, lookWords, message, remarks, settingsLine, stepWords } from "../../static/js/log/words.js";
+import { behind, lookWords, message, remarks, settingsLine, stepWords, sub } from "../../static/js/log/words.js";
 import { load, say } from "./fixtures/load.mjs";
 
 const WORDS = { second: "s", minute: "min", "log.hour": "h", "log.day": "d" };
@@ -33,7 +34,7 @@ function check(shapes, width, height) {
 }
 
 const byId = (shapes, id) => shapes.find((shape) => shape.id === id);
-const { folder, lookups, clean, article, walks } = load("log");
+const { folder, lookups, clean, article, walks, far } = load("log");
 const all = { ...lookups, ...walks };
 
 for (const width of WIDTHS) {
@@ -107,12 +108,55 @@ test("flag, committed mark and retention line stand where their offset and byte 
   assert.ok(number("cut") > first.x && number("cut") < first.x + first.width);
 });
 
-test("no flag stands where nobody knows the high watermark; the end of an opened file is only the last one there", () => {
-  const short = { ...context, width: 4000, say: (code) => code.split(".").at(-1) }, active = folder.segments.at(-1).base_offset;
-  const shapes = folderPicture.layout({ ...folder, kind: "upload", high_watermark: null }, short);
-  assert.equal(shapes.filter(({ id }) => id.startsWith("hw-")).length, 0);
-  assert.match(byId(shapes, `seg-${active}-active`).text, /^last$/);
-  assert.match(byId(folderPicture.layout(folder, short), `seg-${active}-active`).text, /^active$/);
+test("files that somebody brought along are closed: the last one ends, and nothing is to come", () => {
+  const segments = folder.segments.map((segment) => ({ ...segment, active: false }));
+  const brought = { ...folder, kind: "upload", high_watermark: null, committed: null, segments }, shapes = folderPicture.layout(brought, context);
+  check(shapes, context.width, folderPicture.HEIGHT);
+  for (const id of ["leo", "room", "hw-pole"]) {
+    assert.equal(byId(shapes, id), undefined, id);
+    assert.ok(byId(folderPicture.layout(folder, context), id), id);
+  }
+  assert.equal(shapes.filter((shape) => /active/.test(shape.class) || /-active$/.test(shape.id)).length, 0);
+  const { x, width } = places(brought, context.width).list.at(-1);
+  assert.match(byId(shapes, "file-end").d, new RegExp(`^M${Math.round((x + width) * 10) / 10} `));
+  assert.match(byId(shapes, "file-end-words").text, /^log.file_end /);
+  assert.ok(!folderTable(brought, say).rows.some((row) => row.includes("log.state.active {}")));
+});
+
+test("what a lab keeps at the most is told as the lab's limit, not as retention.bytes", () => {
+  const free = { ...folder, settings: { ...folder.settings, retention_bytes: -1 } };
+  assert.match(byId(folderPicture.layout(free, context), "cut-words").text, /log.lab_limit/);
+  assert.match(byId(folderPicture.layout(folder, context), "cut-words").text, /log.retention_bytes/);
+});
+
+test("offsets that a number cannot hold lie where they are, and are written to the last digit", () => {
+  const { list } = places(far.folder, 1392), offset = far.lookup.found;
+  assert.equal(typeof offset, "string");
+  const after = list.find(({ segment }) => segment.next_offset?.length > String(segment.base_offset).length);
+  assert.ok(after.segment.base_offset > offset, "as texts the smaller is the larger");
+  const x = offsetAt(list, offset);
+  assert.ok(x > after.x && x < after.x + after.width, `${offset} lies in segment ${after.segment.base_offset}`);
+  const [entry, position] = after.segment.entries[3];
+  assert.equal(positionOf(after.segment, entry), position);
+  const next = String(BigInt(entry) + 1n);
+  assert.ok(positionOf(after.segment, next) > position && positionOf(after.segment, next) < after.segment.entries[4][1]);
+  const scanned = far.lookup.steps.find(({ step }) => step === "scan"), hit = scanned.batches[scan.hitOf(scanned, offset)];
+  assert.ok(BigInt(hit.base_offset) <= BigInt(offset) && BigInt(offset) <= BigInt(hit.last_offset));
+  check(folderPicture.layout(far.folder, { ...context, chosen: after.segment.base_offset, gap: [0, 100] }), 1392, folderPicture.HEIGHT);
+  const { to } = JSON.parse(sub(far.folder, say).replace(/^\S+ /, ""));
+  assert.equal(to.replace(/\D/g, ""), String(BigInt(far.folder.end_offset) - 1n));
+  const base = far.lookup.batch.fields.find(({ name, record }) => name === "base_offset" && record === null);
+  assert.equal(fields.fieldValue(base, far.lookup.batch, say).replace(/\D/g, ""), hit.base_offset);
+  assert.equal(message(far.lookup, far.folder, say), "");
+  assert.match(message(far.lookup, { ...far.folder, start_offset: plus(offset, 1) }, say), /^log.message.gone/);
+});
+
+test("the sum of an offset and a count is exact, and a number again where a number holds it", () => {
+  assert.equal(plus(41, 1), 42);
+  assert.equal(plus(String(2n ** 53n), -1), 2 ** 53 - 1);
+  assert.equal(plus("9999999999999999", 1), "10000000000000000");
+  assert.ok(isBelow("9999999999999999", "10000000000000000") && isBelow(7, "10000000000000000") && !isBelow(-1, -1));
+  assert.equal(distance("9999999999999999", "10000000000000076"), 77);
 });
 
 test("a deleted segment is hatched, counts down, and cannot be looked up", () => {
@@ -192,6 +236,10 @@ test("the player goes by itself to the end, stops there, and can be stepped by h
   player.back();
   player.next();
   assert.deepEqual(seen.slice(count), [count - 2, count - 3, count - 2]);
+  player.close();
+  player.redraw();
+  player.next();
+  assert.equal(seen.length, count + 3, "what has been put away is not drawn again");
 });
 
 test("sentences carry the server's numbers and nothing else", () => {

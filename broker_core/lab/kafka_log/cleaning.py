@@ -26,8 +26,12 @@ SHOWN_CLEAN = 16
 MAP_BYTES = 1 << 20
 
 
-def clean_json(log: OpenedLog, *, topic: str, partition: int, settings: LogSettings, cleaned_up_to: int | None, now_ms: int) -> Json:
+def clean_json(
+    log: OpenedLog, *, topic: str, partition: int, settings: LogSettings, cleaned_up_to: int | None, now_ms: int, is_open: bool = True
+) -> Json:
     """Run one round on a copy. cleaned_up_to: the last round's end; None: never cleaned.
+
+    is_open: whether the last segment is the active one, which no cleaner touches; files that are all closed are compacted to their end.
 
     Returns {log, before, after, shown_from, shown_to, dirty_ratio, min_cleanable_ratio, due, first_dirty_offset, uncleanable_offset,
     records_before, records_after, bytes_before, bytes_after}; `before` and `after` hold the records of at most SHOWN_MAX before, around the
@@ -42,6 +46,8 @@ def clean_json(log: OpenedLog, *, topic: str, partition: int, settings: LogSetti
         copy = PartitionLog.open(_copy_of(log), settings, now_ms=now_ms, log_start_offset=log.start_offset)
         before = _records(copy)
         stopped = _stopped(log, copy)
+        if not is_open:
+            copy.roll(now_ms)
         todo = log_to_clean(copy, cleaned_up_to, now_ms)
         bytes_before = copy.size
         clean(copy, todo, OffsetMap(MAP_BYTES), now_ms)

@@ -16,12 +16,12 @@ Summaries = Mapping[tuple[int, str], Summary]
 
 
 def segments_json(
-    log: OpenedLog, summaries: Summaries, *, now_ms: int, deleted_at_ms: Mapping[int, int], cleaned_up_to: int, is_whole: bool = True
+    log: OpenedLog, summaries: Summaries, *, now_ms: int, deleted_at_ms: Mapping[int, int], cleaned_up_to: int, is_open: bool = True
 ) -> list[Json]:
     """Each segment, the deleted ones first; the newest SEGMENTS_MAX of a folder that has more.
 
     summaries: of some or all, by base offset and stage; what is not counted yet is null. deleted_at_ms: when the files of a deleted segment go.
-    cleaned_up_to: what lies below has been compacted. is_whole: whether the last segment is the log's last one, to which a broker writes.
+    cleaned_up_to: what lies below has been compacted. is_open: whether the last segment is the active one, to which a broker writes.
     """
     deleted = [_segment_json(log, base, DELETED, summaries) for base in log.deleted[-SEGMENTS_MAX:]]
     for row in deleted:
@@ -33,7 +33,7 @@ def segments_json(
         if row["next_offset"] is None:
             row["next_offset"] = next_base
         if next_base is None:
-            row["active"] = is_whole
+            row["active"] = is_open
         elif next_base <= cleaned_up_to:
             row["state"] = "cleaned"
     return deleted + live

@@ -20,6 +20,7 @@ from broker_core.events import Json
 from broker_core.kafka.log.log_directory import LogDirectory, TopicPartition
 from broker_core.kafka.log.partition_log import PartitionLog
 from broker_core.kafka.log.retention import delete_old_segments
+from broker_core.kafka.log.settings import UNLIMITED
 from broker_core.kafka.log.storage import Folder
 from broker_core.lab.kafka_log.producer import EPOCH_MS, LINGER_US, LaneProducer, Sent, batches_of, latest_topic
 from broker_core.lab.kafka_log.read_only import base_offset_of
@@ -30,7 +31,6 @@ TURNING_MAX = 60
 RETENTION_EVERY_US = SECOND_US
 CLEAN_EVERY_US = 5 * SECOND_US
 OFFSET_MAP_BYTES = 4 << 20
-_REASONS = {"size": "retention_bytes", "time": "retention_ms", "log_start_offset": "start_offset"}
 
 
 class LaneLog:
@@ -61,6 +61,9 @@ class LaneLog:
         topics = {topic: settings.records(), latest_topic(topic): settings.latest()}
         self._directory = LogDirectory(folder, partition_folder, topics)
         state = written or {}
+        # Where a person sets no limit the lab has one, and what it cuts is not told as retention.bytes'.
+        by_size = "lab_limit" if settings.retention_bytes == UNLIMITED else "retention_bytes"
+        self._reasons = {"size": by_size, "time": "retention_ms", "log_start_offset": "start_offset"}
         self._turning: dict[TopicPartition, deque[Json]] = {}
         until_us = int(state.get("at_us", 0))
         for name in topics:
@@ -150,7 +153,7 @@ class LaneLog:
             if self._is_ahead(topic, number, log):
                 continue  # what was due then was done before the crash, or is done when its time has come again
             for deletion in delete_old_segments(log, now_ms):
-                self._tell(topic, number, now_ms, "deleted", deletion.base_offset, _REASONS[deletion.reason], bytes=deletion.size_in_bytes)
+                self._tell(topic, number, now_ms, "deleted", deletion.base_offset, self._reasons[deletion.reason], bytes=deletion.size_in_bytes)
             removed = {base_offset_of(name) for name in log.delete_due_files(now_ms)}
             for base in sorted(base for base in removed if base is not None):
                 self._tell(topic, number, now_ms, "removed", base, "file_delete_delay")

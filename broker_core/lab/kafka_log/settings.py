@@ -15,7 +15,7 @@ from broker_core.events import Json
 from broker_core.kafka.log.settings import UNLIMITED, LogSettings
 
 SEGMENTS_MAX = 64
-"""What retention.bytes may leave, in segments, and leaves where it sets no limit: a lab's folder stays small."""
+"""What retention.bytes may leave, in full segments, and leaves where it sets no limit: a lab's folder stays small."""
 NUMBER_MAX = 2**63 - 1
 
 
@@ -79,8 +79,9 @@ def lane_settings(raw: Mapping[str, str]) -> LaneSettings:
     settings = LaneSettings(**given)
     if settings.retention_bytes > settings.bytes_limit:
         raise CommandError(
-            "retention_bytes", "must be at most {limit}: a lab keeps {count} segments of a partition", limit=settings.bytes_limit, count=SEGMENTS_MAX
-        )
+            "retention_bytes", "must be at most {limit}: a lab keeps no more than {count} times segment.bytes",
+            limit=settings.bytes_limit, count=SEGMENTS_MAX,
+        )  # fmt: skip
     return settings
 
 

@@ -25,7 +25,10 @@ export function createBatchView({ say, speak, onOpen }) {
     $("batch").hidden = !batch;
     $("batch-wait").hidden = Boolean(batch);
     for (const way of ["previous", "next"]) $(`batch-${way}`).setAttribute("aria-disabled", String(!batch?.[way]));
-    if (!batch) return speak($("batch-title"), "log.batch_none");
+    if (!batch) {
+      $("batch-where").textContent = "";
+      return speak($("batch-title"), "log.batch_none");
+    }
     speak($("batch-title"), "log.batch", "say", { bytes: batch.bytes });
     $("batch-where").textContent = say("log.batch_where", { segment: batch.segment, position: batch.position });
     writeHex(batch, { columns: matchMedia(PHONE).matches ? 8 : 16, say });

@@ -37,7 +37,7 @@ export function layout(data, { width, say }) {
   zones(shapes, data, x, each, cell, say);
   before.forEach((record, column) => {
     const { offset, zone } = record, at = round(x(column)), middle = round(x(column) + cell / 2);
-    shapes.push({ id: `no-${offset}`, tag: "text", x: middle, y: BEFORE - 8, class: "n m mid", text: each > String(offset).length * 8 ? String(offset) : String(offset % 100).padStart(2, "0") });
+    shapes.push({ id: `no-${offset}`, tag: "text", x: middle, y: BEFORE - 8, class: "n m mid", text: each > String(offset).length * 8 ? String(offset) : String(offset).slice(-2).padStart(2, "0") });
     const isKept = kept.has(offset), tone = zone === "active" ? "row-box" : isKept ? "row-box chosen" : "superseded";
     sign(shapes, `b-${offset}`, record, isKept, at, middle, BEFORE, cell, tone, say);
     if (!isKept) {

@@ -28,7 +28,7 @@ export function fieldValue(field, batch, say) {
   if (name === "attributes" && field.record === null) return attributes(Number(value), say);
   if (name === "base_timestamp") return instant(Number(value));
   if (name === "max_timestamp") return instant(Number(value));
-  if (name === "base_offset") return number(Number(value));
+  if (name === "base_offset") return number(value);
   if ((name === "key_length" || name === "value_length" || name === "header_value_length") && Number(value) === -1) return `-1: ${say("log.null")}`;
   return value === null || value === undefined ? "" : String(value);
 }

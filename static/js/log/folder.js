@@ -1,11 +1,12 @@
 // The partition's folder: segments to scale, their index entries drawn to the bytes they point at, the active one solid and open at its
-// end, what waits for deletion hatched, the lines that retention, committed position and high watermark have reached.
+// end, what waits for deletion hatched, the lines that retention, committed position and high watermark have reached. Files that somebody
+// brought along are closed, and end where the last of them ends.
 
 import { draw, round } from "../draw.js";
 import { number } from "../say.js";
 import { duration, figuresWidth, size, textWidth } from "./format.js";
+import { isBelow } from "./offsets.js";
 import { byteAt, offsetAt, places } from "./places.js";
-import { lastOf } from "./tables.js";
 
 export const HEIGHT = 190;
 const IN_LOG = new Set(["cut", "no_batch", "old_format", "crc", "records"]);
@@ -16,10 +17,11 @@ export function layout(folder, { width, say, words, chosen = null, gap = null, f
   const { list, roomWidth, end } = places(folder, width), shapes = [];
   for (const place of list) {
     if (place.segment.state === "deleted") deleted(shapes, place);
-    else live(shapes, place, folder, place.segment.base_offset === chosen, say);
+    else live(shapes, place, place.segment.base_offset === chosen, say);
   }
   waiting(shapes, list, say);
   if (roomWidth) openEnd(shapes, folder, end, roomWidth);
+  else if (folder.kind === "upload" && list.length) fileEnd(shapes, end, say);
   const flagLeft = flag(shapes, folder, list);
   committed(shapes, folder, list, say);
   retention(shapes, folder, list, flagLeft, say, words);
@@ -36,7 +38,7 @@ function deleted(shapes, { segment, x, width }) {
   shapes.push({ id: `${id}-no`, tag: "text", x: round(x + 16), y: TOP + 29, class: "n m", text: name });
 }
 
-function live(shapes, { segment, x, width }, folder, isChosen, say) {
+function live(shapes, { segment, x, width }, isChosen, say) {
   const id = `seg-${segment.base_offset}`, name = number(segment.base_offset), bytes = size(segment.bytes);
   shapes.push({
     id, tag: "rect", x: round(x), y: TOP + 0.5, width: round(width), height: TALL, class: `seg-box${segment.active ? " active" : ""}${isChosen ? " chosen" : ""}`,
@@ -52,8 +54,8 @@ function live(shapes, { segment, x, width }, folder, isChosen, say) {
   const entries = say("log.entries", { entries: segment.index_entries });
   const text = width > textWidth(entries) ? entries : width > 44 ? number(segment.index_entries) : null;
   if (text) shapes.push({ id: `${id}-entries`, tag: "text", x: round(x), y: WORDS, class: "m", text });
-  const last = segment.active ? say(lastOf(folder)) : "";
-  if (last && width > textWidth(last)) shapes.push({ id: `${id}-active`, tag: "text", x: round(x), y: WORDS + 17, class: "m", text: last });
+  const active = segment.active ? say("log.state.active") : "";
+  if (active && width > textWidth(active)) shapes.push({ id: `${id}-active`, tag: "text", x: round(x), y: WORDS + 17, class: "m", text: active });
 }
 
 // The index file is an array of equal rows, the bar below; each tick runs from its row up to the byte that it points at.
@@ -80,6 +82,12 @@ function openEnd(shapes, folder, end, width) {
   shapes.push({ id: "leo-no", tag: "text", x: x + 8, y: TOP + 38, class: "n", text: leo });
 }
 
+function fileEnd(shapes, end, say) {
+  const x = round(end);
+  shapes.push({ id: "file-end", tag: "path", d: `M${x} ${TOP - 7}V${FOOT + 8}`, class: "pole" });
+  shapes.push({ id: "file-end-words", tag: "text", x: x - 8, y: TOP - 7, class: "m end", text: say("log.file_end") });
+}
+
 // The flag stands at the high watermark; its words are on the left, where the log is. Answers how far left they reach.
 function flag(shapes, folder, list) {
   const at = folder.high_watermark === null ? null : offsetAt(list, folder.high_watermark);
@@ -95,7 +103,7 @@ function flag(shapes, folder, list) {
 
 function committed(shapes, folder, list, say) {
   // The group may be ahead of what the worker has written so far.
-  const at = folder.committed === null || folder.committed > folder.end_offset ? null : offsetAt(list, folder.committed);
+  const at = folder.committed === null || isBelow(folder.end_offset, folder.committed) ? null : offsetAt(list, folder.committed);
   if (at === null) return;
   const x = round(at), text = say("log.committed", { offset: folder.committed }), isRoom = x > textWidth(text) + 12;
   shapes.push({ id: "committed", tag: "path", d: `M${x} ${TOP - 1}l-5 -9h10Z`, class: "ink" });
@@ -105,10 +113,11 @@ function committed(shapes, folder, list, say) {
 function retention(shapes, folder, list, flagLeft, say, words) {
   const { bytes, ms, reaches_position: bySize, reaches_position_ms: byTime } = folder.retention;
   const isByTime = (byTime ?? 0) > Math.max(0, bySize ?? 0), position = Math.max(byTime ?? 0, bySize ?? 0);
+  const ofSize = folder.settings.retention_bytes < 0 ? "log.lab_limit" : "log.retention_bytes";
   if (position <= 0) return;
   const at = byteAt(list, position);
   if (at === null) return;
-  const x = round(at), rule = isByTime ? say("log.retention_ms", { time: duration(ms, words) }) : say("log.retention_bytes", { size: size(bytes) });
+  const x = round(at), rule = isByTime ? say("log.retention_ms", { time: duration(ms, words) }) : say(ofSize, { size: size(bytes) });
   const long = say("log.retention_reaches", { rule }), isLong = x + 14 + textWidth(long) < flagLeft;
   const isRight = x + 14 + textWidth(rule) < flagLeft;
   shapes.push({ id: "cut", tag: "path", d: `M${x} 4V${FOOT}`, class: "cut" });

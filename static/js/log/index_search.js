@@ -69,7 +69,7 @@ function search(shapes, step, { width, probes, isResult }) {
 
 function boxes(shapes, step, top, { width, isResult }) {
   const { around } = step, each = width / Math.max(1, around.length), first = step.around_first_slot ?? 0, isTime = step.kind === "time";
-  const names = around.map(([value]) => (isTime ? `…${number(value % 1_000_000).padStart(7, "0")}` : number(value)));
+  const names = around.map(([value]) => (isTime ? `…${number(String(value).slice(-6))}` : number(value)));
   const isNamed = each - 8 > Math.max(...names.map(figuresWidth), 0);
   around.forEach(([value, points], row) => {
     const isChosen = isResult && first + row === step.result_slot, x = row * each + 2, id = `row-${value}`;

@@ -5,6 +5,7 @@ import { number } from "../say.js";
 import { instant } from "./format.js";
 import { createPlayer } from "./player.js";
 import { LONG_MAX, fieldError, isLong, plainNumber } from "./settings_form.js";
+import { distance, isBelow, plus } from "./offsets.js";
 import { createTiers } from "./tiers.js";
 import { message, stepWords } from "./words.js";
 import { page } from "../chrome.js";
@@ -17,7 +18,8 @@ const WALKS = [{ kind: "offset", value: 6506155 }, { kind: "timestamp", value: 1
 // The middle of the segment before the active one: retention comes there last.
 function middle({ segments, start_offset: start, end_offset: end }) {
   const live = segments.filter(({ state }) => state !== "deleted"), { base_offset: from, next_offset: to } = live[Math.max(0, live.length - 2)];
-  return Math.min(end - 1, Math.max(start, Math.floor((from + (to ?? end)) / 2)));
+  const half = plus(from, Math.floor(distance(from, to ?? end) / 2)), last = plus(end, -1);
+  return isBelow(half, start) ? start : isBelow(last, half) ? last : half;
 }
 
 export function createLookup({ api, say, speak, folder, timestamp, onBatch, onDrawn, onFault }) {
@@ -91,6 +93,7 @@ export function createLookup({ api, say, speak, folder, timestamp, onBatch, onDr
   }
 
   function none() {
+    player.close();
     still({ back: true, next: true, autoplay: true });
     $("place").textContent = "";
     onBatch(null);
@@ -152,7 +155,7 @@ export function createLookup({ api, say, speak, folder, timestamp, onBatch, onDr
   // The look-up that the address names, else the article's, else one in the last closed segment: at its end, so that the page is whole at once.
   function begin(query = new URLSearchParams()) {
     const { start_offset: start, end_offset: end } = folder(), first = examples[0];
-    if (!(end > start)) return;
+    if (!isBelow(start, end)) return;
     if (query.get("rule") === "document") rule = "document";
     isOwn ||= query.has("timestamp") || query.has("offset");
     if (query.has("timestamp")) set("timestamp", query.get("timestamp"));
@@ -184,8 +187,13 @@ export function createLookup({ api, say, speak, folder, timestamp, onBatch, onDr
     isRefused: () => isRefused,
     // A look-up that nobody asked for follows the log when retention takes its record.
     folderCame() {
-      if (!isOwn && answer && answer.found < folder().start_offset) begin();
+      if (!isOwn && answer && answer.found !== null && isBelow(answer.found, folder().start_offset)) begin();
       else words();
+    },
+    // Whether the log is as far as what is asked for.
+    isWithin({ segments, end_offset: end }) {
+      const { kind: by, value } = answer?.target ?? { kind: null }, last = segments.at(-1)?.max_timestamp ?? -1;
+      return by !== null && (by === "offset" ? isBelow(value, end) : !isBelow(last, value));
     },
     ofFolder: () => tiers.ofFolder(),
     params() {

@@ -11,6 +11,7 @@ import { watchLab } from "./feed.js";
 import * as folderPicture from "./folder.js";
 import { instant, size } from "./format.js";
 import { createLookup } from "./lookup.js";
+import { isBelow } from "./offsets.js";
 import { entryAt } from "./places.js";
 import { createRoving } from "./roving.js";
 import { createSettings } from "./settings_form.js";
@@ -22,7 +23,8 @@ const $ = (id) => document.getElementById(id);
 const FOLDER_LEAST = 640, CLEAN_LEAST = 560, TURNINGS_SHOWN = 3, EPOCH_MS = 1e11, AGAIN_MS = 500, BEHIND_MOST = 100, CLEAN_APART_MS = 10_000, CLEAN_AGAIN_MS = 2000;
 const main = $("main"), query = new URLSearchParams(location.search), notice = createNotice($("notice"));
 
-let folder = JSON.parse($("folder-data").textContent), clean = null, asked = 0, isAsking = false, isLookupDue = false, cleanAt = -Infinity;
+let folder = JSON.parse($("folder-data").textContent), clean = null, asked = 0, isAsking = false, cleanAt = -Infinity;
+let isLookupDue = false, isOtherLog = false;            // what was looked up is to be looked up in the new folder; or something else, for it is of another log
 // Settings of the address count where the server took them.
 const chosen = {
   rig: query.get("rig"), topic: query.get("topic"), partition: query.get("partition"),
@@ -83,10 +85,11 @@ function take(answer) {
   drawFolder();
   address();
   if (isUnfinished()) setTimeout(grown, AGAIN_MS);
+  const isThere = isBelow(folder.start_offset, folder.end_offset) && (isOtherLog || !isUnfinished() || lookup.isWithin(folder));
   if (lookup.isIdle()) lookup.begin(query);
-  else if (isLookupDue && !isUnfinished()) lookup.again();
+  else if (isLookupDue && isThere) lookup[isOtherLog ? "begin" : "again"]();
   else lookup.folderCame();
-  isLookupDue &&= isUnfinished();
+  if (isThere) isLookupDue = isOtherLog = false;
   $("steps").toggleAttribute("data-old", isLookupDue || lookup.isRefused());
 }
 
@@ -206,11 +209,12 @@ for (const name of ["topic", "partition"]) {
     chosen[name] = $(name).value;
     if (name === "topic") chosen.partition = null;
     try {
+      isLookupDue = isOtherLog = true;                  // the worker may only now begin to write it
       await refresh();
-      lookup.begin();
       readClean();
     } catch (error) {
       Object.assign(chosen, before);
+      isLookupDue = isOtherLog = false;
       fail(error, $(name));
     }
   });
@@ -219,7 +223,8 @@ for (const name of ["topic", "partition"]) {
 const settings = $("settings") && createSettings($("settings"), {
   say, defaults: () => defaults, onFault: fail,
   async onApply(values) {
-    const answer = await (asked += 1, createApi(page.log.api, () => ({ ...chosen, settings: values })).folder());
+    const answer = await createApi(page.log.api, () => ({ ...chosen, settings: values })).folder();
+    asked += 1;                                         // what is still under way was asked with the settings before
     chosen.settings = values;
     if (!Object.keys(values).length) defaults = answer.settings;
     isLookupDue = true;                                 // other settings, another folder: the worker begins it with the first record
@@ -256,8 +261,8 @@ document.addEventListener("click", (event) => {
 
 // A pointer in a segment means the bytes below it; the keyboard means the segment.
 function pointedAt(box, x) {
-  const { left, width } = box.getBoundingClientRect(), base = Number(box.dataset.offset);
-  const segment = folder.segments.find(({ base_offset, state }) => base_offset === base && state !== "deleted");
+  const { left, width } = box.getBoundingClientRect(), base = box.dataset.offset;
+  const segment = folder.segments.find(({ base_offset, state }) => String(base_offset) === base && state !== "deleted");
   return segment ? entryAt(segment, (x - left) / width) : base;
 }
 

@@ -2,6 +2,7 @@
 
 import { number } from "../say.js";
 import { figuresWidth } from "./format.js";
+import { distance, isBelow } from "./offsets.js";
 
 const GAP = 4, OPEN = 72;
 
@@ -36,8 +37,9 @@ export function positionOf(segment, offset) {
   const points = [[segment.base_offset, 0], ...segment.entries, ...(segment.next_offset === null ? [] : [[segment.next_offset, segment.bytes]])];
   for (let index = 1; index < points.length; index += 1) {
     const [before, from] = points[index - 1], [after, to] = points[index];
-    if (offset > after) continue;
-    return after === before ? from : from + ((to - from) * (offset - before)) / (after - before);
+    if (isBelow(after, offset)) continue;
+    const offsets = distance(before, after);
+    return offsets === 0 ? from : from + ((to - from) * distance(before, offset)) / offsets;
   }
   return segment.bytes;
 }
@@ -45,7 +47,7 @@ export function positionOf(segment, offset) {
 // The pixel at which an offset lies, null where no segment holds it.
 export function offsetAt(list, offset) {
   const live = list.filter(({ segment }) => segment.state !== "deleted");
-  const found = live.findLast(({ segment }) => segment.base_offset <= offset) ?? null;
+  const found = live.findLast(({ segment }) => !isBelow(offset, segment.base_offset)) ?? null;
   if (!found) return null;
   const { segment, x, width } = found;
   return x + (width * Math.min(segment.bytes, positionOf(segment, offset))) / Math.max(1, segment.bytes);

@@ -53,6 +53,12 @@ export function createPlayer({ onMoment, onState = () => {}, clock = globalThis 
       if (isMoving && list.length > 1) tick();
       show(isMoving ? 0 : list.length - 1);
     },
+    // There is nothing to walk through: what was shown is not drawn again either.
+    close() {
+      stop();
+      list = [];
+      place = 0;
+    },
     back() { stop(); show(place - 1); },
     next() { stop(); show(place + 1); },
     toggle() {

@@ -3,12 +3,13 @@
 import { draw, round } from "../draw.js";
 import { number } from "../say.js";
 import { figuresWidth } from "./format.js";
+import { isBelow } from "./offsets.js";
 
 export const HEIGHT = 96;
 const TOP = 12, TALL = 34, FOOT = TOP + TALL, DIP = 16;
 
 // Which batch holds the offset: the first that ends at or above it.
-export const hitOf = (step, found) => (found === null ? -1 : step.batches.findIndex((batch) => batch.last_offset >= found));
+export const hitOf = (step, found) => (found === null ? -1 : step.batches.findIndex((batch) => !isBelow(batch.last_offset, found)));
 
 // How many headers are passed on the way: up to the batch that holds it, or all.
 export function hopsOf(step, found) {

@@ -9,19 +9,16 @@ const ROWS_MAX = 200;
 // {head: [words], rows: [[words]], offsets: [offset of each row or null]}
 export function folderTable(folder, say) {
   const rows = folder.segments.map((segment) => [
-    ...[segment.base_offset, segment.bytes, segment.records, segment.index_entries].map((value) => (value === null ? NONE : number(value))), state(segment, say, folder),
+    ...[segment.base_offset, segment.bytes, segment.records, segment.index_entries].map((value) => (value === null ? NONE : number(value))), state(segment, say),
   ]);
   const offsets = folder.segments.map((segment) => (segment.state === "deleted" ? null : segment.base_offset));
   return { head: ["base", "size", "count", "entries", "state"].map((code) => say(`log.column.${code}`)), rows, offsets };
 }
 
-export function state(segment, say, folder) {
+export function state(segment, say) {
   if (segment.state === "deleted") return say("log.state.deleted", { left: Math.ceil((segment.deletes_in_ms ?? 0) / 1000) * 1e6 });
-  return say(segment.active ? lastOf(folder) : `log.state.${segment.state}`);
+  return say(`log.state.${segment.active ? "active" : segment.state}`);
 }
-
-// Whether files that somebody opened are the end of their log, nobody knows: theirs is the last one here.
-export const lastOf = ({ kind }) => (kind === "upload" ? "log.state.last" : "log.state.active");
 
 export function indexTable(step, say) {
   const isTime = step.kind === "time", first = step.around_first_slot ?? 0;

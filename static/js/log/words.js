@@ -1,8 +1,9 @@
 // What the log page says about a folder and about each moment of a look-up. The head's two lines are also dashboard/log_presentation.py's.
 
-import { number } from "../say.js";
+import { NONE, number } from "../say.js";
 import { SETTINGS } from "./api.js";
 import { duration, size, span } from "./format.js";
+import { isBelow, plus } from "./offsets.js";
 import { hitOf } from "./scan.js";
 
 const BEHIND_MOST = 100, A_FILE = /^\d{20}\.\w+(\.\w+)?$/;
@@ -18,7 +19,7 @@ export function sub(folder, say) {
   const deleted = folder.segments.filter((segment) => segment.state === "deleted").length;
   if (folder.end_offset === folder.start_offset && !folder.bytes) return say("log.sub_empty");
   return say(deleted ? "log.sub_waiting" : "log.sub", {
-    segments: folder.segments.length - deleted, deleted, size: size(folder.bytes), from: folder.start_offset, to: folder.end_offset - 1,
+    segments: folder.segments.length - deleted, deleted, size: size(folder.bytes), from: number(folder.start_offset), to: number(plus(folder.end_offset, -1)),
   });
 }
 
@@ -62,20 +63,23 @@ export function lookWords(lookup, moment, say) {
   if (moment.isResult) return "";
   if (step.step === "scan") {
     const batch = step.batches[moment.scanned];
-    return batch ? say("log.looking.scan", { offset: batch.base_offset, target: lookup.found ?? target(lookup) }) : "";
+    return batch ? say("log.looking.scan", { offset: number(batch.base_offset), target: lookup.found === null ? target(lookup) : number(lookup.found) }) : "";
   }
   const probe = step.probes[moment.probes - 1], isTime = step.kind === "time";
   const sought = isTime ? String(step.target) : number(step.target);
-  const value = isTime ? String(probe.timestamp) : probe.offset;
+  const value = isTime ? String(probe.timestamp) : number(probe.offset);
   return say(probe.side === "high" ? "log.looking.high" : "log.looking.low", { slot: probe.slot, value, target: sought });
 }
 
 const MESSAGES = new Set(["offset_below_start", "offset_at_end", "offset_beyond_end", "time_beyond_last", "not_found", "missed", "next_kept", "damaged", "hollow", "old_format"]);
 
 export function message(lookup, folder, say) {
-  if (!lookup.message && lookup.found !== null && lookup.found < folder.start_offset) return say("log.message.gone", { found: lookup.found, start: folder.start_offset });
+  if (!lookup.message && lookup.found !== null && isBelow(lookup.found, folder.start_offset)) {
+    return say("log.message.gone", { found: number(lookup.found), start: number(folder.start_offset) });
+  }
   if (!lookup.message) return "";
-  const params = { target: target(lookup), start: folder.start_offset, end: folder.end_offset - 1, found: lookup.found, kafka_found: lookup.kafka_found };
+  const params = { target: target(lookup), start: number(folder.start_offset), end: number(plus(folder.end_offset, -1)) };
+  for (const name of ["found", "kafka_found"]) params[name] = number(lookup[name] ?? NONE);
   return say(MESSAGES.has(lookup.message) ? `log.message.${lookup.message}` : "log.message.other", params);
 }
 

@@ -15,7 +15,7 @@ from broker_core.kafka.log.partition_log import PartitionLog
 from broker_core.lab.kafka_log.derived_folder import DerivedFolder
 from broker_core.lab.kafka_log.lane import LaneLog
 from broker_core.lab.kafka_log.producer import EPOCH_MS, LINGER_US, RETIRE_AFTER_US
-from broker_core.lab.kafka_log.settings import LaneSettings, lane_settings
+from broker_core.lab.kafka_log.settings import SEGMENTS_MAX, LaneSettings, lane_settings
 from broker_core.lab.lab import SWITCH_RECORDS_MAX, Lab
 from broker_core.lab.scenario import scenario_from_json
 from broker_core.lab.workload import workload_from_json
@@ -176,6 +176,14 @@ def test_retention_by_time_is_told_with_its_reason() -> None:
     written.lane.advance_to(40 * SECOND_US)
     reasons = {event["reason"] for event in written.lane.state()["logs"]["flights-0"]["turning"] if event["kind"] == "deleted"}
     assert reasons == {"retention_ms"}
+
+
+def test_what_the_lab_s_own_limit_cuts_is_not_told_as_retention_bytes() -> None:
+    written = Written({"rate": 400}, LaneSettings(segment_bytes=4096, retention_bytes=-1), partitions=[0])
+    written.lane.advance_to(15 * SECOND_US)
+    told = written.lane.state()["logs"]["flights-0"]
+    assert {event["reason"] for event in told["turning"] if event["kind"] == "deleted"} == {"lab_limit"}
+    assert SEGMENTS_MAX * 4096 <= sum(size for _base, size in told["segments"]) < (SEGMENTS_MAX + 1) * 4096
 
 
 def test_the_table_has_each_key_s_newest_record_until_it_has_long_not_been_seen() -> None:

@@ -308,6 +308,8 @@ def test_the_cleaner_s_round_is_told_record_by_record(folder: Path) -> None:
     assert [row["offset"] for row in answer["after"]] == [row["offset"] for row in answer["before"] if row["kept"]]
     assert (answer["records_before"], answer["dirty_ratio"], answer["due"]) == (60, 1.0, True)
     assert answer["records_after"] == 7 + 60 - active and answer["bytes_after"] < answer["bytes_before"]
+    closed = clean_json(OpenedLog(folder), topic="orders", partition=0, settings=settings, cleaned_up_to=None, now_ms=0, is_open=False)
+    assert {row["zone"] for row in closed["before"]} == {"dirty"} and closed["records_after"] == 7, "of closed files the last one too"
 
 
 def test_the_cleaner_says_where_damage_has_stopped_it(folder: Path) -> None:
