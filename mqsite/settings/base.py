@@ -124,7 +124,6 @@ SPARK_MASTER = os.environ.get("SPARK_MASTER") or "local[*]"
 SPARK_REMOTE = os.environ.get("SPARK_REMOTE") or ""
 SPARK_DRIVER_MEMORY = os.environ.get("SPARK_DRIVER_MEMORY") or "4g"
 UPLOAD_BYTES_MAX = int(os.environ.get("HIGHWATER_UPLOAD_BYTES_MAX") or 200 * 10**6)
-BODY_BYTES_MAX = max(UPLOAD_BYTES_MAX, 64 * 2**20) + 2**20   # what any request may bring; each address has its own, smaller limit
 UPLOADS_OWNER_BYTES_MAX = 5 * UPLOAD_BYTES_MAX       # all files of one visitor or program
 UPLOADS_TOTAL_BYTES_MAX = 50 * UPLOAD_BYTES_MAX      # all files of everybody
 UPLOADS_OWNER_MAX = 100
@@ -143,6 +142,7 @@ STUDY_WINDOWS_MAX = 2_000                 # windows of a live study that are kep
 # -- Kafka logs --------------------------------------------------------------------------------------------------------
 LOG_DIRS = [Path(folder).expanduser() for folder in os.environ.get("HIGHWATER_LOG_DIRS", "").split(os.pathsep) if folder]
 LOG_UPLOAD_BYTES_MAX = 64 * 2**20         # all files of one upload together
+BODY_BYTES_MAX = max(UPLOAD_BYTES_MAX, LOG_UPLOAD_BYTES_MAX) + 2**20   # what any request may bring; each address has its own, smaller limit
 LOG_UPLOADS_OWNER_MAX = 20                # uploads of one visitor or program that are kept
 LOG_UPLOADS_MAX = 200                     # of everybody
 LOG_KEEP_S = 24 * 3600                    # an uploaded log, since it came
