@@ -22,6 +22,7 @@ _SIGNS = (
     (("PermissionError", "Permission denied"), reasons.LOG_LOCKED),
     (("OutOfMemoryError", "MemoryError", "Cannot allocate memory"), reasons.LIVE_OUT_OF_MEMORY),
     (("FileNotFoundError", "was removed while it was read", "were removed before they were read"), reasons.OVERTAKEN),
+    (("worker failed to connect back", "CANNOT_OPEN_SOCKET"), reasons.OVERLOADED),
     (("SparkContext was shut down", "Connection refused", "Answer from Java side is empty", "Error while sending or receiving"), reasons.SPARK_LOST),
 )  # fmt: skip
 

@@ -21,11 +21,12 @@ LOG_LOCKED = "The system does not let this server read the log folder of this st
 OVERTAKEN = "Retention deleted a segment while it was being read. Start it again: it goes on with what the log still holds."
 LIVE_DISK_FULL = "The disk is full, so the live study ended. Free some space, then start it again."
 LIVE_OUT_OF_MEMORY = "Spark ran out of memory, so the live study ended. Give it more, or watch one topic, or begin with what comes from now on."
+OVERLOADED = "A Python process of Spark did not answer in time: this machine has too much to do. Start it again later."
 LIVE_BROKEN = "The live study broke off with {error}. This is a mistake of ours; the log of the analysis worker says more."
 
 ALL = (
     WORKER_DIED, WORKER_STOPPED, SPARK_LOST, DISK_FULL, SOURCE_GONE, BROKEN, LOG_GONE, LOG_LOCKED, OVERTAKEN, LIVE_DISK_FULL, LIVE_OUT_OF_MEMORY,
-    LIVE_BROKEN,
+    OVERLOADED, LIVE_BROKEN,
 )  # fmt: skip
 _FAULTS = (BROKEN, LIVE_BROKEN, FAULT)
 

@@ -276,6 +276,7 @@ def test_cancelled_live_study_stops_its_query(runner: Runner, engine: FakeEngine
         (RuntimeError("java.lang.OutOfMemoryError: Java heap space"), reasons.LIVE_OUT_OF_MEMORY),
         (RuntimeError("FileNotFoundError: [Errno 2] No such file or directory: '/x/0.log'"), reasons.OVERTAKEN),
         (ConnectionError("Answer from Java side is empty"), reasons.SPARK_LOST),
+        (RuntimeError("Python worker failed to connect back."), reasons.OVERLOADED),
         (KeyError("owner_3"), reasons.LIVE_BROKEN),
     ],
 )

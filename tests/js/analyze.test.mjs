@@ -119,6 +119,15 @@ test("a key with markup in it stays a text, an empty one and none are told apart
   assert.deepEqual(traces[0].error_x.arrayminus, [2, 0, 0]);
 });
 
+test("a long key is cut and says how long it is, a short one stays whole, control characters are seen", () => {
+  const text = "K".repeat(200), hex = "ff".repeat(512);
+  assert.equal(keys.keyWords({ key: text, key_hex: "", key_bytes: 1e6 }, say), "KKKKKKKKKK… 1.0\u202fMB");
+  assert.match(keys.keyWords({ key: null, key_hex: hex, key_bytes: 1e6 }, say, 64), /^0x(ff)+…? ?/);
+  assert.ok([...keys.keyWords({ key: null, key_hex: hex, key_bytes: 1e6 }, say, 64)].length <= 64);
+  for (const key of ["N725MQ", "客户-3", "\u{1F600}\u{1F600}"]) assert.equal(keys.keyWords({ key, key_hex: "00", key_bytes: Buffer.byteLength(key) }, say), key);
+  assert.equal(keys.keyWords({ key: "a\nb", key_hex: "610a62", key_bytes: 3 }, say), "a␊b");
+});
+
 test("consumers beyond seven keep a hue and get another mark", () => {
   assert.deepEqual([hueOf(1), hueOf(8), hueOf(15)], [0, 0, 0]);
   assert.equal(new Set([1, 8, 15].map(symbolOf)).size, 3);

@@ -2,17 +2,24 @@
 
 import { number, percent } from "../../say.js";
 import { shortNames } from "../result.js";
+import { bytes } from "../sizes.js";
 import { axis, ground, plain } from "./ends.js";
 
-const ROW = 27, SHOWN_MAX = 10, KEY_MAX = 18;
+const ROW = 27, SHOWN_MAX = 10, KEY_MAX = 18, TABLE_KEY_MAX = 64;
 
-// A key as it is read: text, or its bytes where it is none; without a key and with an empty one are two things.
-export function keyWords({ key, key_hex: hex }, say) {
+// A key as it is read: text, or its bytes where it is none; without a key and with an empty one are two things. What does not fit is cut,
+// and the length of the whole key stands behind it: two long keys may begin alike.
+export function keyWords({ key, key_hex: hex, key_bytes: size = 0 }, say, most = KEY_MAX) {
   if (key === null && !hex) return say("keys.none");
   if (key === "") return say("keys.empty");
-  const text = key ?? `0x${hex}`;
-  return text.length > KEY_MAX ? `${text.slice(0, KEY_MAX - 1)}…` : text;
+  const text = [...(key ?? `0x${hex}`)].map(visible);
+  if (text.length <= most) return text.join("");
+  const length = bytes(size), room = Math.max(4, most - length.length - 2);
+  return `${text.slice(0, room).join("")}… ${length}`;
 }
+
+// A line break or another control character would tear the row apart, or hide.
+const visible = (letter) => (letter < " " ? String.fromCodePoint(0x2400 + letter.codePointAt(0)) : letter === "\u007f" ? "\u2421" : letter);
 
 const isKeyless = ({ key, key_hex: hex }) => key === null && !hex;
 
@@ -44,7 +51,7 @@ export function table({ result, say, words, picked }) {
   return {
     head: [say("keys.key"), say("keys.records"), say("keys.share"), say("keys.error_column"), ...owner],
     rows: result.hot_keys.map((entry) => [
-      entry.key === null && entry.key_hex ? say("keys.binary", { hex: `0x${entry.key_hex}` }) : keyWords(entry, say),
+      entry.key === null && entry.key_hex ? say("keys.binary", { hex: keyWords(entry, say, TABLE_KEY_MAX) }) : keyWords(entry, say, TABLE_KEY_MAX),
       number(entry.records), percent(entry.share, 2), number(entry.error), ...(picked ? [entry.owners?.[picked] ?? "–"] : []),
     ]),
   };
