@@ -4,46 +4,12 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from broker_core.kafka.log.compaction import clean, log_to_clean
 from broker_core.kafka.log.memory_storage import Crashed, MemoryFolder
-from broker_core.kafka.log.offset_map import OffsetMap
 from broker_core.kafka.log.partition_log import PartitionLog
 from broker_core.kafka.log.record_batch import ControlType
 from broker_core.kafka.log.retention import delete_old_segments
 from broker_core.kafka.log.settings import DAY_MS, LogSettings
-from broker_core.kafka.log.storage import StorageFull
-
-NOW = 100 * DAY_MS
-TOPIC = LogSettings(segment_bytes=1500, index_interval_bytes=150)
-Rows = list[tuple[int, bytes | None, bytes | None]]
-
-
-def new_folder(steps_left: int | None = None) -> MemoryFolder:
-    return MemoryFolder(now_ms=lambda: NOW, steps_left=steps_left)
-
-
-def fill(log: PartitionLog, count: int, keys: int = 1000) -> None:
-    for number in range(count):
-        log.append_pairs([(b"key-%d" % (number % keys), b"value-%d" % number)], now_ms=NOW + number)
-
-
-def rows(log: PartitionLog) -> Rows:
-    return [(record.offset, record.key, record.value) for batch in log.batches() for record in batch.records()]
-
-
-def is_sound(log: PartitionLog) -> bool:
-    """Every record is found by its offset and by its time, and the log goes on."""
-    for offset, _, _ in rows(log):
-        fetched = log.read(offset, 1)
-        if not fetched.base_offset <= offset:
-            return False
-    times = [record.timestamp for batch in log.batches() for record in batch.records()]
-    for time in times[::5]:
-        found = log.offset_for_time(time)
-        if found is None or found.timestamp < time:
-            return False
-    end = log.log_end_offset
-    return log.append_pairs([(b"next", b"v")], now_ms=NOW).first_offset == end
+from tests.core.kafka.log.small_logs import NOW, TOPIC, Rows, compact, fill, is_sound, new_folder, prepared, rows, table
 
 
 def test_the_last_segment_cut_at_each_byte_of_its_last_4_kib() -> None:
@@ -142,24 +108,6 @@ def test_a_flipped_bit_in_the_log_ends_it_there() -> None:
         assert [row[1:] for row in kept] == [row[1:] for row in expected[: len(kept)]], f"bit {bit}"
 
 
-def test_a_full_disk_refuses_and_harms_nothing() -> None:
-    for room in range(300, 2600, 61):
-        folder = MemoryFolder(now_ms=lambda: NOW, bytes_max=room)
-        log = PartitionLog.open(folder, TOPIC, now_ms=NOW)
-        with pytest.raises(StorageFull):
-            fill(log, 200)
-        written = rows(log)
-        assert [row[0] for row in written] == list(range(log.log_end_offset))
-        with pytest.raises(StorageFull):
-            log.append_pairs([(b"k", b"v" * 500)], now_ms=NOW)
-        assert rows(log) == written
-        folder.bytes_max = None
-        assert log.append_pairs([(b"k", b"v")], now_ms=NOW).first_offset == len(written)
-        log.flush(NOW)
-        again = PartitionLog.open(folder.after_crash(), TOPIC, now_ms=NOW)
-        assert rows(again) == [*written, (len(written), b"k", b"v")]
-
-
 def crash_everywhere(
     prepare: Callable[[MemoryFolder], PartitionLog], act: Callable[[PartitionLog], object], unflushed_bytes_kept: int
 ) -> Iterator[tuple[MemoryFolder, Rows]]:
@@ -178,12 +126,6 @@ def crash_everywhere(
             assert steps > 3, "there was something to interrupt"
             return
     raise AssertionError("it never ended")
-
-
-def prepared(folder: MemoryFolder) -> PartitionLog:
-    log = PartitionLog.open(folder, TOPIC, now_ms=NOW)
-    fill(log, 60, keys=7)
-    return log
 
 
 @pytest.mark.parametrize("kept", [0, 37, 10**6], ids=["nothing unflushed", "a torn part", "all"])
@@ -214,24 +156,17 @@ def test_a_crash_at_each_step_of_retention(kept: int) -> None:
 
 @pytest.mark.parametrize("kept", [0, 41, 10**6], ids=["nothing unflushed", "a torn part", "all"])
 def test_a_crash_at_each_step_of_a_compaction(kept: int) -> None:
-    def compact(log: PartitionLog) -> None:
-        clean(log, log_to_clean(log, None, NOW), OffsetMap(24 * 100), NOW)
-
     for folder, before in crash_everywhere(prepared, compact, kept):
         again = PartitionLog.open(folder, TOPIC, now_ms=NOW)
         after = rows(again)
         assert set(after) <= set(before)
-        assert {key: value for _, key, value in after} == {key: value for _, key, value in before}
+        assert table(after) == table(before)
         assert not [name for name in folder.names() if name.endswith((".cleaned", ".swap", ".deleted"))]
         assert is_sound(again)
 
 
 def test_a_crash_at_each_step_of_putting_things_in_order() -> None:
     """The machine stops again while the next start deals with an unfinished swap; the start after that finds the same."""
-
-    def compact(log: PartitionLog) -> None:
-        clean(log, log_to_clean(log, None, NOW), OffsetMap(24 * 100), NOW)
-
     interrupted = 0
     for number, (folder, before) in enumerate(crash_everywhere(prepared, compact, 10**6)):
         if number % 16 or not any(name.endswith((".swap", ".cleaned")) for name in folder.names()):
@@ -244,7 +179,7 @@ def test_a_crash_at_each_step_of_putting_things_in_order() -> None:
             except Crashed:
                 interrupted += 1
                 again = PartitionLog.open(halfway.after_crash(10**6), TOPIC, now_ms=NOW)
-                assert {key: value for _, key, value in rows(again)} == {key: value for _, key, value in before}
+                assert table(rows(again)) == table(before)
                 assert set(rows(again)) <= set(before)
                 assert again.log_end_offset == before[-1][0] + 1
             else:
@@ -320,114 +255,3 @@ def test_a_crash_at_each_step_of_a_transaction_s_end(kept: int) -> None:
         assert rows(again)[: len(before)] == before
         assert len(again.aborted_transactions(0, again.log_end_offset)) == has_marker
         assert again.last_stable_offset == (again.log_end_offset if has_marker else 3)
-
-
-def values(log: PartitionLog) -> dict[bytes | None, bytes | None]:
-    """Each key's newest record: what compaction has to keep."""
-    return {key: value for _, key, value in rows(log)}
-
-
-def compact(log: PartitionLog) -> None:
-    clean(log, log_to_clean(log, None, NOW), OffsetMap(24 * 1000), NOW)
-
-
-class RememberingFolder(MemoryFolder):
-    """Keeps what a crash before each renaming would leave."""
-
-    def __init__(self) -> None:
-        super().__init__(now_ms=lambda: NOW)
-        self.crashes: list[MemoryFolder] = []
-
-    def rename(self, old: str, new: str) -> None:
-        self.crashes.append(self.after_crash(10**6))
-        super().rename(old, new)
-
-
-def test_a_crash_after_a_round_that_hit_a_full_disk_was_made_up_for() -> None:
-    """What the round that failed has left must not stand for the one that a crash interrupts much later."""
-    folder = RememberingFolder()
-    log = prepared(folder)
-    log.flush(NOW)
-    folder.bytes_max = folder.bytes_used()
-    with pytest.raises(StorageFull):
-        compact(log)
-    folder.bytes_max = None
-    compact(log)
-    fill(log, 90, keys=70)
-    log.flush(NOW)
-    before, folder.crashes = values(log), []
-    compact(log)
-    assert len(folder.crashes) > 20
-    for left in folder.crashes[::2]:
-        assert values(PartitionLog.open(left, TOPIC, now_ms=NOW)) == before
-
-
-def test_a_round_that_fails_leaves_nothing_behind() -> None:
-    """In whichever segment the disk is full, before and after the first of them was put in its place."""
-    failed = 0
-    for extra in range(0, 4000, 97):
-        folder = new_folder()
-        log = prepared(folder)
-        log.flush(NOW)
-        before, folder.bytes_max = values(log), folder.bytes_used() + extra
-        try:
-            compact(log)
-        except StorageFull:
-            failed += 1
-        assert not [name for name in folder.names() if name.endswith((".cleaned", ".swap"))]
-        assert values(log) == before
-    assert failed > 3
-
-
-def roll_and_fill(log: PartitionLog) -> None:
-    log.roll(NOW)
-    fill(log, 3, keys=7)
-
-
-def fill_and_flush(log: PartitionLog) -> None:
-    fill(log, 3, keys=7)
-    log.flush(NOW)
-
-
-@pytest.mark.parametrize("act", [roll_and_fill, fill_and_flush, compact])
-def test_a_disk_that_fills_up_loses_nothing_that_was_flushed(act: Callable[[PartitionLog], object]) -> None:
-    """The process goes on and tries again, or the machine stops there: each key that was flushed still has its value or a newer one."""
-    was_full = 0
-    for extra in range(0, 1500, 149):
-        folder = new_folder()
-        log = prepared(folder)
-        log.flush(NOW)
-        before, folder.bytes_max = values(log), folder.bytes_used() + extra
-        try:
-            act(log)
-        except StorageFull:
-            was_full += 1
-        stopped = PartitionLog.open(folder.after_crash(), TOPIC, now_ms=NOW)
-        assert values(stopped).keys() == before.keys()
-        folder.bytes_max = None
-        act(log)
-        assert values(log).keys() == before.keys()
-        log.flush(NOW)
-        again = PartitionLog.open(folder.after_crash(), TOPIC, now_ms=NOW)
-        assert rows(again) == rows(log)
-        assert is_sound(log) and is_sound(again)
-    assert was_full
-
-
-def test_retention_on_a_full_disk_leaves_a_whole_end_of_the_log() -> None:
-    was_full = 0
-    for extra in (0, 1, 40, 400):
-        folder = new_folder()
-        log = prepared(folder)
-        log.flush(NOW)
-        before, folder.bytes_max = rows(log), folder.bytes_used() + extra
-        try:
-            delete_old_segments(log, NOW + 9 * DAY_MS)
-        except StorageFull:
-            was_full += 1
-            assert rows(log) == before
-        again = PartitionLog.open(folder.after_crash(), TOPIC, now_ms=NOW)
-        assert rows(again) == before[len(before) - len(rows(again)) :]
-        assert again.log_end_offset == 60
-        assert is_sound(again)
-    assert was_full
