@@ -78,7 +78,9 @@ def test_a_lab_can_be_opened_with_a_strategys_numbers(text):
     """The scenario takes the lane, gives it back, and a lane switched to another rule goes by that rule's own number."""
     spec = strategy_parse(text).rig_spec("mine")
     scenario = scenario_from_json({"rigs": [{"id": spec.id, "model": spec.model, "algorithm": spec.algorithm, **spec.options}], "consumers": 1})
-    assert scenario.rigs == (spec,) or {**scenario.rigs[0].options, **spec.options} == scenario.rigs[0].options
+    (rig,) = scenario.rigs
+    assert (rig.id, rig.model, rig.algorithm) == (spec.id, spec.model, spec.algorithm)
+    assert rig.options.items() >= spec.options.items()
     assert scenario_from_json(scenario_to_json(scenario)) == scenario
     if spec.model == "rabbitmq":
         lab = Lab(scenario)
