@@ -125,7 +125,7 @@ test("a long key is cut and says how long it is, a short one stays whole, contro
   assert.match(keys.keyWords({ key: null, key_hex: hex, key_bytes: 1e6 }, say, 64), /^0x(ff)+…? ?/);
   assert.ok([...keys.keyWords({ key: null, key_hex: hex, key_bytes: 1e6 }, say, 64)].length <= 64);
   for (const key of ["N725MQ", "客户-3", "\u{1F600}\u{1F600}"]) assert.equal(keys.keyWords({ key, key_hex: "00", key_bytes: Buffer.byteLength(key) }, say), key);
-  assert.equal(keys.keyWords({ key: "a\nb", key_hex: "610a62", key_bytes: 3 }, say), "a␊b");
+  assert.equal(keys.keyWords({ key: "a\nb", key_hex: "610a62", key_bytes: 3 }, say), "a\\x0ab");
 });
 
 test("consumers beyond seven keep a hue and get another mark", () => {
@@ -173,6 +173,15 @@ test("two studies: the same differ in nothing, another history is named, and dif
   assert.equal(rows.length, a.ranking.length);
   assert.equal(rows.filter((row) => row.b === null).length, 1);
   assert.deepEqual([signed(2, 1.5, 1), signed(1.5, 2, 1), signed(1, 1.001, 2), signed(null, 1, 1)], ["+0.5", "−0.5", "0", "–"]);
+});
+
+test("churn: changes are counted in whole numbers, each once", () => {
+  for (const count of [1, 3, 8, 9, 40]) {
+    const given = context(), steps = Array.from({ length: count + 1 }, (_, step) => ({ ...given.result.steps[0], step }));
+    const strategies = given.result.strategies.map((strategy) => ({ ...strategy, steps: steps.map(({ step }) => ({ ...strategy.steps[0], step, churn_so_far: 0 })) }));
+    const { dtick } = churn.layout({ ...given, result: { ...given.result, steps, strategies } }).layout.xaxis;
+    assert.ok(Number.isInteger(dtick) && dtick >= 1 && count / dtick <= 8, `${count} changes, a tick every ${dtick}`);
+  }
 });
 
 test("live windows: a window told again replaces itself, rigs that have no such figure are left out", () => {

@@ -13,6 +13,8 @@ export function createChart(section, make, { onPick = null } = {}) {
   const button = section.querySelector("[data-as-table]"), twin = section.querySelector(".twin");
   let context = null, isNear = false, isDrawn = false, width = 0;
 
+  const isOff = () => Math.abs(box.clientWidth - width) > 1;
+
   async function redraw() {
     if (!context || !isNear || section.hasAttribute("data-twin")) return;
     const drawing = make.layout({ ...context, colors: colorsOf(root), width: box.clientWidth });
@@ -27,6 +29,8 @@ export function createChart(section, make, { onPick = null } = {}) {
       isDrawn = true;
       wait.hidden = true;
       root.dataset.drawn = String(Number(root.dataset.drawn ?? 0) + 1);
+      // The box may have changed while Plotly was on its way, and no observer tells of that again.
+      if (isOff()) redraw();
     } catch (error) {
       console.warn("no chart", error);
       speak(wait, "chart.broken");
@@ -51,7 +55,7 @@ export function createChart(section, make, { onPick = null } = {}) {
     if (isNear && !isDrawn) redraw();
   }, { rootMargin: NEAR }).observe(section);
   new ResizeObserver(() => {
-    if (isDrawn && Math.abs(box.clientWidth - width) > 1) redraw();
+    if (isDrawn && isOff()) redraw();
   }).observe(box);
 
   return {

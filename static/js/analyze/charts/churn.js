@@ -19,7 +19,7 @@ export function layout(context) {
     })),
     layout: {
       ...ground(colors, HEIGHT, { l: 36, r: END_ROOM, t: TOP, b: BOTTOM }),
-      xaxis: axis(colors, { range: [0, Math.max(1, x.at(-1))], showgrid: false, nticks: 8, tickangle: 0, tickformat: "d", title: { text: plain(say("churn.axis")), font: { size: 13 }, standoff: 6 } }),
+      xaxis: axis(colors, { range: [0, Math.max(1, x.at(-1))], showgrid: false, tick0: 0, dtick: Math.ceil(Math.max(1, x.at(-1)) / 8), tickangle: 0, tickformat: "d", title: { text: plain(say("churn.axis")), font: { size: 13 }, standoff: 6 } }),
       yaxis: axis(colors, { range: [0, high], nticks: 6 }),
       annotations: endNames(ends, { low: 0, high, plotHeight: HEIGHT - TOP - BOTTOM, colors }),
     },

@@ -19,7 +19,7 @@ export function keyWords({ key, key_hex: hex, key_bytes: size = 0 }, say, most =
 }
 
 // A line break or another control character would tear the row apart, or hide.
-const visible = (letter) => (letter < " " ? String.fromCodePoint(0x2400 + letter.codePointAt(0)) : letter === "\u007f" ? "\u2421" : letter);
+const visible = (letter) => (letter < " " || letter === "\u007f" ? `\\x${letter.codePointAt(0).toString(16).padStart(2, "0")}` : letter);
 
 const isKeyless = ({ key, key_hex: hex }) => key === null && !hex;
 
@@ -36,7 +36,7 @@ export function layout({ result, say, colors }) {
       ...(hasErrors ? { error_x: { type: "data", symmetric: false, array: keys.map(() => 0), arrayminus: keys.map(({ error }) => error), color: colors.ink, thickness: 1.5, width: 4 } } : {}),
     }],
     layout: {
-      ...ground(colors, height, { l: 136, r: 64, t: 8, b: 8 }),
+      ...ground(colors, height, { l: 152, r: 64, t: 8, b: 8 }),
       xaxis: axis(colors, { range: [0, most], visible: false }),
       yaxis: axis(colors, {
         range: [Math.max(1, keys.length) - 0.5, -0.5], showgrid: false, ticks: "", tickfont: { family: colors.mono, color: colors.ink },
