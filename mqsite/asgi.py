@@ -14,7 +14,7 @@ from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402  (Djang
 
 from dashboard.routing import websocket_urlpatterns  # noqa: E402
 
-BODY_FILE = "highwater.body"
+BODY_FILE = "highwater.body"  # as in mqsite/web.py, which cannot be imported here: it chooses the reactor
 
 
 class ReceivedBody:
