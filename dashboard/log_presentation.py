@@ -109,7 +109,9 @@ def _figure(value: int | None) -> str:
 
 
 def _state(segment: Json, words: Words) -> str:
+    if segment["state"] == "deleted" and segment["deletes_in_ms"] is None:
+        return words["log.state.gone"]  # in a broker's folder nobody has noted when
     if segment["state"] == "deleted":
-        left_us = -(-(segment["deletes_in_ms"] or 0) // 1000) * 1_000_000
+        left_us = -(-segment["deletes_in_ms"] // 1000) * 1_000_000
         return fill(words["log.state.deleted"], {"left": left_us}, words)
     return words["log.state.active" if segment["active"] else f"log.state.{segment['state']}"]

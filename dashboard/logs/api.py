@@ -120,7 +120,7 @@ async def _worked_out(request: HttpRequest, find: Callable[[], Json | None]) -> 
             raise Refused(405, {"method": _("must be %(methods)s") % {"methods": "GET"}})
         for _attempt in range(int(CLEAN_WAIT_S / CLEAN_POLL_S)):
             if (answer := await in_thread(find)()) is not None:
-                return json_response(answer)
+                return json_response(source.exact(answer))
             await asyncio.sleep(CLEAN_POLL_S)
         return json_response({"log": None, "reason": "preparing"})
     except Refused as refused:

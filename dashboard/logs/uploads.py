@@ -105,7 +105,7 @@ def disk_full() -> Refused:
 def upload_accept(*, files: list[IncomingFile], folder: str, owner_hash: str) -> str:
     """Keep files that have come in as one partition's folder. Returns the log's id.
 
-    folder: what the partition's folder was called, "flights-3"; "" if nobody said: then the log is called as its file was.
+    folder: what the partition's folder was called, "flights-3"; "" if nobody said: then the log is called as its file was, and how many more came.
     Raises Refused 400 at `file` or `folder`, 429.
     """
     names = _names(files)
@@ -121,7 +121,8 @@ def upload_accept(*, files: list[IncomingFile], folder: str, owner_hash: str) ->
         file.path.replace(target / name)
     meta = {"folder": target.name, "owner_hash": owner_hash, "until_s": time.time() + settings.LOG_KEEP_S}
     if not folder:
-        meta["title"] = min(name for file in files if (name := Path(file.name or "").name).lower().endswith(LOG))
+        logs = sorted(name for file in files if (name := Path(file.name or "").name).lower().endswith(LOG))
+        meta["title"] = logs[0] if len(logs) == 1 else f"{logs[0]} + {len(logs) - 1}"
     (draft / META).write_text(json.dumps(meta), encoding="utf-8")
     draft.rename(logs_dir() / log_id)
     return log_id

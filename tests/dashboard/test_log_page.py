@@ -22,7 +22,7 @@ EMPTY = {**ANSWERS["folder"], "segments": [], "bytes": 0, "start_offset": 0, "en
 LATE = {**ANSWERS["folder"], "behind": 950}
 HOURS = {**LATE, "behind_us": 6_000_000_000}
 FAR = {**ANSWERS["folder"], "start_offset": 10**16 - 250, "end_offset": 10**16 + 350, "segments": [
-    {**segment, "base_offset": segment["base_offset"] + 10**16} for segment in ANSWERS["folder"]["segments"]
+    {**segment, "base_offset": segment["base_offset"] + 10**16, "deletes_in_ms": None} for segment in ANSWERS["folder"]["segments"]
 ]}  # fmt: skip
 
 

@@ -174,6 +174,8 @@ def test_numbers_that_a_browser_cannot_hold_are_text() -> None:
     assert folder["end_offset"] == str(first + 1) and folder["segments"][0]["bytes"] < 100
     assert Client().get(f"/api/logs/{log}/lookup/?offset={first}").json()["found"] == str(first)
     page = Client().get(f"/log/{log}/")
+    tasks.clean_log(log)
+    assert Client().get(f"/api/logs/{log}/clean/").json()["before"][0]["offset"] == str(first)
     assert page.status_code == 200 and page.context["folder"]["end_offset"] == str(first + 1)
 
 
@@ -194,6 +196,7 @@ def test_what_compaction_would_do_to_an_upload(tmp_path: Path, monkeypatch: pyte
     tasks.clean_log(log)
     answer = Client().get(f"/api/logs/{log}/clean/").json()
     assert answer["log"] == {"topic": "orders", "partition": 3} and answer["records_after"] < answer["records_before"] == 100
+    assert answer["before"][-1]["offset"] == 99 and answer["before"][-1]["kept"], "the newest are shown, for they stay"
     assert "active" not in {row["zone"] for row in answer["before"]} and answer["uncleanable_offset"] == 100
 
 

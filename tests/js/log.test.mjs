@@ -160,10 +160,14 @@ test("the sum of an offset and a count is exact, and a number again where a numb
 });
 
 test("a deleted segment is hatched, counts down, and cannot be looked up", () => {
-  const shapes = folderPicture.layout(folder, context), gone = byId(shapes, "gone-0");
+  const shapes = folderPicture.layout(folder, { ...context, width: 4000 }), gone = byId(shapes, "gone-0");
   assert.equal(gone.class, "gone");
   assert.equal(gone["data-offset"], undefined);
   assert.match(byId(shapes, "gone-words").text, /"count":1,"left":58000000/);
+  assert.equal(byId(folderPicture.layout(folder, { ...context, width: 640 }), "gone-words"), undefined, "no room beside the next segment's index");
+  const undated = { ...folder, segments: folder.segments.map((segment) => ({ ...segment, deletes_in_ms: null })) };
+  assert.match(byId(folderPicture.layout(undated, { ...context, width: 4000 }), "gone-words").text, /^log.state.gone /);
+  assert.match(folderTable(undated, say).rows[0].at(-1), /^log.state.gone /);
   assert.equal(folderTable(folder, say).offsets[0], null);
 });
 
@@ -330,7 +334,7 @@ test("files are checked before a byte is sent", () => {
   assert.equal(fault([file("notes.txt", 10)], limit)[0], "log.wrong_kind");
   assert.equal(fault([file("0.index", 10)], limit)[0], "log.no_log");
   assert.equal(fault([file("0.log", 0)], limit)[0], "log.is_empty");
-  assert.equal(fault([file("0.log", limit), file("1.log", 1)], limit)[0], "log.too_large");
+  assert.deepEqual(fault([file("0.log", limit), file("1.log", 1)], limit), ["log.too_large", { bytes: "67\u2009108\u2009865", most: "67\u2009108\u2009864", limit: "64\u202fMiB" }]);
 });
 
 test("bytes are written with three digits", () => {

@@ -35,7 +35,8 @@ def clean_json(
 
     Returns {log, before, after, shown_from, shown_to, dirty_ratio, min_cleanable_ratio, due, first_dirty_offset, uncleanable_offset,
     records_before, records_after, bytes_before, bytes_after}; `before` and `after` hold the records of at most SHOWN_MAX before, around the
-    place where the dirty part begins. {"log": null, "reason"} for a log of more than BYTES_MAX, or one that cannot be read.
+    place where the dirty part begins, or where the active one does in a log that was never cleaned. {"log": null, "reason"} for a log of more
+    than BYTES_MAX, or one that cannot be read.
     stopped_in, stopped_at: where there is damage, the segment and the byte up to which the log was read; both forms have them.
     """
     if sum(log.bytes_of(base) for base in log.live) > BYTES_MAX:
@@ -112,10 +113,17 @@ def _zone(offset: int, todo: LogToClean) -> str:
 
 
 def _shown(records: list[Record], todo: LogToClean) -> list[Record]:
-    """A run without a gap: the end of the clean part, then the dirty one, and the active one as far as there is room."""
+    """A run without a gap: the end of the clean part, then the dirty one, and the active one as far as there is room.
+
+    Of a log that was never cleaned the end of the dirty part, with the beginning of the active one: there the newest values are, which stay.
+    """
     clean_part = [record for record in records if record.offset < todo.first_dirty_offset][-SHOWN_CLEAN:]
-    rest = [record for record in records if record.offset >= todo.first_dirty_offset]
-    return [*clean_part, *rest[: SHOWN_MAX - len(clean_part)]]
+    if clean_part:
+        rest = [record for record in records if record.offset >= todo.first_dirty_offset]
+        return [*clean_part, *rest[: SHOWN_MAX - len(clean_part)]]
+    active_part = [record for record in records if record.offset >= todo.uncleanable_offset][:SHOWN_CLEAN]
+    dirty_part = [record for record in records if record.offset < todo.uncleanable_offset]
+    return [*dirty_part[len(active_part) - SHOWN_MAX :], *active_part]
 
 
 def _record_json(record: Record) -> Json:

@@ -71,8 +71,10 @@ function index(shapes, segment, id, x, width) {
 function waiting(shapes, list, say) {
   const gone = list.filter(({ segment }) => segment.state === "deleted");
   if (!gone.length) return;
-  const left = Math.min(...gone.map(({ segment }) => segment.deletes_in_ms ?? 0));
-  shapes.push({ id: "gone-words", tag: "text", x: 2, y: INDEX - 12, class: "m", text: say("log.files_go", { count: gone.length, left: Math.ceil(left / 1000) * 1e6 }) });
+  const due = gone.map(({ segment }) => segment.deletes_in_ms).filter((ms) => ms !== null);
+  const text = due.length ? say("log.files_go", { count: gone.length, left: Math.ceil(Math.min(...due) / 1000) * 1e6 }) : say("log.state.gone");
+  const { x, width } = gone.at(-1);                     // what lies to the right has its index there
+  if (x + width > textWidth(text)) shapes.push({ id: "gone-words", tag: "text", x: 2, y: INDEX - 12, class: "m", text });
 }
 
 function openEnd(shapes, folder, end, width) {

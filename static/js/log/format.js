@@ -15,6 +15,9 @@ export function size(bytes) {
   return `${unit === 0 ? value : halfUp(value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0)}${NARROW}${UNITS[unit]}`;
 }
 
+// A limit that is a power of two, as it was set: 64 MiB.
+export const mebibytes = (bytes) => `${Number((bytes / 2 ** 20).toFixed(2))}${NARROW}MiB`;
+
 // A record's time, in UTC; none is written as -1 in the format.
 export function instant(ms) {
   if (ms === null || ms === undefined || ms < 0) return String(ms ?? NONE);

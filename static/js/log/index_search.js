@@ -69,7 +69,8 @@ function search(shapes, step, { width, probes, isResult }) {
 
 function boxes(shapes, step, top, { width, isResult }) {
   const { around } = step, each = width / Math.max(1, around.length), first = step.around_first_slot ?? 0, isTime = step.kind === "time";
-  const names = around.map(([value]) => (isTime ? `…${number(String(value).slice(-6))}` : number(value)));
+  const wide = around.some(([value]) => each - 8 <= figuresWidth(number(value))), last = (value, digits) => `…${number(String(value).slice(-digits))}`;
+  const names = around.map(([value]) => (isTime ? last(value, 6) : wide && String(value).length > 6 ? last(value, 3) : number(value)));
   const isNamed = each - 8 > Math.max(...names.map(figuresWidth), 0);
   around.forEach(([value, points], row) => {
     const isChosen = isResult && first + row === step.result_slot, x = row * each + 2, id = `row-${value}`;

@@ -9,7 +9,7 @@ import { createBatchView } from "./batch_view.js";
 import * as compaction from "./compaction.js";
 import { watchLab } from "./feed.js";
 import * as folderPicture from "./folder.js";
-import { instant, size } from "./format.js";
+import { instant, mebibytes, size } from "./format.js";
 import { createLookup } from "./lookup.js";
 import { isBelow } from "./offsets.js";
 import { entryAt } from "./places.js";
@@ -65,6 +65,7 @@ function drawWords() {
 }
 
 function drawTurning() {
+  if (!$("turning")) return;                            // nobody saw how files came to be that were opened
   const newest = folder.turning.slice(-TURNINGS_SHOWN).reverse();
   const texts = newest.map((event) => [event.at_ms > EPOCH_MS ? instant(event.at_ms).slice(11, 21) : clock(event.at_ms * 1000), turning(event, say)]);
   const list = texts.length ? texts : [["", say("log.turning_none")]];
@@ -285,7 +286,7 @@ function toggleTables() {
 }
 
 function redraw() {
-  $("open-about").textContent = say("log.open_about", { size: size(page.log.bytes_max) });
+  $("open-about").textContent = say("log.open_about", { size: mebibytes(page.log.bytes_max) });
   drawWords();
   lookup.redraw();
   drawFolder();

@@ -1,8 +1,8 @@
 // Opening a segment of a real Kafka: files are dropped or picked, checked here before a byte is sent, and sent with their progress.
 
 import { cookie } from "../commands.js";
-import { percent } from "../say.js";
-import { size } from "./format.js";
+import { number, percent } from "../say.js";
+import { mebibytes, size } from "./format.js";
 
 const KINDS = [".log", ".index", ".timeindex"];
 
@@ -15,7 +15,7 @@ export function fault(files, bytesMax) {
   if (!logs.length) return ["log.no_log", {}];
   const empty = logs.find((file) => !file.size);
   if (empty) return ["log.is_empty", { name: empty.name }];
-  return bytes > bytesMax ? ["log.too_large", { size: size(bytes), limit: size(bytesMax) }] : null;
+  return bytes > bytesMax ? ["log.too_large", { bytes: number(bytes), most: number(bytesMax), limit: mebibytes(bytesMax) }] : null;
 }
 
 export function createUpload(dialog, { page, say, onLanguage }) {
