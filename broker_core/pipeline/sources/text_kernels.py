@@ -5,6 +5,7 @@
     lines",,""                                                 Nothing between two commas is null, two quotes are an empty text.
 
 A blank line is no row. A row ends with a line feed, before which a carriage return does not count.
+`scan_rows` stands in one piece: with the field in a function of its own, called or written in, it takes 1.4 to 2.6 times as long.
 Source: RFC 4180; where it leaves a choice, that of Spark's reader (null against empty).
 """
 
