@@ -41,6 +41,19 @@ def finish(runner: Runner) -> None:
     runner.turn()
 
 
+def begun(runner: Runner, study: Study) -> None:
+    """Let the live study's query be started."""
+    thread = runner.live.running[study.pk].thread
+    assert thread is not None
+    thread.join(WAIT_S)
+
+
+def spark_dies(engine: FakeEngine, *_: Any) -> None:
+    """The work of an engine whose Java ends in the middle."""
+    engine.dead = True
+    raise ConnectionError("Java is gone")
+
+
 def now(study: Study) -> Study:
     return Study.objects.get(pk=study.pk)
 
@@ -154,11 +167,7 @@ def test_no_java_fails_with_what_to_install_and_the_next_study_tries_again(runne
 
 
 def test_lost_spark_fails_the_study_and_the_next_one_gets_a_new_session(runner: Runner, engine: FakeEngine) -> None:
-    def dies(engine: FakeEngine, *_: Any) -> None:
-        engine.dead = True
-        raise ConnectionError("Java is gone")
-
-    engine.work = dies
+    engine.work = spark_dies
     study = waiting()
     runner.turn()
     finish(runner)
@@ -214,7 +223,7 @@ def test_worker_that_is_told_to_end_says_so_and_what_waits_goes_on_waiting(runne
 def test_live_study_streams_until_nobody_looks(runner: Runner, engine: FakeEngine, settings: Any) -> None:
     study = waiting_live()
     assert runner.turn()
-    runner.live.running[study.pk].thread.join(WAIT_S)  # type: ignore[union-attr]
+    begun(runner, study)
     runner.turn()
     assert now(study).progress == {"stage": "streaming"}
     query = engine.queries[0]
@@ -236,7 +245,7 @@ def test_windows_of_a_live_study_are_bounded(runner: Runner, engine: FakeEngine,
     settings.STUDY_WINDOWS_MAX = 3
     study = waiting_live()
     runner.turn()
-    runner.live.running[study.pk].thread.join(WAIT_S)  # type: ignore[union-attr]
+    begun(runner, study)
     engine.queries[0].on_windows([{"start_us": at, "end_us": at + 1, "rig": "kafka"} for at in range(5)])
     assert list(study.windows.order_by("start_us").values_list("start_us", flat=True)) == [2, 3, 4]
 
@@ -244,12 +253,12 @@ def test_windows_of_a_live_study_are_bounded(runner: Runner, engine: FakeEngine,
 def test_live_study_goes_on_from_its_checkpoint_when_its_worker_died(runner: Runner, engine: FakeEngine) -> None:
     study = waiting_live()
     runner.turn()
-    runner.live.running[study.pk].thread.join(WAIT_S)  # type: ignore[union-attr]
+    begun(runner, study)
     Study.objects.filter(pk=study.pk).update(lease_until_ms=ledger.wall_ms() - 1)
     engine_2 = FakeEngine()
     successor = Runner(engine_2)
     successor.turn()
-    successor.live.running[study.pk].thread.join(WAIT_S)  # type: ignore[union-attr]
+    begun(successor, study)
     assert now(study).state == State.RUNNING and now(study).epoch == 2
     assert engine_2.queries[0].checkpoint == engine.queries[0].checkpoint
     runner.turn()
@@ -261,7 +270,7 @@ def test_live_study_goes_on_from_its_checkpoint_when_its_worker_died(runner: Run
 def test_cancelled_live_study_stops_its_query(runner: Runner, engine: FakeEngine) -> None:
     study = waiting_live()
     runner.turn()
-    runner.live.running[study.pk].thread.join(WAIT_S)  # type: ignore[union-attr]
+    begun(runner, study)
     Study.objects.filter(pk=study.pk).update(cancel_requested=True)
     runner.turn()
     assert now(study).state == State.CANCELLED and not engine.queries[0].isActive
@@ -284,7 +293,7 @@ def test_broken_stream_is_failed_with_its_reason(runner: Runner, engine: FakeEng
     (tmp_path / "log" / f"{0:020}.log").write_bytes(b"")
     study = waiting_live()
     runner.turn()
-    runner.live.running[study.pk].thread.join(WAIT_S)  # type: ignore[union-attr]
+    begun(runner, study)
     engine.queries[0].isActive, engine.queries[0].error = False, error
     runner.turn()
     stored = now(study).error
@@ -296,7 +305,7 @@ def test_broken_stream_is_failed_with_its_reason(runner: Runner, engine: FakeEng
 def test_log_folder_that_was_moved_away_is_the_reason_whatever_spark_says(runner: Runner, engine: FakeEngine, tmp_path: Path) -> None:
     study = waiting_live()
     runner.turn()
-    runner.live.running[study.pk].thread.join(WAIT_S)  # type: ignore[union-attr]
+    begun(runner, study)
     (tmp_path / "log").rename(tmp_path / "elsewhere")
     engine.queries[0].isActive, engine.queries[0].error = False, RuntimeError("[PYTHON_STREAMING_DATA_SOURCE_RUNTIME_ERROR] ...")
     runner.turn()
@@ -306,7 +315,7 @@ def test_log_folder_that_was_moved_away_is_the_reason_whatever_spark_says(runner
 def test_spark_that_was_lost_under_a_live_study_is_put_away(runner: Runner, engine: FakeEngine) -> None:
     study = waiting_live()
     runner.turn()
-    runner.live.running[study.pk].thread.join(WAIT_S)  # type: ignore[union-attr]
+    begun(runner, study)
     engine.dead, engine.queries[0].error, engine.queries[0].isActive = True, ConnectionError("Connection refused"), False
     runner.turn()
     assert now(study).error == reasons.reason(reasons.SPARK_LOST) and not engine.dead
@@ -315,18 +324,14 @@ def test_spark_that_was_lost_under_a_live_study_is_put_away(runner: Runner, engi
 def test_lost_spark_lets_a_live_study_go_on_in_the_next(runner: Runner, engine: FakeEngine) -> None:
     live = waiting_live()
     runner.turn()
-    runner.live.running[live.pk].thread.join(WAIT_S)  # type: ignore[union-attr]
+    begun(runner, live)
 
-    def dies(engine: FakeEngine, *_: Any) -> None:
-        engine.dead = True
-        raise ConnectionError("Java is gone")
-
-    engine.work = dies
+    engine.work = spark_dies
     batch = waiting()
     runner.turn()
     finish(runner)
     assert now(batch).error == reasons.reason(reasons.SPARK_LOST)
-    runner.live.running[live.pk].thread.join(WAIT_S)  # type: ignore[union-attr]
+    begun(runner, live)
     assert now(live).state == State.RUNNING and len(engine.queries) == 2
 
 
@@ -334,7 +339,7 @@ def test_live_study_of_a_lab_asks_for_its_chunks_as_long_as_it_runs(runner: Runn
     lab = lab_open(request={}).lab
     study = waiting(live=True, request={"source": {"kind": "lab", "lab": lab.pk}})
     runner.turn()
-    runner.live.running[study.pk].thread.join(WAIT_S)  # type: ignore[union-attr]
+    begun(runner, study)
     folder = tmp_path / "chunks" / lab.pk
     assert engine.requests[0]["source"] == {"kind": "lab", "chunks": str(folder)} and (folder / "wanted").exists()
     (folder / "wanted").unlink()
