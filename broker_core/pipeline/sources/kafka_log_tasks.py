@@ -26,10 +26,6 @@ from broker_core.pipeline.sources.rows import SourceFailed
 
 GROUP_RECORDS = 65_536
 GROUP_BYTES = 16 << 20
-BATCH_FIELDS = (
-    "topic", "partition", "segment", "position", "bytes", "base_offset", "last_offset", "records", "max_timestamp_ms", "codec",
-    "is_control", "is_transactional", "problem",
-)  # fmt: skip
 
 Batch = RecordBatch | LegacyBatch
 
