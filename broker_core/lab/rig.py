@@ -29,7 +29,6 @@ HISTORY_KEPT_S = 300
 WHY_MAX = 40
 
 
-
 class KeyText(Protocol):
     """What a rig asks of the workload about a record."""
 
