@@ -28,7 +28,7 @@ export function createWatchForm(form) {
     const { name } = folder.chosen(), topic = folder.topic(), title = topic ? `${name}, ${topic}` : name;
     // The server's clock, as the page was told it: a browser's may be minutes off.
     const now = Math.round(page.offer.now_ms + performance.now());
-    return { name: title.slice(-NAME_MAX), source: { kind: "folder", name, format: "kafka_log", topic, ...(form.elements.from.value === "now" ? { from_ms: now } : {}) } };
+    return { name: title.slice(-NAME_MAX), source: { kind: "folder", name, format: "kafka_log", topic, ...(form.elements.watch_from.value === "now" ? { from_ms: now } : {}) } };
   }
 
   form.addEventListener("change", ({ target }) => target.name === "watch" && show());

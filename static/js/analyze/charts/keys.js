@@ -5,7 +5,7 @@ import { shortNames } from "../result.js";
 import { bytes } from "../sizes.js";
 import { axis, ground, plain } from "./ends.js";
 
-const ROW = 27, SHOWN_MAX = 10, KEY_MAX = 18, TABLE_KEY_MAX = 64;
+const ROW = 27, SHOWN_MAX = 10, KEY_MAX = 18, TABLE_KEY_MAX = 36;
 
 // A key as it is read: text, or its bytes where it is none; without a key and with an empty one are two things. What does not fit is cut,
 // and the length of the whole key stands behind it: two long keys may begin alike.
