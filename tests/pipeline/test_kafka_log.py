@@ -19,7 +19,7 @@ from broker_core.kafka.log.record_batch import (
 from broker_core.kafka.log.settings import LogSettings
 from broker_core.kafka.log.transaction_index import AbortedTransaction, add_aborted
 from broker_core.pipeline.sources import source_failure, source_preview, source_read
-from broker_core.pipeline.sources.kafka_log import KafkaLogReader, Options, kafka_log_register
+from broker_core.pipeline.sources.kafka_log import KafkaLogReader, KafkaLogStreamReader, Options, kafka_log_register
 from broker_core.pipeline.sources.kafka_log_folders import partition_folders
 from broker_core.pipeline.sources.kafka_log_plan import Bounds, end_offset, last_stable_offset, plan
 from broker_core.pipeline.sources.kafka_log_tasks import sound_batches
@@ -199,6 +199,14 @@ def test_filters_narrow_the_plan_and_stay_with_spark(logs):
     assert list(reader.pushFilters(filters)) == filters
     assert reader.bounds == Bounds(11, 21)
     assert {part.given.partition for part in reader.partitions()} == {1}
+
+
+@pytest.mark.parametrize("wanted", [0, 1, 999, 1_500, 1_999, 5_000])
+def test_stream_from_a_time_begins_close_before_it_and_misses_nothing(logs, wanted):
+    reader = KafkaLogStreamReader(Options.of({"path": str(logs / "flights-0"), "from_ms": str(START_MS + wanted)}), None)
+    begin = reader.initialOffset()["flights-0"]
+    assert begin <= min(wanted, 2_000)
+    assert min(wanted, 2_000) - begin <= 40, "not from the log's start: a row of the time index each KiB says where"
 
 
 def test_preview_shows_the_first_records(logs):

@@ -43,7 +43,7 @@ from pyspark.sql.types import StructType
 
 from broker_core.errors import CommandError
 from broker_core.pipeline.sources.kafka_log_folders import PartitionFolder, partition_folders
-from broker_core.pipeline.sources.kafka_log_plan import OFFSET_MAX, Bounds, LogRange, end_offset, last_stable_offset, plan
+from broker_core.pipeline.sources.kafka_log_plan import OFFSET_MAX, Bounds, LogRange, end_offset, last_stable_offset, offset_from, plan
 from broker_core.pipeline.sources.kafka_log_tasks import read_range
 from broker_core.pipeline.sources.rows import SourceFailed
 
@@ -271,7 +271,9 @@ class KafkaLogStreamReader(DataSourceStreamReader):
         return self.options.partitions()
 
     def _start(self, partition: PartitionFolder) -> int:
-        return max(self.options.bounds.from_offset, partition.segments[0][0])
+        bounds = self.options.bounds
+        first = partition.segments[0][0] if bounds.from_ms is None else offset_from(partition, bounds.from_ms)
+        return max(bounds.from_offset, first)
 
     def _end(self, partition: PartitionFolder) -> int:
         end = min(end_offset(partition), self.options.bounds.until_offset)

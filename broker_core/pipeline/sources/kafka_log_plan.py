@@ -105,6 +105,20 @@ def end_offset(partition: PartitionFolder) -> int:
     return partition.segments[0][0]
 
 
+def offset_from(partition: PartitionFolder, from_ms: int) -> int:
+    """An offset before which no record is as late as `from_ms`, by the time indexes; the first of the log where they do not tell."""
+    for base, path in partition.segments[:-1]:
+        rows = time_rows(path, base)
+        if not rows or rows[-1][0] >= from_ms:
+            return _behind_earlier(base, rows, from_ms)
+    base, path = partition.segments[-1]
+    return _behind_earlier(base, time_rows(path, base), from_ms)
+
+
+def _behind_earlier(base: int, rows: list[tuple[int, int]], from_ms: int) -> int:
+    return max([base, *(offset + 1 for timestamp, offset in rows if timestamp < from_ms)])
+
+
 def walk(path: Path, position: int = 0) -> Iterator[tuple[int, RecordBatch | LegacyBatch]]:
     """The whole batches of a .log file from a position on, as far as they can be told."""
     view = map_file(path)
