@@ -5,9 +5,9 @@
 
 The space is cut into cells of equal size and each cell keeps its few points sorted, four to eight on average: hashes
 are spread evenly, so the answer lies in the slot's cell or just after it; beside each cell stand the first holders of
-its points, so that a look-up ends there. Putting a point in touches its cell alone,
-and a look-up reads a few places in memory, where a bisection over one long list reads seventeen. Cells double or halve
-in number with the points, like a hash table's.
+its points, so that a look-up ends there. Putting a point in touches its cell alone, and a look-up reads a few places in
+memory, where a bisection over one long list reads seventeen. Cells double or halve in number with the points, like a
+hash table's.
 
 What the holders of a shared point do about it is the caller's rule (`pulsar/selectors/consistent_hash.py`).
 """
