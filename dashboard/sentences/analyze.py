@@ -38,7 +38,7 @@ ANALYZE = {
     "data.zipf": _("Generated keys"),
     "data.folder": _("On the server"),
     "data.drop": _("Drop a file here, or choose one"),
-    "data.drop_hint": _("CSV, JSONL or Parquet, up to {size}"),
+    "data.drop_hint": _("CSV, JSONL, Parquet or a segment of a Kafka log, up to {size}"),
     "data.choose": _("Choose a file"),
     "data.another": _("Another file"),
     "data.uploading": _("Uploading {name}"),
