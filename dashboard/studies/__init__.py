@@ -4,7 +4,7 @@
     services selectors        every write and every read of the web side; turns says whose study is next
     ledger runner spark live  the analysis worker: one batch study at a time in a thread of its warm Spark, live queries beside it
     api downloads             the HTTP interface          consumers watch   progress on /ws/studies/<id>/
-    opening                   a study as a lab on the Stage
+    reasons live_reasons      why one failed, in sentences   opening   a study as a lab on the Stage
 
 The web processes never import pyspark: only `spark` and `live` do, inside the analysis worker.
 """
