@@ -6,10 +6,14 @@ import pytest
 from pyspark.sql import SparkSession
 
 from broker_core.pipeline.session import spark_open, spark_stop
+from tests.quick_java import QUICK_JAVA
 
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    session = spark_open(work_dir=tmp_path_factory.mktemp("spark"), master="local[2]", driver_memory="2g", shuffle_partitions=2)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in QUICK_JAVA.items():
+            patch.setenv(name, value)
+        session = spark_open(work_dir=tmp_path_factory.mktemp("spark"), master="local[2]", driver_memory="2g", shuffle_partitions=2)
     yield session
     spark_stop(session)

@@ -10,6 +10,7 @@ import pyspark
 
 from broker_core.pipeline.session import core_archive
 from tests.pipeline.two_workers import FOREIGN, study
+from tests.quick_java import QUICK_JAVA
 
 ROOT = Path(__file__).parents[2]
 
@@ -25,10 +26,9 @@ def spark_home(folder: Path) -> Path:
 
 def test_two_workers_count_as_one_machine_does_and_load_no_django(spark, tmp_path):
     home = spark_home(tmp_path / "spark")
-    # Four Javas start: none of them lives long enough to be worth a good compiler.
-    brief = {"SPARK_HOME": str(home), "JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+    environment = os.environ | QUICK_JAVA | {"SPARK_HOME": str(home)}  # four Javas start
     command = [sys.executable, "-m", "tests.pipeline.two_workers", str(tmp_path / "out")]
-    run = subprocess.run(command, cwd=ROOT, env=os.environ | brief, capture_output=True, text=True, timeout=600, check=False)
+    run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=600, check=False)
     assert run.returncode == 0, run.stderr[-2_000:]
     there = json.loads(run.stdout.splitlines()[-1])
     assert there["told"] == json.loads(json.dumps(study(spark)))
