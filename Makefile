@@ -8,10 +8,6 @@ VENV := .venv/bin
 SEEDS ?= 200
 export HOST PORT REDIS_URL DATABASE_URL
 
-# What shares no process and no clock with others runs on all cores; the rest one after another.
-PARALLEL_TESTS := tests/core tests/scenarios tests/simulation tests/vectors tests/test_architecture.py
-SERIAL_TESTS := $(wildcard tests/pipeline tests/dashboard tests/supervisor tests/browser)
-
 .DEFAULT_GOAL := run
 .PHONY: install install-dev run test check bench seed lock browser node
 
@@ -24,11 +20,12 @@ install-dev:
 run: install
 	@$(VENV)/python -m mqsite.supervisor
 
-# The JavaScript's tests first and pytest last, so that its summary closes the output.
+# The JavaScript's tests first and pytest last, so that its summary closes the output. On all cores runs what shares no process and no
+# clock with others, with one Spark for all who need it; what is marked `alone` (tests/conftest.py) follows, one after another.
 test: install-dev node browser
 	node --test tests/js/*.test.mjs
-	HIGHWATER_SEEDS=$(SEEDS) $(VENV)/python -m pytest -n auto -q $(PARALLEL_TESTS)
-	$(VENV)/python -m pytest -q $(SERIAL_TESTS)
+	HIGHWATER_SEEDS=$(SEEDS) $(VENV)/python -m pytest -n auto --dist loadgroup -q -m "not alone"
+	$(VENV)/python -m pytest -q -m alone
 
 check: install-dev
 	$(VENV)/ruff check .

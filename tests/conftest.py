@@ -2,6 +2,7 @@
 
 import os
 
+import hypothesis
 import pytest
 
 from mqsite.keeper import ROOT
@@ -9,8 +10,24 @@ from mqsite.messages import compile_messages
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mqsite.settings.test")
 
+# A law holds however busy the machine is: no example has a deadline.
+hypothesis.settings.register_profile("highwater", deadline=None)
+hypothesis.settings.load_profile("highwater")
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """Compile the catalogues, once, before any worker of xdist starts: they are not in the repository."""
+    config.addinivalue_line("markers", "alone: runs real processes against the clock, so nothing else may run beside it")
     if not hasattr(config, "workerinput"):
         compile_messages(ROOT / "locale")
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest selects by marks and xdist reads its groups
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Who asks for a real site runs alone (`make test` runs the others first, beside one another); all who ask for Spark share one."""
+    for item in items:
+        fixtures = getattr(item, "fixturenames", ())
+        if "site" in fixtures:
+            item.add_marker(pytest.mark.alone)
+        if "spark" in fixtures:
+            item.add_marker(pytest.mark.xdist_group("spark"))

@@ -2,8 +2,13 @@
 
 import os
 import tempfile
+from pathlib import Path
 
 os.environ.setdefault("HIGHWATER_RUN_DIR", tempfile.mkdtemp(prefix="highwater-test-"))
+if worker := os.environ.get("PYTEST_XDIST_WORKER"):
+    # Each worker of xdist has a folder of its own below the one that they all inherit; what a worker starts stays in the worker's.
+    inherited = Path(os.environ["HIGHWATER_RUN_DIR"])
+    os.environ["HIGHWATER_RUN_DIR"] = str(inherited if inherited.name == worker else inherited / worker)
 os.environ.setdefault("HIGHWATER_SECRET_KEY", "only the tests know this key, and it guards nothing at all")
 
 from mqsite.settings.base import *  # noqa: E402, F403

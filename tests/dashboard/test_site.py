@@ -23,6 +23,7 @@ def test_health_names_each_part_and_fails_without_redis() -> None:
     assert all("latency_ms" in parts[name] for name in ("web", "redis", "workers", "database"))
 
 
+@pytest.mark.alone
 @pytest.mark.django_db(transaction=True)
 def test_health_answers_within_a_second_though_a_part_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(health, "_database", lambda: time.sleep(1.5))

@@ -9,6 +9,8 @@ import pytest
 
 from tests.supervisor.site import SupervisedSite, is_running, wait_until
 
+pytestmark = pytest.mark.alone
+
 NAMES = ["keeper", "redis", "web", "worker analysis", "worker general", "worker labs.0", "worker labs.1"]
 
 
@@ -64,16 +66,20 @@ def test_a_second_supervisor_in_the_same_folder_says_so_and_harms_nobody(site, r
     site.wait_healthy(5)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "sigterm"])
-def test_a_signal_ends_every_child_within_5_s(tmp_path, number):
-    site = SupervisedSite(tmp_path)
-    site.wait_started()
+def assert_it_ends(site, number):
+    """The signal ends every child within 5 s, and nothing is left on record."""
     children = site.children()
     code, took_s = site.stop(number)
     assert code == 0
     assert took_s < 5
     assert not [name for name, child in children.items() if is_running(child)]
-    assert not (tmp_path / "children.json").exists()
+    assert not (site.run_dir / "children.json").exists()
+
+
+def test_ctrl_c_ends_every_child_within_5_s(tmp_path):
+    site = SupervisedSite(tmp_path)
+    site.wait_started()
+    assert_it_ends(site, signal.SIGINT)
 
 
 def test_a_signal_while_it_starts_ends_it_too(tmp_path):
@@ -85,7 +91,7 @@ def test_a_signal_while_it_starts_ends_it_too(tmp_path):
     assert not [name for name, child in children.items() if is_running(child)]
 
 
-def test_after_kill_9_the_next_start_finds_a_clean_place(tmp_path):
+def test_after_kill_9_the_next_start_finds_a_clean_place_and_sigterm_ends_it(tmp_path):
     first = SupervisedSite(tmp_path)
     first.wait_started()
     left = first.children()
@@ -97,5 +103,6 @@ def test_after_kill_9_the_next_start_finds_a_clean_place(tmp_path):
         begun_s = time.monotonic()
         second.wait_healthy(10)
         assert time.monotonic() - begun_s < 10
+        assert_it_ends(second, signal.SIGTERM)
     finally:
         second.stop()
