@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
 
+from tests.quick_java import QUICK_JAVA
 from tests.supervisor.site import SupervisedSite
 
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
 PATIENCE_MS = 15_000
+IDLE_PAUSE_S = "60"     # each story has labs of its own: when it is over they should not play on beside the next for ten minutes
 
 
 def executable() -> str:
@@ -24,7 +26,8 @@ def executable() -> str:
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SupervisedSite]:
-    running = SupervisedSite(tmp_path_factory.mktemp("site"))
+    run_dir = tmp_path_factory.mktemp("site")
+    running = SupervisedSite(run_dir, HIGHWATER_IDLE_PAUSE_S=IDLE_PAUSE_S, HIGHWATER_LOG_DIRS=str(run_dir / "broker-logs"), **QUICK_JAVA)
     try:
         running.wait_started()
         yield running

@@ -9,11 +9,16 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
+from broker_core.kafka.log.disk_storage import DiskFolder
+from broker_core.kafka.log.partition_log import PartitionLog
+from broker_core.kafka.log.record import Record
+from broker_core.kafka.log.record_batch import encode_batch
 from tests.browser.conftest import PATIENCE_MS, save, wait_text
 from tests.supervisor.site import SupervisedSite
 
 Profile = Callable[..., BrowserContext]
 SPARK_MS = 300_000      # Java, Spark and compiled kernels start, on a cold and busy machine too
+START_MS = 1_700_000_000_000
 CHARTS = ("share", "heat", "churn", "keys", "lag")
 
 
@@ -72,7 +77,7 @@ def wait_ranked(page: Page) -> list[str]:
 
 def open_finished(profile: Profile, site: SupervisedSite, finished: dict[str, str], **options: object) -> Page:
     if "id" not in finished:
-        pytest.skip("the story that makes the study did not come to its end")
+        pytest.fail("test_a_file_becomes_a_ranking, which makes the study, did not come to its end")
     page = profile(**options).new_page()
     page.goto(f"{site.url}analyze/{finished['id']}/")
     wait_ranked(page)
@@ -214,7 +219,38 @@ def test_a_file_that_is_none_is_refused_and_another_can_be_chosen(form: Page, tm
     expect(form.locator("#drop")).to_be_visible()
 
 
-def test_a_running_study_is_cancelled_and_can_be_changed(form: Page) -> None:
+@pytest.fixture
+def broker_logs(site: SupervisedSite) -> Path:
+    """A broker's log folder with two topics, below the one folder that this site opens for logs."""
+    folder = site.run_dir / "broker-logs" / "kafka"
+    for topic, partition in (("orders", 0), ("orders", 1), ("payments", 0)):
+        log = PartitionLog.open(DiskFolder(folder / f"{topic}-{partition}"), None, now_ms=START_MS, was_closed=True)
+        log.append(encode_batch([Record(number, START_MS + 100 * number, b"k", b"v") for number in range(50)]).data, now_ms=START_MS)
+        log.close(START_MS)
+    return folder
+
+
+def test_a_log_of_the_server_is_found_and_watched_live(form: Page, broker_logs: Path) -> None:
+    form.click("text=On the server")
+    form.click("#data [data-entries] >> text=broker-logs/")
+    form.click("#data [data-entries] >> text=kafka/")
+    expect(form.locator("#data [data-found]")).to_contain_text("2 topics, 3 partitions")
+    expect(form.locator("#preview tbody tr")).not_to_have_count(0)
+    expect(form.locator("#columns")).to_be_hidden()
+    form.click("#watch >> text=A Kafka log")
+    form.click("#watch [data-entries] >> text=broker-logs/")
+    form.click("#watch [data-entries] >> text=kafka/")
+    form.select_option("[name=watch_topic]", "orders")
+    form.click("#watch-start")
+    form.wait_for_url(re.compile(r"/analyze/[\w-]{6,}/"))
+    form.wait_for_function("() => Number(document.getElementById('main').dataset.windows) >= 5", timeout=SPARK_MS)
+    expect(form.locator("#hw_lag-none")).to_be_visible()
+    expect(form.locator("#chart-lag")).to_have_count(0)
+    form.click("#stop")
+    form.wait_for_selector("[data-delete]:not([hidden])", timeout=SPARK_MS)
+
+
+def test_a_running_study_is_cancelled_can_be_changed_and_deleted(form: Page) -> None:
     form.click("text=Generated keys")
     form.fill("[name=records]", "400000000")
     form.fill("[name=name]", "too much")
@@ -226,3 +262,8 @@ def test_a_running_study_is_cancelled_and_can_be_changed(form: Page) -> None:
     form.wait_for_selector("body[data-ready]")
     assert form.input_value("[name=name]") == "too much" and form.input_value("[name=records]") == "400000000"
     expect(form.locator("#studies li").first).to_contain_text("cancelled")
+    form.click("#studies [data-delete]")
+    expect(form.locator("#delete-dialog")).to_contain_text("too much")
+    form.click("#delete-yes")
+    expect(form.locator("#studies li")).to_have_count(0)
+    expect(form.locator("#studies-none")).to_be_visible()
