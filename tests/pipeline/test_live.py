@@ -72,7 +72,7 @@ def test_query_ended_and_begun_again_tells_the_windows_of_one_that_ran_through(s
     chunks = tmp_path / "chunks"
     chunks.mkdir()
     through, stopped = Told(), Told()
-    seconds = [(0, 1), (2, 2), (3, 5)]
+    seconds = [(0, 2), (3, 5)]  # ended in the middle of a window of two seconds
     for first, last in seconds:
         chunk_write(chunks, first, last, [row for second in range(first, last + 1) for row in second_rows(second, lag=second, finished=second)])
         count = 2 * ((last // 2) + 1)
