@@ -93,7 +93,7 @@ ANALYZE = {
     "data.folder_pick": _("Choose a folder or a file."),
     "data.folder_pick_log": _("Choose the folder of a Kafka log."),
     "data.folder_log": _("A Kafka log: {topics} {topics?topic|topics}, {partitions} {partitions?partition|partitions}."),
-    "data.folder_files": _("{kind}: all files of this folder together."),
+    "data.folder_files": _("The {kind} files of this folder, together; or choose one."),
     "data.folder_file": _("{kind}, {size}."),
     "data.folder_inside": _("What is in it: {count}"),
     "data.folder_empty": _("There is nothing here that a study can read."),

@@ -175,6 +175,13 @@ test("two studies: the same differ in nothing, another history is named, and dif
   assert.deepEqual([signed(2, 1.5, 1), signed(1.5, 2, 1), signed(1, 1.001, 2), signed(null, 1, 1)], ["+0.5", "−0.5", "0", "–"]);
 });
 
+test("live windows: a narrow picture has room for each of its times", () => {
+  const windows = gather(Array.from({ length: 300 }, (_, place) => ({ start_us: 1.7e15 + place * 1e6, rig: "orders", throughput: 5 })));
+  const times = (width) => chartOf("throughput").layout({ windows, words: {}, colors: COLORS, width }).layout.xaxis.tickvals.length;
+  assert.ok(times(330) <= 3 && times(330) >= 2, String(times(330)));
+  assert.ok(times(640) >= 5);
+});
+
 test("churn: changes are counted in whole numbers, each once", () => {
   for (const count of [1, 3, 8, 9, 40]) {
     const given = context(), steps = Array.from({ length: count + 1 }, (_, step) => ({ ...given.result.steps[0], step }));

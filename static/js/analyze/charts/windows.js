@@ -3,7 +3,7 @@
 import { figure, number } from "../../say.js";
 import { axis, endNames, ground, lineOf, plain } from "./ends.js";
 
-const HEIGHT = 190, TOP = 10, BOTTOM = 34, SHOWN_MAX = 300, EPOCH_US = 1e14, DIGITS = { skew: 2, throughput: 1, rebalance_cost: 1 }, ROOM = 120, RIGS_MAX = 10;
+const HEIGHT = 190, TOP = 10, BOTTOM = 34, SHOWN_MAX = 300, EPOCH_US = 1e14, DIGITS = { skew: 2, throughput: 1, rebalance_cost: 1 }, LEFT = 52, ROOM = 120, TICK = 76, RIGS_MAX = 10;
 
 // rows: windows in any order, the last told of a window and rig counts. -> { rigs, starts, of(start, rig) }
 export function gather(rows) {
@@ -29,11 +29,11 @@ export const valueWords = (measure, value) => (value === null || value === undef
 export const rigWords = (rig, words) => words[`rig.${rig}`] ?? rig;
 
 export const chartOf = (measure) => ({
-  layout({ windows, words, colors }) {
+  layout({ windows, words, colors, width = 640 }) {
     const { starts, of } = windows, rigs = windows.rigs.filter((rig) => starts.some((start) => of(start, rig)?.[measure] !== null && of(start, rig)?.[measure] !== undefined)).slice(0, RIGS_MAX);
     const lines = rigs.map((rig, index) => ({ rig, index, y: starts.map((start) => of(start, rig)?.[measure] ?? null) }));
     const values = lines.flatMap(({ y }) => y).filter((value) => value !== null), isSkew = measure === "skew";
-    const low = isSkew ? 1 : 0, high = Math.max(low + (isSkew ? 0.2 : 1), ...values) * 1.04, every = Math.max(1, Math.ceil(starts.length / 6));
+    const low = isSkew ? 1 : 0, high = Math.max(low + (isSkew ? 0.2 : 1), ...values) * 1.04, every = Math.max(1, Math.ceil(starts.length / Math.max(2, Math.floor((width - LEFT - ROOM) / TICK))));
     const ticks = starts.filter((_, place) => place % every === 0);
     const ends = lines.map(({ rig, y }) => {
       const value = y.filter((each) => each !== null).at(-1);
@@ -46,8 +46,8 @@ export const chartOf = (measure) => ({
         hovertemplate: `${plain(rigWords(rig, words))}: %{y:.4~g}<extra></extra>`,
       })),
       layout: {
-        ...ground(colors, HEIGHT, { l: 52, r: ROOM, t: TOP, b: BOTTOM }),
-        xaxis: axis(colors, { range: [starts[0] ?? 0, Math.max(starts.at(-1) ?? 0, (starts[0] ?? 0) + 1e6)], tickvals: ticks, ticktext: ticks.map(timeWords), showgrid: false }),
+        ...ground(colors, HEIGHT, { l: LEFT, r: ROOM, t: TOP, b: BOTTOM }),
+        xaxis: axis(colors, { range: [starts[0] ?? 0, Math.max(starts.at(-1) ?? 0, (starts[0] ?? 0) + 1e6)], tickvals: ticks, ticktext: ticks.map(timeWords), tickangle: 0, showgrid: false }),
         yaxis: axis(colors, { range: [low, high], nticks: 4 }),
         annotations: endNames(ends, { low, high, plotHeight: HEIGHT - TOP - BOTTOM, colors }),
       },
