@@ -114,13 +114,14 @@ def find_headers(octets: Any, starts: Any, counts: Any, headers: Any) -> None:
 @compiled
 def copy_parts(octets: Any, starts: Any, sizes: Any, offsets: Any, present: Any, out: Any) -> None:
     """Copy byte runs behind one another, as an Arrow binary column has them. A size of -1 is null."""
-    written = 0
+    # Unsigned places: a signed one may be negative, which Python counts from the end, and asking that of each byte keeps the
+    # compiler from copying many at once (a fourth of the time for 100 bytes).
+    written = np.uint64(0)
     for row in range(len(starts)):
         offsets[row] = written
-        size = sizes[row]
-        present[row] = size >= 0
-        start = starts[row]
+        present[row] = sizes[row] >= 0
+        start, size = np.uint64(starts[row]), np.uint64(max(sizes[row], 0))
         for index in range(size):
             out[written + index] = octets[start + index]
-        written += max(size, 0)
+        written += size
     offsets[len(starts)] = written
