@@ -70,6 +70,7 @@ LOG = {
     "log.damage.crc": _("Segment {segment}: the CRC of the batch at byte {position} is wrong."),
     "log.damage.records": _("Segment {segment}: the records of the batch at byte {position} cannot be read."),
     "log.damage.index_missing": _("{name} is missing: without it the log is read from its start."),
+    "log.damage.indexes_missing": _("{count} index files are missing: without them each segment is read from its start."),
     "log.damage.index": _("Segment {segment}: an index does not fit its log."),
     "log.damage.unfinished": _("Segment {segment}: left over from a compaction that did not end."),
     "log.turning": _("What happened, the newest first"),

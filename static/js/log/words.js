@@ -6,7 +6,7 @@ import { duration, size, span } from "./format.js";
 import { isBelow, plus } from "./offsets.js";
 import { hitOf } from "./scan.js";
 
-const BEHIND_MOST = 100, A_FILE = /^\d{20}\.\w+(\.\w+)?$/;
+const BEHIND_MOST = 100, MISSING_NAMED = 2, A_FILE = /^\d{20}\.\w+(\.\w+)?$/;
 
 // What of the log is not here yet; "" when all is.
 export function behind(folder, say, words) {
@@ -83,13 +83,16 @@ export function message(lookup, folder, say) {
   return say(MESSAGES.has(lookup.message) ? `log.message.${lookup.message}` : "log.message.other", params);
 }
 
-// What is odd about the files: [text, whether it is damage]. Zeros are told once: a sparse file is not broken.
+// What is odd about the files: [text, whether it is damage]. Zeros are told once, for a sparse file is not broken, and so are indexes that
+// nobody brought along.
 export function remarks(folder, say) {
   const all = folder.segments.flatMap((segment) => (segment.damage ?? []).map((damage) => ({ ...damage, base_offset: segment.base_offset })));
   const hollow = new Set(all.filter(({ kind }) => kind === "zeros").map(({ base_offset }) => base_offset)).size;
-  const list = all.filter(({ kind }) => kind !== "zeros").map(({ kind, position, detail, base_offset }) => (kind === "index" && A_FILE.test(detail)
-    ? [say("log.damage.index_missing", { name: detail }), false]
-    : [say(`log.damage.${kind}`, { segment: base_offset, position }) + (detail ? ` (${detail})` : ""), true]));
+  const isMissing = ({ kind, detail }) => kind === "index" && A_FILE.test(detail), missing = all.filter(isMissing);
+  const list = all.filter((damage) => damage.kind !== "zeros" && !isMissing(damage)).map(({ kind, position, detail, base_offset }) => (
+    [say(`log.damage.${kind}`, { segment: base_offset, position }) + (detail ? ` (${detail})` : ""), true]));
+  if (missing.length > MISSING_NAMED) list.push([say("log.damage.indexes_missing", { count: missing.length }), false]);
+  else list.push(...missing.map(({ detail }) => [say("log.damage.index_missing", { name: detail }), false]));
   if (hollow) list.push([say("log.hollow", { count: hollow }), false]);
   return list;
 }
