@@ -9,6 +9,7 @@ most, and its row is replaced.
 
 import logging
 import threading
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -22,7 +23,7 @@ from django.utils import timezone
 from broker_core.events import Json
 from broker_core.pipeline.chunks import want
 from dashboard.models import Study, StudyWindow
-from dashboard.studies import ledger
+from dashboard.studies import ledger, reasons
 from dashboard.studies.engine import Engine
 from dashboard.studies.job import study_folder
 from dashboard.studies.live_reasons import live_reason
@@ -31,6 +32,7 @@ from dashboard.studies.sources import chunks_dir, request_for_pipeline
 log = logging.getLogger(__name__)
 
 State = Study.State
+AGAIN_MAX = 3               # times that a passing fault is tried again before the study ends by it
 
 
 @dataclass(slots=True, eq=False)
@@ -51,6 +53,7 @@ class LiveStudies:
     def __init__(self, owner: str) -> None:
         self.owner = owner
         self.running: dict[str, LiveStudy] = {}
+        self.begun_again: Counter[str] = Counter()
 
     def turn(self, engine: Engine) -> bool:
         """Begin what waits, look after what runs. Whether anything does."""
@@ -74,13 +77,22 @@ class LiveStudies:
         elif (error := _error_of(live)) is not None:
             self._drop(live)
             is_lost = engine.is_lost()
-            ledger.study_end(live.study, State.FAILED, live_reason(live.study, error, is_lost))
+            self._fail(live.study, live_reason(live.study, error, is_lost))
             if is_lost:
                 # The next study, of either kind, opens a new one in place of finding this one dead.
                 engine.close()
         elif _left_alone(live.study, orders.watched_at):
             self._drop(live)
             ledger.study_end(live.study, State.DONE)
+
+    def _fail(self, study: Study, why: Json) -> None:
+        """End it, unless it only has to begin again: then the next turn takes it, from its checkpoint."""
+        if why["template"] in reasons.PASSING and self.begun_again[study.pk] < AGAIN_MAX:
+            self.begun_again[study.pk] += 1
+            log.warning("live study %s begins again: %s", study.pk, why["template"])
+            _give_back(study)
+        else:
+            ledger.study_end(study, State.FAILED, why)
 
     def _drop(self, live: LiveStudy) -> None:
         self.running.pop(live.study.pk, None)
@@ -90,11 +102,16 @@ class LiveStudies:
         """Spark was lost: what ran goes on in the new one, from its checkpoint."""
         for live in list(self.running.values()):
             self._drop(live)
-            Study.objects.filter(pk=live.study.pk, epoch=live.study.epoch, state=State.RUNNING).update(lease_until_ms=0)
+            _give_back(live.study)
 
     def let_go(self) -> None:
         """The process ends: the next worker takes them at once, from their checkpoints."""
         self.lost()
+
+
+def _give_back(study: Study) -> None:
+    """Whoever looks next takes it over at once."""
+    Study.objects.filter(pk=study.pk, epoch=study.epoch, state=State.RUNNING).update(lease_until_ms=0)
 
 
 def _want_chunks(study: Study) -> None:

@@ -13,6 +13,7 @@ from dashboard.models import Study
 from dashboard.services import lab_open
 from dashboard.studies import ledger, reasons, services
 from dashboard.studies.job import study_folder
+from dashboard.studies.live import AGAIN_MAX
 from dashboard.studies.runner import Runner
 from tests.dashboard.studies import WAIT_S, FakeEngine, PipelineRefusal, until_told, waiting, waiting_live, whole_result
 
@@ -283,9 +284,7 @@ def test_cancelled_live_study_stops_its_query(runner: Runner, engine: FakeEngine
         (RuntimeError("STREAM_FAILED ... java.io.IOException: No space left on device"), reasons.LIVE_DISK_FULL),
         (RuntimeError("PermissionError: [Errno 13] Permission denied: '/x/0.log'"), reasons.LOG_LOCKED),
         (RuntimeError("java.lang.OutOfMemoryError: Java heap space"), reasons.LIVE_OUT_OF_MEMORY),
-        (RuntimeError("FileNotFoundError: [Errno 2] No such file or directory: '/x/0.log'"), reasons.OVERTAKEN),
         (ConnectionError("Answer from Java side is empty"), reasons.SPARK_LOST),
-        (RuntimeError("Python worker failed to connect back."), reasons.OVERLOADED),
         (KeyError("owner_3"), reasons.LIVE_BROKEN),
     ],
 )
@@ -300,6 +299,28 @@ def test_broken_stream_is_failed_with_its_reason(runner: Runner, engine: FakeEng
     assert now(study).state == State.FAILED and stored["template"] == template
     assert "/x/0.log" not in reasons.in_words(stored), "no path of this machine is told"
     assert reasons.is_fault(stored) == (template == reasons.LIVE_BROKEN)
+
+
+@pytest.mark.parametrize(
+    ("text", "template"),
+    [
+        ("FileNotFoundError: [Errno 2] No such file or directory: '/x/0.log'", reasons.OVERTAKEN),
+        ("Python worker failed to connect back.", reasons.OVERLOADED),
+    ],
+)
+def test_fault_that_passes_is_tried_again_from_the_checkpoint_a_few_times(
+    runner: Runner, engine: FakeEngine, tmp_path: Path, text: str, template: str
+) -> None:
+    (tmp_path / "log" / f"{0:020}.log").write_bytes(b"")
+    study = waiting_live()
+    for count in range(1, AGAIN_MAX + 2):
+        runner.turn()
+        begun(runner, study)
+        assert len(engine.queries) == count and now(study).state == State.RUNNING
+        assert engine.queries[-1].checkpoint == engine.queries[0].checkpoint
+        engine.queries[-1].isActive, engine.queries[-1].error = False, RuntimeError(text)
+        runner.turn()
+    assert now(study).error == reasons.reason(template) and now(study).state == State.FAILED
 
 
 def test_log_folder_that_was_moved_away_is_the_reason_whatever_spark_says(runner: Runner, engine: FakeEngine, tmp_path: Path) -> None:
