@@ -1,6 +1,7 @@
 """Turning points: what happened, who caused it, and the rule that decided.
 
-Traffic (queued, delivered, acked) is no turning point: it is re-derived from commands and workload and never stored (design.md section 2).
+Traffic (queued, delivered, acked) is no turning point: it is re-derived from commands and workload and never stored
+(docs/decisions/traffic-is-not-events.md).
 """
 
 from dataclasses import dataclass

@@ -4,7 +4,7 @@
 
 The keys themselves are not kept: two keys of one MD5 would be taken for one, which at 128 bits does not happen. A
 look-up tries the slots that the digest's four-byte windows at byte 0, 1, ... 12 name, then the ones after the last of
-them. With `load_factor` of the slots in use the map is full, and the cleaner stops there for this round.
+them. With 90 % of the slots in use the map is full, and the cleaner stops there for this round.
 
 Whole batches of keys are put and looked up at once, by the compiled loops of cleaner_kernels.py, which is imported when
 the first key comes.
