@@ -30,6 +30,7 @@ _SIGNS = (
 def live_reason(study: Study, error: Exception, is_spark_lost: bool) -> Json:
     """The reason for the study's row. What is left over is a fault of ours, and the worker's log has it."""
     if is_spark_lost:
+        log.error("live study %s lost its Spark", study.pk, exc_info=error)
         return reasons.reason(reasons.SPARK_LOST)
     if isinstance(error, Refused):
         return _refused(study, error)
