@@ -180,6 +180,7 @@ test("live windows: a narrow picture has room for each of its times", () => {
   const times = (width) => chartOf("throughput").layout({ windows, words: {}, colors: COLORS, width }).layout.xaxis.tickvals.length;
   assert.ok(times(330) <= 3 && times(330) >= 2, String(times(330)));
   assert.ok(times(640) >= 5);
+  assert.equal(chartOf("throughput").layout({ windows, words: {}, colors: COLORS, width: 330 }).traces[0].x.length, 63);
 });
 
 test("churn: changes are counted in whole numbers, each once", () => {

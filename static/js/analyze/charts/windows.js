@@ -3,7 +3,7 @@
 import { figure, number } from "../../say.js";
 import { axis, endNames, ground, lineOf, plain } from "./ends.js";
 
-const HEIGHT = 190, TOP = 10, BOTTOM = 34, SHOWN_MAX = 300, EPOCH_US = 1e14, DIGITS = { skew: 2, throughput: 1, rebalance_cost: 1 }, LEFT = 52, ROOM = 120, TICK = 76, RIGS_MAX = 10;
+const HEIGHT = 190, TOP = 10, BOTTOM = 34, SHOWN_MAX = 300, EPOCH_US = 1e14, DIGITS = { skew: 2, throughput: 1, rebalance_cost: 1 }, LEFT = 52, ROOM = 120, TICK = 76, SHOWN_MIN = 60, STEP = 2.5, RIGS_MAX = 10;
 
 // rows: windows in any order, the last told of a window and rig counts. -> { rigs, starts, of(start, rig) }
 export function gather(rows) {
@@ -30,7 +30,9 @@ export const rigWords = (rig, words) => words[`rig.${rig}`] ?? rig;
 
 export const chartOf = (measure) => ({
   layout({ windows, words, colors, width = 640 }) {
-    const { starts, of } = windows, rigs = windows.rigs.filter((rig) => starts.some((start) => of(start, rig)?.[measure] !== null && of(start, rig)?.[measure] !== undefined)).slice(0, RIGS_MAX);
+    // Fewer windows where there is less room: lines that go up and down within a pixel or two are a smear.
+    const { of } = windows, starts = windows.starts.slice(-Math.max(SHOWN_MIN, Math.floor((width - LEFT - ROOM) / STEP)));
+    const rigs = windows.rigs.filter((rig) => starts.some((start) => of(start, rig)?.[measure] !== null && of(start, rig)?.[measure] !== undefined)).slice(0, RIGS_MAX);
     const lines = rigs.map((rig, index) => ({ rig, index, y: starts.map((start) => of(start, rig)?.[measure] ?? null) }));
     const values = lines.flatMap(({ y }) => y).filter((value) => value !== null), isSkew = measure === "skew";
     const low = isSkew ? 1 : 0, high = Math.max(low + (isSkew ? 0.2 : 1), ...values) * 1.04, every = Math.max(1, Math.ceil(starts.length / Math.max(2, Math.floor((width - LEFT - ROOM) / TICK))));
