@@ -123,8 +123,14 @@ def study_result(*, study: Study) -> Json:
     from broker_core.pipeline.result import result_json
 
     result = dict(result_json(study_folder(study_done(study=study).pk)))
-    result["name"], result["request"] = study.name, study.request
+    result["name"], result["request"] = study.name, request_shown(request=study.request)
     return {**result, "ranking": _rank(result, study.request.get("weights") or {})}
+
+
+def request_shown(*, request: Json) -> Json:
+    """A study's request for a person: an uploaded file has its name, `source.file`, as long as it is there."""
+    upload = Upload.objects.filter(pk=request["source"].get("upload", "")).first()
+    return {**request, "source": {**request["source"], "file": upload.name}} if upload else request
 
 
 def study_bad_rows(*, study: Study, limit: int) -> list[Json]:

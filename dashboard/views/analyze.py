@@ -72,7 +72,7 @@ def _lab_choice(lab: Json, words: dict[str, str]) -> Json:
 def _request_of(study_id: str) -> Json | None:
     """What a study asked for, None for an address that names none."""
     try:
-        return studies.study_get(study_id=study_id).request if study_id else None
+        return studies.request_shown(request=studies.study_get(study_id=study_id).request) if study_id else None
     except Refused:
         return None
 

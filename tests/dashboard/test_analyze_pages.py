@@ -18,7 +18,7 @@ from broker_core.pipeline.recommend import WEIGHTS, rank
 from broker_core.pipeline.study_errors import FAULT
 from dashboard import access
 from dashboard.formats import percent
-from dashboard.models import Study
+from dashboard.models import Study, Upload
 from dashboard.sentences import LANGUAGES, SENTENCES, catalogue
 from dashboard.studies import reasons, selectors
 from dashboard.study_presentation import head, notes, ranking_rows, short_names
@@ -160,6 +160,9 @@ def test_form_can_begin_with_an_earlier_request(visitor: Client) -> None:
     row = study("failed")
     page = json.loads(re.search(r'<script id="page"[^>]*>(.*?)</script>', visitor.get(f"/analyze/?from={row.pk}").content.decode(), re.DOTALL)[1])
     assert page["request"] == row.request
+    upload = Upload.objects.create(owner_hash="x", name="orders in May.csv", stored_name="data.csv", kind="csv", bytes=1)
+    row = study("failed", request={"source": {"kind": "csv", "upload": upload.pk, "key": "customer"}})
+    assert "orders in May.csv" in visitor.get(f"/analyze/?from={row.pk}").content.decode()
     assert visitor.get("/analyze/?from=nothing").status_code == 200
 
 

@@ -24,7 +24,7 @@ function sourceWords({ request: { source } }, _, say) {
       return listed([say(`data.shape_${source.kind}`), `${say("data.keys")} ${number(source.keys)}`, exponent, `${say("data.seed")} ${source.seed}`]);
     }
     default:
-      return listed([source.name ?? source.upload, source.key ? `${say("data.key")} ${source.key}` : null, source.topic ? `${say("data.topic")} ${source.topic}` : null]);
+      return listed([source.file ?? source.name ?? source.upload, source.key ? `${say("data.key")} ${source.key}` : null, source.topic ? `${say("data.topic")} ${source.topic}` : null]);
   }
 }
 

@@ -204,7 +204,7 @@ export function createDataStep(form, { onChange }) {
       for (const [name, value] of Object.entries(isGenerated ? generated : values[source.kind] ?? {})) if (value !== undefined && value !== null) elements[name].value = value;
       for (const column of COLUMNS) elements[`column_${column}`].dataset.wanted = source[column] ?? "";
       if (source.upload) {
-        file = { upload: source.upload, kind: source.kind, name: source.name ?? source.upload };
+        file = { upload: source.upload, kind: source.kind, name: source.file ?? source.upload };
         $("drop").hidden = true;
         $("uploaded").hidden = false;
         $("uploaded-name").textContent = file.name;
