@@ -30,6 +30,10 @@ SHUFFLE_PARTITIONS = 8
 ARROW_BATCH_ROWS = 65_536
 ARROW_BATCH_BYTES = 64 << 20
 """Rows with keys of a megabyte must not make a batch of 64 GB."""
+REMOTE_WAIT_S = 10
+"""How long a Spark Connect server may take to answer when a session is opened; its client by itself would try for ten minutes."""
+REMOTE_RETRIES_MAX = 5
+"""Of a call to a server that fell silent, within about 20 s."""
 _PACKAGE = Path(__file__).resolve().parent.parent
 _LOOPBACK_MASTER = re.compile(r"local(\W|$)|spark://(127\.0\.0\.1|localhost)[:,]?")
 _LOG4J = """rootLogger.level = error
@@ -59,12 +63,12 @@ def spark_open(
     """The session of this process; the one that is open already, if it is alive.
 
     work_dir: made if missing; holds what Spark spills and its small files. remote wins over master. java_configured, path: the user's
-    JAVA_HOME and PATH. options: Spark settings that win over ours. Raises SparkUnavailable: no Java, no cluster, no Spark Connect client.
+    JAVA_HOME and PATH. options: Spark settings that win over ours. Raises SparkUnavailable: no Java, no cluster, no server.
     """
     work_dir = work_dir.resolve()
     work_dir.mkdir(parents=True, exist_ok=True)
     if remote:
-        return _open_remote(remote, app, shuffle_partitions, options or {})
+        return _open_remote(remote, app, shuffle_partitions, options or {}, work_dir)
     open_already = SparkSession._instantiatedSession
     if open_already is not None and spark_is_alive(open_already):
         return open_already
@@ -157,17 +161,32 @@ def _settings(work_dir: Path, driver_memory: str, shuffle_partitions: int, is_he
     return settings
 
 
-def _open_remote(remote: str, app: str, shuffle_partitions: int, options: Mapping[str, str]) -> SparkSession:
+def _open_remote(remote: str, app: str, shuffle_partitions: int, options: Mapping[str, str], work_dir: Path) -> SparkSession:
+    # Both need gRPC, which only those who name a server need to load.
+    from grpc import FutureTimeoutError, channel_ready_future
+    from pyspark.sql.connect.client import DefaultChannelBuilder
+    from pyspark.sql.connect.client.retries import DefaultPolicy
+
     try:
+        channel = DefaultChannelBuilder(remote).toChannel()
+        try:
+            channel_ready_future(channel).result(timeout=REMOTE_WAIT_S)
+        finally:
+            channel.close()
         builder = SparkSession.builder.remote(remote).appName(app)
         builder = builder.config("spark.sql.shuffle.partitions", str(shuffle_partitions)).config("spark.sql.session.timeZone", "UTC")
         builder = builder.config("spark.sql.python.filterPushdown.enabled", "true")
         for name, value in options.items():
             builder = builder.config(name, value)
-        return builder.getOrCreate()
-    except ImportError as error:
-        raise SparkUnavailable("Spark Connect needs its client; run {pip}", pip="pip install 'pyspark[connect]==4.3.0'") from error
-    except (PySparkException, RuntimeError, OSError) as error:
+        spark = builder.getOrCreate()
+        spark.client.set_retry_policies([DefaultPolicy(max_retries=REMOTE_RETRIES_MAX)])
+        # The server's workers run the rules: they need the core and nothing else of this project.
+        spark.addArtifacts(str(core_archive(work_dir)), pyfile=True)
+        return spark
+    except FutureTimeoutError as error:
+        reason = f"{REMOTE_WAIT_S} s"
+        raise SparkUnavailable("Spark Connect at {remote} does not answer: {reason}", remote=remote, reason=reason) from error
+    except (PySparkException, RuntimeError, ValueError, OSError) as error:
         raise SparkUnavailable("Spark Connect at {remote} does not answer: {reason}", remote=remote, reason=_first_line(error)) from error
 
 

@@ -88,9 +88,11 @@ def test_spark_that_died_is_noticed_and_opened_anew_on_the_bundled_java(tmp_path
     assert {"java-21", "log4j2.properties"} <= written
 
 
-def test_cluster_that_does_not_answer_and_a_missing_connect_client_are_told(tmp_path):
-    from broker_core.pipeline.session import spark_open
+@pytest.mark.parametrize("remote", ["sc://127.0.0.1:1", "sc://127.0.0.1:123456", "spark.example"])
+def test_spark_connect_server_that_does_not_answer_is_told_soon(remote, tmp_path, monkeypatch):
+    from broker_core.pipeline import session
 
+    monkeypatch.setattr(session, "REMOTE_WAIT_S", 1)
     with pytest.raises(SparkUnavailable) as caught:
-        spark_open(work_dir=tmp_path, remote="sc://127.0.0.1:1")
-    assert caught.value.template.startswith("Spark Connect")
+        session.spark_open(work_dir=tmp_path, remote=remote)
+    assert caught.value.reason.startswith(f"Spark Connect at {remote} does not answer")

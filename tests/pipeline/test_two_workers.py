@@ -1,4 +1,4 @@
-"""A Spark of two worker processes gives what local mode gives, and its executors need no Django."""
+"""A Spark of two worker processes gives what local mode gives, over Spark Connect too, and its executors need no Django."""
 
 import json
 import os
@@ -33,6 +33,7 @@ def test_two_workers_count_as_one_machine_does_and_load_no_django(spark, tmp_pat
     there = json.loads(run.stdout.splitlines()[-1])
     assert there["told"] == json.loads(json.dumps(study(spark)))
     assert there["told"][0] == there["told"][1], "grouped and not grouped differ"
+    assert there["over_connect"] == there["told"][:1], "a Spark Connect client counts otherwise"
     assert there["loaded"] == [""]
     assert there["folders"] == 2, "one executor did all the work"
     assert any((home / "work").iterdir()), "the workers wrote elsewhere"

@@ -1,6 +1,11 @@
-"""Run by test_two_workers.py in a process of its own: a study on two worker processes, told as JSON on the last line."""
+"""Run by test_two_workers.py in a process of its own: a study on two worker processes, told as JSON on the last line.
+
+The same Spark is a Spark Connect server too, and a second process asks it for the same study.
+"""
 
 import json
+import socket
+import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -19,12 +24,12 @@ COUNT = 2_000
 FOREIGN = {"django", "dashboard", "mqsite", "celery", "channels"}
 
 
-def study(spark: SparkSession) -> list[Any]:
-    """All numbers of a small study, counted both ways."""
+def study(spark: SparkSession, ways: tuple[bool, ...] = (True, False)) -> list[Any]:
+    """All numbers of a small study. ways: grouped, or each record by itself."""
     records = workload(spark, mixed_keys(COUNT, seed=11), [number % 500 for number in range(COUNT)], slices=2)
     steps = history_steps(history_check({"kind": "autoscale", "from": 2, "to": 6}))
     told = []
-    for grouped in (True, False):
+    for grouped in ways:
         counts = route_counts(spark, records, strategies_default(), steps, grouped=grouped)
         told.append([[each.strategy.id, each.records.tolist(), each.keys.tolist(), each.bytes_moved.tolist()] for each in counts.strategies])
     return told
@@ -42,17 +47,45 @@ def who_runs(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def main(work_dir: str) -> None:
-    # Both workers must have come before the first job, or one of them does all of it.
-    options = {"spark.scheduler.minRegisteredResourcesRatio": "1", "spark.scheduler.maxRegisteredResourcesWaitingTime": "300s",
-               "spark.executor.memory": "512m", "spark.locality.wait": "0"}  # fmt: skip
+    port = free_port()
+    options = {
+        # Both workers must have come before the first job, or one of them does all of it.
+        "spark.scheduler.minRegisteredResourcesRatio": "1",
+        "spark.scheduler.maxRegisteredResourcesWaitingTime": "300s",
+        "spark.executor.memory": "512m",
+        "spark.locality.wait": "0",
+        "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+        "spark.connect.grpc.binding.address": "127.0.0.1",
+        "spark.connect.grpc.binding.port": str(port),
+    }
     spark = spark_open(work_dir=Path(work_dir), master="local-cluster[2,1,512]", driver_memory="512m", shuffle_partitions=2, options=options)
     try:
         told = study(spark)
         workers = spark.range(2, numPartitions=2).mapInArrow(who_runs, "hashes string, loaded string, folder string").collect()
-        print(json.dumps({"told": told, "loaded": sorted({row.loaded for row in workers}), "folders": len({row.folder for row in workers})}))
+        remote = [sys.executable, "-m", "tests.pipeline.two_workers", work_dir, f"sc://127.0.0.1:{port}"]
+        over_connect = json.loads(subprocess.run(remote, stdout=subprocess.PIPE, check=True, timeout=300).stdout)
+        loaded, folders = {row.loaded for row in workers}, {row.folder for row in workers}
+        print(json.dumps({"told": told, "over_connect": over_connect, "loaded": sorted(loaded), "folders": len(folders)}))
     finally:
         spark_stop(spark)
 
 
+def ask(work_dir: str, remote: str) -> None:
+    """The study as a Spark Connect server does it, as JSON."""
+    spark = spark_open(work_dir=Path(work_dir) / "client", remote=remote)
+    try:
+        # Its workers compile the rules anew, which takes longer than the study: one way is enough.
+        print(json.dumps(study(spark, ways=(True,))))
+    finally:
+        spark_stop(spark)
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+        return port
+
+
 if __name__ == "__main__":
-    main(sys.argv[1])
+    (ask if len(sys.argv) == 3 else main)(*sys.argv[1:])
