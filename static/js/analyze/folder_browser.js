@@ -99,7 +99,7 @@ export function createFolderBrowser(root, { onlyLogs = false, onChange }) {
   onLanguage(() => here && show());
   return {
     open, reach, setKind,
-    isOpen: () => here !== null,
+    isOpen: () => asked > 0,
     chosen: () => chosen,
     // "" means all; a log of one topic needs none named.
     topic: () => (chosen?.topics?.length > 1 && topic.value) || null,
