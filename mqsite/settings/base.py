@@ -8,7 +8,7 @@ REDIS_URL              an outside Redis instead of the embedded one
 LAB_SHARDS             how many shards, hence Celery tasks, the labs are spread over
 HIGHWATER_UPLOAD_BYTES_MAX  the largest file that may be uploaded for a study (default 200 MB)
 HIGHWATER_DATA_DIRS    folders of this machine whose files studies may read, separated by the system's path separator
-HIGHWATER_LOG_DIRS     folders of this machine whose Kafka logs may be looked at, separated by the system's path separator
+HIGHWATER_LOG_DIRS     folders of this machine whose Kafka logs may be looked at and studied, separated by the system's path separator
 SPARK_MASTER           Spark of the analysis worker: local[*] by default, local[2], local-cluster[...], spark://host:port
 SPARK_REMOTE           a Spark Connect server instead: sc://host:port
 SPARK_DRIVER_MEMORY    memory of the embedded Spark (default 4g)

@@ -56,7 +56,7 @@ export function createStudyList({ onError, onDelete }) {
     link.textContent = study.name || study.id;
     cancel.hidden = !isUnderWay(study);
     cancel.setAttribute("aria-label", say("studies.cancel_named", { name: study.name }));
-    row.querySelector("[data-delete]").hidden = study.state === "running";
+    row.querySelector("[data-delete]").hidden = isUnderWay(study);
     row.querySelector("[data-delete]").setAttribute("aria-label", say("studies.delete_named", { name: study.name }));
     const texts = [say(study.live && study.state === "running" ? "studies.live" : `state.${study.state}`), ...sizes(study), study.created_at.slice(0, 16).replace("T", " ")];
     row.querySelector(".line").textContent = texts.join(" · ");
