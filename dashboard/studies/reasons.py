@@ -3,6 +3,8 @@
 The pipeline's own reasons (StudyFailed, CommandError, SparkUnavailable) come as template and values already; these are the runner's.
 """
 
+import re
+
 from django.utils.translation import gettext
 
 from broker_core.events import Json
@@ -28,6 +30,15 @@ ALL = (
     WORKER_DIED, WORKER_STOPPED, SPARK_LOST, DISK_FULL, SOURCE_GONE, BROKEN, LOG_GONE, LOG_LOCKED, OVERTAKEN, LIVE_DISK_FULL, LIVE_OUT_OF_MEMORY,
     OVERLOADED, LIVE_BROKEN,
 )  # fmt: skip
+# A reader inside Spark's tasks is heard as a line of English text: its sentences, to be found in it again.
+READERS = (
+    "{file}: was removed while it was read",
+    "{file}: the batch at {position} is damaged: {reason}",
+    "{file}: the row in line {line} is longer than {bytes} bytes",
+    "{partition}: offsets {begin} to {last} were removed before they were read; failOnDataLoss=false goes on without them",
+)
+_PATTERNS = [(template, re.compile(re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>.+?)", re.escape(template)))) for template in READERS]
+
 PASSING = (OVERTAKEN, OVERLOADED)
 """Faults of a live study that are over when it is begun again."""
 _FAULTS = (BROKEN, LIVE_BROKEN, FAULT)
@@ -58,4 +69,13 @@ def in_words(stored: Json | None) -> str | None:
     if stored is None:
         return None
     text = gettext(stored["template"])
-    return text.format(**stored["values"]) if stored["values"] else text
+    values = {name: _of_reader(value) if isinstance(value, str) else value for name, value in stored["values"].items()}
+    return text.format(**values) if values else text
+
+
+def _of_reader(text: str) -> str:
+    """What a reader said, in the reader's language; anything else as it is."""
+    for template, pattern in _PATTERNS:
+        if found := pattern.fullmatch(text):
+            return gettext(template).format(**found.groupdict())
+    return text

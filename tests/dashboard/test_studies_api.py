@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from datetime import timedelta
@@ -208,6 +209,20 @@ def test_every_reason_of_the_runner_has_its_chinese() -> None:
     with translation.override("zh-hans"):
         for template in reasons.ALL:
             assert reasons.in_words(reasons.reason(template, error="x")) != template.format(error="x")
+
+
+def test_sentence_of_a_reader_inside_spark_is_told_in_the_readers_language() -> None:
+    from django.utils import translation
+
+    said = reasons.reason("the source cannot be read: {reason}", reason="orders-0/0.log: the batch at 61 is damaged: bad: checksum")
+    with translation.override("en"):
+        assert reasons.in_words(said) == "the source cannot be read: orders-0/0.log: the batch at 61 is damaged: bad: checksum"
+    with translation.override("zh-hans"):
+        words = reasons.in_words(said) or ""
+        assert "orders-0/0.log" in words and "61" in words and "bad: checksum" in words and "damaged" not in words
+    files = (ROOT / "broker_core" / "pipeline" / "sources").glob("*.py")
+    templates = {template for file in files for template in re.findall(r'SourceFailed\(\s*"([^"]+)"', file.read_text())}
+    assert templates - {"{file}: {reason}"} == set(reasons.READERS)
 
 
 def test_browsers_cookie_needs_its_csrf_token(settings: Any) -> None:
