@@ -64,9 +64,9 @@ def analyze(request: HttpRequest) -> HttpResponse:
 
 
 def _lab_choice(lab: Json, words: dict[str, str]) -> Json:
-    key = lab["workload"].get("key")
-    kind = words[f"workload.{lab['workload']['kind']}"] if f"workload.{lab['workload']['kind']}" in words else lab["name"]
-    return {"id": lab["id"], "label": f"{lab['id']} · {kind}" + (f" · {words[f'key.{key}']}" if f"key.{key}" in words else "")}
+    """id, and what tells it from the others as codes of words, which the page puts into its language."""
+    codes = (f"workload.{lab['workload']['kind']}", f"key.{lab['workload'].get('key')}")
+    return {"id": lab["id"], "codes": [code for code in codes if code in words]}
 
 
 def _request_of(study_id: str) -> Json | None:

@@ -18,7 +18,15 @@ const NAME_MAX = 64;
 const $ = (id) => document.getElementById(id);
 const form = $("new"), notice = createNotice($("notice"));
 
-for (const select of document.querySelectorAll("[data-labs]")) select.replaceChildren(...page.offer.labs.map(({ id, label }) => new Option(label, id)));
+function nameLabs() {
+  for (const select of document.querySelectorAll("[data-labs]")) {
+    const chosen = select.value;
+    select.replaceChildren(...page.offer.labs.map(({ id, codes }) => new Option([id, ...codes.map((code) => say(code))].join(" · "), id)));
+    if (chosen) select.value = chosen;
+  }
+}
+
+nameLabs();
 
 const fail = (error, near) => notice(refusalOf(error), { near });
 const list = createStudyList({ onError: fail, onDelete: createDelete({ onGone: (id) => list.gone(id) }) });
@@ -67,6 +75,7 @@ form.addEventListener("submit", async (event) => {
 createWatchForm($("watch"));
 
 onLanguage(() => {
+  nameLabs();
   list.show();
   history.say();
   summary();
