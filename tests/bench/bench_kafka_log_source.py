@@ -20,7 +20,7 @@ NOW = 1_700_000_000_000
 BATCH = 1_000
 PARTITIONS = 2
 RECORDS = int(os.environ.get("HIGHWATER_BENCH_RECORDS", "5000000"))
-ROUNDS = 3
+ROUNDS = 6
 
 
 def run() -> list[Figure]:
