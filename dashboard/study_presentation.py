@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dashboard.formats import NONE, figure, fill, half_up, number, percent, seconds
+from dashboard.formats import NONE, figure, fill, half_up, percent, seconds
 
 Json = dict[str, Any]
 Words = Mapping[str, str]
@@ -45,12 +45,12 @@ def head(result: Json, ranking: Sequence[Json], words: Words) -> dict[str, str]:
     code = "study.one" if len(strategies) == 1 else "study.best_equal" if equal else "study.best"
     counts = [len(step["members"]) for step in steps]
     low, high = min(counts), max(counts)
-    keys = number(workload["keys"]) if workload["keys_exact"] else _say(words, "study.estimated_keys", keys=workload["keys"])
     noun = f"noun.{source.get('key')}"
     facts = _say(
         words, "study.facts",
         records=workload["records"], noun=words["noun.flights" if is_flights else "noun.records"],
-        keys=keys, keys_noun=words[noun if is_flights and noun in words else "noun.keys"], strategies=len(strategies), changes=len(steps) - 1,
+        keys=workload["keys"], keys_noun=words[noun if is_flights and noun in words else "noun.keys"],
+        strategies=len(strategies), changes=len(steps) - 1,
     )  # fmt: skip
     if first is None or not workload["records"]:
         title = result["request"].get("name") or result["name"]
@@ -67,6 +67,8 @@ def notes(result: Json) -> Json:
         said.append({"code": "study.empty", "params": {}})
     if workload["no_key"] or workload["empty_key"]:
         said.append({"code": "study.no_keys", "params": {"no_key": workload["no_key"], "empty_key": workload["empty_key"]}})
+    if not workload["keyless_exact"]:
+        said.append({"code": "study.keyless_spread", "params": {}})
     if workload["bad_rows"]:
         said.append({"code": "study.bad_rows", "params": {"bad": workload["bad_rows"]}})
     about = {"records": sample["records"], "keys": sample["keys"], "rate": sample["rate"]} if sample else None

@@ -113,7 +113,7 @@ class _Run:
         manifest = {
             "version": result.VERSION, "name": request["name"], "request": request,
             "workload": {
-                "records": counts.records, "keys": counts.keys, "keys_exact": True, "no_key": counts.no_key, "empty_key": counts.empty_key,
+                "records": counts.records, "keys": counts.keys, "no_key": counts.no_key, "empty_key": counts.empty_key,
                 "bytes": counts.bytes, "bad_rows": bad, "first_at_us": first_us, "last_at_us": last_us,
                 "keyless_exact": counts.keyless_exact,
             },

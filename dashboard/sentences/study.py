@@ -77,7 +77,10 @@ STUDY = {
     "bad.bad_batch": _("a batch of records is damaged"),
     "bad.other": _("cannot be read"),
     "study.no_keys": _("{no_key} {no_key?record|records} without a key and {empty_key} with an empty one."),
-    "study.estimated_keys": _("about {keys}"),
+    "study.keyless_spread": _(
+        "Where Kafka and TubeMQ put records without a key hangs on their order. It is not known here, or they are more than a million: "
+        "they are spread evenly over the partitions."
+    ),
     "study.made": _("{when}, took {took_us}"),
     "study.compare": _("Compare"),
     "study.compare_with": _("Compare with another study"),

@@ -110,8 +110,8 @@ def test_every_kind_of_workload_has_a_word_on_the_stage() -> None:
 def test_what_was_not_counted_is_said() -> None:
     result = result_of_fixture()
     assert notes(result)["bad_rows"] == 0
-    result["workload"] |= {"bad_rows": 3, "no_key": 2}
-    assert [note["code"] for note in notes(result)["notes"]] == ["study.no_keys", "study.bad_rows"]
+    result["workload"] |= {"bad_rows": 3, "no_key": 2, "keyless_exact": False}
+    assert [note["code"] for note in notes(result)["notes"]] == ["study.no_keys", "study.keyless_spread", "study.bad_rows"]
     result["workload"]["records"] = 0
     assert notes(result)["notes"][0]["code"] == "study.empty"
 

@@ -9,7 +9,7 @@ const LABELS_MAX = 14;
 export function differences(a, b, { say, words }) {
   const parts = [
     ["compare.source", sourceWords], ["compare.records", ({ workload }) => number(workload.records)],
-    ["compare.keys", ({ workload }) => (workload.keys_exact ? number(workload.keys) : say("study.estimated_keys", { keys: workload.keys }))],
+    ["compare.keys", ({ workload }) => number(workload.keys)],
     ["compare.strategies", (result, other) => onlyHere(result, other, words)], ["compare.history", historyWords], ["compare.service", serviceWords],
   ];
   return parts.map(([code, write]) => [say(code), write(a, b, say), write(b, a, say)]).filter(([, first, second]) => first !== second);

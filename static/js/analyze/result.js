@@ -1,6 +1,6 @@
 // What a study's result says in words and figures: the browser's half of dashboard/study_presentation.py, line by line.
 
-import { NONE, figure, halfUp, number, percent, seconds, speaker } from "../say.js";
+import { NONE, figure, halfUp, percent, seconds, speaker } from "../say.js";
 
 export function strategyWords(strategy, words) {
   const say = speaker(words), code = `strategy.${strategy.model}.${strategy.algorithm}`;
@@ -29,10 +29,9 @@ export function head(result, ranking, words) {
   const equal = ranking.filter(({ score }) => score === ranking[0].score).length - 1;
   const code = strategies.length === 1 ? "study.one" : equal ? "study.best_equal" : "study.best";
   const counts = steps.map(({ members }) => members.length), low = Math.min(...counts), high = Math.max(...counts);
-  const keys = workload.keys_exact ? number(workload.keys) : say("study.estimated_keys", { keys: workload.keys });
   const facts = say("study.facts", {
     records: workload.records, noun: say(isFlights ? "noun.flights" : "noun.records"),
-    keys, keys_noun: say(isFlights && words[`noun.${key}`] ? `noun.${key}` : "noun.keys"), strategies: strategies.length, changes: steps.length - 1,
+    keys: workload.keys, keys_noun: say(isFlights && words[`noun.${key}`] ? `noun.${key}` : "noun.keys"), strategies: strategies.length, changes: steps.length - 1,
   });
   return {
     title: first && workload.records ? say(code, { strategy: strategyWords(first, words).best, records, count: equal }) : request.name || result.name,
