@@ -1,6 +1,6 @@
 # make run     the whole product: http://127.0.0.1:8000/   (HOST=, PORT=, REDIS_URL=, DATABASE_URL=)
 # make test    everything, in a real browser too           make check   what is quick
-# make bench   the figures of README.md                    make seed SEED=7   one simulated life again
+# make bench   the measured figures                        make seed SEED=7   one simulated life again
 
 # The newest Python that the locks are made for; another: make PYTHON=/path/to/python3.11
 PYTHON ?= $(shell for p in python3.12 python3.11 python3; do command -v $$p >/dev/null 2>&1 && $$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 13))' 2>/dev/null && echo $$p && exit; done; echo python3)

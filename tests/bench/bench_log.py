@@ -1,8 +1,9 @@
 """How fast the log is, beside kafka-python and aiokafka in the same run.
 
 10-byte keys, 100-byte values. Times are of the processor (`process_time`), the best of many short runs in turn: what
-else the machine did only adds, and a machine in a cloud has slow seconds. Prints a table when run as a script; `make bench` calls `run()`. Needs 4.5 GiB of disk for the figures
-at 1 and 2 GiB; set HIGHWATER_BENCH_LOG_MIB to a smaller size for a quick look.
+else the machine did only adds, and a machine in a cloud has slow seconds. Prints a table when run as a script;
+`make bench` calls `run()`. Needs 4.5 GiB of disk for the figures at 1 and 2 GiB; set HIGHWATER_BENCH_LOG_MIB to a
+smaller size for a quick look.
 """
 
 import os

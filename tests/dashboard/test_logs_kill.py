@@ -63,7 +63,8 @@ def test_killed_writer_goes_on_where_it_was(site: Site, tmp_path: Path) -> None:
     assert site.request("POST", f"/api/labs/{lab['id']}/commands/", order, lab["owner_token"])[0] == 202
     command = f"/api/labs/{lab['id']}/commands/rest/"
     end_s = time.monotonic() + WAIT_S
-    while site.request("GET", command)[1]["state"] != "applied" and time.monotonic() < end_s:
+    while site.request("GET", command)[1]["state"] != "applied":
+        assert time.monotonic() < end_s, "the lab did not pause"
         time.sleep(0.2)
     folder = wait_for(site, path, lambda folder: folder["end_offset"] > reached and folder["behind"] <= 15)
     again = wait_for(site, path, lambda found: found["behind"] <= 15 and found["end_offset"] >= folder["end_offset"])
