@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 
 from tests.quick_java import QUICK_JAVA
 from tests.supervisor.site import SupervisedSite
 
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
-PATIENCE_MS = 15_000
+PATIENCE_MS = 30_000    # other tests run beside these
 IDLE_PAUSE_S = "60"     # each story has labs of its own: when it is over they should not play on beside the next for ten minutes
 
 
@@ -24,7 +24,7 @@ def executable() -> str:
     return found
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SupervisedSite]:
     run_dir = tmp_path_factory.mktemp("site")
     running = SupervisedSite(run_dir, HIGHWATER_IDLE_PAUSE_S=IDLE_PAUSE_S, HIGHWATER_LOG_DIRS=str(run_dir / "broker-logs"), **QUICK_JAVA)
@@ -35,8 +35,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SupervisedSite]:
         running.stop()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")  # Playwright's loop must end before an asynchronous test of another folder begins one
 def browser() -> Iterator[Browser]:
+    expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=executable(), args=ARGUMENTS)
         yield chromium

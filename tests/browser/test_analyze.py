@@ -3,7 +3,7 @@
 import csv
 import io
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,21 +13,13 @@ from broker_core.kafka.log.disk_storage import DiskFolder
 from broker_core.kafka.log.partition_log import PartitionLog
 from broker_core.kafka.log.record import Record
 from broker_core.kafka.log.record_batch import encode_batch
-from tests.browser.conftest import PATIENCE_MS, save, wait_text
+from tests.browser.conftest import save, wait_text
 from tests.supervisor.site import SupervisedSite
 
 Profile = Callable[..., BrowserContext]
 SPARK_MS = 300_000      # Java, Spark and compiled kernels start, on a cold and busy machine too
 START_MS = 1_700_000_000_000
 CHARTS = ("share", "heat", "churn", "keys", "lag")
-
-
-@pytest.fixture(autouse=True)
-def patience() -> Iterator[None]:
-    """As long as for everything else: the first upload compiles the readers."""
-    expect.set_options(timeout=PATIENCE_MS)
-    yield
-    expect.set_options(timeout=5_000)
 
 
 @pytest.fixture

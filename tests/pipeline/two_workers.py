@@ -72,9 +72,9 @@ def main(work_dir: str) -> None:
 
 def ask(work_dir: str, remote: str) -> None:
     """The study as a Spark Connect server does it, as JSON."""
-    spark = spark_open(work_dir=Path(work_dir) / "client", remote=remote)
+    # A server's worker compiles the rules anew, which takes longer than the study: one worker and one way are enough.
+    spark = spark_open(work_dir=Path(work_dir) / "client", remote=remote, shuffle_partitions=1)
     try:
-        # Its workers compile the rules anew, which takes longer than the study: one way is enough.
         print(json.dumps(study(spark, ways=(True,))))
     finally:
         spark_stop(spark)
