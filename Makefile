@@ -6,7 +6,6 @@
 PYTHON ?= $(shell for p in python3.12 python3.11 python3; do command -v $$p >/dev/null 2>&1 && $$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 13))' 2>/dev/null && echo $$p && exit; done; echo python3)
 VENV := .venv/bin
 SEEDS ?= 200
-WORKERS := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 export HOST PORT REDIS_URL DATABASE_URL
 
 .DEFAULT_GOAL := run
@@ -21,12 +20,11 @@ install-dev:
 run: install
 	@$(VENV)/python -m mqsite.supervisor
 
-# The JavaScript's tests first and pytest last, so that its summary closes the output. On all cores, with one browser and one Spark for all
-# who need them, runs what does not watch the clock; the browser often waits, so there is a worker more than cores. What is marked `alone`
-# (tests/conftest.py) follows, one after another.
+# The JavaScript's tests first and pytest last, so that its summary closes the output. On all cores runs what shares no process and no
+# clock with others, with one Spark for all who need it; what is marked `alone` (tests/conftest.py) follows, one after another.
 test: install-dev node browser
 	node --test tests/js/*.test.mjs
-	HIGHWATER_SEEDS=$(SEEDS) $(VENV)/python -m pytest -n $(WORKERS) --dist loadgroup -q -m "not alone"
+	HIGHWATER_SEEDS=$(SEEDS) $(VENV)/python -m pytest -n auto --dist loadgroup -q -m "not alone"
 	$(VENV)/python -m pytest -q -m alone
 
 check: install-dev

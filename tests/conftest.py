@@ -24,13 +24,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # before pytest selects by marks and xdist reads its groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """All who ask for the browser share one, and so do all who ask for Spark, beside whatever else runs. Who ends the processes of a real
-    site and watches the clock runs alone: `make test` runs the others first."""
+    """Who asks for a real site runs alone (`make test` runs the others first, beside one another); all who ask for Spark share one."""
     for item in items:
         fixtures = getattr(item, "fixturenames", ())
-        if "browser" in fixtures:
-            item.add_marker(pytest.mark.xdist_group("browser"))
-        elif "site" in fixtures:
+        if "site" in fixtures:
             item.add_marker(pytest.mark.alone)
         if "spark" in fixtures:
             item.add_marker(pytest.mark.xdist_group("spark"))

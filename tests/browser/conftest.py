@@ -13,7 +13,7 @@ from tests.quick_java import QUICK_JAVA
 from tests.supervisor.site import SupervisedSite
 
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
-PATIENCE_MS = 30_000    # other tests run beside these
+PATIENCE_MS = 15_000
 IDLE_PAUSE_S = "60"     # each story has labs of its own: when it is over they should not play on beside the next for ten minutes
 
 
