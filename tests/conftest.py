@@ -24,10 +24,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # before pytest selects by marks and xdist reads its groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Who asks for a real site runs alone (`make test` runs the others first, beside one another); all who ask for Spark share one."""
+    """Who asks for a real site runs alone (`make test` runs the others first, beside one another); all who ask for Spark share one,
+    but for those who name a group of their own because they take long."""
     for item in items:
         fixtures = getattr(item, "fixturenames", ())
         if "site" in fixtures:
             item.add_marker(pytest.mark.alone)
-        if "spark" in fixtures:
+        if "spark" in fixtures and item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group("spark"))

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pyspark
+import pytest
 
 from broker_core.pipeline.session import core_archive
 from tests.pipeline.two_workers import FOREIGN, study
@@ -24,6 +25,7 @@ def spark_home(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.xdist_group("cluster")
 def test_two_workers_count_as_one_machine_does_and_load_no_django(spark, tmp_path):
     home = spark_home(tmp_path / "spark")
     environment = os.environ | QUICK_JAVA | {"SPARK_HOME": str(home)}  # four Javas start

@@ -12,7 +12,7 @@ from broker_core.lab.replay import replay
 from tests.core.lab.journals import random_life
 
 SEEDS = [int(os.environ["SEED"])] if "SEED" in os.environ else range(int(os.environ.get("HIGHWATER_SEEDS", "6")))
-CALM_S = 60
+CALM_S = 120
 
 
 def order(lab, kind, **parts):
