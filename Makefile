@@ -21,11 +21,11 @@ run: install
 	@$(VENV)/python -m mqsite.supervisor
 
 # The JavaScript's tests first and pytest last, so that its summary closes the output. On all cores runs what shares no process and no
-# clock with others, with one Spark for all who need it; what is marked `real` (tests/conftest.py) follows, in two rows.
+# clock with others, with one Spark for all who need it; what is marked `alone` (tests/conftest.py) follows, one after another.
 test: install-dev node browser
 	node --test tests/js/*.test.mjs
-	HIGHWATER_SEEDS=$(SEEDS) $(VENV)/python -m pytest -n auto --dist loadgroup -q -m "not real"
-	$(VENV)/python -m pytest -n 2 --dist loadgroup -q -m real
+	HIGHWATER_SEEDS=$(SEEDS) $(VENV)/python -m pytest -n auto --dist loadgroup -q -m "not alone"
+	$(VENV)/python -m pytest -q -m alone
 
 check: install-dev
 	$(VENV)/ruff check .

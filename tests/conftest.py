@@ -17,19 +17,18 @@ hypothesis.settings.load_profile("highwater")
 
 def pytest_configure(config: pytest.Config) -> None:
     """Compile the catalogues, once, before any worker of xdist starts: they are not in the repository."""
-    config.addinivalue_line("markers", "real: runs real processes, some against the clock: in turn, and not beside what works all the time")
+    config.addinivalue_line("markers", "alone: runs real processes against the clock, so nothing else may run beside it")
     if not hasattr(config, "workerinput"):
         compile_messages(ROOT / "locale")
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest selects by marks and xdist reads its groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Who asks for a real site is `real`: `make test` runs the others first, then these in two rows, the browser's stories beside those of
-    programs, as both wait more than they work. All who ask for Spark share one, but for those who name a group because they take long."""
+    """Who asks for a real site runs alone (`make test` runs the others first, beside one another). All who ask for Spark share one, but for
+    those who name a group of their own because they take long."""
     for item in items:
         fixtures = getattr(item, "fixturenames", ())
         if "site" in fixtures:
-            item.add_marker(pytest.mark.real)
-            item.add_marker(pytest.mark.xdist_group("browser" if "browser" in fixtures else "programs"))
+            item.add_marker(pytest.mark.alone)
         if "spark" in fixtures and item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group("spark"))
