@@ -78,7 +78,7 @@ STUDY = {
     "bad.other": _("cannot be read"),
     "study.no_keys": _("{no_key} {no_key?record|records} without a key and {empty_key} with an empty one."),
     "study.keyless_spread": _(
-        "Where Kafka and TubeMQ put records without a key hangs on their order. It is not known here, or they are more than a million: "
+        "Where Kafka and TubeMQ put records without a key hangs on their order, which this study did not follow: "
         "they are spread evenly over the partitions."
     ),
     "study.made": _("{when}, took {took_us}"),
