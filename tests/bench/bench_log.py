@@ -33,7 +33,7 @@ THOUSAND = [(KEY, VALUE)] * 1000
 BATCH_16K = bytes(encode_pairs_batch([(KEY, VALUE)] * 136, timestamp=NOW).data)
 MIB = 1 << 20
 LARGE_MIB = int(os.environ.get("HIGHWATER_BENCH_LOG_MIB", "2048"))
-ROUNDS = 25
+ROUNDS = 50
 
 
 def run() -> list[Figure]:

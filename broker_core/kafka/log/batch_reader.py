@@ -48,9 +48,10 @@ def whole_batches(buffer: Buffer) -> list[RecordBatch]:
     """
     view = memoryview(buffer)
     end = len(view)
-    batch = batch_at(view, 0)
-    if type(batch) is RecordBatch and len(batch.data) == end:  # as most requests
-        return [batch]
+    if end >= HEADER_SIZE:  # most requests are one batch
+        header = _new_tuple(BatchHeader, HEADER.unpack_from(view))
+        if header[3] == MAGIC and LOG_OVERHEAD + header[1] == end:
+            return [_new_tuple(RecordBatch, (header, view))]
     position = 0
     batches: list[RecordBatch] = []
     while position < end and (batch := batch_at(view, position)) is not None:

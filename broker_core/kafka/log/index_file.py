@@ -25,17 +25,19 @@ class CorruptIndex(HighwaterError):
 class IndexFile:
     """Rows of two numbers, the first of which rises.
 
-    row: how a row is packed. bytes_max: segment.index.bytes, the room for rows.
+    row: how a row is packed. bytes_max: segment.index.bytes, the room for rows. rows_kept_free: of that room, those that
+    only the end of the segment's life may take.
     Of a closed segment the rows are a view into the mapped file. While a segment grows they are in memory, and written
     a page at a time: a crash may lose some, but after a crash the index is made anew from the log in any case.
     """
 
-    def __init__(self, file: LogFile, base_offset: int, bytes_max: int, row: struct.Struct) -> None:
+    def __init__(self, file: LogFile, base_offset: int, bytes_max: int, row: struct.Struct, rows_kept_free: int = 0) -> None:
         self.file = file
         self.base_offset = base_offset
         self.row_size = row.size
-        self.row_count_max = bytes_max // row.size
+        self.row_count_max = bytes_max // row.size - rows_kept_free
         self.row_count = file.size // row.size
+        self.is_full = self.row_count >= self.row_count_max
         self._row = row
         self._rows: memoryview | bytearray = file.view(0, self.row_count * row.size)
 
@@ -58,6 +60,7 @@ class IndexFile:
             rows = self._rows = bytearray(rows)
         rows += self._row.pack(first, second)
         self.row_count += 1
+        self.is_full = self.row_count >= self.row_count_max
         if not self.row_count % ROWS_A_WRITE:
             try:
                 self.write_out()
@@ -107,6 +110,7 @@ class IndexFile:
             self._rows = bytearray(self._rows[: count * self.row_size])
             self.file.truncate(min(self.file.size, len(self._rows)))
             self.row_count = count
+            self.is_full = count >= self.row_count_max
 
     def close_for_appends(self) -> None:
         """Write what is left, and read from the file from now on. Raises StorageFull."""

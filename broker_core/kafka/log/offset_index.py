@@ -36,10 +36,6 @@ class OffsetIndex(IndexFile):
         last = self.last_row()
         self.last_offset = base_offset + last[0] if last else base_offset
 
-    @property
-    def is_full(self) -> bool:
-        return self.row_count >= self.row_count_max
-
     def append(self, offset: int, position: int) -> None:
         """Add a row. The offset must be above the last one."""
         if self.row_count and offset <= self.last_offset:

@@ -33,13 +33,9 @@ class TimeIndex(IndexFile):
     """One `.timeindex` file."""
 
     def __init__(self, file: LogFile, base_offset: int, bytes_max: int) -> None:
-        super().__init__(file, base_offset, bytes_max, ROW)
+        # The largest timestamp must still go in when the segment is closed.
+        super().__init__(file, base_offset, bytes_max, ROW, rows_kept_free=1)
         self.last_entry = self._last()
-
-    @property
-    def is_full(self) -> bool:
-        # One row early: the largest timestamp must still go in when the segment is closed.
-        return self.row_count >= self.row_count_max - 1
 
     def maybe_append(self, timestamp: int, offset: int, *, at_close: bool = False) -> None:
         """Add a row if the timestamp is above the last one. at_close: also into the row that is kept free."""
