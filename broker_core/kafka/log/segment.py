@@ -266,6 +266,7 @@ class Segment:
                 self.max_timestamp, self.offset_of_max_timestamp = header.max_timestamp, header.last_offset
         truncate_aborted(self.folder, file_name(self.base_offset, TXN_INDEX), offset)
         self._row_behind = self.log.size + self._index_interval_bytes
+        self._bytes_max = self._room()
         self._first_timestamp, self._timestamp_max = None, -1
         return cut
 
@@ -331,7 +332,7 @@ class Segment:
             time_index.maybe_append(self.max_timestamp, self.offset_of_max_timestamp)
         self._row_behind = position + self._index_interval_bytes
         if offset_index.is_full or time_index.is_full:
-            self._bytes_max = -1
+            self._bytes_max = self._room()
 
     def _read_first_timestamp(self) -> int:
         first = next(self.batches(), None)
@@ -384,8 +385,11 @@ class Segment:
         names = [file_name(self.base_offset, suffix) + self.stage for suffix in (INDEX, TIME_INDEX)]
         self.offset_index = OffsetIndex(self.folder.open(names[0]), self.base_offset, bytes_max)
         self.time_index = TimeIndex(self.folder.open(names[1]), self.base_offset, bytes_max)
-        # No append fits beside a full index, whatever the segment's size.
-        self._bytes_max = -1 if self.offset_index.is_full or self.time_index.is_full else self.settings.segment_bytes
+        self._bytes_max = self._room()
+
+    def _room(self) -> int:
+        """How long the `.log` file may become. Beside a full index no append fits, whatever the segment's size."""
+        return -1 if self.offset_index.is_full or self.time_index.is_full else self.settings.segment_bytes
 
 
 def _needed_bytes(window: memoryview) -> int:

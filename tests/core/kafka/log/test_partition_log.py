@@ -122,6 +122,15 @@ def test_a_segment_rolls_by(settings_of_topic: LogSettings, push: Callable[[Part
     assert log.recovery_point == log.active.base_offset, "and then what was closed is on disk"
 
 
+def test_a_segment_whose_index_was_full_takes_appends_again_after_a_cut() -> None:
+    log = PartitionLog.open(MemoryFolder(), LogSettings(segment_index_bytes=48, index_interval_bytes=0), now_ms=NOW)
+    while not log.active.is_index_full:
+        log.append_pairs([(b"k", b"v")], now_ms=NOW + log.log_end_offset)
+    log.truncate_to(2, NOW)
+    log.append_pairs([(b"k", b"v")], now_ms=NOW + 2)
+    assert len(log.segments) == 1
+
+
 def test_the_first_append_of_a_segment_has_no_row_and_the_interval_is_strict() -> None:
     log = PartitionLog.open(MemoryFolder(), LogSettings(index_interval_bytes=160), now_ms=NOW)
     for _ in range(6):  # 80 bytes each
