@@ -8,6 +8,7 @@ the chance that any two do is below 1 in 10**12, and what they are counted at, t
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -18,10 +19,10 @@ from broker_core.pipeline import unit_kernels as kernels
 from broker_core.pipeline.strategies.base import Int64s
 from broker_core.pipeline.units import Int32s, UnitMap
 
-NO_KEY, EMPTY_KEY = -1, -2
-"""Map numbers of the counts of records without a key and with an empty one; their unit is the place."""
-PRINTS_KEPT = 1 << 20
-"""Prints that a task holds before it sends them on: 12 MB."""
+NO_KEY, EMPTY_KEY, LONG_KEY = -1, -2, -3
+"""Map numbers of the counts of records without a key, with an empty one, and with one that is left to another job; their unit is the place."""
+PRINTS_KEPT = 1 << 18
+"""Prints that a task holds before it sends them on: 3 MB in SHARDS rows, which are far shorter than SHORT_BYTES on the average."""
 
 COUNTS_SCHEMA = pa.schema([("map", pa.int32()), ("unit", pa.int64()), ("keys", pa.int64()), ("records", pa.int64()), ("bytes", pa.int64())])
 COUNTS_SQL = "map int, unit bigint, keys bigint, records bigint, bytes bigint"
@@ -42,7 +43,8 @@ _PRINT_HASHES = ("murmur3", "murmur2", "java")
 class Counter:
     """Counts by map, place and unit. maps: of all strategies, none twice. places: stretches of the workload between changes, 1 without.
 
-    counts[map][place * units + unit] = (keys, records, bytes); odd[0 or 1][place]: of records without key, with an empty key.
+    counts[map][place * units + unit] = (keys, records, bytes); odd[NO_KEY - kind][place]: of records without key, with an empty key, with a
+    long one.
     """
 
     maps: Sequence[UnitMap]
@@ -52,7 +54,7 @@ class Counter:
 
     def __post_init__(self) -> None:
         self.counts = [np.zeros((self.places * each.count, 3), np.int64) for each in self.maps]
-        self.odd = np.zeros((2, self.places, 3), np.int64)
+        self.odd = np.zeros((3, self.places, 3), np.int64)
 
     def add_rows(self, keys: pa.Array, is_first: Int64s, records: Int64s, sizes: Int64s, places: Int64s) -> None:
         """Count grouped rows. A null key is no key; each row's numbers go to its place."""
@@ -82,13 +84,13 @@ class Counter:
             np.add.at(self.odd[kind, :, column], places[which], values[which])
 
     def add_odd(self, kind: int, sizes: Int64s) -> None:
-        """Count records without a key, or with an empty one, in a workload of one stretch. kind: NO_KEY or EMPTY_KEY."""
+        """Count records of a kind (NO_KEY, EMPTY_KEY, LONG_KEY) in a workload of one stretch."""
         self.odd[NO_KEY - kind, 0, 1:] += (len(sizes), sizes.sum())
 
     def to_batch(self) -> pa.RecordBatch:
         """What is not zero, as rows of COUNTS_SCHEMA."""
         parts = [(number, counts) for number, counts in enumerate(self.counts)]
-        parts += [(NO_KEY, self.odd[0]), (EMPTY_KEY, self.odd[1])]
+        parts += [(kind, self.odd[NO_KEY - kind]) for kind in (NO_KEY, EMPTY_KEY, LONG_KEY)]
         maps, units, values = [], [], []
         for number, counts in parts:
             used = np.flatnonzero(counts.any(axis=1))
@@ -165,7 +167,7 @@ def count_grouped(maps: Sequence[UnitMap], places: int) -> Callable[[Batches], I
 
 def count_rows(maps: Sequence[UnitMap]) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
     """First stage for rows that are not grouped, mapInArrow over (key, bytes bigint): records and bytes by unit, every record as if it had
-    a key of its own, and the prints of the keys by shard."""
+    a key of its own, and the prints of the keys by shard. Negative bytes: the key was too long to be sent; such records are only counted."""
 
     def run(batches: Batches) -> Iterator[pa.RecordBatch]:
         counter, kept_count = Counter(maps, 1), 0
@@ -174,7 +176,9 @@ def count_rows(maps: Sequence[UnitMap]) -> Callable[[Batches], Iterator[pa.Recor
             keys, sizes = batch.column("key"), _numbers(batch.column("bytes"))
             if keys.null_count:
                 missing = keys.is_null().to_numpy(zero_copy_only=False)
-                counter.add_odd(NO_KEY, sizes[missing])
+                without = sizes[missing]
+                counter.add_odd(NO_KEY, without[without >= 0])
+                counter.add_odd(LONG_KEY, without[without < 0])
                 keys, sizes = keys.drop_null(), sizes[~missing]
             empty = _are_empty(keys)
             if empty.any():
@@ -203,17 +207,17 @@ def count_shards(maps: Sequence[UnitMap]) -> Callable[[Batches], Iterator[pa.Rec
         shard = -1
         kept: list[Prints] = []
         for batch in batches:
-            numbers = batch.column("shard").to_pylist()
-            for row, number in enumerate(numbers):
-                counts, prints = batch.column("counts")[row], batch.column("prints")[row]
-                if counts.is_valid:
-                    counter.load(counts.as_buffer())
-                if not prints.is_valid:
-                    continue
-                if number != shard:
+            for counted in batch.column("counts").drop_null():
+                counter.load(counted.as_buffer())
+            # Rows of one shard lie one behind the other, and so do their prints: they are taken as one piece.
+            numbers = batch.column("shard").to_numpy()
+            data, offsets = key_buffers(batch.column("prints"))
+            starts = np.flatnonzero(np.diff(numbers, prepend=-1)).tolist()
+            for start, end in pairwise([*starts, len(numbers)]):
+                if numbers[start] != shard:
                     _take_off_repeats(counter, kept)
-                    shard, kept = number, []
-                kept.append(np.frombuffer(prints.as_buffer(), np.uint32).reshape(-1, kernels.PRINT_WORDS))
+                    shard, kept = numbers[start], []
+                kept.append(data[offsets[start] : offsets[end]].view(np.uint32).reshape(-1, kernels.PRINT_WORDS))
         _take_off_repeats(counter, kept)
         yield counter.to_batch()
 

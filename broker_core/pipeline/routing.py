@@ -2,6 +2,7 @@
 
     records ──groupBy key (keys repeat)──► mapInArrow: hash, count by unit ──► sum ──► (driver) × owners of the units in each step
             └─or as they are (keys distinct)─► mapInArrow: hash, count, prints by shard ──► mapInArrow: keys seen twice ─┘
+              (keys longer than SHORT_BYTES: by groupBy all the same, in a job of their own if there are any)
 
 A unit (`units.py`) is a piece of a hash space that has one owner in every step, so one count per unit answers for all steps, and the work
 per key does not grow with the history. Maps of units travel with the task; executors need the core, numpy, numba and pyarrow, no Django.
@@ -19,6 +20,7 @@ from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from broker_core.pipeline import keyless, route_tasks
+from broker_core.pipeline.session import SHORT_BYTES, short_rows
 from broker_core.pipeline.strategies.base import DEFAULT_SEED, DEFAULT_TOPIC, Int64s, RouteTable, SlotRule, Step, Strategy
 from broker_core.pipeline.units import ONE_UNIT, UnitMap, unit_map
 
@@ -92,8 +94,7 @@ def route_counts(
     if grouped is None:
         grouped = bool(ats) or _keys_repeat(records)
     path = "grouped" if grouped or ats else "distinct"
-    counted = _grouped(records, plan.maps, ats) if path == "grouped" else _distinct(records, plan.maps)
-    counts, odd = _collected(counted, plan.maps, len(ats) + 1)
+    counts, odd = _grouped(records, plan.maps, ats) if path == "grouped" else _distinct(records, plan.maps)
     sequence = _keyless_sequence(records, ats, int(odd[0, :, 1].sum()), strategies)
     until, before = _places(steps, ats)
     out: list[StrategyCounts] = []
@@ -186,7 +187,7 @@ def _place(ats: Sequence[int]) -> Column:
     return F.size(F.filter(F.array(*(F.lit(at) for at in ats)), lambda at: at <= F.col("ordinal")))
 
 
-def _grouped(records: DataFrame, maps: Sequence[UnitMap], ats: Sequence[int]) -> DataFrame:
+def _grouped(records: DataFrame, maps: Sequence[UnitMap], ats: Sequence[int]) -> tuple[list[Int64s], Int64s]:
     counted = (F.count(F.lit(1)).alias("records"), F.sum("bytes").alias("bytes"))
     if ats:
         rows = records.groupBy("key", _place(ats).alias("place")).agg(*counted)
@@ -195,17 +196,26 @@ def _grouped(records: DataFrame, maps: Sequence[UnitMap], ats: Sequence[int]) ->
         rows = records.groupBy("key").agg(*counted).withColumn("place", F.lit(0))
         is_first = F.lit(1).cast("bigint")
     rows = rows.select("key", F.col("place").cast("int").alias("place"), is_first.alias("is_first"), "records", "bytes")
-    return rows.mapInArrow(route_tasks.count_grouped(maps, len(ats) + 1), route_tasks.COUNTS_SQL)
+    places = len(ats) + 1
+    return _collected(rows.mapInArrow(route_tasks.count_grouped(maps, places), route_tasks.COUNTS_SQL), maps, places)
 
 
-def _distinct(records: DataFrame, maps: Sequence[UnitMap]) -> DataFrame:
-    shards = records.select("key", "bytes").mapInArrow(route_tasks.count_rows(maps), route_tasks.SHARDS_SQL)
+def _distinct(records: DataFrame, maps: Sequence[UnitMap]) -> tuple[list[Int64s], Int64s]:
+    is_long = f"octet_length(key) > {SHORT_BYTES}"
+    rows = records.selectExpr(f"if({is_long}, null, key) as key", f"if({is_long}, -1, bytes) as bytes")
+    shards = rows.mapInArrow(route_tasks.count_rows(maps), route_tasks.SHARDS_SQL)
     in_order = shards.repartition("shard").sortWithinPartitions("shard")
-    return in_order.mapInArrow(route_tasks.count_shards(maps), route_tasks.COUNTS_SQL)
+    counted = in_order.mapInArrow(route_tasks.count_shards(maps), route_tasks.COUNTS_SQL)
+    with short_rows(records.sparkSession):
+        counts, odd = _collected(counted, maps, 1)
+    if odd[2].any():
+        long_counts, _ = _grouped(records.where(is_long), maps, [])
+        counts = [short + long for short, long in zip(counts, long_counts, strict=True)]
+    return counts, odd
 
 
 def _collected(counted: DataFrame, maps: Sequence[UnitMap], places: int) -> tuple[list[Int64s], Int64s]:
-    """counts[map][place, unit, (keys, records, bytes)], and the same of records without key [0] and with an empty one [1]."""
+    """counts[map][place, unit, (keys, records, bytes)], and the same of records without key [0], with an empty one [1], with a long one [2]."""
     rows = counted.groupBy("map", "unit").agg(*(F.sum(name).alias(name) for name in ("keys", "records", "bytes"))).toArrow()
     numbers = np.stack([rows.column(name).to_numpy() for name in ("keys", "records", "bytes")], axis=1).astype(np.int64)
     which, at = rows.column("map").to_numpy(), rows.column("unit").to_numpy()
@@ -213,8 +223,8 @@ def _collected(counted: DataFrame, maps: Sequence[UnitMap], places: int) -> tupl
     for number, array in enumerate(counts):
         mine = which == number
         array[at[mine]] = numbers[mine]
-    odd = np.zeros((2, places, 3), np.int64)
-    for row, number in enumerate((route_tasks.NO_KEY, route_tasks.EMPTY_KEY)):
+    odd = np.zeros((3, places, 3), np.int64)
+    for row, number in enumerate((route_tasks.NO_KEY, route_tasks.EMPTY_KEY, route_tasks.LONG_KEY)):
         mine = which == number
         odd[row, at[mine]] = numbers[mine]
     return [array.reshape(places, -1, 3) for array in counts], odd

@@ -36,7 +36,6 @@ log = logging.getLogger(__name__)
 State = Study.State
 OVER = (State.DONE, State.FAILED, State.CANCELLED)
 PREVIEW_ROWS = 20
-QUEUE = "analysis"
 NAME_MAX = 64
 CHUNKS_KEEP_S = 3600     # of a lab that no live study wants any more
 
@@ -168,7 +167,7 @@ def study_watched(*, study_ids: list[str]) -> None:
 
 def wake_worker() -> None:
     """Tell the analysis worker to look. Without Redis it looks by itself a second later."""
-    from dashboard.studies.tasks import look_at_studies
+    from dashboard.studies.tasks import QUEUE, look_at_studies
 
     if transport().is_down:
         return

@@ -13,6 +13,7 @@ from broker_core.lab.scenario import scenario_from_json, scenario_to_json
 from broker_core.pipeline.members import history_check, history_steps
 from broker_core.pipeline.route_tasks import units_of
 from broker_core.pipeline.routing import route_counts
+from broker_core.pipeline.session import SHORT_BYTES
 from broker_core.pipeline.strategies import FAMILIES, strategies_default, strategies_offered, strategies_parse, strategy_parse
 from broker_core.pipeline.strategies.base import RouteTable, SlotRule
 from broker_core.pipeline.units import SLOTS_MAX, unit_map
@@ -160,6 +161,23 @@ def test_keys_of_a_megabyte_pass_through_both_ways(spark):
     for way in (True, False):
         counts = route_counts(spark, workload(spark, keys, [1] * 24), strategies_parse(["kafka.range", "pulsar.auto_split"]), steps, grouped=way)
         assert (counts.records, counts.keys) == (24, 12)
+
+
+def test_long_keys_take_another_way_and_are_counted_the_same(spark):
+    lengths = [SHORT_BYTES - 1, SHORT_BYTES, SHORT_BYTES + 1, 5 * SHORT_BYTES]
+    keys = [bytes([number]) * length for length in lengths for number in range(9)] * 2 + [None, b"", b"short"] * 5
+    sizes = list(range(len(keys)))
+    steps = history_steps(history_check({"kind": "rolling_restart", "consumers": 3}))
+    records = workload(spark, keys, sizes, ordinals=False)
+    limits = ("spark.sql.execution.arrow.maxBytesPerBatch", "spark.sql.execution.arrow.maxRecordsPerBatch")
+    before = [spark.conf.get(name) for name in limits]
+    grouped, distinct = (route_counts(spark, records, strategies_default(), steps, grouped=way) for way in (True, False))
+    assert [spark.conf.get(name) for name in limits] == before
+    assert (distinct.records, distinct.bytes, distinct.keys) == (len(keys), sum(sizes), 9 * len(lengths) + 2)
+    assert (distinct.no_key, distinct.empty_key, distinct.no_key_bytes) == (grouped.no_key, grouped.empty_key, grouped.no_key_bytes)
+    for one, other in zip(grouped.strategies, distinct.strategies, strict=True):
+        for name in ("records", "bytes", "keys", "nobody", "keys_moved", "keys_total", "records_moved", "bytes_moved"):
+            assert np.array_equal(getattr(one, name), getattr(other, name)), (one.strategy.id, name)
 
 
 @pytest.fixture(scope="module")
