@@ -1,6 +1,6 @@
 """Which keys are frequent, and a fair sample of all keys, in one pass with bounded memory. Runs in Spark's Python workers, on Arrow alone.
 
-    rows (key, mix)  ──►  counted by key  ──►  too many?  keep the most frequent, take the count of the first one that goes off all (error)
+    rows (key, mix, records)  ──►  summed by key  ──►  too many?  keep the most frequent, take the count of the first one that goes off all (error)
                                          └──►  keep the keys with the smallest mix: an even sample of the keys, with exact counts
 
 Frequent keys are counted as Misra and Gries do ("Finding repeated elements", 1982): a kept count is never too high, and too low by at most
@@ -28,7 +28,7 @@ PENDING_BYTES = 64 << 20
 SUMMARY_SCHEMA = pa.schema([("kind", pa.int8()), ("key", pa.binary()), ("mix", pa.int64()), ("records", pa.int64())])
 SUMMARY_SQL = "kind tinyint, key binary, mix bigint, records bigint"
 
-_COUNTED = pa.schema([("key", pa.large_binary()), ("mix", pa.int64()), ("records", pa.int64())])
+_COUNTED = pa.schema([("key", pa.binary()), ("mix", pa.int64()), ("records", pa.int64())])
 Batches = Iterable[pa.RecordBatch]
 
 
@@ -69,7 +69,7 @@ class KeySummary:
     def add_sample(self, fresh: Any) -> None:
         """Take in rows of (key, mix, records) whose counts are exact."""
         if (pc.max(pc.binary_length(fresh["key"])).as_py() or 0) > KEY_BYTES_MAX:
-            keys = pa.array([short_key(key.as_py()) for key in fresh["key"]], pa.large_binary())
+            keys = pa.array([short_key(key.as_py()) for key in fresh["key"]], pa.binary())
             fresh = fresh.set_column(0, "key", keys)
         merged = _merged([self.sample, fresh])
         if merged.num_rows > self.sampled:
@@ -98,7 +98,7 @@ class KeySummary:
             hot = hot.take(order.slice(0, hottest))
         for kind, table in ((HOT, hot), (SAMPLED, self.sample)):
             kinds = pa.array(np.full(table.num_rows, kind, np.int8))
-            columns = [kinds, table["key"].cast(pa.binary()), table["mix"], table["records"]]
+            columns = [kinds, table["key"], table["mix"], table["records"]]
             yield from pa.Table.from_arrays(columns, schema=SUMMARY_SCHEMA).combine_chunks().to_batches(max_chunksize=4_096)
         yield pa.RecordBatch.from_arrays(
             [pa.array([ERROR], pa.int8()), pa.array([None], pa.binary()), pa.array([0]), pa.array([self.error])], schema=SUMMARY_SCHEMA
@@ -106,14 +106,13 @@ class KeySummary:
 
 
 def summarise(sampled: int, kept_rows: int = KEPT_ROWS, kept_bytes: int = KEPT_BYTES) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
-    """First stage, mapInArrow over (key binary, mix bigint): a summary of each task's rows."""
+    """First stage, mapInArrow over (key binary, mix bigint, records bigint): a summary of each task's rows."""
 
     def run(batches: Batches) -> Iterator[pa.RecordBatch]:
         summary = KeySummary(sampled, kept_rows, kept_bytes)
         for batch in batches:
             if batch.num_rows:
-                columns = [batch.column("key").cast(pa.large_binary()), batch.column("mix"), pa.array(np.ones(batch.num_rows, np.int64))]
-                summary.add(_merged([pa.Table.from_arrays(columns, schema=_COUNTED)]))
+                summary.add(pa.Table.from_arrays([batch.column(name) for name in _COUNTED.names], schema=_COUNTED))
         yield from summary.batches()
 
     return run
@@ -130,9 +129,8 @@ def merge(
         for batch in batches:
             table = pa.Table.from_batches([batch])
             summary.error += pc.sum(table.filter(pc.equal(table["kind"], ERROR))["records"]).as_py() or 0
-            rows = table.set_column(1, "key", table["key"].cast(pa.large_binary()))
-            summary.add(rows.filter(pc.equal(rows["kind"], HOT)).select(_COUNTED.names))
-            summary.add_sample(rows.filter(pc.equal(rows["kind"], SAMPLED)).select(_COUNTED.names))
+            summary.add(table.filter(pc.equal(table["kind"], HOT)).select(_COUNTED.names))
+            summary.add_sample(table.filter(pc.equal(table["kind"], SAMPLED)).select(_COUNTED.names))
         yield from summary.batches(hottest)
 
     return run

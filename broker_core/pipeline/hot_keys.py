@@ -8,12 +8,13 @@ from broker_core.hashing.java_hash import java_text, string_hash_unsigned
 from broker_core.hashing.murmur2 import MASK, murmur2
 from broker_core.hashing.murmur3 import murmur3_32
 from broker_core.lab.workload_keys import KEYS_MAX
+from broker_core.pipeline.group_tasks import COUNTED_SQL, count_by_key
 from broker_core.pipeline.hot_key_tasks import ERROR, HOT, SAMPLED, SUMMARY_SQL, merge, short_key, summarise
 from broker_core.pipeline.strategies import RouteTable
 from broker_core.pipeline.timed_workload import HOT_KEYS, SampleKeys
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from broker_core.pipeline.sources.workload import Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +42,12 @@ class KeyProfile:
         return SampleKeys(hottest, rest if other_records > 0 else [], max(0, other_records), no_key)
 
 
-def key_profile(records: "DataFrame") -> KeyProfile:
-    """Look through the records once. records: with a column key (binary, null: no key)."""
+def key_profile(workload: "Workload") -> KeyProfile:
+    """Look through the records once."""
     from pyspark.sql import functions as f
 
-    keyed = records.where(f.col("key").isNotNull()).select("key", f.xxhash64("key").alias("mix"))
+    counted = workload.map_in_arrow(("key", "bytes"), count_by_key(()), COUNTED_SQL)
+    keyed = counted.where(f.col("key").isNotNull()).select("key", f.xxhash64("key").alias("mix"), "records")
     summaries = keyed.mapInArrow(summarise(KEYS_MAX), SUMMARY_SQL)
     rows = summaries.repartition(1).mapInArrow(merge(KEYS_MAX, HOT_KEYS), SUMMARY_SQL).collect()
     error = sum(row.records for row in rows if row.kind == ERROR)

@@ -19,10 +19,10 @@ from broker_core.pipeline import unit_kernels as kernels
 from broker_core.pipeline.strategies.base import Int64s
 from broker_core.pipeline.units import Int32s, UnitMap
 
-NO_KEY, EMPTY_KEY, LONG_KEY = -1, -2, -3
-"""Map numbers of the counts of records without a key, with an empty one, and with one that is left to another job; their unit is the place."""
+NO_KEY, EMPTY_KEY = -1, -2
+"""Map numbers of the counts of records without a key and with an empty one; their unit is the place."""
 PRINTS_KEPT = 1 << 18
-"""Prints that a task holds before it sends them on: 3 MB in SHARDS rows, which are far shorter than SHORT_BYTES on the average."""
+"""Prints that a task holds before it sends them on: 3 MB in SHARDS rows."""
 
 COUNTS_SCHEMA = pa.schema([("map", pa.int32()), ("unit", pa.int64()), ("keys", pa.int64()), ("records", pa.int64()), ("bytes", pa.int64())])
 COUNTS_SQL = "map int, unit bigint, keys bigint, records bigint, bytes bigint"
@@ -43,8 +43,7 @@ _PRINT_HASHES = ("murmur3", "murmur2", "java")
 class Counter:
     """Counts by map, place and unit. maps: of all strategies, none twice. places: stretches of the workload between changes, 1 without.
 
-    counts[map][place * units + unit] = (keys, records, bytes); odd[NO_KEY - kind][place]: of records without key, with an empty key, with a
-    long one.
+    counts[map][place * units + unit] = (keys, records, bytes); odd[NO_KEY - kind][place]: of records without key, with an empty key.
     """
 
     maps: Sequence[UnitMap]
@@ -54,7 +53,7 @@ class Counter:
 
     def __post_init__(self) -> None:
         self.counts = [np.zeros((self.places * each.count, 3), np.int64) for each in self.maps]
-        self.odd = np.zeros((3, self.places, 3), np.int64)
+        self.odd = np.zeros((2, self.places, 3), np.int64)
 
     def add_rows(self, keys: pa.Array, is_first: Int64s, records: Int64s, sizes: Int64s, places: Int64s) -> None:
         """Count grouped rows. A null key is no key; each row's numbers go to its place."""
@@ -84,13 +83,13 @@ class Counter:
             np.add.at(self.odd[kind, :, column], places[which], values[which])
 
     def add_odd(self, kind: int, sizes: Int64s) -> None:
-        """Count records of a kind (NO_KEY, EMPTY_KEY, LONG_KEY) in a workload of one stretch."""
+        """Count records of a kind (NO_KEY, EMPTY_KEY) in a workload of one stretch."""
         self.odd[NO_KEY - kind, 0, 1:] += (len(sizes), sizes.sum())
 
     def to_batch(self) -> pa.RecordBatch:
         """What is not zero, as rows of COUNTS_SCHEMA."""
         parts = [(number, counts) for number, counts in enumerate(self.counts)]
-        parts += [(kind, self.odd[NO_KEY - kind]) for kind in (NO_KEY, EMPTY_KEY, LONG_KEY)]
+        parts += [(kind, self.odd[NO_KEY - kind]) for kind in (NO_KEY, EMPTY_KEY)]
         maps, units, values = [], [], []
         for number, counts in parts:
             used = np.flatnonzero(counts.any(axis=1))
@@ -167,7 +166,7 @@ def count_grouped(maps: Sequence[UnitMap], places: int) -> Callable[[Batches], I
 
 def count_rows(maps: Sequence[UnitMap]) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
     """First stage for rows that are not grouped, mapInArrow over (key, bytes bigint): records and bytes by unit, every record as if it had
-    a key of its own, and the prints of the keys by shard. Negative bytes: the key was too long to be sent; such records are only counted."""
+    a key of its own, and the prints of the keys by shard."""
 
     def run(batches: Batches) -> Iterator[pa.RecordBatch]:
         counter, kept_count = Counter(maps, 1), 0
@@ -176,9 +175,7 @@ def count_rows(maps: Sequence[UnitMap]) -> Callable[[Batches], Iterator[pa.Recor
             keys, sizes = batch.column("key"), _numbers(batch.column("bytes"))
             if keys.null_count:
                 missing = keys.is_null().to_numpy(zero_copy_only=False)
-                without = sizes[missing]
-                counter.add_odd(NO_KEY, without[without >= 0])
-                counter.add_odd(LONG_KEY, without[without < 0])
+                counter.add_odd(NO_KEY, sizes[missing])
                 keys, sizes = keys.drop_null(), sizes[~missing]
             empty = _are_empty(keys)
             if empty.any():

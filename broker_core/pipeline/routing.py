@@ -1,8 +1,9 @@
 """Routes a workload through all strategies at once, in Spark: who gets what in each step, and what each step moves.
 
-    records ──groupBy key (keys repeat)──► mapInArrow: hash, count by unit ──► sum ──► (driver) × owners of the units in each step
-            └─or as they are (keys distinct)─► mapInArrow: hash, count, prints by shard ──► mapInArrow: keys seen twice ─┘
-              (keys longer than SHORT_BYTES: by groupBy all the same, in a job of their own if there are any)
+    records ─keys repeat──► grouped in the task, then by Spark ──► mapInArrow: hash, count by unit ──► sum ──► (driver) × owners in each step
+            └keys distinct─► hash, count, prints by shard in the task ──► mapInArrow: keys seen twice ─┘
+
+The first of these runs in the tasks that read the records (`Workload.map_in_arrow`).
 
 A unit (`units.py`) is a piece of a hash space that has one owner in every step, so one count per unit answers for all steps, and the work
 per key does not grow with the history. Maps of units travel with the task; executors need the core, numpy, numba and pyarrow, no Django.
@@ -16,18 +17,17 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from pyspark.sql import Column, DataFrame, SparkSession, Window
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from broker_core.pipeline import keyless, route_tasks
-from broker_core.pipeline.session import SHORT_BYTES, short_rows
+from broker_core.pipeline import group_tasks, keyless, route_tasks
+from broker_core.pipeline.sources.workload import Workload
 from broker_core.pipeline.strategies.base import DEFAULT_SEED, DEFAULT_TOPIC, Int64s, RouteTable, SlotRule, Step, Strategy
 from broker_core.pipeline.units import ONE_UNIT, UnitMap, unit_map
 
 OWNERS_MAX = 1 << 24
 """Owners of units in steps that are worked out together, 32 MB; beyond it a strategy gets units of its own."""
-SAMPLE_KEYS = 20_000
-DISTINCT_SHARE = 0.996
+DISTINCT_SHARE = 0.987
 """Of a sample's keys: where more of them are different, grouping would save too little. With evenly drawn keys this is at 2.5 million keys."""
 
 
@@ -74,8 +74,7 @@ class RouteCounts:
 
 
 def route_counts(
-    spark: SparkSession,
-    records: DataFrame,
+    workload: Workload,
     strategies: Sequence[Strategy],
     steps: Sequence[Step],
     *,
@@ -83,8 +82,8 @@ def route_counts(
     topic: str = DEFAULT_TOPIC,
     grouped: bool | None = None,
 ) -> RouteCounts:
-    """Count everything. records: key binary (null: none), bytes bigint, and ordinal bigint where changes have an `at`; with ordinals
-    keyless records are placed one by one. seed, topic: of the lab that this is compared with. grouped: which way; None: by a sample.
+    """Count everything. workload: with ordinals where changes have an `at`; with them keyless records are placed one by one. seed, topic:
+    of the lab that this is compared with. grouped: which way; None: by a sample.
 
     Raises CommandError where a lane refuses a change of the history.
     """
@@ -92,10 +91,10 @@ def route_counts(
     plan = _plan(strategies, tables)
     ats = sorted({step.at for step in steps[1:] if step.at is not None})
     if grouped is None:
-        grouped = bool(ats) or _keys_repeat(records)
+        grouped = bool(ats) or _keys_repeat(workload)
     path = "grouped" if grouped or ats else "distinct"
-    counts, odd = _grouped(records, plan.maps, ats) if path == "grouped" else _distinct(records, plan.maps)
-    sequence = _keyless_sequence(records, ats, int(odd[0, :, 1].sum()), strategies)
+    counts, odd = _grouped(workload, plan.maps, ats) if path == "grouped" else _distinct(workload, plan.maps)
+    sequence = _keyless_sequence(workload.records, ats, int(odd[0, :, 1].sum()), strategies)
     until, before = _places(steps, ats)
     out: list[StrategyCounts] = []
     for strategy, history, place, owners in zip(strategies, tables, plan.places, plan.owners, strict=True):
@@ -174,10 +173,12 @@ def _of_one_rule(strategies: Sequence[Strategy], tables: Sequence[list[RouteTabl
     return [group for same in groups.values() for group in same if group]
 
 
-def _keys_repeat(records: DataFrame) -> bool:
-    """Whether grouping by key will shrink the workload, by the share of different keys among the first ones."""
-    sample = [row[0] for row in records.where("key is not null").select(F.xxhash64("key")).take(SAMPLE_KEYS)]
-    return len(sample) < SAMPLE_KEYS or len(set(sample)) < DISTINCT_SHARE * len(sample)
+def _keys_repeat(workload: Workload) -> bool:
+    """Whether grouping by key will shrink the workload, by the share of different keys among the first ones of each task."""
+    sampled = workload.sample_in_arrow(("key",), group_tasks.count_different, group_tasks.DIFFERENT_SQL)
+    batches = sampled.collect()
+    different, keys = (sum(batch[column] for batch in batches) for column in ("different", "keys_there"))
+    return bool(different <= DISTINCT_SHARE * keys)
 
 
 def _place(ats: Sequence[int]) -> Column:
@@ -187,35 +188,29 @@ def _place(ats: Sequence[int]) -> Column:
     return F.size(F.filter(F.array(*(F.lit(at) for at in ats)), lambda at: at <= F.col("ordinal")))
 
 
-def _grouped(records: DataFrame, maps: Sequence[UnitMap], ats: Sequence[int]) -> tuple[list[Int64s], Int64s]:
-    counted = (F.count(F.lit(1)).alias("records"), F.sum("bytes").alias("bytes"))
+def _grouped(workload: Workload, maps: Sequence[UnitMap], ats: Sequence[int]) -> tuple[list[Int64s], Int64s]:
+    columns = ("key", "bytes", "ordinal") if ats else ("key", "bytes")
+    found = workload.map_in_arrow(columns, group_tasks.count_by_key(ats), group_tasks.COUNTED_SQL)
+    summed = (F.sum("records").alias("records"), F.sum("bytes").alias("bytes"))
     if ats:
-        rows = records.groupBy("key", _place(ats).alias("place")).agg(*counted)
+        rows = found.groupBy("key", "place").agg(*summed)
         is_first = (F.col("place") == F.min("place").over(Window.partitionBy("key"))).cast("bigint")
     else:
-        rows = records.groupBy("key").agg(*counted).withColumn("place", F.lit(0))
+        rows = found.groupBy("key").agg(*summed).withColumn("place", F.lit(0))
         is_first = F.lit(1).cast("bigint")
-    rows = rows.select("key", F.col("place").cast("int").alias("place"), is_first.alias("is_first"), "records", "bytes")
+    rows = rows.select("key", "place", is_first.alias("is_first"), "records", "bytes")
     places = len(ats) + 1
     return _collected(rows.mapInArrow(route_tasks.count_grouped(maps, places), route_tasks.COUNTS_SQL), maps, places)
 
 
-def _distinct(records: DataFrame, maps: Sequence[UnitMap]) -> tuple[list[Int64s], Int64s]:
-    is_long = f"octet_length(key) > {SHORT_BYTES}"
-    rows = records.selectExpr(f"if({is_long}, null, key) as key", f"if({is_long}, -1, bytes) as bytes")
-    shards = rows.mapInArrow(route_tasks.count_rows(maps), route_tasks.SHARDS_SQL)
+def _distinct(workload: Workload, maps: Sequence[UnitMap]) -> tuple[list[Int64s], Int64s]:
+    shards = workload.map_in_arrow(("key", "bytes"), route_tasks.count_rows(maps), route_tasks.SHARDS_SQL)
     in_order = shards.repartition("shard").sortWithinPartitions("shard")
-    counted = in_order.mapInArrow(route_tasks.count_shards(maps), route_tasks.COUNTS_SQL)
-    with short_rows(records.sparkSession):
-        counts, odd = _collected(counted, maps, 1)
-    if odd[2].any():
-        long_counts, _ = _grouped(records.where(is_long), maps, [])
-        counts = [short + long for short, long in zip(counts, long_counts, strict=True)]
-    return counts, odd
+    return _collected(in_order.mapInArrow(route_tasks.count_shards(maps), route_tasks.COUNTS_SQL), maps, 1)
 
 
 def _collected(counted: DataFrame, maps: Sequence[UnitMap], places: int) -> tuple[list[Int64s], Int64s]:
-    """counts[map][place, unit, (keys, records, bytes)], and the same of records without key [0], with an empty one [1], with a long one [2]."""
+    """counts[map][place, unit, (keys, records, bytes)], and the same of records without key [0], with an empty one [1]."""
     rows = counted.groupBy("map", "unit").agg(*(F.sum(name).alias(name) for name in ("keys", "records", "bytes"))).toArrow()
     numbers = np.stack([rows.column(name).to_numpy() for name in ("keys", "records", "bytes")], axis=1).astype(np.int64)
     which, at = rows.column("map").to_numpy(), rows.column("unit").to_numpy()
@@ -223,8 +218,8 @@ def _collected(counted: DataFrame, maps: Sequence[UnitMap], places: int) -> tupl
     for number, array in enumerate(counts):
         mine = which == number
         array[at[mine]] = numbers[mine]
-    odd = np.zeros((3, places, 3), np.int64)
-    for row, number in enumerate((route_tasks.NO_KEY, route_tasks.EMPTY_KEY, route_tasks.LONG_KEY)):
+    odd = np.zeros((2, places, 3), np.int64)
+    for row, number in enumerate((route_tasks.NO_KEY, route_tasks.EMPTY_KEY)):
         mine = which == number
         odd[row, at[mine]] = numbers[mine]
     return [array.reshape(places, -1, 3) for array in counts], odd

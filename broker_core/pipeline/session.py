@@ -11,8 +11,7 @@ import os
 import re
 import sys
 import zipfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 
 from py4j.protocol import Py4JError
@@ -22,7 +21,7 @@ from pyspark.sql import SparkSession
 
 from broker_core.pipeline.java import SparkUnavailable, java_home
 
-__all__ = ["SparkUnavailable", "core_archive", "java_home", "short_rows", "spark_is_alive", "spark_open", "spark_stop"]
+__all__ = ["SparkUnavailable", "core_archive", "java_home", "spark_is_alive", "spark_open", "spark_stop"]
 
 DEFAULT_MASTER = "local[*]"
 DEFAULT_DRIVER_MEMORY = "2g"
@@ -31,10 +30,6 @@ SHUFFLE_PARTITIONS = 8
 ARROW_BATCH_ROWS = 65_536
 ARROW_BATCH_BYTES = 64 << 20
 """Rows with keys of a megabyte must not make a batch of 64 GB."""
-SHORT_BATCH_ROWS = 16_384
-SHORT_BYTES = ARROW_BATCH_BYTES // SHORT_BATCH_ROWS
-"""So many rows, none longer than this, fill no batch beyond its bytes; see `short_rows`."""
-_BATCH_ROWS, _BATCH_BYTES = "spark.sql.execution.arrow.maxRecordsPerBatch", "spark.sql.execution.arrow.maxBytesPerBatch"
 REMOTE_WAIT_S = 10
 """How long a Spark Connect server may take to answer when a session is opened; its client by itself would try for ten minutes."""
 REMOTE_RETRIES_MAX = 5
@@ -116,23 +111,6 @@ def spark_is_alive(spark: SparkSession) -> bool:
         return False
 
 
-@contextmanager
-def short_rows(spark: SparkSession) -> Iterator[None]:
-    """Jobs within send rows to Python of SHORT_BYTES on the average at most: a batch is cut by rows alone.
-
-    To ask for its bytes after each row, as Spark does otherwise, is a quarter of the way there.
-    """
-    before = {name: str(spark.conf.get(name)) for name in (_BATCH_ROWS, _BATCH_BYTES)}
-    spark.conf.set(_BATCH_ROWS, str(SHORT_BATCH_ROWS))
-    spark.conf.set(_BATCH_BYTES, str(2**31 - 1))  # which Spark takes for: do not ask
-    try:
-        yield
-    finally:
-        if spark_is_alive(spark):
-            for name, value in before.items():
-                spark.conf.set(name, value)
-
-
 def spark_stop(spark: SparkSession) -> None:
     """End the session and its Java process, dead or alive. The next `spark_open` starts anew."""
     try:
@@ -169,8 +147,8 @@ def _settings(work_dir: Path, driver_memory: str, shuffle_partitions: int, is_he
         "spark.sql.shuffle.partitions": str(shuffle_partitions),
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
-        _BATCH_ROWS: str(ARROW_BATCH_ROWS),
-        _BATCH_BYTES: str(ARROW_BATCH_BYTES),
+        "spark.sql.execution.arrow.maxRecordsPerBatch": str(ARROW_BATCH_ROWS),
+        "spark.sql.execution.arrow.maxBytesPerBatch": str(ARROW_BATCH_BYTES),
         # Without it a source that offers to prune by offset and time is refused.
         "spark.sql.python.filterPushdown.enabled": "true",
         # A live study's small batches go between the tasks of a long one.

@@ -97,9 +97,9 @@ class _Run:
         workload = source_read(self.spark, request["source"], ordinals=has_records(steps))
         records = workload.records
         self.at("grouping")
-        profile = key_profile(records)
+        profile = key_profile(workload)
         self.at("routing")
-        counts = route_counts(self.spark, records, strategies, steps, seed=request["seed"])
+        counts = route_counts(workload, strategies, steps, seed=request["seed"])
         self.rows = counts.records
         self.at("routing", 1)
         bad, bad_rows = _bad_rows(workload.bad)

@@ -1,6 +1,6 @@
 """Keys through all strategies at 16 consumers, beside one `hash()` histogram of Spark over the same keys in the same run.
 
-HIGHWATER_BENCH_KEYS: how many records (2 million); by hand with 100,000,000. They are read from Parquet, as a user's would be.
+HIGHWATER_BENCH_KEYS: how many records (2 million); by hand with 100,000,000. They are read from Parquet, ours by a study's own reader.
 """
 
 import os
@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 from broker_core.pipeline.members import history_check, history_steps
 from broker_core.pipeline.routing import route_counts
 from broker_core.pipeline.session import spark_open, spark_stop
+from broker_core.pipeline.sources import source_read
 from broker_core.pipeline.strategies import strategies_offered, strategies_parse
 from tests.bench.cpu import in_turn
 
@@ -44,6 +45,7 @@ def _routed(spark: SparkSession, path: str, name: str, number: str, bar: int) ->
     key = f"cast(concat('user-', cast({number} as string)) as binary)"
     spark.range(KEYS, numPartitions=8).selectExpr(f"{key} as key", "cast(100 + id % 900 as bigint) as bytes").write.parquet(path)
     records = spark.read.parquet(path)
+    source = {"kind": "parquet", "path": path, "key": "key", "size": "bytes"}
     strategies = strategies_parse([f"{each['model']}.{each['algorithm']}" for each in strategies_offered()])
     steps = history_steps(history_check({"kind": "given", "start": CONSUMERS}))
     counts = []
@@ -52,7 +54,7 @@ def _routed(spark: SparkSession, path: str, name: str, number: str, bar: int) ->
         records.selectExpr(f"pmod(hash(key), {CONSUMERS}) as owner").groupBy("owner").count().collect()
 
     def ours() -> None:
-        counts.append(route_counts(spark, records, strategies, steps))
+        counts.append(route_counts(source_read(spark, source), strategies, steps))
 
     (peer, peer_cpu), (mine, mine_cpu) = in_turn([histogram, ours], REPEATS)
     note = f"{KEYS:,} records, {counts[-1].keys:,} keys, {len(strategies)} strategies, {counts[-1].path}: {mine:.1f} s, histogram {peer:.1f} s"

@@ -3,7 +3,9 @@
 import random
 from collections.abc import Sequence
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
+
+from broker_core.pipeline.sources import Workload
 
 ALPHABETS = ("abcdefghijklmnopqrstuvwxyz0123456789-_", "äöüßéèçñåø", "键哈希主题分区消费者队列", "😀🚀🧪𝄞", "\x00\x7f\u0080\u07ff\u0800\uffff")
 ROWS_PER_SLICE = 65_536
@@ -26,11 +28,11 @@ def mixed_keys(count: int, seed: int) -> list[bytes | None]:
     return keys
 
 
-def workload(spark: SparkSession, keys: Sequence[bytes | None], sizes: Sequence[int], *, ordinals: bool = True, slices: int = 3) -> DataFrame:
-    """The keys as a workload, over several tasks."""
+def workload(spark: SparkSession, keys: Sequence[bytes | None], sizes: Sequence[int], *, ordinals: bool = True, slices: int = 3) -> Workload:
+    """The keys as a workload of Spark's rows, over several tasks."""
     import pyarrow as pa
 
     columns = {"key": pa.array(keys, pa.binary()), "bytes": pa.array(sizes, pa.int64())}
     if ordinals:
         columns["ordinal"] = pa.array(range(len(keys)), pa.int64())
-    return spark.createDataFrame(pa.table(columns)).repartition(slices)
+    return Workload(spark.createDataFrame(pa.table(columns)).repartition(slices))

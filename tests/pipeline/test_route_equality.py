@@ -54,7 +54,7 @@ def core_owner(strategy: Strategy, steps) -> Callable[[bytes | None], str | None
 def routed(spark):
     keys = mixed_keys(COUNT, seed=20_261_121)
     steps = history_steps(history_check(HISTORY))
-    rows = route_keys(workload(spark, keys, [1] * COUNT), STRATEGIES, steps).toArrow()
+    rows = route_keys(workload(spark, keys, [1] * COUNT).records, STRATEGIES, steps).toArrow()
     return sorted(key or b"\x00none" for key in keys), rows, steps
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,10 +11,11 @@ from broker_core.errors import CommandError
 from broker_core.hashing.murmur3 import murmur3_32
 from broker_core.lab.lab import Lab
 from broker_core.lab.scenario import scenario_from_json, scenario_to_json
+from broker_core.pipeline.group_tasks import count_by_key
 from broker_core.pipeline.members import history_check, history_steps
 from broker_core.pipeline.route_tasks import units_of
 from broker_core.pipeline.routing import route_counts
-from broker_core.pipeline.session import SHORT_BYTES
+from broker_core.pipeline.sources import source_read
 from broker_core.pipeline.strategies import FAMILIES, strategies_default, strategies_offered, strategies_parse, strategy_parse
 from broker_core.pipeline.strategies.base import RouteTable, SlotRule
 from broker_core.pipeline.units import SLOTS_MAX, unit_map
@@ -117,67 +119,100 @@ def test_a_unit_has_the_owner_of_each_of_its_slots_in_every_step(data):
 # -- counts ---------------------------------------------------------------------------------------------------------------------------------
 
 
-def test_both_ways_of_counting_agree_with_a_plain_count(spark):
+def read_in_tasks(spark, folder, keys, sizes, *, ordinals=False):
+    """The same keys from Parquet, by a study's own reader, in two files of several row groups."""
+    middle = len(keys) // 3
+    for number, mine in enumerate((slice(None, middle), slice(middle, None))):
+        table = pa.table({"key": pa.array(keys[mine], pa.binary()), "size": pa.array(sizes[mine], pa.int64())})
+        pq.write_table(table, folder / f"{number}.parquet", row_group_size=max(1, middle - 1))
+    return source_read(spark, {"kind": "parquet", "path": str(folder), "key": "key", "size": "size"}, ordinals=ordinals)
+
+
+def assert_same(one, other):
+    """All numbers of all strategies."""
+    assert (one.records, one.bytes, one.keys, one.no_key, one.empty_key) == (other.records, other.bytes, other.keys, other.no_key, other.empty_key)
+    for mine, theirs in zip(one.strategies, other.strategies, strict=True):
+        for name in ("records", "bytes", "keys", "nobody", "keys_moved", "keys_total", "records_moved", "bytes_moved"):
+            assert np.array_equal(getattr(mine, name), getattr(theirs, name)), (mine.strategy.id, name)
+
+
+@pytest.mark.parametrize("is_read_in_tasks", [False, True])
+def test_both_ways_of_counting_agree_with_a_plain_count(spark, tmp_path, is_read_in_tasks):
     keys = mixed_keys(6_000, seed=5)
     sizes = [number * 37 % 900 for number in range(len(keys))]
     steps = history_steps(history_check({"kind": "rolling_restart", "consumers": 3}))
     strategies = strategies_default()
-    records = workload(spark, keys, sizes)
-    grouped, distinct = (route_counts(spark, records, strategies, steps, grouped=way) for way in (True, False))
+    records = read_in_tasks(spark, tmp_path, keys, sizes) if is_read_in_tasks else workload(spark, keys, sizes)
+    grouped, distinct = (route_counts(records, strategies, steps, grouped=way) for way in (True, False))
     present = [key for key in keys if key is not None]
     for counts, path in ((grouped, "grouped"), (distinct, "distinct")):
         assert counts.path == path
         assert (counts.records, counts.bytes, counts.keys) == (len(keys), sum(sizes), len(set(present)))
         assert (counts.no_key, counts.empty_key) == (keys.count(None), keys.count(b""))
         assert counts.no_key_bytes == sum(size for key, size in zip(keys, sizes) if key is None)
-    for one, other in zip(grouped.strategies, distinct.strategies, strict=True):
-        for name in ("records", "bytes", "keys", "nobody", "keys_moved", "keys_total", "records_moved", "bytes_moved"):
-            assert np.array_equal(getattr(one, name), getattr(other, name)), (one.strategy.id, name)
-        if one.strategy.hash:
-            assert (one.records.sum(axis=1) + one.nobody[:, 0] == len(keys)).all()
+    assert_same(grouped, distinct)
+    for each in grouped.strategies:
+        if each.strategy.hash:
+            assert (each.records.sum(axis=1) + each.nobody[:, 0] == len(keys)).all()
 
 
 def test_without_an_order_keyless_records_are_spread_and_it_is_said(spark):
     keys = [None] * 25 + [b"k"] * 5
     steps = history_steps(history_check({"kind": "given", "start": 1}))
     strategies = strategies_parse(["kafka.range:partitions=10", "pulsar.auto_split"])
-    counts = route_counts(spark, workload(spark, keys, [3] * 30, ordinals=False), strategies, steps)
+    counts = route_counts(workload(spark, keys, [3] * 30, ordinals=False), strategies, steps)
     assert not counts.keyless_exact
     assert [each.records.tolist() for each in counts.strategies] == [[[30]], [[30]]]
     assert [each.bytes.tolist() for each in counts.strategies] == [[[90]], [[90]]]
-    assert route_counts(spark, workload(spark, keys, [3] * 30, ordinals=False), strategies[1:], steps).keyless_exact
+    assert route_counts(workload(spark, keys, [3] * 30, ordinals=False), strategies[1:], steps).keyless_exact
 
 
 def test_an_empty_workload_counts_nothing(spark):
     steps = history_steps(history_check({"kind": "given", "start": 2}))
-    counts = route_counts(spark, workload(spark, [], []), strategies_default(), steps)
+    counts = route_counts(workload(spark, [], []), strategies_default(), steps)
     assert (counts.records, counts.keys, counts.bytes) == (0, 0, 0)
     assert all(not each.records.any() for each in counts.strategies)
+
+
+def test_a_history_that_names_records_counts_the_same_wherever_the_records_are_read(spark, tmp_path):
+    keys = mixed_keys(3_000, seed=6)
+    sizes = [number % 700 for number in range(len(keys))]
+    changes = [{"kind": "join", "at": 700}, {"kind": "leave", "consumer": "c1", "at": 700}, {"kind": "join", "at": 2_999}]
+    steps = history_steps(history_check({"kind": "given", "start": 3, "changes": changes}))
+    read = read_in_tasks(spark, tmp_path, keys, sizes, ordinals=True)
+    one, other = (route_counts(records, strategies_default(), steps) for records in (read, workload(spark, keys, sizes)))
+    assert one.keyless_exact and other.keyless_exact
+    assert_same(one, other)
+
+
+@pytest.mark.parametrize(("different", "path"), [(3_000, "grouped"), (20_000, "distinct")])
+def test_the_way_is_chosen_by_the_first_keys_of_each_task(spark, tmp_path, different, path):
+    keys = [b"%d" % (number % different) for number in range(20_000)]
+    steps = history_steps(history_check({"kind": "given", "start": 3}))
+    for records in (read_in_tasks(spark, tmp_path, keys, [1] * len(keys)), workload(spark, keys, [1] * len(keys))):
+        counts = route_counts(records, strategies_parse(["pulsar.auto_split"]), steps)
+        assert (counts.path, counts.records, counts.keys) == (path, 20_000, different)
+
+
+def test_a_task_that_may_hold_few_keys_hands_them_on_and_loses_none():
+    rows = [pa.record_batch({"key": [b"%d" % (number % 701) for number in range(at, at + 999)], "bytes": range(999)}) for at in range(50)]
+    rows += [pa.record_batch({"key": pa.array([None, b"", None], pa.binary()), "bytes": [1, None, 3]})]
+    whole = pa.Table.from_batches(rows)
+    expected = whole.group_by("key").aggregate([("bytes", "sum"), ([], "count_all")]).sort_by("key")
+    for held_keys, least, most in ((100, 6 * 701, 7 * 703), (10_000, 703, 703)):
+        found = pa.Table.from_batches(count_by_key([], held_keys, pending_rows=8_000)(rows))
+        assert least <= found.num_rows <= most
+        again = found.group_by("key").aggregate([("bytes", "sum"), ("records", "sum")]).sort_by("key")
+        for mine, theirs in (("bytes_sum", "bytes_sum"), ("records_sum", "count_all"), ("key", "key")):
+            assert again[mine].to_pylist() == expected[theirs].to_pylist()
 
 
 def test_keys_of_a_megabyte_pass_through_both_ways(spark):
     keys = [bytes([number]) * (1 << 20) for number in range(12)] * 2
     steps = history_steps(history_check({"kind": "given", "start": 3}))
     for way in (True, False):
-        counts = route_counts(spark, workload(spark, keys, [1] * 24), strategies_parse(["kafka.range", "pulsar.auto_split"]), steps, grouped=way)
+        counts = route_counts(workload(spark, keys, [1] * 24), strategies_parse(["kafka.range", "pulsar.auto_split"]), steps, grouped=way)
         assert (counts.records, counts.keys) == (24, 12)
-
-
-def test_long_keys_take_another_way_and_are_counted_the_same(spark):
-    lengths = [SHORT_BYTES - 1, SHORT_BYTES, SHORT_BYTES + 1, 5 * SHORT_BYTES]
-    keys = [bytes([number]) * length for length in lengths for number in range(9)] * 2 + [None, b"", b"short"] * 5
-    sizes = list(range(len(keys)))
-    steps = history_steps(history_check({"kind": "rolling_restart", "consumers": 3}))
-    records = workload(spark, keys, sizes, ordinals=False)
-    limits = ("spark.sql.execution.arrow.maxBytesPerBatch", "spark.sql.execution.arrow.maxRecordsPerBatch")
-    before = [spark.conf.get(name) for name in limits]
-    grouped, distinct = (route_counts(spark, records, strategies_default(), steps, grouped=way) for way in (True, False))
-    assert [spark.conf.get(name) for name in limits] == before
-    assert (distinct.records, distinct.bytes, distinct.keys) == (len(keys), sum(sizes), 9 * len(lengths) + 2)
-    assert (distinct.no_key, distinct.empty_key, distinct.no_key_bytes) == (grouped.no_key, grouped.empty_key, grouped.no_key_bytes)
-    for one, other in zip(grouped.strategies, distinct.strategies, strict=True):
-        for name in ("records", "bytes", "keys", "nobody", "keys_moved", "keys_total", "records_moved", "bytes_moved"):
-            assert np.array_equal(getattr(one, name), getattr(other, name)), (one.strategy.id, name)
 
 
 @pytest.fixture(scope="module")
@@ -210,7 +245,7 @@ def counted(spark, live):
     sizes = [len(lab.workload.payload(index).encode()) + len(keys[index] or b"") for index in range(len(keys))]
     changes = [{"kind": kind, "consumer": consumer, "at": lab.workload.count_until(at_s * 1_000_000)} for kind, consumer, at_s in CHANGES]
     steps = history_steps(history_check({"kind": "given", "start": 4, "changes": changes}))
-    return route_counts(spark, workload(spark, keys, sizes), strategies_parse(list(LANES)), steps)
+    return route_counts(workload(spark, keys, sizes), strategies_parse(list(LANES)), steps)
 
 
 @pytest.mark.parametrize("number", range(len(LANES)), ids=list(LANES))

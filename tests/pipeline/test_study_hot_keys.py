@@ -18,7 +18,8 @@ def mixed(key):
 def batches(keys, size=50):
     for start in range(0, len(keys), size):
         part = keys[start : start + size]
-        yield pa.RecordBatch.from_pydict({"key": pa.array(part, pa.binary()), "mix": pa.array([mixed(key) for key in part], pa.int64())})
+        mixes, ones = ([each(key) for key in part] for each in (mixed, lambda _: 1))
+        yield pa.record_batch({"key": pa.array(part, pa.binary()), "mix": pa.array(mixes, pa.int64()), "records": pa.array(ones, pa.int64())})
 
 
 def profile(tasks, sampled=5, hottest=1000, **bounds):
@@ -55,7 +56,7 @@ def test_memory_is_bounded_by_bytes_too_and_long_keys_are_stood_for_in_the_sampl
     long = [bytes([letter]) * 5_000 for letter in b"abcdefgh"]
     summary = KeySummary(sampled=100, kept_bytes=12_000)
     for batch in batches(long * 3 + [b"hot"] * 40):
-        summary.add(pa.table({"key": batch.column("key").cast(pa.large_binary()), "mix": batch.column("mix"), "records": pa.array([1] * len(batch))}))
+        summary.add(pa.Table.from_batches([batch]))
     summary.settle()
     assert summary.hot.nbytes < 13_000
     assert summary.hot["key"].to_pylist()[0] == b"hot" and 40 - summary.error <= summary.hot["records"][0].as_py() <= 40

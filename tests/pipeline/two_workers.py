@@ -30,7 +30,7 @@ def study(spark: SparkSession, ways: tuple[bool, ...] = (True, False)) -> list[A
     steps = history_steps(history_check({"kind": "autoscale", "from": 2, "to": 6}))
     told = []
     for grouped in ways:
-        counts = route_counts(spark, records, strategies_default(), steps, grouped=grouped)
+        counts = route_counts(records, strategies_default(), steps, grouped=grouped)
         told.append([[each.strategy.id, each.records.tolist(), each.keys.tolist(), each.bytes_moved.tolist()] for each in counts.strategies])
     return told
 

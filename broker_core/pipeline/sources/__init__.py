@@ -5,8 +5,9 @@ docs/analyze/sources.md tells what a source may say.
 """
 
 from broker_core.pipeline.sources.preview import source_preview
-from broker_core.pipeline.sources.read import Workload, source_failure, source_read
+from broker_core.pipeline.sources.read import source_failure, source_read
 from broker_core.pipeline.sources.rows import REASONS, SourceFailed
 from broker_core.pipeline.sources.spec import source_check
+from broker_core.pipeline.sources.workload import Workload
 
 __all__ = ["REASONS", "SourceFailed", "Workload", "source_check", "source_failure", "source_preview", "source_read"]

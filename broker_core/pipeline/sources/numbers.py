@@ -41,6 +41,10 @@ def parse_times(values: pa.Array) -> tuple[pa.Array, Bools]:
 def parse_sizes(values: pa.Array) -> tuple[pa.Array, Bools]:
     """Whole numbers of 0 or more (null for a missing one or an empty text), and which values are no size."""
     numbers = values
+    if values.type == pa.int64() and not values.null_count:
+        bounds = pc.min_max(values)
+        if len(values) and bounds["min"].as_py() >= 0 and bounds["max"].as_py() <= SIZE_MAX:
+            return values, np.zeros(len(values), np.bool_)
     if not pa.types.is_integer(values.type):
         texts = _texts(values) if not pa.types.is_floating(values.type) else values
         try:

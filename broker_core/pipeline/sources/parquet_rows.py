@@ -73,7 +73,7 @@ def _rows(spec: Json, batch: pa.RecordBatch, line: int) -> pa.RecordBatch:
     # There is no line of text to show: the values that can be wrong are.
     shown = [column for column in (times, sizes) if column is not None]
     return rows_batch(
-        Columns(keys, times, sizes, payload_bytes), lines, [None] * batch.num_rows,
+        Columns(keys, times, sizes, payload_bytes), lines, (),
         lambda place: " ".join(str(column[place].as_py()) for column in shown).encode(),
     )  # fmt: skip
 

@@ -7,7 +7,7 @@ keeps its line number, and both are the same however the file is cut. The plan i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
@@ -24,9 +24,10 @@ from broker_core.pipeline.sources.generated import lab_part, lab_workload, made_
 from broker_core.pipeline.sources.jsonl_rows import jsonl_part
 from broker_core.pipeline.sources.parquet_rows import parquet_part, parquet_parts
 from broker_core.pipeline.sources.spec import source_check
+from broker_core.pipeline.sources.workload import Workload
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 TASK_RECORDS = 2_000_000
 LAB_TASK_RECORDS = 50_000
@@ -37,17 +38,6 @@ RECORD_SCHEMA = "key binary, at_us bigint, bytes bigint"
 ORDINAL_SCHEMA = RECORD_SCHEMA + ", ordinal bigint"
 
 Reader = Callable[[Part], Iterator[pa.RecordBatch]]
-
-
-@dataclass(frozen=True, slots=True)
-class Workload:
-    """records: key binary (null: no key), at_us bigint or null, bytes bigint, and ordinal bigint if it was asked for.
-
-    bad: line bigint, reason string, text string, file string; None for a source that cannot have any.
-    """
-
-    records: DataFrame
-    bad: DataFrame | None
 
 
 def source_read(spark: SparkSession, spec: Json, *, ordinals: bool = False) -> Workload:
@@ -62,11 +52,11 @@ def source_read(spark: SparkSession, spec: Json, *, ordinals: bool = False) -> W
 
             return Workload(*kafka_log_workload(spark, spec, ordinals=ordinals))
         case "zipf" | "uniform":
-            return Workload(_generated(spark, partial(made_up_part, spec), spec["records"], TASK_RECORDS, ordinals), None)
+            return _generated(spark, partial(made_up_part, spec), spec["records"], TASK_RECORDS, ordinals)
         case "lab" | "flights":
             _, count = lab_workload(spec)
             make = partial(_lab_part, spec, str(data_dir()))
-            return Workload(_generated(spark, make, count, LAB_TASK_RECORDS, ordinals), None)
+            return _generated(spark, make, count, LAB_TASK_RECORDS, ordinals)
     return _files(spark, spec, ordinals)
 
 
@@ -85,11 +75,11 @@ def _lab_part(spec: Json, folder: str, start: int, stop: int) -> Iterator[pa.Rec
 
 def _generated(
     spark: SparkSession, make: Callable[[int, int], Iterator[pa.RecordBatch]], records: int, task_records: int, ordinals: bool
-) -> DataFrame:
+) -> Workload:
     tasks = max(1, min(TASKS_MAX, -(-records // task_records)))
     bounds = [records * task // tasks for task in range(tasks + 1)]
     task = partial(_generated_task, make, bounds, ordinals)
-    return spark.range(0, tasks, 1, tasks).mapInArrow(task, ORDINAL_SCHEMA if ordinals else RECORD_SCHEMA)
+    return Workload.read_in_tasks(spark.range(0, tasks, 1, tasks), task, ORDINAL_SCHEMA if ordinals else RECORD_SCHEMA)
 
 
 def _generated_task(make: Any, bounds: Sequence[int], ordinals: bool, ids: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -113,8 +103,9 @@ def _files(spark: SparkSession, spec: Json, ordinals: bool) -> Workload:
     if ordinals:
         parts = _with_ordinals(spark, parts, reader)
     frame = spark.range(0, len(parts), 1, max(1, len(parts)))
-    records = frame.mapInArrow(partial(_good_task, reader, parts, ordinals), ORDINAL_SCHEMA if ordinals else RECORD_SCHEMA)
-    return Workload(records, frame.mapInArrow(partial(_bad_task, reader, parts), BAD_SCHEMA))
+    bad = frame.mapInArrow(partial(_bad_task, reader, parts), BAD_SCHEMA)
+    good = partial(_good_task, reader, parts, ordinals)
+    return Workload.read_in_tasks(frame, good, ORDINAL_SCHEMA if ordinals else RECORD_SCHEMA, bad)
 
 
 def _numbered(spark: SparkSession, parts: list[Part], *, quotes_matter: bool) -> list[Part]:

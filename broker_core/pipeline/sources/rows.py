@@ -54,27 +54,31 @@ class Columns:
 def rows_batch(
     columns: Columns, lines: NDArray[np.int64], reasons: Sequence[str | None], text_of: Callable[[int], bytes]
 ) -> pa.RecordBatch:
-    """Put rows together. reasons: of those known to be bad already; times and sizes may add more. text_of: place -> the row as it stands."""
+    """Put rows together. text_of: place -> the row as it stands. reasons: of those known to be bad already, or nothing; times and sizes may
+    add more."""
     count = len(lines)
-    why: NDArray[np.object_] = np.array(reasons, dtype=object) if any(reasons) else np.full(count, None, dtype=object)
+    why = {place: reason for place, reason in enumerate(reasons) if reason is not None} if any(reasons) else {}
     at_us = pa.nulls(count, pa.int64())
     if columns.times is not None:
         at_us, is_bad = parse_times(columns.times)
-        why[is_bad & (why == None)] = BAD_TIME  # noqa: E711
+        _add(why, is_bad, BAD_TIME)
     if columns.sizes is not None:
         sizes, is_bad = parse_sizes(columns.sizes)
-        why[is_bad & (why == None)] = BAD_SIZE  # noqa: E711
+        _add(why, is_bad, BAD_SIZE)
         sizes = pc.fill_null(sizes, 0)
     else:
         sizes = pc.fill_null(pc.cast(pc.binary_length(columns.keys), pa.int64()), 0)
         if columns.payload_bytes is not None:
             sizes = pc.add(sizes, pa.array(columns.payload_bytes))
-    shown: list[str | None] = [None] * count
-    for place in np.flatnonzero(why != None).tolist():  # noqa: E711
-        shown[place] = bad_text(text_of(place))
-    return pa.RecordBatch.from_arrays(
-        [columns.keys, at_us, sizes, pa.array(lines), pa.array(why.tolist(), pa.string()), pa.array(shown, pa.string())], schema=ROWS
-    )
+    shown = {place: bad_text(text_of(place)) for place in why}
+    texts = (pa.array(map(each.get, range(count)), pa.string()) if each else pa.nulls(count, pa.string()) for each in (why, shown))
+    return pa.RecordBatch.from_arrays([columns.keys, at_us, sizes, pa.array(lines), *texts], schema=ROWS)
+
+
+def _add(why: dict[int, str], is_bad: NDArray[np.bool_], reason: str) -> None:
+    """Rows that are bad for a reason, unless they have one already."""
+    for place in np.flatnonzero(is_bad).tolist():
+        why.setdefault(place, reason)
 
 
 def bad_text(text: bytes) -> str:

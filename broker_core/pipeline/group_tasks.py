@@ -1,0 +1,73 @@
+"""Groups records by key within a task, before Spark groups what the tasks found: Arrow batches in, counted keys out.
+
+A task holds a bounded number of keys; when there are more it hands on what it has and begins anew, so a key may come several times from
+one task. Exact whatever the keys are.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+Batches = Iterable[pa.RecordBatch]
+
+PENDING_ROWS = 1 << 21
+PENDING_BYTES = 64 << 20
+HELD_KEYS = 1 << 20
+HELD_BYTES = 128 << 20
+BATCH_ROWS = 16_384
+COUNTED_SQL = "key binary, place int, records bigint, bytes bigint"
+DIFFERENT_SQL = "keys_there bigint, different bigint"
+_COUNTED = pa.schema([("key", pa.binary()), ("place", pa.int32()), ("records", pa.int64()), ("bytes", pa.int64())])
+
+
+def count_by_key(
+    ats: Sequence[int], held_keys: int = HELD_KEYS, pending_rows: int = PENDING_ROWS
+) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
+    """For mapInArrow over (key binary, bytes bigint, and where there are `ats` ordinal bigint).
+
+    ats: ascending; a record's place is how many of them are at or below its ordinal. held_keys: how many a task holds.
+    pending_rows: how many it takes in before it groups them.
+    """
+
+    def run(batches: Batches) -> Iterator[pa.RecordBatch]:
+        held = _COUNTED.empty_table()
+        pending: list[pa.RecordBatch] = []
+        rows = size = 0
+        for batch in batches:
+            pending.append(_each(batch, ats))
+            rows += batch.num_rows
+            size += pending[-1].nbytes
+            if rows >= pending_rows or size >= PENDING_BYTES:
+                held = _grouped([held, pa.Table.from_batches(pending)])
+                pending, rows, size = [], 0, 0
+                if held.num_rows >= held_keys or held.nbytes >= HELD_BYTES:
+                    yield from held.to_batches(BATCH_ROWS)
+                    held = _COUNTED.empty_table()
+        yield from _grouped([held, pa.Table.from_batches(pending, _COUNTED)]).to_batches(BATCH_ROWS)
+
+    return run
+
+
+def count_different(batches: Batches) -> Iterator[pa.RecordBatch]:
+    """mapInArrow over (key binary): how many records of each batch have a key, and how many different ones these are."""
+    for batch in batches:
+        keys = batch.column("key").drop_null()
+        yield pa.RecordBatch.from_pydict({"keys_there": [len(keys)], "different": [pc.count_distinct(keys).as_py()]})
+
+
+def _each(batch: pa.RecordBatch, ats: Sequence[int]) -> pa.RecordBatch:
+    """Each record as one of its key and place."""
+    count = batch.num_rows
+    places = np.searchsorted(ats, batch.column("ordinal").to_numpy(), side="right") if ats else np.zeros(count)
+    columns = [batch.column("key"), pa.array(places.astype(np.int32)), pa.array(np.ones(count, np.int64)), batch.column("bytes")]
+    return pa.RecordBatch.from_arrays(columns, schema=_COUNTED)
+
+
+def _grouped(tables: list[Any]) -> Any:
+    """Rows of the same key and place as one. In this thread: the cores are those of Spark's tasks."""
+    whole = pa.concat_tables(tables)
+    grouped = whole.group_by(["key", "place"], use_threads=False).aggregate([("records", "sum"), ("bytes", "sum")])
+    return grouped.rename_columns(_COUNTED.names).combine_chunks()
