@@ -39,8 +39,8 @@ def run() -> list[Figure]:
         try:
             kafka_log_register(spark)
 
-            def read(view: str, columns: list[str]) -> float:
-                frame = spark.read.format("kafka_log").option("view", view).load(str(folder / "logs")).selectExpr(*columns)
+            def read(view: str, schema: str, columns: list[str]) -> float:
+                frame = spark.read.format("kafka_log").option("view", view).schema(schema).load(str(folder / "logs")).selectExpr(*columns)
                 best = float("inf")
                 for _ in range(ROUNDS):
                     began = time.perf_counter()
@@ -48,8 +48,8 @@ def run() -> list[Figure]:
                     best = min(best, time.perf_counter() - began)
                 return whole / best
 
-            records = read("records", ["count(key)", "sum(length(value))", "max(offset)"])
-            sizes = read("sizes", ["count(key)", "sum(value_bytes)", "max(offset)"])
+            records = read("records", "key binary, value binary, offset bigint", ["count(key)", "sum(length(value))", "max(offset)"])
+            sizes = read("sizes", "key binary, value_bytes int, offset bigint", ["count(key)", "sum(value_bytes)", "max(offset)"])
         finally:
             spark_stop(spark)
     ours, theirs = _decoders(batch)

@@ -3,6 +3,7 @@
 import shutil
 
 import pytest
+from pyspark.errors import PySparkException
 
 from broker_core.kafka.log.codecs import Codec
 from broker_core.kafka.log.disk_storage import DiskFolder
@@ -50,9 +51,11 @@ def logs(tmp_path_factory):
     return top
 
 
-def load(spark, path, view="records", **options):
+def load(spark, path, view="records", schema=None, **options):
     kafka_log_register(spark)
     reader = spark.read.format("kafka_log").option("view", view)
+    if schema is not None:
+        reader = reader.schema(schema)
     for name, value in options.items():
         reader = reader.option(name, value)
     return reader.load(str(path))
@@ -76,6 +79,19 @@ def test_every_record_of_every_partition_once_with_all_that_it_holds(spark, logs
 def test_sizes_are_read_without_values(spark, logs):
     rows = load(spark, logs / "orders-0", "sizes").orderBy("offset").toArrow().to_pylist()
     assert [(row["key"], row["key_bytes"], row["value_bytes"]) for row in rows[10:12]] == [(b"k3", 2, 3), (None, None, 3)]
+
+
+def test_a_schema_names_the_columns_that_are_read(spark, logs):
+    whole = load(spark, logs).toArrow()
+    for schema in ("value binary, key binary", "partition int", "timestamp_ms bigint, topic string"):
+        asked = load(spark, logs, schema=schema).toArrow()
+        assert asked.num_rows == 2_950
+        assert sorted(map(str, asked.to_pylist())) == sorted(map(str, whole.select(asked.column_names).to_pylist()))
+    assert load(spark, logs, schema="key binary", from_offset=10, until_offset=20).count() == 30
+    assert load(spark, logs, "batches", schema="problem string, position bigint").toArrow().column_names == ["problem", "position"]
+    for wrong, view in (("kee binary", "records"), ("key string", "records"), ("value binary", "sizes")):
+        with pytest.raises(PySparkException, match="may name these columns: topic string, partition int, offset bigint"):
+            load(spark, logs, view, schema=wrong).toArrow()
 
 
 def test_comparisons_of_offsets_and_times_reach_the_plan(spark, logs):

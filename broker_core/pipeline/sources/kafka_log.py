@@ -9,6 +9,7 @@
     damaged         fail (default) | skip: what a batch does that cannot be read; the view `batches` tells them all
     starting        earliest (default) | latest           failOnDataLoss   true (default) | false     maxRecordsPerTrigger   (streaming)
 
+A schema of the reader's, .schema("key binary, offset bigint"), names the columns that are made and sent; without one it is all of the view.
 Partitions, segments and offset ranges become tasks by the indexes (kafka_log_plan.py). Comparisons of partition, offset and timestamp_ms
 with numbers reach the plan as well, if the session has spark.sql.python.filterPushdown.enabled, as ours has; Spark checks them again.
 
@@ -56,7 +57,7 @@ SCHEMAS = {
     "batches": "topic string, partition int, segment string, position bigint, bytes bigint, base_offset bigint, last_offset bigint,"
     " records int, max_timestamp_ms bigint, codec int, is_control boolean, is_transactional boolean, problem string",
 }
-HEADERS_SCHEMA = ", headers array<struct<key: binary, value: binary>>"
+HEADERS_SCHEMA = ", headers array<struct<key:binary,value:binary>>"
 _CHOICES = {
     "view": ("records", "sizes", "batches"), "isolation": ("read_uncommitted", "read_committed"), "damaged": ("fail", "skip"),
     "starting": ("earliest", "latest"), "failondataloss": ("true", "false"),
@@ -130,6 +131,9 @@ class Options:
             records_max=numbers.get("maxrecordspertrigger"), task_bytes=numbers.get("taskbytes"),
         )  # fmt: skip
 
+    def schema(self) -> str:
+        return SCHEMAS[self.view] + (HEADERS_SCHEMA if self.has_headers else "")
+
     def partitions(self) -> list[PartitionFolder]:
         return partition_folders(Path(self.path), self.topic)
 
@@ -154,14 +158,21 @@ class KafkaLogSource(DataSource):
         return "kafka_log"
 
     def schema(self) -> str:
-        options = Options.of(dict(self.options))
-        return SCHEMAS[options.view] + (HEADERS_SCHEMA if options.has_headers else "")
+        return Options.of(dict(self.options)).schema()
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        return KafkaLogReader(Options.of(dict(self.options)), schema)
+        return KafkaLogReader(self._checked(schema), schema)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
-        return KafkaLogStreamReader(Options.of(dict(self.options)), schema)
+        return KafkaLogStreamReader(self._checked(schema), schema)
+
+    def _checked(self, schema: StructType) -> Options:
+        """The options. Raises CommandError where somebody has given a schema with another column than the view has, or of another type."""
+        options = Options.of(dict(self.options))
+        columns = options.schema()
+        if not {f"{field.name} {field.dataType.simpleString()}" for field in schema.fields} <= set(columns.split(", ")):
+            raise CommandError("source.schema", "may name these columns: {columns}", columns=columns)
+        return options
 
 
 class _Reading:

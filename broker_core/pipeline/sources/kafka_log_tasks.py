@@ -9,14 +9,14 @@ Control batches (the markers that end transactions) are no records; the view `ba
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from broker_core.kafka.log.arrow_columns import BrokenBatch, arrow_columns
+from broker_core.kafka.log.arrow_columns import COLUMNS, BrokenBatch, arrow_columns
 from broker_core.kafka.log.batch_reader import batch_at
 from broker_core.kafka.log.errors import LogError
 from broker_core.kafka.log.legacy import LegacyBatch
@@ -27,11 +27,17 @@ from broker_core.pipeline.sources.rows import SourceFailed
 GROUP_RECORDS = 65_536
 GROUP_BYTES = 16 << 20
 
+BATCH_COLUMNS = (
+    "topic", "partition", "segment", "position", "bytes", "base_offset", "last_offset", "records", "max_timestamp_ms", "codec", "is_control",
+    "is_transactional", "problem",
+)  # fmt: skip
+
 Batch = RecordBatch | LegacyBatch
 
 
 def read_range(given: LogRange, schema: pa.Schema, view: str, *, skip_damaged: bool) -> Iterator[pa.RecordBatch]:
-    """The range's rows in offset order. Raises SourceFailed at a damaged batch unless they are to be skipped."""
+    """The range's rows in offset order, with the schema's columns of the view. Raises SourceFailed at a damaged batch, unless such are to be
+    skipped."""
     if view == "batches":
         yield from _batch_rows(given, schema)
         return
@@ -104,17 +110,19 @@ def _read(
 ) -> Iterator[pa.RecordBatch]:
     while group:
         try:
-            yield from _rows(given, arrow_columns(group, schema.names[2:]), schema)
+            yield from _rows(given, group, schema)
             return
         except BrokenBatch as broken:
             _damaged(given, places[broken.index], str(broken), skip_damaged)
             if broken.index:
-                yield from _rows(given, arrow_columns(group[: broken.index], schema.names[2:]), schema)
+                yield from _rows(given, group[: broken.index], schema)
             group, places = group[broken.index + 1 :], places[broken.index + 1 :]
 
 
-def _rows(given: LogRange, made: pa.RecordBatch, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+def _rows(given: LogRange, group: Sequence[Batch], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """The group's records within the bounds, with the columns of the schema. Raises BrokenBatch."""
     bounds = given.bounds
+    made = arrow_columns(group, [name for name in COLUMNS if name in schema.names or name in ("offset", "timestamp_ms")])
     offsets, times = made.column("offset"), made.column("timestamp_ms")
     wanted = pc.and_(pc.greater_equal(offsets, bounds.from_offset), pc.less(offsets, bounds.until_offset))
     if bounds.from_ms is not None:
@@ -124,9 +132,9 @@ def _rows(given: LogRange, made: pa.RecordBatch, schema: pa.Schema) -> Iterator[
     if pc.all(wanted).as_py() is False:
         made = made.filter(wanted)
     if made.num_rows:
-        topic = pa.repeat(pa.scalar(given.topic), made.num_rows)
-        partition = pa.repeat(pa.scalar(given.partition, pa.int32()), made.num_rows)
-        yield pa.RecordBatch.from_arrays([topic, partition, *made.columns], schema=schema)
+        same = {"topic": pa.scalar(given.topic), "partition": pa.scalar(given.partition, pa.int32())}
+        columns = [pa.repeat(same[name], made.num_rows) if name in same else made.column(name) for name in schema.names]
+        yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
 def _batch_rows(given: LogRange, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
@@ -152,9 +160,8 @@ def _batch_rows(given: LogRange, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
 
 
 def _table(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatch:
-    return pa.RecordBatch.from_arrays(
-        [pa.array(column, field.type) for column, field in zip(zip(*rows, strict=True), schema, strict=True)], schema=schema
-    )
+    columns = dict(zip(BATCH_COLUMNS, zip(*rows, strict=True), strict=True))
+    return pa.RecordBatch.from_arrays([pa.array(columns[field.name], field.type) for field in schema], schema=schema)
 
 
 def _damaged(given: LogRange, position: int, problem: str, skip_damaged: bool) -> None:

@@ -2,44 +2,73 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from broker_core.events import Json
-from broker_core.pipeline.sources.kafka_log import kafka_log_register
+from broker_core.pipeline.sources.kafka_log_folders import partition_folders
+from broker_core.pipeline.sources.kafka_log_plan import Bounds, LogRange, plan
+from broker_core.pipeline.sources.kafka_log_tasks import read_range
 from broker_core.pipeline.sources.rows import BAD_BATCH, TEXT_CHARACTERS_MAX
+from broker_core.pipeline.sources.workload import RECORD_SCHEMA, Workload
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+PLACE_SCHEMA = ", timestamp_ms bigint, topic string, partition int, offset bigint"
+_PLACE = [("timestamp_ms", pa.int64()), ("topic", pa.string()), ("partition", pa.int32()), ("offset", pa.int64())]
+_SIZES = pa.schema([*_PLACE, ("key", pa.binary()), ("key_bytes", pa.int32()), ("value_bytes", pa.int32())])
 
-def kafka_log_workload(spark: SparkSession, spec: Json, *, ordinals: bool) -> tuple[DataFrame, DataFrame]:
-    """(records, bad). Ordinals follow (timestamp, topic, partition, offset): the order in which the records were made, as far as it is known.
 
-    A damaged batch is one bad row: line is its position in the segment.
-    """
+def kafka_log_workload(spark: SparkSession, spec: Json, *, ordinals: bool) -> Workload:
+    """The folder as it is now. Ordinals follow (timestamp, topic, partition, offset): the order in which the records were made, as far as it
+    is known. A damaged batch is one bad row: line is its position in the segment."""
+    bounds = Bounds(from_ms=spec["from_ms"], until_ms=spec["until_ms"])
+    ranges = plan(partition_folders(Path(spec["path"]), spec["topic"]), bounds)
+    tasks = spark.range(0, len(ranges), 1, max(1, len(ranges)))
+    bad = _damaged_batches(spark, spec)
+    if not ordinals:
+        return Workload.read_in_tasks(tasks, partial(_read, ranges, False), RECORD_SCHEMA, bad)
+    return Workload(_in_order(tasks.mapInArrow(partial(_read, ranges, True), RECORD_SCHEMA + PLACE_SCHEMA)), bad)
+
+
+def _read(ranges: Sequence[LogRange], with_place: bool, ids: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    place = [name for name, _ in _PLACE] if with_place else []
+    for batch in ids:
+        for number in batch.column(0).to_pylist():
+            for made in read_range(ranges[number], _SIZES, "sizes", skip_damaged=True):
+                times = made.column("timestamp_ms")
+                # -1 is Kafka's way to say that a record has no time.
+                at_us = pc.if_else(pc.greater_equal(times, 0), pc.multiply(times, 1_000), None)
+                sizes = [pc.cast(pc.fill_null(made.column(name), 0), pa.int64()) for name in ("key_bytes", "value_bytes")]
+                columns = [made.column("key"), at_us, pc.add(*sizes), *(made.column(name) for name in place)]
+                yield pa.RecordBatch.from_arrays(columns, names=["key", "at_us", "bytes", *place])
+
+
+def _in_order(records: DataFrame) -> DataFrame:
     from pyspark.sql import Window
     from pyspark.sql import functions as f
 
+    order = Window.orderBy("timestamp_ms", "topic", "partition", "offset")
+    return records.select("key", "at_us", "bytes", (f.row_number().over(order) - 1).cast("bigint").alias("ordinal"))
+
+
+def _damaged_batches(spark: SparkSession, spec: Json) -> DataFrame:
+    from pyspark.sql import functions as f
+
+    from broker_core.pipeline.sources.kafka_log import kafka_log_register
+
     kafka_log_register(spark)
-
-    def reader(view: str) -> DataFrame:
-        made = spark.read.format("kafka_log").option("view", view).option("damaged", "skip")
-        for name in ("topic", "from_ms", "until_ms"):
-            if spec[name] is not None:
-                made = made.option(name, spec[name])
-        return made.load(spec["path"])
-
-    sizes = reader("sizes")
-    size = (f.coalesce("key_bytes", f.lit(0)) + f.coalesce("value_bytes", f.lit(0))).cast("bigint")
-    # -1 is Kafka's way to say that a record has no time.
-    at_us = f.when(f.col("timestamp_ms") >= 0, f.col("timestamp_ms") * 1_000)
-    columns = [f.col("key"), at_us.alias("at_us"), size.alias("bytes")]
-    if ordinals:
-        order = Window.orderBy("timestamp_ms", "topic", "partition", "offset")
-        columns.append((f.row_number().over(order) - 1).cast("bigint").alias("ordinal"))
-    damaged = reader("batches").filter("problem is not null")
-    bad = damaged.select(
+    batches = spark.read.format("kafka_log").option("view", "batches").schema("segment string, position bigint, problem string")
+    for name in ("topic", "from_ms", "until_ms"):
+        if spec[name] is not None:
+            batches = batches.option(name, spec[name])
+    return batches.load(spec["path"]).filter("problem is not null").select(
         f.col("position").alias("line"), f.lit(BAD_BATCH).alias("reason"), f.substring("problem", 1, TEXT_CHARACTERS_MAX).alias("text"),
         f.col("segment").alias("file"),
     )  # fmt: skip
-    return sizes.select(*columns), bad

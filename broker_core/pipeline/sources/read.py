@@ -24,7 +24,7 @@ from broker_core.pipeline.sources.generated import lab_part, lab_workload, made_
 from broker_core.pipeline.sources.jsonl_rows import jsonl_part
 from broker_core.pipeline.sources.parquet_rows import parquet_part, parquet_parts
 from broker_core.pipeline.sources.spec import source_check
-from broker_core.pipeline.sources.workload import Workload
+from broker_core.pipeline.sources.workload import RECORD_SCHEMA, Workload
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -34,7 +34,6 @@ LAB_TASK_RECORDS = 50_000
 TASKS_MAX = 2_000
 SPARK_BATCH_ROWS = 65_536
 BAD_SCHEMA = "line bigint, reason string, text string, file string"
-RECORD_SCHEMA = "key binary, at_us bigint, bytes bigint"
 ORDINAL_SCHEMA = RECORD_SCHEMA + ", ordinal bigint"
 
 Reader = Callable[[Part], Iterator[pa.RecordBatch]]
@@ -50,7 +49,7 @@ def source_read(spark: SparkSession, spec: Json, *, ordinals: bool = False) -> W
         case "kafka_log":
             from broker_core.pipeline.sources.kafka_log_workload import kafka_log_workload
 
-            return Workload(*kafka_log_workload(spark, spec, ordinals=ordinals))
+            return kafka_log_workload(spark, spec, ordinals=ordinals)
         case "zipf" | "uniform":
             return _generated(spark, partial(made_up_part, spec), spec["records"], TASK_RECORDS, ordinals)
         case "lab" | "flights":
