@@ -6,8 +6,9 @@
     source ─► watermark ─► groupBy(window, lane or partition) ─► update mode, each small batch ─► live_windows.py ─► on_windows(rows)
 
 A row: start_us, end_us, rig (a log's topic), throughput (records a second), lag, skew (max / mean), hw_lag, rebalance_cost (partition-seconds
-that stood still), late (rows that came too late, until now). What a source cannot tell is null: a log has no consumers, a lab no replicas.
-A window is told again with its new figures each time they change, and with the same figures when a batch is done again after a restart.
+that stood still), late (rows that came too late) and damaged (batches of a log that cannot be read), both until now. What a source cannot
+tell is null: a log has no consumers, a lab no replicas. A window is told again with its new figures each time they change, and with the
+same figures when a batch is done again after a restart.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ WINDOW_S = 1
 WATERMARK_S = 10
 SHUFFLE_PARTITIONS = 1
 """Groups are the lanes or partitions of some windows: a second task would cost more than it saves."""
+LOG_SCHEMA = "topic string, partition int, offset bigint, timestamp_ms bigint, problem string"
 RECORDS_PER_BATCH_MAX = 1_000_000
 FILES_PER_BATCH_MAX = 50
 _KEYS = {"lab": "rig", "kafka_log": "topic"}
@@ -170,7 +172,7 @@ def _log_windows(session: SparkSession, source: Json, window_s: int, watermark_s
     from broker_core.pipeline.sources.kafka_log import kafka_log_register
 
     kafka_log_register(session)
-    reader = session.readStream.format("kafka_log").option("view", "sizes").option("damaged", "skip").option("failOnDataLoss", "false")
+    reader = session.readStream.format("kafka_log").schema(LOG_SCHEMA).option("damaged", "tell").option("failOnDataLoss", "false")
     reader = reader.option("maxRecordsPerTrigger", RECORDS_PER_BATCH_MAX)
     for name in ("topic", "from_ms", "until_ms"):
         if source[name] is not None:
@@ -180,10 +182,10 @@ def _log_windows(session: SparkSession, source: Json, window_s: int, watermark_s
     return (
         records.withWatermark("at", f"{watermark_s} seconds")
         .groupBy(f.window("at", f"{window_s} seconds"), f.col("topic").alias("rig"), "partition")
-        .agg(f.count("*").alias("records"), (f.max("offset") + 1).alias("end_offset"))
+        .agg(f.count_if(f.isnull("problem")).alias("records"), (f.max("offset") + 1).alias("end_offset"), f.count("problem").alias("damaged"))
         .select(
             f.unix_micros("window.start").alias("start_us"), "rig", "partition", "records", nothing.cast("bigint").alias("lag"),
             nothing.cast("double").alias("skew"), nothing.cast("bigint").alias("hw_lag"), nothing.cast("bigint").alias("stopped_us"),
-            "end_offset",
+            "end_offset", "damaged",
         )
     )  # fmt: skip

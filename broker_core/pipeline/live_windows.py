@@ -33,8 +33,8 @@ class WindowBook:
     def merge(self, batch: int, groups: list[Json], late: tuple[int, int], marks: Offsets) -> list[Json]:
         """Take in the groups of a batch; give the windows that have changed, by start and lane.
 
-        groups: start_us, rig, partition (-1: the lane as a whole), records, lag, skew, hw_lag, stopped_us, end_offset. late: rows that came
-        too late in a batch, and which batch that was. marks: a log's high watermarks as they are now.
+        groups: start_us, rig, partition (-1: the lane as a whole), records, lag, skew, hw_lag, stopped_us, end_offset, and of a log damaged.
+        late: rows that came too late in a batch, and which batch that was. marks: a log's high watermarks as they are now.
         """
         state = self._state_before(batch)
         if late[1] > state["late_batch"]:
@@ -42,6 +42,7 @@ class WindowBook:
         changed: set[tuple[int, str]] = set()
         for group in groups:
             window = state["windows"].setdefault(f"{group['start_us']}/{group['rig']}", {})
+            state["damaged"] += group.get("damaged", 0) - window.get(str(group["partition"]), {}).get("damaged", 0)
             window[str(group["partition"])] = group
             changed.add((group["start_us"], group["rig"]))
         rows = [self._row(start, rig, state, marks) for start, rig in sorted(changed)]
@@ -57,6 +58,7 @@ class WindowBook:
         row: Json = {
             "start_us": start, "end_us": start + self.window_us, "rig": rig, "throughput": records * 1_000_000 / self.window_us,
             "lag": None, "skew": None, "hw_lag": None, "rebalance_cost": None, "late": state["late"],
+            "damaged": state["damaged"],
         }  # fmt: skip
         if whole is not None:
             return row | {
@@ -79,7 +81,7 @@ class WindowBook:
                     # as soon as they change.
                     continue
                 return state
-        return {"windows": {}, "late": 0, "late_batch": -1}
+        return {"windows": {}, "late": 0, "late_batch": -1, "damaged": 0}
 
     def _keep(self, batch: int, state: Json) -> None:
         beside = self.folder / f".{batch}.json"

@@ -210,6 +210,7 @@ STUDY = {
         "far they are behind and what a rebalance cost is not in it."
     ),
     "live.no_marks": _("This folder has no replication-offset-checkpoint, so nobody can tell what is above the high watermark."),
+    "live.damaged": _("{damaged} {damaged?batch|batches} of the log cannot be read: what {damaged?it holds|they hold} is in no window."),
     "live.late": _("At least {late} {late?record|records} came more than ten seconds late and {late?is|are} in no window."),
     "live.wait": _("No window is closed yet: the first takes a few seconds of records."),
     "live.throughput": _("Throughput, records a second"),

@@ -2,6 +2,8 @@
 
 import shutil
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from pyspark.errors import PySparkException
 
@@ -23,7 +25,7 @@ from broker_core.pipeline.sources import source_failure, source_preview, source_
 from broker_core.pipeline.sources.kafka_log import KafkaLogReader, KafkaLogStreamReader, Options, kafka_log_register
 from broker_core.pipeline.sources.kafka_log_folders import partition_folders
 from broker_core.pipeline.sources.kafka_log_plan import Bounds, end_offset, last_stable_offset, plan
-from broker_core.pipeline.sources.kafka_log_tasks import sound_batches
+from broker_core.pipeline.sources.kafka_log_tasks import read_range, sound_batches
 
 START_MS = 1_700_000_000_000
 SETTINGS = LogSettings(segment_bytes=16_384, index_interval_bytes=1_024)
@@ -131,11 +133,39 @@ def test_damaged_batch_fails_with_its_place_or_is_set_aside(spark, logs, tmp_pat
         load(spark, folder).count()
     assert source_failure(caught.value).startswith(f"flights-0/{log.name}: the batch at {second} is damaged: the stored crc is")
     assert load(spark, folder, damaged="skip").count() == 1_990
+    told = load(spark, folder, "sizes", damaged="tell").toArrow()
+    [damaged] = told.filter(pc.is_valid(told["problem"])).to_pylist()
+    assert told.num_rows == 1_991
+    assert damaged | {"problem": damaged["problem"][:16]} == {
+        "topic": "flights", "partition": 0, "offset": 10, "timestamp_ms": START_MS + 9, "key": None, "key_bytes": None, "value_bytes": None,
+        "problem": "the stored crc i",
+    }  # fmt: skip
+    for bounds, expected in (({"from_offset": 11}, 0), ({"from_offset": 5, "until_offset": 11}, 1), ({"until_offset": 10}, 0)):
+        assert load(spark, folder, damaged="tell", **bounds).filter("problem is not null").count() == expected
     workload = source_read(spark, {"kind": "kafka_log", "path": str(folder)})
     assert workload.records.count() == 1_990
     [bad] = workload.bad.collect()
     assert (bad.line, bad.reason, bad.file) == (second, "bad_batch", f"flights-0/{log.name}")
     assert first == 0
+
+
+def test_rest_of_a_segment_that_is_no_batch_is_told_once(logs, tmp_path):
+    folder = shutil.copytree(logs / "flights-0", tmp_path / "flights-0")
+    log, after = sorted(folder.glob("*.log"))[:2]
+    content = bytearray(log.read_bytes())
+    [(position, _, _), *_] = sound_batches(plan(partition_folders(log), Bounds())[0])
+    content[position + 8 : position + 12] = b"\xff" * 4  # the length
+    log.write_bytes(content)
+    schema = pa.schema([("offset", pa.int64()), ("timestamp_ms", pa.int64()), ("problem", pa.string())])
+    base = int(after.stem)
+
+    def told(from_offset, until_offset):
+        ranges = plan(partition_folders(folder), Bounds(from_offset, until_offset))
+        rows = pa.Table.from_batches([batch for given in ranges for batch in read_range(given, schema, "records", skip_damaged=True)], schema)
+        return rows.filter(pc.is_valid(rows["problem"]))["offset"].to_pylist(), rows.num_rows
+
+    assert told(0, base + 3) == ([0], 1 + 3)
+    assert told(base, base + 3) == ([], 3)
 
 
 def test_read_committed_leaves_out_aborted_and_open_transactions(spark, tmp_path):

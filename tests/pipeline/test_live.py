@@ -62,7 +62,7 @@ def test_windows_of_a_lab_carry_throughput_lag_skew_and_cost(spark, tmp_path):
     lab_study(spark, chunks, tmp_path / "checkpoint", told, lambda windows: len(windows) == 4)
     assert told.windows[4 * SECOND, "kafka"] == {
         "start_us": 4 * SECOND, "end_us": 5 * SECOND, "rig": "kafka", "throughput": 10.0, "lag": 7, "skew": 1.25, "hw_lag": None,
-        "rebalance_cost": 36.0, "late": 0,
+        "rebalance_cost": 36.0, "late": 0, "damaged": 0,
     }  # fmt: skip
     assert told.windows[3 * SECOND, "pulsar"]["rebalance_cost"] == 0
     assert (chunks / WANTED).exists()
@@ -107,11 +107,30 @@ def test_windows_of_a_growing_log_put_its_partitions_together_over_a_restart(spa
     study(lambda windows: (window, "t") in windows)
     assert told.windows[window, "t"] == {
         "start_us": window, "end_us": window + SECOND, "rig": "t", "throughput": 40.0, "lag": None, "skew": 1.5, "hw_lag": 5,
-        "rebalance_cost": None, "late": 0,
+        "rebalance_cost": None, "late": 0, "damaged": 0,
     }  # fmt: skip
     append(logs, 1, 10, 20, START_MS + 700)
     study(lambda windows: windows[window, "t"]["throughput"] == 60.0)
     assert told.windows[window, "t"]["skew"] == 1.0
+
+
+def test_a_damaged_batch_is_counted_once_over_a_restart(spark, tmp_path):
+    logs, told, window = tmp_path / "logs", Told(), START_MS * 1_000
+    for number in range(3):
+        append(logs, 0, 5 * number, 5, START_MS + number)
+    [log] = (logs / "t-0").glob("*.log")
+    content = bytearray(log.read_bytes())
+    content[2 * len(content) // 3 - 1] ^= 0xFF  # the last byte of the second of three equal batches
+    log.write_bytes(content)
+    for first, expected in ((0, 10.0), (15, 15.0)):
+        if first:
+            append(logs, 0, first, 5, START_MS + 3)
+        query = live_start(spark, {"kind": "kafka_log", "path": str(logs)}, checkpoint=tmp_path / "checkpoint", on_windows=told)
+        try:
+            told.wait(query, lambda windows, expected=expected: windows.get((window, "t"), {}).get("throughput") == expected)
+        finally:
+            query.stop()
+        assert told.windows[window, "t"]["damaged"] == 1
 
 
 def test_records_behind_the_watermark_are_counted_and_change_nothing(spark, tmp_path):

@@ -6,7 +6,8 @@
     view            records (default) | sizes | batches: see kafka_log_tasks.py      includeHeaders   false (default) | true, for records
     topic           only this one                         from_offset, until_offset, from_ms, until_ms    half-open bounds
     isolation       read_uncommitted (default) | read_committed
-    damaged         fail (default) | skip: what a batch does that cannot be read; the view `batches` tells them all
+    damaged         fail (default) | skip | tell: what a batch does that cannot be read. tell: records and sizes have a column `problem`, and
+                    a damaged batch is one row, without key and value, at the time of the sound batch before it; `batches` tells them all
     starting        earliest (default) | latest           failOnDataLoss   true (default) | false     maxRecordsPerTrigger   (streaming)
 
 A schema of the reader's, .schema("key binary, offset bigint"), names the columns that are made and sent; without one it is all of the view.
@@ -57,9 +58,10 @@ SCHEMAS = {
     "batches": "topic string, partition int, segment string, position bigint, bytes bigint, base_offset bigint, last_offset bigint,"
     " records int, max_timestamp_ms bigint, codec int, is_control boolean, is_transactional boolean, problem string",
 }
+PROBLEM_SCHEMA = ", problem string"
 HEADERS_SCHEMA = ", headers array<struct<key:binary,value:binary>>"
 _CHOICES = {
-    "view": ("records", "sizes", "batches"), "isolation": ("read_uncommitted", "read_committed"), "damaged": ("fail", "skip"),
+    "view": ("records", "sizes", "batches"), "isolation": ("read_uncommitted", "read_committed"), "damaged": ("fail", "skip", "tell"),
     "starting": ("earliest", "latest"), "failondataloss": ("true", "false"),
     "includeheaders": ("false", "true"),
 }  # fmt: skip
@@ -102,6 +104,7 @@ class Options:
     bounds: Bounds
     committed: bool
     skip_damaged: bool
+    tells_damaged: bool
     from_latest: bool
     fail_on_data_loss: bool
     records_max: int | None
@@ -126,13 +129,14 @@ class Options:
         return cls(
             path=given["path"], topic=given.get("topic"), view=given.get("view", "records"), bounds=bounds,
             has_headers=given.get("includeheaders") == "true" and given.get("view", "records") == "records",
-            committed=given.get("isolation") == "read_committed", skip_damaged=given.get("damaged") == "skip",
+            committed=given.get("isolation") == "read_committed", skip_damaged=given.get("damaged", "fail") != "fail",
+            tells_damaged=given.get("damaged") == "tell" and given.get("view", "records") != "batches",
             from_latest=given.get("starting") == "latest", fail_on_data_loss=given.get("failondataloss", "true") == "true",
             records_max=numbers.get("maxrecordspertrigger"), task_bytes=numbers.get("taskbytes"),
         )  # fmt: skip
 
     def schema(self) -> str:
-        return SCHEMAS[self.view] + (HEADERS_SCHEMA if self.has_headers else "")
+        return SCHEMAS[self.view] + (HEADERS_SCHEMA if self.has_headers else "") + (PROBLEM_SCHEMA if self.tells_damaged else "")
 
     def partitions(self) -> list[PartitionFolder]:
         return partition_folders(Path(self.path), self.topic)

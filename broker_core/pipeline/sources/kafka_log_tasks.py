@@ -4,12 +4,14 @@
     sizes     topic, partition, offset, timestamp_ms, key, key_bytes, value_bytes      values are not copied
     batches   one row a batch: where it lies, what it holds, and what is wrong with it; nothing is decompressed
 
+With a column `problem` the first two views also tell of the damaged batches, one row each, at the end of their range.
 Control batches (the markers that end transactions) are no records; the view `batches` has them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -27,35 +29,82 @@ from broker_core.pipeline.sources.rows import SourceFailed
 GROUP_RECORDS = 65_536
 GROUP_BYTES = 16 << 20
 
+PROBLEM = "problem"
 BATCH_COLUMNS = (
     "topic", "partition", "segment", "position", "bytes", "base_offset", "last_offset", "records", "max_timestamp_ms", "codec", "is_control",
-    "is_transactional", "problem",
+    "is_transactional", PROBLEM,
 )  # fmt: skip
 
 Batch = RecordBatch | LegacyBatch
 
 
+@dataclass
+class _Damage:
+    """The damaged batches of a range. Raises SourceFailed at the first one unless they are to be skipped."""
+
+    given: LogRange
+    is_skipped: bool
+    rows: list[tuple[int, int | None, str]] = field(default_factory=list)
+    next_offset: int | None = None
+    first_ms: int | None = None
+    last_ms: int | None = None
+
+    def pass_by(self, batch: Batch) -> None:
+        """A sound batch: what is damaged behind it is about as old, and begins where it ends."""
+        self.next_offset = batch.last_offset + 1 if isinstance(batch, LegacyBatch) else batch.header.next_offset
+        if isinstance(batch, RecordBatch):
+            self.last_ms = batch.header.max_timestamp
+            self.first_ms = self.last_ms if self.first_ms is None else self.first_ms
+
+    def add(self, position: int, batch: Batch | None, problem: str) -> None:
+        """Note a batch if it lies within the range's offsets."""
+        if not self.is_skipped:
+            raise SourceFailed("{file}: the batch at {position} is damaged: {reason}", file=_name(self.given), position=position, reason=problem)
+        bounds = self.given.bounds
+        offset = bounds.from_offset if self.next_offset is None else self.next_offset
+        if batch is not None:
+            offset = batch.base_offset if isinstance(batch, LegacyBatch) else batch.header.base_offset
+        if bounds.from_offset <= offset < bounds.until_offset:
+            self.rows.append((offset, self.last_ms, problem))
+
+    def batch(self, schema: pa.Schema) -> pa.RecordBatch:
+        """A row for each, at the time of the nearest sound batch, as its own cannot be believed."""
+        told = {
+            "topic": [self.given.topic] * len(self.rows), "partition": [self.given.partition] * len(self.rows),
+            "offset": [offset for offset, _, _ in self.rows],
+            "timestamp_ms": [self.first_ms if last_ms is None else last_ms for _, last_ms, _ in self.rows],
+            "problem": [problem for _, _, problem in self.rows],
+        }  # fmt: skip
+        columns = [pa.array(told.get(column.name, [None] * len(self.rows)), column.type) for column in schema]
+        return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
 def read_range(given: LogRange, schema: pa.Schema, view: str, *, skip_damaged: bool) -> Iterator[pa.RecordBatch]:
     """The range's rows in offset order, with the schema's columns of the view. Raises SourceFailed at a damaged batch, unless such are to be
-    skipped."""
+    skipped; if the schema has a column `problem` they follow at the end."""
     if view == "batches":
         yield from _batch_rows(given, schema)
         return
+    damage = _Damage(given, skip_damaged)
     group: list[Batch] = []
     places: list[int] = []
     records = size = 0
     for position, batch, problem in sound_batches(given):
         if problem is not None:
-            _damaged(given, position, problem, skip_damaged)
-        elif _is_wanted(given, batch):
+            damage.add(position, batch, problem)
+            continue
+        damage.pass_by(batch)
+        if _is_wanted(given, batch):
             group.append(batch)
             places.append(position)
             records += 1 if isinstance(batch, LegacyBatch) else batch.header.record_count
             size += batch.size_in_bytes
             if records >= GROUP_RECORDS or size >= GROUP_BYTES:
-                yield from _read(given, group, places, schema, skip_damaged)
+                yield from _read(given, group, places, schema, damage)
                 group, places, records, size = [], [], 0, 0
-    yield from _read(given, group, places, schema, skip_damaged)
+    yield from _read(given, group, places, schema, damage)
+    if PROBLEM in schema.names:
+        yield damage.batch(schema)
 
 
 def sound_batches(given: LogRange) -> Iterator[tuple[int, Any, str | None]]:
@@ -106,14 +155,14 @@ def _is_aborted(given: LogRange, batch: RecordBatch) -> bool:
 
 
 def _read(
-    given: LogRange, group: list[Batch], places: list[int], schema: pa.Schema, skip_damaged: bool
+    given: LogRange, group: list[Batch], places: list[int], schema: pa.Schema, damage: _Damage
 ) -> Iterator[pa.RecordBatch]:
     while group:
         try:
             yield from _rows(given, group, schema)
             return
         except BrokenBatch as broken:
-            _damaged(given, places[broken.index], str(broken), skip_damaged)
+            damage.add(places[broken.index], group[broken.index], str(broken))
             if broken.index:
                 yield from _rows(given, group[: broken.index], schema)
             group, places = group[broken.index + 1 :], places[broken.index + 1 :]
@@ -132,7 +181,9 @@ def _rows(given: LogRange, group: Sequence[Batch], schema: pa.Schema) -> Iterato
     if pc.all(wanted).as_py() is False:
         made = made.filter(wanted)
     if made.num_rows:
-        same = {"topic": pa.scalar(given.topic), "partition": pa.scalar(given.partition, pa.int32())}
+        same = {
+            "topic": pa.scalar(given.topic), "partition": pa.scalar(given.partition, pa.int32()), PROBLEM: pa.scalar(None, pa.string()),
+        }  # fmt: skip
         columns = [pa.repeat(same[name], made.num_rows) if name in same else made.column(name) for name in schema.names]
         yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
@@ -162,11 +213,6 @@ def _batch_rows(given: LogRange, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
 def _table(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatch:
     columns = dict(zip(BATCH_COLUMNS, zip(*rows, strict=True), strict=True))
     return pa.RecordBatch.from_arrays([pa.array(columns[field.name], field.type) for field in schema], schema=schema)
-
-
-def _damaged(given: LogRange, position: int, problem: str, skip_damaged: bool) -> None:
-    if not skip_damaged:
-        raise SourceFailed("{file}: the batch at {position} is damaged: {reason}", file=_name(given), position=position, reason=problem)
 
 
 def _name(given: LogRange) -> str:

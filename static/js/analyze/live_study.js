@@ -39,12 +39,18 @@ function draw() {
   drawnAt = performance.now();
   const windows = gather(rows);
   for (const chart of charts.values()) chart.draw({ windows, say, words: words() });
-  const late = Math.max(0, ...rows.map((row) => row.late ?? 0));
-  $("late").hidden = !late;
-  if (late) speak($("late"), "live.late", "say", { late });
+  showCount("late");
+  showCount("damaged");
   showUntold(windows);
   $("main").dataset.windows = String(windows.starts.length);
   showState();
+}
+
+// What is in no window, since the study began; windows of before this was counted have no such figure.
+function showCount(name) {
+  const count = Math.max(0, ...rows.map((row) => row[name] ?? 0));
+  $(name).hidden = !count;
+  if (count) speak($(name), `live.${name}`, "say", { [name]: count });
 }
 
 // A measure may have its chart and still no figure: a folder without its checkpoint.
