@@ -88,7 +88,7 @@ class _Run:
 
     def all(self) -> None:
         from broker_core.pipeline.routing import route_counts
-        from broker_core.pipeline.sources import source_read
+        from broker_core.pipeline.sources.read import source_read
 
         request = self.request
         steps = history_steps(request["history"])

@@ -39,7 +39,7 @@ def explained(is_cancelled: IsCancelled) -> Iterator[None]:
 
 
 def _failure(error: Exception) -> StudyFailed | None:
-    from broker_core.pipeline.sources import source_failure
+    from broker_core.pipeline.sources.read import source_failure
 
     text, is_spark = str(error), type(error).__module__.startswith(("pyspark.", "py4j."))
     if said := source_failure(error):

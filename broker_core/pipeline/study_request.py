@@ -14,7 +14,7 @@ from broker_core.lab.limits import DEFAULT_LIMITS
 from broker_core.lab.scenario import SEED_MAX
 from broker_core.pipeline.members import history_check, history_steps
 from broker_core.pipeline.recommend import weights_check
-from broker_core.pipeline.sources import source_check
+from broker_core.pipeline.sources.spec import source_check
 from broker_core.pipeline.strategies import strategies_default, strategies_parse
 
 DEFAULT_HISTORY = {"kind": "given", "start": 4, "changes": [{"kind": "join"}] * 4}

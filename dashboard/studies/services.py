@@ -67,9 +67,9 @@ def source_preview(*, source: Any, owner_hash: str | None) -> Json:
 
 
 def _preview(spec: Json) -> Json:
-    from broker_core.pipeline import sources
+    from broker_core.pipeline.sources.preview import source_preview
 
-    return sources.source_preview(spec, rows=PREVIEW_ROWS)
+    return source_preview(spec, rows=PREVIEW_ROWS)
 
 
 # -- studies -----------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from broker_core.pipeline.members import history_check, history_steps
 from broker_core.pipeline.routing import route_counts
 from broker_core.pipeline.session import spark_open, spark_stop
-from broker_core.pipeline.sources import source_read
+from broker_core.pipeline.sources.read import source_read
 from broker_core.pipeline.strategies import strategies_offered, strategies_parse
 from tests.bench.cpu import in_turn
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from broker_core.pipeline.result import result_json
 from broker_core.pipeline.session import spark_open, spark_stop
-from broker_core.pipeline.sources import source_read
+from broker_core.pipeline.sources.read import source_read
 from broker_core.pipeline.study import study_check, study_run
 
 RECORDS = int(os.environ.get("HIGHWATER_STUDY_RECORDS", "2000000"))

@@ -13,8 +13,9 @@ from django.test import Client
 from django.utils import timezone
 
 from broker_core.lab.workload import KINDS as WORKLOAD_KINDS
-from broker_core.pipeline import sources, strategies
+from broker_core.pipeline import strategies
 from broker_core.pipeline.recommend import WEIGHTS, rank
+from broker_core.pipeline.sources.rows import REASONS
 from broker_core.pipeline.study_errors import FAULT
 from dashboard import access
 from dashboard.formats import percent
@@ -269,4 +270,4 @@ def test_rows_that_could_not_be_read_are_shown_with_their_reason(visitor: Client
 
 
 def test_every_reason_to_set_a_row_aside_has_words() -> None:
-    assert {f"bad.{reason}" for reason in sources.REASONS} <= set(SENTENCES)
+    assert {f"bad.{reason}" for reason in REASONS} <= set(SENTENCES)

@@ -393,8 +393,9 @@ def test_web_process_serves_all_of_this_without_pyspark() -> None:
     program = (
         "import sys, django; django.setup()\n"
         "import mqsite.asgi\n"
-        "from broker_core.pipeline import members, recommend, result, sources, strategies, study\n"
-        "sources.source_check({'kind': 'uniform', 'keys': 10, 'records': 10})\n"
+        "from broker_core.pipeline import members, recommend, result, strategies, study\n"
+        "from broker_core.pipeline.sources import preview, spec\n"
+        "preview.source_preview(spec.source_check({'kind': 'uniform', 'keys': 10, 'records': 10}))\n"
         "study.study_check({'source': {'kind': 'uniform', 'keys': 10, 'records': 10}})\n"
         "assert not [name for name in sys.modules if name.partition('.')[0] in ('pyspark', 'py4j')]\n"
     )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from pyspark.sql import SparkSession
 
-from broker_core.pipeline.sources import Workload
+from broker_core.pipeline.sources.workload import Workload
 
 ALPHABETS = ("abcdefghijklmnopqrstuvwxyz0123456789-_", "äöüßéèçñåø", "键哈希主题分区消费者队列", "😀🚀🧪𝄞", "\x00\x7f\u0080\u07ff\u0800\uffff")
 ROWS_PER_SLICE = 65_536

@@ -21,11 +21,12 @@ from broker_core.kafka.log.record_batch import (
 )  # fmt: skip
 from broker_core.kafka.log.settings import LogSettings
 from broker_core.kafka.log.transaction_index import AbortedTransaction, add_aborted
-from broker_core.pipeline.sources import source_failure, source_preview, source_read
 from broker_core.pipeline.sources.kafka_log import KafkaLogReader, KafkaLogStreamReader, Options, kafka_log_register
 from broker_core.pipeline.sources.kafka_log_folders import partition_folders
 from broker_core.pipeline.sources.kafka_log_plan import Bounds, end_offset, last_stable_offset, plan
 from broker_core.pipeline.sources.kafka_log_tasks import read_range, sound_batches
+from broker_core.pipeline.sources.preview import source_preview
+from broker_core.pipeline.sources.read import source_failure, source_read
 
 START_MS = 1_700_000_000_000
 SETTINGS = LogSettings(segment_bytes=16_384, index_interval_bytes=1_024)

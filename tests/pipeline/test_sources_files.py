@@ -13,13 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker_core.errors import CommandError
-from broker_core.pipeline.sources import source_check, source_preview
 from broker_core.pipeline.sources.csv_rows import csv_columns, csv_part
 from broker_core.pipeline.sources.files import Part, count_part, cut, number_lines
 from broker_core.pipeline.sources.jsonl_rows import jsonl_part
 from broker_core.pipeline.sources.numbers import parse_sizes, parse_times, time_us
 from broker_core.pipeline.sources.parquet_rows import parquet_part, parquet_parts
+from broker_core.pipeline.sources.preview import source_preview
 from broker_core.pipeline.sources.rows import SourceFailed
+from broker_core.pipeline.sources.spec import source_check
 
 
 def csv_rows(path, spec=None, part_bytes=1 << 30):

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from broker_core.lab.workload import workload_from_json
-from broker_core.pipeline.sources import files, read, source_failure, source_read
+from broker_core.pipeline.sources import files, read
 from broker_core.pipeline.sources.generated import made_up_codes, number_keys
+from broker_core.pipeline.sources.read import source_failure, source_read
 
 
 def test_csv_in_many_parts_keeps_ordinals_and_line_numbers(spark, tmp_path, monkeypatch):

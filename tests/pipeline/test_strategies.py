@@ -15,7 +15,7 @@ from broker_core.pipeline.group_tasks import count_by_key
 from broker_core.pipeline.members import history_check, history_steps
 from broker_core.pipeline.route_tasks import units_of
 from broker_core.pipeline.routing import route_counts
-from broker_core.pipeline.sources import source_read
+from broker_core.pipeline.sources.read import source_read
 from broker_core.pipeline.strategies import FAMILIES, strategies_default, strategies_offered, strategies_parse, strategy_parse
 from broker_core.pipeline.strategies.base import RouteTable, SlotRule
 from broker_core.pipeline.units import SLOTS_MAX, unit_map
