@@ -5,6 +5,7 @@ import shutil
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+from crc32c import crc32c
 from pyspark.errors import PySparkException
 
 from broker_core.kafka.log.codecs import Codec
@@ -148,6 +149,22 @@ def test_damaged_batch_fails_with_its_place_or_is_set_aside(spark, logs, tmp_pat
     [bad] = workload.bad.collect()
     assert (bad.line, bad.reason, bad.file) == (second, "bad_batch", f"flights-0/{log.name}")
     assert first == 0
+
+
+def test_batch_that_is_broken_inside_a_right_crc_is_a_bad_row(spark, tmp_path):
+    folder = write_log(tmp_path / "t-0", 0, 40, codec=Codec.ZSTD)
+    log = min(folder.glob("*.log"))
+    content = bytearray(log.read_bytes())
+    [_, (position, batch, _), *_] = sound_batches(plan(partition_folders(log), Bounds())[0])
+    end = position + batch.size_in_bytes
+    content[position + 61 : position + 75] = bytes(byte ^ 0xFF for byte in content[position + 61 : position + 75])
+    content[position + 17 : position + 21] = crc32c(content[position + 21 : end]).to_bytes(4, "big")
+    log.write_bytes(content)
+    workload = source_read(spark, {"kind": "kafka_log", "path": str(folder)})
+    assert workload.records.count() == 30
+    [bad] = workload.bad.collect()
+    assert (bad.line, bad.reason, bad.file) == (position, "bad_batch", f"t-0/{log.name}")
+    assert bad.text.startswith("zstd: ")
 
 
 def test_rest_of_a_segment_that_is_no_batch_is_told_once(logs, tmp_path):

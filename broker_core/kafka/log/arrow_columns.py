@@ -11,7 +11,7 @@ Source: the rules of record.py and record_batch.py. The compiled loops: arrow_ke
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,9 @@ COLUMNS = {
 }  # fmt: skip
 """What can be asked for. key_bytes, value_bytes: null where key or value is; record_bytes: in the uncompressed batch."""
 
+PIECE_BYTES = 64 << 20
+_ARROW_BYTES_MAX = 2**31 - 1
+
 Ints = NDArray[np.int64]
 Batch = RecordBatch | LegacyBatch
 
@@ -44,50 +47,40 @@ class BrokenBatch(LogError):
         self.cause = cause
 
 
-def arrow_columns(batches: Sequence[Batch], columns: Sequence[str] = tuple(COLUMNS)) -> pa.RecordBatch:
-    """Read the batches' records, in order. Does not ask the CRCs. Raises BrokenBatch at the first batch that cannot be read.
+def arrow_columns(batches: Sequence[Batch], columns: Sequence[str] = tuple(COLUMNS)) -> Iterator[pa.RecordBatch]:
+    """Read the batches' records, in order, PIECE_BYTES of uncompressed records at once. Does not ask the CRCs. Raises BrokenBatch at the first
+    batch that cannot be read, when all records before it have been given.
 
     >>> from broker_core.kafka.log.record_batch import encode_pairs_batch
-    >>> arrow_columns([encode_pairs_batch([(b"a", b"1"), (None, b"2")], timestamp=9)], ["key", "timestamp_ms"]).to_pydict()
-    {'key': [b'a', None], 'timestamp_ms': [9, 9]}
+    >>> [made.to_pydict() for made in arrow_columns([encode_pairs_batch([(b"a", b"1"), (None, b"2")], timestamp=9)], ["key", "timestamp_ms"])]
+    [{'key': [b'a', None], 'timestamp_ms': [9, 9]}]
     """
-    made: list[pa.RecordBatch] = []
-    begin = 0
-    while begin < len(batches):
-        begin = _append(batches, begin, columns, made)
-    table = pa.Table.from_batches(made, schema=pa.schema([(name, COLUMNS[name]) for name in columns]))
-    combined = table.combine_chunks().to_batches()
-    return (
-        combined[0] if combined else pa.RecordBatch.from_arrays([pa.array([], field.type) for field in table.schema], schema=table.schema)
-    )
-
-
-def _append(batches: Sequence[Batch], begin: int, columns: Sequence[str], made: list[pa.RecordBatch]) -> int:
-    """Read on from a batch, at once as far as nothing is odd; then the odd one by itself. Returns the place of the next."""
     from broker_core.kafka.log.arrow_kernels import PART_COUNT, find_parts
 
-    pieces, fields, failed = _plain(batches, begin)
-    sound, rows = 0, 0
-    if fields:
-        octets = np.frombuffer(pieces[0] if len(pieces) == 1 else b"".join(pieces), np.uint8)
-        spans = np.array(fields, dtype=np.int64)
-        parts = np.empty((PART_COUNT, int(np.maximum(spans[:, 2], 0).sum())), np.int64)
-        sound, rows = find_parts(octets, spans, parts)
-        if rows:
-            made.append(_assemble(octets, parts[:, :rows], columns))
-    end = begin + sound
-    if sound < len(fields) or failed:
-        made.append(_one_by_one(batches[end], end, columns))
-        end += 1
-    return end
+    begin = 0
+    while begin < len(batches):
+        pieces, fields, is_odd = _plain(batches, begin)
+        sound = 0
+        if fields:
+            octets = np.frombuffer(pieces[0] if len(pieces) == 1 else b"".join(pieces), np.uint8)
+            spans = np.array(fields, dtype=np.int64)
+            parts = np.empty((PART_COUNT, int(np.maximum(spans[:, 2], 0).sum())), np.int64)
+            sound, rows = find_parts(octets, spans, parts)
+            if rows:
+                yield _assemble(octets, parts[:, :rows], columns)
+        begin += sound
+        if sound < len(fields) or is_odd:
+            yield _one_by_one(batches[begin], begin, columns)
+            begin += 1
 
 
 def _plain(batches: Sequence[Batch], begin: int) -> tuple[list[Any], list[tuple[int, ...]], bool]:
-    """The uncompressed records of the batches from `begin` on, up to one that only record.py can read (True)."""
+    """The uncompressed records of some batches from `begin` on, up to one that only record.py can read (True)."""
     pieces: list[Any] = []
     fields: list[tuple[int, ...]] = []
     position = 0
-    for batch in batches[begin:]:
+    for index in range(begin, len(batches)):
+        batch = batches[index]
         # A count that cannot be would ask for that much room.
         if isinstance(batch, LegacyBatch) or len(batch.data) < HEADER_SIZE:
             return pieces, fields, True
@@ -98,12 +91,18 @@ def _plain(batches: Sequence[Batch], begin: int) -> tuple[list[Any], list[tuple[
         size = len(out.data)
         if out.failure is not None or not 0 <= header.record_count <= size:
             return pieces, fields, True
+        if position + size > _ARROW_BYTES_MAX:
+            if not pieces:
+                raise BrokenBatch(index, InvalidRecord(f"{size} bytes uncompressed: a column of Arrow's holds {_ARROW_BYTES_MAX} at most"))
+            break
         append_time = header.is_log_append_time
         fields.append(
             (position, position + size, header.record_count, header.base_offset, header.base_timestamp, append_time, header.max_timestamp)
         )
         pieces.append(out.data)
         position += size
+        if position >= PIECE_BYTES:
+            break
     return pieces, fields, False
 
 

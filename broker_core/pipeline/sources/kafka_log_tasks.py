@@ -23,7 +23,7 @@ from broker_core.kafka.log.batch_reader import batch_at
 from broker_core.kafka.log.errors import LogError
 from broker_core.kafka.log.legacy import LegacyBatch
 from broker_core.kafka.log.record_batch import RecordBatch
-from broker_core.pipeline.sources.kafka_log_plan import LogRange, map_file
+from broker_core.pipeline.sources.kafka_log_plan import Bounds, LogRange, map_file
 from broker_core.pipeline.sources.rows import SourceFailed
 
 GROUP_RECORDS = 65_536
@@ -44,7 +44,7 @@ class _Damage:
 
     given: LogRange
     is_skipped: bool
-    rows: list[tuple[int, int | None, str]] = field(default_factory=list)
+    rows: list[tuple[int, int, int | None, str]] = field(default_factory=list)
     next_offset: int | None = None
     first_ms: int | None = None
     last_ms: int | None = None
@@ -59,21 +59,22 @@ class _Damage:
     def add(self, position: int, batch: Batch | None, problem: str) -> None:
         """Note a batch if it lies within the range's offsets."""
         if not self.is_skipped:
-            raise SourceFailed("{file}: the batch at {position} is damaged: {reason}", file=_name(self.given), position=position, reason=problem)
+            file = segment_name(self.given)
+            raise SourceFailed("{file}: the batch at {position} is damaged: {reason}", file=file, position=position, reason=problem)
         bounds = self.given.bounds
         offset = bounds.from_offset if self.next_offset is None else self.next_offset
         if batch is not None:
             offset = batch.base_offset if isinstance(batch, LegacyBatch) else batch.header.base_offset
         if bounds.from_offset <= offset < bounds.until_offset:
-            self.rows.append((offset, self.last_ms, problem))
+            self.rows.append((position, offset, self.last_ms, problem))
 
     def batch(self, schema: pa.Schema) -> pa.RecordBatch:
         """A row for each, at the time of the nearest sound batch, as its own cannot be believed."""
         told = {
             "topic": [self.given.topic] * len(self.rows), "partition": [self.given.partition] * len(self.rows),
-            "offset": [offset for offset, _, _ in self.rows],
-            "timestamp_ms": [self.first_ms if last_ms is None else last_ms for _, last_ms, _ in self.rows],
-            "problem": [problem for _, _, problem in self.rows],
+            "offset": [offset for _, offset, _, _ in self.rows],
+            "timestamp_ms": [self.first_ms if last_ms is None else last_ms for _, _, last_ms, _ in self.rows],
+            PROBLEM: [problem for _, _, _, problem in self.rows],
         }  # fmt: skip
         columns = [pa.array(told.get(column.name, [None] * len(self.rows)), column.type) for column in schema]
         return pa.RecordBatch.from_arrays(columns, schema=schema)
@@ -86,6 +87,20 @@ def read_range(given: LogRange, schema: pa.Schema, view: str, *, skip_damaged: b
         yield from _batch_rows(given, schema)
         return
     damage = _Damage(given, skip_damaged)
+    yield from _records(given, schema, damage)
+    if PROBLEM in schema.names:
+        yield damage.batch(schema)
+
+
+def damaged_batches(given: LogRange) -> list[tuple[int, str]]:
+    """Position and fault of each damaged batch of the range. All is decompressed and read: a batch whose CRC is right may be broken inside."""
+    damage = _Damage(given, is_skipped=True)
+    for _ in _records(given, pa.schema([("offset", pa.int64())]), damage):
+        pass
+    return [(position, problem) for position, _, _, problem in damage.rows]
+
+
+def _records(given: LogRange, schema: pa.Schema, damage: _Damage) -> Iterator[pa.RecordBatch]:
     group: list[Batch] = []
     places: list[int] = []
     records = size = 0
@@ -103,8 +118,6 @@ def read_range(given: LogRange, schema: pa.Schema, view: str, *, skip_damaged: b
                 yield from _read(given, group, places, schema, damage)
                 group, places, records, size = [], [], 0, 0
     yield from _read(given, group, places, schema, damage)
-    if PROBLEM in schema.names:
-        yield damage.batch(schema)
 
 
 def sound_batches(given: LogRange) -> Iterator[tuple[int, Any, str | None]]:
@@ -115,7 +128,7 @@ def sound_batches(given: LogRange) -> Iterator[tuple[int, Any, str | None]]:
     try:
         view = map_file(Path(given.path))[: given.end]
     except FileNotFoundError:
-        raise SourceFailed("{file}: was removed while it was read", file=_name(given)) from None
+        raise SourceFailed("{file}: was removed while it was read", file=segment_name(given)) from None
     position = given.start
     while position < len(view):
         try:
@@ -163,35 +176,35 @@ def _read(
             return
         except BrokenBatch as broken:
             damage.add(places[broken.index], group[broken.index], str(broken))
-            if broken.index:
-                yield from _rows(given, group[: broken.index], schema)
             group, places = group[broken.index + 1 :], places[broken.index + 1 :]
 
 
 def _rows(given: LogRange, group: Sequence[Batch], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """The group's records within the bounds, with the columns of the schema. Raises BrokenBatch."""
-    bounds = given.bounds
-    made = arrow_columns(group, [name for name in COLUMNS if name in schema.names or name in ("offset", "timestamp_ms")])
+    """The group's records within the bounds, with the columns of the schema. Raises BrokenBatch behind the records before it."""
+    for made in arrow_columns(group, [name for name in COLUMNS if name in schema.names or name in ("offset", "timestamp_ms")]):
+        wanted = _within(given.bounds, made)
+        if wanted.num_rows:
+            same = {
+                "topic": pa.scalar(given.topic), "partition": pa.scalar(given.partition, pa.int32()), PROBLEM: pa.scalar(None, pa.string()),
+            }  # fmt: skip
+            columns = [pa.repeat(same[name], wanted.num_rows) if name in same else wanted.column(name) for name in schema.names]
+            yield pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _within(bounds: Bounds, made: pa.RecordBatch) -> pa.RecordBatch:
     offsets, times = made.column("offset"), made.column("timestamp_ms")
     wanted = pc.and_(pc.greater_equal(offsets, bounds.from_offset), pc.less(offsets, bounds.until_offset))
     if bounds.from_ms is not None:
         wanted = pc.and_(wanted, pc.greater_equal(times, bounds.from_ms))
     if bounds.until_ms is not None:
         wanted = pc.and_(wanted, pc.less(times, bounds.until_ms))
-    if pc.all(wanted).as_py() is False:
-        made = made.filter(wanted)
-    if made.num_rows:
-        same = {
-            "topic": pa.scalar(given.topic), "partition": pa.scalar(given.partition, pa.int32()), PROBLEM: pa.scalar(None, pa.string()),
-        }  # fmt: skip
-        columns = [pa.repeat(same[name], made.num_rows) if name in same else made.column(name) for name in schema.names]
-        yield pa.RecordBatch.from_arrays(columns, schema=schema)
+    return made.filter(wanted) if pc.all(wanted).as_py() is False else made
 
 
 def _batch_rows(given: LogRange, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     rows: list[tuple[Any, ...]] = []
     for position, batch, problem in sound_batches(given):
-        start = (given.topic, given.partition, _name(given), position)
+        start = (given.topic, given.partition, segment_name(given), position)
         if batch is None:
             rows.append((*start, given.end - position, None, None, None, None, None, False, False, problem))
         elif isinstance(batch, LegacyBatch):
@@ -215,6 +228,7 @@ def _table(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([pa.array(columns[field.name], field.type) for field in schema], schema=schema)
 
 
-def _name(given: LogRange) -> str:
+def segment_name(given: LogRange) -> str:
+    """The segment's file with its folder, as people are told of it."""
     path = Path(given.path)
     return f"{path.parent.name}/{path.name}"

@@ -13,9 +13,9 @@ import pyarrow.compute as pc
 from broker_core.events import Json
 from broker_core.pipeline.sources.kafka_log_folders import partition_folders
 from broker_core.pipeline.sources.kafka_log_plan import Bounds, LogRange, plan
-from broker_core.pipeline.sources.kafka_log_tasks import read_range
+from broker_core.pipeline.sources.kafka_log_tasks import damaged_batches, read_range, segment_name
 from broker_core.pipeline.sources.rows import BAD_BATCH, TEXT_CHARACTERS_MAX
-from broker_core.pipeline.sources.workload import RECORD_SCHEMA, Workload
+from broker_core.pipeline.sources.workload import BAD_SCHEMA, RECORD_SCHEMA, Workload
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -31,7 +31,7 @@ def kafka_log_workload(spark: SparkSession, spec: Json, *, ordinals: bool) -> Wo
     bounds = Bounds(from_ms=spec["from_ms"], until_ms=spec["until_ms"])
     ranges = plan(partition_folders(Path(spec["path"]), spec["topic"]), bounds)
     tasks = spark.range(0, len(ranges), 1, max(1, len(ranges)))
-    bad = _damaged_batches(spark, spec)
+    bad = tasks.mapInArrow(partial(_damaged, ranges), BAD_SCHEMA)
     if not ordinals:
         return Workload.read_in_tasks(tasks, partial(_read, ranges, False), RECORD_SCHEMA, bad)
     return Workload(_in_order(tasks.mapInArrow(partial(_read, ranges, True), RECORD_SCHEMA + PLACE_SCHEMA)), bad)
@@ -58,17 +58,14 @@ def _in_order(records: DataFrame) -> DataFrame:
     return records.select("key", "at_us", "bytes", (f.row_number().over(order) - 1).cast("bigint").alias("ordinal"))
 
 
-def _damaged_batches(spark: SparkSession, spec: Json) -> DataFrame:
-    from pyspark.sql import functions as f
-
-    from broker_core.pipeline.sources.kafka_log import kafka_log_register
-
-    kafka_log_register(spark)
-    batches = spark.read.format("kafka_log").option("view", "batches").schema("segment string, position bigint, problem string")
-    for name in ("topic", "from_ms", "until_ms"):
-        if spec[name] is not None:
-            batches = batches.option(name, spec[name])
-    return batches.load(spec["path"]).filter("problem is not null").select(
-        f.col("position").alias("line"), f.lit(BAD_BATCH).alias("reason"), f.substring("problem", 1, TEXT_CHARACTERS_MAX).alias("text"),
-        f.col("segment").alias("file"),
-    )  # fmt: skip
+def _damaged(ranges: Sequence[LogRange], ids: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in ids:
+        for number in batch.column(0).to_pylist():
+            found = damaged_batches(ranges[number])
+            count = len(found)
+            columns = {
+                "line": pa.array([position for position, _ in found], pa.int64()), "reason": pa.array([BAD_BATCH] * count, pa.string()),
+                "text": pa.array([problem[:TEXT_CHARACTERS_MAX] for _, problem in found], pa.string()),
+                "file": pa.array([segment_name(ranges[number])] * count, pa.string()),
+            }  # fmt: skip
+            yield pa.RecordBatch.from_pydict(columns)

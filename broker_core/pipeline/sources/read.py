@@ -24,7 +24,7 @@ from broker_core.pipeline.sources.generated import lab_part, lab_workload, made_
 from broker_core.pipeline.sources.jsonl_rows import jsonl_part
 from broker_core.pipeline.sources.parquet_rows import parquet_part, parquet_parts
 from broker_core.pipeline.sources.spec import source_check
-from broker_core.pipeline.sources.workload import RECORD_SCHEMA, Workload
+from broker_core.pipeline.sources.workload import BAD_SCHEMA, RECORD_SCHEMA, Workload
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -33,7 +33,6 @@ TASK_RECORDS = 2_000_000
 LAB_TASK_RECORDS = 50_000
 TASKS_MAX = 2_000
 SPARK_BATCH_ROWS = 65_536
-BAD_SCHEMA = "line bigint, reason string, text string, file string"
 ORDINAL_SCHEMA = RECORD_SCHEMA + ", ordinal bigint"
 
 Reader = Callable[[Part], Iterator[pa.RecordBatch]]

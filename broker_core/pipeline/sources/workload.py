@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 SAMPLE_ROWS = 65_536
+BAD_SCHEMA = "line bigint, reason string, text string, file string"
 RECORD_SCHEMA = "key binary, at_us bigint, bytes bigint"
 Task = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
