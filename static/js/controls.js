@@ -4,7 +4,7 @@ import { page, say } from "./chrome.js";
 import { Refusal, beginAnew, fork, submit } from "./commands.js";
 import { takeLeftOut } from "./left_out.js";
 import { createNotice } from "./notice.js";
-import { place } from "./place.js";
+import { placePopovers } from "./place.js";
 
 const $ = (id) => document.getElementById(id);
 
@@ -87,10 +87,7 @@ export function createControls({ view }) {
     else if (key) copyTo({ workload: { key } }, button);
   });
 
-  for (const box of document.querySelectorAll("[popover]")) {
-    const opener = document.querySelector(`[popovertarget="${box.id}"]`);
-    box.addEventListener("toggle", (event) => event.newState === "open" && place(box, opener));
-  }
+  placePopovers();
 
   function changeRule(button, algorithm) {
     const lane = button.closest("[data-lane]"), rig = lane.dataset.lane;

@@ -8,3 +8,11 @@ export function place(box, near) {
   box.style.setProperty("left", `${left}px`);
   box.style.setProperty("top", `${top}px`);
 }
+
+// Every box of the page that a button opens, each beside its own.
+export function placePopovers() {
+  for (const box of document.querySelectorAll("[popover]")) {
+    const opener = document.querySelector(`[popovertarget="${box.id}"]`);
+    box.addEventListener("toggle", (event) => event.newState === "open" && place(box, opener));
+  }
+}
