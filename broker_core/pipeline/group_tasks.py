@@ -11,6 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from broker_core.hashing.columns import murmur3_column
+
 Batches = Iterable[pa.RecordBatch]
 
 PENDING_ROWS = 1 << 21
@@ -18,6 +20,7 @@ PENDING_BYTES = 64 << 20
 HELD_KEYS = 1 << 20
 HELD_BYTES = 128 << 20
 BATCH_ROWS = 16_384
+BATCH_BYTES = 16 << 20
 COUNTED_SQL = "key binary, place int, records bigint, bytes bigint"
 DIFFERENT_SQL = "keys_there bigint, different bigint"
 _COUNTED = pa.schema([("key", pa.binary()), ("place", pa.int32()), ("records", pa.int64()), ("bytes", pa.int64())])
@@ -44,18 +47,19 @@ def count_by_key(
                 held = _grouped([held, pa.Table.from_batches(pending)])
                 pending, rows, size = [], 0, 0
                 if held.num_rows >= held_keys or held.nbytes >= HELD_BYTES:
-                    yield from held.to_batches(BATCH_ROWS)
+                    yield from _batches(held)
                     held = _COUNTED.empty_table()
-        yield from _grouped([held, pa.Table.from_batches(pending, _COUNTED)]).to_batches(BATCH_ROWS)
+        yield from _batches(_grouped([held, pa.Table.from_batches(pending, _COUNTED)]))
 
     return run
 
 
 def count_different(batches: Batches) -> Iterator[pa.RecordBatch]:
-    """mapInArrow over (key binary): how many records of each batch have a key, and how many different ones these are."""
-    for batch in batches:
-        keys = batch.column("key").drop_null()
-        yield pa.RecordBatch.from_pydict({"keys_there": [len(keys)], "different": [pc.count_distinct(keys).as_py()]})
+    """mapInArrow over (key binary): how many of a task's records have a key, and how many different ones these are. For samples: their hashes
+    are held, and nobody minds two keys of one hash."""
+    found = [pa.array(murmur3_column(batch.column("key").drop_null())) for batch in batches]
+    hashes = pa.chunked_array(found, pa.uint32())
+    yield pa.RecordBatch.from_pydict({"keys_there": [len(hashes)], "different": [pc.count_distinct(hashes).as_py()]})
 
 
 def _each(batch: pa.RecordBatch, ats: Sequence[int]) -> pa.RecordBatch:
@@ -64,6 +68,13 @@ def _each(batch: pa.RecordBatch, ats: Sequence[int]) -> pa.RecordBatch:
     places = np.searchsorted(ats, batch.column("ordinal").to_numpy(), side="right") if ats else np.zeros(count)
     columns = [batch.column("key"), pa.array(places.astype(np.int32)), pa.array(np.ones(count, np.int64)), batch.column("bytes")]
     return pa.RecordBatch.from_arrays(columns, schema=_COUNTED)
+
+
+def _batches(table: Any) -> list[pa.RecordBatch]:
+    """The rows in batches of BATCH_ROWS or, with long keys, of about BATCH_BYTES."""
+    row_bytes = table.nbytes // max(1, table.num_rows)
+    batches: list[pa.RecordBatch] = table.to_batches(max(1, min(BATCH_ROWS, BATCH_BYTES // max(1, row_bytes))))
+    return batches
 
 
 def _grouped(tables: list[Any]) -> Any:

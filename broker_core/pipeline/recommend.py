@@ -10,6 +10,7 @@ Four terms, each 100 at the ideal and 0 at the worst of the study; a score is th
 Where all strategies are close to the ideal, the worst of them is no bad one: a term does not tell less than its floor apart.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
@@ -20,9 +21,12 @@ from broker_core.lab.command import refuse_unknown
 WEIGHTS: Mapping[str, int] = MappingProxyType({"skew": 30, "churn": 30, "pause": 20, "order": 20})
 """What a study weighs unless told otherwise."""
 WEIGHT_MAX = 100
+# Of the points that a strategy loses, a reason tells half a one or more, at most three terms, and only what costs a quarter of the dearest or more.
+POINTS_TOLD, TERMS_TOLD, SHARE_TOLD = 0.5, 3, 0.25
 _TOTALS = MappingProxyType({"skew": "skew", "churn": "churn", "pause": "waited_share", "order": "order_share"})
 _IDEALS = MappingProxyType({"skew": 1.0, "churn": 0.0, "pause": 0.0, "order": 0.0})
 _FLOORS = MappingProxyType({"skew": 0.5, "churn": 0.5, "pause": 0.01, "order": 0.001})
+_Terms = Mapping[str, Mapping[str, float]]
 
 
 def weights_check(raw: object, field: str = "weights") -> dict[str, int]:
@@ -50,9 +54,10 @@ def weights_check(raw: object, field: str = "weights") -> dict[str, int]:
 def rank(result: Json, weights: Mapping[str, int] = WEIGHTS) -> list[Json]:
     """The strategies of a result (`result_json`), the best first; equal ones stay in the study's order.
 
-    `{"id", "score", "terms": {"skew", "churn", "pause", "order"}, "why": {"code", "params"}}`, scores and terms from 0 to 100. The codes:
-    best.<term> where the best leads the second most, behind.<term> where another one loses most against the best, by weight; equal, only.
-    A figure that does not apply to a strategy (no key has an owner, so none can move) counts as ideal.
+    `{"id", "score", "terms": {"skew", "churn", "pause", "order"}, "why": [{"code", "params"}, ...]}`, scores and terms from 0 to 100. `why` is
+    one or two sentences: where scores that read the same lead the list, how it compares with the other one (equal, tied.ahead, tied.behind,
+    tied.differs); then what costs it most points (lost, lost.none); and, where nobody shares its place, what it does best (best, near).
+    Alone in a study: only. A figure that does not apply to a strategy (no key has an owner, so none can move) counts as ideal.
     """
     strategies: list[Json] = result["strategies"]
     if not strategies:
@@ -61,11 +66,15 @@ def rank(result: Json, weights: Mapping[str, int] = WEIGHTS) -> list[Json]:
     total = sum(weights.values())
     scores = {name: sum(weights[term] * value for term, value in terms[name].items()) / total for name in terms}
     order = sorted(strategies, key=lambda strategy: -scores[strategy["id"]])
-    return [
-        {"id": strategy["id"], "score": round(scores[strategy["id"]], 1), "terms": _rounded(terms[strategy["id"]]),
-         "why": _why(place, order, terms, weights, result)}
-        for place, strategy in enumerate(order)
-    ]  # fmt: skip
+    ranked = [{"id": each["id"], "score": round(scores[each["id"]], 1), "terms": _rounded(terms[each["id"]])} for each in order]
+    tied = sum(is_level(entry, ranked[0]) for entry in ranked)
+    return [entry | {"why": _why(place, order, tied, terms, weights, result)} for place, entry in enumerate(ranked)]
+
+
+def is_level(entry: Json, other: Json) -> bool:
+    """Whether two scores read the same: in whole numbers, halves rounded up."""
+    mine, its = (math.floor(float(each["score"]) + 0.5) for each in (entry, other))
+    return mine == its
 
 
 def _terms(strategies: Sequence[Json]) -> dict[str, dict[str, float]]:
@@ -80,22 +89,69 @@ def _terms(strategies: Sequence[Json]) -> dict[str, dict[str, float]]:
 
 
 def _value(strategy: Json, term: str) -> float:
-    value = strategy["totals"].get(_TOTALS[term])
+    value = _figure(strategy, term)
     return _IDEALS[term] if value is None else float(value)
 
 
-def _why(place: int, order: Sequence[Json], terms: Mapping[str, Mapping[str, float]], weights: Mapping[str, int], result: Json) -> Json:
+def _why(place: int, order: Sequence[Json], tied: int, terms: _Terms, weights: Mapping[str, int], result: Json) -> list[Json]:
     if len(order) == 1:
-        return {"code": "only", "params": {}}
-    mine, other = order[place], order[1 if place == 0 else 0]
-    sign = 1 if place == 0 else -1
-    leads = {term: sign * weights[term] * (terms[mine["id"]][term] - terms[other["id"]][term]) for term in WEIGHTS}
-    decisive = max(leads, key=lambda term: leads[term])
-    if leads[decisive] <= 0:
+        return [{"code": "only", "params": {}}]
+    mine = order[place]
+    lost = _lost(mine, terms, weights, result)
+    if place < tied > 1:
+        return [_beside(mine, order[1 if place == 0 else 0], terms, weights), lost]
+    best = _best_side(mine, order, terms, weights, [part["term"] for part in lost["params"].get("parts", [])])
+    return [lost, best] if best else [lost]
+
+
+def _lost(mine: Json, terms: _Terms, weights: Mapping[str, int], result: Json) -> Json:
+    """The terms that cost most, the dearest first with what more there is to say; one that costs little beside it is left out."""
+    points = {term: weight * (100 - terms[mine["id"]][term]) / sum(weights.values()) for term, weight in weights.items()}
+    dearest = sorted((term for term in points if points[term] >= POINTS_TOLD), key=lambda term: -points[term])
+    told = [term for term in dearest if points[term] >= points[dearest[0]] * SHARE_TOLD][:TERMS_TOLD]
+    if not told:
+        return {"code": "lost.none", "params": {}}
+    parts = [{"term": term, "points": round(points[term], 1), "value": _figure(mine, term)} for term in told]
+    return {"code": "lost", "params": {"parts": [parts[0] | _details(mine, told[0], result), *parts[1:]]}}
+
+
+def _beside(mine: Json, other: Json, terms: _Terms, weights: Mapping[str, int]) -> Json:
+    """How two with one score differ: the term that speaks most for it, and the one that speaks most against it."""
+    leads = {term: weight * (terms[mine["id"]][term] - terms[other["id"]][term]) for term, weight in weights.items()}
+    sides = {"ahead": max(leads, key=lambda term: leads[term]), "behind": min(leads, key=lambda term: leads[term])}
+    told = {side: term for side, term in sides.items() if (leads[term] > 0 if side == "ahead" else leads[term] < 0)}
+    if not told:
         return {"code": "equal", "params": {"than": other["id"]}}
-    code = "best" if place == 0 else "behind"
-    params = {"value": _value(mine, decisive), "other": _value(other, decisive), "than": other["id"]}
-    return {"code": f"{code}.{decisive}", "params": params | _details(mine, decisive, result)}
+    pairs = {side: {"term": term, "value": _figure(mine, term), "other": _figure(other, term)} for side, term in told.items()}
+    return {"code": "tied.differs" if len(told) == 2 else f"tied.{next(iter(told))}", "params": {"than": other["id"], **pairs}}
+
+
+def _best_side(mine: Json, order: Sequence[Json], terms: _Terms, weights: Mapping[str, int], lost: Sequence[str]) -> Json | None:
+    """What it does best: a term in which nobody is better, that which tells it most from the others; else its best one of those not lost."""
+    own, others = terms[mine["id"]], [strategy for strategy in order if strategy is not mine]
+    leads = {
+        term: weight * sum(own[term] - terms[other["id"]][term] for other in others)
+        for term, weight in weights.items() if weight and len({terms[each["id"]][term] for each in order}) > 1
+    }  # fmt: skip
+    firsts = [term for term in leads if all(own[term] >= terms[other["id"]][term] for other in others)]
+    rest = [term for term in leads if term not in lost and own[term] > 0]
+    if firsts:
+        term = max(firsts, key=lambda term: leads[term])
+    elif rest:
+        term = max(rest, key=lambda term: own[term])
+    else:
+        return None
+    nearest = max(others, key=lambda other: terms[other["id"]][term])
+    params = {"term": term, "value": _figure(mine, term), "other": _figure(nearest, term), "than": nearest["id"]}
+    if not firsts:
+        return {"code": "near", "params": params}
+    return {"code": "best", "params": params | {"is_shared": terms[nearest["id"]][term] >= own[term]}}
+
+
+def _figure(strategy: Json, term: str) -> float | None:
+    """The figure that is scored, None where it does not apply."""
+    value: float | None = strategy["totals"].get(_TOTALS[term])
+    return value
 
 
 def _details(strategy: Json, term: str, result: Json) -> Json:
@@ -105,12 +161,12 @@ def _details(strategy: Json, term: str, result: Json) -> Json:
         case "churn":
             moved = [(step["keys_moved_share"] or 0.0, step["step"]) for step in strategy["steps"][1:]]
             share, number = max(moved, key=lambda pair: pair[0], default=(0.0, 0))
-            return {"least": result["churn_least"], "step": result["steps"][number]["label"], "step_share": share}
+            return {"step": result["steps"][number]["label"], "step_share": share}
         case "pause":
-            return {"partition_s": totals["pause_partition_s"], "longest_s": totals["pause_longest_s"]}
+            return {"partition_s": totals["pause_partition_s"]}
         case "order":
             # Where no key has an owner, none can move.
-            return {"records": totals["order_at_risk"], "is_owned": totals["churn"] is not None}
+            return {"is_owned": totals["churn"] is not None}
     return {}
 
 

@@ -11,7 +11,7 @@ from broker_core.errors import CommandError
 from broker_core.hashing.murmur3 import murmur3_32
 from broker_core.lab.lab import Lab
 from broker_core.lab.scenario import scenario_from_json, scenario_to_json
-from broker_core.pipeline.group_tasks import count_by_key
+from broker_core.pipeline.group_tasks import count_by_key, count_different
 from broker_core.pipeline.members import history_check, history_steps
 from broker_core.pipeline.route_tasks import units_of
 from broker_core.pipeline.routing import route_counts
@@ -192,6 +192,13 @@ def test_the_way_is_chosen_by_the_first_keys_of_each_task(spark, tmp_path, diffe
     for records in (read_in_tasks(spark, tmp_path, keys, [1] * len(keys)), workload(spark, keys, [1] * len(keys))):
         counts = route_counts(records, strategies_parse(["pulsar.auto_split"]), steps)
         assert (counts.path, counts.records, counts.keys) == (path, 20_000, different)
+
+
+def test_the_sample_sees_keys_that_repeat_behind_the_first_small_batch():
+    batches = [pa.record_batch({"key": pa.array([b"%d" % number for number in range(300)] + [None], pa.binary())})] * 4
+    [found] = count_different(iter(batches))
+    assert found.to_pylist() == [{"keys_there": 1_200, "different": 300}]
+    assert count_different(iter([])).__next__().to_pylist() == [{"keys_there": 0, "different": 0}]
 
 
 def test_a_task_that_may_hold_few_keys_hands_them_on_and_loses_none():

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -48,18 +47,26 @@ class Workload:
         return self.tasks.mapInArrow(partial(_one_after_the_other, self.read, work), schema)
 
     def sample_in_arrow(self, columns: Sequence[str], work: Task, schema: str) -> DataFrame:
-        """`work` over the first batch of each task, or over the first rows where Spark reads the records."""
+        """`work` over the first rows of each task, SAMPLE_ROWS or a batch more, or over the first of all where Spark reads the records."""
         if self.tasks is None or self.read is None:
             return self.records.select(*columns).limit(SAMPLE_ROWS).mapInArrow(work, schema)
-        return self.tasks.mapInArrow(partial(_first_batch, self.read, work), schema)
+        return self.tasks.mapInArrow(partial(_first_rows, self.read, work), schema)
 
 
 def _one_after_the_other(read: Task, work: Task, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     return work(read(batches))
 
 
-def _first_batch(read: Task, work: Task, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    yield from work(islice(read(batches), 1))
+def _first_rows(read: Task, work: Task, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    yield from work(_until(SAMPLE_ROWS, read(batches)))
     # A Python process whose rows were not all taken is ended, and the next one takes a second to start.
     for _ in batches:
         pass
+
+
+def _until(rows: int, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        yield batch
+        rows -= batch.num_rows
+        if rows <= 0:
+            return
