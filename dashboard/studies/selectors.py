@@ -1,6 +1,7 @@
 """What pages, the API and the websocket read about studies. Nothing here writes."""
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Any
 
 import redis
@@ -39,10 +40,13 @@ def study_meta(*, study: Study, owner_hash: str | None = None) -> Json:
         "id": study.pk, "name": study.name, "live": study.live, "state": study.state, "progress": study_progress(study),
         "error": reasons.in_words(study.error), "is_fault": reasons.is_fault(study.error),
         "field": (study.error or {}).get("field"), "request": study.request,
-        "created_at": study.created_at.isoformat(), "started_at": study.started_at.isoformat() if study.started_at else None,
-        "finished_at": study.finished_at.isoformat() if study.finished_at else None,
+        "created_at": study.created_at.isoformat(), "started_at": _iso(study.started_at), "finished_at": _iso(study.finished_at),
         "mine": study.owner_hash == owner_hash, "worker": study.state not in (State.QUEUED, State.RUNNING) or worker_answers(),
     }  # fmt: skip
+
+
+def _iso(moment: datetime | None) -> str | None:
+    return moment.isoformat() if moment else None
 
 
 def study_progress(study: Study) -> Json:
@@ -78,7 +82,7 @@ def _summary(meta: Json) -> Json:
 
 def study_message(*, study: Study) -> Json:
     """What the websocket says of it; the error as template and values, for each reader's language."""
-    return {"type": "progress", "state": study.state, "progress": study_progress(study), "error": study.error}
+    return {"type": "progress", "state": study.state, "started_at": _iso(study.started_at), "progress": study_progress(study), "error": study.error}
 
 
 def uploads_list(*, owner_hash: str | None) -> list[Json]:

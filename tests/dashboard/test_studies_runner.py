@@ -14,6 +14,7 @@ from dashboard.services import lab_open
 from dashboard.studies import ledger, reasons, services
 from dashboard.studies.job import study_folder
 from dashboard.studies.live import AGAIN_MAX
+from dashboard.studies.progress import Progress
 from dashboard.studies.runner import Runner
 from tests.dashboard.studies import WAIT_S, FakeEngine, PipelineRefusal, until_told, waiting, waiting_live, whole_result
 
@@ -82,6 +83,20 @@ def test_progress_tells_stage_rows_and_spark_tasks(runner: Runner, engine: FakeE
     engine.go_on.set()
     finish(runner)
     assert now(study).state == State.DONE
+
+
+def test_rows_that_are_counted_at_once_are_a_mean_and_no_leap() -> None:
+    now_s = [100.0]
+    progress = Progress(lambda: now_s[0])
+    for told, after_s in (({"stage": "starting_spark"}, 30.0), ({"stage": "reading"}, 10.0), ({"stage": "routing", "rows": 0}, 10.0)):
+        progress.tell(told)
+        now_s[0] += after_s
+    assert progress.snapshot()["rows_per_s"] is None
+    progress.tell({"stage": "routing", "done": 1, "rows": 1_000_000})
+    assert progress.snapshot()["rows_per_s"] == 50_000, "from the first look at the data, without Spark's start"
+    now_s[0] += 60
+    progress.tell({"stage": "lab"})
+    assert progress.snapshot()["rows_per_s"] == 50_000, "what the later stages take is no reading of rows"
 
 
 def test_first_study_says_that_spark_starts(runner: Runner, engine: FakeEngine) -> None:

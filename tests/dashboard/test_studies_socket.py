@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from channels.testing import WebsocketCommunicator
+from django.utils import timezone
 
 from dashboard.feed import in_thread
 from dashboard.models import Study, StudyWindow
@@ -56,8 +57,10 @@ async def test_watcher_hears_every_state_until_the_end() -> None:
     socket = await connect(study.pk)
     first = await message(socket)
     assert (first["type"], first["state"], first["progress"]["place"], first["error"]) == ("progress", "queued", 1, None)
-    await change(study, state="running", progress={"stage": "routing", "done": 1, "total": 4, "rows": 10})
-    assert (await message(socket))["progress"]["stage"] == "routing"
+    begun = timezone.now()
+    await change(study, state="running", started_at=begun, progress={"stage": "routing", "done": 1, "total": 4, "rows": 10})
+    second = await message(socket)
+    assert (first["started_at"], second["started_at"], second["progress"]["stage"]) == (None, begun.isoformat(), "routing")
     await change(study, state="failed", error=reasons.reason(reasons.DISK_FULL))
     last = await message(socket)
     assert (last["state"], last["error"]) == ("failed", reasons.DISK_FULL)

@@ -4,7 +4,7 @@ import test from "node:test";
 
 import { combinations, numbers, parse } from "../../static/js/analyze/strategy_ids.js";
 import { bytes } from "../../static/js/analyze/sizes.js";
-import { wholePart } from "../../static/js/analyze/progress_part.js";
+import { heard, wholePart } from "../../static/js/analyze/progress_part.js";
 
 const RING = { model: "pulsar", algorithm: "consistent_hash", params: [{ name: "points" }] };
 const MODULO = { model: "tubemq", algorithm: "modulo", params: [{ name: "partitions" }, { name: "brokers" }] };
@@ -35,4 +35,11 @@ test("progress grows from stage to stage and is unknown before the first", () =>
   for (let i = 1; i < parts.length; i += 1) assert.ok(parts[i] > parts[i - 1]);
   assert.ok(parts.at(-1) < 1);
   assert.equal(wholePart({ stage: "starting_spark", done: 0, total: 0 }), null);
+});
+
+test("a study that begins while its page is open gets its start, and somebody runs it", () => {
+  const waiting = { id: "a", mine: true, state: "queued", started_at: null, worker: false, progress: { place: 1 } }, begun = "2026-05-01T12:00:00+00:00";
+  const study = heard(waiting, { type: "progress", state: "running", started_at: begun, progress: { stage: "reading" }, error: null });
+  assert.deepEqual(study, { id: "a", mine: true, state: "running", started_at: begun, worker: true, progress: { stage: "reading" } });
+  assert.equal(heard({ ...study, worker: false }, { state: "running", started_at: begun, progress: {} }).worker, false);
 });

@@ -3,6 +3,7 @@
 import { page } from "../chrome.js";
 import { openSocket } from "../socket.js";
 import { ask } from "./api.js";
+import { heard } from "./progress_part.js";
 
 const POLL_MS = 2000;
 
@@ -30,7 +31,7 @@ export function follow(id, { onStudy, onWindows = () => {} }) {
       if (message.type !== "progress" || isOver(study)) return;
       // How it ended is asked for: the words of an error are the server's, in the reader's language.
       if (!study || isOver(message)) poll();
-      else take({ ...study, state: message.state, progress: message.progress }, "live");
+      else take(heard(study, message), "live");
     },
     onState(state) {
       isOpen = state === "open";

@@ -4,6 +4,7 @@ import { onLanguage, page, say, speak, words } from "../chrome.js";
 import { keepLeftOut } from "../left_out.js";
 import { createNotice } from "../notice.js";
 import { paint } from "../paint.js";
+import { placePopovers } from "../place.js";
 import { percent } from "../say.js";
 import { ask, send } from "./api.js";
 import { createChart, tablesByKey } from "./chart.js";
@@ -57,6 +58,7 @@ if (!isOver(study)) {
     },
   });
   window.highwater = { drop: feed.drop };
+  setInterval(() => $("running").hidden || showProgress(study), 1000);     // its time goes on where nothing else does
 }
 
 $("cancel").addEventListener("click", async () => {
@@ -218,6 +220,7 @@ $("share").addEventListener("click", async (event) => {
   }
 });
 
+placePopovers();
 for (const button of document.querySelectorAll("[data-delete]")) button.addEventListener("click", () => askDelete(study));
 
 $("open").addEventListener("click", async (event) => {
