@@ -327,3 +327,15 @@ def test_preview_of_json_lines_and_parquet(tmp_path):
     assert (shown["columns"], shown["rows"]) == ([{"name": "user", "type": "string"}, {"name": "n", "type": "int64"}], [["x", "1"]])
 
 
+@pytest.mark.parametrize("kind", [pa.binary(), pa.string(), pa.dictionary(pa.int32(), pa.binary()), pa.dictionary(pa.int8(), pa.large_string())])
+def test_long_keys_that_a_small_parquet_repeats_come_in_small_batches(tmp_path, kind):
+    long = [b"a" * 100_000, b"b" * 100_000, None, b"", b"c" * 50_000]
+    keys = pa.array([long[number % 5] for number in range(2_001)], pa.binary())
+    path = tmp_path / "k.parquet"
+    pq.write_table(pa.table({"k": keys.cast(pa.string()).dictionary_encode().cast(kind) if pa.types.is_dictionary(kind) else keys.cast(kind)}), path)
+    assert path.stat().st_size < 100_000
+    [part] = parquet_parts([path])
+    made = list(parquet_part({"key": "k"}, part))
+    assert max(batch.nbytes for batch in made) < 18 << 20
+    assert pa.Table.from_batches(made)["line"].to_pylist() == list(range(1, 2_002))
+    assert pa.Table.from_batches(made)["key"].to_pylist() == keys.to_pylist()

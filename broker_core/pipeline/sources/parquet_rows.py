@@ -17,6 +17,7 @@ from broker_core.pipeline.sources.rows import Columns, SourceFailed, rows_batch
 
 BATCH_ROWS_MAX = 65_536
 BATCH_BYTES = 16 << 20
+LONG_BYTES = 1_024
 
 
 def parquet_schema(path: Path) -> pa.Schema:
@@ -43,11 +44,14 @@ def parquet_part(spec: Json, part: Part) -> Iterator[pa.RecordBatch]:
     """The rows of a row group, in order."""
     names = list(dict.fromkeys(name for name in (spec["key"], spec.get("time"), spec.get("size"), spec.get("payload")) if name))
     try:
-        with pq.ParquetFile(part.path) as file:
+        metadata = pq.read_metadata(part.path)
+        long = _long_in_dictionaries(metadata.row_group(part.start), names)
+        with pq.ParquetFile(part.path, metadata=metadata, read_dictionary=long) as file:
             line = part.first_line
-            for batch in file.iter_batches(_batch_rows(file, part.start), row_groups=[part.start], columns=names):
-                yield _rows(spec, batch, line)
-                line += batch.num_rows
+            for whole in file.iter_batches(_batch_rows(file, part.start), row_groups=[part.start], columns=names):
+                for batch in _cut(whole):
+                    yield _rows(spec, batch, line)
+                    line += batch.num_rows
     except (pa.ArrowException, OSError, KeyError) as error:
         raise SourceFailed("{file}: {reason}", file=Path(part.path).name, reason=str(error)[:200]) from error
 
@@ -56,6 +60,39 @@ def _batch_rows(file: pq.ParquetFile, group: int) -> int:
     metadata = file.metadata.row_group(group)
     row_bytes = max(1, metadata.total_byte_size // max(1, metadata.num_rows))
     return int(max(16, min(BATCH_ROWS_MAX, BATCH_BYTES // row_bytes)))
+
+
+def _long_in_dictionaries(group: pq.RowGroupMetaData, names: list[str]) -> list[str]:
+    """Columns whose pages repeat values of a dictionary that may be long: they are read as they are, as a batch may hold far more than the
+    file. Statistics leave long values out."""
+    found = []
+    for number in range(group.num_columns):
+        column = group.column(number)
+        if column.path_in_schema in names and column.physical_type == "BYTE_ARRAY" and column.has_dictionary_page:
+            statistics = column.statistics
+            if statistics is None or not statistics.has_min_max or max(len(statistics.min), len(statistics.max)) > LONG_BYTES:
+                found.append(column.path_in_schema)
+    return found
+
+
+def _cut(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """The batch in pieces of about BATCH_BYTES once their dictionaries are decoded."""
+    sizes = np.zeros(batch.num_rows, np.int64)
+    for column in batch.columns:
+        if pa.types.is_dictionary(column.type) and _has_lengths(column.type.value_type):
+            lengths = pc.fill_null(pc.cast(pc.binary_length(column.dictionary), pa.int64()), 0)
+            sizes += np.asarray(pc.fill_null(lengths.take(column.indices), 0))
+    ends = np.cumsum(sizes)
+    start = 0
+    while start < batch.num_rows:
+        before = ends[start - 1] if start else 0
+        end = max(start + 1, int(np.searchsorted(ends, before + BATCH_BYTES, side="right")))
+        yield batch.slice(start, end - start)
+        start = end
+
+
+def _has_lengths(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_binary(kind) or pa.types.is_string(kind) or pa.types.is_large_binary(kind) or pa.types.is_large_string(kind))
 
 
 def _rows(spec: Json, batch: pa.RecordBatch, line: int) -> pa.RecordBatch:
