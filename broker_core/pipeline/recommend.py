@@ -105,14 +105,14 @@ def _why(place: int, order: Sequence[Json], tied: int, terms: _Terms, weights: M
 
 
 def _lost(mine: Json, terms: _Terms, weights: Mapping[str, int], result: Json) -> Json:
-    """The terms that cost most, the dearest first with what more there is to say; one that costs little beside it is left out."""
+    """The terms that cost most, the dearest first; one that costs little beside it is left out."""
     points = {term: weight * (100 - terms[mine["id"]][term]) / sum(weights.values()) for term, weight in weights.items()}
     dearest = sorted((term for term in points if points[term] >= POINTS_TOLD), key=lambda term: -points[term])
     told = [term for term in dearest if points[term] >= points[dearest[0]] * SHARE_TOLD][:TERMS_TOLD]
     if not told:
         return {"code": "lost.none", "params": {}}
-    parts = [{"term": term, "points": round(points[term], 1), "value": _figure(mine, term)} for term in told]
-    return {"code": "lost", "params": {"parts": [parts[0] | _details(mine, told[0], result), *parts[1:]]}}
+    parts = [{"term": term, "points": round(points[term], 1), "value": _figure(mine, term)} | _details(mine, term, result) for term in told]
+    return {"code": "lost", "params": {"parts": parts}}
 
 
 def _beside(mine: Json, other: Json, terms: _Terms, weights: Mapping[str, int]) -> Json:
@@ -156,17 +156,14 @@ def _figure(strategy: Json, term: str) -> float | None:
 
 def _details(strategy: Json, term: str, result: Json) -> Json:
     """What more a sentence about this term can say."""
-    totals = strategy["totals"]
     match term:
         case "churn":
             moved = [(step["keys_moved_share"] or 0.0, step["step"]) for step in strategy["steps"][1:]]
             share, number = max(moved, key=lambda pair: pair[0], default=(0.0, 0))
             return {"step": result["steps"][number]["label"], "step_share": share}
-        case "pause":
-            return {"partition_s": totals["pause_partition_s"]}
         case "order":
             # Where no key has an owner, none can move.
-            return {"is_owned": totals["churn"] is not None}
+            return {"is_owned": strategy["totals"]["churn"] is not None}
     return {}
 
 

@@ -174,7 +174,7 @@ def _of_one_rule(strategies: Sequence[Strategy], tables: Sequence[list[RouteTabl
 
 
 def _keys_repeat(workload: Workload) -> bool:
-    """Whether grouping by key will shrink the workload, by the share of different keys among the first ones of each task."""
+    """Whether grouping by key will shrink the workload, by the share of different keys among the first ones of some tasks."""
     sampled = workload.sample_in_arrow(("key",), group_tasks.count_different, group_tasks.DIFFERENT_SQL)
     batches = sampled.collect()
     different, keys = (sum(batch[column] for batch in batches) for column in ("different", "keys_there"))

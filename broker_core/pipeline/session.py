@@ -15,13 +15,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from py4j.protocol import Py4JError
-from pyspark import SparkConf, SparkContext
+from pyspark import Accumulator, SparkConf, SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from broker_core.pipeline.java import SparkUnavailable, java_home
 
-__all__ = ["SparkUnavailable", "core_archive", "java_home", "spark_is_alive", "spark_open", "spark_stop"]
+__all__ = ["SparkUnavailable", "core_archive", "java_home", "row_counter", "spark_is_alive", "spark_open", "spark_stop"]
 
 DEFAULT_MASTER = "local[*]"
 DEFAULT_DRIVER_MEMORY = "2g"
@@ -109,6 +109,11 @@ def spark_is_alive(spark: SparkSession) -> bool:
         return not context._jsc.sc().isStopped()
     except (Py4JError, OSError):
         return False
+
+
+def row_counter(spark: SparkSession) -> Accumulator[int] | None:
+    """A number that tasks add to; None on a Spark Connect server, which has none."""
+    return spark.sparkContext.accumulator(0) if hasattr(spark, "_jsparkSession") else None
 
 
 def spark_stop(spark: SparkSession) -> None:

@@ -30,6 +30,7 @@ from broker_core.pipeline.timed import TimedStep, Timetable, timed_run, timetabl
 from broker_core.pipeline.timed_workload import SequenceWorkload, sampled_workload
 
 if TYPE_CHECKING:
+    from pyspark import Accumulator
     from pyspark.sql import DataFrame, SparkSession
 
     from broker_core.pipeline.routing import RouteCounts
@@ -47,8 +48,9 @@ OnProgress = Callable[[Json], None]
 def study_run(spark: "SparkSession", request: Json, out: Path, on_progress: OnProgress, is_cancelled: IsCancelled) -> None:
     """Run a study into the folder `out`, which is made if missing; what it held of an earlier result is replaced.
 
-    request: as `study_check` gives it. on_progress: called from time to time with `{"stage", "done", "total", "rows"}`; stage is reading,
-    grouping, routing, lab or writing. is_cancelled: asked between and during the stages; to break off a Spark job as well, the caller
+    request: as `study_check` gives it. on_progress: called from time to time with `{"stage", "done", "total", "rows", "rows_now"}`; stage is
+    reading, grouping, routing, lab or writing; rows_now, if there is one, may be asked in the meantime how many rows this pass has read, of the
+    tasks that are done. is_cancelled: asked between and during the stages; to break off a Spark job as well, the caller
     cancels its job group (the jobs run in the calling thread). Raises StudyCancelled, StudyFailed, and CommandError at the request's field
     for a source that turns out wrong (a column that is not there). After any of them `out` holds no new result.
     """
@@ -79,26 +81,35 @@ class _Run:
     on_progress: OnProgress
     is_cancelled: IsCancelled
     rows: int = 0
+    counter: "Accumulator[int] | None" = None
 
-    def at(self, stage: str, done: int = 0, total: int = 1) -> None:
+    def at(self, stage: str, done: int = 0, total: int = 1, rows_now: Callable[[], int] | None = None) -> None:
         """Say how far it is; stop here if nobody wants it any more."""
         if self.is_cancelled():
             raise StudyCancelled("the study was cancelled")
-        self.on_progress({"stage": stage, "done": done, "total": total, "rows": self.rows})
+        self.on_progress({"stage": stage, "done": done, "total": total, "rows": self.rows, "rows_now": rows_now})
+
+    def reading(self, stage: str) -> None:
+        """A pass over all records begins."""
+        self.rows, counter = 0, self.counter
+        before = 0 if counter is None else counter.value
+        self.at(stage, rows_now=None if counter is None else lambda: counter.value - before)
 
     def all(self) -> None:
         from broker_core.pipeline.routing import route_counts
+        from broker_core.pipeline.session import row_counter
         from broker_core.pipeline.sources.read import source_read
 
         request = self.request
         steps = history_steps(request["history"])
         strategies = strategies_parse(request["strategies"])
         self.at("reading")
-        workload = source_read(self.spark, request["source"], ordinals=has_records(steps))
+        self.counter = row_counter(self.spark)
+        workload = source_read(self.spark, request["source"], ordinals=has_records(steps), counter=self.counter)
         records = workload.records
-        self.at("grouping")
+        self.reading("grouping")
         profile = key_profile(workload)
-        self.at("routing")
+        self.reading("routing")
         counts = route_counts(workload, strategies, steps, seed=request["seed"])
         self.rows = counts.records
         self.at("routing", 1)

@@ -8,25 +8,26 @@ from broker_core.events import Json
 
 STARTING = "starting_spark"
 PREPARING = "preparing"
-BEFORE_ROWS = (PREPARING, STARTING)
 
 
 class Progress:
     """One study's. `tell` is the pipeline's on_progress; `snapshot` gives {stage, done, total, rows, rows_per_s, tasks_done, tasks_total}.
 
-    rows_per_s is the mean from the first look at the data to the newest count of rows. The pipeline counts at the end of its passes, so a
-    rate over the last seconds would be a leap of all rows and then nothing.
+    rows: what this pass over the data has read, of the tasks that are done; after the last pass, of the whole workload. rows_per_s is the mean
+    of the newest pass: tasks count at their end, so a rate over the last seconds would be leaps and nothing.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._lock = threading.Lock()
         self._told: Json = {"stage": PREPARING, "done": 0, "total": 0, "rows": 0}
-        self._begun_s: float | None = None
+        self._begun_s = clock()
+        self._rated = 0
+        self._rows_now: Callable[[], int] | None = None
         self._rows_per_s: int | None = None
 
     def tell(self, told: Json) -> None:
-        """Take in {stage, done?, total?, rows?}; what is left out begins anew with the stage, but rows stay."""
+        """Take in {stage, done?, total?, rows?, rows_now?}; what is left out begins anew with the stage, but rows stay."""
         with self._lock:
             before, now_s = self._told, self._clock()
             same = told.get("stage", before["stage"]) == before["stage"]
@@ -36,12 +37,19 @@ class Progress:
                 "total": int(told.get("total", before["total"] if same else 0)),
                 "rows": int(told.get("rows", before["rows"])),
             }
-            if self._begun_s is None and self._told["stage"] not in BEFORE_ROWS:
-                self._begun_s = now_s
-            if self._begun_s is not None and now_s > self._begun_s and self._told["rows"] > before["rows"]:
-                self._rows_per_s = round(self._told["rows"] / (now_s - self._begun_s))
+            if not same:
+                self._begun_s, self._rated = now_s, self._told["rows"]
+            self._rows_now = told.get("rows_now")
+            self._rate(self._told["rows"])
+
+    def _rate(self, rows: int) -> None:
+        taken_s = self._clock() - self._begun_s
+        if rows > self._rated and taken_s > 0:
+            self._rated, self._rows_per_s = rows, round(rows / taken_s)
 
     def snapshot(self, tasks: tuple[int, int] | None = None) -> Json:
         with self._lock:
             done, total = tasks or (None, None)
-            return {**self._told, "rows_per_s": self._rows_per_s, "tasks_done": done, "tasks_total": total}
+            rows = self._told["rows"] if self._rows_now is None else self._rows_now()
+            self._rate(rows)
+            return {**self._told, "rows": rows, "rows_per_s": self._rows_per_s, "tasks_done": done, "tasks_total": total}

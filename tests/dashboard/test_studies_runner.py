@@ -85,18 +85,25 @@ def test_progress_tells_stage_rows_and_spark_tasks(runner: Runner, engine: FakeE
     assert now(study).state == State.DONE
 
 
-def test_rows_that_are_counted_at_once_are_a_mean_and_no_leap() -> None:
-    now_s = [100.0]
+def test_rows_are_told_while_they_are_read_and_the_rate_is_that_of_the_pass() -> None:
+    now_s, read = [100.0], [0]
     progress = Progress(lambda: now_s[0])
-    for told, after_s in (({"stage": "starting_spark"}, 30.0), ({"stage": "reading"}, 10.0), ({"stage": "routing", "rows": 0}, 10.0)):
+    for told, after_s in (({"stage": "starting_spark"}, 30.0), ({"stage": "reading"}, 10.0)):
         progress.tell(told)
         now_s[0] += after_s
+    progress.tell({"stage": "routing", "rows": 0, "rows_now": lambda: read[0]})
     assert progress.snapshot()["rows_per_s"] is None
+    for now, rows, expected in ((110.0, 400_000, 40_000), (111.0, 400_000, 40_000), (120.0, 900_000, 45_000)):
+        now_s[0], read[0] = 40.0 + now, rows
+        shown = progress.snapshot()
+        assert (shown["rows"], shown["rows_per_s"]) == (rows, expected)
     progress.tell({"stage": "routing", "done": 1, "rows": 1_000_000})
-    assert progress.snapshot()["rows_per_s"] == 50_000, "from the first look at the data, without Spark's start"
+    shown = progress.snapshot()
+    assert (shown["rows"], shown["rows_per_s"]) == (1_000_000, 50_000)
     now_s[0] += 60
     progress.tell({"stage": "lab"})
-    assert progress.snapshot()["rows_per_s"] == 50_000, "what the later stages take is no reading of rows"
+    shown = progress.snapshot()
+    assert (shown["rows"], shown["rows_per_s"]) == (1_000_000, 50_000), "what the later stages take is no reading of rows"
 
 
 def test_first_study_says_that_spark_starts(runner: Runner, engine: FakeEngine) -> None:

@@ -42,16 +42,46 @@ def test_the_ideal_scores_100_in_each_term_and_the_worst_of_the_study_0():
     assert ranked["ring"]["score"] == pytest.approx(0.3 * ring["skew"] + 0.3 * ring["churn"] + 20 + 20, abs=0.1)
 
 
-def test_who_is_best_follows_the_weights_and_the_reason_names_what_decides():
+def test_reasons_name_what_costs_most_points_and_what_is_done_best():
     study = result(RING, QUEUE, ROUND_ROBIN, MODULO)
     ranked = rank(study, WEIGHTS)
     assert [entry["id"] for entry in ranked] == ["ring", "queue", "roundrobin", "modulo"]
-    assert ranked[0]["why"] == {"code": "best.order", "params": {"value": 0.0, "other": 0.0013, "than": "queue", "records": 7, "is_owned": True}}
-    assert ranked[1]["why"]["code"] == "behind.order"
-    assert ranked[2]["why"]["code"] == "behind.churn"
-    assert ranked[2]["why"]["params"] == {"value": 9.34, "other": 1.84, "than": "ring", "least": 0.37, "step": "+c6", "step_share": 0.92}
-    assert rank(study, WEIGHTS | {"order": 0})[0]["id"] == "queue"
-    assert rank(study, WEIGHTS | {"order": 0})[0]["why"]["code"] == "best.skew"
+    why = {entry["id"]: entry["why"] for entry in ranked}
+    ring = {"term": "skew", "points": 6.4, "value": 1.18}, {"term": "churn", "points": 5.9, "value": 1.84, "step": "+c6", "step_share": 0.3}
+    assert why["ring"][0] == {"code": "lost", "params": {"parts": list(ring)}}
+    assert why["ring"][1] == {"code": "best", "params": {"term": "pause", "value": 0.0, "other": 0.0, "than": "queue", "is_shared": True}}
+    assert why["queue"][0]["params"]["parts"] == [{"term": "order", "points": 20.0, "value": 0.0013, "is_owned": False}]
+    assert why["queue"][1] == {"code": "best", "params": {"term": "churn", "value": None, "other": 1.84, "than": "ring", "is_shared": False}}
+    assert [(part["term"], part["points"]) for part in why["roundrobin"][0]["params"]["parts"]] == [("churn", 30.0), ("pause", 8.0)]
+    assert [part["term"] for part in why["modulo"][0]["params"]["parts"]] == ["skew", "churn", "pause"]
+    assert rank(study, WEIGHTS | {"order": 0})[0]["why"][0] == {"code": "lost.none", "params": {}}
+
+
+def test_a_term_without_weight_gives_no_reason_and_one_that_all_share_is_nobodys_merit():
+    study = result(strategy("a", 1.2, 1.0, 0.1, 0.0), strategy("b", 2.0, 2.0, 0.2, 0.0), strategy("c", 3.0, 1.5, 0.05, 0.0))
+    told = {entry["id"]: entry["why"] for entry in rank(study, WEIGHTS | {"churn": 0})}
+    assert {part["term"] for why in told.values() for part in why[0]["params"]["parts"]} == {"skew", "pause"}
+    assert [told[name][1]["params"]["term"] for name in "ac"] == ["skew", "pause"] and len(told["b"]) == 1
+    first, last = strategy("first", 1.0, 0.0, 0.0, 0.0), strategy("last", 3.0, 4.0, 0.2, 0.0)
+    between = rank(result(first, strategy("between", 2.0, 2.0, 0.01, 0.0), last))[1]["why"]
+    assert [part["term"] for part in between[0]["params"]["parts"]] == ["skew", "churn"]
+    assert between[1] == {"code": "near", "params": {"term": "pause", "value": 0.01, "other": 0.0, "than": "first"}}
+
+
+def test_scores_that_read_the_same_are_told_apart_by_what_would_decide():
+    """One is more even, the other moves less: nobody fits best."""
+    worst = strategy("worst", 3.0, 4.0, 0.1, 0.0)
+    ranked = rank(result(strategy("even", 1.0, 2.0, 0.0, 0.0), strategy("calm", 2.0, 0.0, 0.0, 0.0), worst))
+    assert [entry["score"] for entry in ranked[:2]] == [85, 85]
+    assert ranked[0]["why"][0] == {
+        "code": "tied.differs",
+        "params": {
+            "than": "calm", "ahead": {"term": "skew", "value": 1.0, "other": 2.0}, "behind": {"term": "churn", "value": 2.0, "other": 0.0},
+        },
+    }  # fmt: skip
+    assert [entry["why"][0]["code"] for entry in ranked] == ["tied.differs", "tied.differs", "lost"]
+    close = rank(result(strategy("a", 1.0, 2.0, 0.0, 0.0), strategy("b", 1.01, 2.0, 0.0, 0.0), worst))
+    assert [entry["why"][0]["code"] for entry in close] == ["tied.ahead", "tied.behind", "lost"]
 
 
 def test_small_differences_do_not_make_a_worst_one():
@@ -60,8 +90,9 @@ def test_small_differences_do_not_make_a_worst_one():
 
 
 def test_one_strategy_has_no_other_and_twins_are_equal():
-    assert rank(result(RING))[0]["why"] == {"code": "only", "params": {}}
-    assert [entry["why"]["code"] for entry in rank(result(RING, strategy("twin", 1.18, 1.84, 0.0, 0.0)))] == ["equal", "equal"]
+    assert rank(result(RING))[0]["why"] == [{"code": "only", "params": {}}]
+    twins = rank(result(RING, strategy("twin", 1.18, 1.84, 0.0, 0.0)))
+    assert [entry["why"][0] for entry in twins] == [{"code": "equal", "params": {"than": name}} for name in ("twin", "ring")]
     assert rank(result()) == []
 
 

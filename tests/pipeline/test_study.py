@@ -43,7 +43,14 @@ def request(path, **changes):
 def finished(spark, orders, tmp_path_factory):
     folder = tmp_path_factory.mktemp("study") / "result"
     said = []
-    study_run(spark, request(orders), folder, said.append, lambda: False)
+
+    def on_progress(progress):
+        # What the pass before had read when the next stage begins.
+        if said and (rows_now := said[-1]["rows_now"]) is not None:
+            said[-1]["read"] = rows_now()
+        said.append(progress)
+
+    study_run(spark, request(orders), folder, on_progress, lambda: False)
     return folder, said
 
 
@@ -51,6 +58,7 @@ def test_a_study_tells_its_progress_stage_by_stage(finished):
     _, said = finished
     stages = list(dict.fromkeys(progress["stage"] for progress in said))
     assert stages == ["reading", "grouping", "routing", "lab", "writing"]
+    assert {progress["stage"]: progress["read"] for progress in said if "read" in progress} == {"grouping": 122, "routing": 122}
     lab = [progress["done"] for progress in said if progress["stage"] == "lab"]
     assert lab == list(range(len(STRATEGIES) * 3)) + [9] and said[-1]["rows"] == 122
 

@@ -15,9 +15,10 @@ from broker_core.pipeline.sources.kafka_log_folders import partition_folders
 from broker_core.pipeline.sources.kafka_log_plan import Bounds, LogRange, plan
 from broker_core.pipeline.sources.kafka_log_tasks import damaged_batches, read_range, segment_name
 from broker_core.pipeline.sources.rows import BAD_BATCH, TEXT_CHARACTERS_MAX
-from broker_core.pipeline.sources.workload import BAD_SCHEMA, RECORD_SCHEMA, Workload
+from broker_core.pipeline.sources.workload import RECORD_SCHEMA, Reading, Workload
 
 if TYPE_CHECKING:
+    from pyspark import Accumulator
     from pyspark.sql import DataFrame, SparkSession
 
 PLACE_SCHEMA = ", timestamp_ms bigint, topic string, partition int, offset bigint"
@@ -25,16 +26,14 @@ _PLACE = [("timestamp_ms", pa.int64()), ("topic", pa.string()), ("partition", pa
 _SIZES = pa.schema([*_PLACE, ("key", pa.binary()), ("key_bytes", pa.int32()), ("value_bytes", pa.int32())])
 
 
-def kafka_log_workload(spark: SparkSession, spec: Json, *, ordinals: bool) -> Workload:
+def kafka_log_workload(spark: SparkSession, spec: Json, *, ordinals: bool, counter: Accumulator[int] | None = None) -> Workload:
     """The folder as it is now. Ordinals follow (timestamp, topic, partition, offset): the order in which the records were made, as far as it
     is known. A damaged batch is one bad row: line is its position in the segment."""
     bounds = Bounds(from_ms=spec["from_ms"], until_ms=spec["until_ms"])
     ranges = plan(partition_folders(Path(spec["path"]), spec["topic"]), bounds)
-    tasks = spark.range(0, len(ranges), 1, max(1, len(ranges)))
-    bad = tasks.mapInArrow(partial(_damaged, ranges), BAD_SCHEMA)
-    if not ordinals:
-        return Workload.read_in_tasks(tasks, partial(_read, ranges, False), RECORD_SCHEMA, bad)
-    return Workload(_in_order(tasks.mapInArrow(partial(_read, ranges, True), RECORD_SCHEMA + PLACE_SCHEMA)), bad)
+    reading = Reading(spark, len(ranges), partial(_read, ranges, ordinals), counter)
+    workload = Workload.read_by(reading, RECORD_SCHEMA + PLACE_SCHEMA if ordinals else RECORD_SCHEMA, partial(_damaged, ranges))
+    return Workload(_in_order(workload.records), workload.bad) if ordinals else workload
 
 
 def _read(ranges: Sequence[LogRange], with_place: bool, ids: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

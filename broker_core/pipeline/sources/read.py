@@ -24,9 +24,10 @@ from broker_core.pipeline.sources.generated import lab_part, lab_workload, made_
 from broker_core.pipeline.sources.jsonl_rows import jsonl_part
 from broker_core.pipeline.sources.parquet_rows import parquet_part, parquet_parts
 from broker_core.pipeline.sources.spec import source_check
-from broker_core.pipeline.sources.workload import BAD_SCHEMA, RECORD_SCHEMA, Workload
+from broker_core.pipeline.sources.workload import RECORD_SCHEMA, Reading, Workload
 
 if TYPE_CHECKING:
+    from pyspark import Accumulator
     from pyspark.sql import SparkSession
 
 TASK_RECORDS = 2_000_000
@@ -38,9 +39,10 @@ ORDINAL_SCHEMA = RECORD_SCHEMA + ", ordinal bigint"
 Reader = Callable[[Part], Iterator[pa.RecordBatch]]
 
 
-def source_read(spark: SparkSession, spec: Json, *, ordinals: bool = False) -> Workload:
+def source_read(spark: SparkSession, spec: Json, *, ordinals: bool = False, counter: Accumulator[int] | None = None) -> Workload:
     """Read a source. Nothing is read yet but what the plan needs: lines and, for ordinals, rows are counted in the parts before.
 
+    counter: told of each row that is read as a record, each time that it is.
     Raises CommandError as `source_check` does, and where Spark's work fails its error with a `SourceFailed` inside (`source_failure`).
     """
     spec = source_check(spec)
@@ -48,14 +50,14 @@ def source_read(spark: SparkSession, spec: Json, *, ordinals: bool = False) -> W
         case "kafka_log":
             from broker_core.pipeline.sources.kafka_log_workload import kafka_log_workload
 
-            return kafka_log_workload(spark, spec, ordinals=ordinals)
+            return kafka_log_workload(spark, spec, ordinals=ordinals, counter=counter)
         case "zipf" | "uniform":
-            return _generated(spark, partial(made_up_part, spec), spec["records"], TASK_RECORDS, ordinals)
+            return _generated(spark, partial(made_up_part, spec), spec["records"], TASK_RECORDS, ordinals, counter)
         case "lab" | "flights":
             _, count = lab_workload(spec)
             make = partial(_lab_part, spec, str(data_dir()))
-            return _generated(spark, make, count, LAB_TASK_RECORDS, ordinals)
-    return _files(spark, spec, ordinals)
+            return _generated(spark, make, count, LAB_TASK_RECORDS, ordinals, counter)
+    return _files(spark, spec, ordinals, counter)
 
 
 def source_failure(error: BaseException) -> str | None:
@@ -72,12 +74,17 @@ def _lab_part(spec: Json, folder: str, start: int, stop: int) -> Iterator[pa.Rec
 
 
 def _generated(
-    spark: SparkSession, make: Callable[[int, int], Iterator[pa.RecordBatch]], records: int, task_records: int, ordinals: bool
+    spark: SparkSession,
+    make: Callable[[int, int], Iterator[pa.RecordBatch]],
+    records: int,
+    task_records: int,
+    ordinals: bool,
+    counter: Accumulator[int] | None,
 ) -> Workload:
     tasks = max(1, min(TASKS_MAX, -(-records // task_records)))
     bounds = [records * task // tasks for task in range(tasks + 1)]
     task = partial(_generated_task, make, bounds, ordinals)
-    return Workload.read_in_tasks(spark.range(0, tasks, 1, tasks), task, ORDINAL_SCHEMA if ordinals else RECORD_SCHEMA)
+    return Workload.read_by(Reading(spark, tasks, task, counter), ORDINAL_SCHEMA if ordinals else RECORD_SCHEMA)
 
 
 def _generated_task(make: Any, bounds: Sequence[int], ordinals: bool, ids: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -87,7 +94,7 @@ def _generated_task(make: Any, bounds: Sequence[int], ordinals: bool, ids: Itera
                 yield from _pieces(made if ordinals else made.select(["key", "at_us", "bytes"]))
 
 
-def _files(spark: SparkSession, spec: Json, ordinals: bool) -> Workload:
+def _files(spark: SparkSession, spec: Json, ordinals: bool, counter: Accumulator[int] | None) -> Workload:
     paths = source_files(spec["kind"], Path(spec["path"]))
     if spec["kind"] == "parquet":
         parts, reader = parquet_parts(paths), partial(parquet_part, spec)
@@ -100,10 +107,8 @@ def _files(spark: SparkSession, spec: Json, ordinals: bool) -> Workload:
             reader = partial(jsonl_part, spec)
     if ordinals:
         parts = _with_ordinals(spark, parts, reader)
-    frame = spark.range(0, len(parts), 1, max(1, len(parts)))
-    bad = frame.mapInArrow(partial(_bad_task, reader, parts), BAD_SCHEMA)
-    good = partial(_good_task, reader, parts, ordinals)
-    return Workload.read_in_tasks(frame, good, ORDINAL_SCHEMA if ordinals else RECORD_SCHEMA, bad)
+    reading = Reading(spark, len(parts), partial(_good_task, reader, parts, ordinals), counter)
+    return Workload.read_by(reading, ORDINAL_SCHEMA if ordinals else RECORD_SCHEMA, partial(_bad_task, reader, parts))
 
 
 def _numbered(spark: SparkSession, parts: list[Part], *, quotes_matter: bool) -> list[Part]:

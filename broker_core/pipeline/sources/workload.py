@@ -10,57 +10,91 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark import Accumulator
+    from pyspark.sql import DataFrame, SparkSession
 
+SAMPLE_TASKS = 16
 SAMPLE_ROWS = 65_536
 BAD_SCHEMA = "line bigint, reason string, text string, file string"
 RECORD_SCHEMA = "key binary, at_us bigint, bytes bigint"
+
 Task = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How our own readers read a source. tasks: how many there are. read: from batches of task numbers to records. counter: told how many
+    records each task has read, at its end."""
+
+    spark: SparkSession
+    tasks: int
+    read: Task
+    counter: Accumulator[int] | None = None
+
+    def map_in_arrow(self, work: Task, schema: str) -> DataFrame:
+        """`work` over the batches that each task reads."""
+        read = self.read if self.counter is None else partial(_counted, self.counter, self.read)
+        return self.numbers().mapInArrow(partial(_one_after_the_other, read, work), schema)
+
+    def sample_in_arrow(self, work: Task, schema: str) -> DataFrame:
+        """`work` over the first rows, SAMPLE_ROWS or a batch more, of some tasks."""
+        step = -(-max(1, self.tasks) // SAMPLE_TASKS)
+        return self.numbers(step).mapInArrow(partial(_first_rows, self.read, work), schema)
+
+    def numbers(self, step: int = 1) -> DataFrame:
+        """The tasks' numbers, each in a task of its own; with a step every so many of them."""
+        return self.spark.range(0, self.tasks, step, max(1, -(-self.tasks // step)))
 
 
 @dataclass(frozen=True, slots=True)
 class Workload:
     """records: key binary (null: no key), at_us bigint or null, bytes bigint, and ordinal bigint if it was asked for.
 
-    bad: line bigint, reason string, text string, file string; None for a source that cannot have any. tasks, read: rows of which each task
-    makes its records, and how; None where Spark reads them.
+    bad: line bigint, reason string, text string, file string; None for a source that cannot have any. reading: None where Spark reads the
+    records.
     """
 
     records: DataFrame
     bad: DataFrame | None = None
-    tasks: DataFrame | None = None
-    read: Task | None = None
+    reading: Reading | None = None
 
     @classmethod
-    def read_in_tasks(cls, tasks: DataFrame, read: Task, schema: str, bad: DataFrame | None = None) -> Workload:
-        """A workload of our own readers. read: from a task's rows to records of `schema`."""
-        return cls(tasks.mapInArrow(read, schema), bad, tasks, read)
+    def read_by(cls, reading: Reading, schema: str, bad: Task | None = None) -> Workload:
+        """A workload of our own readers. schema: of what `reading` reads. bad: from batches of task numbers to bad rows."""
+        bad_rows = None if bad is None else reading.numbers().mapInArrow(bad, BAD_SCHEMA)
+        return cls(reading.map_in_arrow(iter, schema), bad_rows, reading)
 
     def map_in_arrow(self, columns: Sequence[str], work: Task, schema: str) -> DataFrame:
         """`work` over batches that hold at least these columns of the records, as mapInArrow does it.
 
         Where the readers are ours they hand on to it in the same Python process: by way of Spark's rows, there and back, counting a hundred
-        million keys takes four times as long.
+        million keys takes two to three times as long.
         """
-        if self.tasks is None or self.read is None:
+        if self.reading is None:
             return self.records.select(*columns).mapInArrow(work, schema)
-        return self.tasks.mapInArrow(partial(_one_after_the_other, self.read, work), schema)
+        return self.reading.map_in_arrow(work, schema)
 
     def sample_in_arrow(self, columns: Sequence[str], work: Task, schema: str) -> DataFrame:
-        """`work` over the first rows of each task, SAMPLE_ROWS or a batch more, or over the first of all where Spark reads the records."""
-        if self.tasks is None or self.read is None:
+        """`work` over the first rows of some tasks, or over the first of all where Spark reads the records."""
+        if self.reading is None:
             return self.records.select(*columns).limit(SAMPLE_ROWS).mapInArrow(work, schema)
-        return self.tasks.mapInArrow(partial(_first_rows, self.read, work), schema)
+        return self.reading.sample_in_arrow(work, schema)
 
 
-def _one_after_the_other(read: Task, work: Task, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    return work(read(batches))
+def _counted(counter: Accumulator[int], read: Task, numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in read(numbers):
+        counter.add(batch.num_rows)
+        yield batch
 
 
-def _first_rows(read: Task, work: Task, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    yield from work(_until(SAMPLE_ROWS, read(batches)))
+def _one_after_the_other(read: Task, work: Task, numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    return work(read(numbers))
+
+
+def _first_rows(read: Task, work: Task, numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    yield from work(_until(SAMPLE_ROWS, read(numbers)))
     # A Python process whose rows were not all taken is ended, and the next one takes a second to start.
-    for _ in batches:
+    for _ in numbers:
         pass
 
 

@@ -22,7 +22,7 @@ export function showProgress({ state, progress, started_at: startedAt, worker, m
     item.dataset.mark = mark;
     if (mark === "now") item.setAttribute("aria-current", "step");
     else item.removeAttribute("aria-current");
-    item.querySelector("[data-done]").textContent = mark === "now" && progress.total > 0 ? say("study.of", { done: progress.done, total: progress.total }) : "";
+    item.querySelector("[data-done]").textContent = mark === "now" && progress.total > 1 ? say("study.of", { done: progress.done, total: progress.total }) : "";
   }
   const bar = $("bar"), part = wholePart(progress);
   if (part === null) bar.removeAttribute("value");
