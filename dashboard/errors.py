@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from django.utils.translation import gettext
 
 from broker_core.errors import CommandError
+from dashboard.formats import number
 
 
 class Refused(Exception):
@@ -17,5 +18,6 @@ class Refused(Exception):
 
 
 def in_words(error: CommandError) -> str:
-    """The core's refusal in the language of whoever asked."""
-    return gettext(error.template).format(**error.values) if error.values else gettext(error.template)
+    """The core's refusal in the language of whoever asked, its numbers as on every page."""
+    values = {name: number(value) if type(value) is int else value for name, value in error.values.items()}
+    return gettext(error.template).format(**values) if values else gettext(error.template)

@@ -104,6 +104,7 @@ ANALYZE = {
     "strategies.title": _("Strategies"),
     "strategies.hint": _("A parameter may hold several numbers with commas: each is a strategy of its own."),
     "strategies.count": _("{count} {count?strategy|strategies} chosen"),
+    "strategies.least": _("choose at least one strategy"),
     "strategies.default": _("Usual choice"),
     "strategies.none": _("None"),
     "strategies.document": _("As the article has it"),

@@ -48,8 +48,8 @@ def source_for_pipeline(source: Any, owner_hash: str | None) -> Json:
 def _upload(source: Json, owner_hash: str | None) -> Json:
     given = {name: value for name, value in source.items() if name != "upload"}
     upload_id = source.get("upload")
-    if not isinstance(upload_id, str):
-        raise Refused(400, {"source.upload": _("name the uploaded file")})
+    if not isinstance(upload_id, str) or not upload_id:
+        raise Refused(400, {"source.upload": _("choose a file: none has been uploaded yet")})
     upload = uploads.upload_get(upload_id=upload_id, owner_hash=owner_hash)
     if upload.kind != source["kind"]:
         raise Refused(400, {"source.kind": _("the file is %(kind)s") % {"kind": upload.kind}})

@@ -187,6 +187,8 @@ def test_two_studies_are_compared(profile: Profile, site: SupervisedSite, finish
 
 
 def test_what_is_wrong_is_said_at_its_field_and_nothing_is_lost(form: Page) -> None:
+    form.click("#begin")
+    expect(form.locator("#drop[aria-invalid=true]")).to_be_visible()
     form.click("text=Generated keys")
     form.fill("[name=keys]", "0")
     form.fill("[name='kafka.range:partitions']", "-3")

@@ -16,14 +16,18 @@ import pyarrow.parquet as pq
 import pytest
 from asgiref.sync import async_to_sync
 from django.test import Client
-from django.utils import timezone
+from django.utils import timezone, translation
 
+from broker_core.errors import CommandError
 from dashboard import services as lab_services
 from dashboard.access import token_hash
+from dashboard.errors import Refused, in_words
+from dashboard.formats import THIN
 from dashboard.models import Study, StudyWindow
 from dashboard.studies import ledger, reasons, selectors, services
 from dashboard.studies.folders import folder_path
 from dashboard.studies.job import study_folder
+from dashboard.studies.sources import source_for_pipeline
 from tests.dashboard.studies import waiting
 
 pytestmark = pytest.mark.django_db
@@ -105,6 +109,21 @@ def test_wrong_request_is_refused_at_its_field_in_both_languages(changes: Any, f
     chinese = call("POST", "/api/studies/", {**REQUEST, **changes}, **{"Accept-Language": "zh-hans"}).json()["fields"][field][0]
     assert chinese != english.json()["fields"][field][0] and any("\u4e00" <= letter <= "\u9fff" for letter in chinese)
     assert not Study.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("language", "said"), [("en", "choose a file: none has been uploaded yet"), ("zh-hans", "请选择一个文件：还没有上传任何文件")]
+)  # fmt: skip
+def test_form_without_a_file_is_told_to_choose_one(language: str, said: str) -> None:
+    with translation.override(language), pytest.raises(Refused) as refused:
+        source_for_pipeline({"kind": "csv", "upload": "", "key": "x"}, None)
+    assert (refused.value.status, refused.value.fields) == (400, {"source.upload": [said]})
+
+
+def test_limit_in_a_refusal_is_grouped_like_every_number() -> None:
+    refusal = CommandError("source.records", "must be a whole number from {low} to {high}", low=1, high=10**11)
+    with translation.override("en"):
+        assert in_words(refusal).replace(THIN, "_") == "must be a whole number from 1 to 100_000_000_000"
 
 
 @pytest.mark.parametrize(

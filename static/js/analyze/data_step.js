@@ -4,6 +4,7 @@ import { page, say, speak } from "../chrome.js";
 import { Refusal } from "../commands.js";
 import { send } from "./api.js";
 import { el } from "./el.js";
+import { clearErrors, showErrors } from "./field_errors.js";
 import { createFolderBrowser } from "./folder_browser.js";
 import { showPreview } from "./preview_table.js";
 import { reasonOf } from "./reasons.js";
@@ -11,12 +12,12 @@ import { bytes } from "./sizes.js";
 import { upload } from "./upload.js";
 
 const COLUMNS = ["key", "time", "size", "payload"], WITH_COLUMNS = ["csv", "jsonl", "parquet"];
-const KEY_LIKE = /key|^id$|_id$|tail/i, TIME_LIKE = /time|date|_at$|^ts$|timestamp/i;
+const REST_MS = 200, KEY_LIKE = /key|^id$|_id$|tail/i, TIME_LIKE = /time|date|_at$|^ts$|timestamp/i;
 const $ = (id) => document.getElementById(id);
 
 export function createDataStep(form, { onChange }) {
   const folder = createFolderBrowser(form.querySelector("[data-folder]"), { onChange: () => refresh() });
-  let file = null, preview = null, sending = null, asked = 0;
+  let file = null, preview = null, sending = null, asked = 0, isAsking = false;
   const kind = () => form.elements.kind.value;
   const fileKind = () => (kind() === "file" ? file?.kind : kind() === "folder" ? preview?.kind ?? folder?.chosen()?.kind : null);
 
@@ -54,9 +55,12 @@ export function createDataStep(form, { onChange }) {
   // The server reads them anew when the kind, the file or how it is read changed; which column is the key is only marked.
   async function refresh() {
     const source = read(), turn = (asked += 1);
-    $("preview-error").hidden = true;
+    fileError("");
+    clearErrors($("data"));
     if (!source || (kind() === "file" && !file) || (kind() === "folder" && !folder?.chosen())) return show(null);
-    $("preview-wait").hidden = false;
+    // Not at once: what is below would move away under the very press that ended the typing.
+    setTimeout(() => { if (turn === asked && isAsking) $("preview-wait").hidden = false; }, REST_MS);
+    isAsking = true;
     try {
       const answer = await send(page.urls.preview, { source: withoutColumns(source) });
       if (turn !== asked) return;
@@ -65,9 +69,10 @@ export function createDataStep(form, { onChange }) {
     } catch (error) {
       if (turn !== asked) return;
       show(null);
-      $("preview-error").hidden = false;
-      $("preview-error").textContent = reasonOf(error);
+      const isAtFields = error instanceof Refusal && Object.keys(error.fields).length;
+      fileError(isAtFields ? showErrors($("data"), error.fields, { isFocused: false }).join(" ") : reasonOf(error));
     } finally {
+      if (turn === asked) isAsking = false;
       if (turn === asked) $("preview-wait").hidden = true;
     }
   }
@@ -97,6 +102,7 @@ export function createDataStep(form, { onChange }) {
     if (!chosen) return;
     const limit = page.offer.upload_bytes_max, label = { name: chosen.name, size: bytes(chosen.size), limit: bytes(limit) };
     fileError("");
+    clearErrors($("data"));
     if (chosen.size > limit) return fileError(say("data.too_big", label));
     $("drop").hidden = true;
     $("uploading").hidden = false;

@@ -2,6 +2,7 @@
 
 import { page, say, speak } from "../chrome.js";
 import { el } from "./el.js";
+import { clearErrors } from "./field_errors.js";
 import { combinations, parse } from "./strategy_ids.js";
 
 const $ = (id) => document.getElementById(id);
@@ -28,6 +29,7 @@ export function createStrategiesStep({ onChange }) {
   }
 
   function set(ids) {
+    clearErrors($("strategies"));
     const chosen = new Map();
     for (const id of ids) {
       const { family, params } = parse(id);
@@ -56,6 +58,7 @@ export function createStrategiesStep({ onChange }) {
     // A refusal names the place in the list; the row is where the strategy was chosen.
     placeErrors(fields) {
       const ids = read();
+      if (!ids.length && fields.strategies) return { ...fields, strategies: [say("strategies.least")] };
       for (const { element } of rows.values()) delete element.dataset.field;
       return Object.fromEntries(Object.entries(fields).map(([name, texts]) => {
         const id = ids[/^strategies\.(\d+)$/.exec(name)?.[1]], home = id && rows.get(parse(id).family);

@@ -7,7 +7,7 @@ import { createNotice } from "../notice.js";
 import { send } from "./api.js";
 import { createDelete } from "./delete_study.js";
 import { createDataStep } from "./data_step.js";
-import { clearErrors, showErrors } from "./field_errors.js";
+import { clearErrors, clearWhenChanged, showErrors } from "./field_errors.js";
 import { createHistoryStep } from "./history_step.js";
 import { refusalOf } from "./reasons.js";
 import { createStrategiesStep } from "./strategies_step.js";
@@ -35,8 +35,14 @@ const strategies = createStrategiesStep({ onChange: summary });
 const history = createHistoryStep(form, { onChange: summary });
 let hasReady = false;
 
+// The foot speaks of entries that are not right yet: when none is marked any more, neither does it.
+function hideSettled() {
+  if (!form.querySelector("[aria-invalid]")) $("form-error").hidden = true;
+}
+
 function summary() {
   if (!hasReady) return;
+  hideSettled();
   strategies.showCount();
   const count = strategies.read().length, changes = history.changes();
   $("form-summary").textContent = changes === null ? say("strategies.count", { count }) : say("new.summary", { strategies: count, changes });
@@ -72,6 +78,8 @@ form.addEventListener("submit", async (event) => {
   }
 });
 
+clearWhenChanged(form);
+for (const kind of ["input", "change"]) form.addEventListener(kind, hideSettled);
 createWatchForm($("watch"));
 
 onLanguage(() => {
