@@ -7,7 +7,9 @@ import pyarrow.compute as pc
 import pytest
 from crc32c import crc32c
 from pyspark.errors import PySparkException
+from pyspark.sql.types import BinaryType, StringType, StructField, StructType
 
+from broker_core.errors import CommandError
 from broker_core.kafka.log.codecs import Codec
 from broker_core.kafka.log.disk_storage import DiskFolder
 from broker_core.kafka.log.offset_index import ROW
@@ -22,15 +24,20 @@ from broker_core.kafka.log.record_batch import (
 )  # fmt: skip
 from broker_core.kafka.log.settings import LogSettings
 from broker_core.kafka.log.transaction_index import AbortedTransaction, add_aborted
-from broker_core.pipeline.sources.kafka_log import KafkaLogReader, KafkaLogStreamReader, Options, kafka_log_register
+from broker_core.pipeline.sources.kafka_log import KafkaLogReader, KafkaLogSource, KafkaLogStreamReader, Options, kafka_log_register
 from broker_core.pipeline.sources.kafka_log_folders import partition_folders
 from broker_core.pipeline.sources.kafka_log_plan import Bounds, end_offset, last_stable_offset, plan
-from broker_core.pipeline.sources.kafka_log_tasks import read_range, sound_batches
+from broker_core.pipeline.sources.kafka_log_tasks import damaged_batches, read_range, sound_batches
 from broker_core.pipeline.sources.preview import source_preview
 from broker_core.pipeline.sources.read import source_failure, source_read
 
 START_MS = 1_700_000_000_000
 SETTINGS = LogSettings(segment_bytes=16_384, index_interval_bytes=1_024)
+
+
+def struct(schema):
+    types = {"string": StringType(), "binary": BinaryType()}
+    return StructType([StructField(name, types[kind]) for name, kind in (column.split() for column in schema.split(", "))])
 
 
 def write_log(folder, first, count, *, codec=Codec.NONE, batch=10, settings=SETTINGS):
@@ -86,16 +93,27 @@ def test_sizes_are_read_without_values(spark, logs):
 
 
 def test_a_schema_names_the_columns_that_are_read(spark, logs):
-    whole = load(spark, logs).toArrow()
-    for schema in ("value binary, key binary", "partition int", "timestamp_ms bigint, topic string"):
-        asked = load(spark, logs, schema=schema).toArrow()
-        assert asked.num_rows == 2_950
-        assert sorted(map(str, asked.to_pylist())) == sorted(map(str, whole.select(asked.column_names).to_pylist()))
-    assert load(spark, logs, schema="key binary", from_offset=10, until_offset=20).count() == 30
-    assert load(spark, logs, "batches", schema="problem string, position bigint").toArrow().column_names == ["problem", "position"]
-    for wrong, view in (("kee binary", "records"), ("key string", "records"), ("value binary", "sizes")):
-        with pytest.raises(PySparkException, match="may name these columns: topic string, partition int, offset bigint"):
-            load(spark, logs, view, schema=wrong).toArrow()
+    asked = load(spark, logs, schema="value binary, partition int", until_offset=20).toArrow()
+    assert (asked.column_names, asked.num_rows) == (["value", "partition"], 60)
+    with pytest.raises(PySparkException, match="may name these columns: topic string, partition int, offset bigint"):
+        load(spark, logs, schema="kee binary").toArrow()
+
+
+@pytest.mark.parametrize(("schema", "view"), [("key string", "records"), ("value binary", "sizes"), ("key binary, problem string", "records")])
+def test_a_schema_of_other_columns_is_refused(logs, schema, view):
+    source = KafkaLogSource({"path": str(logs), "view": view})
+    with pytest.raises(CommandError, match="may name these columns"):
+        source.reader(struct(schema))
+
+
+def test_rows_have_the_schemas_columns_whatever_the_bounds_need(logs):
+    [given] = plan(partition_folders(logs / "flights-1"), Bounds(10, 20, START_MS + 12))
+    types = {"key": pa.binary(), "topic": pa.string(), "partition": pa.int32(), "timestamp_ms": pa.int64(), "problem": pa.string()}
+    for names in (["key"], ["partition"], ["timestamp_ms", "topic"], ["problem", "key"]):
+        schema = pa.schema([(name, types[name]) for name in names])
+        rows = pa.Table.from_batches(read_range(given, schema, "records", skip_damaged=True), schema)
+        assert rows.num_rows == 8 and rows.schema == schema
+    assert rows["key"].to_pylist() == [b"k%d" % (number % 7) if number % 11 else None for number in range(12, 20)]
 
 
 def test_comparisons_of_offsets_and_times_reach_the_plan(spark, logs):
@@ -142,8 +160,8 @@ def test_damaged_batch_fails_with_its_place_or_is_set_aside(spark, logs, tmp_pat
         "topic": "flights", "partition": 0, "offset": 10, "timestamp_ms": START_MS + 9, "key": None, "key_bytes": None, "value_bytes": None,
         "problem": "the stored crc i",
     }  # fmt: skip
-    for bounds, expected in (({"from_offset": 11}, 0), ({"from_offset": 5, "until_offset": 11}, 1), ({"until_offset": 10}, 0)):
-        assert load(spark, folder, damaged="tell", **bounds).filter("problem is not null").count() == expected
+    for bounds, expected in (((11, 2_000), []), ((5, 11), [second]), ((0, 10), [])):
+        assert [position for given in plan(partition_folders(log), Bounds(*bounds)) for position, _ in damaged_batches(given)] == expected
     workload = source_read(spark, {"kind": "kafka_log", "path": str(folder)})
     assert workload.records.count() == 1_990
     [bad] = workload.bad.collect()
