@@ -193,7 +193,7 @@ STUDY = {
     "keys.owner": _("owner after the last change"),
     "keys.binary": _("{hex}, as bytes"),
     "lag.title": _("Lag after the change"),
-    "lag.sub": _("Records that wait, by the seconds since the change, on the lab's sample; the number is the peak."),
+    "lag.sub": _("Records that wait, by the seconds since the change, on the lab's sample; the number at a line's end is how many wait then."),
     "lag.axis": _("seconds after the change"),
     "lag.none": _("This change made nobody wait."),
     "twin.strategy": _("strategy"),

@@ -34,6 +34,7 @@ export function colorsOf(element) {
   const style = getComputedStyle(element), get = (name) => style.getPropertyValue(name).trim();
   return {
     ink: get("--ink"), muted: get("--muted"), rule: get("--rule"), panel: get("--panel"), outline: get("--outline"), font: get("--ui"), mono: get("--mono"),
+    model: Object.fromEntries(["pulsar", "kafka", "tubemq", "rabbitmq"].map((name) => [name, get(`--model-${name}`)])),
     identity: [1, 2, 3, 4, 5, 6, 7].map((place) => get(`--id-${place}`)),
   };
 }

@@ -16,7 +16,7 @@ import { layout as historyLayout } from "../../static/js/analyze/history_chart.j
 import { head, orderWords, shortNames } from "../../static/js/analyze/result.js";
 import { load, say } from "./fixtures/load.mjs";
 
-const COLORS = { ink: "#1B2128", muted: "#57606A", rule: "#DCDFE3", panel: "#FFFFFF", outline: "#1B2128", font: "sans-serif", mono: "monospace", identity: ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442"] };
+const COLORS = { ink: "#1B2128", muted: "#57606A", rule: "#DCDFE3", panel: "#FFFFFF", outline: "#1B2128", font: "sans-serif", mono: "monospace", model: { pulsar: "#2F5FC4", kafka: "#B3470A", tubemq: "#00766C", rabbitmq: "#8B3A92" }, identity: ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442"] };
 const words = new Proxy({}, { get: (_, code) => (String(code).endsWith(".short") ? String(code).split(".").slice(1, 3).join(" ") : String(code)), has: () => true });
 const study = () => load("study");
 const context = (more = {}) => {
@@ -105,9 +105,30 @@ test("heat: a cell picks its strategy and its change", () => {
 
 test("names at line ends never cover each other and stay in the picture", () => {
   const ends = [1, 1.01, 1.02, 9, 9, 9].map((value) => ({ text: String(value), value, bold: false }));
-  const places = endNames(ends, { low: 0, high: 9, plotHeight: 240, colors: COLORS }).map(({ y }) => y).sort((a, b) => a - b);
+  const names = endNames(ends, { low: 0, high: 9, plotHeight: 240 }), places = names.map(({ y, ay }) => y - ay / 240).sort((a, b) => a - b);
   for (let i = 1; i < places.length; i += 1) assert.ok(places[i] - places[i - 1] > 16 / 240);
   assert.ok(places.at(-1) <= 1);
+  names.forEach(({ text, y }, place) => assert.deepEqual([text, y], [String(ends[place].value), ends[place].value / 9], "its leader begins at its line's end"));
+});
+
+test("lag: a name has the last value and its leader begins there; lines of a model share its colour, and no two look the same", () => {
+  const given = context(), { traces, layout } = lag.layout(given), [, high] = layout.yaxis.range;
+  assert.equal(layout.annotations.length, traces.length);
+  traces.forEach(({ y, line }, place) => {
+    const { text, y: part, font } = layout.annotations[place];
+    assert.equal(text.split(" ")[0], String(y.at(-1)));
+    assert.ok(Math.abs(part * high - y.at(-1)) < 1e-6);
+    const { model } = given.result.strategies.find(({ id }) => id === lag.lineAt(given, place));
+    assert.deepEqual([line.color, font.color], [COLORS.model[model], COLORS.model[model]]);
+  });
+  assert.equal(new Set(traces.map(({ line }) => `${line.color} ${line.dash}`)).size, traces.length);
+});
+
+test("lag: a line that ends before the others has its leader from there", () => {
+  const given = context();
+  given.result.strategies[0].steps[2].lag = [[0, 9], [1, 4]];
+  const { traces, layout } = lag.layout(given), last = Math.max(...traces.flatMap(({ x }) => x)), place = traces.findIndex(({ x }) => x.length === 2);
+  assert.ok(Math.abs(layout.annotations[place].x - 1 / last) < 1e-9);
 });
 
 test("a key with markup in it stays a text, an empty one and none are told apart", () => {
@@ -180,7 +201,7 @@ test("live windows: a narrow picture has room for each of its times", () => {
   const times = (width) => chartOf("throughput").layout({ windows, words: {}, colors: COLORS, width }).layout.xaxis.tickvals.length;
   assert.ok(times(330) <= 3 && times(330) >= 2, String(times(330)));
   assert.ok(times(640) >= 5);
-  assert.equal(chartOf("throughput").layout({ windows, words: {}, colors: COLORS, width: 330 }).traces[0].x.length, 63);
+  assert.equal(chartOf("throughput").layout({ windows, words: {}, colors: COLORS, width: 330 }).traces[0].x.length, 60);
 });
 
 test("churn: changes are counted in whole numbers, each once", () => {

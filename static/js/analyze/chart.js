@@ -7,11 +7,12 @@ import { colorsOf, loadPlotly } from "../plotly.js";
 
 const NEAR = "600px 0px";
 
-// make: { layout(context) -> { traces, layout, height, minWidth }, table(context) -> { head, rows } }.
+// make: { layout(context) -> { traces, layout, height, minWidth }, table(context) -> { head, rows }, lineAt?(context, trace) }. Of a chart with
+// lineAt, the line under the pointer, or under whose name it is, stands out; a name belongs to the trace of its place.
 export function createChart(section, make, { onPick = null } = {}) {
   const root = section.querySelector(".plot"), box = section.querySelector(".plot-box"), wait = section.querySelector(".plot-wait");
   const button = section.querySelector("[data-as-table]"), twin = section.querySelector(".twin");
-  let context = null, isNear = false, isDrawn = false, width = 0;
+  let context = null, isNear = false, isDrawn = false, isHeard = false, width = 0;
 
   const isOff = () => Math.abs(box.clientWidth - width) > 1;
 
@@ -25,7 +26,7 @@ export function createChart(section, make, { onPick = null } = {}) {
       const Plotly = await loadPlotly(page.urls.plotly);
       const size = { autosize: false, width: Math.max(width, drawing.minWidth) };
       await Plotly.react(root, drawing.traces, { ...drawing.layout, ...size }, { displayModeBar: false, responsive: false });
-      if (onPick && !isDrawn) root.on("plotly_click", ({ points }) => onPick(context, points[0]));
+      if (!isHeard) listen();
       isDrawn = true;
       wait.hidden = true;
       root.dataset.drawn = String(Number(root.dataset.drawn ?? 0) + 1);
@@ -35,6 +36,29 @@ export function createChart(section, make, { onPick = null } = {}) {
       console.warn("no chart", error);
       speak(wait, "chart.broken");
     }
+  }
+
+  function listen() {
+    isHeard = true;
+    if (onPick) root.on("plotly_click", ({ points }) => onPick(context, points[0]));
+    if (!make.lineAt) return;
+    root.on("plotly_hover", ({ points }) => light(points[0].curveNumber));
+    root.on("plotly_unhover", () => light(null));
+    if (onPick) root.on("plotly_clickannotation", ({ index }) => onPick(context, { curveNumber: index }));
+  }
+
+  function light(place) {
+    root.toggleAttribute("data-lit", place !== null);
+    root.querySelectorAll(".scatterlayer .trace").forEach((line, index) => line.toggleAttribute("data-lit", index === place));
+    for (const name of root.querySelectorAll(".annotation")) name.toggleAttribute("data-lit", Number(name.dataset.index) === place);
+  }
+
+  if (make.lineAt) {
+    root.addEventListener("mouseleave", () => light(null));
+    root.addEventListener("mouseover", ({ target }) => {
+      const name = target.closest(".annotation");
+      if (name || !target.closest(".draglayer")) light(name ? Number(name.dataset.index) : null);
+    });
   }
 
   function writeTable() {

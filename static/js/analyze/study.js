@@ -86,8 +86,8 @@ const weights = createWeights($("weights"), {
   },
 });
 const charts = {
-  share: createChart($("chart-share"), share), heat: createChart($("chart-heat"), heat, { onPick: pickCell }), churn: createChart($("chart-churn"), churn),
-  keys: createChart($("chart-keys"), keys), lag: createChart($("chart-lag"), lag),
+  share: createChart($("chart-share"), share), heat: createChart($("chart-heat"), heat, { onPick: pickCell }), churn: createChart($("chart-churn"), churn, { onPick: pickLine(churn) }),
+  keys: createChart($("chart-keys"), keys), lag: createChart($("chart-lag"), lag, { onPick: pickLine(lag) }),
 };
 tablesByKey(Object.values(charts));
 
@@ -169,6 +169,10 @@ function showUse() {
     block.querySelector("button").addEventListener("click", (event) => copy(lines.join("\n"), event.currentTarget));
     return block;
   }));
+function pickLine(chart) {
+  return (context, { curveNumber }) => pick(chart.lineAt(context, curveNumber) ?? picked);
+}
+
   $("use-none").hidden = strategy.config.length > 0;
   speak($("use-none"), strategy.document ? "use.document" : "use.none");
 }

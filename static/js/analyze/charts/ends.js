@@ -1,29 +1,47 @@
-// What line charts share: a dash for each strategy, its weight, and its name with the last value at the line's end, pushed apart where
-// lines meet. There is no legend, and no colour but ink.
+// What line charts share: a colour for each model, a dash for each strategy of it, and its name with the last value at the line's end,
+// pushed apart where lines meet, with a leader from the end to the name. There is no legend.
 
 const DASHES = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot", "12px,3px,2px,3px,2px,3px", "2px,5px", "18px,5px", "6px,2px"];
-export const END_ROOM = 148, NAMED_MAX = 14;
-const LINE_PX = 17;
+export const NAMED_MAX = 14;
+const LINE_PX = 17, LEAD_PX = 18, LETTER_PX = 7.2, HAN_PX = 13, ROOM_MAX = 184;
 
-// The picked strategy is bold ink, the others thin and muted; the dash stays with the strategy.
-export function lineOf(index, isPicked, colors) {
-  return { color: isPicked ? colors.ink : colors.muted, width: isPicked ? 3 : 1.5, dash: DASHES[index % DASHES.length] };
+export const colorOf = (model, colors) => colors.model[model] ?? colors.muted;
+
+// dash: which strategy of its model this is. Colour and dash stay with it; the picked one is strong.
+export function lineOf({ model, dash }, isPicked, colors) {
+  return { color: colorOf(model, colors), width: isPicked ? 3.5 : 1.75, dash: DASHES[dash % DASHES.length] };
 }
 
-// ends: [{ text, value, bold }] -> annotations right of the plot. low, high: the axis; plotHeight: pixels that the axis takes.
-export function endNames(ends, { low, high, plotHeight, colors }) {
-  const gap = Math.min(LINE_PX, plotHeight / Math.max(1, ends.length)) / plotHeight, sorted = [...ends].sort((a, b) => a.value - b.value);
-  const places = sorted.map(({ value }) => (value - low) / (high - low || 1));
-  for (let i = 1; i < places.length; i += 1) places[i] = Math.max(places[i], places[i - 1] + gap);
-  const over = (places.at(-1) ?? 0) - 1;
-  if (over > 0) {
-    places[places.length - 1] = 1;
-    for (let i = places.length - 2; i >= 0; i -= 1) places[i] = Math.min(places[i], places[i + 1] - gap);
-  }
-  return sorted.map(({ text, bold }, index) => ({
-    x: 1, xref: "paper", xanchor: "left", xshift: 8, y: places[index], yref: "paper", yanchor: "middle", showarrow: false, align: "left",
-    text: plain(text), font: { size: 13, color: bold ? colors.ink : colors.muted, weight: bold ? 600 : 400 },
+// Pixels that the names take right of the plot.
+export const endRoom = (ends) =>
+  Math.min(ROOM_MAX, LEAD_PX + 8 + Math.max(0, ...ends.map(({ text }) => [...text].reduce((sum, letter) => sum + (letter > "\u2e80" ? HAN_PX : LETTER_PX), 0))));
+
+// ends: [{ text, value, color, bold, short? }] -> an annotation each, right of the plot, in the same order. low, high: the axis; plotHeight:
+// pixels that the axis takes; short: pixels from this line's end to the plot's, where it ends earlier than others.
+export function endNames(ends, { low, high, plotHeight, plotWidth = 1 }) {
+  const part = ({ value }) => (value - low) / (high - low || 1), sorted = [...ends].sort((a, b) => a.value - b.value);
+  const gap = Math.min(LINE_PX, plotHeight / Math.max(1, ends.length)) / plotHeight, places = spread(sorted.map(part), gap);
+  return ends.map((end) => ({
+    x: 1 - (end.short ?? 0) / plotWidth, xref: "paper", y: part(end), yref: "paper", showarrow: true, arrowhead: 0, arrowwidth: 1, arrowcolor: end.color, standoff: 3,
+    ax: LEAD_PX + (end.short ?? 0), ay: (part(end) - places[sorted.indexOf(end)]) * plotHeight, xanchor: "left", yanchor: "middle", align: "left", captureevents: true,
+    text: plain(end.text), font: { size: 13, color: end.color, weight: end.bold ? 700 : 400 },
   }));
+}
+
+// Places from 0 to 1, ascending, at least `gap` apart and as near as can be to where they were wanted: a group that would overlap stands
+// around its middle.
+function spread(wanted, gap) {
+  const groups = [];
+  const from = ({ middle, count }) => Math.max(0, Math.min(middle - ((count - 1) * gap) / 2, 1 - (count - 1) * gap));
+  for (const middle of wanted) {
+    let group = { middle, count: 1 };
+    while (groups.length && from(groups.at(-1)) + groups.at(-1).count * gap > from(group)) {
+      const { middle: below, count } = groups.pop();
+      group = { middle: (below * count + group.middle * group.count) / (count + group.count), count: count + group.count };
+    }
+    groups.push(group);
+  }
+  return groups.flatMap((group) => Array.from({ length: group.count }, (_, place) => from(group) + place * gap));
 }
 
 // The name of each row left of its picture, the picked one bold. Not tick labels: those are bold only by a tag, which Plotly draws with an
@@ -49,9 +67,10 @@ export function ground(colors, height, margin) {
 
 export const axis = (colors, more = {}) => ({ gridcolor: colors.rule, linecolor: colors.rule, tickcolor: colors.rule, zeroline: false, fixedrange: true, ...more });
 
-// Which strategies a chart with room for `most` shows: the picked one, then by place in the ranking.
+// Which strategies a chart with room for `most` shows: the picked one, then by place in the ranking. dash: its place within its model.
 export function shown(context, most) {
-  const { order, picked, result } = context, byId = new Map(result.strategies.map((strategy, index) => [strategy.id, { strategy, index }]));
+  const { order, picked, result } = context, count = {}, byId = new Map();
+  for (const strategy of result.strategies) byId.set(strategy.id, { strategy, model: strategy.model, dash: (count[strategy.model] = (count[strategy.model] ?? -1) + 1) });
   const ids = order.slice(0, most);
   if (picked && !ids.includes(picked)) ids[ids.length - 1] = picked;
   return ids.map((id) => byId.get(id));

@@ -1,32 +1,39 @@
-// What waits after one change, second by second, a line a strategy; measured by running the lab on a sample.
+// What waits after one change, second by second, a line a strategy, with what still waits at its end; measured by running the lab on a sample.
 
 import { number } from "../../say.js";
 import { shortNames } from "../result.js";
-import { END_ROOM, NAMED_MAX, axis, endNames, ground, lineOf, plain, shown } from "./ends.js";
+import { NAMED_MAX, axis, colorOf, endNames, endRoom, ground, lineOf, plain, shown } from "./ends.js";
 
-const HEIGHT = 300, TOP = 12, BOTTOM = 44;
+const HEIGHT = 300, TOP = 12, BOTTOM = 44, LEFT = 52;
 
 export const isEmpty = ({ result, step }) => result.strategies.every((strategy) => !(strategy.steps[step].lag ?? []).some(([, waiting]) => waiting > 0));
 
+const linesOf = (context) =>
+  shown(context, NAMED_MAX).map((line) => ({ ...line, curve: line.strategy.steps[context.step].lag ?? [] })).filter(({ curve }) => curve.length);
+
+// A line or its name picks its strategy.
+export const lineAt = (context, place) => linesOf(context)[place]?.strategy.id;
+
 export function layout(context) {
-  const { result, step, say, words, colors, picked } = context, names = shortNames(result.strategies, words);
-  const lines = shown(context, NAMED_MAX).map(({ strategy, index }) => ({ strategy, index, curve: strategy.steps[step].lag ?? [] })).filter(({ curve }) => curve.length);
+  const { result, step, say, words, colors, picked, width } = context, names = shortNames(result.strategies, words);
+  const lines = linesOf(context);
   const high = Math.max(1, ...lines.flatMap(({ curve }) => curve.map(([, waiting]) => waiting))) * 1.04, last = Math.max(1, ...lines.map(({ curve }) => curve.at(-1)[0]));
-  const ends = lines.map(({ strategy, curve }) => {
-    const peak = Math.max(...curve.map(([, waiting]) => waiting));
-    return { text: `${number(peak)} ${names.get(strategy.id)}`, value: peak, bold: strategy.id === picked };
+  const named = lines.map(({ strategy, model, curve }) => {
+    const [at, waiting] = curve.at(-1);
+    return { at, text: `${number(waiting)} ${names.get(strategy.id)}`, value: waiting, color: colorOf(model, colors), bold: strategy.id === picked };
   });
+  const room = endRoom(named), plotWidth = Math.max(80, width - LEFT - room), ends = named.map(({ at, ...end }) => ({ ...end, short: (1 - at / last) * plotWidth }));
   return {
     height: HEIGHT, minWidth: 0,
-    traces: lines.map(({ strategy, index, curve }) => ({
-      type: "scatter", mode: "lines", x: curve.map(([at]) => at), y: curve.map(([, waiting]) => waiting), line: lineOf(index, strategy.id === picked, colors),
+    traces: lines.map(({ strategy, model, dash, curve }) => ({
+      type: "scatter", mode: "lines", x: curve.map(([at]) => at), y: curve.map(([, waiting]) => waiting), line: lineOf({ model, dash }, strategy.id === picked, colors),
       hovertemplate: `${plain(names.get(strategy.id))}: %{y:d}<extra></extra>`,
     })),
     layout: {
-      ...ground(colors, HEIGHT, { l: 52, r: END_ROOM, t: TOP, b: BOTTOM }),
+      ...ground(colors, HEIGHT, { l: LEFT, r: room, t: TOP, b: BOTTOM }),
       xaxis: axis(colors, { range: [0, last], showgrid: false, nticks: 8, tickangle: 0, title: { text: plain(say("lag.axis")), font: { size: 13 }, standoff: 6 } }),
       yaxis: axis(colors, { range: [0, high], nticks: 6, tickformat: "~s" }),
-      annotations: endNames(ends, { low: 0, high, plotHeight: HEIGHT - TOP - BOTTOM, colors }),
+      annotations: endNames(ends, { low: 0, high, plotHeight: HEIGHT - TOP - BOTTOM, plotWidth }),
     },
   };
 }

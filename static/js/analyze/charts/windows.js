@@ -1,9 +1,9 @@
-// One measure of a live study over its windows: a line a rig, told apart by dash, with name and newest value at its end.
+// One measure of a live study over its windows: a line a rig, told apart by colour and dash, with name and newest value at its end.
 
 import { figure, number } from "../../say.js";
-import { axis, endNames, ground, lineOf, plain } from "./ends.js";
+import { axis, colorOf, endNames, ground, lineOf, plain } from "./ends.js";
 
-const HEIGHT = 190, TOP = 10, BOTTOM = 34, SHOWN_MAX = 300, EPOCH_US = 1e14, DIGITS = { skew: 2, throughput: 1, rebalance_cost: 1 }, LEFT = 52, ROOM = 120, TICK = 76, SHOWN_MIN = 60, STEP = 2.5, RIGS_MAX = 10;
+const HEIGHT = 190, TOP = 10, BOTTOM = 34, SHOWN_MAX = 300, EPOCH_US = 1e14, DIGITS = { skew: 2, throughput: 1, rebalance_cost: 1 }, LEFT = 52, ROOM = 126, TICK = 76, SHOWN_MIN = 60, STEP = 2.5, RIGS_MAX = 10;
 
 // rows: windows in any order, the last told of a window and rig counts. -> { rigs, starts, of(start, rig) }
 export function gather(rows) {
@@ -28,6 +28,9 @@ export const valueWords = (measure, value) => (value === null || value === undef
 
 export const rigWords = (rig, words) => words[`rig.${rig}`] ?? rig;
 
+// A lab's rigs are models; a log's topics are not, and are told apart by dash alone.
+const isModel = (rig, colors) => rig in colors.model, inkOf = (rig, colors) => (isModel(rig, colors) ? colorOf(rig, colors) : colors.ink);
+
 export const chartOf = (measure) => ({
   layout({ windows, words, colors, width = 640 }) {
     // Fewer windows where there is less room: lines that go up and down within a pixel or two are a smear.
@@ -39,19 +42,19 @@ export const chartOf = (measure) => ({
     const ticks = starts.filter((_, place) => place % every === 0);
     const ends = lines.map(({ rig, y }) => {
       const value = y.filter((each) => each !== null).at(-1);
-      return { text: `${valueWords(measure, value)} ${rigWords(rig, words)}`, value, bold: false };
+      return { text: `${valueWords(measure, value)} ${rigWords(rig, words)}`, value, color: inkOf(rig, colors), bold: false };
     });
     return {
       height: HEIGHT, minWidth: 0,
       traces: lines.map(({ rig, index, y }) => ({
-        type: "scatter", mode: starts.length > 1 ? "lines" : "markers", x: starts, y, connectgaps: false, line: { ...lineOf(index, false, colors), color: colors.ink }, marker: { color: colors.ink },
+        type: "scatter", mode: starts.length > 1 ? "lines" : "markers", x: starts, y, connectgaps: false, line: { ...lineOf({ model: rig, dash: isModel(rig, colors) ? 0 : index }, false, colors), color: inkOf(rig, colors) }, marker: { color: inkOf(rig, colors) },
         hovertemplate: `${plain(rigWords(rig, words))}: %{y:.4~g}<extra></extra>`,
       })),
       layout: {
         ...ground(colors, HEIGHT, { l: LEFT, r: ROOM, t: TOP, b: BOTTOM }),
         xaxis: axis(colors, { range: [starts[0] ?? 0, Math.max(starts.at(-1) ?? 0, (starts[0] ?? 0) + 1e6)], tickvals: ticks, ticktext: ticks.map(timeWords), tickangle: 0, showgrid: false }),
         yaxis: axis(colors, { range: [low, high], nticks: 4 }),
-        annotations: endNames(ends, { low, high, plotHeight: HEIGHT - TOP - BOTTOM, colors }),
+        annotations: endNames(ends, { low, high, plotHeight: HEIGHT - TOP - BOTTOM }),
       },
     };
   },
