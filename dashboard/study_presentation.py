@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dashboard.formats import NONE, figure, fill, half_up, percent, seconds
+from dashboard.formats import figure, fill, half_up, percent, seconds
 
 Json = dict[str, Any]
 Words = Mapping[str, str]
@@ -41,7 +41,7 @@ def head(result: Json, ranking: Sequence[Json], words: Words) -> dict[str, str]:
     is_flights = source["kind"] == "flights"
     these = "flights" if is_flights else "keys" if source["kind"] in ("zipf", "uniform") else "records"
     first = next((strategy for strategy in strategies if ranking and strategy["id"] == ranking[0]["id"]), None)
-    equal = sum(row["score"] == ranking[0]["score"] for row in ranking) - 1
+    equal = sum(figure(row["score"], 0) == figure(ranking[0]["score"], 0) for row in ranking) - 1
     code = "study.one" if len(strategies) == 1 else "study.best_equal" if equal else "study.best"
     counts = [len(step["members"]) for step in steps]
     low, high = min(counts), max(counts)
@@ -85,43 +85,63 @@ def ranking_rows(result: Json, ranking: Sequence[Json], words: Words) -> list[Js
         rows.append({
             "place": str(place), "id": entry["id"], "model": called["model"], "name": called["name"], "document": bool(strategy["document"]),
             "score": figure(entry["score"], 0), "bar": half_up(entry["score"] or 0, 1),
-            "skew": figure(totals["skew"], 2), "churn": figure(totals["churn"], 2),
-            "pause": _pause(totals["pause_partition_s"], words), "order": _order(totals),
+            "skew": scored("skew", totals["skew"]), "churn": scored("churn", totals["churn"]),
+            "pause": scored("pause", totals["waited_share"]), "stood": _stood(totals["pause_partition_s"], words),
+            "order": scored("order", totals["order_share"]),
             "why": _reason(entry["why"], names, words),
         })  # fmt: skip
     return rows
 
 
-def _pause(partition_seconds: float | None, words: Words) -> str:
-    return NONE if partition_seconds is None else seconds(math.floor(partition_seconds * 1_000_000), words)
+def _stood(partition_seconds: float | None, words: Words) -> str:
+    """How long partitions stood still, added up; nothing where there are none."""
+    return "" if partition_seconds is None else seconds(math.floor(partition_seconds * 1_000_000), words)
 
 
-def _order(totals: Json) -> str:
-    if totals["order_at_risk"] is None:
-        return NONE
-    return "0" if totals["order_at_risk"] == 0 else percent(totals["order_share"], 2)
+def scored(term: str, value: float | None) -> str:
+    """A term's figure as it is read: ratios with two digits, shares in percent, none of all a plain 0, a dash where it does not apply."""
+    if term in ("skew", "churn"):
+        return figure(value, 2)
+    return "0" if value == 0 else percent(value, 2)
 
 
-def _reason(why: Json, names: Mapping[str, str], words: Words) -> str:
-    """Why a strategy stands where it stands; its figures as they are read: ratios with two digits, shares in percent, times with their unit."""
-    code, params = why["code"], why["params"]
-    is_share = code.endswith((".pause", ".order"))
+def _reason(why: Sequence[Json], names: Mapping[str, str], words: Words) -> str:
+    """Why a strategy stands where it stands: one or two sentences."""
+    said = [_sentence(each["code"], each["params"], names, words) for each in why]
+    return said[0] if len(said) == 1 else _say(words, "why.two", first=said[0], second=said[1])
+
+
+def _sentence(code: str, params: Json, names: Mapping[str, str], words: Words) -> str:
     written = dict(params)
-    for name in ("value", "other"):
-        if name in params:
-            written[name] = percent(params[name], 2) if is_share else figure(params[name], 2)
-    if "step_share" in params:
-        written["step_share"] = percent(params["step_share"])
     if "than" in params:
         written["than"] = names[params["than"]]
-    if "partition_s" in params:
-        written["stood"] = _pause(params["partition_s"], words)
-    kind = "_stand" if params.get("partition_s") else ""
-    if code.startswith("best.") and params.get("value") == 0:
-        kind = "_zero"
-    elif params.get("is_owned") is False:
+    if "parts" in params:
+        written["parts"] = words["list.comma"].join(_part(part, words) for part in params["parts"])
+    for side in ("ahead", "behind"):
+        if side in params:
+            term = params[side]["term"]
+            pair = {name: scored(term, params[side][name]) for name in ("value", "other")}
+            written[side] = _say(words, "why.pair", term=words[f"weight.{term}"], **pair)
+    if "term" in params:
+        term = params["term"]
+        written |= {name: scored(term, params[name]) for name in ("value", "other")} | {"term": words[f"weight.{term}"]}
+        if code == "best":
+            # A share of 0 is the ideal, whoever else has it; a churn that does not apply is that of keys without owners.
+            kind = "_unowned" if params["value"] is None else "_zero" if params["value"] == 0 else "_shared" if params["is_shared"] else ""
+            code = f"best.{term}{kind}"
+    return _say(words, f"why.{code}", **written)
+
+
+def _part(part: Json, words: Words) -> str:
+    """One term, the points that it cost, its figure, and what more is known of it."""
+    term = part["term"]
+    written = {"points": figure(part["points"], 0), "value": scored(term, part["value"])}
+    kind = ""
+    if part.get("step_share"):
+        kind, written = "_step", written | {"step": part["step"], "step_share": percent(part["step_share"])}
+    elif part.get("is_owned") is False:
         kind = "_unowned"
-    return _say(words, f"why.{code}{kind}" if f"why.{code}{kind}" in words else f"why.{code}", **written)
+    return _say(words, f"why.lost.{term}{kind}", **written)
 
 
 def _say(words: Words, code: str, /, **params: Any) -> str:

@@ -21,8 +21,8 @@ from broker_core.lab.command import refuse_unknown
 WEIGHTS: Mapping[str, int] = MappingProxyType({"skew": 30, "churn": 30, "pause": 20, "order": 20})
 """What a study weighs unless told otherwise."""
 WEIGHT_MAX = 100
-# Of the points that a strategy loses, a reason tells half a one or more, at most three terms, and only what costs a quarter of the dearest or more.
-POINTS_TOLD, TERMS_TOLD, SHARE_TOLD = 0.5, 3, 0.25
+# Of what a strategy loses, a reason tells the dearest term from half a point on, the second from a quarter of that, and a third from ten points.
+POINTS_TOLD, SHARE_TOLD, POINTS_THIRD, TERMS_TOLD = 0.5, 0.25, 10, 3
 _TOTALS = MappingProxyType({"skew": "skew", "churn": "churn", "pause": "waited_share", "order": "order_share"})
 _IDEALS = MappingProxyType({"skew": 1.0, "churn": 0.0, "pause": 0.0, "order": 0.0})
 _FLOORS = MappingProxyType({"skew": 0.5, "churn": 0.5, "pause": 0.01, "order": 0.001})
@@ -105,14 +105,17 @@ def _why(place: int, order: Sequence[Json], tied: int, terms: _Terms, weights: M
 
 
 def _lost(mine: Json, terms: _Terms, weights: Mapping[str, int], result: Json) -> Json:
-    """The terms that cost most, the dearest first; one that costs little beside it is left out."""
+    """The terms that cost most, the dearest first and with what more there is to say; what costs little is left out."""
     points = {term: weight * (100 - terms[mine["id"]][term]) / sum(weights.values()) for term, weight in weights.items()}
     dearest = sorted((term for term in points if points[term] >= POINTS_TOLD), key=lambda term: -points[term])
-    told = [term for term in dearest if points[term] >= points[dearest[0]] * SHARE_TOLD][:TERMS_TOLD]
+    told = [
+        term for place, term in enumerate(dearest[:TERMS_TOLD])
+        if place == 0 or points[term] >= POINTS_THIRD or (place == 1 and points[term] >= points[dearest[0]] * SHARE_TOLD)
+    ]  # fmt: skip
     if not told:
         return {"code": "lost.none", "params": {}}
-    parts = [{"term": term, "points": round(points[term], 1), "value": _figure(mine, term)} | _details(mine, term, result) for term in told]
-    return {"code": "lost", "params": {"parts": parts}}
+    parts = [{"term": term, "points": round(points[term], 1), "value": _figure(mine, term)} for term in told]
+    return {"code": "lost", "params": {"parts": [parts[0] | _details(mine, told[0], result), *parts[1:]]}}
 
 
 def _beside(mine: Json, other: Json, terms: _Terms, weights: Mapping[str, int]) -> Json:
@@ -127,23 +130,25 @@ def _beside(mine: Json, other: Json, terms: _Terms, weights: Mapping[str, int]) 
 
 
 def _best_side(mine: Json, order: Sequence[Json], terms: _Terms, weights: Mapping[str, int], lost: Sequence[str]) -> Json | None:
-    """What it does best: a term in which nobody is better, that which tells it most from the others; else its best one of those not lost."""
-    own, others = terms[mine["id"]], [strategy for strategy in order if strategy is not mine]
-    leads = {
-        term: weight * sum(own[term] - terms[other["id"]][term] for other in others)
-        for term, weight in weights.items() if weight and len({terms[each["id"]][term] for each in order}) > 1
-    }  # fmt: skip
-    firsts = [term for term in leads if all(own[term] >= terms[other["id"]][term] for other in others)]
-    rest = [term for term in leads if term not in lost and own[term] > 0]
-    if firsts:
-        term = max(firsts, key=lambda term: leads[term])
-    elif rest:
-        term = max(rest, key=lambda term: own[term])
-    else:
+    """What it does best, where not all are alike: a term in which nobody is better, unless most are as good; else one of those not lost in
+    which it is better than the mean; else what it shares with most. Those to which a figure does not apply are not compared with it."""
+    own = terms[mine["id"]]
+    peers, leads = {}, {}
+    for term, weight in weights.items():
+        others = [each for each in order if each is not mine and (_figure(mine, term) is None or _figure(each, term) is not None)]
+        values = [terms[other["id"]][term] for other in others]
+        if weight and any(value != own[term] for value in values):
+            peers[term], leads[term] = others, weight * (own[term] - sum(values) / len(values))
+    firsts = [term for term, others in peers.items() if all(own[term] >= terms[other["id"]][term] for other in others)]
+    rare = [term for term in firsts if 2 * sum(terms[other["id"]][term] == own[term] for other in peers[term]) < len(peers[term])]
+    above = [term for term in leads if term not in lost and term not in firsts and leads[term] > 0]
+    sides = rare or above or firsts
+    if not sides:
         return None
-    nearest = max(others, key=lambda other: terms[other["id"]][term])
+    term = max(sides, key=lambda side: leads[side])
+    nearest = max(peers[term], key=lambda other: terms[other["id"]][term])
     params = {"term": term, "value": _figure(mine, term), "other": _figure(nearest, term), "than": nearest["id"]}
-    if not firsts:
+    if term not in firsts:
         return {"code": "near", "params": params}
     return {"code": "best", "params": params | {"is_shared": terms[nearest["id"]][term] >= own[term]}}
 

@@ -47,11 +47,13 @@ def test_reasons_name_what_costs_most_points_and_what_is_done_best():
     ranked = rank(study, WEIGHTS)
     assert [entry["id"] for entry in ranked] == ["ring", "queue", "roundrobin", "modulo"]
     why = {entry["id"]: entry["why"] for entry in ranked}
-    ring = {"term": "skew", "points": 6.4, "value": 1.18}, {"term": "churn", "points": 5.9, "value": 1.84, "step": "+c6", "step_share": 0.3}
+    ring = {"term": "skew", "points": 6.4, "value": 1.18}, {"term": "churn", "points": 5.9, "value": 1.84}
     assert why["ring"][0] == {"code": "lost", "params": {"parts": list(ring)}}
-    assert why["ring"][1] == {"code": "best", "params": {"term": "pause", "value": 0.0, "other": 0.0, "than": "queue", "is_shared": True}}
+    assert why["ring"][1] == {"code": "best", "params": {"term": "churn", "value": 1.84, "other": 8.84, "than": "modulo", "is_shared": False}}
     assert why["queue"][0]["params"]["parts"] == [{"term": "order", "points": 20.0, "value": 0.0013, "is_owned": False}]
     assert why["queue"][1] == {"code": "best", "params": {"term": "churn", "value": None, "other": 1.84, "than": "ring", "is_shared": False}}
+    churn = {"term": "churn", "points": 30.0, "value": 9.34, "step": "+c6", "step_share": 0.92}
+    assert why["roundrobin"][0]["params"]["parts"][0] == churn
     assert [(part["term"], part["points"]) for part in why["roundrobin"][0]["params"]["parts"]] == [("churn", 30.0), ("pause", 8.0)]
     assert [part["term"] for part in why["modulo"][0]["params"]["parts"]] == ["skew", "churn", "pause"]
     assert rank(study, WEIGHTS | {"order": 0})[0]["why"][0] == {"code": "lost.none", "params": {}}

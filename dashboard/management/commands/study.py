@@ -38,6 +38,7 @@ KINDS = {"kafka_log": (".log",), **ENDINGS}
 TABS = (".tsv", ".tsv.gz")
 COLUMNS = ("place", "strategy", "score", "skew", "churn", "pause", "order", "why")
 LINES_SHOWN = 5
+LOG_VERBOSITY = 2
 MEMBERS_HELP = (
     'who comes and goes: "4 + + -c2 c3x +c3" (4 at the start, two join, c2 leaves, c3 crashes and comes back), "2..64", "rolling 8", '
     '"storm 16 8", or a history as JSON'
@@ -81,7 +82,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             request = study_check(_request(options))
-            result = self._run(request, options["out"])
+            result = self._run(request, options["out"], options["verbosity"])
         except Refused as error:
             raise CommandError(f"{_typed(error.field, options)}: {error.reason}", returncode=WRONG_INPUT) from None
         except SparkUnavailable as error:
@@ -93,7 +94,7 @@ class Command(BaseCommand):
         self._print(result, request, options["out"])
         self.stdout.write(f"\nThe tables are in {options['out']}")
 
-    def _run(self, request: dict[str, Any], out: Path) -> dict[str, Any]:
+    def _run(self, request: dict[str, Any], out: Path, verbosity: int) -> dict[str, Any]:
         # Only now: what is wrong with the input is said before Spark is loaded.
         from broker_core.pipeline.session import spark_open, spark_stop
         from broker_core.pipeline.study import study_run
@@ -103,6 +104,9 @@ class Command(BaseCommand):
                 work_dir=Path(work_dir), master=settings.SPARK_MASTER, remote=settings.SPARK_REMOTE or None,
                 driver_memory=settings.SPARK_DRIVER_MEMORY, java_configured=os.environ.get("JAVA_HOME"), path=os.environ.get("PATH"),
             )  # fmt: skip
+            if verbosity < LOG_VERBOSITY and not settings.SPARK_REMOTE:
+                # What goes wrong is one sentence at the end; Spark would say it first, in forty lines.
+                spark.sparkContext.setLogLevel("OFF")
             try:
                 study_run(spark, request, out, _Progress(self), lambda: False)
             finally:
@@ -114,11 +118,14 @@ class Command(BaseCommand):
         words = languages.get(get_language() or "en", languages["en"])
         ranking = rank(result, request["weights"])
         rows = ranking_rows(result, ranking, words)
+        for row in rows:
+            row["pause"] += f" ({row['stood']})" if row["stood"] else ""
         table = [COLUMNS, *([row["place"], f"{row['model']} {row['name']}", *(row[name] for name in COLUMNS[2:])] for row in rows)]
         widths = [max(len(line[place]) for line in table) for place in range(len(COLUMNS))]
         for line in table:
             self.stdout.write("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
         self.stdout.write(f"\n{head(result, ranking, words)['facts']}")
+        self.stdout.write(words["define"])
         said = notes(result)
         for note in [*said["notes"], said["sample"]]:
             if note is not None:

@@ -3,7 +3,7 @@
 import { page, say, speak, words } from "../chrome.js";
 import { rankingRows } from "./result.js";
 
-const CELLS = ["place", "score", "skew", "churn", "pause", "order", "why"], LABELLED = ["skew", "churn", "pause", "order"];
+const CELLS = ["place", "score", "skew", "churn", "pause", "stood", "order", "why"], LABELLED = ["skew", "churn", "pause", "order"];
 
 export function createRanking(body, template, { onPick }) {
   const rows = new Map();
@@ -22,7 +22,10 @@ export function createRanking(body, template, { onPick }) {
     texts.forEach((text, index) => {
       const element = rowOf(text.id), before = body.rows[index];
       for (const name of CELLS) element.querySelector(`[data-cell="${name}"]`).textContent = text[name];
-      for (const name of LABELLED) element.querySelector(`[data-cell="${name}"]`).dataset.label = say(`rank.${name}`);   // a phone has no head row
+      for (const name of LABELLED) element.querySelector(`[data-cell="${name}"]`).closest("td").dataset.label = say(`rank.${name}`);   // a phone has no head row
+      const stood = element.querySelector("[data-cell=stood]");
+      stood.hidden = !text.stood;
+      stood.title = say("rank.stood");
       element.querySelector("[data-cell=model]").textContent = text.model;
       element.querySelector("[data-cell=name]").textContent = text.name;
       speak(element.querySelector("[data-cell=document]"), "rank.document");

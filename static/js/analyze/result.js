@@ -1,6 +1,6 @@
 // What a study's result says in words and figures: the browser's half of dashboard/study_presentation.py, line by line.
 
-import { NONE, figure, halfUp, percent, seconds, speaker } from "../say.js";
+import { figure, halfUp, percent, seconds, speaker } from "../say.js";
 
 export function strategyWords(strategy, words) {
   const say = speaker(words), code = `strategy.${strategy.model}.${strategy.algorithm}`;
@@ -26,7 +26,7 @@ export function head(result, ranking, words) {
   const { kind, key } = request.source, isFlights = kind === "flights";
   const records = say(`study.these.${isFlights ? "flights" : kind === "zipf" || kind === "uniform" ? "keys" : "records"}`);
   const first = strategies.find(({ id }) => id === ranking[0]?.id);
-  const equal = ranking.filter(({ score }) => score === ranking[0].score).length - 1;
+  const equal = ranking.filter(({ score }) => figure(score, 0) === figure(ranking[0].score, 0)).length - 1;
   const code = strategies.length === 1 ? "study.one" : equal ? "study.best_equal" : "study.best";
   const counts = steps.map(({ members }) => members.length), low = Math.min(...counts), high = Math.max(...counts);
   const facts = say("study.facts", {
@@ -47,27 +47,45 @@ export function rankingRows(result, ranking, words) {
     return {
       place: String(index + 1), id, model, name, document: Boolean(strategy.document),
       score: figure(score, 0), bar: halfUp(score ?? 0, 1),
-      skew: figure(totals.skew, 2), churn: figure(totals.churn, 2), pause: pauseWords(totals.pause_partition_s, words), order: orderWords(totals),
+      skew: scored("skew", totals.skew), churn: scored("churn", totals.churn),
+      pause: scored("pause", totals.waited_share), stood: stoodWords(totals.pause_partition_s, words), order: scored("order", totals.order_share),
       why: reasonWords(why, names, words),
     };
   });
 }
 
-export const pauseWords = (partitionSeconds, words) =>
-  (partitionSeconds === null || partitionSeconds === undefined ? NONE : seconds(Math.floor(partitionSeconds * 1e6), words));
+// How long partitions stood still, added up; nothing where there are none.
+export const stoodWords = (partitionSeconds, words) =>
+  (partitionSeconds === null || partitionSeconds === undefined ? "" : seconds(Math.floor(partitionSeconds * 1e6), words));
 
-export function orderWords({ order_at_risk: count, order_share: share }) {
-  if (count === null || count === undefined) return NONE;
-  return count === 0 ? "0" : percent(share, 2);
+// A term's figure as it is read: ratios with two digits, shares in percent, none of all a plain 0, a dash where it does not apply.
+export function scored(term, value) {
+  if (term === "skew" || term === "churn") return figure(value, 2);
+  return value === 0 ? "0" : percent(value, 2);
 }
 
-// Why a strategy stands where it stands; its figures as they are read: ratios with two digits, shares in percent, times with their unit.
-export function reasonWords({ code, params }, names, words) {
-  const isShare = code.endsWith(".pause") || code.endsWith(".order"), written = { ...params };
-  for (const name of ["value", "other"]) if (name in params) written[name] = isShare ? percent(params[name], 2) : figure(params[name], 2);
-  if ("step_share" in params) written.step_share = percent(params.step_share);
+// Why a strategy stands where it stands: one or two sentences.
+export function reasonWords(why, names, words) {
+  const [first, second] = why.map(({ code, params }) => sentence(code, params, names, words));
+  return second ? speaker(words)("why.two", { first, second }) : first;
+}
+
+function sentence(code, params, names, words) {
+  const say = speaker(words), written = { ...params };
+  const told = (term, { value, other }) => ({ term: say(`weight.${term}`), value: scored(term, value), other: scored(term, other) });
   if ("than" in params) written.than = names.get(params.than);
-  if ("partition_s" in params) written.stood = pauseWords(params.partition_s, words);
-  const kind = code.startsWith("best.") && params.value === 0 ? "_zero" : params.is_owned === false ? "_unowned" : params.partition_s ? "_stand" : "";
-  return speaker(words)(words[`why.${code}${kind}`] ? `why.${code}${kind}` : `why.${code}`, written);
+  if ("parts" in params) written.parts = params.parts.map((part) => partWords(part, words)).join(say("list.comma"));
+  for (const side of ["ahead", "behind"]) if (side in params) written[side] = say("why.pair", told(params[side].term, params[side]));
+  if (!("term" in params)) return say(`why.${code}`, written);
+  Object.assign(written, told(params.term, params));
+  if (code !== "best") return say(`why.${code}`, written);
+  // A share of 0 is the ideal, whoever else has it; a churn that does not apply is that of keys without owners.
+  const kind = params.value === null ? "_unowned" : params.value === 0 ? "_zero" : params.is_shared ? "_shared" : "";
+  return say(`why.best.${params.term}${kind}`, written);
+}
+
+// One term, the points that it cost, its figure, and what more is known of it.
+function partWords({ term, points, value, step, step_share: share, is_owned: isOwned }, words) {
+  const kind = share ? "_step" : isOwned === false ? "_unowned" : "", more = share ? { step, step_share: percent(share) } : {};
+  return speaker(words)(`why.lost.${term}${kind}`, { points: figure(points, 0), value: scored(term, value), ...more });
 }
