@@ -153,11 +153,22 @@ def compare(request: HttpRequest) -> HttpResponse:
     sides = [_study_or_404(study_id) if study_id else None for study_id in chosen]
     own = Study.objects.filter(owner_hash=owner_hash or "-", state=Study.State.DONE, live=False).order_by("-created_at")[:OTHERS_MAX]
     context["page"] |= {"sides": [{"id": row.pk, "name": row.name, "state": row.state} if row else None for row in sides]}
-    choices = {row.pk: {"id": row.pk, "name": row.name, "when": _when(row)} for row in [*own, *(row for row in sides if row)]}
+    choices = {row.pk: _choice(row) for row in [*own, *(row for row in sides if row)]}
     context |= {"choices": list(choices.values()), "a": chosen[0], "b": chosen[1], "textures": textures()}
     context["ready"] = all(row is not None and row.state == Study.State.DONE and not row.live for row in sides)
-    context["first"], context["second"] = sides
+    context["first"], context["second"] = (row and _side(row, sides) for row in sides)
     return render(request, "dashboard/analyze/compare.html", context)
+
+
+def _choice(row: Study) -> Json:
+    return {"id": row.pk, "name": row.name, "when": _when(row)}
+
+
+def _side(row: Study, sides: list[Study | None]) -> Json:
+    """A study of the two: what tells it from the other is in its title too, and where its tables are."""
+    choice = _choice(row)
+    is_ambiguous = len({other.name for other in sides if other}) == 1
+    return {**choice, "title": f"{row.name} · {choice['when']}" if is_ambiguous else row.name, "data": _study_urls(row.pk)["data"]}
 
 
 def _study_or_404(study_id: str) -> Study:

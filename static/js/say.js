@@ -1,7 +1,8 @@
 // How words and figures are written: the browser's half of dashboard/formats.py. Words come from the page's catalogue by code.
 
 export const NONE = "–";
-const THIN = "\u2009", NARROW = "\u202f";
+export const NARROW = "\u202f";
+const THIN = "\u2009";
 const PLACE = /\{(\w+)(?:\?([^|}{]*)\|((?:[^{}]|\{\w+\})*))?\}/g;
 
 export function number(value) {

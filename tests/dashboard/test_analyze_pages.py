@@ -4,6 +4,7 @@ import gzip
 import json
 import re
 import subprocess
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from dashboard.formats import percent
 from dashboard.models import Study, Upload
 from dashboard.sentences import LANGUAGES, SENTENCES, catalogue
 from dashboard.studies import reasons, selectors
-from dashboard.study_presentation import head, notes, ranking_rows, short_names
+from dashboard.study_presentation import _reason, head, notes, ranking_rows, short_names
 
 ROOT = Path(__file__).resolve().parents[2]
 PLACE = re.compile(r"\{\w+[?}]")
@@ -84,9 +85,23 @@ def test_every_strategy_that_can_be_chosen_has_its_names() -> None:
         assert all(f"param.{param['name']}" in SENTENCES for param in family["params"])
 
 
-def test_every_reason_that_a_ranking_can_give_has_words() -> None:
-    codes = {f"why.{place}.{term}" for place in ("best", "behind") for term in WEIGHTS} | {"why.only", "why.equal"}
-    assert codes <= set(SENTENCES)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_reason_that_a_ranking_can_give_has_words(language: str) -> None:
+    words, names = catalogue("analyze")[language], {"a": "Range"}
+    pair = {"value": 1.0, "other": 2.0, "than": "a"}
+    reasons_given = [{"code": code, "params": {}} for code in ("only", "lost.none")] + [{"code": "equal", "params": {"than": "a"}}]
+    for term in WEIGHTS:
+        side = {"term": term, **pair}
+        reasons_given += [{"code": "best", "params": side | {"is_shared": is_shared}} for is_shared in (True, False)]
+        reasons_given += [{"code": "near", "params": side}]
+        reasons_given += [{"code": "lost", "params": {"parts": [{"term": term, "points": 9.5, "value": 0.5}]}}]
+        reasons_given += [{"code": f"tied.{code}", "params": {"than": "a", "ahead": side, "behind": side}} for code in ("differs", "ahead", "behind")]
+    for term in ("churn", "pause", "order"):
+        reasons_given += [{"code": "best", "params": {"term": term, **pair, "value": 0.0, "is_shared": False}}]
+    reasons_given += [{"code": "best", "params": {"term": "churn", **pair, "value": None, "is_shared": False}}]
+    for reason in reasons_given:
+        text = _reason([reason, {"code": "only", "params": {}}], names, words)
+        assert "why." not in text and not PLACE.search(text) and text.endswith(words["why.only"])
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -99,8 +114,22 @@ def test_only_a_strategy_whose_keys_have_no_owner_is_told_so(language: str) -> N
     for strategy, share in ((best, 0.0), (queue, 0.02), (owned, 0.01)):
         strategy["totals"] |= {"order_share": share, "order_at_risk": round(10_000 * share)}
     said = {row["id"]: row["why"] for row in ranking_rows(result, rank(result, {"skew": 0, "churn": 0, "pause": 0, "order": 100}), words)}
-    assert said[queue["id"]] == words["why.behind.order_unowned"].format(value=percent(0.02, 2))
-    assert said[owned["id"]] == words["why.behind.order"].format(value=percent(0.01, 2))
+    unowned = words["why.lost.order_unowned"].format(points=100, value=percent(0.02, 2))
+    assert said[queue["id"]] == words["why.lost"].format(parts=unowned)
+    assert said[owned["id"]] == words["why.lost"].format(parts=words["why.lost.order"].format(points=50, value=percent(0.01, 2)))
+
+
+@pytest.mark.parametrize("term", WEIGHTS)
+def test_each_column_shows_the_figure_that_is_scored(term: str) -> None:
+    """Under the weight of one term alone the ranking is the order of that column."""
+    result, words = result_of_fixture(), catalogue("analyze")["en"]
+    alone = {**dict.fromkeys(WEIGHTS, 0), term: 100}
+    rows = ranking_rows(result, rank(result, alone), words)
+    shown = [float(re.sub(r"[^\d.]", "", row[term]) or 0) for row in rows]
+    assert shown == sorted(shown) and [float(row["score"]) for row in rows] == sorted((float(row["score"]) for row in rows), reverse=True)
+    assert all(row["pause"] == percent(strategy["totals"]["waited_share"], 2) or row["pause"] == "0"
+               for row in rows for strategy in result["strategies"] if strategy["id"] == row["id"])  # fmt: skip
+    assert {row["model"] for row in rows if row["stood"]} == {"Kafka", "TubeMQ"}
 
 
 def test_every_kind_of_workload_has_a_word_on_the_stage() -> None:
@@ -239,8 +268,19 @@ def test_comparison_wants_two_finished_studies(visitor: Client) -> None:
     one, other, failed = study(), study(name="orders in June"), study("failed")
     ready = shown(visitor.get(f"/analyze/compare/?a={one.pk}&b={other.pk}").content.decode())
     assert "orders in May against orders in June" in ready and 'id="both"' in ready
+    heads = re.search(r'<table class="rank both">.*?</thead>', ready, re.DOTALL)[0]
+    assert [heads.count(f'data-say="rank.{column}"') for column in ("place", "score", *WEIGHTS)] == [2, 3, 3, 3, 3, 3]
+    for side in (one, other):
+        assert all(f"/api/studies/{side.pk}/data/{table}.{ending}" in ready for table in ("consumers", "steps") for ending in ("csv", "parquet"))
+    assert 'id="share-a-legend"' in ready and 'id="share-b-legend"' in ready
     assert 'id="both"' not in shown(visitor.get(f"/analyze/compare/?a={one.pk}&b={failed.pk}").content.decode())
     assert one.pk in visitor.get("/analyze/compare/").content.decode()
+    namesake = study()
+    Study.objects.filter(pk=namesake.pk).update(created_at=one.created_at - timedelta(days=3))
+    namesake.refresh_from_db()
+    times = [f"{row.created_at:%Y-%m-%d %H:%M}" for row in (one, namesake)]
+    title = re.search(r"<h1>(.*?)</h1>", shown(visitor.get(f"/analyze/compare/?a={one.pk}&b={namesake.pk}").content.decode()))[1]
+    assert shown(title).rpartition("</span>")[0].rpartition(">")[2] == f"orders in May · {times[0]} against orders in May · {times[1]}"
 
 
 @pytest.mark.django_db

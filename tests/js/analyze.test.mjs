@@ -11,9 +11,9 @@ import * as share from "../../static/js/analyze/charts/share.js";
 import { hueOf, identities, symbolOf } from "../../static/js/analyze/charts/consumers.js";
 import { endNames, plain } from "../../static/js/analyze/charts/ends.js";
 import { chartOf, gather, timeWords } from "../../static/js/analyze/charts/windows.js";
-import { bothRanked, differences, signed } from "../../static/js/analyze/comparison.js";
+import { bothRanked, COMPARED, differences, RANKED, signed, signedShare } from "../../static/js/analyze/comparison.js";
 import { layout as historyLayout } from "../../static/js/analyze/history_chart.js";
-import { head, orderWords, shortNames } from "../../static/js/analyze/result.js";
+import { head, rankingRows, scored, shortNames } from "../../static/js/analyze/result.js";
 import { load, say } from "./fixtures/load.mjs";
 
 const COLORS = { ink: "#1B2128", muted: "#57606A", rule: "#DCDFE3", panel: "#FFFFFF", outline: "#1B2128", font: "sans-serif", mono: "monospace", model: { pulsar: "#2F5FC4", kafka: "#B3470A", tubemq: "#00766C", rabbitmq: "#8B3A92" }, identity: ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442"] };
@@ -165,14 +165,17 @@ test("the headline names a winner only where there is one", () => {
   assert.equal(head(result, result.ranking, sayable).title, "study.best");
   const equal = result.ranking.map((entry) => ({ ...entry, score: 70 }));
   assert.equal(head(result, equal, sayable).title, "study.best_equal");
+  const level = result.ranking.map((entry, place) => ({ ...entry, score: [70.4, 69.6][place] ?? 20 }));
+  assert.equal(head(result, level, sayable).title, "study.best_equal", "scores that read the same");
   result.workload.records = 0;
   assert.equal(head(result, result.ranking, sayable).title, result.request.name);
 });
 
 test("no record at risk is a plain 0, a figure that does not apply a dash", () => {
-  assert.equal(orderWords({ order_at_risk: 0, order_share: 0 }), "0");
-  assert.equal(orderWords({ order_at_risk: null, order_share: null }), "–");
-  assert.equal(orderWords({ order_at_risk: 438, order_share: 0.0013 }), "0.13\u202f%");
+  assert.equal(scored("order", 0), "0");
+  assert.equal(scored("pause", null), "–");
+  assert.equal(scored("order", 0.0013), "0.13\u202f%");
+  assert.equal(scored("churn", 0), "0.00");
 });
 
 test("history: one step for each change, at its height", () => {
@@ -193,6 +196,13 @@ test("two studies: the same differ in nothing, another history is named, and dif
   const rows = bothRanked(a, b, words);
   assert.equal(rows.length, a.ranking.length);
   assert.equal(rows.filter((row) => row.b === null).length, 1);
+  const ours = rankingRows(b, b.ranking, words);
+  for (const { id, b: texts } of rows) {
+    const row = ours.find((row) => row.id === id);
+    for (const part of texts ? [...RANKED, "stood"] : []) assert.equal(texts[part], row[part], `${part} reads as on the study's own page`);
+  }
+  assert.ok(rows.filter(({ difference }) => difference).every(({ difference }) => COMPARED.every((part) => difference[part] === "0" || difference[part] === "–")));
+  assert.deepEqual([signedShare(0.1, 0.05), signedShare(0, 0.00123), signedShare(null, 1), signedShare(0.1, 0.100001)], ["+5.00\u202f%", "−0.12\u202f%", "–", "0"]);
   assert.deepEqual([signed(2, 1.5, 1), signed(1.5, 2, 1), signed(1, 1.001, 2), signed(null, 1, 1)], ["+0.5", "−0.5", "0", "–"]);
 });
 

@@ -2,12 +2,14 @@
 
 import { onLanguage, page, say, words } from "../chrome.js";
 import { fillCells } from "../lanes.js";
+import { NONE } from "../say.js";
 import { ask } from "./api.js";
 import { createChart, tablesByKey } from "./chart.js";
 import * as churn from "./charts/churn.js";
+import { writeLegend } from "./charts/legend.js";
 import * as share from "./charts/share.js";
 import { stepWords } from "./charts/consumers.js";
-import { bothRanked, differences } from "./comparison.js";
+import { bothRanked, COMPARED, differences, RANKED } from "./comparison.js";
 import { el } from "./el.js";
 
 const $ = (id) => document.getElementById(id), SIDES = ["a", "b"];
@@ -42,15 +44,23 @@ function show() {
     const step = Math.min(2, result.steps.length - 1), order = result.ranking.map(({ id }) => id);
     $(`share-${SIDES[place]}-step`).textContent = stepWords(result.steps[step], say);
     const context = { result, order, picked: order[0], step, say, words: words() };
+    writeLegend($(`share-${SIDES[place]}-legend`), $("legend-item"), context);
     for (const chart of Object.values(charts[place])) chart.draw(context);
   });
   $("main").dataset.compared = "";
 }
 
 function rankRow({ name, a, b, difference }) {
-  const side = (ranked, only) => (ranked ? ["place", "score", "skew", "churn"].map((part) => el("td", { class: "n r" }, ranked[part])) : [el("td", { class: "m s", colspan: "4", say: only })]);
-  const change = difference ? ["score", "skew", "churn"].map((part) => el("td", { class: "n r" }, difference[part])) : [el("td", { class: "m r", colspan: "3" }, "–")];
-  return el("tr", {}, el("th", { scope: "row" }, name), ...side(a, "compare.only_b"), ...side(b, "compare.only_a"), ...change);
+  return el("tr", {}, el("th", { scope: "row" }, name), ...cells(a, RANKED, "compare.only_b"), ...cells(b, RANKED, "compare.only_a"), ...cells(difference, COMPARED));
+}
+
+// One group of columns, or one cell over all of them where a study lacks the strategy.
+function cells(texts, parts, missing = null) {
+  if (!texts) return [missing ? el("td", { class: "m s side", colspan: String(parts.length), say: missing }) : el("td", { class: "m r side", colspan: String(parts.length) }, NONE)];
+  return parts.map((part, index) => {
+    const stood = part === "pause" && texts.stood ? el("span", { class: "s m stood", title: say("rank.stood") }, texts.stood) : null;
+    return el("td", { class: index ? "n r" : "n r side" }, texts[part], stood);
+  });
 }
 
 onLanguage(() => results && show());

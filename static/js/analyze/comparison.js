@@ -1,7 +1,7 @@
 // Two results as one: what their requests ask for differently, and the ranking of both with the differences. Node tests it.
 
-import { NONE, figure, number } from "../say.js";
-import { strategyWords } from "./result.js";
+import { NARROW, NONE, figure, number } from "../say.js";
+import { scored, stoodWords, strategyWords } from "./result.js";
 
 const LABELS_MAX = 14;
 
@@ -49,25 +49,39 @@ function serviceWords({ request: { service } }, _, say) {
   return service ? `${say("service.rate")}: ${number(service.rate)}; ${say("service.consumer_rate")}: ${number(service.consumer_rate)}` : NONE;
 }
 
-// -> rows { id, name, a: {place, score, skew, churn} or null, b: likewise, difference: {score, skew, churn} or null }, by the first's order, then
+// The columns of each study, and of their difference.
+export const RANKED = ["place", "score", "skew", "churn", "pause", "order"];
+export const COMPARED = RANKED.slice(1);
+
+// -> rows { id, name, a: texts by RANKED and `stood`, or null, b: likewise, difference: texts by COMPARED or null }, by the first's order, then
 // what only the second has.
 export function bothRanked(a, b, words) {
   const [first, second] = [placed(a), placed(b)], ids = [...first.keys(), ...[...second.keys()].filter((id) => !first.has(id))];
   const strategies = new Map([...b.strategies, ...a.strategies].map((strategy) => [strategy.id, strategy]));
   return ids.map((id) => {
     const [left, right] = [first.get(id) ?? null, second.get(id) ?? null];
-    const by = (part, digits) => signed(right[part], left[part], digits);
-    const difference = left && right ? { score: by("score", 0), skew: by("skew", 2), churn: by("churn", 2) } : null;
-    return { id, name: fullName(strategies.get(id), words), a: left && written(left), b: right && written(right), difference };
+    const difference = left && right && Object.fromEntries(COMPARED.map((part) => [part, DIFFER[part](right[part], left[part])]));
+    return { id, name: fullName(strategies.get(id), words), a: left && written(left, words), b: right && written(right, words), difference };
   });
 }
 
+const DIFFER = {
+  score: (to, from) => signed(to, from, 0), skew: (to, from) => signed(to, from, 2), churn: (to, from) => signed(to, from, 2),
+  pause: (to, from) => signedShare(to, from), order: (to, from) => signedShare(to, from),
+};
+
 function placed({ ranking, strategies }) {
-  const totals = new Map(strategies.map((strategy) => [strategy.id, strategy.totals]));
-  return new Map(ranking.map(({ id, score }, index) => [id, { place: index + 1, score, skew: totals.get(id).skew, churn: totals.get(id).churn }]));
+  const byId = new Map(strategies.map((strategy) => [strategy.id, strategy.totals]));
+  return new Map(ranking.map(({ id, score }, index) => {
+    const { skew, churn, waited_share: pause, order_share: order, pause_partition_s: stood } = byId.get(id);
+    return [id, { place: index + 1, score, skew, churn, pause, order, stood }];
+  }));
 }
 
-const written = ({ place, score, skew, churn }) => ({ place: String(place), score: figure(score, 0), skew: figure(skew, 2), churn: figure(churn, 2) });
+function written({ place, score, stood, ...terms }, words) {
+  const texts = Object.fromEntries(Object.entries(terms).map(([term, value]) => [term, scored(term, value)]));
+  return { place: String(place), score: figure(score, 0), ...texts, stood: stoodWords(stood, words) };
+}
 
 // The second less the first, with its sign; nothing where one of them does not apply.
 export function signed(to, from, digits) {
@@ -77,3 +91,8 @@ export function signed(to, from, digits) {
   return `${to > from ? "+" : "−"}${value.toFixed(digits)}`;
 }
 
+// The same of two shares, in percent of all records.
+export function signedShare(to, from) {
+  const text = signed(to === null || to === undefined ? null : 100 * to, from === null || from === undefined ? null : 100 * from, 2);
+  return text === NONE || text === "0" ? text : `${text}${NARROW}%`;
+}

@@ -3,16 +3,16 @@
 import { onLanguage, page, say, speak, words } from "../chrome.js";
 import { keepLeftOut } from "../left_out.js";
 import { createNotice } from "../notice.js";
-import { paint } from "../paint.js";
 import { placePopovers } from "../place.js";
 import { percent } from "../say.js";
 import { ask, send } from "./api.js";
 import { createChart, tablesByKey } from "./chart.js";
 import * as churn from "./charts/churn.js";
-import { identities, stepChoice, stepWords } from "./charts/consumers.js";
+import { stepChoice, stepWords } from "./charts/consumers.js";
 import * as heat from "./charts/heat.js";
 import * as keys from "./charts/keys.js";
 import * as lag from "./charts/lag.js";
+import { writeLegend } from "./charts/legend.js";
 import * as share from "./charts/share.js";
 import { createDelete } from "./delete_study.js";
 import { follow, isOver } from "./progress.js";
@@ -22,7 +22,6 @@ import { refusalOf } from "./reasons.js";
 import { head, shortNames, strategyWords } from "./result.js";
 import { createWeights } from "./weights.js";
 
-const LEGEND_MAX = 16;
 const $ = (id) => document.getElementById(id);
 const notice = createNotice($("notice")), fail = (error, near) => notice(refusalOf(error), { near });
 const askDelete = createDelete({ onGone: () => location.assign(page.urls.analyze) });
@@ -127,7 +126,7 @@ function drawCharts() {
   $("step").value = String(step);
   $("step-back").disabled = step === 0;
   $("step-on").disabled = step === result.steps.length - 1;
-  showLegend(at.members);
+  writeLegend($("share-legend"), $("legend-item"), context);
   $("keys-sub").textContent = result.hot_keys.length ? say("keys.sub", { share: percent(result.hot_keys[0].share, 2) }) : "";
   $("keys-error").hidden = !result.hot_keys.some(({ error }) => error > 0);
   $("lag-none").hidden = !lag.isEmpty(context);
@@ -143,21 +142,6 @@ function showUntaken(found) {
   $("heat-untaken").textContent = say("heat.untaken", { consumers: found.consumers.join(comma), strategies: found.strategies.map((id) => names.get(id)).join(comma) });
 }
 
-function showLegend(members) {
-  const places = identities(result), list = members.slice(0, LEGEND_MAX).map((name) => {
-    const item = $("legend-item").content.firstElementChild.cloneNode(true);
-    item.querySelector("rect").setAttribute("fill", paint(places.get(name)));
-    item.querySelector("span").textContent = name;
-    return item;
-  });
-  $("legend").replaceChildren(...list);
-  if (members.length <= LEGEND_MAX) return;
-  const more = document.createElement("li");
-  more.className = "m";
-  more.textContent = say("shares.more", { count: members.length - LEGEND_MAX });
-  $("legend").append(more);
-}
-
 function showUse() {
   const strategy = result.strategies.find(({ id }) => id === picked), { model, name } = strategyWords(strategy, words());
   $("use-of").textContent = `${model} ${name}`;
@@ -169,10 +153,6 @@ function showUse() {
     block.querySelector("button").addEventListener("click", (event) => copy(lines.join("\n"), event.currentTarget));
     return block;
   }));
-function pickLine(chart) {
-  return (context, { curveNumber }) => pick(chart.lineAt(context, curveNumber) ?? picked);
-}
-
   $("use-none").hidden = strategy.config.length > 0;
   speak($("use-none"), strategy.document ? "use.document" : "use.none");
 }
@@ -187,6 +167,10 @@ function pickCell(context, point) {
   picked = cell.id ?? picked;
   choose(cell.step ?? step);
   showResult();
+}
+
+function pickLine(chart) {
+  return (context, { curveNumber }) => pick(chart.lineAt(context, curveNumber) ?? picked);
 }
 
 function fillSteps() {
