@@ -4,6 +4,7 @@ from django.utils.translation import gettext_lazy as _
 
 CHROME = {
     "skip": _("Skip to the stage"),
+    "skip.content": _("Skip to the content"),
     "nav.main": _("Main"),
     "nav.stage": _("Stage"),
     "nav.labs": _("Labs"),
@@ -36,6 +37,8 @@ CHROME = {
     "page.not_found": _("There is nothing at this address"),
     "page.not_found_more": _("The lab may have been removed, or the link is incomplete."),
     "page.to_stage": _("To the stage"),
+    "page.no_study_more": _("The study may have been deleted, or the link is incomplete."),
+    "page.to_analyze": _("To the studies"),
     "page.opening": _("The lab is being set up"),
     "page.opening_more": _("The worker has not answered yet. This page tries again by itself."),
     "labs.title": _("Labs"),

@@ -8,6 +8,7 @@ from asgiref.sync import sync_to_async
 from django.http import Http404, HttpRequest, HttpResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
@@ -74,8 +75,9 @@ def _draw(request: HttpRequest, lab: Lab, visitor: str | None, snapshot: dict[st
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Any address where there is nothing, in the visitor's language and theme."""
-    return render(request, "404.html", base_context(request, ""), status=404)
+    """Any address where there is nothing, in the visitor's language and theme; below Analyze it is a study that is missed."""
+    item = "analyze" if request.path.startswith(reverse("analyze")) else ""
+    return render(request, "404.html", base_context(request, item), status=404)
 
 
 @require_safe

@@ -285,8 +285,13 @@ def test_comparison_wants_two_finished_studies(visitor: Client) -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("path", ["/analyze/nobody/", "/analyze/compare/?a=nobody&b=nobody"])
-def test_unknown_study_is_not_found(path: str) -> None:
-    assert Client().get(path).status_code == 404
+def test_unknown_study_is_not_found_and_the_page_leads_back_to_the_studies(path: str) -> None:
+    answer = Client().get(path)
+    page = answer.content.decode().split('id="page"')[0]
+    assert answer.status_code == 404
+    assert "The study may have been deleted" in page and 'class="go" href="/analyze/"' in page
+    assert ">Skip to the content</a>" in page
+    assert "The lab may have been removed" in Client().get("/lab/nobody/").content.decode().split('id="page"')[0]
 
 
 @pytest.mark.django_db
