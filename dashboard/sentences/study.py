@@ -139,7 +139,7 @@ STUDY = {
     "why.best.order": _("Least order at risk: {value}, then {than} {other}."),
     "why.best.order_shared": _("None risks less order: {value}."),
     "why.best.order_zero": _("Every key stays in order."),
-    "why.near": _("Does best at {term}: {value}; {than} leads with {other}."),
+    "why.near": _("Does best at {term}: {value}; ahead: {than} {other}."),
     "weights.title": _("What matters to you"),
     "weight.skew": _("skew"),
     "weight.churn": _("churn"),

@@ -139,8 +139,8 @@ def _others(row: Study) -> list[Json]:
     return [{"id": other.pk, "name": other.name, "when": _when(other)} for other in found.order_by("-created_at")[:OTHERS_MAX]]
 
 
-def _when(row: Study) -> str:
-    return row.created_at.isoformat()[:16].replace("T", " ")
+def _when(row: Study, to: str = "minutes") -> str:
+    return row.created_at.replace(tzinfo=None).isoformat(sep=" ", timespec=to)
 
 
 @require_safe
@@ -153,22 +153,25 @@ def compare(request: HttpRequest) -> HttpResponse:
     sides = [_study_or_404(study_id) if study_id else None for study_id in chosen]
     own = Study.objects.filter(owner_hash=owner_hash or "-", state=Study.State.DONE, live=False).order_by("-created_at")[:OTHERS_MAX]
     context["page"] |= {"sides": [{"id": row.pk, "name": row.name, "state": row.state} if row else None for row in sides]}
-    choices = {row.pk: _choice(row) for row in [*own, *(row for row in sides if row)]}
+    # Studies of one file that began within a minute differ in their seconds.
+    alike = {(row.name, _when(row)) for row in sides if row}
+    is_close = all(sides) and len(alike) == 1
+    choices = {row.pk: _choice(row, is_close and (row.name, _when(row)) in alike) for row in [*own, *(row for row in sides if row)]}
     context |= {"choices": list(choices.values()), "a": chosen[0], "b": chosen[1], "textures": textures()}
     context["ready"] = all(row is not None and row.state == Study.State.DONE and not row.live for row in sides)
-    context["first"], context["second"] = (row and _side(row, sides) for row in sides)
+    context["first"], context["second"] = (row and _side(choices[row.pk], sides) for row in sides)
     return render(request, "dashboard/analyze/compare.html", context)
 
 
-def _choice(row: Study) -> Json:
-    return {"id": row.pk, "name": row.name, "when": _when(row)}
+def _choice(row: Study, with_seconds: bool) -> Json:
+    return {"id": row.pk, "name": row.name, "when": _when(row, "seconds" if with_seconds else "minutes")}
 
 
-def _side(row: Study, sides: list[Study | None]) -> Json:
-    """A study of the two: what tells it from the other is in its title too, and where its tables are."""
-    choice = _choice(row)
-    is_ambiguous = len({other.name for other in sides if other}) == 1
-    return {**choice, "title": f"{row.name} · {choice['when']}" if is_ambiguous else row.name, "data": _study_urls(row.pk)["data"]}
+def _side(choice: Json, sides: list[Study | None]) -> Json:
+    """A study of the two: its title, which tells it from the other, and where its tables are."""
+    is_namesake = len({other.name for other in sides if other}) == 1
+    title = f"{choice['name']} · {choice['when']}" if is_namesake else choice["name"]
+    return {**choice, "title": title, "data": _study_urls(choice["id"])["data"]}
 
 
 def _study_or_404(study_id: str) -> Study:

@@ -277,6 +277,10 @@ def test_comparison_wants_two_finished_studies(visitor: Client) -> None:
     assert one.pk in visitor.get("/analyze/compare/").content.decode()
     namesake = study()
     Study.objects.filter(pk=namesake.pk).update(created_at=one.created_at - timedelta(days=3))
+    Study.objects.filter(pk=other.pk).update(name=one.name, created_at=one.created_at.replace(second=7))
+    Study.objects.filter(pk=one.pk).update(created_at=one.created_at.replace(second=41))
+    close = shown(visitor.get(f"/analyze/compare/?a={one.pk}&b={other.pk}").content.decode())
+    assert f"{one.created_at:%H:%M}:41" in close and f"{one.created_at:%H:%M}:07" in close
     namesake.refresh_from_db()
     times = [f"{row.created_at:%Y-%m-%d %H:%M}" for row in (one, namesake)]
     title = re.search(r"<h1>(.*?)</h1>", shown(visitor.get(f"/analyze/compare/?a={one.pk}&b={namesake.pk}").content.decode()))[1]
