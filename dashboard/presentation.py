@@ -18,6 +18,7 @@ ROWS_MAX = 24
 BAR_WIDTH = 312
 SEGMENTS_MAX = 4
 FOUR = 4
+OF_FOUR = ("start", "join", "join_many", "leave", "rejoin")     # captions that count the lanes
 PRIMARY = {"pulsar": ("consistent_hash", "auto_split", "sticky")}
 MANY_JOINED = ("pulsar.join", "rabbitmq.join")
 HUES = 7
@@ -61,6 +62,8 @@ def _caption(view: Json, say: Any) -> str:
     code, params = view["caption"]["code"], dict(view["caption"]["params"])
     if code == "join" and params.get("count", 1) > 1:
         code = "join_many"
+    if code in OF_FOUR and (lanes := len(view["rig_order"])) != FOUR:
+        code, params["lanes"] = f"{code}_lanes", lanes
     if params.get("rig"):
         rig = view["rigs"].get(params["rig"])
         model = rig["model"] if rig else params["rig"]

@@ -42,7 +42,7 @@ CHROME = {
     "page.opening": _("The lab is being set up"),
     "page.opening_more": _("The worker has not answered yet. This page tries again by itself."),
     "labs.title": _("Labs"),
-    "labs.sub": _("Every lab is one workload, four lanes and the list of what was done to them. Its link is enough to watch it."),
+    "labs.sub": _("Every lab is one workload, its lanes and the list of what was done to them. Its link is enough to watch it."),
     "labs.lab": _("lab"),
     "labs.workload": _("workload"),
     "labs.state": _("state"),

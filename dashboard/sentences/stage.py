@@ -10,6 +10,12 @@ STAGE = {
     "caption.leave": _("{consumer} left. Four ways to close the gap."),
     "caption.crash": _("{consumer} crashed. Who notices, and when?"),
     "caption.rejoin": _("{consumer} is back. Four ways to make room."),
+    # the same where there are not four lanes
+    "caption.start_lanes": _("One stream, {lanes?one way|{lanes} ways} to share it."),
+    "caption.join_lanes": _("{consumer} joined. One change, {lanes?one bill|{lanes} bills}."),
+    "caption.join_many_lanes": _("{count} consumers joined. One change, {lanes?one bill|{lanes} bills}."),
+    "caption.leave_lanes": _("{consumer} left. {lanes?One way|{lanes} ways} to close the gap."),
+    "caption.rejoin_lanes": _("{consumer} is back. {lanes?One way|{lanes} ways} to make room."),
     "caption.pause": _("{consumer} paused, with its hands full."),
     "caption.resume": _("{consumer} works again."),
     "caption.slow": _("{consumer} became slow. Who waits for it?"),
@@ -77,7 +83,7 @@ STAGE = {
     "tick.set_algorithm": _("rule changed"),
     # Chart
     "chart.title": _("Skew over time"),
-    "chart.sub": _("The largest consumer's share over the mean share; 1 is even. All four lanes, the last five minutes of virtual time."),
+    "chart.sub": _("The largest consumer's share over the mean share; 1 is even. Every lane, the last five minutes of virtual time."),
     "chart.wait": _("The chart is drawn when it comes near."),
     "chart.table": _("The same as a table"),
     "chart.time": _("virtual time"),

@@ -7,6 +7,7 @@ import { twin } from "./twins.js";
 
 export const ROWS_MAX = 24;
 const BAR_WIDTH = 312, SEGMENTS_MAX = 4, FOUR = 4;
+const OF_FOUR = ["start", "join", "join_many", "leave", "rejoin"];    // captions that count the lanes
 const PRIMARY = { pulsar: ["consistent_hash", "auto_split", "sticky"] };
 const MANY_JOINED = ["pulsar.join", "rabbitmq.join"];
 
@@ -32,6 +33,10 @@ export function caption(view, say) {
   let { code } = view.caption;
   const params = { ...view.caption.params };
   if (code === "join" && (params.count ?? 1) > 1) code = "join_many";
+  if (OF_FOUR.includes(code) && view.rig_order.length !== FOUR) {
+    code += "_lanes";
+    params.lanes = view.rig_order.length;
+  }
   if (params.rig) {
     const model = view.rigs[params.rig]?.model ?? params.rig;
     params.algorithm = say(`${model}.${params.algorithm}`);

@@ -120,6 +120,22 @@ def test_after_a_crash_the_caption_says_who_has_noticed(words: dict[str, dict[st
     ]
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_lab_of_two_lanes_counts_two(language: str, words: dict[str, dict[str, str]]) -> None:
+    view = load("start")
+    view |= {"rig_order": view["rig_order"][:2]}
+    one = {"consumer": "c1"}
+    for code, params in (("start", {}), ("join", one), ("join", {"count": 10}), ("leave", one), ("rejoin", one)):
+        view["caption"] = {"code": code, "params": params}
+        asked = json.dumps({"view": view, "words": words[language]})
+        answer = subprocess.run(
+            ["node", str(ROOT / "tests/js/present_all.mjs")], input=asked, capture_output=True, text=True, check=True, encoding="utf-8"
+        )
+        said = present(view, words[language])["slots"]["caption"]
+        assert json.loads(answer.stdout)["slots"]["caption"] == said
+        assert "2 " in said and "our " not in said and "四" not in said
+
+
 def test_before_any_change_no_lane_names_a_share_of_keys_moved(words: dict[str, dict[str, str]]) -> None:
     lanes = present(load("start"), words["en"])["lanes"]
     assert {(lane["slots"]["hero"], lane["slots"]["hero_note"]) for lane in lanes} == {("–", words["en"]["hero.none"])}
