@@ -76,7 +76,7 @@ def notes(result: Json) -> Json:
 
 
 def ranking_rows(result: Json, ranking: Sequence[Json], words: Words) -> list[Json]:
-    """The ranking as rows of texts, best first."""
+    """The ranking as rows of texts, best first; all whose score reads as the first one's are best."""
     by_id, names = {strategy["id"]: strategy for strategy in result["strategies"]}, short_names(result["strategies"], words)
     rows = []
     for place, entry in enumerate(ranking, 1):
@@ -85,6 +85,7 @@ def ranking_rows(result: Json, ranking: Sequence[Json], words: Words) -> list[Js
         rows.append({
             "place": str(place), "id": entry["id"], "model": called["model"], "name": called["name"], "document": bool(strategy["document"]),
             "score": figure(entry["score"], 0), "bar": half_up(entry["score"] or 0, 1),
+            "is_best": figure(entry["score"], 0) == figure(ranking[0]["score"], 0),
             "skew": scored("skew", totals["skew"]), "churn": scored("churn", totals["churn"]),
             "pause": scored("pause", totals["waited_share"]), "stood": _stood(totals["pause_partition_s"], words),
             "order": scored("order", totals["order_share"]),

@@ -215,7 +215,10 @@ def test_weights_of_a_shared_link_rank_the_page(visitor: Client, results: dict[s
     queries = {"skew=0&churn=0&pause=0&order=100": weights, "skew=x&churn=0&pause=0&order=1": WEIGHTS, "skew=0&churn=0&pause=0&order=0": WEIGHTS}
     for query, used in queries.items():
         text = visitor.get(f"/analyze/{row.pk}/?{query}").content.decode()
-        assert re.findall(r'<tr data-strategy="([^"]+)"', text) == [entry["id"] for entry in rank(results, used)]
+        ranking = rank(results, used)
+        assert re.findall(r'<tr data-strategy="([^"]+)"', text) == [entry["id"] for entry in ranking]
+        # Whoever shares the best score is drawn as the best.
+        assert text.count(' class="best"') == sum(entry["score"] == ranking[0]["score"] for entry in ranking)
 
 
 @pytest.mark.django_db

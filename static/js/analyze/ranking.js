@@ -34,7 +34,7 @@ export function createRanking(body, template, { onPick }) {
       const pick = element.querySelector("[data-pick]");
       pick.setAttribute("aria-pressed", String(text.id === picked));
       pick.title = say("rank.pick", { strategy: `${text.model} ${text.name}` });
-      element.classList.toggle("best", index === 0);
+      element.classList.toggle("best", text.is_best);
       element.toggleAttribute("data-picked", text.id === picked);
       if (before !== element) body.insertBefore(element, before ?? null);
     });

@@ -39,14 +39,14 @@ export function head(result, ranking, words) {
   };
 }
 
-// The ranking as rows of texts, best first.
+// The ranking as rows of texts, best first; all whose score reads as the first one's are best.
 export function rankingRows(result, ranking, words) {
   const byId = new Map(result.strategies.map((strategy) => [strategy.id, strategy])), names = shortNames(result.strategies, words);
   return ranking.map(({ id, score, why }, index) => {
     const strategy = byId.get(id), { totals } = strategy, { model, name } = strategyWords(strategy, words);
     return {
       place: String(index + 1), id, model, name, document: Boolean(strategy.document),
-      score: figure(score, 0), bar: halfUp(score ?? 0, 1),
+      score: figure(score, 0), is_best: figure(score, 0) === figure(ranking[0].score, 0), bar: halfUp(score ?? 0, 1),
       skew: scored("skew", totals.skew), churn: scored("churn", totals.churn),
       pause: scored("pause", totals.waited_share), stood: stoodWords(totals.pause_partition_s, words), order: scored("order", totals.order_share),
       why: reasonWords(why, names, words),
