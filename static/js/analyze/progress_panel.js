@@ -29,7 +29,7 @@ export function showProgress({ state, progress, started_at: startedAt, worker, m
   else bar.value = part;
   const figures = {
     rows: progress.rows ? number(progress.rows) : NONE,
-    rate: progress.rows_per_s === null ? NONE : number(Math.round(progress.rows_per_s)),
+    rate: !progress.rows || progress.rows_per_s === null ? NONE : number(Math.round(progress.rows_per_s)),
     tasks: progress.tasks_total === null ? NONE : `${number(progress.tasks_done)}/${number(progress.tasks_total)}`,
     time: startedAt ? seconds(Math.max(0, Math.round((Date.now() - new Date(startedAt)) / 1000)) * 1e6, words()) : NONE,
   };
