@@ -2,6 +2,8 @@
 
 import io
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from django.core.management import CommandError, call_command
 
@@ -41,6 +43,24 @@ def test_the_command_prints_the_ranking_and_writes_the_tables(spark, orders, tmp
     assert any(line.startswith("202 records, 18 keys, 2 strategies") for line in lines) and any("1 row could not be read" in line for line in lines)
     assert any(line.startswith("Pause and order were measured in the lab, on ") for line in lines)
     assert "routing" in err and "lab 0 of 8" in err
+
+
+def test_a_source_that_breaks_while_it_is_read_is_one_sentence(spark, tmp_path, monkeypatch, capfd):
+    monkeypatch.setattr(session, "spark_open", lambda **_: spark)
+    monkeypatch.setattr(session, "spark_stop", lambda _: None)
+    path = tmp_path / "k.parquet"
+    pq.write_table(pa.table({"k": [b"a" * 100] * 1_000}), path, use_dictionary=False, compression="none")
+    content = bytearray(path.read_bytes())
+    content[4:60] = b"\xff" * 56
+    path.write_bytes(content)
+    try:
+        with pytest.raises(CommandError, match=r"^the source cannot be read: k\.parquet: ") as failed:
+            study(str(path), "--key", "k", "--out", str(tmp_path / "out"))
+    finally:
+        spark.sparkContext.setLogLevel("ERROR")
+    assert failed.value.returncode == 1
+    assert "Traceback" not in capfd.readouterr().err
+    assert not (tmp_path / "out" / "study.json").exists()
 
 
 @pytest.mark.parametrize(("arguments", "words"), [
