@@ -215,12 +215,18 @@ def test_a_file_that_is_none_is_refused_and_another_can_be_chosen(form: Page, tm
 
 @pytest.fixture
 def broker_logs(site: SupervisedSite) -> Path:
-    """A broker's log folder with two topics, below the one folder that this site opens for logs."""
+    """A broker's log folder with two topics and a damaged batch, below the one folder that this site opens for logs."""
     folder = site.run_dir / "broker-logs" / "kafka"
     for topic, partition in (("orders", 0), ("orders", 1), ("payments", 0)):
         log = PartitionLog.open(DiskFolder(folder / f"{topic}-{partition}"), None, now_ms=START_MS, was_closed=True)
         log.append(encode_batch([Record(number, START_MS + 100 * number, b"k", b"v") for number in range(50)]).data, now_ms=START_MS)
+        if (topic, partition) == ("orders", 1):
+            log.append(encode_batch([Record(50, START_MS + 5_000, b"k", b"v")]).data, now_ms=START_MS)
         log.close(START_MS)
+    [segment] = (folder / "orders-1").glob("*.log")
+    content = bytearray(segment.read_bytes())
+    content[-1] ^= 0xFF
+    segment.write_bytes(content)
     return folder
 
 
@@ -239,6 +245,7 @@ def test_a_log_of_the_server_is_found_and_watched_live(form: Page, broker_logs: 
     form.wait_for_url(re.compile(r"/analyze/[\w-]{6,}/"))
     form.wait_for_function("() => Number(document.getElementById('main').dataset.windows) >= 5", timeout=SPARK_MS)
     expect(form.locator("#hw_lag-none")).to_be_visible()
+    expect(form.locator("#damaged")).to_have_text("1 batch of the log cannot be read: what it holds is in no window.")
     expect(form.locator("#chart-lag")).to_have_count(0)
     form.click("#stop")
     form.wait_for_selector("[data-delete]:not([hidden])", timeout=SPARK_MS)
