@@ -28,8 +28,8 @@ export const valueWords = (measure, value) => (value === null || value === undef
 
 export const rigWords = (rig, words) => words[`rig.${rig}`] ?? rig;
 
-// A lab's rigs are models; a log's topics are not, and are told apart by dash alone.
-const isModel = (rig, colors) => rig in colors.model, inkOf = (rig, colors) => (isModel(rig, colors) ? colorOf(rig, colors) : colors.ink);
+// A lab's rigs are models; a log's topics are not, and are told apart by dash alone. Dashes also where colours differ: rigs often have one line.
+const inkOf = (rig, colors) => (rig in colors.model ? colorOf(rig, colors) : colors.ink);
 
 export const chartOf = (measure) => ({
   layout({ windows, words, colors, width = 640 }) {
@@ -47,7 +47,7 @@ export const chartOf = (measure) => ({
     return {
       height: HEIGHT, minWidth: 0,
       traces: lines.map(({ rig, index, y }) => ({
-        type: "scatter", mode: starts.length > 1 ? "lines" : "markers", x: starts, y, connectgaps: false, line: { ...lineOf({ model: rig, dash: isModel(rig, colors) ? 0 : index }, false, colors), color: inkOf(rig, colors) }, marker: { color: inkOf(rig, colors) },
+        type: "scatter", mode: starts.length > 1 ? "lines" : "markers", x: starts, y, connectgaps: false, line: { ...lineOf({ model: rig, dash: index }, false, colors), color: inkOf(rig, colors) }, marker: { color: inkOf(rig, colors) },
         hovertemplate: `${plain(rigWords(rig, words))}: %{y:.4~g}<extra></extra>`,
       })),
       layout: {
