@@ -21,11 +21,15 @@ run: install
 	@$(VENV)/python -m mqsite.supervisor
 
 # The JavaScript's tests first and pytest last, so that its summary closes the output. On all cores runs what shares no process and no
-# clock with others, with one Spark for all who need it; what is marked `alone` (tests/conftest.py) follows, one after another.
+# clock with others, with one Spark for all who need it; what is marked `alone` (tests/conftest.py) follows, one after another. That waits
+# for half of its time: the simulated lives take what it leaves of the processor.
 test: install-dev node browser
 	node --test tests/js/*.test.mjs
-	HIGHWATER_SEEDS=$(SEEDS) $(VENV)/python -m pytest -n auto --dist loadgroup -q -m "not alone"
-	$(VENV)/python -m pytest -q -m alone
+	$(VENV)/python -m pytest -n auto --dist loadgroup -q -m "not alone" --ignore tests/simulation
+	@log=$$(mktemp); HIGHWATER_SEEDS=$(SEEDS) nice -n 19 $(VENV)/python -m pytest -q tests/simulation >$$log 2>&1 & lives=$$!; \
+	trap 'kill $$lives 2>/dev/null; rm -f $$log' EXIT; trap 'exit 130' INT TERM; \
+	$(VENV)/python -m pytest -q -m alone; alone=$$?; \
+	wait $$lives; lived=$$?; trap 'rm -f $$log' EXIT; cat $$log; test $$alone -eq 0 && test $$lived -eq 0
 
 check: install-dev
 	$(VENV)/ruff check .

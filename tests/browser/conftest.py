@@ -14,7 +14,7 @@ from tests.supervisor.site import SupervisedSite
 
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
 PATIENCE_MS = 15_000
-IDLE_PAUSE_S = "60"     # each story has labs of its own: when it is over they should not play on beside the next for ten minutes
+IDLE_PAUSE_S = "20"     # each story has labs of its own: when it is over they should not play on beside the next for ten minutes
 
 
 def executable() -> str:
