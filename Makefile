@@ -5,7 +5,7 @@
 # The newest Python that the locks are made for; another: make PYTHON=/path/to/python3.11
 PYTHON ?= $(shell for p in python3.12 python3.11 python3; do command -v $$p >/dev/null 2>&1 && $$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 13))' 2>/dev/null && echo $$p && exit; done; echo python3)
 VENV := .venv/bin
-SEEDS ?= 200
+SEEDS ?= 100
 export HOST PORT REDIS_URL DATABASE_URL
 
 .DEFAULT_GOAL := run
@@ -21,15 +21,11 @@ run: install
 	@$(VENV)/python -m mqsite.supervisor
 
 # The JavaScript's tests first and pytest last, so that its summary closes the output. On all cores runs what shares no process and no
-# clock with others, with one Spark for all who need it; what is marked `alone` (tests/conftest.py) follows, one after another. That waits
-# for half of its time: the simulated lives take what it leaves of the processor.
+# clock with others, with one Spark for all who need it; what is marked `alone` (tests/conftest.py) follows, one after another.
 test: install-dev node browser
 	node --test tests/js/*.test.mjs
-	$(VENV)/python -m pytest -n auto --dist loadgroup -q -m "not alone" --ignore tests/simulation
-	@log=$$(mktemp); HIGHWATER_SEEDS=$(SEEDS) nice -n 19 $(VENV)/python -m pytest -q tests/simulation >$$log 2>&1 & lives=$$!; \
-	trap 'kill $$lives 2>/dev/null; rm -f $$log' EXIT; trap 'exit 130' INT TERM; \
-	$(VENV)/python -m pytest -q -m alone; alone=$$?; \
-	wait $$lives; lived=$$?; trap 'rm -f $$log' EXIT; cat $$log; test $$alone -eq 0 && test $$lived -eq 0
+	HIGHWATER_SEEDS=$(SEEDS) $(VENV)/python -m pytest -n auto --dist loadgroup -q -m "not alone"
+	$(VENV)/python -m pytest -q -m alone
 
 check: install-dev
 	$(VENV)/ruff check .
