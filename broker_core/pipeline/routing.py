@@ -3,7 +3,7 @@
     records ─keys repeat──► grouped in the task, then by Spark ──► mapInArrow: hash, count by unit ──► sum ──► (driver) × owners in each step
             └keys distinct─► hash, count, prints by shard in the task ──► mapInArrow: keys seen twice ─┘
 
-The first of these runs in the tasks that read the records (`Workload.map_in_arrow`).
+The first of these runs in the tasks that read the records (`Workload.map_in_arrow`); of records that Spark reads, Spark does all grouping.
 
 A unit (`units.py`) is a piece of a hash space that has one owner in every step, so one count per unit answers for all steps, and the work
 per key does not grow with the history. Maps of units travel with the task; executors need the core, numpy, numba and pyarrow, no Django.
@@ -189,8 +189,11 @@ def _place(ats: Sequence[int]) -> Column:
 
 
 def _grouped(workload: Workload, maps: Sequence[UnitMap], ats: Sequence[int]) -> tuple[list[Int64s], Int64s]:
-    columns = ("key", "bytes", "ordinal") if ats else ("key", "bytes")
-    found = workload.map_in_arrow(columns, group_tasks.count_by_key(ats), group_tasks.COUNTED_SQL)
+    if workload.reading is None:  # what Spark reads it groups itself: every row would have to pass to Python first
+        found = workload.records.select("key", _place(ats).cast("int").alias("place"), F.lit(1).alias("records"), "bytes")
+    else:
+        columns = ("key", "bytes", "ordinal") if ats else ("key", "bytes")
+        found = workload.map_in_arrow(columns, group_tasks.count_by_key(ats), group_tasks.COUNTED_SQL)
     summed = (F.sum("records").alias("records"), F.sum("bytes").alias("bytes"))
     if ats:
         rows = found.groupBy("key", "place").agg(*summed)
