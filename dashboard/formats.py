@@ -1,4 +1,4 @@
-"""How figures and words are written: thin-space groups, percent, durations, clock, and a text with its places filled.
+"""How figures and words are written: groups with no-break spaces, percent, durations, clock, and a text with its places filled.
 
 static/js/say.js writes them in the same way; tests/dashboard/test_presentation.py holds the two together.
 """
@@ -8,19 +8,18 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-THIN = "\u2009"
 NARROW = "\u202f"
 NONE = "–"
 _PLACE = re.compile(r"\{(\w+)(?:\?([^|}{]*)\|((?:[^{}]|\{\w+\})*))?\}")
 
 
 def number(value: float | int) -> str:
-    """Whole part in groups of three with thin spaces.
+    """Whole part in groups of three with narrow no-break spaces.
 
-    >>> number(1363).replace(THIN, "_")
+    >>> number(1363).replace(NARROW, "_")
     '1_363'
     """
-    return f"{value:,}".replace(",", THIN)
+    return f"{value:,}".replace(",", NARROW)
 
 
 def half_up(value: float, digits: int = 0) -> str:

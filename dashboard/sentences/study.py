@@ -139,7 +139,7 @@ STUDY = {
     "why.best.order": _("Least order at risk: {value}, then {than} {other}."),
     "why.best.order_shared": _("None risks less order: {value}."),
     "why.best.order_zero": _("Every key stays in order."),
-    "why.near": _("Does best at {term}: {value}; ahead: {than} {other}."),
+    "why.near": _("Nearest the best in {term}: {value}, where {than} has {other}."),
     "weights.title": _("What matters to you"),
     "weight.skew": _("skew"),
     "weight.churn": _("churn"),

@@ -2,12 +2,11 @@
 
 export const NONE = "–";
 export const NARROW = "\u202f";
-const THIN = "\u2009";
 const PLACE = /\{(\w+)(?:\?([^|}{]*)\|((?:[^{}]|\{\w+\})*))?\}/g;
 
 export function number(value) {
   const [whole, rest] = String(value).split(".");
-  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, THIN);
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, NARROW);
   return rest === undefined ? grouped : `${grouped}.${rest}`;
 }
 

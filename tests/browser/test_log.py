@@ -204,7 +204,7 @@ def test_wrong_input_is_answered_at_the_field(log: Page) -> None:
     for text in ("soon", "-1", "9223372036854775808", "99999999999999999999999"):
         log.fill("#value", text)
         log.keyboard.press("Enter")
-        wait_text(log, "#value-error", "An offset is a whole number from 0 to 9\u2009223\u2009372\u2009036\u2009854\u2009775\u2009807.")
+        wait_text(log, "#value-error", "An offset is a whole number from 0 to 9\u202f223\u202f372\u202f036\u202f854\u202f775\u202f807.")
         assert log.locator("[data-old]").evaluate_all("parts => parts.map((part) => part.id)") == ["steps", "batch"]
     assert asked == []
     log.fill("#value", "99999999")

@@ -151,7 +151,7 @@ def test_wrong_question_is_refused_at_its_field(world: World, question: str, que
 
 def test_refusals_speak_the_visitor_s_language(lab: Lab) -> None:
     answer = Client().get(f"/api/labs/{lab.pk}/kafka/log/", {"segment_bytes": "1"}, headers={"Accept-Language": "zh-hans"})
-    assert answer.json()["fields"]["segment_bytes"] == ["必须是 4\u2009096 到 1\u2009048\u2009576 的整数"]
+    assert answer.json()["fields"]["segment_bytes"] == ["必须是 4\u202f096 到 1\u202f048\u202f576 的整数"]
     unknown = Client().get("/api/logs/nobody/", headers={"Accept-Language": "zh-hans"})
     assert unknown.status_code == 404 and unknown.json()["fields"]["log"] == ["没有这个日志；上传的文件保留一天"]
 

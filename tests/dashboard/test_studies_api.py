@@ -22,7 +22,7 @@ from broker_core.errors import CommandError
 from dashboard import services as lab_services
 from dashboard.access import token_hash
 from dashboard.errors import Refused, in_words
-from dashboard.formats import THIN
+from dashboard.formats import NARROW
 from dashboard.models import Study, StudyWindow
 from dashboard.studies import ledger, reasons, selectors, services
 from dashboard.studies.folders import folder_path
@@ -123,7 +123,7 @@ def test_form_without_a_file_is_told_to_choose_one(language: str, said: str) -> 
 def test_limit_in_a_refusal_is_grouped_like_every_number() -> None:
     refusal = CommandError("source.records", "must be a whole number from {low} to {high}", low=1, high=10**11)
     with translation.override("en"):
-        assert in_words(refusal).replace(THIN, "_") == "must be a whole number from 1 to 100_000_000_000"
+        assert in_words(refusal).replace(NARROW, "_") == "must be a whole number from 1 to 100_000_000_000"
 
 
 @pytest.mark.parametrize(

@@ -248,7 +248,7 @@ test("the player goes by itself to the end, stops there, and can be stepped by h
 
 test("sentences carry the server's numbers and nothing else", () => {
   const [segment, index, step] = walks.offset.steps;
-  assert.equal(stepWords(walks.offset, segment, say)[1], "3\u2009257\u2009573");
+  assert.equal(stepWords(walks.offset, segment, say)[1], "3\u202f257\u202f573");
   assert.equal(stepWords(walks.offset, index, say)[1], "<6506150, 1073707263>");
   assert.match(stepWords(walks.offset, step, say)[0], /"skipped":5,"bytes":1765/);
   assert.equal(stepWords(walks.document, walks.document.steps[1], say)[1], "<1570793423503, 6506240>");
@@ -334,7 +334,7 @@ test("files are checked before a byte is sent", () => {
   assert.equal(fault([file("notes.txt", 10)], limit)[0], "log.wrong_kind");
   assert.equal(fault([file("0.index", 10)], limit)[0], "log.no_log");
   assert.equal(fault([file("0.log", 0)], limit)[0], "log.is_empty");
-  assert.deepEqual(fault([file("0.log", limit), file("1.log", 1)], limit), ["log.too_large", { bytes: "67\u2009108\u2009865", most: "67\u2009108\u2009864", limit: "64\u202fMiB" }]);
+  assert.deepEqual(fault([file("0.log", limit), file("1.log", 1)], limit), ["log.too_large", { bytes: "67\u202f108\u202f865", most: "67\u202f108\u202f864", limit: "64\u202fMiB" }]);
 });
 
 test("bytes are written with three digits", () => {

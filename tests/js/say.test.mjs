@@ -7,8 +7,8 @@ import { clock, fill, number, percent, seconds } from "../../static/js/say.js";
 const words = { second: "s", minute: "min" };
 
 test("figures are grouped, rounded and timed", () => {
-  assert.equal(number(1363), "1\u2009363");
-  assert.equal(number(739733018), "739\u2009733\u2009018");
+  assert.equal(number(1363), "1\u202f363");
+  assert.equal(number(739733018), "739\u202f733\u202f018");
   assert.equal(percent(0.2026), "20\u202f%");
   assert.equal(seconds(2_700_000, words), "2.7\u202fs");
   assert.equal(seconds(0, words), "0\u202fs");
