@@ -33,7 +33,7 @@ from dashboard import selectors as lab_selectors
 from dashboard.errors import Refused
 from dashboard.serializers import json_body, json_response, refusal_response
 from dashboard.studies import folders, opening, selectors, services
-from dashboard.studies.downloads import download
+from dashboard.studies.downloads import download, download_windows
 from dashboard.studies.job import study_folder
 from dashboard.studies.owner import Owner, owner_of
 from dashboard.studies.uploads import IncomingFile, UploadHandler, check_room
@@ -155,8 +155,12 @@ def windows(request: HttpRequest, study_id: str) -> HttpResponse:
 
 @api("GET")
 def data(request: HttpRequest, study_id: str, table: str, file_format: str) -> HttpResponseBase:
-    """One table of the result as a file."""
-    found = selectors.study_done(study=selectors.study_get(study_id=study_id))
+    """One table of the result as a file, or the windows of a live study."""
+    found = selectors.study_get(study_id=study_id)
+    if found.live:
+        _version, rows = selectors.windows_since(study_id=found.pk, version=0)
+        return download_windows(rows=rows, study_id=found.pk, study_name=found.name, table=table, file_format=file_format)
+    selectors.study_done(study=found)
     return download(folder=study_folder(found.pk), study_id=found.pk, study_name=found.name, table=table, file_format=file_format)
 
 

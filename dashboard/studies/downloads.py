@@ -1,4 +1,5 @@
-"""A result's tables as files. Parquet goes out as it lies there; CSV is written while it is sent, a batch of rows at a time.
+"""A result's tables as files, and a live study's windows. Parquet goes out as it lies there; CSV is written while it is sent, a batch of rows
+at a time.
 
 Keys are data: a key that begins like a formula would be run by a spreadsheet, so in CSV, and only there, such a text gets a ' before it.
 Binary columns are hexadecimal.
@@ -18,12 +19,19 @@ from django.conf import settings
 from django.http import HttpResponseBase, StreamingHttpResponse
 from django.utils.translation import gettext as _
 
+from broker_core.events import Json
 from dashboard.errors import Refused
 
 TABLES = ("consumers", "steps", "strategies", "lag", "hot_keys", "bad_rows")
 FORMATS = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
 BATCH_ROWS = 8_192
 PIECE_BYTES = 256 * 1024
+WINDOWS = "windows"
+WINDOW_COLUMNS = {
+    "start_us": "int64", "end_us": "int64", "rig": "string", "throughput": "double", "lag": "int64", "skew": "double", "hw_lag": "int64",
+    "rebalance_cost": "double", "late": "int64", "damaged": "int64",
+}  # fmt: skip
+"""Those of broker_core/pipeline/live.py."""
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 
@@ -35,9 +43,21 @@ def download(*, folder: Path, study_id: str, study_name: str, table: str, file_f
     path = folder / f"{table}.parquet"
     if not path.exists():
         raise Refused(404, {"table": _("this study has no such table")})
+    pieces = csv_rows(path) if file_format == "csv" else _file_pieces(_one_file(path))
+    return _attachment(pieces, study_id=study_id, study_name=study_name, table=table, file_format=file_format)
+
+
+def download_windows(*, rows: list[Json], study_id: str, study_name: str, table: str, file_format: str) -> HttpResponseBase:
+    """A live study's windows as a response. Raises Refused 404 for another table, or a format that there is not."""
+    if table != WINDOWS or file_format not in FORMATS:
+        raise Refused(404, {"table": _("this study has no such table")})
+    pieces = iter([_windows_csv(rows) if file_format == "csv" else _windows_parquet(rows)])
+    return _attachment(pieces, study_id=study_id, study_name=study_name, table=table, file_format=file_format)
+
+
+def _attachment(pieces: Iterator[bytes], *, study_id: str, study_name: str, table: str, file_format: str) -> HttpResponseBase:
     label = _NOT_IN_NAMES.sub("-", study_name).strip("-.")[:48] or study_id
     name = f"{label}-{table}.{file_format}"
-    pieces = csv_rows(path) if file_format == "csv" else _file_pieces(_one_file(path))
     response = StreamingHttpResponse(_sent(pieces), content_type=FORMATS[file_format])
     response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     response.headers["Cache-Control"] = "no-store"
@@ -65,6 +85,20 @@ def csv_rows(path: Path) -> Iterator[bytes]:
     for batch in table.to_batches(batch_size=BATCH_ROWS):
         columns = [column.to_pylist() for column in batch.columns]
         yield _csv([[cell(value) for value in row] for row in zip(*columns, strict=True)])
+
+
+def _windows_csv(rows: list[Json]) -> bytes:
+    return _csv([list(WINDOW_COLUMNS), *([cell(row.get(name)) for name in WINDOW_COLUMNS] for row in rows)])
+
+
+def _windows_parquet(rows: list[Json]) -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    columns = [(name, pa.type_for_alias(kind)) for name, kind in WINDOW_COLUMNS.items()]
+    sink = pa.BufferOutputStream()
+    pq.write_table(pa.Table.from_pylist(rows, schema=pa.schema(columns)), sink)
+    return bytes(sink.getvalue())
 
 
 def _csv(rows: list[list[Any]]) -> bytes:

@@ -318,6 +318,23 @@ def test_there_are_no_other_files(done: Study, file: str) -> None:
     assert answer.status_code == 404
 
 
+@pytest.mark.parametrize("state", [Study.State.RUNNING, Study.State.CANCELLED])
+def test_windows_of_a_live_study_are_a_file_while_it_runs_and_afterwards(state: Study.State) -> None:
+    study = waiting(OWNER, state=state, live=True)
+    known = {"start_us": 1_000_000, "end_us": 2_000_000, "rig": "=kafka", "throughput": 36.0, "lag": 4, "skew": 1.5, "hw_lag": None}
+    known |= {"rebalance_cost": 0.25, "late": 0, "damaged": 0}
+    before = {name: value for name, value in known.items() if name != "damaged"} | {"start_us": 0, "end_us": 1_000_000}
+    for version, row in enumerate((known, before), 1):
+        StudyWindow.objects.create(study=study, start_us=row["start_us"], rig="=kafka", version=version, row=row)
+    table = pq.read_table(io.BytesIO(content(call("GET", f"/api/studies/{study.pk}/data/windows.parquet", token=None))))
+    assert table.to_pylist() == [before | {"damaged": None}, known]
+    header, *rows = csv.reader(io.StringIO(content(call("GET", f"/api/studies/{study.pk}/data/windows.csv")).decode()))
+    assert header == list(known) and [row[0] for row in rows] == ["0", "1000000"]
+    assert rows[1] == ["1000000", "2000000", "'=kafka", "36.0", "4", "1.5", "", "0.25", "0", "0"]
+    for file in ("steps.csv", "windows.exe"):
+        assert call("GET", f"/api/studies/{study.pk}/data/{file}").status_code == 404
+
+
 @pytest.mark.parametrize("state", ["queued", "running", "failed", "cancelled"])
 def test_study_that_is_not_done_shows_no_result(done: Study, state: str) -> None:
     Study.objects.filter(pk=done.pk).update(state=state)
