@@ -189,6 +189,9 @@ test("history: one step for each change, at its height", () => {
 test("two studies: the same differ in nothing, another history is named, and differences carry their sign", () => {
   const a = study(), b = study();
   assert.deepEqual(differences(a, b, { say, words }), []);
+  b.request.weights = { ...b.request.weights, churn: 70 };
+  assert.deepEqual(differences(a, b, { say, words }).map(([, ...sides]) => sides.map((text) => text.includes("70"))), [[false, true]]);
+  b.request.weights = a.request.weights;
   b.steps = b.steps.slice(0, -1);
   assert.equal(differences(a, b, { say, words }).length, 1);
   b.strategies = b.strategies.filter(({ id }) => id !== b.ranking.at(-1).id);

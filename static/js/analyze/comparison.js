@@ -11,6 +11,7 @@ export function differences(a, b, { say, words }) {
     ["compare.source", sourceWords], ["compare.records", ({ workload }) => number(workload.records)],
     ["compare.keys", ({ workload }) => number(workload.keys)],
     ["compare.strategies", (result, other) => onlyHere(result, other, words)], ["compare.history", historyWords], ["compare.service", serviceWords],
+    ["weights.title", weightWords],
   ];
   return parts.map(([code, write]) => [say(code), write(a, b, say), write(b, a, say)]).filter(([, first, second]) => first !== second);
 }
@@ -47,6 +48,10 @@ function historyWords({ steps }) {
 
 function serviceWords({ request: { service } }, _, say) {
   return service ? `${say("service.rate")}: ${number(service.rate)}; ${say("service.consumer_rate")}: ${number(service.consumer_rate)}` : NONE;
+}
+
+function weightWords({ request: { weights } }, _, say) {
+  return listed(Object.entries(weights).map(([term, weight]) => `${say(`weight.${term}`)} ${weight}`));
 }
 
 // The columns of each study, and of their difference.
