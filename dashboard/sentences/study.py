@@ -250,6 +250,7 @@ STUDY = {
     "compare.only_a": _("only in the first"),
     "compare.only_b": _("only in the second"),
     "compare.difference": _("difference"),
+    "compare.scores": _("A score compares the strategies of one study only."),
     "compare.a": _("first study"),
     "compare.b": _("second study"),
     "compare.pick": _("Choose two finished studies."),

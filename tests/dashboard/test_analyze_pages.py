@@ -272,7 +272,7 @@ def test_comparison_wants_two_finished_studies(visitor: Client) -> None:
     ready = shown(visitor.get(f"/analyze/compare/?a={one.pk}&b={other.pk}").content.decode())
     assert "orders in May against orders in June" in ready and 'id="both"' in ready
     heads = re.search(r'<table class="rank both">.*?</thead>', ready, re.DOTALL)[0]
-    assert [heads.count(f'data-say="rank.{column}"') for column in ("place", "score", *WEIGHTS)] == [2, 3, 3, 3, 3, 3]
+    assert [heads.count(f'data-say="rank.{column}"') for column in ("place", "score", *WEIGHTS)] == [2, 2, 3, 3, 3, 3]
     for side in (one, other):
         assert all(f"/api/studies/{side.pk}/data/{table}.{ending}" in ready for table in ("consumers", "steps") for ending in ("csv", "parquet"))
     assert 'id="share-a-legend"' in ready and 'id="share-b-legend"' in ready

@@ -204,6 +204,7 @@ test("two studies: the same differ in nothing, another history is named, and dif
     const row = ours.find((row) => row.id === id);
     for (const part of texts ? [...RANKED, "stood"] : []) assert.equal(texts[part], row[part], `${part} reads as on the study's own page`);
   }
+  assert.ok(!COMPARED.includes("score"), "a score is relative to the strategies of its own study");
   assert.ok(rows.filter(({ difference }) => difference).every(({ difference }) => COMPARED.every((part) => difference[part] === "0" || difference[part] === "–")));
   assert.deepEqual([signedShare(0.1, 0.05), signedShare(0, 0.00123), signedShare(null, 1), signedShare(0.1, 0.100001)], ["+5.00\u202f%", "−0.12\u202f%", "–", "0"]);
   assert.deepEqual([signed(2, 1.5, 1), signed(1.5, 2, 1), signed(1, 1.001, 2), signed(null, 1, 1)], ["+0.5", "−0.5", "0", "–"]);

@@ -54,9 +54,9 @@ function weightWords({ request: { weights } }, _, say) {
   return listed(Object.entries(weights).map(([term, weight]) => `${say(`weight.${term}`)} ${weight}`));
 }
 
-// The columns of each study, and of their difference.
+// The columns of each study, and of their difference: a score compares the strategies of its own study, so scores have none.
 export const RANKED = ["place", "score", "skew", "churn", "pause", "order"];
-export const COMPARED = RANKED.slice(1);
+export const COMPARED = RANKED.slice(2);
 
 // -> rows { id, name, a: texts by RANKED and `stood`, or null, b: likewise, difference: texts by COMPARED or null }, by the first's order, then
 // what only the second has.
@@ -71,7 +71,7 @@ export function bothRanked(a, b, words) {
 }
 
 const DIFFER = {
-  score: (to, from) => signed(to, from, 0), skew: (to, from) => signed(to, from, 2), churn: (to, from) => signed(to, from, 2),
+  skew: (to, from) => signed(to, from, 2), churn: (to, from) => signed(to, from, 2),
   pause: (to, from) => signedShare(to, from), order: (to, from) => signedShare(to, from),
 };
 
