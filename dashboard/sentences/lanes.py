@@ -102,7 +102,7 @@ LANES = {
     "picture.was": _("inner: was"),
     "picture.bar_was": _("above: was"),
     "picture.bar_now": _("below: now"),
-    "picture.points": _("{points} points"),
+    "picture.points": _("{points} {points?point|points}"),
     "picture.slots": _("{space} slots"),
     "picture.raised": _("raised: moved"),
     "picture.on_ring": _("on the ring"),

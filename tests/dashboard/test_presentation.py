@@ -56,6 +56,13 @@ def test_every_text_is_in_chinese_with_the_same_places(words: dict[str, dict[str
             assert re.search(r"[\u4e00-\u9fff]", chinese), f"{code} is not translated: {chinese}"
 
 
+def test_a_strategy_of_one_point_or_one_partition_is_named_in_the_singular(words: dict[str, dict[str, str]]) -> None:
+    named = [text for code, text in words["en"].items() if code.startswith("strategy.")]
+    said = [fill(text, {"points": 1, "partitions": 1}, {}) for text in named]
+    assert "ring, 1 point" in said and "Range, 1 partition" in said
+    assert not [text for text in said if re.search(r"\b1 \w+s\b", text)]
+
+
 def test_every_rule_of_every_model_has_a_name_a_note_and_a_sentence() -> None:
     for model, kind in RIG_KINDS.items():
         for entry in kind.algorithms():
