@@ -57,8 +57,10 @@ def rank(result: Json, weights: Mapping[str, int] = WEIGHTS) -> list[Json]:
     `{"id", "score", "terms": {"skew", "churn", "pause", "order"}, "why": [{"code", "params"}, ...]}`, scores and terms from 0 to 100. `why` is
     one or two sentences: where scores that read the same lead the list, how it compares with the other one (equal, tied.ahead, tied.behind,
     tied.differs); then what costs it most points (lost, lost.none); and, where nobody shares its place, what it does best (best, near).
-    Alone in a study: only. A figure that does not apply to a strategy (no key has an owner, so none can move) counts as ideal.
+    Alone in a study: only. A figure that does not apply to a strategy (no key has an owner, so none can move) counts as ideal. Weights are
+    as `weights_check` takes them, which raises CommandError for others.
     """
+    weights = weights_check(dict(weights))
     strategies: list[Json] = result["strategies"]
     if not strategies:
         return []

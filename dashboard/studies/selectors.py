@@ -146,7 +146,8 @@ def study_bad_rows(*, study: Study, limit: int) -> list[Json]:
 
 
 def study_ranking(*, study: Study, weights: dict[str, Any]) -> Json:
-    """The ranking under other weights. weights: texts by term; what is left out is as in the request. Raises Refused at the term."""
+    """The ranking under other weights. weights: texts by term; what is left out is as in the request. Raises Refused at the term, or at
+    `weights` where nothing would matter."""
     from broker_core.pipeline.result import result_json
 
     given = dict(study.request.get("weights") or {})
@@ -156,14 +157,22 @@ def study_ranking(*, study: Study, weights: dict[str, Any]) -> Json:
         if not text.isascii() or not text.isdigit() or len(text) > 3 or int(text) > 100:
             raise Refused(400, {term: _("must be a whole number from 0 to 100")})
         given[term] = int(text)
+    given = _weights(given)
     return {"weights": given, "ranking": _rank(result_json(study_folder(study_done(study=study).pk)), given)}
 
 
 def _rank(result: Json, weights: Json) -> list[Json]:
     from broker_core.pipeline.recommend import rank
 
+    return list(rank(result, _weights(weights)))
+
+
+def _weights(given: Json) -> Json:
+    """The weights complete, as a start takes them. Raises Refused at `weights`."""
+    from broker_core.pipeline.recommend import weights_check
+
     try:
-        return list(rank(result, weights))
+        return dict(weights_check(given))
     except CommandError as error:
         raise Refused(400, {error.field: in_words(error)}) from error
 

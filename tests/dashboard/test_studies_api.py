@@ -19,6 +19,7 @@ from django.test import Client
 from django.utils import timezone, translation
 
 from broker_core.errors import CommandError
+from broker_core.pipeline import result
 from dashboard import services as lab_services
 from dashboard.access import token_hash
 from dashboard.errors import Refused, in_words
@@ -28,7 +29,7 @@ from dashboard.studies import ledger, reasons, selectors, services
 from dashboard.studies.folders import folder_path
 from dashboard.studies.job import study_folder
 from dashboard.studies.sources import source_for_pipeline
-from tests.dashboard.studies import waiting
+from tests.dashboard.studies import SOURCE, waiting
 
 pytestmark = pytest.mark.django_db
 
@@ -341,6 +342,22 @@ def test_study_that_is_not_done_shows_no_result(done: Study, state: str) -> None
     for path in ("result/", "ranking/", "data/hot_keys.csv"):
         answer = call("GET", f"/api/studies/{done.pk}/{path}")
         assert answer.status_code == 409 and list(answer.json()["fields"]) == ["study"]
+
+
+ZERO = {"skew": 0, "churn": 0, "pause": 0, "order": 0}
+
+
+@pytest.mark.parametrize(("stored", "query"), [
+    ({}, "skew=0&churn=0&pause=0&order=0"), (ZERO | {"skew": 100}, "skew=0"), ({"churn": 0, "pause": 0, "order": 0}, "skew=0"),
+])  # fmt: skip
+def test_ranking_in_which_nothing_would_matter_is_refused_as_at_a_start(done: Study, stored: Any, query: str, monkeypatch: Any) -> None:
+    monkeypatch.setattr(result, "result_json", lambda _: {"strategies": []})
+    Study.objects.filter(pk=done.pk).update(request={"source": SOURCE, "weights": stored})
+    answer = call("GET", f"/api/studies/{done.pk}/ranking/?{query}", token=None)
+    refused = start(weights=ZERO)
+    assert answer.status_code == refused.status_code == 400
+    assert answer.json()["fields"] == refused.json()["fields"] == {"weights": ["something must matter: not all weights can be 0"]}
+    assert selectors.study_ranking(study=done, weights={"order": "7"})["weights"] == {"skew": 30, "churn": 30, "pause": 20, "order": 7}
 
 
 # -- folders of the server ---------------------------------------------------------------------------------------------

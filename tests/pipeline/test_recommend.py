@@ -125,6 +125,9 @@ def test_weights_that_cannot_be_are_refused_at_their_field():
         with pytest.raises(CommandError) as refused:
             weights_check(raw)
         assert refused.value.field == field
+    with pytest.raises(CommandError, match="something must matter"):
+        rank(result(RING, QUEUE), dict.fromkeys(WEIGHTS, 0))
+    assert rank(result(RING, QUEUE), {}) == rank(result(RING, QUEUE), WEIGHTS)
 
 
 # -- lines for the original ------------------------------------------------------------------------------------------------------------
