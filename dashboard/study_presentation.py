@@ -75,6 +75,16 @@ def notes(result: Json) -> Json:
     return {"notes": said, "bad_rows": workload["bad_rows"], "sample": about and {"code": "define.sample", "params": about}}
 
 
+def unowned(result: Json, words: Words) -> str:
+    """What has to be said where records have no consumer after a change; nothing where each has one."""
+    left = [strategy for strategy in result["strategies"] if strategy["totals"].get("unowned_share")]
+    if not left:
+        return ""
+    names = short_names(result["strategies"], words)
+    share = percent(max(strategy["totals"]["unowned_share"] for strategy in left))
+    return _say(words, "study.unowned", strategies=words["list.comma"].join(names[strategy["id"]] for strategy in left), share=share)
+
+
 def ranking_rows(result: Json, ranking: Sequence[Json], words: Words) -> list[Json]:
     """The ranking as rows of texts, best first; all whose score reads as the first one's are best."""
     by_id, names = {strategy["id"]: strategy for strategy in result["strategies"]}, short_names(result["strategies"], words)

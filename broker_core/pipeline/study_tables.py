@@ -58,7 +58,7 @@ def study_tables(
 def _facts(mine: "StrategyCounts", step: Step, timed: TimedStep | None, turns: "_Turns | None") -> Facts:
     number, table = step.step, mine.tables[step.step]
     if turns is not None:
-        return Facts(number, turns.shares, turns.skew_milli, None, None, None, None, None, None, timed)
+        return Facts(number, turns.shares, turns.skew_milli, None, None, None, None, None, None, None, timed)
     total = int(mine.records[number].sum())
     shares = {
         name: _share(int(mine.records[number, place]), int(mine.bytes[number, place]), int(mine.keys[number, place]), total)
@@ -68,7 +68,8 @@ def _facts(mine: "StrategyCounts", step: Step, timed: TimedStep | None, turns: "
     return Facts(
         step=number, shares=shares, skew_milli=skew_milli([share.records for share in shares.values()]), keys_moved=moved[0],
         keys_total=moved[1], bytes_moved=moved[2], partitions_moved=table.partitions_moved if number else None,
-        partitions_total=len(table.units) or None, space_moved=table.space_moved if number else None, timed=timed,
+        partitions_total=len(table.units) or None, space_moved=table.space_moved if number else None,
+        unowned=int(mine.nobody[number, 0]), timed=timed,
     )  # fmt: skip
 
 

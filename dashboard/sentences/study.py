@@ -77,6 +77,9 @@ STUDY = {
     "bad.bad_batch": _("a batch of records is damaged"),
     "bad.other": _("cannot be read"),
     "study.no_keys": _("{no_key} {no_key?record|records} without a key and {empty_key} with an empty one."),
+    "study.unowned": _(
+        "Under {strategies}, up to {share} of the records have no consumer after a change: they wait. Skew and shares are those of the rest."
+    ),
     "study.keyless_spread": _(
         "Where Kafka and TubeMQ put records without a key hangs on their order, which this study did not follow: "
         "they are spread evenly over the partitions."
@@ -214,6 +217,8 @@ STUDY = {
     "twin.count": _("records"),
     "twin.keys": _("keys"),
     "twin.skew": _("skew"),
+    "shares.unowned": _("no consumer: {shares}"),
+    "twin.unowned": _("no consumer"),
     "twin.moved": _("keys moved"),
     # A live study
     "live.title": _("Live: {name}"),

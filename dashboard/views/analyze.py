@@ -19,7 +19,7 @@ from dashboard.studies import folders
 from dashboard.studies import selectors as studies
 from dashboard.studies.owner import owner_of
 from dashboard.studies.reasons import is_fault
-from dashboard.study_presentation import head, notes, ranking_rows
+from dashboard.study_presentation import head, notes, ranking_rows, unowned
 
 Json = dict[str, Any]
 
@@ -117,6 +117,7 @@ def _study_context(context: Json, row: Study, weights: dict[str, int]) -> Json:
         ranking = studies.study_ranking(study=row, weights={term: str(value) for term, value in weights.items()})["ranking"]
         context["page"] |= {"ranking": ranking, "weights": weights}
         drawn |= {"head": head(result, ranking, words), "rows": ranking_rows(result, ranking, words)} | notes(result)
+        drawn["unowned"] = unowned(result, words)
         drawn["bad"] = studies.study_bad_rows(study=row, limit=BAD_ROWS_MAX) if drawn["bad_rows"] else []
         for bad in drawn["bad"]:
             bad["code"] = f"bad.{bad['reason']}" if f"bad.{bad['reason']}" in words else "bad.other"

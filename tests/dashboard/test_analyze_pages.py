@@ -23,7 +23,7 @@ from dashboard.formats import percent
 from dashboard.models import Study, Upload
 from dashboard.sentences import LANGUAGES, SENTENCES, catalogue
 from dashboard.studies import reasons, selectors
-from dashboard.study_presentation import _reason, head, notes, ranking_rows, short_names
+from dashboard.study_presentation import _reason, head, notes, ranking_rows, short_names, unowned
 
 ROOT = Path(__file__).resolve().parents[2]
 PLACE = re.compile(r"\{\w+[?}]")
@@ -67,12 +67,17 @@ def results(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 @pytest.mark.parametrize("weights", [{}, {"churn": 0, "pause": 0, "order": 0}, {"skew": 0, "churn": 0, "pause": 0}])
 def test_server_and_browser_say_the_same_of_a_result(language: str, weights: dict[str, int]) -> None:
     result, words = result_of_fixture(), catalogue("analyze")[language]
+    for strategy, share in zip(result["strategies"][:2], (0.5196, 0.25), strict=True):
+        strategy["totals"]["unowned_share"] = share
     ranking = rank(result, {**WEIGHTS, **weights})
     asked = json.dumps({"result": result, "ranking": ranking, "words": words})
     answer = subprocess.run(
         ["node", str(ROOT / "tests/js/study_words.mjs")], input=asked, capture_output=True, text=True, check=True, encoding="utf-8"
     )
     ours = {"head": head(result, ranking, words), "rows": ranking_rows(result, ranking, words), "short": short_names(result["strategies"], words)}
+    ours["unowned"] = unowned(result, words)
+    assert "52" in ours["unowned"] and not PLACE.search(ours["unowned"])
+    assert unowned(result_of_fixture(), words) == ""
     assert json.loads(answer.stdout) == ours
     for text in [*ours["head"].values(), *(row["why"] for row in ours["rows"])]:
         assert text and not PLACE.search(text) and not text.startswith("why.")

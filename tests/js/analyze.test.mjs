@@ -186,6 +186,15 @@ test("history: one step for each change, at its height", () => {
   assert.ok(shapes.filter(({ id }) => id.startsWith("label-")).length <= result.steps.length);
 });
 
+test("share: what no consumer owns has a column of its own in the table", () => {
+  const given = context(), without = share.table(given);
+  given.result.strategies[0].steps[given.step].unowned_share = 0.52;
+  const { head: columns, rows } = share.table(given);
+  assert.equal(columns.length, without.head.length + 1);
+  assert.deepEqual(rows.map((row) => row.length), rows.map(() => columns.length));
+  assert.equal(rows[given.order.indexOf(given.result.strategies[0].id)].at(-1), "52.0\u202f%");
+});
+
 test("two studies: the same differ in nothing, another history is named, and differences carry their sign", () => {
   const a = study(), b = study();
   assert.deepEqual(differences(a, b, { say, words }), []);

@@ -2,7 +2,10 @@
 // study_presentation.py.
 import { readFileSync } from "node:fs";
 
-import { head, rankingRows, shortNames } from "../../static/js/analyze/result.js";
+import { head, rankingRows, shortNames, unowned } from "../../static/js/analyze/result.js";
 
 const { result, ranking, words } = JSON.parse(readFileSync(0, "utf8"));
-process.stdout.write(JSON.stringify({ head: head(result, ranking, words), rows: rankingRows(result, ranking, words), short: Object.fromEntries(shortNames(result.strategies, words)) }));
+process.stdout.write(JSON.stringify({
+  head: head(result, ranking, words), rows: rankingRows(result, ranking, words), short: Object.fromEntries(shortNames(result.strategies, words)),
+  unowned: unowned(result, words),
+}));

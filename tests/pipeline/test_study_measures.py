@@ -20,7 +20,7 @@ def facts(step, moved, **changes):
     shares = {"c1": Share(12, 120, 3, 500_000), "c2": Share(8, 80, 2, 333_333), "c3": Share(4, 40, 1, 166_666)}
     return Facts(**({
         "step": step, "shares": shares, "skew_milli": 1500, "keys_moved": moved, "keys_total": None if moved is None else 6, "bytes_moved": moved,
-        "partitions_moved": None if moved is None else 2, "partitions_total": 12, "space_moved": None, "timed": timed(step),
+        "partitions_moved": None if moved is None else 2, "partitions_total": 12, "space_moved": None, "unowned": 0, "timed": timed(step),
     } | changes))  # fmt: skip
 
 
@@ -38,9 +38,16 @@ def test_a_history_of_two_changes_in_figures():
 
 
 def test_what_does_not_apply_is_null_all_the_way():
-    nothing = {"keys_moved": None, "partitions_moved": None, "partitions_total": None, "timed": None, "shares": {}, "skew_milli": None}
+    unknown = ("keys_moved", "partitions_moved", "partitions_total", "timed", "skew_milli", "unowned")
+    nothing = dict.fromkeys(unknown) | {"shares": {}}
     _, totals = measure([facts(0, None, **nothing), facts(1, 1, **nothing)])
     assert {name for name, value in totals.items() if value is not None} == {"bytes_moved"}
+
+
+def test_records_that_nobody_owns_are_told_beside_the_even_shares_of_the_rest():
+    rows, totals = measure([facts(0, None), facts(1, 3, unowned=8), facts(2, 0, unowned=0)])
+    assert [(row["unowned"], row["unowned_share"]) for row in rows] == [(0, 0), (8, 0.25), (0, 0)]
+    assert totals["unowned_share"] == 0.25 and totals["skew"] == 1.5
 
 
 def test_a_backlog_that_stays_is_counted_and_not_timed():

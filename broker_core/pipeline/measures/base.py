@@ -29,8 +29,8 @@ class Facts:
 
     shares: consumer -> its part, whoever the broker still counts or who still owns something, in order of arrival. keys_*: of the keys
     that had appeared when the change came; None where no key has an owner, or where there is no change. partitions_*: None where nothing
-    is shared by partition. space_moved: share of the hash space in millionths, None where there is none. timed: None where no timed run
-    was made.
+    is shared by partition. space_moved: share of the hash space in millionths, None where there is none. unowned: records whose key has
+    no owner, None where no key has one. timed: None where no timed run was made.
     """
 
     step: int
@@ -42,6 +42,7 @@ class Facts:
     partitions_moved: int | None
     partitions_total: int | None
     space_moved: int | None
+    unowned: int | None
     timed: TimedStep | None
 
 

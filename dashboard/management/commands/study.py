@@ -30,7 +30,7 @@ from broker_core.pipeline.study_errors import StudyCancelled, StudyFailed
 from broker_core.pipeline.study_request import study_check
 from dashboard.formats import fill
 from dashboard.sentences import catalogue
-from dashboard.study_presentation import head, notes, ranking_rows
+from dashboard.study_presentation import head, notes, ranking_rows, unowned
 
 WRONG_INPUT, FAILED, INTERRUPTED = 2, 1, 130
 # The log first: a broker keeps small text files beside its partitions.
@@ -126,6 +126,8 @@ class Command(BaseCommand):
             self.stdout.write("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
         self.stdout.write(f"\n{head(result, ranking, words)['facts']}")
         self.stdout.write(words["define"])
+        if left := unowned(result, words):
+            self.stdout.write(left)
         said = notes(result)
         for note in [*said["notes"], said["sample"]]:
             if note is not None:

@@ -39,6 +39,14 @@ export function head(result, ranking, words) {
   };
 }
 
+// What has to be said where records have no consumer after a change; nothing where each has one.
+export function unowned({ strategies }, words) {
+  const left = strategies.filter(({ totals }) => totals.unowned_share);
+  if (!left.length) return "";
+  const say = speaker(words), names = shortNames(strategies, words), share = Math.max(...left.map(({ totals }) => totals.unowned_share));
+  return say("study.unowned", { strategies: left.map(({ id }) => names.get(id)).join(say("list.comma")), share: percent(share) });
+}
+
 // The ranking as rows of texts, best first; all whose score reads as the first one's are best.
 export function rankingRows(result, ranking, words) {
   const byId = new Map(result.strategies.map((strategy) => [strategy.id, strategy])), names = shortNames(result.strategies, words);

@@ -19,7 +19,7 @@ import { follow, isOver } from "./progress.js";
 import { showProgress } from "./progress_panel.js";
 import { createRanking } from "./ranking.js";
 import { refusalOf } from "./reasons.js";
-import { head, shortNames, strategyWords } from "./result.js";
+import { head, shortNames, strategyWords, unowned } from "./result.js";
 import { createWeights } from "./weights.js";
 
 const $ = (id) => document.getElementById(id);
@@ -113,6 +113,8 @@ function showResult() {
   const texts = head(result, ranking, words());
   $("headline").textContent = texts.title;
   $("facts").textContent = texts.facts;
+  $("unowned").textContent = unowned(result, words());
+  $("unowned").hidden = !$("unowned").textContent;
   document.title = `${texts.title} · Highwater`;
   writeRanking(result, ranking, picked);
   showUse();

@@ -1,12 +1,14 @@
 // The consumers of a step in the colours of a chart's dots, which a chart of many rows has no place to name.
 
 import { paint } from "../../paint.js";
+import { percent } from "../../say.js";
+import { shortNames } from "../result.js";
 import { identities } from "./consumers.js";
 
 const LEGEND_MAX = 16;
 
-// template: an <li> with a <rect> and a <span>.
-export function writeLegend(list, template, { result, step, say }) {
+// Behind them, of strategies under which records have no consumer, how many those are. template: an <li> with a <rect> and a <span>.
+export function writeLegend(list, template, { result, step, say, words }) {
   const places = identities(result), { members } = result.steps[step];
   list.replaceChildren(...members.slice(0, LEGEND_MAX).map((name) => {
     const item = template.content.firstElementChild.cloneNode(true);
@@ -14,9 +16,15 @@ export function writeLegend(list, template, { result, step, say }) {
     item.querySelector("span").textContent = name;
     return item;
   }));
-  if (members.length <= LEGEND_MAX) return;
-  const more = document.createElement("li");
-  more.className = "m";
-  more.textContent = say("shares.more", { count: members.length - LEGEND_MAX });
-  list.append(more);
+  if (members.length > LEGEND_MAX) list.append(remark(say("shares.more", { count: members.length - LEGEND_MAX })));
+  const names = shortNames(result.strategies, words), left = result.strategies.filter(({ steps }) => steps[step].unowned_share);
+  const shares = left.map(({ id, steps }) => `${names.get(id)} ${percent(steps[step].unowned_share)}`);
+  if (shares.length) list.append(remark(say("shares.unowned", { shares: shares.join(say("list.comma")) })));
+}
+
+function remark(text) {
+  const item = document.createElement("li");
+  item.className = "m";
+  item.textContent = text;
+  return item;
 }

@@ -70,11 +70,13 @@ function freeLevel(taken, share, near) {
 
 export function table({ result, step, say, words, order }) {
   const { members } = result.steps[step], byId = new Map(result.strategies.map((strategy) => [strategy.id, strategy])), names = shortNames(result.strategies, words);
+  const isLeft = result.strategies.some(({ steps }) => steps[step].unowned_share);
   return {
-    head: [say("twin.strategy"), say("twin.skew"), ...members],
+    head: [say("twin.strategy"), say("twin.skew"), ...members, ...(isLeft ? [say("twin.unowned")] : [])],
     rows: order.map((id) => {
       const at = byId.get(id).steps[step];
-      return [names.get(id), figure(at.skew, 2), ...members.map((name) => percent(at.consumers[name]?.share, 1))];
+      const shares = members.map((name) => percent(at.consumers[name]?.share, 1));
+      return [names.get(id), figure(at.skew, 2), ...shares, ...(isLeft ? [percent(at.unowned_share, 1)] : [])];
     }),
   };
 }
