@@ -131,6 +131,32 @@ test("lag: a line that ends before the others has its leader from there", () => 
   assert.ok(Math.abs(layout.annotations[place].x - 1 / last) < 1e-9);
 });
 
+// The study with `count` strategies, each of its own again and again.
+function many(count, picked = null) {
+  const given = context(), own = given.result.strategies.filter(({ model }) => model !== "rabbitmq");
+  const strategies = Array.from({ length: count }, (_, place) => ({ ...own[place % own.length], id: `${own[place % own.length].id}#${place}` }));
+  const order = strategies.map(({ id }) => id);
+  return { ...given, result: { ...given.result, strategies }, order, picked: order[picked ?? 0] };
+}
+
+for (const [name, rowsOf] of [["share", ({ layout }) => layout.yaxis.range[0] + 0.5], ["churn", ({ traces }) => traces.length], ["lag", ({ traces }) => traces.length]]) {
+  test(`${name}: 24 strategies have room each, and a chart of more says which it shows`, () => {
+    const chart = CHARTS[name];
+    assert.deepEqual([rowsOf(chart.layout(many(24))), chart.cut(many(24))], [24, ""]);
+    assert.deepEqual([rowsOf(chart.layout(many(31))), chart.cut(many(31))], [24, say("chart.cut", { shown: 24, count: 31 })]);
+    const last = chart.layout(many(31, 30));
+    assert.deepEqual([rowsOf(last), chart.cut(many(31, 30))], [24, say("chart.cut_picked", { shown: 24, count: 31 })]);
+    if (!chart.lineAt) return;
+    assert.equal(chart.lineAt(many(31, 30), 23), many(31).order[30]);
+    const { margin } = last.layout, inner = last.height - margin.t - margin.b, places = last.layout.annotations.map(({ y, ay }) => y * inner - ay).sort((a, b) => a - b);
+    for (let place = 1; place < places.length; place += 1) assert.ok(places[place] - places[place - 1] > 16.9);
+    assert.equal(chart.cut({ ...many(31), result: { ...many(31).result, strategies: many(31).result.strategies.map((strategy, place) => (place < 8 ? none(strategy) : strategy)) } }), "");
+  });
+}
+
+// A strategy that neither chart of lines can draw.
+const none = (strategy) => ({ ...strategy, totals: { ...strategy.totals, churn: null }, steps: strategy.steps.map((at) => ({ ...at, lag: null })) });
+
 test("a key with markup in it stays a text, an empty one and none are told apart", () => {
   assert.equal(plain("<b>&"), "&lt;b&gt;&amp;");
   const { result } = context();

@@ -7,11 +7,12 @@ import { colorsOf, loadPlotly } from "../plotly.js";
 
 const NEAR = "600px 0px";
 
-// make: { layout(context) -> { traces, layout, height, minWidth }, table(context) -> { head, rows }, lineAt?(context, trace) }. Of a chart with
-// lineAt, the line under the pointer, or under whose name it is, stands out; a name belongs to the trace of its place.
+// make: { layout(context) -> { traces, layout, height, minWidth }, table(context) -> { head, rows }, lineAt?(context, trace), cut?(context) }.
+// Of a chart with lineAt, the line under the pointer, or under whose name it is, stands out; a name belongs to the trace of its place. cut:
+// words for what only the table has, or none.
 export function createChart(section, make, { onPick = null } = {}) {
   const root = section.querySelector(".plot"), box = section.querySelector(".plot-box"), wait = section.querySelector(".plot-wait");
-  const button = section.querySelector("[data-as-table]"), twin = section.querySelector(".twin");
+  const button = section.querySelector("[data-as-table]"), twin = section.querySelector(".twin"), cut = section.querySelector("[data-cut]");
   let context = null, isNear = false, isDrawn = false, isHeard = false, width = 0;
 
   const isOff = () => Math.abs(box.clientWidth - width) > 1;
@@ -87,6 +88,8 @@ export function createChart(section, make, { onPick = null } = {}) {
     draw(newContext) {
       context = newContext;
       writeTable();
+      cut.textContent = make.cut?.(context) ?? "";
+      cut.hidden = !cut.textContent;
       isDrawn = isDrawn && isNear;       // what is out of sight is drawn anew when it comes near
       return redraw();
     },

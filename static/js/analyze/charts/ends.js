@@ -2,8 +2,7 @@
 // pushed apart where lines meet, with a leader from the end to the name. There is no legend.
 
 const DASHES = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot", "12px,3px,2px,3px,2px,3px", "2px,5px", "18px,5px", "6px,2px"];
-export const NAMED_MAX = 14;
-const LINE_PX = 17, LEAD_PX = 18, LETTER_PX = 7.2, HAN_PX = 13, ROOM_MAX = 184;
+const STRATEGIES_MAX = 24, LINE_PX = 17, PLOT_PX = 244, LEAD_PX = 18, LETTER_PX = 7.2, HAN_PX = 13, ROOM_MAX = 184;
 
 export const colorOf = (model, colors) => colors.model[model] ?? colors.muted;
 
@@ -15,6 +14,9 @@ export function lineOf({ model, dash }, isPicked, colors) {
 // Pixels that the names take right of the plot.
 export const endRoom = (ends) =>
   Math.min(ROOM_MAX, LEAD_PX + 8 + Math.max(0, ...ends.map(({ text }) => [...text].reduce((sum, letter) => sum + (letter > "\u2e80" ? HAN_PX : LETTER_PX), 0))));
+
+// Pixels that the plot is high: each name has its line.
+export const plotHeight = (count) => Math.max(PLOT_PX, LINE_PX * count);
 
 // ends: [{ text, value, color, bold, short? }] -> an annotation each, right of the plot, in the same order. low, high: the axis; plotHeight:
 // pixels that the axis takes; short: pixels from this line's end to the plot's, where it ends earlier than others.
@@ -67,11 +69,24 @@ export function ground(colors, height, margin) {
 
 export const axis = (colors, more = {}) => ({ gridcolor: colors.rule, linecolor: colors.rule, tickcolor: colors.rule, zeroline: false, fixedrange: true, ...more });
 
-// Which strategies a chart with room for `most` shows: the picked one, then by place in the ranking. dash: its place within its model.
-export function shown(context, most) {
-  const { order, picked, result } = context, count = {}, byId = new Map();
+// Which of the strategies that it can draw a chart shows: the first by place in the ranking, and the picked one. dash: its place within
+// its model.
+export function shown(context, canDraw = () => true) {
+  const { picked, result } = context, count = {}, byId = new Map(), drawn = drawable(context, canDraw);
   for (const strategy of result.strategies) byId.set(strategy.id, { strategy, model: strategy.model, dash: (count[strategy.model] = (count[strategy.model] ?? -1) + 1) });
-  const ids = order.slice(0, most);
-  if (picked && !ids.includes(picked)) ids[ids.length - 1] = picked;
+  const ids = drawn.slice(0, STRATEGIES_MAX);
+  if (drawn.includes(picked) && !ids.includes(picked)) ids[ids.length - 1] = picked;
   return ids.map((id) => byId.get(id));
+}
+
+// What is to be said of a chart that has no room for all of them; nothing where it has.
+export function cutWords(context, canDraw = () => true) {
+  const { picked, result, say } = context, place = drawable(context, canDraw).indexOf(picked), { length } = drawable(context, canDraw);
+  if (length <= STRATEGIES_MAX) return "";
+  return say(place >= STRATEGIES_MAX ? "chart.cut_picked" : "chart.cut", { shown: STRATEGIES_MAX, count: result.strategies.length });
+}
+
+function drawable({ order, result }, canDraw) {
+  const byId = new Map(result.strategies.map((strategy) => [strategy.id, strategy]));
+  return order.filter((id) => canDraw(byId.get(id)));
 }

@@ -2,21 +2,26 @@
 
 import { number } from "../../say.js";
 import { shortNames } from "../result.js";
-import { NAMED_MAX, axis, colorOf, endNames, endRoom, ground, lineOf, plain, shown } from "./ends.js";
+import { axis, colorOf, cutWords, endNames, endRoom, ground, lineOf, plain, plotHeight, shown } from "./ends.js";
 
-const HEIGHT = 300, TOP = 12, BOTTOM = 44, LEFT = 52;
+const TOP = 12, BOTTOM = 44, LEFT = 52;
 
 export const isEmpty = ({ result, step }) => result.strategies.every((strategy) => !(strategy.steps[step].lag ?? []).some(([, waiting]) => waiting > 0));
 
-const linesOf = (context) =>
-  shown(context, NAMED_MAX).map((line) => ({ ...line, curve: line.strategy.steps[context.step].lag ?? [] })).filter(({ curve }) => curve.length);
+const curveOf = (strategy, step) => strategy.steps[step].lag ?? [];
+
+const hasCurve = (step) => (strategy) => curveOf(strategy, step).length > 0;
+
+const linesOf = (context) => shown(context, hasCurve(context.step)).map((line) => ({ ...line, curve: curveOf(line.strategy, context.step) }));
+
+export const cut = (context) => cutWords(context, hasCurve(context.step));
 
 // A line or its name picks its strategy.
 export const lineAt = (context, place) => linesOf(context)[place]?.strategy.id;
 
 export function layout(context) {
   const { result, step, say, words, colors, picked, width } = context, names = shortNames(result.strategies, words);
-  const lines = linesOf(context);
+  const lines = linesOf(context), inner = plotHeight(lines.length), height = TOP + inner + BOTTOM;
   const high = Math.max(1, ...lines.flatMap(({ curve }) => curve.map(([, waiting]) => waiting))) * 1.04, last = Math.max(1, ...lines.map(({ curve }) => curve.at(-1)[0]));
   const named = lines.map(({ strategy, model, curve }) => {
     const [at, waiting] = curve.at(-1);
@@ -24,16 +29,16 @@ export function layout(context) {
   });
   const room = endRoom(named), plotWidth = Math.max(80, width - LEFT - room), ends = named.map(({ at, ...end }) => ({ ...end, short: (1 - at / last) * plotWidth }));
   return {
-    height: HEIGHT, minWidth: 0,
+    height, minWidth: 0,
     traces: lines.map(({ strategy, model, dash, curve }) => ({
       type: "scatter", mode: "lines", x: curve.map(([at]) => at), y: curve.map(([, waiting]) => waiting), line: lineOf({ model, dash }, strategy.id === picked, colors),
       hovertemplate: `${plain(names.get(strategy.id))}: %{y:d}<extra></extra>`,
     })),
     layout: {
-      ...ground(colors, HEIGHT, { l: LEFT, r: room, t: TOP, b: BOTTOM }),
+      ...ground(colors, height, { l: LEFT, r: room, t: TOP, b: BOTTOM }),
       xaxis: axis(colors, { range: [0, last], showgrid: false, nticks: 8, tickangle: 0, title: { text: plain(say("lag.axis")), font: { size: 13 }, standoff: 6 } }),
       yaxis: axis(colors, { range: [0, high], nticks: 6, tickformat: "~s" }),
-      annotations: endNames(ends, { low: 0, high, plotHeight: HEIGHT - TOP - BOTTOM, plotWidth }),
+      annotations: endNames(ends, { low: 0, high, plotHeight: inner, plotWidth }),
     },
   };
 }

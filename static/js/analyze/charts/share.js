@@ -4,13 +4,15 @@
 import { figure, percent } from "../../say.js";
 import { shortNames } from "../result.js";
 import { hueOf, identities, symbolOf } from "./consumers.js";
-import { axis, ground, plain, rowNames, rowNamesWidth, shown } from "./ends.js";
+import { axis, cutWords, ground, plain, rowNames, rowNamesWidth, shown } from "./ends.js";
 
-const ROW = 34, TOP = 28, BOTTOM = 44, DOT = 12, LEVEL = 0.2, STRATEGIES_MAX = 12, EQUAL = 5e-4;
+const ROW = 34, TOP = 28, BOTTOM = 44, DOT = 12, LEVEL = 0.2, EQUAL = 5e-4;
+
+export const cut = (context) => cutWords(context);
 
 export function layout(context) {
   const { result, step, say, words, colors, width, picked } = context, names = shortNames(result.strategies, words), places = identities(result);
-  const rows = shown(context, STRATEGIES_MAX), members = result.steps[step].members, fair = 100 / members.length;
+  const rows = shown(context), members = result.steps[step].members, fair = 100 / members.length;
   const shares = rows.map(({ strategy }) => Object.entries(strategy.steps[step].consumers).map(([name, { share }]) => ({ name, share: (share ?? 0) * 100 })));
   const all = shares.flat().map(({ share }) => share), low = Math.min(fair, ...all), high = Math.max(fair, ...all), pad = Math.max((high - low) * 0.06, fair * 0.05);
   const range = [Math.max(0, low - pad), high + pad], left = rowNamesWidth(rows.map(({ strategy }) => strategy), names);
