@@ -52,7 +52,7 @@ def head(result: Json, ranking: Sequence[Json], words: Words) -> dict[str, str]:
         keys=workload["keys"], keys_noun=words[noun if is_flights and noun in words else "noun.keys"],
         strategies=len(strategies), changes=len(steps) - 1,
     )  # fmt: skip
-    if first is None or not workload["records"]:
+    if first is None:
         title = result["request"].get("name") or result["name"]
     else:
         title = _say(words, code, strategy=strategy_words(first, words)["best"], records=words[f"study.these.{these}"], count=equal)
@@ -63,8 +63,6 @@ def notes(result: Json) -> Json:
     """What has to be said beside the figures, as {code, params}: `notes` under the headline, `sample` beside the weights; and `bad_rows`."""
     workload, sample = result["workload"], result["limits"]["timed_sample"]
     said = []
-    if not workload["records"]:
-        said.append({"code": "study.empty", "params": {}})
     if workload["no_key"] or workload["empty_key"]:
         said.append({"code": "study.no_keys", "params": {"no_key": workload["no_key"], "empty_key": workload["empty_key"]}})
     if not workload["keyless_exact"]:

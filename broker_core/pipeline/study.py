@@ -16,12 +16,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from broker_core.analysis.churn import churn_least
+from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.lab.workload_base import Workload
 from broker_core.lab.workload_keys import KEY_BYTES_MAX, KeysWorkload
 from broker_core.pipeline import result
 from broker_core.pipeline.hot_keys import key_profile
 from broker_core.pipeline.members import Step, has_records, history_steps
+from broker_core.pipeline.sources.rows import BAD_SIZE, BAD_TIME
 from broker_core.pipeline.strategies import Strategy, strategies_parse
 from broker_core.pipeline.study_errors import IsCancelled, StudyCancelled, StudyFailed, explained
 from broker_core.pipeline.study_request import study_check
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 __all__ = ["StudyCancelled", "StudyFailed", "study_check", "study_run"]
 
 BAD_ROWS_KEPT = 1_000
+BAD_TEXT_CHARACTERS = 80
 PART = ".part"
 _FILES = ("csv", "jsonl", "parquet")
 _MADE_UP = ("zipf", "uniform")
@@ -114,8 +117,8 @@ class _Run:
         self.rows = counts.records
         self.at("routing", 1)
         bad, bad_rows = _bad_rows(workload.bad)
-        if not counts.records and not bad:
-            raise StudyFailed("there is no record in this source")
+        if not counts.records:
+            raise _nothing_read(bad, bad_rows)
         first_us, last_us = _times(records, request["source"])
         sample = sampled_workload(profile.sample(counts.records, counts.no_key), request["service"]["rate"], request["seed"])
         timed, timed_sample = self.timed(strategies, steps, records, counts, sample)
@@ -137,10 +140,8 @@ class _Run:
     def timed(
         self, strategies: Sequence[Strategy], steps: Sequence[Step], records: "DataFrame", counts: "RouteCounts", sample: KeysWorkload
     ) -> tuple[list[list[TimedStep] | None], Json]:
-        """The timed runs of all strategies, and what they ran on. No records, no runs."""
-        service, seed = self.request["service"], self.request["seed"]
-        if not counts.records:
-            return [None] * len(strategies), {"records": 0, "keys": 0, "rate": service["rate"], "exact": False}
+        """The timed runs of all strategies, and what they ran on."""
+        seed = self.request["seed"]
         workload, table = self.timed_records(steps, records, counts, sample)
         timed: list[list[TimedStep] | None] = []
         total = len(strategies) * len(steps)
@@ -195,6 +196,19 @@ def _bad_rows(bad: "DataFrame | None") -> tuple[int, list[Json]]:
     kept = bad.limit(BAD_ROWS_KEPT + 1).collect()
     count = len(kept) if len(kept) <= BAD_ROWS_KEPT else bad.count()
     return count, [row.asDict() for row in kept[:BAD_ROWS_KEPT]]
+
+
+def _nothing_read(bad: int, rows: Sequence[Json]) -> StudyFailed | CommandError:
+    """Why there is no result: of nothing every strategy would be the best."""
+    if not bad:
+        return StudyFailed("there is no record in this source")
+    first = min(rows, key=lambda row: row["line"] or 0)
+    values = {"line": first["line"] or 0, "text": (first["text"] or "")[:BAD_TEXT_CHARACTERS]}
+    if first["reason"] == BAD_TIME:
+        return CommandError("source.time", "must name a column with times: in no row can one be read; line {line} is: {text}", **values)
+    if first["reason"] == BAD_SIZE:
+        return CommandError("source.size", "must name a column with whole numbers: no row has one; line {line} is: {text}", **values)
+    return StudyFailed("none of the {count} rows can be read; line {line} is: {text}", count=bad, **values)
 
 
 def _times(records: "DataFrame", source: Json) -> tuple[int | None, int | None]:

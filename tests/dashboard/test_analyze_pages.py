@@ -147,8 +147,6 @@ def test_what_was_not_counted_is_said() -> None:
     assert notes(result)["bad_rows"] == 0
     result["workload"] |= {"bad_rows": 3, "no_key": 2, "keyless_exact": False}
     assert [note["code"] for note in notes(result)["notes"]] == ["study.no_keys", "study.keyless_spread", "study.bad_rows"]
-    result["workload"]["records"] = 0
-    assert notes(result)["notes"][0]["code"] == "study.empty"
 
 
 def test_the_stage_does_not_carry_the_words_of_studies() -> None:

@@ -151,14 +151,20 @@ def test_a_file_without_a_record_fails_with_that_reason(spark, tmp_path):
         study_run(spark, request(path), tmp_path / "out", lambda progress: None, lambda: False)
 
 
-def test_a_file_of_bad_rows_only_is_a_study_without_figures(spark, tmp_path):
+@pytest.mark.parametrize(("rows", "source", "error"), [
+    ("customer,note\nbroken\nbroken too\n", {}, "none of the 2 rows can be read; line 2 is: broken"),
+    ("customer,note\na,soon\nb,later\n", {"time": "note"}, "source.time: must name a column with times: in no row can one be read; line 2 is: a,soon"),
+    ("customer,note\na,big\n", {"size": "note"}, "source.size: must name a column with whole numbers: no row has one; line 2 is: a,big"),
+])  # fmt: skip
+def test_a_source_of_which_no_row_can_be_read_is_no_study(spark, tmp_path, rows, source, error):
     path = tmp_path / "bad.csv"
-    path.write_text("customer,note\nbroken\n")
-    study_run(spark, request(path), tmp_path / "out", lambda progress: None, lambda: False)
-    told = results.result_json(tmp_path / "out")
-    assert told["workload"]["records"] == told["workload"]["keys"] == 0 and told["workload"]["bad_rows"] == 1 and told["hot_keys"] == []
-    assert all(strategy["totals"]["skew"] is None for strategy in told["strategies"][:2])
-    assert len(rank(told)) == 3
+    path.write_text(rows)
+    asked = request(path)
+    asked["source"] |= source
+    with pytest.raises((StudyFailed, CommandError)) as failed:
+        study_run(spark, asked, tmp_path / "out", lambda progress: None, lambda: False)
+    assert str(failed.value) == error
+    assert not (tmp_path / "out" / results.MANIFEST).exists()
 
 
 def test_what_spark_throws_becomes_a_sentence():

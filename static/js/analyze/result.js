@@ -34,7 +34,7 @@ export function head(result, ranking, words) {
     keys: workload.keys, keys_noun: say(isFlights && words[`noun.${key}`] ? `noun.${key}` : "noun.keys"), strategies: strategies.length, changes: steps.length - 1,
   });
   return {
-    title: first && workload.records ? say(code, { strategy: strategyWords(first, words).best, records, count: equal }) : request.name || result.name,
+    title: first ? say(code, { strategy: strategyWords(first, words).best, records, count: equal }) : request.name || result.name,
     facts: facts + say(low === high ? "study.facts_steady" : "study.facts_range", { low, high }),
   };
 }
