@@ -105,13 +105,19 @@ class Param:
         return {"name": self.name, "default": self.default, "min": self.low, "max": self.high}
 
 
+def config_file(name: str, versions: str, lines: Sequence[str]) -> Json:
+    """Lines for one file of the original, and the product and versions that they are true for."""
+    return {"file": name, "for": versions, "lines": list(lines)}
+
+
 @dataclass(frozen=True, slots=True)
 class Family:
     """Strategies that differ only in their parameters.
 
     hash: "murmur3" | "murmur2" | "java", or None where no key has an owner. routes: how tables are made.
     rig: parameters -> (the lab's algorithm id, options of its lane). check: raises CommandError (field name of the parameter) for numbers
-    that do not go together. is_default: stands among those that a study offers first.
+    that do not go together. is_default: stands among those that a study offers first. config: what sets the original to it, see `originals.py`;
+    None where no released system is known to have it.
     """
 
     model: str
@@ -123,6 +129,7 @@ class Family:
     document: bool = False
     is_default: bool = True
     check: Callable[[Mapping[str, int]], None] | None = None
+    config: "Callable[[Strategy, RouteTable], list[Json]] | None" = None
 
     @property
     def id(self) -> str:

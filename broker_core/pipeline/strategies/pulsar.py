@@ -1,6 +1,6 @@
 """Key_Shared: a key's murmur3 falls into a slot, and the slot belongs to a consumer. What the families of Pulsar have in common."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -17,17 +17,22 @@ from broker_core.pulsar.selectors import Selector
 from broker_core.pulsar.selectors.consistent_hash import RingSelector
 
 HASH = "murmur3"
+KEY_SHARED = "subscriptionKeySharedEnable=true"
+USE_RING = "subscriptionKeySharedUseConsistentHashing"
 MASK_32 = 0xFFFFFFFF
 PROBES = (0, 1, 65_535, 65_536, 131_070, 964_695_987, MASK_31, MASK_31 + 1, 3_112_179_635, MASK_32)
 
 
-def pulsar_family(algorithm: str, *, params: tuple[Param, ...] = (), document: bool = False, is_default: bool = True) -> Family:
+def pulsar_family(
+    algorithm: str, *, params: tuple[Param, ...] = (), document: bool = False, is_default: bool = True,
+    config: Callable[[Strategy, RouteTable], list[Json]] | None = None,
+) -> Family:  # fmt: skip
     """A family that runs the lab's lane under `algorithm`; its parameters are options of the lane by the same names."""
 
     def rig(given: Mapping[str, int]) -> tuple[str, Json]:
         return algorithm, dict(given)
 
-    return Family("pulsar", algorithm, HASH, params, rig, _routes, document, is_default)
+    return Family("pulsar", algorithm, HASH, params, rig, _routes, document, is_default, config=config)
 
 
 def _routes(strategy: Strategy, steps: Sequence[Step], seed: int, topic: str) -> list[RouteTable]:

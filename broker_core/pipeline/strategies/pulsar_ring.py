@@ -1,15 +1,27 @@
 """Key_Shared, consistent hashing: the ring of 3.2.1, of 3.2.0, of 4.x and of the documentation, with 1 to 1,000 points per consumer."""
 
-from broker_core.pipeline.strategies.base import Param
-from broker_core.pipeline.strategies.pulsar import pulsar_family
+from types import MappingProxyType
+
+from broker_core.events import Json
+from broker_core.pipeline.strategies.base import Param, RouteTable, Strategy, config_file
+from broker_core.pipeline.strategies.pulsar import KEY_SHARED, USE_RING, pulsar_family
 from broker_core.pulsar.selectors import POINTS_MAX
 from broker_core.pulsar.selectors.consistent_hash import POINTS
 
 _POINTS = (Param("points", POINTS, 1, POINTS_MAX),)
+_VERSIONS = MappingProxyType({
+    "consistent_hash": "Pulsar 3.2.1 - 3.2.x", "consistent_hash_3_2_0": "Pulsar 3.2.0", "consistent_hash_current": "Pulsar 4.x",
+})  # fmt: skip
+
+
+def _config(strategy: Strategy, _: RouteTable) -> list[Json]:
+    lines = [KEY_SHARED, f"{USE_RING}=true", f"subscriptionKeySharedConsistentHashingReplicaPoints={strategy.params['points']}"]
+    return [config_file("broker.conf", _VERSIONS[strategy.algorithm], lines)]
+
 
 FAMILIES = (
-    pulsar_family("consistent_hash", params=_POINTS),
-    pulsar_family("consistent_hash_3_2_0", params=_POINTS, is_default=False),
-    pulsar_family("consistent_hash_current", params=_POINTS),
+    pulsar_family("consistent_hash", params=_POINTS, config=_config),
+    pulsar_family("consistent_hash_3_2_0", params=_POINTS, is_default=False, config=_config),
+    pulsar_family("consistent_hash_current", params=_POINTS, config=_config),
     pulsar_family("ring_document", params=_POINTS, document=True, is_default=False),
 )

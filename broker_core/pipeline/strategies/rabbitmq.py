@@ -8,7 +8,7 @@ from broker_core.events import Json
 from broker_core.lab.bill import Bill
 from broker_core.lab.rig import Rig
 from broker_core.lab.rigs.rabbitmq import PREFETCH, PREFETCH_MAX
-from broker_core.pipeline.strategies.base import Family, Param, RouteTable, SlotRule, Step, Strategy
+from broker_core.pipeline.strategies.base import Family, Param, RouteTable, SlotRule, Step, Strategy, config_file
 from broker_core.pipeline.strategies.headless import live_names, rig_states
 
 _ALGORITHMS = {count: name for name, count in PREFETCH.items()}
@@ -34,4 +34,10 @@ def _routes(strategy: Strategy, steps: Sequence[Step], seed: int, topic: str) ->
     return rig_states(strategy.rig_spec(topic=topic), steps, seed, read)
 
 
-FAMILIES = (Family("rabbitmq", "queue", None, (Param("prefetch", 5, 0, PREFETCH_MAX),), _rig, _routes),)
+def _config(strategy: Strategy, _: RouteTable) -> list[Json]:
+    return [config_file("consumer (Java)", "RabbitMQ 3.x, 4.x", [
+        f"channel.basicQos({strategy.params['prefetch']});  // 0: no limit", 'channel.basicConsume("QUEUE", false, consumer);',
+    ])]  # fmt: skip
+
+
+FAMILIES = (Family("rabbitmq", "queue", None, (Param("prefetch", 5, 0, PREFETCH_MAX),), _rig, _routes, config=_config),)

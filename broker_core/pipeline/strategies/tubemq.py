@@ -6,7 +6,7 @@ from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.hashing.java_hash import MASK
 from broker_core.lab.scenario import BROKERS_MAX
-from broker_core.pipeline.strategies.base import Family, Param, RouteTable, Step, Strategy
+from broker_core.pipeline.strategies.base import Family, Param, RouteTable, Step, Strategy, config_file
 from broker_core.pipeline.strategies.partitions import PARTITIONS, partition_routes
 
 
@@ -23,4 +23,17 @@ def _check(given: Mapping[str, int]) -> None:
         raise CommandError("partitions", "must be a multiple of the number of brokers")
 
 
-FAMILIES = (Family("tubemq", "modulo", "java", (PARTITIONS, Param("brokers", 3, 1, BROKERS_MAX)), _rig, _routes, check=_check),)
+def _config(strategy: Strategy, start: RouteTable) -> list[Json]:
+    brokers, count = strategy.params["brokers"], len(start.live)
+    each = strategy.params["partitions"] // brokers
+    return [
+        config_file("topic settings of the master", "TubeMQ 1.x", [f"numPartitions={each}  # on each of {brokers} brokers"]),
+        config_file("consumer (Java)", "TubeMQ 1.x", [
+            f"consumer.start(topicAndFilters, {count}, nodeId, result);  // sourceCount {count}, nodeId 0..{count - 1}, one for each process",
+        ]),
+    ]  # fmt: skip
+
+
+FAMILIES = (
+    Family("tubemq", "modulo", "java", (PARTITIONS, Param("brokers", 3, 1, BROKERS_MAX)), _rig, _routes, check=_check, config=_config),
+)
