@@ -1,5 +1,5 @@
 // Writes shapes into an SVG root, keyed by id: only what changed since the last frame touches the document. A shape is
-// { id, tag, text?, ...attributes }; shapes that are gone are removed, new ones are put in the order of the list.
+// { id, tag, text?, title?, ...attributes }, title being its tooltip; shapes that are gone are removed, new ones are put in the order of the list.
 
 const SVG = "http://www.w3.org/2000/svg";
 const drawn = new WeakMap();
@@ -29,12 +29,18 @@ function write(known, shape) {
   const { element, shape: old } = known;
   for (const name in shape) {
     const value = shape[name];
-    if (value === old[name] || name === "id" || name === "tag") continue;
+    if (value === old[name] || name === "id" || name === "tag" || name === "title") continue;
     if (name === "text") element.textContent = value;
     else if (value === null || value === undefined) element.removeAttribute(name);
     else element.setAttribute(name, value);
   }
   for (const name in old) if (!(name in shape) && name !== "text") element.removeAttribute(name);
+  // A new text took the old tooltip with it.
+  if (shape.title && (shape.title !== old.title || shape.text !== old.text)) {
+    element.querySelector("title")?.remove();
+    element.append(document.createElementNS(SVG, "title"));
+    element.lastChild.textContent = shape.title;
+  }
   known.shape = shape;
 }
 

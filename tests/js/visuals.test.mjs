@@ -44,6 +44,16 @@ for (const name of NAMES) {
   });
 }
 
+test("strip: names that begin alike are told apart, and each is named whole", () => {
+  assert.deepEqual(stream.shortened(["user-1", "user-2", "others"]), ["user-1", "user-2", "others"]);
+  assert.deepEqual(stream.shortened(["customer-134", "customer-135", "others"]), ["…r-134", "…r-135", "others"]);
+  assert.deepEqual(stream.shortened(["customer-1", "customer-10", "invoices"]), ["…mer-1", "…er-10", "invoic"]);
+  assert.deepEqual(stream.shortened(["account-eu-1999-x", "account-us-1999-x"]), ["…eu-19", "…us-19"]);
+  const recent = Object.fromEntries(["customer-134", "customer-135", "customer-135", "customer-134", "a"].map((key, place) => [place, { key }]));
+  const named = stream.layout({ recent, workload: { kind: "zipf" } }, { width: 640, say }).filter(({ tag }) => tag === "text");
+  assert.deepEqual(named.slice(0, 2).map(({ text, title }) => [text, title]), [["…r-134", "customer-134"], ["…r-135", "customer-135"]]);
+});
+
 test("slices of a ring tile the whole space once", () => {
   const { picture } = load("stage").rigs.pulsar;
   let at = 0;

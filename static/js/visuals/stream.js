@@ -2,7 +2,7 @@
 
 import { draw } from "../draw.js";
 
-const LINES = 3, LEFT = 40, COUNT = 64;
+const LINES = 3, LEFT = 46, COUNT = 64, LETTERS = 6;
 
 export function layout(view, { width, say }) {
   const indexes = Object.keys(view.recent).map(Number).sort((a, b) => a - b).slice(-COUNT);
@@ -21,13 +21,25 @@ export function layout(view, { width, say }) {
     // Filled boxes: the browser would work out the outline of 64 strokes anew in each frame.
     path += `M${x(place).toFixed(1)} ${lineY(lines, nameOf(view.recent[index])) - 4}h${side}v8h-${side}z`;
   });
-  const shapes = lines.map((name, line) => ({ id: `line-${line}`, tag: "text", x: 0, y: 13 + line * 12, class: "n m tiny", text: name.slice(0, 5) }));
+  const labels = shortened(lines);
+  const shapes = lines.map((name, line) => ({ id: `line-${line}`, tag: "text", x: 0, y: 13 + line * 12, class: "n m tiny", text: labels[line], title: name }));
   shapes.push({ id: "marks", tag: "path", d: path, class: "marks" });
   if (indexes.length) {
     const last = indexes.length - 1;
     shapes.push({ id: "last", tag: "rect", x: x(last).toFixed(1), y: lineY(lines, nameOf(view.recent[indexes[last]])) - 4, width: 8, height: 8, class: "ink" });
   }
   return shapes;
+}
+
+// Names with room for LETTERS each: what begins alike is shown from where it differs, as far as its end allows.
+export function shortened(names) {
+  const letters = names.map((name) => [...name]), heads = letters.map((all) => all.slice(0, LETTERS).join(""));
+  return letters.map((all, place) => {
+    const alike = letters.filter((_, other) => heads[other] === heads[place]);
+    if (all.length <= LETTERS || alike.length < 2) return heads[place];
+    const common = all.findIndex((letter, at) => alike.some((other) => other[at] !== letter)), from = Math.min(common < 0 ? all.length : common, all.length - LETTERS + 1);
+    return `…${all.slice(from, from + LETTERS - 1).join("")}`;
+  });
 }
 
 function lineY(lines, name) {
