@@ -119,6 +119,7 @@ class _Run:
         bad, bad_rows = _bad_rows(workload.bad)
         if not counts.records:
             raise _nothing_read(bad, bad_rows)
+        _check_places(steps, counts.records, request["history"]["kind"])
         first_us, last_us = _times(records, request["source"])
         sample = sampled_workload(profile.sample(counts.records, counts.no_key), request["service"]["rate"], request["seed"])
         timed, timed_sample = self.timed(strategies, steps, records, counts, sample)
@@ -209,6 +210,14 @@ def _nothing_read(bad: int, rows: Sequence[Json]) -> StudyFailed | CommandError:
     if first["reason"] == BAD_SIZE:
         return CommandError("source.size", "must name a column with whole numbers: no row has one; line {line} is: {text}", **values)
     return StudyFailed("none of the {count} rows can be read; line {line} is: {text}", count=bad, **values)
+
+
+def _check_places(steps: Sequence[Step], records: int, kind: str) -> None:
+    """A change behind the last record never happens; what it would move must not be measured."""
+    late = next((step for step in steps[1:] if step.at is not None and step.at > records), None)
+    if late is not None:
+        field = f"history.changes.{late.step - 1}.at" if kind == "given" else "history"
+        raise CommandError(field, "comes at record {at}, but there are only {records}", at=late.at, records=records)
 
 
 def _times(records: "DataFrame", source: Json) -> tuple[int | None, int | None]:

@@ -48,10 +48,11 @@ def study_open(*, study: Study, request: Json, visitor: str | None = None) -> Op
     left_out: list[str] = []
     chosen = _chosen(request, result, left_out)
     rigs = [_rig(place, strategy_id, chosen) for place, strategy_id in enumerate(chosen)]
-    consumers, script = _history(result["steps"], left_out)
+    workload = _at_rate(sample, left_out)
+    consumers, script = _history(result["steps"], workload["rate"], left_out)
     service = result["request"].get("service") or {}
     scenario: Json = {
-        "name": (study.name or _("Study"))[:64], "workload": _at_rate(sample, left_out), "rigs": rigs, "consumers": consumers,
+        "name": (study.name or _("Study"))[:64], "workload": workload, "rigs": rigs, "consumers": consumers,
         "consumer_rate": max(1, round(service.get("consumer_rate") or 10)), "seed": result["request"].get("seed", 7),
     }  # fmt: skip
     opened = lab_open(request=scenario, visitor=visitor, script=script)
@@ -107,18 +108,29 @@ def _rig(place: int, strategy_id: str, chosen: list[str]) -> Json:
     return {"id": spec.id, "model": spec.model, "algorithm": spec.algorithm, **spec.options}
 
 
-def _history(steps: list[Json], left_out: list[str]) -> tuple[int, list[Json]]:
-    """(how many are there at the start, the script of what comes after). A lab begins with c1, c2, ...: others join at once by name."""
+def _history(steps: list[Json], rate: int, left_out: list[str]) -> tuple[int, list[Json]]:
+    """(how many are there at the start, the script of what comes after). A lab begins with c1, c2, ...: others join at once by name.
+    rate: records a second of the lab."""
     members = steps[0]["members"]
     if len(members) > settings.CONSUMERS_PER_RIG_MAX:
         raise Refused(400, {"study": _("begins with more consumers than a lab may have")})
-    if any(step["at"] is not None for step in steps[1:]):
-        left_out.append(_("The changes of the membership come at even times, not at their records."))
-    gap_us = min(GAP_US, SCRIPT_US // max(1, len(steps) - 1))
-    changes = [(FIRST_CHANGE_US + place * gap_us, step["kind"], step["consumer"]) for place, step in enumerate(steps[1:])]
+    times = _times(steps[1:], rate, left_out)
+    changes = [(at_us, step["kind"], step["consumer"]) for at_us, step in zip(times, steps[1:], strict=True)]
     if members == [f"c{number}" for number in range(1, len(members) + 1)]:
         return len(members), _script(changes)
     return 0, _script([(0, "join", name) for name in members] + changes)
+
+
+def _times(changes: list[Json], rate: int, left_out: list[str]) -> list[int]:
+    """When each change comes: at its record, if the lab is there soon enough; else one after another, so that a person can watch."""
+    if changes and all(change["at"] is not None for change in changes):
+        # As the lab counts arrivals (EvenArrivals.count_until): then so many records have come.
+        times: list[int] = [change["at"] * SECOND_US // rate for change in changes]
+        if times[-1] <= SCRIPT_US:
+            return times
+        left_out.append(_("The changes of the membership come at even times, not at their records."))
+    gap_us = min(GAP_US, SCRIPT_US // max(1, len(changes)))
+    return [FIRST_CHANGE_US + place * gap_us for place in range(len(changes))]
 
 
 def _at_rate(sample: Json, left_out: list[str]) -> Json:

@@ -83,10 +83,24 @@ def test_history_of_other_names_has_them_join_first(study: Study, monkeypatch: p
     monkeypatch.setattr(selectors, "_rank", lambda _result, _weights: [{"id": STRATEGIES[0]}])
     lab, left_out = opened(study)
     assert lab.scenario["consumers"] == 0
-    assert left_out == ["The changes of the membership come at even times, not at their records."]
+    assert left_out == []
     world.transport.watching.add(lab.pk)
     world.run(10)
-    assert [consumer for _kind, consumer, _at_us in journal_of(lab)] == [None, "ann", "bob", "ann"]
+    [_play, *joins, (_kind, crashed, at_us)] = journal_of(lab)
+    assert [consumer for _kind, consumer, _at_us in joins] == ["ann", "bob"]
+    assert crashed == "ann" and 1_750_000 <= at_us < 1_900_000, "record 70 at 40 a second, with the lab's next slice"
+
+
+def test_changes_at_records_that_the_lab_reaches_too_late_come_at_even_times(study: Study, monkeypatch: pytest.MonkeyPatch, world: World) -> None:
+    steps = [STEPS[0], *({**change, "at": at} for change, at in zip(STEPS[1:], (10, 40 * 601), strict=True))]
+    told = {"steps": steps, "strategies": [{"id": STRATEGIES[0], "model": "pulsar"}]}
+    monkeypatch.setattr(results, "result_json", lambda _folder: dict(told))
+    monkeypatch.setattr(selectors, "_rank", lambda _result, _weights: [{"id": STRATEGIES[0]}])
+    lab, left_out = opened(study)
+    assert left_out == ["The changes of the membership come at even times, not at their records."]
+    world.transport.watching.add(lab.pk)
+    world.run(20)
+    assert [at_us // 1_000_000 for *_rest, at_us in journal_of(lab)] == [0, 8, 16]
 
 
 def journal_of(lab: Lab) -> list[tuple[str, str | None, int]]:

@@ -153,7 +153,7 @@ def test_a_file_without_a_record_fails_with_that_reason(spark, tmp_path):
 
 @pytest.mark.parametrize(("rows", "source", "error"), [
     ("customer,note\nbroken\nbroken too\n", {}, "none of the 2 rows can be read; line 2 is: broken"),
-    ("customer,note\na,soon\nb,later\n", {"time": "note"}, "source.time: must name a column with times: in no row can one be read; line 2 is: a,soon"),
+    ("customer,note\na,soon\nb,late\n", {"time": "note"}, "source.time: must name a column with times: in no row can one be read; line 2 is: a,soon"),
     ("customer,note\na,big\n", {"size": "note"}, "source.size: must name a column with whole numbers: no row has one; line 2 is: a,big"),
 ])  # fmt: skip
 def test_a_source_of_which_no_row_can_be_read_is_no_study(spark, tmp_path, rows, source, error):
@@ -165,6 +165,21 @@ def test_a_source_of_which_no_row_can_be_read_is_no_study(spark, tmp_path, rows,
         study_run(spark, asked, tmp_path / "out", lambda progress: None, lambda: False)
     assert str(failed.value) == error
     assert not (tmp_path / "out" / results.MANIFEST).exists()
+
+
+@pytest.mark.parametrize(("at", "error"), [(2_000, None), (2_001, "history.changes.1.at: comes at record 2001, but there are only 2000")])
+def test_a_change_behind_the_last_record_is_refused_at_its_field(spark, tmp_path, at, error):
+    changes = [{"kind": "join", "at": 7}, {"kind": "join", "at": at}]
+    source = {"kind": "uniform", "keys": 9, "records": 2_000, "seed": 1}
+    asked = study_check({
+        "name": "late", "source": source, "strategies": STRATEGIES[:1], "history": {"kind": "given", "start": 2, "changes": changes},
+    })  # fmt: skip
+    if error is None:
+        study_run(spark, asked, tmp_path / "out", lambda progress: None, lambda: False)
+        return
+    with pytest.raises(CommandError) as failed:
+        study_run(spark, asked, tmp_path / "out", lambda progress: None, lambda: False)
+    assert str(failed.value) == error
 
 
 def test_what_spark_throws_becomes_a_sentence():

@@ -59,8 +59,11 @@ export function createHistoryStep(form, { onChange }) {
 
   const changes = () => [...list.children].map((item) => {
     const part = (name) => item.querySelector(`[data-part=${name}]`).value.trim();
-    return { kind: part("kind"), consumer: part("consumer") || null, at: form.elements.placed.checked && part("at") !== "" ? Number(part("at")) : null };
+    return { kind: part("kind"), consumer: part("consumer") || null, at: form.elements.placed.checked ? placeOf(part("at")) : null };
   });
+
+  // One that is missing goes as it is: the server refuses it at its field.
+  const placeOf = (text) => (text === "" ? "" : Number(text));
 
   // -- the request ---------------------------------------------------------------------------------------------------------------------
 
