@@ -45,6 +45,7 @@ ANALYZE = {
     "data.upload_stop": _("Stop"),
     "data.uploaded": _("{name}, {size}"),
     "data.too_big": _("{name} has {size}; at most {limit} can be uploaded."),
+    "data.refused": _("{name} {reason}"),
     "data.upload_failed": _("The upload broke off. Choose the file again."),
     "data.delimiter": _("Fields are separated by"),
     "data.comma": _("comma"),

@@ -209,7 +209,7 @@ def test_a_file_that_is_none_is_refused_and_another_can_be_chosen(form: Page, tm
     empty = tmp_path / "empty.csv"
     empty.write_text("")
     form.set_input_files("#file", empty)
-    expect(form.locator("#preview-error")).to_be_visible()
+    expect(form.locator("#preview-error")).to_have_text("empty.csv is empty")
     expect(form.locator("#drop")).to_be_visible()
 
 

@@ -118,11 +118,18 @@ export function createDataStep(form, { onChange }) {
       if (file.kind === "csv" && form.elements.delimiter.value !== ",") refresh();
     } catch (error) {
       again();
-      if (error.message !== "abort") fileError(error instanceof Refusal ? error.message || say("notice.failed", { status: error.status }) : say("data.upload_failed"));
+      if (error.message !== "abort") fileError(refusalWords(error, chosen.name));
     }
     $("upload-bar").value = 0;
     $("file").value = "";
     sending = null;
+  }
+
+  // What the server says at `file` is said of the file, which one among several on the disk only its name tells.
+  function refusalWords(error, name) {
+    if (!(error instanceof Refusal)) return say("data.upload_failed");
+    const { file: reason } = error.fields;
+    return reason ? say("data.refused", { name, reason: [reason].flat().join(" ") }) : reasonOf(error);
   }
 
   // One column whose name holds another separator was cut at the wrong one.
