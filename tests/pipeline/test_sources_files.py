@@ -273,6 +273,24 @@ def test_file_that_holds_nothing_readable_is_refused_at_its_path(tmp_path, name,
     assert said in error.reason
 
 
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+def test_text_in_utf16_is_refused_with_its_files_name_wherever_it_stands_in_a_folder(tmp_path, kind):
+    (tmp_path / f"a.{kind}").write_bytes(b"k\n1\n" if kind == "csv" else b'{"k":1}\n')
+    other = tmp_path / f"b.{kind}"
+    other.write_bytes("k\ny\n".encode("utf-16"))
+    error = refused({"kind": kind, "path": str(tmp_path), "key": "k"})
+    assert (error.field, error.reason) == ("source.path", f"b.{kind}: the text is UTF-16; save it as UTF-8")
+    with pytest.raises(SourceFailed, match=r"^b\.\w+: the text is UTF-16"):
+        list(csv_part({"key": "k"}, ["k"], Part(str(other))) if kind == "csv" else jsonl_part({"key": "k"}, Part(str(other))))
+
+
+def test_folder_names_the_file_that_is_no_parquet(tmp_path):
+    pq.write_table(pa.table({"k": ["a"]}), tmp_path / "a.parquet")
+    (tmp_path / "b.parquet").write_bytes(b"junk")
+    error = refused({"kind": "parquet", "path": str(tmp_path), "key": "k"})
+    assert (error.field, error.reason.split(":")[0]) == ("source.path", "b.parquet is no Parquet file")
+
+
 def test_path_that_is_not_there_is_refused(tmp_path):
     assert refused({"kind": "csv", "path": str(tmp_path / "no.csv"), "key": "k"}).reason == "there is no such file"
 

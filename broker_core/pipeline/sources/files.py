@@ -19,6 +19,7 @@ from broker_core.pipeline.sources.rows import SourceFailed
 
 PART_BYTES = 32 << 20
 BLOCK_BYTES = 4 << 20
+HEAD_BYTES = 64 << 10
 ROW_BYTES_MAX = 64 << 20
 ENDINGS = {
     "csv": (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz"),
@@ -67,6 +68,11 @@ def source_files(kind: str, path: Path) -> list[Path]:
     except OSError as error:
         raise CommandError("source.path", "cannot be read: {reason}", reason=error.strerror or type(error).__name__) from error
     return files
+
+
+def ensure_text(path: Path) -> None:
+    """Look at a file's first bytes. Raises SourceFailed as its reader does."""
+    next(PartReader(Part(str(path)), HEAD_BYTES).blocks(), None)
 
 
 def is_compressed(path: Path) -> bool:
@@ -145,8 +151,9 @@ class Block:
 class PartReader:
     """Gives a part's bytes block by block; whoever reads says after each how far the whole rows went."""
 
-    def __init__(self, part: Part) -> None:
+    def __init__(self, part: Part, block_bytes: int = BLOCK_BYTES) -> None:
         self.part = part
+        self._block_bytes = block_bytes
         self._consumed = 0
         self._line = 0
 
@@ -155,7 +162,7 @@ class PartReader:
         self._consumed, self._line = end, line
 
     def blocks(self) -> Iterator[Block]:
-        """Each block begins with the rest of the one before. Raises SourceFailed for a broken gzip or a row beyond ROW_BYTES_MAX."""
+        """Each block begins with the rest of the one before. Raises SourceFailed for UTF-16, a broken gzip or a row beyond ROW_BYTES_MAX."""
         part = self.part
         name = Path(part.path).name
         try:
@@ -164,9 +171,11 @@ class PartReader:
                 rest = b""
                 is_final = False
                 while not is_final and (part.end < 0 or position < part.end):
-                    more = file.read(BLOCK_BYTES)
+                    more = file.read(self._block_bytes)
                     is_final = not more
                     data = rest + more
+                    if position == 0 and data.startswith(UTF16_MARKS):
+                        raise SourceFailed("{file}: the text is UTF-16; save it as UTF-8", file=name)
                     begin = len(BOM) if position == 0 and data.startswith(BOM) else 0
                     limit = len(data) if part.end < 0 else min(len(data), part.end - position)
                     self._consumed, self._line = begin, line

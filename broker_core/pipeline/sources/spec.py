@@ -11,11 +11,12 @@ from broker_core.events import Json
 from broker_core.lab.command import refuse_unknown, whole
 from broker_core.lab.workload_flights import KEY_COLUMNS
 from broker_core.pipeline.sources.csv_rows import csv_columns
-from broker_core.pipeline.sources.files import source_files
+from broker_core.pipeline.sources.files import ensure_text, source_files
 from broker_core.pipeline.sources.generated import EXPONENT_MAX, KEYS_MAX, RECORDS_MAX, lab_workload
 from broker_core.pipeline.sources.jsonl_rows import jsonl_columns
 from broker_core.pipeline.sources.kafka_log_folders import partition_folders
 from broker_core.pipeline.sources.parquet_rows import parquet_schema
+from broker_core.pipeline.sources.rows import SourceFailed
 
 KINDS = ("csv", "jsonl", "parquet", "kafka_log", "lab", "flights", "zipf", "uniform")
 FILE_FIELDS = ("key", "time", "size", "payload")
@@ -24,6 +25,8 @@ DEFAULT_EXPONENT = 1.1
 _SEED_MAX = 2**63 - 1
 _TIME_MS_MAX = 2**53
 _COLUMNS_SHOWN = 40
+FILES_LOOKED_AT_MAX = 64
+"""Of a folder, when it is asked for; what is wrong with a later file is told by the task that reads it."""
 
 
 def source_check(raw: object) -> Json:
@@ -73,7 +76,20 @@ def _file(kind: str, raw: Json) -> Json:
                 f"source.{field}", "there is no column {name}; the columns are {columns}", name=name[:100], columns=_shown(columns)
             )
         spec[field] = name
+    for path in source_files(kind, Path(spec["path"]))[1:FILES_LOOKED_AT_MAX]:
+        _further_file(spec, path)
     return spec
+
+
+def _further_file(spec: Json, path: Path) -> None:
+    """Refuse a folder by one of its other files."""
+    try:
+        if spec["kind"] == "parquet":
+            parquet_schema(path)
+        else:
+            ensure_text(path)
+    except SourceFailed as error:
+        raise CommandError("source.path", error.template, **error.values) from error
 
 
 def _kafka_log(kind: str, raw: Json) -> Json:
