@@ -105,6 +105,7 @@ ANALYZE = {
     "strategies.title": _("Strategies"),
     "strategies.hint": _("A parameter may hold several numbers with commas: each is a strategy of its own."),
     "strategies.count": _("{count} {count?strategy|strategies} chosen"),
+    "strategies.numbers": _("{param}: whole numbers from {low} to {high}"),
     "strategies.least": _("choose at least one strategy"),
     "strategies.default": _("Usual choice"),
     "strategies.none": _("None"),

@@ -201,8 +201,8 @@ def test_what_is_wrong_is_said_at_its_field_and_nothing_is_lost(form: Page) -> N
     assert form.input_value("[name=name]") == "my study" and form.input_value("[name=keys]") == "0"
     form.fill("[name=keys]", "100")
     form.click("#begin")
-    expect(form.locator("[data-family='kafka.range'] .bad")).to_be_visible()
-    expect(form.locator("[id='pick-kafka.range']")).to_have_attribute("aria-invalid", "true")
+    expect(form.locator("[data-family='kafka.range'] .bad")).to_contain_text("whole numbers from 1 to")
+    expect(form.locator("[name='kafka.range:partitions']")).to_have_attribute("aria-invalid", "true")
 
 
 def test_a_file_that_is_none_is_refused_and_another_can_be_chosen(form: Page, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { combinations, numbers, parse } from "../../static/js/analyze/strategy_ids.js";
+import { combinations, numbers, parse, wrongParams } from "../../static/js/analyze/strategy_ids.js";
 import { bytes } from "../../static/js/analyze/sizes.js";
 import { heard, wholePart } from "../../static/js/analyze/progress_part.js";
 
@@ -17,6 +17,15 @@ test("several numbers are several strategies, however they are separated", () =>
 
 test("an empty number stays a mistake that the server can name", () => {
   assert.deepEqual(combinations(RING, { points: " " }), ["pulsar.consistent_hash:points=-"]);
+});
+
+test("a parameter takes whole numbers within its limits, and nothing else", () => {
+  const family = { params: [{ name: "partitions", min: 1, max: 1000 }, { name: "prefetch", min: 0, max: 65_535 }] };
+  const wrong = (partitions, prefetch = "5") => wrongParams(family, { partitions, prefetch }).map(({ name }) => name);
+  for (const text of ["12", "1, 1000", "12，24"]) assert.deepEqual(wrong(text), []);
+  for (const text of ["", " ", ",", "0", "1001", "-3", "1.5", "1e3", "a", "12 x"]) assert.deepEqual(wrong(text), ["partitions"], text);
+  assert.deepEqual(wrong("", ""), ["partitions", "prefetch"]);
+  assert.deepEqual(wrong("1", "0"), []);
 });
 
 test("an id is taken apart and put together again", () => {

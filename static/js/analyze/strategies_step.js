@@ -3,9 +3,9 @@
 import { page, say, speak } from "../chrome.js";
 import { el } from "./el.js";
 import { clearErrors } from "./field_errors.js";
-import { combinations, parse } from "./strategy_ids.js";
+import { combinations, parse, wrongParams } from "./strategy_ids.js";
 
-const $ = (id) => document.getElementById(id);
+const $ = (id) => document.getElementById(id), paramField = (id, name) => `strategies.of.${id}:${name}`;
 
 export function createStrategiesStep({ onChange }) {
   const families = page.offer.strategies, rows = new Map();
@@ -21,7 +21,7 @@ export function createStrategiesStep({ onChange }) {
     const id = `${family.model}.${family.algorithm}`, box = el("input", { type: "checkbox", name: "strategy", value: id, id: `pick-${id}` });
     const label = family.algorithm === "queue" ? "strategy.rabbitmq.queue.short" : `${id}`;
     const params = family.params.map(({ name, default: usual, min, max }) => el("label", { title: `${min}–${max}` }, el("span", { say: `param.${name}` }),
-      el("input", { type: "text", class: "short", inputmode: "numeric", name: `${id}:${name}`, value: String(usual), oninput: () => { box.checked = true; onChange(); } })));
+      el("input", { type: "text", class: "short", inputmode: "numeric", name: `${id}:${name}`, "data-field": paramField(id, name), value: String(usual), oninput: () => { box.checked = true; onChange(); } })));
     const element = el("div", { class: "choice", "data-family": id }, box, el("label", { for: `pick-${id}`, say: label }), params.length ? el("div", { class: "params" }, ...params) : null);
     box.addEventListener("change", onChange);
     rows.set(id, { family, box, element, inputs: new Map(family.params.map(({ name }, place) => [name, params[place].querySelector("input")])) });
@@ -49,11 +49,18 @@ export function createStrategiesStep({ onChange }) {
   const texts = (inputs) => Object.fromEntries([...inputs].map(([name, input]) => [name, input.value]));
   const read = () => [...rows.values()].filter(({ box }) => box.checked).flatMap(({ family, inputs }) => combinations(family, texts(inputs)));
 
+  // What the form knows to be wrong before it asks the server: field -> which numbers a parameter takes.
+  function wrong() {
+    const chosen = [...rows].filter(([, { box }]) => box.checked);
+    return Object.fromEntries(chosen.flatMap(([id, { family, inputs }]) => wrongParams(family, texts(inputs)).map(({ name, min, max }) =>
+      [paramField(id, name), say("strategies.numbers", { param: say(`param.${name}`), low: min, high: max })])));
+  }
+
   $("strategies-default").addEventListener("click", () => set(page.offer.default));
   $("strategies-none").addEventListener("click", () => set([]));
 
   return {
-    read, set,
+    read, set, wrong,
     showCount: () => speak($("strategies-count"), "strategies.count", "say", { count: read().length }),
     // A refusal names the place in the list; the row is where the strategy was chosen.
     placeErrors(fields) {

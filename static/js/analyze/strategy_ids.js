@@ -1,6 +1,6 @@
 // Ids of strategies from what is typed beside a family, and back.
 
-// "10, 100" -> ["10", "100"]; nothing -> [""], which the server refuses at the field.
+// "10, 100" -> ["10", "100"]
 export const numbers = (text) => text.split(/[,，;\s]+/).filter(Boolean);
 
 // The ids that a family with these texts stands for: every combination of its parameters' numbers.
@@ -9,6 +9,12 @@ export function combinations(family, texts) {
   for (const { name } of family.params) ids = ids.flatMap((id) => (numbers(texts[name]).length ? numbers(texts[name]) : ["-"]).map((value) => [...id, `${name}=${value}`]));
   return ids.map((parts) => `${family.model}.${family.algorithm}${parts.length ? `:${parts.join(",")}` : ""}`);
 }
+
+// The family's parameters whose text holds anything but whole numbers from min to max, or none.
+export const wrongParams = ({ params }, texts) => params.filter(({ name, min, max }) => {
+  const given = numbers(texts[name]);
+  return !given.length || !given.every((value) => /^\d+$/.test(value) && Number(value) >= min && Number(value) <= max);
+});
 
 // "kafka.range:partitions=24" -> { family: "kafka.range", params: {partitions: "24"} }
 export function parse(id) {

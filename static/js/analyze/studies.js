@@ -65,6 +65,8 @@ form.addEventListener("submit", async (event) => {
   event.preventDefault();
   clearErrors(form);
   $("form-error").hidden = true;
+  const wrong = strategies.wrong();
+  if (Object.keys(wrong).length) return showWrong(wrong);
   busy(true);
   try {
     const { id } = await send(page.urls.studies, request());
@@ -72,11 +74,15 @@ form.addEventListener("submit", async (event) => {
   } catch (error) {
     busy(false);
     if (!(error instanceof Refusal) || !Object.keys(error.fields).length) return fail(error, $("begin"));
-    const homeless = showErrors(form, strategies.placeErrors(error.fields));
-    $("form-error").hidden = false;
-    $("form-error").textContent = [say("new.wrong", { count: Object.keys(error.fields).length }), ...homeless].join(" ");
+    showWrong(strategies.placeErrors(error.fields));
   }
 });
+
+function showWrong(fields) {
+  const homeless = showErrors(form, fields);
+  $("form-error").hidden = false;
+  $("form-error").textContent = [say("new.wrong", { count: Object.keys(fields).length }), ...homeless].join(" ");
+}
 
 clearWhenChanged(form);
 for (const kind of ["input", "change"]) form.addEventListener(kind, hideSettled);
