@@ -27,7 +27,7 @@ ANALYZE = {
     "new.name_hint": _("Left empty, it is named after its data."),
     "new.start": _("Start the study"),
     "new.starting": _("Starting"),
-    "new.wrong": _("{count?One entry is|{count} entries are} not right yet; the study was not started."),
+    "new.wrong": _("Not everything is right yet; the study was not started."),
     "new.summary": _("{strategies} {strategies?strategy|strategies} over {changes} {changes?change|changes}"),
     # Step 1
     "data.title": _("Data"),

@@ -13,9 +13,12 @@ from django.conf import settings
 from django.test import Client
 from django.utils import timezone
 
+from broker_core.lab.limits import DEFAULT_LIMITS
 from broker_core.lab.workload import KINDS as WORKLOAD_KINDS
 from broker_core.pipeline import strategies
+from broker_core.pipeline.members import CONSUMERS_MAX
 from broker_core.pipeline.recommend import WEIGHTS, rank
+from broker_core.pipeline.sources.generated import EXPONENT_MAX, KEYS_MAX, RECORDS_MAX
 from broker_core.pipeline.sources.rows import REASONS
 from broker_core.pipeline.study_errors import FAULT
 from dashboard import access
@@ -186,6 +189,24 @@ def test_form_offers_server_folders_only_where_there_are_some(visitor: Client, s
     settings.LOG_DIRS = [tmp_path]
     text = shown(visitor.get("/analyze/").content.decode())
     assert text.count("data-folder") == 2 and "HIGHWATER_LOG_DIRS" not in text
+
+
+@pytest.mark.django_db
+def test_numbers_of_the_form_have_the_limits_of_the_request(visitor: Client) -> None:
+    inputs = dict(re.findall(r'<input type="number" name="(\w+)"([^>]*)>', visitor.get("/analyze/").content.decode()))
+
+    def limit(name: str, end: str) -> int | None:
+        found = re.search(rf' {end}="(\d+)"', inputs[name])
+        return int(found[1]) if found else None
+
+    assert {name: (limit(name, "min"), limit(name, "max")) for name in inputs} == {
+        "lab_records": (1, RECORDS_MAX), "keys": (1, KEYS_MAX["zipf"]), "records": (1, RECORDS_MAX), "exponent": (0, EXPONENT_MAX), "seed": (0, None),
+        "start": (1, CONSUMERS_MAX), "rolling_consumers": (1, CONSUMERS_MAX), "from": (1, CONSUMERS_MAX), "to": (1, CONSUMERS_MAX),
+        "storm_consumers": (2, CONSUMERS_MAX), "crashes": (1, CONSUMERS_MAX - 1), "storm_seed": (0, None),
+        "rate": (1, DEFAULT_LIMITS.records_per_second_max), "consumer_rate": (1, DEFAULT_LIMITS.service_per_second_max),
+    }  # fmt: skip
+    for shape, most in KEYS_MAX.items():
+        assert f' data-{shape}="{most}"' in inputs["keys"]
 
 
 @pytest.mark.django_db

@@ -25,7 +25,9 @@ export function createDataStep(form, { onChange }) {
 
   function showKind() {
     for (const panel of form.querySelectorAll("[data-panel]")) panel.hidden = panel.dataset.panel !== kind();
-    $("exponent-field").hidden = form.elements.shape.value !== "zipf";
+    const { keys, shape } = form.elements;
+    $("exponent-field").hidden = shape.value !== "zipf";
+    keys.max = keys.dataset[shape.value];
     if (kind() === "folder" && folder && !folder.isOpen()) folder.open(null);
     showColumns();
     refresh();

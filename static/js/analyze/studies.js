@@ -81,7 +81,7 @@ form.addEventListener("submit", async (event) => {
 function showWrong(fields) {
   const homeless = showErrors(form, fields);
   $("form-error").hidden = false;
-  $("form-error").textContent = [say("new.wrong", { count: Object.keys(fields).length }), ...homeless].join(" ");
+  $("form-error").textContent = [say("new.wrong"), ...homeless].join(" ");
 }
 
 clearWhenChanged(form);
