@@ -4,6 +4,7 @@ import test from "node:test";
 
 import { combinations, numbers, parse, wrongParams } from "../../static/js/analyze/strategy_ids.js";
 import { bytes } from "../../static/js/analyze/sizes.js";
+import { visible } from "../../static/js/analyze/visible.js";
 import { heard, wholePart } from "../../static/js/analyze/progress_part.js";
 
 const RING = { model: "pulsar", algorithm: "consistent_hash", params: [{ name: "points" }] };
@@ -33,6 +34,10 @@ test("an id is taken apart and put together again", () => {
   assert.equal(family, "tubemq.modulo");
   assert.deepEqual(combinations(MODULO, params), ["tubemq.modulo:partitions=12,brokers=3"]);
   assert.deepEqual(parse("pulsar.auto_split").params, {});
+});
+
+test("bytes that are no text are told apart in the preview", () => {
+  assert.deepEqual(["\u0002\\xff\u0000", "\u0003\\xff\u0000", "a\tb\n", "客户-3 \u{1F600}"].map(visible), ["\\x02\\xff\\x00", "\\x03\\xff\\x00", "a\\x09b\\x0a", "客户-3 \u{1F600}"]);
 });
 
 test("sizes are read as on a disk's label", () => {

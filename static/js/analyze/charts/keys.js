@@ -3,6 +3,7 @@
 import { number, percent } from "../../say.js";
 import { shortNames } from "../result.js";
 import { bytes } from "../sizes.js";
+import { visibleLetter } from "../visible.js";
 import { axis, ground, plain } from "./ends.js";
 
 const ROW = 27, SHOWN_MAX = 10, KEY_MAX = 18, TABLE_KEY_MAX = 36;
@@ -12,14 +13,11 @@ const ROW = 27, SHOWN_MAX = 10, KEY_MAX = 18, TABLE_KEY_MAX = 36;
 export function keyWords({ key, key_hex: hex, key_bytes: size = 0 }, say, most = KEY_MAX) {
   if (key === null && !hex) return say("keys.none");
   if (key === "") return say("keys.empty");
-  const text = [...(key ?? `0x${hex}`)].map(visible);
+  const text = [...(key ?? `0x${hex}`)].map(visibleLetter);
   if (text.length <= most) return text.join("");
   const length = bytes(size), room = Math.max(4, most - length.length - 2);
   return `${text.slice(0, room).join("")}… ${length}`;
 }
-
-// A line break or another control character would tear the row apart, or hide.
-const visible = (letter) => (letter < " " || letter === "\u007f" ? `\\x${letter.codePointAt(0).toString(16).padStart(2, "0")}` : letter);
 
 const isKeyless = ({ key, key_hex: hex }) => key === null && !hex;
 
