@@ -194,6 +194,7 @@ STUDY = {
     "heat.untaken": _(
         "With {strategies} nobody took over the part of {consumers}: no key moved, but their records wait until their consumer is back."
     ),
+    "heat.bytes": _("{strategy}, of all bytes"),
     "heat.cell": _("{strategy}, {label}: {share} of keys"),
     "churn.title": _("Churn so far"),
     "churn.sub": _("1 = every key moved once."),

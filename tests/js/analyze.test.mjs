@@ -97,6 +97,22 @@ test("heat: a crash after which nobody took over is told of, other zeros are not
   assert.equal(heat.untaken({ result, order }), null);
 });
 
+test("heat: the table has the bytes moved beside the keys where sizes are known", () => {
+  const given = context(), { result, order } = given, owned = order.findIndex((id) => !id.startsWith("rabbitmq")), unowned = order.findIndex((id) => id.startsWith("rabbitmq"));
+  const step = result.strategies.find(({ id }) => id === order[owned]).steps[1];
+  assert.equal(heat.table(given).rows.length, order.length + 1, "Zipf keys have no payload");
+  Object.assign(step, { bytes_moved: 25, keys_moved_share: 0.5 });
+  result.workload.bytes = 100;
+  for (const source of [{ kind: "csv", key: "id", size: "bytes" }, { kind: "lab" }, { kind: "kafka_log" }, { kind: "folder", name: "logs" }]) {
+    const { rows } = heat.table({ ...given, result: { ...result, request: { ...result.request, source } } });
+    assert.equal(rows.length, 2 * order.length + 1);
+    assert.deepEqual([rows[2 * owned][1], rows[2 * owned + 1][1]], ["50.0\u202f%", "25.0\u202f%"]);
+    assert.equal(rows[2 * unowned + 1][1], "–", "where no key has an owner no byte gets another");
+  }
+  const keysOnly = { ...result.request, source: { kind: "folder", name: "tables", key: "id" } };
+  assert.equal(heat.table({ ...given, result: { ...result, request: keysOnly } }).rows.length, order.length + 1);
+});
+
 test("heat: a cell picks its strategy and its change", () => {
   const given = context(), { traces } = heat.layout(given);
   const [row, column] = traces[0].customdata.at(-1);

@@ -47,6 +47,10 @@ export function unowned({ strategies }, words) {
   return say("study.unowned", { strategies: left.map(({ id }) => names.get(id)).join(say("list.comma")), share: percent(share) });
 }
 
+// Whether a record's size is known, not its key's alone: a column says it, or the source has the payloads.
+export const hasSizes = ({ request: { source } }) =>
+  Boolean(source.size || source.payload) || ["lab", "flights", "kafka_log"].includes(source.kind) || (source.kind === "folder" && !source.key);
+
 // The ranking as rows of texts, best first; all whose score reads as the first one's are best.
 export function rankingRows(result, ranking, words) {
   const byId = new Map(result.strategies.map((strategy) => [strategy.id, strategy])), names = shortNames(result.strategies, words);

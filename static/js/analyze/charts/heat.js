@@ -2,7 +2,7 @@
 // on it, ink below and panel above, always has a contrast of 4.5.
 
 import { NONE, halfUp, percent } from "../../say.js";
-import { shortNames } from "../result.js";
+import { hasSizes, shortNames } from "../result.js";
 import { stepWords } from "./consumers.js";
 import { axis, ground, plain, rowNames, rowNamesWidth } from "./ends.js";
 
@@ -75,10 +75,13 @@ export const picks = (context, point) => ({ id: context.order[point.customdata?.
 
 export function table({ result, order, say, words }) {
   const byId = new Map(result.strategies.map((strategy) => [strategy.id, strategy])), names = shortNames(result.strategies, words), steps = result.steps.slice(1);
+  const keysOf = (id) => [names.get(id), ...steps.map(({ step }) => percent(byId.get(id).steps[step].keys_moved_share, 1))];
+  const bytesOf = (id) => [say("heat.bytes", { strategy: names.get(id) }), ...steps.map(({ step }) => percent(shareOfBytes(byId.get(id).steps[step]), 1))];
+  const shareOfBytes = ({ keys_moved_share: keys, bytes_moved: moved }) => (keys === null ? null : moved / result.workload.bytes);
   return {
     head: [say("twin.strategy"), ...steps.map(({ label }) => label)],
     rows: [
-      ...order.map((id) => [names.get(id), ...steps.map(({ step }) => percent(byId.get(id).steps[step].keys_moved_share, 1))]),
+      ...order.flatMap((id) => (hasSizes(result) && result.workload.bytes ? [keysOf(id), bytesOf(id)] : [keysOf(id)])),
       [say("heat.consumers"), ...steps.map(({ members }) => String(members.length))],
     ],
   };
