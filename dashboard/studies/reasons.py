@@ -32,6 +32,7 @@ ALL = (
 )  # fmt: skip
 # A reader inside Spark's tasks is heard as a line of English text: its sentences, to be found in it again.
 READERS = (
+    "{file}: there is no column {name}; the columns are {columns}",
     "{file}: the text is UTF-16; save it as UTF-8",
     "{file}: was removed while it was read",
     "{file}: the batch at {position} is damaged: {reason}",

@@ -173,6 +173,62 @@ def test_compressed_file_reads_as_the_plain_one(tmp_path):
     assert csv_rows(tmp_path / "a.csv", part_bytes=1_000) == csv_rows(tmp_path / "b.csv.gz", part_bytes=1_000)
 
 
+def test_each_file_of_a_folder_goes_by_its_own_header(tmp_path):
+    spec = {"key": "k", "time": "at", "delimiter": ",", "header": True}
+    (tmp_path / "a.csv").write_bytes(b"k,at\na,1\n")
+    (tmp_path / "b.csv").write_bytes(b"at,more,k\n2,x,b\n3,c\n")
+    (tmp_path / "c.csv").write_bytes(b"\n")
+    (tmp_path / "d.csv").write_bytes(b"at," + b"w" * 70_000 + b",k\n4,,d\n")
+    columns = csv_columns(tmp_path / "a.csv", ",", True)
+    parts = cut([tmp_path / name for name in ("a.csv", "b.csv", "c.csv", "d.csv")])
+    found = [[(row["key"], row["at_us"], row["reason"]) for batch in csv_part(spec, columns, part) for row in batch.to_pylist()] for part in parts]
+    assert found == [[(b"a", 1_000_000, None)], [(b"b", 2_000_000, None), (None, None, "wrong_columns")], [], [(b"d", 4_000_000, None)]]
+    assert source_check({"kind": "csv", "path": str(tmp_path), "key": "k", "time": "at"})["time"] == "at"
+
+
+def test_part_in_the_middle_of_a_file_goes_by_its_header(tmp_path):
+    (tmp_path / "b.csv").write_bytes(b"at,k\n" + b"1,b\n" * 9)
+    spec = {"key": "k", "time": "at", "delimiter": ",", "header": True}
+    parts = parts_of(tmp_path / "b.csv", 10, quotes_matter=True)
+    assert len(parts) > 3
+    found = [row["key"] for part in parts for batch in csv_part(spec, ["k", "at"], part) for row in batch.to_pylist()]
+    assert found == [b"b"] * 9
+
+
+def test_file_of_a_folder_that_lacks_a_column_is_refused_with_both_names(tmp_path):
+    (tmp_path / "a.csv").write_bytes(b"k,at\na,1\n")
+    (tmp_path / "b.csv").write_bytes(b"key,at\nb,1\n")
+    said = "b.{}: there is no column k; the columns are key, at"
+    error = refused({"kind": "csv", "path": str(tmp_path), "key": "k"})
+    assert (error.field, error.reason) == ("source.key", said.format("csv"))
+    with pytest.raises(SourceFailed) as caught:
+        list(csv_part({"key": "k"}, ["k", "at"], Part(str(tmp_path / "b.csv"))))
+    assert caught.value.reason == said.format("csv")
+    pq.write_table(pa.table({"at": [1], "k": ["a"]}), tmp_path / "a.parquet")
+    pq.write_table(pa.table({"key": ["a"], "at": [1]}), tmp_path / "b.parquet")
+    error = refused({"kind": "parquet", "path": str(tmp_path), "key": "at", "payload": "k"})
+    assert (error.field, error.reason) == ("source.payload", said.format("parquet"))
+    with pytest.raises(SourceFailed) as caught:
+        list(parquet_part({"key": "k"}, Part(str(tmp_path / "b.parquet"), 0, 1)))
+    assert caught.value.reason == said.format("parquet")
+
+
+def test_files_without_header_go_by_place(tmp_path):
+    (tmp_path / "a.csv").write_bytes(b"a,1\n")
+    (tmp_path / "b.csv").write_bytes(b"2,b\n")
+    spec = source_check({"kind": "csv", "path": str(tmp_path), "key": "1", "header": False})
+    parts = cut([tmp_path / "a.csv", tmp_path / "b.csv"])
+    found = [row["key"] for part in parts for batch in csv_part(spec, ["1", "2"], part) for row in batch.to_pylist()]
+    assert found == [b"a", b"2"]
+
+
+def test_first_of_two_columns_of_one_name_counts_as_the_preview_shows_it(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"k,k\na,b\n")
+    assert [row["key"] for row in csv_rows(path)] == [b"a"]
+    assert [column["name"] for column in source_preview({"kind": "csv", "path": str(path)})["columns"]] == ["k", "k"]
+
+
 def test_gzip_that_breaks_off_fails_with_its_name(tmp_path):
     path = tmp_path / "torn.csv.gz"
     path.write_bytes(gzip.compress(b"k,v\n" + b"a,1\n" * 10_000)[:-20])

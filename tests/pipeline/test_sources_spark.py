@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from broker_core.lab.workload import workload_from_json
-from broker_core.pipeline.sources import files, read
+from broker_core.pipeline.sources import files, read, spec
 from broker_core.pipeline.sources.generated import made_up_codes, number_keys
 from broker_core.pipeline.sources.read import source_failure, source_read
 
@@ -37,6 +37,19 @@ def test_stray_quote_hides_no_rows_from_spark(spark, tmp_path):
     workload = source_read(spark, {"kind": "csv", "path": str(path), "key": "k"}, ordinals=True)
     assert [row.key for row in workload.records.orderBy("ordinal").collect()] == [b"a", b"c", b"d", b"e", b"f"]
     assert [(row.line, row.reason, row.text) for row in workload.bad.collect()] == [(3, "text_behind_quote", '"open,2')]
+
+
+def test_files_of_a_folder_may_order_their_columns_differently(spark, tmp_path, monkeypatch):
+    (tmp_path / "a.csv").write_text("k,v\n" + "a,1\n" * 5)
+    (tmp_path / "b.csv").write_text("v,k\n" + "2,b\n" * 5)
+    monkeypatch.setattr(read, "cut", lambda paths: files.cut(paths, 8))
+    records = source_read(spark, {"kind": "csv", "path": str(tmp_path), "key": "k"}).records
+    assert Counter(row.key for row in records.collect()) == {b"a": 5, b"b": 5}
+    monkeypatch.setattr(spec, "FILES_LOOKED_AT_MAX", 1)
+    (tmp_path / "b.csv").write_text("v,other\n2,b\n")
+    with pytest.raises(Exception) as caught:
+        source_read(spark, {"kind": "csv", "path": str(tmp_path), "key": "k"}).records.count()
+    assert source_failure(caught.value) == "b.csv: there is no column k; the columns are v, other"
 
 
 def test_folder_of_json_lines_is_read_in_the_order_of_its_names(spark, tmp_path):

@@ -11,8 +11,16 @@ import pyarrow as pa
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
-from broker_core.pipeline.sources.files import ROW_BYTES_MAX, Part, PartReader, head_of
-from broker_core.pipeline.sources.rows import OPEN_QUOTE, TEXT_BEHIND_QUOTE, WRONG_COLUMNS, Columns, rows_batch
+from broker_core.pipeline.sources.files import HEAD_BYTES, ROW_BYTES_MAX, Part, PartReader, head_of
+from broker_core.pipeline.sources.rows import (
+    OPEN_QUOTE,
+    TEXT_BEHIND_QUOTE,
+    WRONG_COLUMNS,
+    Columns,
+    ensure_column,
+    rows_batch,
+    wanted_columns,
+)
 from broker_core.pipeline.sources.text_kernels import FINE, copy_fields, new_tables, scan_rows
 
 QUOTE = ord('"')
@@ -27,16 +35,30 @@ def csv_columns(path: Path, delimiter: str, has_header: bool) -> list[str]:
     first = first_fields(head, delimiter)
     if first is None:
         raise CommandError("source.path", "the file is empty")
-    return [field.decode(errors="backslashreplace").strip() for field in first] if has_header else [str(n + 1) for n in range(len(first))]
+    return _names(first) if has_header else [str(n + 1) for n in range(len(first))]
 
 
-def first_fields(head: bytes, delimiter: str) -> list[bytes] | None:
-    """The fields of the first row; None if there is none. An absent field is empty."""
+def csv_header(path: Path, delimiter: str) -> list[str] | None:
+    """The names in the file's own first row; None for a file without any. Raises SourceFailed as its reader does."""
+    for block in PartReader(Part(str(path)), HEAD_BYTES).blocks():
+        head = block.data[block.begin :]
+        first = first_fields(head, delimiter, is_whole=block.is_final or len(head) >= HEADER_BYTES_MAX)
+        if first is not None:
+            return _names(first)
+    return None
+
+
+def _names(first: list[bytes]) -> list[str]:
+    return [field.decode(errors="backslashreplace").strip() for field in first]
+
+
+def first_fields(head: bytes, delimiter: str, *, is_whole: bool = True) -> list[bytes] | None:
+    """The fields of the first row; None if there is none. An absent field is empty. is_whole: the row may end with the head."""
     count = head.count(delimiter.encode()) + 1
     wanted = np.arange(min(count, 10_000), dtype=np.int64)
     spans, kinds, rows = new_tables(1, len(wanted))
     data = np.frombuffer(head, np.uint8)
-    found, _, _ = scan_rows(data, 0, len(data), True, ord(delimiter), QUOTE, wanted, 1, ROW_BYTES_MAX, spans, kinds, rows)
+    found, _, _ = scan_rows(data, 0, len(data), is_whole, ord(delimiter), QUOTE, wanted, 1, ROW_BYTES_MAX, spans, kinds, rows)
     if not found:
         return None
     fields = int(rows[0, 3])
@@ -44,12 +66,23 @@ def first_fields(head: bytes, delimiter: str) -> list[bytes] | None:
 
 
 def csv_part(spec: Json, columns: Sequence[str], part: Part) -> Iterator[pa.RecordBatch]:
-    """The rows of a part, in order. columns: of the first file; a row with another number of fields is bad."""
-    names = [spec["key"], spec.get("time"), spec.get("size"), spec.get("payload")]
-    places = {name: list(columns).index(name) for name in names if name}
+    """The rows of a part, in order; one with another number of fields than its file has columns is bad.
+
+    columns: of files without a header. A file with one goes by its own, in whatever order. Raises SourceFailed for one that lacks a column.
+    """
+    has_header = spec.get("header", True)
+    if has_header:
+        path = Path(part.path)
+        own = csv_header(path, spec.get("delimiter", ","))
+        if own is None:
+            return
+        for name in wanted_columns(spec).values():
+            ensure_column(path, own, name)
+        columns = own
+    places = {name: list(columns).index(name) for name in wanted_columns(spec).values()}
     wanted = np.array(list(places.values()), dtype=np.int64)
     slot = {name: index for index, name in enumerate(places)}
-    skips_header = spec.get("header", True) and part.start == 0
+    skips_header = has_header and part.start == 0
     spans, kinds, rows = new_tables(BATCH_ROWS, len(wanted))
     reader = PartReader(part)
     delimiter = ord(spec.get("delimiter", ","))

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.pipeline.sources.files import Part
-from broker_core.pipeline.sources.rows import Columns, SourceFailed, rows_batch
+from broker_core.pipeline.sources.rows import Columns, SourceFailed, ensure_column, rows_batch, wanted_columns
 
 BATCH_ROWS_MAX = 65_536
 BATCH_BYTES = 16 << 20
@@ -42,9 +42,12 @@ def parquet_parts(paths: list[Path]) -> list[Part]:
 
 def parquet_part(spec: Json, part: Part) -> Iterator[pa.RecordBatch]:
     """The rows of a row group, in order."""
-    names = list(dict.fromkeys(name for name in (spec["key"], spec.get("time"), spec.get("size"), spec.get("payload")) if name))
+    names = list(dict.fromkeys(wanted_columns(spec).values()))
     try:
         metadata = pq.read_metadata(part.path)
+        columns = metadata.schema.to_arrow_schema().names
+        for name in names:
+            ensure_column(Path(part.path), columns, name)
         long = _long_in_dictionaries(metadata.row_group(part.start), names)
         with pq.ParquetFile(part.path, metadata=metadata, read_dictionary=long) as file:
             line = part.first_line

@@ -101,8 +101,7 @@ def _files(spark: SparkSession, spec: Json, ordinals: bool, counter: Accumulator
     else:
         parts = _numbered(spark, cut(paths), quotes_matter=spec["kind"] == "csv")
         if spec["kind"] == "csv":
-            columns = csv_columns(paths[0], spec["delimiter"], spec["header"])
-            reader = partial(csv_part, spec, columns)
+            reader = partial(csv_part, spec, csv_columns(paths[0], spec["delimiter"], spec["header"]))
         else:
             reader = partial(jsonl_part, spec)
     if ordinals:

@@ -10,6 +10,7 @@ Bad rows are told apart by their code; pages have the words for it.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from broker_core.errors import SentenceError
+from broker_core.events import Json
 from broker_core.pipeline.sources.numbers import parse_sizes, parse_times
 
 WRONG_COLUMNS, OPEN_QUOTE, TEXT_BEHIND_QUOTE = "wrong_columns", "open_quote", "text_behind_quote"
@@ -25,6 +27,8 @@ BAD_JSON, NO_OBJECT, BAD_UTF8 = "bad_json", "no_object", "bad_utf8"
 BAD_TIME, BAD_SIZE, BAD_BATCH = "bad_time", "bad_size", "bad_batch"
 REASONS = (WRONG_COLUMNS, OPEN_QUOTE, TEXT_BEHIND_QUOTE, BAD_JSON, NO_OBJECT, BAD_UTF8, BAD_TIME, BAD_SIZE, BAD_BATCH)
 TEXT_CHARACTERS_MAX = 200
+FILE_FIELDS = ("key", "time", "size", "payload")
+_COLUMNS_SHOWN = 40
 
 ROWS = pa.schema(
     [
@@ -39,6 +43,25 @@ class SourceFailed(SentenceError):
     def __reduce__(self) -> tuple[Any, ...]:
         # It travels from Spark's Python workers, and pickle by itself brings no named values back.
         return partial(SourceFailed, self.template, **self.values), ()
+
+
+def wanted_columns(spec: Json) -> dict[str, str]:
+    """Field of the source -> the column that it names."""
+    return {field: spec[field] for field in FILE_FIELDS if spec.get(field)}
+
+
+def ensure_column(path: Path, columns: Sequence[str], name: str) -> None:
+    """Raises SourceFailed for a file without the column."""
+    if name not in columns:
+        raise SourceFailed(
+            "{file}: there is no column {name}; the columns are {columns}", file=path.name, name=name[:100], columns=columns_shown(columns)
+        )
+
+
+def columns_shown(columns: Sequence[str]) -> str:
+    """Their names in one line."""
+    more = "" if len(columns) <= _COLUMNS_SHOWN else ", …"
+    return (", ".join(" ".join(column[:60].split()) for column in columns[:_COLUMNS_SHOWN]) + more) or "-"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,21 +11,19 @@ from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.lab.command import refuse_unknown, whole
 from broker_core.lab.workload_flights import KEY_COLUMNS
-from broker_core.pipeline.sources.csv_rows import csv_columns
+from broker_core.pipeline.sources.csv_rows import csv_columns, csv_header
 from broker_core.pipeline.sources.files import ensure_text, source_files
 from broker_core.pipeline.sources.generated import EXPONENT_MAX, KEYS_MAX, RECORDS_MAX, lab_workload
 from broker_core.pipeline.sources.jsonl_rows import jsonl_columns
 from broker_core.pipeline.sources.kafka_log_folders import partition_folders
 from broker_core.pipeline.sources.parquet_rows import parquet_schema
-from broker_core.pipeline.sources.rows import SourceFailed
+from broker_core.pipeline.sources.rows import FILE_FIELDS, SourceFailed, columns_shown, ensure_column, wanted_columns
 
 KINDS = ("csv", "jsonl", "parquet", "kafka_log", "lab", "flights", "zipf", "uniform")
-FILE_FIELDS = ("key", "time", "size", "payload")
 DEFAULT_SEED = 7
 DEFAULT_EXPONENT = 1.1
 _SEED_MAX = 2**63 - 1
 _TIME_MS_MAX = 2**53
-_COLUMNS_SHOWN = 40
 FILES_LOOKED_AT_MAX = 64
 """Of a folder, when it is asked for; what is wrong with a later file is told by the task that reads it."""
 
@@ -39,9 +38,8 @@ def source_check(raw: object) -> Json:
     return _CHECKS[kind](kind, raw)
 
 
-def file_columns(spec: Json) -> list[str]:
+def file_columns(spec: Json, first: Path) -> list[str]:
     """The columns that a csv, jsonl or parquet source offers: those of its first file."""
-    first = source_files(spec["kind"], Path(spec["path"]))[0]
     match spec["kind"]:
         case "csv":
             return csv_columns(first, spec.get("delimiter", ","), spec.get("header", True))
@@ -62,34 +60,54 @@ def _file(kind: str, raw: Json) -> Json:
         if not isinstance(header, bool):
             raise CommandError("source.header", "must be true or false")
         spec |= {"delimiter": delimiter, "header": header}
-    columns = file_columns(spec)
+    first, *others = source_files(kind, Path(spec["path"]))
+    columns = file_columns(spec, first)
     for field in FILE_FIELDS:
         name = raw.get(field)
         if name is None and field != "key":
             spec[field] = None
             continue
         if not isinstance(name, str) or not name:
-            raise CommandError(f"source.{field}", "must name a column; the columns are {columns}", columns=_shown(columns))
+            raise CommandError(f"source.{field}", "must name a column; the columns are {columns}", columns=columns_shown(columns))
         # JSON lines may leave fields out, and a first megabyte without any object says nothing about the rest.
         if name not in columns and (kind != "jsonl" or columns):
             raise CommandError(
-                f"source.{field}", "there is no column {name}; the columns are {columns}", name=name[:100], columns=_shown(columns)
+                f"source.{field}", "there is no column {name}; the columns are {columns}", name=name[:100], columns=columns_shown(columns)
             )
         spec[field] = name
-    for path in source_files(kind, Path(spec["path"]))[1:FILES_LOOKED_AT_MAX]:
+    for path in others[: FILES_LOOKED_AT_MAX - 1]:
         _further_file(spec, path)
     return spec
 
 
 def _further_file(spec: Json, path: Path) -> None:
     """Refuse a folder by one of its other files."""
+    with _told_at("path"):
+        columns = _own_columns(spec, path)
+    if columns is None:
+        return
+    for field, name in wanted_columns(spec).items():
+        with _told_at(field):
+            ensure_column(path, columns, name)
+
+
+def _own_columns(spec: Json, path: Path) -> list[str] | None:
+    """The columns that a file must have by name; None where it may have any."""
+    if spec["kind"] == "parquet":
+        return list(parquet_schema(path).names)
+    if spec["kind"] == "csv" and spec["header"]:
+        return csv_header(path, spec["delimiter"])
+    ensure_text(path)
+    return None
+
+
+@contextmanager
+def _told_at(field: str) -> Iterator[None]:
+    """What its reader says of a file, as a refusal of the request."""
     try:
-        if spec["kind"] == "parquet":
-            parquet_schema(path)
-        else:
-            ensure_text(path)
+        yield
     except SourceFailed as error:
-        raise CommandError("source.path", error.template, **error.values) from error
+        raise CommandError(f"source.{field}", error.template, **error.values) from error
 
 
 def _kafka_log(kind: str, raw: Json) -> Json:
@@ -147,11 +165,6 @@ def _path(raw: Json) -> str:
     if not isinstance(path, str) or not path or "\0" in path:
         raise CommandError("source.path", "must name a file or a folder")
     return path
-
-
-def _shown(columns: list[str]) -> str:
-    more = "" if len(columns) <= _COLUMNS_SHOWN else ", …"
-    return (", ".join(column[:60] for column in columns[:_COLUMNS_SHOWN]) + more) or "-"
 
 
 _CHECKS: dict[Any, Callable[[str, Json], Json]] = {
