@@ -21,7 +21,7 @@ from pyspark.sql import SparkSession
 
 from broker_core.pipeline.java import SparkUnavailable, java_home
 
-__all__ = ["SparkUnavailable", "core_archive", "java_home", "row_counter", "spark_is_alive", "spark_open", "spark_stop"]
+__all__ = ["SparkUnavailable", "core_archive", "java_home", "row_counter", "spark_is_alive", "spark_kill", "spark_open", "spark_stop"]
 
 DEFAULT_MASTER = "local[*]"
 DEFAULT_DRIVER_MEMORY = "2g"
@@ -124,6 +124,13 @@ def spark_stop(spark: SparkSession) -> None:
         pass  # what is dead needs no goodbye
     _end_gateway()
     _forget_dead_session()
+
+
+def spark_kill() -> None:
+    """End this process's Java at once, whatever it does: who opens a session in another thread hears that there is none."""
+    process = getattr(SparkContext._gateway, "proc", None)
+    if process is not None:
+        process.kill()
 
 
 def core_archive(work_dir: Path) -> Path:

@@ -17,9 +17,13 @@ from dashboard.studies.engine import IsCancelled, OnProgress, OnWindows
 
 
 class SparkEngine:
-    """What runs studies, for real. One for each process; `run` is called in the study's thread, the rest from any."""
+    """What runs studies, for real. One for each process; `run` is called in the study's thread, the rest from any.
 
-    def __init__(self) -> None:
+    work_dir: where Spark keeps what it spills; by default in the run folder.
+    """
+
+    def __init__(self, work_dir: Path | None = None) -> None:
+        self._work_dir = work_dir or Path(settings.RUN_DIR) / "spark"
         self._session: Any = None
         self._opening = threading.Lock()
 
@@ -27,14 +31,13 @@ class SparkEngine:
         """The session; the first call, and one after Spark was lost, takes some seconds. Raises SparkUnavailable with what to install."""
         from broker_core.pipeline.session import spark_open
 
-        work_dir = Path(settings.RUN_DIR) / "spark"
         # A batch study and a live one may ask at the same moment, each in its thread.
         with self._opening:
             if self._session is None:
                 # What a Spark that was killed has spilled; there is one in a run folder.
-                shutil.rmtree(work_dir / "local", ignore_errors=True)
+                shutil.rmtree(self._work_dir / "local", ignore_errors=True)
             self._session = spark_open(
-                work_dir=work_dir, master=settings.SPARK_MASTER, remote=settings.SPARK_REMOTE or None,
+                work_dir=self._work_dir, master=settings.SPARK_MASTER, remote=settings.SPARK_REMOTE or None,
                 driver_memory=settings.SPARK_DRIVER_MEMORY, java_configured=os.environ.get("JAVA_HOME"), path=os.environ.get("PATH"),
             )  # fmt: skip
             return self._session

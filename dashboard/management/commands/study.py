@@ -7,11 +7,13 @@ the ranking to the output. What cannot be is said in one sentence, with exit cod
 from __future__ import annotations
 
 import json
-import os
 import re
+import shutil
 import tempfile
+import threading
 import time
 from argparse import ArgumentParser
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -26,13 +28,17 @@ from broker_core.pipeline.recommend import rank
 from broker_core.pipeline.result import result_json
 from broker_core.pipeline.sources.files import ENDINGS
 from broker_core.pipeline.strategies import strategies_default
-from broker_core.pipeline.study_errors import StudyCancelled, StudyFailed
+from broker_core.pipeline.study import PART
+from broker_core.pipeline.study_errors import StudyFailed
 from broker_core.pipeline.study_request import study_check
 from dashboard.formats import fill
+from dashboard.management.in_order import Stopped, run_in_order
 from dashboard.sentences import catalogue
+from dashboard.studies.spark import SparkEngine
 from dashboard.study_presentation import head, notes, ranking_rows, unowned
 
-WRONG_INPUT, FAILED, INTERRUPTED = 2, 1, 130
+WRONG_INPUT, FAILED, BY_SIGNAL = 2, 1, 128
+GROUP = "study"
 # The log first: a broker keeps small text files beside its partitions.
 KINDS = {"kafka_log": (".log",), **ENDINGS}
 TABS = (".tsv", ".tsv.gz")
@@ -89,28 +95,36 @@ class Command(BaseCommand):
             raise CommandError(str(error), returncode=FAILED) from None
         except StudyFailed as error:
             raise CommandError(error.reason, returncode=FAILED) from None
-        except (StudyCancelled, KeyboardInterrupt):
-            raise CommandError("cancelled; no result was written", returncode=INTERRUPTED) from None
+        except Stopped as stopped:
+            raise CommandError("cancelled; no result was written", returncode=BY_SIGNAL + stopped.number) from None
         self._print(result, request, options["out"])
         self.stdout.write(f"\nThe tables are in {options['out']}")
 
     def _run(self, request: dict[str, Any], out: Path, verbosity: int) -> dict[str, Any]:
         # Only now: what is wrong with the input is said before Spark is loaded.
-        from broker_core.pipeline.session import spark_open, spark_stop
-        from broker_core.pipeline.study import study_run
+        from broker_core.pipeline.session import spark_kill
 
-        with tempfile.TemporaryDirectory(prefix="highwater-study-") as work_dir:
-            spark = spark_open(
-                work_dir=Path(work_dir), master=settings.SPARK_MASTER, remote=settings.SPARK_REMOTE or None,
-                driver_memory=settings.SPARK_DRIVER_MEMORY, java_configured=os.environ.get("JAVA_HOME"), path=os.environ.get("PATH"),
-            )  # fmt: skip
-            if verbosity < LOG_VERBOSITY and not settings.SPARK_REMOTE:
-                # What goes wrong is one sentence at the end; Spark would say it first, in forty lines.
-                spark.sparkContext.setLogLevel("OFF")
+        with tempfile.TemporaryDirectory(prefix="highwater-study-", ignore_cleanup_errors=True) as work_dir:
+            engine, opened = SparkEngine(Path(work_dir)), threading.Event()
+
+            def work(is_cancelled: Callable[[], bool]) -> None:
+                try:
+                    spark = engine.open()
+                    opened.set()
+                    if verbosity < LOG_VERBOSITY and not settings.SPARK_REMOTE:
+                        # What goes wrong is one sentence at the end; Spark would say it first, in forty lines.
+                        spark.sparkContext.setLogLevel("OFF")
+                    engine.run(GROUP, request, out, _Progress(self), is_cancelled)
+                finally:
+                    engine.close()
+
             try:
-                study_run(spark, request, out, _Progress(self), lambda: False)
-            finally:
-                spark_stop(spark)
+                run_in_order(work, lambda: engine.cancel(GROUP) if opened.is_set() else spark_kill())
+            except Stopped:
+                # A second signal did not wait for the study to put this away.
+                spark_kill()
+                shutil.rmtree(out / PART, ignore_errors=True)
+                raise
         return result_json(out)
 
     def _print(self, result: dict[str, Any], request: dict[str, Any], out: Path) -> None:

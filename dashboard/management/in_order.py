@@ -1,0 +1,61 @@
+"""A signal ends a command in order: the work runs in a thread of its own, is asked to stop, and leaves when it has put everything away.
+
+    Ctrl-C ─► asked ─► Spark's jobs are cancelled, the work asks `is_cancelled` and ends ─► Stopped(SIGINT), one sentence
+
+Broken off where it stands, the work would leave a call to Spark's Java unanswered, and pyspark's own handler would make another within it.
+"""
+
+import logging
+import signal
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+
+SIGNALS = (signal.SIGINT,)
+WAKE_S = 0.2
+PATIENCE = 2
+
+
+class Stopped(Exception):
+    """The work did not come to its end, because a signal asked it to stop. number: the signal's."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(f"stopped by signal {number}")
+        self.number = number
+
+
+def run_in_order(work: Callable[[Callable[[], bool]], None], cancel: Callable[[], None]) -> None:
+    """Run `work(is_cancelled)`. Raises what it raises; Stopped if it ended early after a signal.
+
+    cancel: called again and again from the first signal until the work has ended, as it may just have begun another job. Whoever sends a
+    second signal does not wait any longer. Call it from the main thread, which alone hears signals.
+    """
+    asked: list[int] = []
+    failed: list[Exception] = []
+
+    def body() -> None:
+        try:
+            work(lambda: bool(asked))
+        except Exception as error:  # whatever it is, the caller hears of it
+            failed.append(error)
+
+    thread = threading.Thread(target=body, daemon=True)
+    # What is ignored stays so: a shell's background job is not ended by Ctrl-C.
+    heard = [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, lambda number, _: asked.append(number)) for number in heard}
+    try:
+        thread.start()
+        while thread.is_alive() and len(asked) < PATIENCE:
+            thread.join(WAKE_S)
+            if asked:
+                logging.disable()  # what breaks now was asked to
+                with suppress(Exception):  # a Spark that is going has nothing left to cancel
+                    cancel()
+    finally:
+        logging.disable(logging.NOTSET)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if asked and (failed or thread.is_alive()):
+        raise Stopped(asked[0])
+    if failed:
+        raise failed[0]

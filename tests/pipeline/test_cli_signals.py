@@ -1,0 +1,75 @@
+"""Ctrl-C ends a study in order: one sentence, the signal's exit code, nothing left behind."""
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from dashboard.management.in_order import SIGNALS, Stopped, run_in_order
+from tests.quick_java import QUICK_JAVA
+
+ROOT = Path(__file__).parents[2]
+WAIT_S = 10
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_work_is_asked_to_stop_and_ends_by_itself(number):
+    before, cancelled, ended = signal.getsignal(number), threading.Event(), []
+
+    def work(is_cancelled):
+        os.kill(os.getpid(), number)
+        assert cancelled.wait(WAIT_S) and is_cancelled()
+        logging.getLogger().error("what breaks because it was asked to is not told")
+        ended.append(True)
+        raise RuntimeError("the job was cancelled")
+
+    with pytest.raises(Stopped) as stopped:
+        run_in_order(work, cancelled.set)
+    assert stopped.value.number == number and ended
+    assert signal.getsignal(number) is before and logging.root.isEnabledFor(logging.ERROR)
+
+
+def test_second_signal_does_not_wait():
+    asked, free = threading.Event(), threading.Event()
+
+    def work(_):
+        os.kill(os.getpid(), signal.SIGINT)
+        assert asked.wait(WAIT_S)
+        os.kill(os.getpid(), signal.SIGINT)
+        free.wait(WAIT_S)
+
+    with pytest.raises(Stopped):
+        run_in_order(work, asked.set)
+    free.set()
+
+
+def test_work_that_was_done_before_it_could_be_asked_is_done():
+    run_in_order(lambda _: os.kill(os.getpid(), signal.SIGINT), lambda: None)
+    with pytest.raises(ZeroDivisionError):
+        run_in_order(lambda _: 1 / 0, lambda: None)
+
+
+@pytest.mark.xdist_group("spark")  # one Spark after the other
+@pytest.mark.parametrize("number", SIGNALS)
+def test_study_that_is_stopped_says_one_sentence_and_leaves_nothing(number, tmp_path):
+    file, out, temporary = tmp_path / "orders.csv", tmp_path / "out", tmp_path / "tmp"
+    file.write_text("customer\n" + "".join(f"c-{row % 50_021}\n" for row in range(400_000)))
+    temporary.mkdir()
+    command = [sys.executable, "manage.py", "study", str(file), "--key", "customer", "--out", str(out), "--members", "2..64"]
+    with subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        env={**os.environ, **QUICK_JAVA, "TMPDIR": str(temporary)},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    ) as study:  # fmt: skip
+        any("grouping" in line for line in study.stderr)
+        os.killpg(study.pid, number)  # as a terminal does: Java and Spark's Python workers hear it too
+        told = study.stderr.read()
+        assert study.stdout.read() == ""
+    assert study.returncode == 128 + number, told
+    assert [line for line in told.splitlines() if " s  " not in line] == ["CommandError: cancelled; no result was written"]
+    assert not list(out.iterdir()) and not list(temporary.glob("highwater-study-*"))
