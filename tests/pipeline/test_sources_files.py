@@ -284,6 +284,39 @@ def test_time_in_whatever_unit_it_is_written(text, micros):
     assert is_bad.tolist() == [micros is None and text != "", False]
 
 
+@pytest.mark.parametrize(
+    ("values", "micros"),
+    [
+        (pa.array([2**64 - 1, 2**63, None, 5, 2**63 - 1], pa.uint64()), [None, None, None, 5_000_000, 9223372036854775]),
+        (pa.array([-(2**63), 7, -1_500_000_000_000_000_001]), [-9223372036854775, 7_000_000, -1_500_000_000_000_000]),
+        (pa.array([str(2**64 - 1), str(-(2**63)), str(2**63 - 1)]), [None, -9223372036854775, 9223372036854775]),
+        (pa.array([str(-(2**63)), "7"]), [-9223372036854775, 7_000_000]),
+        (pa.array([2.0**64, 7.5]), [None, 7_500_000]),
+        (pa.array([2**62, None, 7], pa.timestamp("s", "UTC")), [None, None, 7_000_000]),
+        (pa.array([-(2**63), 7], pa.timestamp("ms")), [None, 7_000]),
+        (pa.array([1_999, -1_999], pa.timestamp("ns")), [1, -1]),
+        (pa.array([1, None], pa.date32()), [86_400_000_000, None]),
+        (pa.array([2**31 - 1, 1], pa.date32()), [None, 86_400_000_000]),
+    ],
+    ids=lambda value: str(getattr(value, "type", "")),
+)
+def test_time_that_64_bits_do_not_hold_is_none(values, micros):
+    found, is_bad = parse_times(values)
+    assert found.to_pylist() == micros
+    assert is_bad.tolist() == [micro is None and value.is_valid for micro, value in zip(micros, values, strict=True)]
+
+
+def test_parquet_time_that_is_none_is_a_bad_row_with_its_number(tmp_path):
+    path = tmp_path / "a.parquet"
+    pq.write_table(
+        pa.table({"k": ["a", "b"], "n": pa.array([2**64 - 1, 1], pa.uint64()), "t": pa.array([2**62, 1], pa.timestamp("ms"))}), path
+    )
+    for name, number in (("n", 2**64 - 1), ("t", 2**62)):
+        [part] = parquet_parts([path])
+        rows = [row for batch in parquet_part({"key": "k", "time": name}, part) for row in batch.to_pylist()]
+        assert [(row["reason"], row["text"]) for row in rows] == [("bad_time", str(number)), (None, None)]
+
+
 def test_sizes_are_whole_numbers_of_zero_or_more():
     found, is_bad = parse_sizes(pa.array(["5", "", None, "-1", "2.0", "2.5", "x", "9" * 30]))
     assert found.to_pylist() == [5, None, None, None, 2, None, None, None]

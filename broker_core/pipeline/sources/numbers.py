@@ -2,6 +2,8 @@
 
     1357016100   1357016100000   1357016100000000   1357016100000000000      seconds, ms, us, ns: told by their magnitude
     2013-01-01T05:15:00.25Z   2013-01-01 05:15:00+08:00   2013-01-01         ISO 8601; without a zone it is UTC
+
+A number that no signed 64 bits hold is no time, nor is one whose microseconds they do not: 2**64 - 1 is how many say that they have none.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -19,12 +21,13 @@ _MILLISECONDS_BELOW = 10**14  # as microseconds likewise
 _MICROSECONDS_BELOW = 10**17
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _INT64_MAX = 2**63 - 1
+_DAY_US = 86_400_000_000
 
 
 def parse_times(values: pa.Array) -> tuple[pa.Array, Bools]:
     """Microseconds since 1970 of each value (null for a missing one or an empty text), and which values are no time."""
     if pa.types.is_timestamp(values.type) or pa.types.is_date(values.type):
-        return pc.cast(pc.cast(values, pa.timestamp("us"), safe=False), pa.int64()), np.zeros(len(values), np.bool_)
+        return _moments(values)
     if pa.types.is_integer(values.type):
         return _scaled(values)
     if pa.types.is_floating(values.type) or pa.types.is_decimal(values.type):
@@ -67,7 +70,7 @@ def time_us(text: str) -> int | None:
     text = text.strip()
     try:
         number = Decimal(text)
-        if not number.is_finite():
+        if not number.is_finite() or not -_INT64_MAX - 1 <= number <= _INT64_MAX:
             return None
         micros = int(number * _unit_us(abs(number)))
     except InvalidOperation:
@@ -89,19 +92,37 @@ def _unit_us(magnitude: Decimal) -> Decimal:
 
 def _scaled(values: pa.Array) -> tuple[pa.Array, Bools]:
     """Whole numbers in microseconds; floor division for nanoseconds, as for texts."""
+    is_bad = np.zeros(len(values), np.bool_)
+    if values.type == pa.uint64():
+        is_bad = np.asarray(pc.fill_null(pc.greater(values, pa.scalar(_INT64_MAX, pa.uint64())), False))
     numbers = np.asarray(pc.fill_null(pc.cast(values, pa.int64(), safe=False), 0))
-    size = np.abs(numbers)
+    # The lowest number is its own absolute value; unsigned it is right.
+    size = np.abs(numbers).view(np.uint64)
     micros = np.where(
         size < _SECONDS_BELOW,
         numbers * 1_000_000,
         np.where(size < _MILLISECONDS_BELOW, numbers * 1_000, np.where(size < _MICROSECONDS_BELOW, numbers, _toward_zero(numbers))),
     )
-    return pa.array(micros, pa.int64(), mask=~np.asarray(values.is_valid())), np.zeros(len(values), np.bool_)
+    return pa.array(micros, pa.int64(), mask=~np.asarray(values.is_valid()) | is_bad), is_bad
 
 
 def _toward_zero(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-    whole: NDArray[np.int64] = np.sign(numbers) * (np.abs(numbers) // 1_000)
+    whole: NDArray[np.int64] = numbers // 1_000 + ((numbers < 0) & (numbers % 1_000 != 0))
     return whole
+
+
+def _moments(values: pa.Array) -> tuple[pa.Array, Bools]:
+    """Timestamps and dates in microseconds; finer ones are cut off."""
+    try:
+        options = pc.CastOptions(pa.timestamp("us", getattr(values.type, "tz", None)), allow_time_truncate=True)
+        return pc.cast(pc.cast(values, options=options), pa.int64()), np.zeros(len(values), np.bool_)
+    except pa.ArrowInvalid:
+        is_days = pa.types.is_date32(values.type)
+        per_unit = _DAY_US if is_days else 1_000 if pa.types.is_date64(values.type) or values.type.unit == "ms" else 1_000_000
+        numbers = pc.cast(pc.cast(values, pa.int32()) if is_days else values, pa.int64())
+        fits = pc.and_(pc.less_equal(numbers, _INT64_MAX // per_unit), pc.greater_equal(numbers, -(_INT64_MAX // per_unit)))
+        is_bad = ~np.asarray(pc.fill_null(fits, True))
+        return pc.multiply(pc.if_else(fits, numbers, None), per_unit), is_bad
 
 
 def _whole_numbers(texts: pa.Array) -> tuple[pa.Array, Bools] | None:

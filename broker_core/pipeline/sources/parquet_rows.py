@@ -114,8 +114,15 @@ def _rows(spec: Json, batch: pa.RecordBatch, line: int) -> pa.RecordBatch:
     shown = [column for column in (times, sizes) if column is not None]
     return rows_batch(
         Columns(keys, times, sizes, payload_bytes), lines, (),
-        lambda place: " ".join(str(column[place].as_py()) for column in shown).encode(),
+        lambda place: " ".join(_shown(column[place]) for column in shown).encode(),
     )  # fmt: skip
+
+
+def _shown(value: pa.Scalar) -> str:
+    try:
+        return str(value.as_py())
+    except (OverflowError, ValueError):  # a time beyond Python's: its number
+        return str(value.value)
 
 
 def binary_of(column: pa.Array) -> pa.Array:
