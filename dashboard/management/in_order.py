@@ -1,6 +1,6 @@
 """A signal ends a command in order: the work runs in a thread of its own, is asked to stop, and leaves when it has put everything away.
 
-    Ctrl-C ─► asked ─► Spark's jobs are cancelled, the work asks `is_cancelled` and ends ─► Stopped(SIGINT), one sentence
+    Ctrl-C, SIGTERM, a closed terminal ─► asked ─► Spark's jobs are cancelled, the work asks `is_cancelled` and ends ─► Stopped, one sentence
 
 Broken off where it stands, the work would leave a call to Spark's Java unanswered, and pyspark's own handler would make another within it.
 """
@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 
-SIGNALS = (signal.SIGINT,)
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 WAKE_S = 0.2
 PATIENCE = 2
 
