@@ -380,6 +380,32 @@ def test_folder_names_the_file_that_is_no_parquet(tmp_path):
     assert (error.field, error.reason.split(":")[0]) == ("source.path", "b.parquet is no Parquet file")
 
 
+def test_parquet_column_that_holds_more_than_one_value_is_refused_at_its_field(tmp_path):
+    path = tmp_path / "a.parquet"
+    nested = {"tags": pa.array([[1]]), "at": pa.array([{"s": 1}]), "map": pa.array([[("a", 1)]], pa.map_(pa.string(), pa.int64()))}
+    pq.write_table(pa.table({"k": ["a"], "coded": pa.array(["a"]).dictionary_encode(), **nested}), path)
+    said = "the column tags holds list<element: int64>; a key, time, size or payload is one value a row"
+    error = refused({"kind": "parquet", "path": str(path), "key": "tags"})
+    assert (error.field, error.reason) == ("source.key", said)
+    for field in ("time", "size", "payload"):
+        for name in nested:
+            error = refused({"kind": "parquet", "path": str(path), "key": "k", field: name})
+            assert (error.field, f"column {name} holds" in error.reason) == (f"source.{field}", True)
+    assert source_check({"kind": "parquet", "path": str(path), "key": "coded"})["key"] == "coded"
+    with pytest.raises(SourceFailed) as caught:
+        list(parquet_part({"key": "tags"}, Part(str(path), 0, 1)))
+    assert caught.value.reason == f"a.parquet: {said}"
+
+
+def test_parquet_columns_of_one_name_are_refused_at_their_field_and_others_are_read(tmp_path):
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table([pa.array(["a"]), pa.array(["b"]), pa.array(["c"])], names=["k", "k", "other"]), path)
+    error = refused({"kind": "parquet", "path": str(path), "key": "other", "payload": "k"})
+    assert (error.field, error.reason) == ("source.payload", "2 columns have the name k")
+    [part] = parquet_parts([path])
+    assert [row["key"] for batch in parquet_part({"key": "other"}, part) for row in batch.to_pylist()] == [b"c"]
+
+
 def test_path_that_is_not_there_is_refused(tmp_path):
     assert refused({"kind": "csv", "path": str(tmp_path / "no.csv"), "key": "k"}).reason == "there is no such file"
 

@@ -22,17 +22,38 @@ LONG_BYTES = 1_024
 
 def parquet_schema(path: Path) -> pa.Schema:
     """The file's columns. Raises CommandError at source.path for a file that is no Parquet."""
+    return _metadata(path).schema.to_arrow_schema()
+
+
+def _metadata(path: Path) -> pq.FileMetaData:
     try:
-        return pq.read_schema(path)
+        return pq.read_metadata(path)
     except (pa.ArrowException, OSError) as error:
         raise CommandError("source.path", "{file} is no Parquet file: {reason}", file=path.name, reason=str(error)[:200]) from error
 
 
+def ensure_parquet_column(path: Path, schema: pa.Schema, name: str) -> None:
+    """Raises SourceFailed for a file without the column, with several of its name, or where it holds more than one value a row."""
+    ensure_column(path, schema.names, name)
+    places = schema.get_all_field_indices(name)
+    if len(places) > 1:
+        raise SourceFailed("{file}: {count} columns have the name {name}", file=path.name, count=len(places), name=name[:100])
+    kind = schema.field(places[0]).type
+    if pa.types.is_nested(kind):
+        raise SourceFailed(
+            "{file}: the column {name} holds {type}; a key, time, size or payload is one value a row",
+            file=path.name, name=name[:100], type=" ".join(str(kind).split())[:100],
+        )  # fmt: skip
+
+
 def parquet_parts(paths: list[Path]) -> list[Part]:
-    """A part for each row group: start, end are its number and the next; first_line the number of its first row."""
+    """A part for each row group: start, end are its number and the next; first_line the number of its first row.
+
+    Raises CommandError as `parquet_schema` does.
+    """
     parts: list[Part] = []
     for path in paths:
-        metadata = pq.read_metadata(path)
+        metadata = _metadata(path)
         line = 1
         for group in range(metadata.num_row_groups):
             parts.append(Part(str(path), group, group + 1, line))
@@ -45,9 +66,9 @@ def parquet_part(spec: Json, part: Part) -> Iterator[pa.RecordBatch]:
     names = list(dict.fromkeys(wanted_columns(spec).values()))
     try:
         metadata = pq.read_metadata(part.path)
-        columns = metadata.schema.to_arrow_schema().names
+        schema = metadata.schema.to_arrow_schema()
         for name in names:
-            ensure_column(Path(part.path), columns, name)
+            ensure_parquet_column(Path(part.path), schema, name)
         long = _long_in_dictionaries(metadata.row_group(part.start), names)
         with pq.ParquetFile(part.path, metadata=metadata, read_dictionary=long) as file:
             line = part.first_line

@@ -16,7 +16,7 @@ from broker_core.pipeline.sources.files import ensure_text, source_files
 from broker_core.pipeline.sources.generated import EXPONENT_MAX, KEYS_MAX, RECORDS_MAX, lab_workload
 from broker_core.pipeline.sources.jsonl_rows import jsonl_columns
 from broker_core.pipeline.sources.kafka_log_folders import partition_folders
-from broker_core.pipeline.sources.parquet_rows import parquet_schema
+from broker_core.pipeline.sources.parquet_rows import ensure_parquet_column, parquet_schema
 from broker_core.pipeline.sources.rows import FILE_FIELDS, SourceFailed, columns_shown, ensure_column, wanted_columns
 
 KINDS = ("csv", "jsonl", "parquet", "kafka_log", "lab", "flights", "zipf", "uniform")
@@ -75,39 +75,36 @@ def _file(kind: str, raw: Json) -> Json:
                 f"source.{field}", "there is no column {name}; the columns are {columns}", name=name[:100], columns=columns_shown(columns)
             )
         spec[field] = name
-    for path in others[: FILES_LOOKED_AT_MAX - 1]:
-        _further_file(spec, path)
+    for path in [first, *others][:FILES_LOOKED_AT_MAX]:
+        _ensure_file(spec, path, is_alone=not others)
     return spec
 
 
-def _further_file(spec: Json, path: Path) -> None:
-    """Refuse a folder by one of its other files."""
-    with _told_at("path"):
-        columns = _own_columns(spec, path)
-    if columns is None:
-        return
+def _ensure_file(spec: Json, path: Path, *, is_alone: bool) -> None:
+    """Refuse a file that lacks what the source names, or holds what no column of it may."""
+    columns: list[str] | None = None
+    with _told_at("path", is_alone):
+        if spec["kind"] == "csv" and spec["header"]:
+            columns = csv_header(path, spec["delimiter"])
+        elif spec["kind"] != "parquet":
+            ensure_text(path)
+    schema = parquet_schema(path) if spec["kind"] == "parquet" else None
     for field, name in wanted_columns(spec).items():
-        with _told_at(field):
-            ensure_column(path, columns, name)
-
-
-def _own_columns(spec: Json, path: Path) -> list[str] | None:
-    """The columns that a file must have by name; None where it may have any."""
-    if spec["kind"] == "parquet":
-        return list(parquet_schema(path).names)
-    if spec["kind"] == "csv" and spec["header"]:
-        return csv_header(path, spec["delimiter"])
-    ensure_text(path)
-    return None
+        with _told_at(field, is_alone):
+            if schema is not None:
+                ensure_parquet_column(path, schema, name)
+            elif columns is not None:
+                ensure_column(path, columns, name)
 
 
 @contextmanager
-def _told_at(field: str) -> Iterator[None]:
-    """What its reader says of a file, as a refusal of the request."""
+def _told_at(field: str, is_alone: bool) -> Iterator[None]:
+    """What its reader says of a file, as a refusal of the request; its name only where there are others."""
     try:
         yield
     except SourceFailed as error:
-        raise CommandError(f"source.{field}", error.template, **error.values) from error
+        template = error.template.removeprefix("{file}: ") if is_alone else error.template
+        raise CommandError(f"source.{field}", template, **error.values) from error
 
 
 def _kafka_log(kind: str, raw: Json) -> Json:
