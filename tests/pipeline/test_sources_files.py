@@ -406,6 +406,17 @@ def test_parquet_columns_of_one_name_are_refused_at_their_field_and_others_are_r
     assert [row["key"] for batch in parquet_part({"key": "other"}, part) for row in batch.to_pylist()] == [b"c"]
 
 
+@pytest.mark.parametrize("delimiter", ["é", "，", "", ";;", '"', "\n", "\udc80", 7])
+def test_delimiter_is_one_ascii_character(tmp_path, delimiter):
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"k,v\n")
+    error = refused({"kind": "csv", "path": str(path), "key": "k", "delimiter": delimiter})
+    assert (error.field, error.reason) == ("source.delimiter", "must be one ASCII character, neither a quote nor a line break")
+    if delimiter:
+        with pytest.raises(CommandError, match="one ASCII character"):
+            source_preview({"kind": "csv", "path": str(path), "delimiter": delimiter})
+
+
 def test_path_that_is_not_there_is_refused(tmp_path):
     assert refused({"kind": "csv", "path": str(tmp_path / "no.csv"), "key": "k"}).reason == "there is no such file"
 

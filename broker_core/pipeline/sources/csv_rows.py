@@ -29,6 +29,13 @@ BATCH_ROWS = 65_536
 _PROBLEMS = (None, OPEN_QUOTE, TEXT_BEHIND_QUOTE)
 
 
+def csv_delimiter(raw: object) -> str:
+    """The delimiter that a source names. Raises CommandError at source.delimiter for what is not one byte, or has another meaning."""
+    if not isinstance(raw, str) or len(raw) != 1 or not raw.isascii() or raw in '"\r\n':
+        raise CommandError("source.delimiter", "must be one ASCII character, neither a quote nor a line break")
+    return raw
+
+
 def csv_columns(path: Path, delimiter: str, has_header: bool) -> list[str]:
     """The names of the columns; without a header "1", "2", ... Raises CommandError at source.path where there is no first row."""
     head = head_of(path, HEADER_BYTES_MAX)

@@ -17,7 +17,7 @@ from broker_core.kafka.log.batch_reader import read_batches
 from broker_core.kafka.log.errors import LogError
 from broker_core.kafka.log.record import Record
 from broker_core.kafka.log.record_batch import RecordBatch
-from broker_core.pipeline.sources.csv_rows import QUOTE, column_of, csv_columns
+from broker_core.pipeline.sources.csv_rows import QUOTE, column_of, csv_columns, csv_delimiter
 from broker_core.pipeline.sources.files import ROW_BYTES_MAX, head_of, source_files
 from broker_core.pipeline.sources.generated import lab_part, lab_workload, made_up_part
 from broker_core.pipeline.sources.kafka_log_folders import partition_folders
@@ -60,9 +60,7 @@ Shown = tuple[list[Json], list[list[str | None]], int]
 
 
 def _csv(path: Path, spec: Json, rows: int) -> Shown:
-    delimiter, has_header = spec.get("delimiter") or ",", spec.get("header", True)
-    if not isinstance(delimiter, str) or len(delimiter.encode()) != 1:
-        raise CommandError("source.delimiter", "must be one character, neither a quote nor a line break")
+    delimiter, has_header = csv_delimiter(spec.get("delimiter") or ","), spec.get("header", True)
     names = csv_columns(path, delimiter, has_header)
     head = head_of(path, HEAD_BYTES)
     data = np.frombuffer(head, np.uint8)

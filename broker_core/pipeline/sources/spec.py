@@ -11,7 +11,7 @@ from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.lab.command import refuse_unknown, whole
 from broker_core.lab.workload_flights import KEY_COLUMNS
-from broker_core.pipeline.sources.csv_rows import csv_columns, csv_header
+from broker_core.pipeline.sources.csv_rows import csv_columns, csv_delimiter, csv_header
 from broker_core.pipeline.sources.files import ensure_text, source_files
 from broker_core.pipeline.sources.generated import EXPONENT_MAX, KEYS_MAX, RECORDS_MAX, lab_workload
 from broker_core.pipeline.sources.jsonl_rows import jsonl_columns
@@ -53,9 +53,7 @@ def _file(kind: str, raw: Json) -> Json:
     refuse_unknown(raw, fields, "source.", "source")
     spec: Json = {"kind": kind, "path": _path(raw)}
     if kind == "csv":
-        delimiter = raw.get("delimiter", ",")
-        if not isinstance(delimiter, str) or len(delimiter.encode()) != 1 or delimiter in '"\r\n':
-            raise CommandError("source.delimiter", "must be one character, neither a quote nor a line break")
+        delimiter = csv_delimiter(raw.get("delimiter", ","))
         header = raw.get("header", True)
         if not isinstance(header, bool):
             raise CommandError("source.header", "must be true or false")
