@@ -131,6 +131,7 @@ def spark_kill() -> None:
     process = getattr(SparkContext._gateway, "proc", None)
     if process is not None:
         process.kill()
+        process.wait(timeout=30)
 
 
 def core_archive(work_dir: Path) -> Path:

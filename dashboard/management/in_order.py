@@ -5,14 +5,20 @@
 Broken off where it stands, the work would leave a call to Spark's Java unanswered, and pyspark's own handler would make another within it.
 """
 
+import io
 import logging
 import signal
+import sys
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
+from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 WAKE_S = 0.2
+AGAIN_S = 1.0
+"""What `timeout` sends twice within a moment, to the process and to its group, is one signal."""
 PATIENCE = 2
 
 
@@ -28,10 +34,22 @@ def run_in_order(work: Callable[[Callable[[], bool]], None], cancel: Callable[[]
     """Run `work(is_cancelled)`. Raises what it raises; Stopped if it ended early after a signal.
 
     cancel: called again and again from the first signal until the work has ended, as it may just have begun another job. Whoever sends a
-    second signal does not wait any longer. Call it from the main thread, which alone hears signals.
+    second signal does not wait any longer. From the first signal on neither logs nor other threads' tracebacks are told, after Stopped until the
+    process ends: a SIGTERM for all its processes ends Java too, which breaks much. Call it from the main thread, which alone hears signals.
     """
     asked: list[int] = []
+    asked_at = 0.0
     failed: list[Exception] = []
+    errors = sys.stderr
+
+    def ask(number: int, _: FrameType | None) -> None:
+        nonlocal asked_at
+        if asked and time.monotonic() - asked_at < AGAIN_S:
+            return
+        asked.append(number)
+        asked_at = time.monotonic()
+        logging.disable()
+        sys.stderr = io.StringIO()
 
     def body() -> None:
         try:
@@ -42,20 +60,21 @@ def run_in_order(work: Callable[[Callable[[], bool]], None], cancel: Callable[[]
     thread = threading.Thread(target=body, daemon=True)
     # What is ignored stays so: a shell's background job is not ended by Ctrl-C.
     heard = [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
-    before = {number: signal.signal(number, lambda number, _: asked.append(number)) for number in heard}
+    before = {number: signal.signal(number, ask) for number in heard}
     try:
         thread.start()
         while thread.is_alive() and len(asked) < PATIENCE:
             thread.join(WAKE_S)
             if asked:
-                logging.disable()  # what breaks now was asked to
                 with suppress(Exception):  # a Spark that is going has nothing left to cancel
                     cancel()
     finally:
-        logging.disable(logging.NOTSET)
         for number, handler in before.items():
             signal.signal(number, handler)
     if asked and (failed or thread.is_alive()):
         raise Stopped(asked[0])
+    if asked:
+        logging.disable(logging.NOTSET)
+        sys.stderr = errors
     if failed:
         raise failed[0]
