@@ -151,6 +151,8 @@ def _check_given(raw: Json) -> Json:
             raise CommandError(f"{where}.kind", "must be one of {choices}", choices=", ".join(CHANGE_KINDS))
         if consumer is not None and (not isinstance(consumer, str) or not CONSUMER_NAME.fullmatch(consumer)):
             raise CommandError(f"{where}.consumer", "must be 1 to 32 letters, digits or . _ -, beginning with a letter or digit")
+        if at == "":
+            raise CommandError(f"{where}.at", "say before which record it comes")
         if at is not None:
             whole(f"{where}.at", at, 0, RECORD_MAX)
         if checked and (at is None) != (checked[0]["at"] is None):

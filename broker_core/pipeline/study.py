@@ -206,9 +206,9 @@ def _nothing_read(bad: int, rows: Sequence[Json]) -> StudyFailed | CommandError:
     first = min(rows, key=lambda row: row["line"] or 0)
     values = {"line": first["line"] or 0, "text": (first["text"] or "")[:BAD_TEXT_CHARACTERS]}
     if first["reason"] == BAD_TIME:
-        return CommandError("source.time", "must name a column with times: in no row can one be read; line {line} is: {text}", **values)
+        return CommandError("source.time", "in no row can the column of times be read; line {line} is: {text}", **values)
     if first["reason"] == BAD_SIZE:
-        return CommandError("source.size", "must name a column with whole numbers: no row has one; line {line} is: {text}", **values)
+        return CommandError("source.size", "in no row is the size a whole number; line {line} is: {text}", **values)
     return StudyFailed("none of the {count} rows can be read; line {line} is: {text}", count=bad, **values)
 
 
@@ -217,7 +217,7 @@ def _check_places(steps: Sequence[Step], records: int, kind: str) -> None:
     late = next((step for step in steps[1:] if step.at is not None and step.at > records), None)
     if late is not None:
         field = f"history.changes.{late.step - 1}.at" if kind == "given" else "history"
-        raise CommandError(field, "comes at record {at}, but there are only {records}", at=late.at, records=records)
+        raise CommandError(field, "change {number} comes at record {at}, but there are only {records}", number=late.step, at=late.at, records=records)
 
 
 def _times(records: "DataFrame", source: Json) -> tuple[int | None, int | None]:

@@ -70,6 +70,7 @@ def test_a_labs_journal_gives_its_changes_at_their_records():
     ({"kind": "given", "changes": [{"kind": "join", "consumer": "a"}, {"kind": "join", "consumer": "a"}]}, "history.changes.1.consumer"),
     ({"kind": "given", "changes": [{"kind": "rejoin", "consumer": "c1"}]}, "history.changes.0.consumer"),
     ({"kind": "given", "changes": [{"kind": "crash", "consumer": "c1"}] * 2}, "history.changes.1.consumer"),
+    ({"kind": "given", "changes": [{"kind": "join", "at": ""}]}, "history.changes.0.at"),
     ({"kind": "given", "changes": [{"kind": "join", "at": 5}, {"kind": "join"}]}, "history.changes.1.at"),
     ({"kind": "given", "changes": [{"kind": "join", "at": 5}, {"kind": "join", "at": 4}]}, "history.changes.1.at"),
     ({"kind": "given", "changes": [{"kind": "join", "at": True}]}, "history.changes.0.at"),

@@ -153,8 +153,8 @@ def test_a_file_without_a_record_fails_with_that_reason(spark, tmp_path):
 
 @pytest.mark.parametrize(("rows", "source", "error"), [
     ("customer,note\nbroken\nbroken too\n", {}, "none of the 2 rows can be read; line 2 is: broken"),
-    ("customer,note\na,soon\nb,late\n", {"time": "note"}, "source.time: must name a column with times: in no row can one be read; line 2 is: a,soon"),
-    ("customer,note\na,big\n", {"size": "note"}, "source.size: must name a column with whole numbers: no row has one; line 2 is: a,big"),
+    ("customer,note\na,soon\nb,late\n", {"time": "note"}, "source.time: in no row can the column of times be read; line 2 is: a,soon"),
+    ("customer,note\na,big\n", {"size": "note"}, "source.size: in no row is the size a whole number; line 2 is: a,big"),
 ])  # fmt: skip
 def test_a_source_of_which_no_row_can_be_read_is_no_study(spark, tmp_path, rows, source, error):
     path = tmp_path / "bad.csv"
@@ -167,7 +167,7 @@ def test_a_source_of_which_no_row_can_be_read_is_no_study(spark, tmp_path, rows,
     assert not (tmp_path / "out" / results.MANIFEST).exists()
 
 
-@pytest.mark.parametrize(("at", "error"), [(2_000, None), (2_001, "history.changes.1.at: comes at record 2001, but there are only 2000")])
+@pytest.mark.parametrize(("at", "error"), [(2_000, None), (2_001, "history.changes.1.at: change 2 comes at record 2001, but there are only 2000")])
 def test_a_change_behind_the_last_record_is_refused_at_its_field(spark, tmp_path, at, error):
     changes = [{"kind": "join", "at": 7}, {"kind": "join", "at": at}]
     source = {"kind": "uniform", "keys": 9, "records": 2_000, "seed": 1}
