@@ -32,6 +32,7 @@ ALL = (
 )  # fmt: skip
 # A reader inside Spark's tasks is heard as a line of English text: its sentences, to be found in it again.
 READERS = (
+    "{file}: line ends must be LF or CRLF",
     "{file}: {count} columns have the name {name}",
     "{file}: the column {name} holds {type}; a key, time, size or payload is one value a row",
     "{file}: there is no column {name}; the columns are {columns}",

@@ -417,6 +417,44 @@ def test_delimiter_is_one_ascii_character(tmp_path, delimiter):
             source_preview({"kind": "csv", "path": str(path), "delimiter": delimiter})
 
 
+@pytest.mark.parametrize("content", [b"k,v\ra,1\rb,2\r", b"k,v\ra,1\rb,2", b'"k","v"\r"a","1"\r', b"k,v\ra,1\rb,2\n", b"k,v\r" + b"a,1\r" * 300_000])
+def test_lines_that_end_in_carriage_returns_alone_are_refused(tmp_path, content):
+    path = tmp_path / "a.csv"
+    path.write_bytes(content)
+    for more in ({"key": "k"}, {"key": "v"}, {"key": "1", "header": False}):
+        error = refused({"kind": "csv", "path": str(path)} | more)
+        assert (error.field, error.reason) == ("source.path", "line ends must be LF or CRLF")
+        with pytest.raises(SourceFailed, match=r"^a\.csv: line ends must be LF or CRLF$"):
+            list(csv_part(more, ["k", "v"], Part(str(path))))
+    with pytest.raises(CommandError, match="line ends"):
+        source_preview({"kind": "csv", "path": str(path)})
+    (tmp_path / "0.csv").write_bytes(b"k,v\r\na,1\r\n")
+    assert refused({"kind": "csv", "path": str(tmp_path), "key": "k"}).reason == "a.csv: line ends must be LF or CRLF"
+
+
+@pytest.mark.parametrize(
+    ("content", "header", "keys"),
+    [
+        (b"k,v\r\r\na,1\n", True, [b"a"]), (b'"k\rx",v\na,1\n', None, [b"k\rx", b"a"]), (b"\ra,1\nb,2\n", None, [b"\ra", b"b"]),
+        (b'k,v\n"a\rb",1\nc\rd,2\n', True, [b"a\rb", b"c\rd"]), (b"k,v\r", True, []),
+    ],
+)  # fmt: skip
+def test_carriage_return_within_a_key_stays(tmp_path, content, header, keys):
+    path = tmp_path / "a.csv"
+    path.write_bytes(content)
+    spec = source_check({"kind": "csv", "path": str(path), "key": "k" if header else "1", "header": bool(header)})
+    assert [row["key"] for row in csv_rows(path, spec)] == keys
+
+
+def test_json_lines_between_carriage_returns_alone_are_refused(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b'{"k":1}\r{"k":2}\r')
+    error = refused({"kind": "jsonl", "path": str(path), "key": "k"})
+    assert (error.field, error.reason) == ("source.path", "line ends must be LF or CRLF")
+    path.write_bytes(b'{\r"k":1}\r\n{"k":2}\r')
+    assert source_check({"kind": "jsonl", "path": str(path), "key": "k"})["key"] == "k"
+
+
 def test_path_that_is_not_there_is_refused(tmp_path):
     assert refused({"kind": "csv", "path": str(tmp_path / "no.csv"), "key": "k"}).reason == "there is no such file"
 

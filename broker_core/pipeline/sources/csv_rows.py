@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from broker_core.pipeline.sources.rows import (
     TEXT_BEHIND_QUOTE,
     WRONG_COLUMNS,
     Columns,
+    SourceFailed,
     ensure_column,
     rows_batch,
     wanted_columns,
@@ -26,7 +28,12 @@ from broker_core.pipeline.sources.text_kernels import FINE, copy_fields, new_tab
 QUOTE = ord('"')
 HEADER_BYTES_MAX = 1 << 20
 BATCH_ROWS = 65_536
+_QUOTED = re.compile(rb'"(?:[^"]|"")*"')
 _PROBLEMS = (None, OPEN_QUOTE, TEXT_BEHIND_QUOTE)
+
+
+class BareReturns(ValueError):
+    """Lines end in carriage returns alone."""
 
 
 def csv_delimiter(raw: object) -> str:
@@ -37,21 +44,30 @@ def csv_delimiter(raw: object) -> str:
 
 
 def csv_columns(path: Path, delimiter: str, has_header: bool) -> list[str]:
-    """The names of the columns; without a header "1", "2", ... Raises CommandError at source.path where there is no first row."""
-    head = head_of(path, HEADER_BYTES_MAX)
-    first = first_fields(head, delimiter)
+    """The names of the columns; without a header "1", "2", ... Raises CommandError at source.path where there is no first row, or no end of
+    one: old Macintosh's line ends are carriage returns alone."""
+    try:
+        first = _first_row(head_of(path, HEADER_BYTES_MAX), delimiter, has_header)
+    except BareReturns:
+        raise CommandError("source.path", "line ends must be LF or CRLF") from None
     if first is None:
         raise CommandError("source.path", "the file is empty")
     return _names(first) if has_header else [str(n + 1) for n in range(len(first))]
 
 
-def csv_header(path: Path, delimiter: str) -> list[str] | None:
-    """The names in the file's own first row; None for a file without any. Raises SourceFailed as its reader does."""
-    for block in PartReader(Part(str(path)), HEAD_BYTES).blocks():
-        head = block.data[block.begin :]
-        first = first_fields(head, delimiter, is_whole=block.is_final or len(head) >= HEADER_BYTES_MAX)
-        if first is not None:
-            return _names(first)
+def csv_header(path: Path, delimiter: str, has_header: bool = True) -> list[str] | None:
+    """The names in the file's own first row; None for a file without any, or without a header. Raises SourceFailed as its reader does, and
+    as `csv_columns` for its line ends."""
+    try:
+        for block in PartReader(Part(str(path)), HEAD_BYTES).blocks():
+            head = block.data[block.begin :]
+            is_whole = block.is_final or len(head) >= HEADER_BYTES_MAX
+            if is_whole or b"\n" in head.strip(b"\r\n"):
+                first = _first_row(head, delimiter, has_header, is_whole=is_whole)
+                if first is not None or is_whole:
+                    return _names(first) if has_header and first is not None else None
+    except BareReturns:
+        raise SourceFailed("{file}: line ends must be LF or CRLF", file=path.name) from None
     return None
 
 
@@ -59,8 +75,14 @@ def _names(first: list[bytes]) -> list[str]:
     return [field.decode(errors="backslashreplace").strip() for field in first]
 
 
-def first_fields(head: bytes, delimiter: str, *, is_whole: bool = True) -> list[bytes] | None:
-    """The fields of the first row; None if there is none. An absent field is empty. is_whole: the row may end with the head."""
+def _first_row(head: bytes, delimiter: str, has_header: bool, *, is_whole: bool = True) -> list[bytes] | None:
+    """The fields of the first row; None if there is none. An absent field is empty. is_whole: the row may end with the head.
+
+    Raises BareReturns where it holds others. In a header a carriage return is no part of a name; elsewhere it may be a byte of a key, unless
+    no other line end is in sight.
+    """
+    if is_whole and b"\n" not in head.strip(b"\r\n"):
+        _refuse_returns(head)
     count = head.count(delimiter.encode()) + 1
     wanted = np.arange(min(count, 10_000), dtype=np.int64)
     spans, kinds, rows = new_tables(1, len(wanted))
@@ -68,8 +90,15 @@ def first_fields(head: bytes, delimiter: str, *, is_whole: bool = True) -> list[
     found, _, _ = scan_rows(data, 0, len(data), is_whole, ord(delimiter), QUOTE, wanted, 1, ROW_BYTES_MAX, spans, kinds, rows)
     if not found:
         return None
+    if has_header:
+        _refuse_returns(head[rows[0, 0] : rows[0, 1]])
     fields = int(rows[0, 3])
     return [value or b"" for value in column_of(data, spans[0, :fields], kinds[0, :fields]).to_pylist()]
+
+
+def _refuse_returns(row: bytes) -> None:
+    if b"\r" in row and b"\r" in _QUOTED.sub(b"", row).strip(b"\r\n"):
+        raise BareReturns
 
 
 def csv_part(spec: Json, columns: Sequence[str], part: Part) -> Iterator[pa.RecordBatch]:
@@ -78,9 +107,9 @@ def csv_part(spec: Json, columns: Sequence[str], part: Part) -> Iterator[pa.Reco
     columns: of files without a header. A file with one goes by its own, in whatever order. Raises SourceFailed for one that lacks a column.
     """
     has_header = spec.get("header", True)
+    path = Path(part.path)
+    own = csv_header(path, spec.get("delimiter", ","), has_header) if has_header or part.start == 0 else None
     if has_header:
-        path = Path(part.path)
-        own = csv_header(path, spec.get("delimiter", ","))
         if own is None:
             return
         for name in wanted_columns(spec).values():

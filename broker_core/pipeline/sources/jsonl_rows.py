@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
+from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.pipeline.sources.files import Part, PartReader, head_of
 from broker_core.pipeline.sources.rows import BAD_JSON, BAD_UTF8, NO_OBJECT, Columns, rows_batch
@@ -24,14 +25,28 @@ _WHITE = b" \t\r\n"
 
 
 def jsonl_columns(path: Path) -> list[str]:
-    """The fields of the objects in the file's first megabyte, in order of appearance; [] where no line is an object."""
+    """The fields of the objects in the file's first megabyte, in order of appearance; [] where no line is an object.
+
+    Raises CommandError at source.path for objects between carriage returns alone.
+    """
     names: dict[str, None] = {}
-    for line in head_of(path, HEAD_BYTES).split(b"\n")[:1_000]:
+    head = head_of(path, HEAD_BYTES).strip()
+    if b"\n" not in head and b"\r" in head and _is_object(head.partition(b"\r")[0]):
+        raise CommandError("source.path", "line ends must be LF or CRLF")
+    for line in head.split(b"\n")[:1_000]:
         try:
             names |= dict.fromkeys(_RAW.decode(line))
         except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError, RecursionError):
             continue
     return list(names)
+
+
+def _is_object(line: bytes) -> bool:
+    try:
+        _RAW.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
+    return True
 
 
 def jsonl_part(spec: Json, part: Part) -> Iterator[pa.RecordBatch]:

@@ -82,8 +82,8 @@ def _ensure_file(spec: Json, path: Path, *, is_alone: bool) -> None:
     """Refuse a file that lacks what the source names, or holds what no column of it may."""
     columns: list[str] | None = None
     with _told_at("path", is_alone):
-        if spec["kind"] == "csv" and spec["header"]:
-            columns = csv_header(path, spec["delimiter"])
+        if spec["kind"] == "csv":
+            columns = csv_header(path, spec["delimiter"], spec["header"])
         elif spec["kind"] != "parquet":
             ensure_text(path)
     schema = parquet_schema(path) if spec["kind"] == "parquet" else None
