@@ -1,5 +1,6 @@
 """What a file of messages is, told by its first bytes; its name only decides where they leave it open."""
 
+import codecs
 import re
 import zlib
 from dataclasses import dataclass
@@ -12,6 +13,14 @@ PARQUET_MAGIC = b"PAR1"
 GZIP_MAGIC = b"\x1f\x8b"
 BATCH_MAGIC_AT, BATCH_MAGIC = 16, 2      # Kafka's record batch v2: the byte after base offset, length and leader epoch
 BATCH_HEADER_BYTES = 61
+TEXT_ENDINGS = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json")
+PARQUET_ENDINGS = (".parquet", ".parq")
+UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+# Begin files that are no text whatever they are called: Parquet, Excel (new, old), Avro, PNG, PDF, Kafka's first batch.
+NO_TEXT = (PARQUET_MAGIC, b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"Obj\x01", b"\x89PNG", b"%PDF", b"\0\0\0\0")
+DELIMITERS = (b",", b";", b"\t", b"|")
+LINES_LOOKED_AT = 20
+_CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _SEGMENT = re.compile(r"\d{20}\.log")
 
 
@@ -26,7 +35,8 @@ class FileKind:
 def sniff(path: Path, name: str) -> FileKind | None:
     """The kind of a file that a person calls `name`; None for one that no source reads.
 
-    CSV is what remains: any text without zero bytes, whatever its encoding. An empty file has no kind.
+    CSV is what remains: any text, whatever its encoding. Zero bytes may be in it, as keys are data, where its name says that it is text or its
+    lines do. An empty file has no kind.
     """
     with path.open("rb") as file:
         head = file.read(HEAD_BYTES)
@@ -54,12 +64,36 @@ def _gunzip(head: bytes) -> bytes:
 
 
 def _text_kind(head: bytes, name: str) -> str | None:
-    if not head or b"\0" in head:
+    if not head or (name.endswith(PARQUET_ENDINGS) and not _is_plain(head)):
         return None
+    if b"\0" in head and not head.startswith(UTF16_MARKS):  # UTF-16 is refused in a sentence of its own
+        says_text = name.endswith(TEXT_ENDINGS) and not head.startswith(NO_TEXT)
+        if not says_text and not _has_even_lines(head):
+            return None
     first = next((line for line in head.splitlines() if line.strip()), b"")
     if first.lstrip(b"\xef\xbb\xbf").lstrip().startswith(b"{") and (_is_json(first) or name.endswith((".jsonl", ".ndjson", ".json"))):
         return "jsonl"
     return "jsonl" if name.endswith((".jsonl", ".ndjson")) else "csv"
+
+
+def _is_plain(head: bytes) -> bool:
+    """Whether it is lines of UTF-8 without a control character; its last character may be cut off."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return False
+    return not head.startswith(PARQUET_MAGIC) and b"\n" in head and _CONTROL.search(head) is None
+
+
+def _has_even_lines(head: bytes) -> bool:
+    """Whether a plain header names columns and the next lines have as many."""
+    first, *lines = head.split(b"\n")[:LINES_LOOKED_AT]
+    if len(head) == HEAD_BYTES and len(lines) < LINES_LOOKED_AT - 1:
+        lines = lines[:-1]  # cut off by us
+    lines = [line for line in lines if line]
+    if not lines or _CONTROL.search(first):
+        return False
+    return any(first.count(mark) and all(line.count(mark) == first.count(mark) for line in lines) for mark in DELIMITERS)
 
 
 def _is_json(line: bytes) -> bool:

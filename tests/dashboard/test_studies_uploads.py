@@ -60,6 +60,20 @@ def segment() -> bytes:
         ("archive.gz", gzip.compress(parquet()), None, None),
         ("broken.csv.gz", b"\x1f\x8b\x08\x00broken", None, None),
         ("half.parquet", parquet()[:-4], None, None),
+        ("half.csv", parquet()[:-4], None, None),
+        ("junk.parquet", b"junk!", None, None),
+        ("junk.parquet", b"\x93\x01j\nk", None, None),
+        ("junk.parq", b"caf\xe9,1\nb,2\n", None, None),
+        ("text.parquet", CSV, "csv", "data.csv"),
+        ("cut.parquet", (b"\xc3\xa9" * 50 + b"\n") * 700, "csv", "data.csv"),
+        ("keys.csv", b"k,v\na\0b,1\n", "csv", "data.csv"),
+        ("keys.TXT", b"\0\xff;3\n", "csv", "data.csv"),
+        ("keys.jsonl", b'{"k":"a\0"}\n', "jsonl", "data.jsonl"),
+        ("keys", b"k,v\na\0b,1\nc,2\n", "csv", "data.csv"),
+        ("keys.csv.gz", gzip.compress(b"k,v\na\0b,1\n"), "csv", "data.csv.gz"),
+        ("uneven", b"k,v\na\0b,1\nc,2,3\n", None, None),
+        ("segment.csv", segment(), None, None),
+        ("picture.csv", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", None, None),
     ],
     ids=lambda value: value if isinstance(value, str) else "" if value is None else f"{len(value)} bytes",  # gzip puts the time into its bytes
 )
@@ -116,7 +130,13 @@ def test_somebody_elses_file_is_unknown() -> None:
 
 @pytest.mark.parametrize(
     ("content", "name", "said"),
-    [(b"", "empty.csv", "is empty"), (b"\x89PNG\0", "x.png", "is no CSV, JSON lines, Parquet or Kafka log segment")],
+    [
+        (b"", "empty.csv", "is empty"),
+        (b"\x89PNG\0", "x.png", "is no CSV, JSON lines, Parquet or Kafka log segment"),
+        (b"junk!", "junk.parquet", "is no CSV, JSON lines, Parquet or Kafka log segment"),
+        ("k,v\na,1\n".encode("utf-16"), "x.csv", "the text is UTF-16; save it as UTF-8"),
+        (b"k,v\ra,1\r", "x.csv", "line ends must be LF or CRLF"),
+    ],
 )
 def test_file_that_no_source_reads_is_refused_and_not_kept(run_dir: Path, content: bytes, name: str, said: str) -> None:
     answer = send(content, name)
