@@ -20,6 +20,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from broker_core.pipeline.java import SparkUnavailable, java_home
+from broker_core.pipeline.masters import master_addresses, master_check, no_master
 
 __all__ = ["SparkUnavailable", "core_archive", "java_home", "row_counter", "spark_is_alive", "spark_kill", "spark_open", "spark_stop"]
 
@@ -36,6 +37,8 @@ REMOTE_RETRIES_MAX = 5
 """Of a call to a server that fell silent, within about 20 s."""
 _PACKAGE = Path(__file__).resolve().parent.parent
 _LOOPBACK_MASTER = re.compile(r"local(\W|$)|spark://(127\.0\.0\.1|localhost)[:,]?")
+_LOCATORS = "broker_core.hashing.archive_cache.ArchiveCacheLocator,InTreeCacheLocator,UserWideCacheLocator,IPythonCacheLocator"
+"""Where numba keeps what it compiled: ours for the archive, then its own for sources that lie in none (numba 0.68)."""
 _LOG4J = """rootLogger.level = error
 logger.gateway.name = org.apache.spark.api.python.PythonGatewayServer
 logger.gateway.level = error
@@ -74,6 +77,7 @@ def spark_open(
         return open_already
     _forget_dead_session()
     master = master or DEFAULT_MASTER
+    master_check(master)
     home = java_home(work_dir, configured=java_configured, path=path)
     is_here = _LOOPBACK_MASTER.match(master) is not None
     # The Java process is started by pyspark, which hands on this process's environment: there is no other way to tell it.
@@ -89,7 +93,7 @@ def spark_open(
         spark = SparkSession.builder.config(conf=conf).appName(app).master(master).getOrCreate()
     except (PySparkException, Py4JError, OSError) as error:
         _forget_dead_session()
-        raise SparkUnavailable("Spark did not start on {master}: {reason}", master=master, reason=_first_line(error)) from error
+        raise _did_not_start(master, str(error) or type(error).__name__) from error
     if not master.startswith("local"):
         # Other machines run the rules: they need the core and nothing else of this project.
         spark.sparkContext.addPyFile(str(core_archive(work_dir)))
@@ -168,6 +172,7 @@ def _settings(work_dir: Path, driver_memory: str, shuffle_partitions: int, is_he
         "spark.scheduler.mode": "FAIR",
         # Python workers find the core wherever the process that started them was started.
         "spark.executorEnv.PYTHONPATH": str(_PACKAGE.parent),
+        "spark.executorEnv.NUMBA_CACHE_LOCATOR_CLASSES": _LOCATORS,
     }
     if is_here:
         settings |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
@@ -239,6 +244,14 @@ def _forget_dead_session() -> None:
         SparkContext._gateway = None
         SparkContext._jvm = None
     SparkSession._instantiatedSession = None
+
+
+def _did_not_start(master: str, text: str) -> SparkUnavailable:
+    """What Spark said, for a person. Where something listens that is no master, its context gives up after a minute and is found stopped."""
+    if master_addresses(master) and "stopped SparkContext" in text:
+        return no_master(master)
+    lines = [line.removeprefix(": ") for line in text.splitlines() if line.strip() and not line.startswith("An error occurred while calling")]
+    return SparkUnavailable("Spark did not start on {master}: {reason}", master=master, reason=(lines or [text])[0][:300])
 
 
 def _first_line(error: BaseException) -> str:

@@ -6,6 +6,7 @@ Spark Connect server a group is a tag, and there is no count.
 
 import os
 import shutil
+import socket
 import threading
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,9 @@ from django.conf import settings
 
 from broker_core.events import Json
 from dashboard.studies.engine import IsCancelled, OnProgress, OnWindows
+
+MASTER_WAIT_S = 5.0
+"""How long a master may take to answer; Spark by itself would try for a minute and then say something else."""
 
 
 class SparkEngine:
@@ -29,8 +33,14 @@ class SparkEngine:
 
     def open(self) -> Any:
         """The session; the first call, and one after Spark was lost, takes some seconds. Raises SparkUnavailable with what to install."""
+        from broker_core.pipeline.masters import master_addresses, master_check, no_master
         from broker_core.pipeline.session import spark_open
 
+        if self._session is None and not settings.SPARK_REMOTE:
+            master_check(settings.SPARK_MASTER)
+            addresses = master_addresses(settings.SPARK_MASTER)
+            if addresses and not any(_answers(*address) for address in addresses):
+                raise no_master(settings.SPARK_MASTER)
         # A batch study and a live one may ask at the same moment, each in its thread.
         with self._opening:
             if self._session is None:
@@ -105,3 +115,10 @@ class SparkEngine:
         return (sum(stage.numCompletedTasks for stage in stages), sum(stage.numTasks for stage in stages)) if stages else None
 
 
+def _answers(host: str, port: int) -> bool:
+    """Whether anything listens there."""
+    try:
+        socket.create_connection((host, port), MASTER_WAIT_S).close()
+    except (OSError, OverflowError, UnicodeError):  # nobody there, no such port, no such name
+        return False
+    return True
