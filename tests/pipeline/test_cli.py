@@ -74,6 +74,13 @@ def test_a_source_that_breaks_while_it_is_read_is_one_sentence(spark, tmp_path, 
     (("--key", "customer", "--members", "4 ?"), "? is no change"),
     (("--key", "customer", "--members", "{"), "is no JSON"),
     (("--key", "customer", "--weights", "skew=lots"), "--weights skew: must be a whole number"),
+    (("--key", "customer", "--weights", "skew=1,churn=2,skew=3"), "--weights skew: is there twice"),
+    (("--key", "customer", "--delimiter", ";"), "--delimiter: does not apply to JSON lines"),
+    (("--key", "customer", "--delimiter", ""), "--delimiter: does not apply to JSON lines"),
+    (("--key", "customer", "--kind", "csv", "--delimiter", ""), "--delimiter: must be one"),
+    (("--key", "customer", "--time", ""), "--time: must name a column"),
+    (("--kind", "kafka_log", "--key", "customer"), "--key: does not apply to a Kafka log"),
+    (("--kind", "kafka_log", "--payload", "customer"), "--payload: does not apply to a Kafka log"),
     (("--key", "customer", "--rate", "0"), "--rate: must"),
 ])  # fmt: skip
 def test_wrong_input_is_a_sentence_and_exit_code_2(orders, tmp_path, arguments, words):
@@ -81,6 +88,13 @@ def test_wrong_input_is_a_sentence_and_exit_code_2(orders, tmp_path, arguments, 
         study(str(orders), "--out", str(tmp_path / "out"), *arguments)
     assert words in str(refused.value) and refused.value.returncode == 2
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(("option", "value"), [("--time", "hour"), ("--delimiter", ","), ("--kind", "csv")])
+def test_flights_take_a_key_and_nothing_else(tmp_path, option, value):
+    with pytest.raises(CommandError, match=f"^{option}: does not apply to the flights$") as refused:
+        study("flights", option, value, "--out", str(tmp_path / "out"))
+    assert refused.value.returncode == 2 and not (tmp_path / "out").exists()
 
 
 def test_history_that_the_shell_took_apart_is_said_to_need_quotes(orders, tmp_path):

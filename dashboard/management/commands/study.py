@@ -42,6 +42,10 @@ GROUP = "study"
 # The log first: a broker keeps small text files beside its partitions.
 KINDS = {"kafka_log": (".log",), **ENDINGS}
 TABS = (".tsv", ".tsv.gz")
+COLUMN_OPTIONS = ("key", "time", "size", "payload")
+# What each kind of source can be told, and what it is called where it cannot.
+OPTIONS = {"csv": (*COLUMN_OPTIONS, "delimiter"), "jsonl": COLUMN_OPTIONS, "parquet": COLUMN_OPTIONS, "flights": ("key",), "kafka_log": ()}
+SOURCES = {"jsonl": "JSON lines", "parquet": "a Parquet file", "flights": "the flights", "kafka_log": "a Kafka log"}
 COLUMNS = ("place", "strategy", "score", "skew", "churn", "pause", "order", "why")
 LINES_SHOWN = 5
 LOG_VERBOSITY = 2
@@ -201,17 +205,24 @@ def _request(options: dict[str, Any]) -> dict[str, Any]:
 
 def _source(options: dict[str, Any]) -> dict[str, Any]:
     path = Path(options["file"])
-    if options["file"] == "flights" and not path.exists():
-        return {"kind": "flights", "key": options["key"] or "tail_number"}
-    kind = options["kind"] or _kind_of(path)
-    if kind == "kafka_log":
-        return {"kind": kind, "path": str(path)}
+    is_flights = options["file"] == "flights" and not path.exists()
+    kind = "flights" if is_flights else options["kind"] or _kind_of(path)
+    given = {name: options[name] for name in OPTIONS["csv"] if options[name] is not None}
+    if is_flights and options["kind"]:
+        given["kind"] = options["kind"]
+    for name in given:
+        if name not in OPTIONS[kind]:
+            raise Refused(f"--{name}", "does not apply to {source}", source=SOURCES[kind])
+    match kind:
+        case "flights":
+            return {"kind": kind, "key": "tail_number"} | given
+        case "kafka_log":
+            return {"kind": kind, "path": str(path)}
+        case "csv":
+            given.setdefault("delimiter", "\t" if path.name.lower().endswith(TABS) else ",")
     if not options["key"]:
         raise Refused("--key", "name the column with the key")
-    source = {"kind": kind, "path": str(path)} | {name: options[name] for name in ("key", "time", "size", "payload") if options[name]}
-    if kind == "csv":
-        source["delimiter"] = options["delimiter"] or ("\t" if path.name.lower().endswith(TABS) else ",")
-    return source
+    return {"kind": kind, "path": str(path)} | given
 
 
 def _kind_of(path: Path) -> str:
@@ -264,5 +275,10 @@ def _changes(words: list[str]) -> list[dict[str, Any]]:
 def _weights(text: str | None) -> dict[str, Any] | None:
     if text is None:
         return None
-    pairs = [part.partition("=") for part in text.split(",")]
-    return {name.strip(): int(value) if value.strip().isdecimal() else value for name, _, value in pairs}
+    weights: dict[str, Any] = {}
+    for part in text.split(","):
+        name, _, value = (piece.strip() for piece in part.partition("="))
+        if name in weights:
+            raise Refused(f"weights.{name}", "is there twice")
+        weights[name] = int(value) if value.isdecimal() else value
+    return weights
