@@ -90,6 +90,16 @@ def test_wrong_input_is_a_sentence_and_exit_code_2(orders, tmp_path, arguments, 
     assert not (tmp_path / "out").exists()
 
 
+def test_ctrl_c_while_the_input_is_looked_at_is_a_sentence_too(orders, tmp_path, monkeypatch):
+    def stopped(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dashboard.management.commands.study.study_check", stopped)
+    with pytest.raises(CommandError, match="^cancelled; no result was written$") as refused:
+        study(str(orders), "--key", "customer", "--out", str(tmp_path / "out"))
+    assert refused.value.returncode == 130
+
+
 @pytest.mark.parametrize(("option", "value"), [("--time", "hour"), ("--delimiter", ","), ("--kind", "csv")])
 def test_flights_take_a_key_and_nothing_else(tmp_path, option, value):
     with pytest.raises(CommandError, match=f"^{option}: does not apply to the flights$") as refused:

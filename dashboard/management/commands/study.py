@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import signal
 import tempfile
 import threading
 import time
@@ -39,6 +40,7 @@ from dashboard.study_presentation import head, notes, ranking_rows, unowned
 
 WRONG_INPUT, FAILED, BY_SIGNAL = 2, 1, 128
 GROUP = "study"
+CANCELLED = "cancelled; no result was written"
 # The log first: a broker keeps small text files beside its partitions.
 KINDS = {"kafka_log": (".log",), **ENDINGS}
 TABS = (".tsv", ".tsv.gz")
@@ -99,8 +101,9 @@ class Command(BaseCommand):
             raise CommandError(str(error), returncode=FAILED) from None
         except StudyFailed as error:
             raise CommandError(error.reason, returncode=FAILED) from None
-        except Stopped as stopped:
-            raise CommandError("cancelled; no result was written", returncode=BY_SIGNAL + stopped.number) from None
+        except (Stopped, KeyboardInterrupt) as stopped:
+            number = stopped.number if isinstance(stopped, Stopped) else signal.SIGINT
+            raise CommandError(CANCELLED, returncode=BY_SIGNAL + number) from None
         self._print(result, request, options["out"])
         self.stdout.write(f"\nThe tables are in {options['out']}")
 
