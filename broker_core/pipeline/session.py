@@ -37,7 +37,7 @@ REMOTE_RETRIES_MAX = 5
 """Of a call to a server that fell silent, within about 20 s."""
 _PACKAGE = Path(__file__).resolve().parent.parent
 _LOOPBACK_MASTER = re.compile(r"local(\W|$)|spark://(127\.0\.0\.1|localhost)[:,]?")
-_LOCATORS = "broker_core.hashing.archive_cache.ArchiveCacheLocator,InTreeCacheLocator,UserWideCacheLocator,IPythonCacheLocator"
+KERNEL_PLACES = "broker_core.hashing.archive_cache.ArchiveCacheLocator,InTreeCacheLocator,UserWideCacheLocator,IPythonCacheLocator"
 """Where numba keeps what it compiled: ours for the archive, then its own for sources that lie in none (numba 0.68)."""
 _LOG4J = """rootLogger.level = error
 logger.gateway.name = org.apache.spark.api.python.PythonGatewayServer
@@ -172,7 +172,7 @@ def _settings(work_dir: Path, driver_memory: str, shuffle_partitions: int, is_he
         "spark.scheduler.mode": "FAIR",
         # Python workers find the core wherever the process that started them was started.
         "spark.executorEnv.PYTHONPATH": str(_PACKAGE.parent),
-        "spark.executorEnv.NUMBA_CACHE_LOCATOR_CLASSES": _LOCATORS,
+        "spark.executorEnv.NUMBA_CACHE_LOCATOR_CLASSES": KERNEL_PLACES,
     }
     if is_here:
         settings |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}

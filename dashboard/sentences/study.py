@@ -154,7 +154,10 @@ STUDY = {
         "nobody could take them; with it, where there are partitions, how long these stood still, added up. Order: records of a key in flight "
         "at two consumers."
     ),
-    "define.sample": _("Pause and order were measured in the lab, on {records} records of {keys} keys at {rate} a second; pause counts those after the first change."),
+    "define.sample": _(
+        "Pause and order were measured in the lab, on {records} records of {keys} keys at {rate} a second; pause counts those after the "
+        "first change."
+    ),
     "use.title": _("To use it"),
     "use.none": _("Nobody has written down how a released system is set to this rule."),
     "use.copy": _("Copy"),

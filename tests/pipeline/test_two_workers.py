@@ -9,7 +9,7 @@ from pathlib import Path
 import pyspark
 import pytest
 
-from broker_core.pipeline.session import core_archive
+from broker_core.pipeline.session import KERNEL_PLACES, core_archive
 from tests.pipeline.two_workers import FOREIGN, study
 from tests.quick_java import QUICK_JAVA
 
@@ -41,16 +41,27 @@ def test_two_workers_count_as_one_machine_does_and_load_no_django(spark, tmp_pat
     assert any((home / "work").iterdir()), "the workers wrote elsewhere"
 
 
-def test_the_archive_that_goes_to_other_machines_is_enough_to_hash_there(tmp_path):
-    archive = core_archive(tmp_path)
-    code = f"""import sys
+def test_the_archive_that_goes_to_other_machines_is_enough_to_hash_there_and_compiled_once(tmp_path):
+    environment = os.environ | {"NUMBA_CACHE_LOCATOR_CLASSES": KERNEL_PLACES, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    kept = []
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+        archive = core_archive(tmp_path / name)
+        code = f"""import sys
 sys.path.insert(0, {str(archive)!r})
 import pyarrow as pa
+from broker_core.hashing import column_kernels
 from broker_core.hashing.columns import murmur3_column
 from broker_core.pipeline import route_tasks
 assert route_tasks.__file__.startswith({str(archive)!r}), route_tasks.__file__
 print(murmur3_column(pa.array([b"Order-3459134"])).tolist(), sorted({{name.partition(".")[0] for name in sys.modules}} & {FOREIGN}))
+print(sum(sum(each.stats.cache_hits.values()) for each in vars(column_kernels).values() if hasattr(each, "stats")))
 """
-    run = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, timeout=300, check=False, cwd=tmp_path)
-    assert run.returncode == 0, run.stderr[-2_000:]
-    assert run.stdout.strip() == "[3112179635] []"
+        run = subprocess.run(
+            [sys.executable, "-I", "-c", code], capture_output=True, text=True, timeout=300, check=False, cwd=tmp_path, env=environment
+        )
+        assert run.returncode == 0, run.stderr[-2_000:]
+        hashed, found = run.stdout.splitlines()
+        assert hashed == "[3112179635] []"
+        kept.append(int(found))
+    assert kept == [0, 1], "what one executor compiled the next one finds, wherever its archive lies"
