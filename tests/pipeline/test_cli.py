@@ -95,7 +95,7 @@ def test_ctrl_c_while_the_input_is_looked_at_is_a_sentence_too(orders, tmp_path,
         raise KeyboardInterrupt
 
     monkeypatch.setattr("dashboard.management.commands.study.study_check", stopped)
-    with pytest.raises(CommandError, match="^cancelled; no result was written$") as refused:
+    with pytest.raises(CommandError, match=r"^cancelled; no result was written$") as refused:
         study(str(orders), "--key", "customer", "--out", str(tmp_path / "out"))
     assert refused.value.returncode == 130
 
