@@ -72,12 +72,12 @@ def spark_open(
     work_dir.mkdir(parents=True, exist_ok=True)
     if remote:
         return _open_remote(remote, app, shuffle_partitions, options or {}, work_dir)
+    master = master or DEFAULT_MASTER
+    master_check(master)
     open_already = SparkSession._instantiatedSession
     if open_already is not None and spark_is_alive(open_already):
         return open_already
     _forget_dead_session()
-    master = master or DEFAULT_MASTER
-    master_check(master)
     home = java_home(work_dir, configured=java_configured, path=path)
     is_here = _LOOPBACK_MASTER.match(master) is not None
     # The Java process is started by pyspark, which hands on this process's environment: there is no other way to tell it.
