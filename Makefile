@@ -5,7 +5,7 @@
 # The newest Python that the locks are made for; another: make PYTHON=/path/to/python3.11
 PYTHON ?= $(shell for p in python3.12 python3.11 python3; do command -v $$p >/dev/null 2>&1 && $$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 13))' 2>/dev/null && echo $$p && exit; done; echo python3)
 VENV := .venv/bin
-SEEDS ?= 60
+SEEDS ?= 40
 export HOST PORT REDIS_URL DATABASE_URL
 
 .DEFAULT_GOAL := run
