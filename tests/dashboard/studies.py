@@ -6,11 +6,31 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from django.test import Client
+
+from dashboard.access import token_hash
 from dashboard.models import Study
 from dashboard.studies import job as jobs
 
 SOURCE = {"kind": "uniform", "keys": 10, "records": 100}
+TOKEN = "a-program-of-these-tests"
+OWNER = token_hash(TOKEN)
+REQUEST = {
+    "source": {"kind": "uniform", "keys": 100, "records": 1_000, "seed": 7},
+    "strategies": ["pulsar.consistent_hash", "kafka.range:partitions=12"],
+    "history": {"kind": "given", "start": 2, "changes": [{"kind": "join", "consumer": "c3", "at": None}]},
+}
 WAIT_S = 10.0
+
+
+def call(method: str, path: str, body: Any = None, token: str | None = TOKEN, **headers: str) -> Any:
+    given = {"Authorization": f"Bearer {token}"} if token else {}
+    data = {"data": json.dumps(body), "content_type": "application/json"} if method == "POST" else {}
+    return getattr(Client(), method.lower())(path, headers={**given, **headers}, **data)
+
+
+def start(**changes: Any) -> Any:
+    return call("POST", "/api/studies/", {**REQUEST, **changes})
 
 
 class PipelineRefusal(Exception):

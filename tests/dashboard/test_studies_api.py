@@ -1,7 +1,5 @@
-"""Studies by the API: whose they are, what is refused at which field, where they stand in the queue, and their files."""
+"""Studies by the API: whose they are, what is refused at which field, where they stand in the queue."""
 
-import csv
-import io
 import json
 import os
 import re
@@ -11,17 +9,12 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-from asgiref.sync import async_to_sync
 from django.test import Client
 from django.utils import timezone, translation
 
 from broker_core.errors import CommandError
-from broker_core.pipeline import result
 from dashboard import services as lab_services
-from dashboard.access import token_hash
 from dashboard.errors import Refused, in_words
 from dashboard.formats import NARROW
 from dashboard.models import Study, StudyWindow
@@ -29,34 +22,17 @@ from dashboard.studies import ledger, reasons, selectors, services
 from dashboard.studies.folders import folder_path
 from dashboard.studies.job import study_folder
 from dashboard.studies.sources import source_for_pipeline
-from tests.dashboard.studies import SOURCE, waiting
+from tests.dashboard.studies import OWNER, REQUEST, TOKEN, call, start, waiting
 
 pytestmark = pytest.mark.django_db
 
 ROOT = Path(__file__).parents[2]
-TOKEN = "a-program-of-these-tests"
-OWNER = token_hash(TOKEN)
-REQUEST = {
-    "source": {"kind": "uniform", "keys": 100, "records": 1_000, "seed": 7},
-    "strategies": ["pulsar.consistent_hash", "kafka.range:partitions=12"],
-    "history": {"kind": "given", "start": 2, "changes": [{"kind": "join", "consumer": "c3", "at": None}]},
-}
 
 
 @pytest.fixture(autouse=True)
 def run_dir(settings: Any, tmp_path: Path) -> Path:
     settings.RUN_DIR = tmp_path
     return tmp_path
-
-
-def call(method: str, path: str, body: Any = None, token: str | None = TOKEN, **headers: str) -> Any:
-    given = {"Authorization": f"Bearer {token}"} if token else {}
-    data = {"data": json.dumps(body), "content_type": "application/json"} if method == "POST" else {}
-    return getattr(Client(), method.lower())(path, headers={**given, **headers}, **data)
-
-
-def start(**changes: Any) -> Any:
-    return call("POST", "/api/studies/", {**REQUEST, **changes})
 
 
 # -- starting ----------------------------------------------------------------------------------------------------------
@@ -266,98 +242,6 @@ def test_finished_studies_and_ownerless_folders_are_swept(settings: Any) -> None
     services.studies_tend(sweep=True)
     assert {folder.name for folder in study_folder("x").parent.iterdir()} == {done.pk}
     assert not Study.objects.filter(pk=old.pk).exists()
-
-
-# -- files -------------------------------------------------------------------------------------------------------------
-
-ROWS = {"key": ["=1+1", "+x", "-x", "@x", "\tx", "plain, \"quoted\"\n", "键", None], "raw": [b"\xff\x00", *[None] * 7], "n": [-1, *range(7)]}
-
-
-@pytest.fixture
-def done() -> Study:
-    study = waiting(OWNER, state=Study.State.DONE)
-    Study.objects.filter(pk=study.pk).update(name="flights / 2013: <b>")
-    folder = study_folder(study.pk)
-    folder.mkdir(parents=True)
-    pq.write_table(pa.table(ROWS), folder / "hot_keys.parquet")
-    (folder / "bad_rows.parquet").mkdir()
-    for part in range(2):
-        pq.write_table(pa.table({"line": [part]}), folder / "bad_rows.parquet" / f"part-{part}.parquet")
-    return study
-
-
-def content(response: Any) -> bytes:
-    """What a streamed response sends."""
-
-    async def gather() -> bytes:
-        return b"".join([piece async for piece in response.streaming_content])
-
-    return async_to_sync(gather)()
-
-
-def test_csv_gives_keys_as_data_and_never_as_formulas(done: Study) -> None:
-    answer = call("GET", f"/api/studies/{done.pk}/data/hot_keys.csv", token=None)
-    assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
-    assert answer.headers["Content-Disposition"] == 'attachment; filename="flights-2013-b-hot_keys.csv"'
-    header, *rows = csv.reader(io.StringIO(content(answer).decode(), newline=""))
-    assert header == ["key", "raw", "n"]
-    assert [row[0] for row in rows] == ["'=1+1", "'+x", "'-x", "'@x", "'\tx", 'plain, "quoted"\n', "键", ""]
-    assert rows[0][1:] == ["ff00", "-1"]
-
-
-def test_parquet_goes_out_as_it_lies_and_parts_as_one(done: Study) -> None:
-    answer = call("GET", f"/api/studies/{done.pk}/data/hot_keys.parquet")
-    assert answer.headers["Content-Type"] == "application/vnd.apache.parquet"
-    assert pq.read_table(io.BytesIO(content(answer))).to_pydict() == ROWS
-    parts = content(call("GET", f"/api/studies/{done.pk}/data/bad_rows.parquet"))
-    assert sorted(pq.read_table(io.BytesIO(parts)).to_pydict()["line"]) == [0, 1]
-
-
-@pytest.mark.parametrize("file", ["secret.csv", "hot_keys.exe", "steps.csv", "..%2fhot_keys.csv"])
-def test_there_are_no_other_files(done: Study, file: str) -> None:
-    answer = call("GET", f"/api/studies/{done.pk}/data/{file}")
-    assert answer.status_code == 404
-
-
-@pytest.mark.parametrize("state", [Study.State.RUNNING, Study.State.CANCELLED])
-def test_windows_of_a_live_study_are_a_file_while_it_runs_and_afterwards(state: Study.State) -> None:
-    study = waiting(OWNER, state=state, live=True)
-    known = {"start_us": 1_000_000, "end_us": 2_000_000, "rig": "=kafka", "throughput": 36.0, "lag": 4, "skew": 1.5, "hw_lag": None}
-    known |= {"rebalance_cost": 0.25, "late": 0, "damaged": 0}
-    before = {name: value for name, value in known.items() if name != "damaged"} | {"start_us": 0, "end_us": 1_000_000}
-    for version, row in enumerate((known, before), 1):
-        StudyWindow.objects.create(study=study, start_us=row["start_us"], rig="=kafka", version=version, row=row)
-    table = pq.read_table(io.BytesIO(content(call("GET", f"/api/studies/{study.pk}/data/windows.parquet", token=None))))
-    assert table.to_pylist() == [before | {"damaged": None}, known]
-    header, *rows = csv.reader(io.StringIO(content(call("GET", f"/api/studies/{study.pk}/data/windows.csv")).decode()))
-    assert header == list(known) and [row[0] for row in rows] == ["0", "1000000"]
-    assert rows[1] == ["1000000", "2000000", "'=kafka", "36.0", "4", "1.5", "", "0.25", "0", "0"]
-    for file in ("steps.csv", "windows.exe"):
-        assert call("GET", f"/api/studies/{study.pk}/data/{file}").status_code == 404
-
-
-@pytest.mark.parametrize("state", ["queued", "running", "failed", "cancelled"])
-def test_study_that_is_not_done_shows_no_result(done: Study, state: str) -> None:
-    Study.objects.filter(pk=done.pk).update(state=state)
-    for path in ("result/", "ranking/", "data/hot_keys.csv"):
-        answer = call("GET", f"/api/studies/{done.pk}/{path}")
-        assert answer.status_code == 409 and list(answer.json()["fields"]) == ["study"]
-
-
-ZERO = {"skew": 0, "churn": 0, "pause": 0, "order": 0}
-
-
-@pytest.mark.parametrize(("stored", "query"), [
-    ({}, "skew=0&churn=0&pause=0&order=0"), (ZERO | {"skew": 100}, "skew=0"), ({"churn": 0, "pause": 0, "order": 0}, "skew=0"),
-])  # fmt: skip
-def test_ranking_in_which_nothing_would_matter_is_refused_as_at_a_start(done: Study, stored: Any, query: str, monkeypatch: Any) -> None:
-    monkeypatch.setattr(result, "result_json", lambda _: {"strategies": []})
-    Study.objects.filter(pk=done.pk).update(request={"source": SOURCE, "weights": stored})
-    answer = call("GET", f"/api/studies/{done.pk}/ranking/?{query}", token=None)
-    refused = start(weights=ZERO)
-    assert answer.status_code == refused.status_code == 400
-    assert answer.json()["fields"] == refused.json()["fields"] == {"weights": ["something must matter: not all weights can be 0"]}
-    assert selectors.study_ranking(study=done, weights={"order": "7"})["weights"] == {"skew": 30, "churn": 30, "pause": 20, "order": 7}
 
 
 # -- folders of the server ---------------------------------------------------------------------------------------------
