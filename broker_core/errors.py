@@ -9,7 +9,7 @@ class HighwaterError(Exception):
 
 
 class SentenceError(HighwaterError):
-    """What went wrong is told to a person, in one sentence.
+    """One sentence tells a person what went wrong.
 
     reason: the sentence; the `{places}` of `template` are filled from `values`. The page translates the template, not the filled text.
     """

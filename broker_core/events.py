@@ -1,6 +1,6 @@
 """Turning points: what happened, who caused it, and the rule that decided.
 
-Traffic (queued, delivered, acked) is no turning point: it is re-derived from commands and workload and never stored
+Traffic (queued, delivered, acked) is not a turning point: it is re-derived from commands and workload and never stored
 (docs/decisions/traffic-is-not-events.md).
 """
 
@@ -8,6 +8,17 @@ from dataclasses import dataclass
 from typing import Any
 
 Json = dict[str, Any]
+
+
+def capped(name: str, entries: list[Any], most: int) -> Json:
+    """What a turning point tells of a list that may be long: its first `most` entries under `name`; if that is not all of it, how many
+    more there are under `<name>_more`.
+
+    >>> capped("turns", ["c1", "c2", "c3"], 2)
+    {'turns': ['c1', 'c2'], 'turns_more': 1}
+    """
+    left = len(entries) - most
+    return {name: entries[:most], f"{name}_more": left} if left > 0 else {name: entries}
 
 
 @dataclass(frozen=True, slots=True)

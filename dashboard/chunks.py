@@ -35,10 +35,16 @@ class ChunkWriter:
         self._mark: int | None = None
         self._marked_s = -1e9
         self._next_second: int | None = None
-        self._settled: dict[str, int] = {}      # rig -> place of the last change that was told
+        self._settled: dict[str, int] = {}      # rig -> place of the last reported change
 
     def write(self, core: CoreLab, wall_s: float) -> None:
-        """Leave the whole seconds since the last call. wall_s: from anywhere, never backwards."""
+        """Leave the whole seconds since the last call. wall_s: from anywhere, never backwards. Raises nothing."""
+        try:
+            self._write(core, wall_s)
+        except Exception as error:      # a full disk, Arrow's own errors, a folder full of something else
+            log.warning("lab %s: rows for live studies are lost: %s", self.lab_id, error)
+
+    def _write(self, core: CoreLab, wall_s: float) -> None:
         if wall_s - self._looked_s >= LOOK_S:
             self._looked_s = wall_s
             self._look(core, wall_s)
@@ -48,13 +54,10 @@ class ChunkWriter:
         if self._next_second is None or last < self._next_second:
             return
         self._written_s = wall_s
-        # What lies further back no rig remembers by the second.
+        # The rigs do not remember anything earlier by the second.
         first = max(self._next_second, last - BUCKETS_KEPT_S + 2, 0)
         self._next_second = last + 1
-        try:
-            chunk_write(self.folder, first, last, self._rows(core, first, last))
-        except OSError as error:
-            log.warning("lab %s: rows %d to %d for live studies are lost: %s", self.lab_id, first, last, error)
+        chunk_write(self.folder, first, last, self._rows(core, first, last))
 
     def _look(self, core: CoreLab, wall_s: float) -> None:
         mark = wanted_mark(self.folder)

@@ -1,18 +1,20 @@
 """The websocket entrance: one lab's frames to one browser. Decides nothing; commands come by POST."""
 
 import msgspec
-from channels.consumer import AsyncConsumer
 from channels.exceptions import StopConsumer
 from django.conf import settings
 from django.http.request import split_domain_port, validate_host
 
 from broker_core.events import Json
 from dashboard import selectors
-from dashboard.feed import LabFeed, Reader, TooMany, feed, in_thread
+from dashboard.doors import CountedConsumer
+from dashboard.feed import LabFeed, Reader, TooMany, feed
+from dashboard.threads import in_thread
 
 CLOSE_BAD_MESSAGE = 4400     # anything but a snapshot request or an acknowledgement
 CLOSE_FORBIDDEN = 4403       # a page of another site opened the socket
 CLOSE_UNKNOWN_LAB = 4404
+CLOSE_NO_ROOM = 4430         # too many sockets are open, in all or of this network address: come again later
 CLOSE_TOO_MANY = 4429        # more messages than a reader of frames has to send
 
 
@@ -27,7 +29,7 @@ class SnapshotRequest(msgspec.Struct, tag_field="type", tag="snapshot", forbid_u
 _decoder = msgspec.json.Decoder(Acknowledgement | SnapshotRequest)
 
 
-class LabConsumer(AsyncConsumer):
+class LabConsumer(CountedConsumer):
     """Joins the feed of one lab. Frames are sent by the feed itself; here are only the browser's two messages."""
 
     channel_layer_alias = "none"      # no group, no layer: see design in docs/; nothing is ever sent to one socket by name
@@ -47,10 +49,12 @@ class LabConsumer(AsyncConsumer):
                 raise StopConsumer
 
     async def connect(self) -> None:
-        await self.send({"type": "websocket.accept"})     # a code can only be told to a socket that is open
+        await self.send({"type": "websocket.accept"})     # only an open socket can receive a code
         lab_id = self.scope["url_route"]["kwargs"]["lab_id"]
         if not origin_is_ours(self.scope):
             await self.close(CLOSE_FORBIDDEN)
+        elif not self.enter():
+            await self.close(CLOSE_NO_ROOM)
         elif not await in_thread(selectors.lab_exists)(lab_id=lab_id):
             await self.close(CLOSE_UNKNOWN_LAB)
         else:

@@ -3,7 +3,7 @@
     take lease ─► load: checkpoint + journal, re-derived up to the floor ─► per frame: advance by the wall clock x speed ─► view ─► frame
                                                                               ▲ commands: stamped, decided, committed, then published
 
-The floor makes a crash invisible: before a browser can see virtual time t, a floor of t or more stands in the row, and the next holder
+The floor makes a crash invisible: before a browser can see virtual time t, a floor of t or more is in the row, and the next holder
 re-derives that far before it decides anything. The same holds for frame numbers (seq_floor).
 Nothing here asks the clock: the shard passes the wall time in, and tests pass what they like.
 """
@@ -11,20 +11,19 @@ Nothing here asks the clock: the shard passes the wall time in, and tests pass w
 import logging
 from collections import deque
 from collections.abc import Callable
+from itertools import takewhile
 
-import msgspec
-from django.conf import settings
-
-from broker_core.errors import CommandError, ReplayError
+from broker_core.errors import CommandError
 from broker_core.events import Json
-from broker_core.lab.lab import Lab as CoreLab
-from broker_core.lab.limits import Limits
+from broker_core.lab import journal
 from broker_core.lab.patch import diff
 from broker_core.lab.scenario import scenario_from_json
 from dashboard import ledger
 from dashboard.chunks import ChunkWriter
 from dashboard.errors import in_words
+from dashboard.frames import encode, feed_state, snapshot_text
 from dashboard.ledger import Commit, Decision
+from dashboard.limits import core_limits
 from dashboard.models import Lab, StoredCommand
 from dashboard.transport import Frame
 
@@ -33,33 +32,23 @@ RESERVE_LEFT_S = 0.5
 RESERVE_FRAMES = 1_000
 DEBT_MAX_S = 2.0             # a lab that cannot keep up slows down; it does not try to catch up more than this
 BEHIND_SHOWN_MS = 250        # less is the frame's own beat
-CHECKPOINT_RECORDS = 2_000
 FRAME_BYTES_MAX = 64 * 1024  # a longer frame is sent as a snapshot if that is shorter
 SLICE_US = 250_000           # virtual time that is derived between two looks at the wall clock, at first
 log = logging.getLogger(__name__)
-_encoder = msgspec.json.Encoder()
 
 Clock = Callable[[], float]  # wall time in seconds, from anywhere, never backwards
 
 
-def core_limits() -> Limits:
-    """The core's limits, as the settings have them."""
-    return Limits(consumers_max=settings.CONSUMERS_PER_RIG_MAX, records_per_second_max=settings.RECORDS_PER_S_MAX)
+REASON_MAX = 2_000           # characters of what is kept of an error
 
 
-def encode(value: object) -> str:
-    return _encoder.encode(value).decode()
-
-
-def snapshot_text(lab_id: str, epoch: int, seq: int, at_us: int, view_text: str) -> str:
-    """The message that needs nothing before it. The view is text already: it was encoded once, for everybody."""
-    head = encode({"type": "snapshot", "lab": lab_id, "epoch": epoch, "seq": seq, "at_us": at_us})
-    return f'{head[:-1]},"view":{view_text}}}'
-
-
-def feed_state(epoch: int, *, behind_ms: int = 0, auto_paused: bool = False, failed: str | None = None) -> Json:
-    """What the view says about the driving of the lab, beside what the lab says about itself."""
-    return {"behind_ms": behind_ms, "auto_paused": auto_paused, "epoch": epoch, "failed": failed}
+def reason_of(error: Exception) -> str:
+    """What a lab's page and row say about the error that stopped it. Always text that a database takes, whatever the error says of itself."""
+    try:
+        text = f"{type(error).__name__}: {error}"
+    except Exception:
+        text = type(error).__name__
+    return text[:REASON_MAX].replace("\0", " ").encode(errors="backslashreplace").decode()
 
 
 class LabDriver:
@@ -73,17 +62,15 @@ class LabDriver:
         self.seq = row.seq_floor
         self.floor_us, self.seq_floor = row.clock_floor_us, row.seq_floor
         scenario = scenario_from_json(row.scenario, core_limits())
-        checkpoint = ledger.checkpoint_latest(row)
-        self.core, position = CoreLab(scenario, core_limits()), 0
-        if checkpoint is not None:
-            try:
-                self.core, position = CoreLab.restore(scenario, bytes(checkpoint.state), core_limits()), checkpoint.position
-            except ReplayError as error:
-                # Another version of the code wrote it, or it is damaged. A checkpoint only saves time: the journal is the lab.
-                log.warning("lab %s: %s; it is replayed from its journal", row.pk, error)
-        self.checkpoint_at = self.core.record_count
-        self.journal = deque(ledger.commands_after(row, position))
-        self.script_due_us: int | None = row.script[0]["at_us"] if row.script else None
+        checkpoint = ledger.checkpoint_before(row, self.floor_us)
+        self.core, error = journal.begin(scenario, bytes(checkpoint.state) if checkpoint is not None else None, core_limits())
+        if error is not None:
+            log.warning("lab %s: %s; it is replayed from its journal", row.pk, error)
+        self.cadence = journal.Cadence(self.core.record_count)
+        stored = {command.position: command for command in ledger.commands_after(row, self.core.position)}
+        self.borrowed = {position: command for position, command in stored.items() if command.state == StoredCommand.State.ACCEPTED}
+        self.replay = journal.Replay(self.core, map(ledger.entry, stored.values()), self.floor_us, self.borrowed)
+        self.script = deque(ledger.script_left(row))
         self.event_seq_stored = ledger.event_seq_last(row.pk)
         self.events: list[Json] = []           # turning points that are neither stored nor shown yet
         self.decisions: list[Decision] = []    # of a fork's borrowed commands, on the way to the floor
@@ -93,12 +80,13 @@ class LabDriver:
         self.behind_ms = 0
         self.base_wall_s, self.base_us = wall_s, self.core.now_us
         self.stored_wall_s = -1e9              # when the view was last written
+        self.checkpoint_due_s = -1e9           # when the next checkpoint may be made
         self._slice_us = SLICE_US
         self.chunks = ChunkWriter(row.pk)
 
     @property
     def loaded(self) -> bool:
-        return not self.journal and self.core.now_us >= self.floor_us
+        return self.replay.is_there
 
     # -- up to the floor ---------------------------------------------------------------------------------------------
 
@@ -106,37 +94,30 @@ class LabDriver:
         """Re-derive towards the floor for about budget_s. True once the lab takes commands. Raises ReplayError for a broken journal."""
         until_s = clock() + budget_s
         while not self.loaded and clock() < until_s:
-            if self.journal and (self.journal[0].at_us or 0) <= self.core.now_us:
-                self._replay(self.journal.popleft())
-                continue
-            goal_us = max(self.floor_us, self.core.now_us) if not self.journal else self.journal[0].at_us or 0
-            self._advance(min(goal_us, self.core.now_us + self._slice_us), clock)
+            self._replay(clock)
         if self.loaded:
             self._rebase(clock())
         return self.loaded
 
-    def _replay(self, command: StoredCommand) -> None:
-        """An entry of the journal, at its own time. One that was decided before must be possible again; a borrowed one may not be."""
-        if command.state == StoredCommand.State.APPLIED and (command.at_us or 0) < self.core.now_us:
-            raise ReplayError(command.position, command.body["kind"], f"is dated {command.at_us} us, before {self.core.now_us} us")
-        try:
-            self._tell(self.core.submit({**command.body, "position": command.position, "at_us": command.at_us}))
-            refusal = None
-        except CommandError as error:
-            if command.state == StoredCommand.State.APPLIED:
-                raise ReplayError(command.position, command.body["kind"], f"is refused: {error}") from error
-            refusal = {error.field: [in_words(error)]}
-        if command.state == StoredCommand.State.ACCEPTED:
+    def _replay(self, clock: Clock) -> None:
+        """One step of the journal. What was borrowed from another lab is decided on the way."""
+        started_s, before_us = clock(), self.core.now_us
+        told = self.replay.step(self._slice_us)
+        self._tell(told.events)
+        if told.command is None:
+            self._pace(before_us, clock() - started_s)
+        elif (command := self.borrowed.get(told.command["position"])) is not None:
+            refusal = None if told.refusal is None else {told.refusal.field: [in_words(told.refusal)]}
             self.decisions.append(Decision(command, self.core.now_us, refusal))
 
     # -- time --------------------------------------------------------------------------------------------------------
 
-    def advance(self, clock: Clock, budget_s: float) -> None:
-        """Let virtual time follow the wall clock for at most budget_s of work, and never past the floor."""
+    def advance(self, clock: Clock, budget_s: float) -> bool:
+        """Let virtual time follow the wall clock for at most budget_s of work, and never past the floor. False: there is more to do now."""
         if not self.core.playing:
             self.behind_ms = 0
             self._rebase(clock())
-            return
+            return True
         started_s = clock()
         target_us = self._due_us(started_s)
         while self.core.now_us < min(target_us, self.floor_us) and clock() - started_s < budget_s:
@@ -146,12 +127,15 @@ class LabDriver:
         if debt_s > DEBT_MAX_S:
             self._rebase(clock(), owing_s=DEBT_MAX_S)
         self.chunks.write(self.core, started_s)
+        return self.core.now_us >= min(target_us, self.floor_us)
 
     def _advance(self, at_us: int, clock: Clock) -> None:
-        """One slice; the next is longer or shorter so that it takes about 10 ms."""
         started_s, before_us = clock(), self.core.now_us
         self._tell(self.core.advance_to(at_us))
-        took_s = clock() - started_s
+        self._pace(before_us, clock() - started_s)
+
+    def _pace(self, before_us: int, took_s: float) -> None:
+        """The next slice is longer or shorter than this one, so that it takes about 10 ms."""
         if took_s > 0.02:
             self._slice_us = max(10_000, (self.core.now_us - before_us) // 2)
         elif took_s < 0.005 and self._slice_us < 60_000_000:
@@ -172,10 +156,17 @@ class LabDriver:
 
     # -- commands ----------------------------------------------------------------------------------------------------
 
-    def handle(self, commands: list[StoredCommand], clock: Clock) -> list[Json]:
-        """Decide commands in order, now. Returns the refusals as events; decisions and turning points wait for `frame`."""
-        refusals = []
+    def handle(self, commands: list[StoredCommand], clock: Clock, budget_s: float) -> tuple[int, list[Json]]:
+        """Decide commands in order, now, for about budget_s of work and one at least.
+
+        Returns how many were decided, and the refusals as events; decisions and turning points wait for `frame`.
+        """
+        refusals: list[Json] = []
+        until_s, decided = clock() + budget_s, 0
         for command in commands:
+            if decided and clock() > until_s:
+                break
+            decided += 1
             at_us = self.core.now_us
             try:
                 self._tell(self.core.submit({**command.body, "position": command.position, "at_us": at_us}))
@@ -185,16 +176,19 @@ class LabDriver:
                 self.decisions.append(Decision(command, at_us, fields))
                 refusals.append(_refusal_event(command, at_us, fields))
         self._rebase(clock())      # speed and play changed what a second of wall time means
-        return refusals
+        return decided, refusals
 
     def follow_script(self) -> bool:
         """Take what the lab's own script orders by now into the journal. Whether there was something; then it waits to be handled."""
-        if self.script_due_us is None or self.core.now_us < self.script_due_us:
+        if not self.script or self.core.now_us < self.script[0]["at_us"]:
             return False
-        self.script_due_us = ledger.script_accept(self.lab_id, self.epoch, self.core.now_us)
+        due = list(takewhile(lambda entry: entry["at_us"] <= self.core.now_us, self.script))
+        ledger.script_accept(self.lab_id, self.epoch, due)
+        for _entry in due:      # only now: what could not be stored is due again
+            self.script.popleft()
         return True
 
-    # -- what browsers and the database are told ---------------------------------------------------------------------
+    # -- what browsers and the database learn ---------------------------------------------------------------------
 
     def frame(self, wall_s: float, refusals: list[Json] | None = None) -> tuple[Frame | None, Commit | None]:
         """The change since the last frame, and what must be committed before it is published. Either may be None."""
@@ -207,12 +201,16 @@ class LabDriver:
         must_store = bool(self.decisions or new_events) or self._reserve_is_short() or not self.view
         frame = None
         if self.needs_full or patch or shown:
-            from_seq, self.seq = self.seq, self.seq + 1
+            from_seq, self.seq, before = self.seq, self.seq + 1, self.view
             self.view = view
-            frame = self._encode_frame(from_seq, patch, shown)
+            try:
+                frame = self._encode_frame(from_seq, patch, shown)
+            except Exception:
+                self.view = before             # what cannot be sent was never shown
+                raise
         commit = None
         if must_store or (frame is not None and wall_s - self.stored_wall_s >= 1.0):
-            commit = self._commit(new_events)
+            commit = self._commit(new_events, wall_s)
             self.stored_wall_s = wall_s
             if new_events:
                 self.event_seq_stored = new_events[-1]["seq"]
@@ -243,36 +241,30 @@ class LabDriver:
             return True
         return self.core.playing and self.floor_us - self.core.now_us < RESERVE_LEFT_S * self._us_per_s
 
-    def _commit(self, events: list[Json]) -> Commit:
+    def _commit(self, events: list[Json], wall_s: float) -> Commit:
         now_us = self.core.now_us
         self.floor_us = now_us + int(RESERVE_S * self._us_per_s) if self.core.playing else now_us
         self.seq_floor = self.seq + RESERVE_FRAMES
-        checkpoint = None
-        if self.core.record_count - self.checkpoint_at >= CHECKPOINT_RECORDS:
-            checkpoint = self._checkpoint()
+        checkpoint = self.cadence.take(self.core, wall_s) if self.cadence.is_due(self.core, wall_s) else None
         decisions, self.decisions = self.decisions, []
         return Commit(self.lab_id, self.epoch, self.seq, self.view["at_us"], self.floor_us, self.seq_floor, encode(self.view),
                       decisions, events, checkpoint)  # fmt: skip
-
-    def _checkpoint(self) -> tuple[int, int, bytes]:
-        self.checkpoint_at = self.core.record_count
-        return self.core.position, self.core.record_count, self.core.checkpoint()
-
-    def failed_frame(self, reason: str) -> Frame:
-        """The last view, saying that the lab stopped and why."""
-        self.view = {**self.view, "feed": feed_state(self.epoch, failed=reason)}
-        self.seq += 1
-        return self.full_frame()
 
     def rest(self, wall_s: float) -> tuple[Frame | None, Commit | None]:
         """Say that the lab pauses because nobody watches, and leave a checkpoint so that it is soon back."""
         self.auto_paused = True
         frame, commit = self.frame(wall_s)
-        commit = commit or self._commit([])
-        commit.checkpoint = commit.checkpoint or self._checkpoint()
+        commit = commit or self._commit([], wall_s)
+        commit.checkpoint = commit.checkpoint or self.cadence.take(self.core, wall_s)
         commit.clock_floor_us = self.floor_us = self.core.now_us      # nothing after this was shown
         commit.extra = {"status": Lab.Status.IDLE, "lease_until_ms": 0}
         return frame, commit
+
+
+def stopped_frame(lab_id: str, epoch: int, seq: int, view: Json, reason: str) -> tuple[Frame, str]:
+    """(the frame, its view as text): a lab's last view, saying that it stopped and why."""
+    text = encode({**view, "feed": feed_state(epoch, failed=reason)})
+    return Frame(lab_id, epoch, seq, seq, True, snapshot_text(lab_id, epoch, seq, view["at_us"], text)), text
 
 
 def _refusal_event(command: StoredCommand, at_us: int, fields: dict[str, list[str]]) -> Json:

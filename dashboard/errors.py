@@ -9,15 +9,16 @@ from dashboard.formats import number
 
 
 class Refused(Exception):
-    """A request that cannot be served; nothing was changed. fields: field name -> texts for a person."""
+    """A request that cannot be served; nothing was changed. fields: field name -> texts for a person. again_s: when to try again, in seconds."""
 
-    def __init__(self, status: int, fields: Mapping[str, str]) -> None:
+    def __init__(self, status: int, fields: Mapping[str, str], again_s: float | None = None) -> None:
         super().__init__("; ".join(f"{name}: {text}" for name, text in fields.items()))
         self.status = status
+        self.again_s = again_s
         self.fields = {name: [text] for name, text in fields.items()}
 
 
 def in_words(error: CommandError) -> str:
-    """The core's refusal in the language of whoever asked, its numbers as on every page."""
+    """The core's refusal in the language of the person who asked, its numbers as on every page."""
     values = {name: number(value) if type(value) is int else value for name, value in error.values.items()}
     return gettext(error.template).format(**values) if values else gettext(error.template)

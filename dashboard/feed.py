@@ -16,21 +16,21 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import redis.asyncio
-from asgiref.sync import sync_to_async
 from django.conf import settings
 from redis.exceptions import RedisError
 
 from broker_core.events import Json
 from dashboard import selectors, services
 from dashboard.models import shard_of
+from dashboard.threads import in_thread
 from dashboard.transport import WANTS_FULL, WATCHED_S, Frame, stream_key, wake_key, watched_key
 
 log = logging.getLogger(__name__)
 
 FRAMES_KEPT = 256            # of each lab: more than a second's worth, which is how old a stored view can be
 SNAPSHOTS_UNACKED_MAX = 3    # a snapshot is big: who does not draw them gets no more
-SNAPSHOT_FRAMES_MAX = 10     # a stored snapshot with more frames after it is read anew
-MARK_EVERY_S = 2.0           # how often Redis is told who is watched
+SNAPSHOT_FRAMES_MAX = 10     # a stored snapshot with more frames after it is read again
+MARK_EVERY_S = 2.0           # how often Redis learns which labs are watched
 STORE_EVERY_S = 10.0         # how often the database is
 READ_BLOCK_MS = 1000
 RETRY_S = 0.2
@@ -38,11 +38,6 @@ CLOSE_CANNOT_SEND = 1011
 FULL_AGAIN_S = 0.5           # how often one lab's shard is asked for a full frame
 
 Send = Callable[[Json], Awaitable[None]]
-
-
-def in_thread(function: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
-    """The same function, run where it may wait for the database."""
-    return sync_to_async(function, thread_sensitive=True)
 
 
 class TooMany(Exception):
@@ -158,7 +153,7 @@ class LabFeed:
     # -- the browser's two messages ----------------------------------------------------------------------------------
 
     async def acknowledge(self, reader: Reader, seq: int) -> None:
-        """The browser has drawn up to seq; one that had fallen behind goes on from a snapshot."""
+        """The browser has drawn up to seq; one that lagged goes on from a snapshot."""
         reader.acknowledge(seq)
         if reader.stalled and reader.window_open:
             await self.send_snapshot(reader)
@@ -261,7 +256,7 @@ class Feed:
     # -- the one reader ----------------------------------------------------------------------------------------------
 
     async def _read(self) -> None:
-        """Read all streams for ever, over a connection of its own; a Redis that is away is tried again."""
+        """Read all streams forever, over its own connection; retry while Redis is away."""
         while True:
             client = redis.asyncio.Redis.from_url(
                 settings.REDIS_URL, single_connection_client=True,
@@ -291,7 +286,10 @@ class Feed:
             lab = by_key[key]
             for entry_id, fields in entries:
                 lab.last_id = entry_id
-                await lab.receive(Frame.from_fields(lab.lab_id, fields))
+                try:
+                    await lab.receive(Frame.from_fields(lab.lab_id, fields))
+                except (LookupError, ValueError):             # this lab's stream holds something other than a frame
+                    log.exception("lab %s: an entry of its stream is left out", lab.lab_id)
 
     # -- telling others ----------------------------------------------------------------------------------------------
 
@@ -310,7 +308,7 @@ class Feed:
                     log.exception("who watches could not be stored; it will be in %s s", STORE_EVERY_S)
 
     async def _mark(self, lab_ids: list[str]) -> None:
-        with contextlib.suppress(RedisError, OSError):        # the shards remember for a while, and are told again soon
+        with contextlib.suppress(RedisError, OSError):        # the shards remember for a while, and soon hear it again
             async with self._redis.pipeline(transaction=False) as pipe:
                 for lab_id in lab_ids:
                     pipe.set(watched_key(lab_id), 1, ex=WATCHED_S)

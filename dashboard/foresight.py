@@ -32,7 +32,7 @@ def refusal_known(view: Json, command: Json, consumers_max: int) -> dict[str, st
 
 
 def _state_refusal(kind: str, name: str, consumer: Json) -> dict[str, str]:
-    """Whether a consumer in this state can be told so; the lab asks the same of its own (Rig.check)."""
+    """Whether a consumer in this state can take the command; the lab asks the same of its own (Rig.check)."""
     state = consumer["state"]
     has_crashed = state in ("crashed", "gone")
     if kind == "rejoin" and not has_crashed:
@@ -40,7 +40,7 @@ def _state_refusal(kind: str, name: str, consumer: Json) -> dict[str, str]:
     if kind in ("crash", "pause", "resume", "slow") and has_crashed:
         return {"consumer": _("{consumer} has crashed; it can rejoin or leave").format(consumer=name)}
     if kind == "pause" and state == "paused":
-        return {"consumer": _("{consumer} is paused already").format(consumer=name)}
+        return {"consumer": _("{consumer} is already paused").format(consumer=name)}
     if kind == "resume" and state != "paused" and not consumer["slow"]:
         return {"consumer": _("{consumer} is neither paused nor slow").format(consumer=name)}
     return {}
@@ -52,7 +52,7 @@ def _join_refusal(rigs: Json, name: str | None, count: int, consumers_max: int) 
             return {"args.count": _("at most %(max)d consumers; %(rig)s has %(now)d") % {
                 "max": consumers_max, "rig": rig_id, "now": len(rig["consumers"])}}  # fmt: skip
         if name is not None and name in rig["consumers"]:
-            return {"consumer": _("%(name)s is in %(rig)s already") % {"name": name, "rig": rig_id}}
+            return {"consumer": _("%(name)s is already in %(rig)s") % {"name": name, "rig": rig_id}}
     return {}
 
 
@@ -61,5 +61,5 @@ def _algorithm_refusal(rig: Json, algorithm: str) -> dict[str, str]:
     if algorithm not in known:
         return {"args.algorithm": _("must be one of %(known)s") % {"known": ", ".join(known)}}
     if algorithm == rig["algorithm"]:
-        return {"args.algorithm": _("%(algorithm)s runs already") % {"algorithm": algorithm}}
+        return {"args.algorithm": _("%(algorithm)s is already running") % {"algorithm": algorithm}}
     return {}

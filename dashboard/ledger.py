@@ -4,26 +4,26 @@ Two holders can exist for a moment (a worker that was paused wakes up and still 
 second holder raised it, so the first one's next write changes no row, raises LeaseLost and rolls back.
 """
 
-import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+import msgspec
 from django.conf import settings
-from django.db import transaction
-from django.db.models import Max, Q
+from django.db import DatabaseError, InterfaceError, OperationalError, transaction
+from django.db.models import F, Max, Q, QuerySet
 
 from broker_core.events import Json
+from broker_core.lab import journal
+from dashboard.leases import has_run_out, lease_end_ms, wall_ms
 from dashboard.models import Checkpoint, Lab, StoredCommand, StoredEvent, StoredView
 
-CHECKPOINTS_MAX = 64
+COMMANDS_AT_ONCE = 64     # of one lab that are read for one turn
+# What a database says that is gone, locked or full. Any other refusal is about what was to be written, and so about one lab.
+DATABASE_LOST = (OperationalError, InterfaceError)
 
 
 class LeaseLost(Exception):
     """Somebody else drives this lab now; what was about to be written is not."""
-
-
-def wall_ms() -> int:
-    return time.time_ns() // 1_000_000
 
 
 @dataclass(slots=True)
@@ -48,7 +48,7 @@ class Commit:
     view_text: str
     decisions: Sequence[Decision] = ()
     events: Sequence[Json] = ()
-    checkpoint: tuple[int, int, bytes] | None = None       # position, record count, state
+    checkpoint: journal.Checkpoint | None = None
     extra: Json = field(default_factory=dict)              # other columns of the lab: status, failed_reason
 
 
@@ -56,13 +56,15 @@ class Commit:
 
 
 def lease_take(lab_id: str, owner: str, shard: int) -> Lab | None:
-    """Become the holder if nobody else is, under a new epoch. None when somebody is, or the lab is gone, failed or another shard's."""
-    now = wall_ms()
+    """Become the holder if nobody else is, under a new epoch. None when somebody is, or the lab is gone, failed or another shard's.
+
+    Scenario and script are read when they are asked for: a row that cannot be read must still be taken, and so be stopped.
+    """
     with transaction.atomic():
-        lab = Lab.objects.select_for_update().filter(pk=lab_id, shard=shard).exclude(status=Lab.Status.FAILED).first()
-        if lab is None or (lab.lease_until_ms > now and lab.lease_owner != owner):
+        lab = Lab.objects.defer("scenario", "script").select_for_update().filter(pk=lab_id, shard=shard).exclude(status=Lab.Status.FAILED).first()
+        if lab is None or (lab.lease_until_ms > wall_ms() and lab.lease_owner != owner):
             return None
-        lab.lease_owner, lab.lease_until_ms, lab.epoch = owner, now + int(settings.LEASE_S * 1000), lab.epoch + 1
+        lab.lease_owner, lab.lease_until_ms, lab.epoch = owner, lease_end_ms(settings.LEASE_S), lab.epoch + 1
         lab.status = Lab.Status.RUNNING
         lab.save(update_fields=["lease_owner", "lease_until_ms", "epoch", "status"])
     return lab
@@ -70,7 +72,7 @@ def lease_take(lab_id: str, owner: str, shard: int) -> Lab | None:
 
 def lease_renew(held: dict[str, int], owner: str) -> set[str]:
     """Keep these labs (id -> epoch) for another LEASE_S. Returns those that are lost."""
-    until = wall_ms() + int(settings.LEASE_S * 1000)
+    until = lease_end_ms(settings.LEASE_S)
     with transaction.atomic():
         Lab.objects.filter(pk__in=list(held), lease_owner=owner).update(lease_until_ms=until)
         epochs = dict(Lab.objects.filter(pk__in=list(held), lease_owner=owner).values_list("pk", "epoch"))
@@ -82,25 +84,45 @@ def lease_release(lab_id: str, epoch: int) -> None:
     Lab.objects.filter(pk=lab_id, epoch=epoch).update(lease_until_ms=0)
 
 
-def lab_fail(lab_id: str, epoch: int, reason: str) -> None:
-    """Stop the lab for good, with the reason. Its journal stays."""
-    Lab.objects.filter(pk=lab_id, epoch=epoch).update(status=Lab.Status.FAILED, failed_reason=reason, lease_until_ms=0)
+def lab_fail(lab_id: str, epoch: int, reason: str, view: tuple[int, int, str] | None) -> None:
+    """Stop the lab for good, with the reason. Its journal stays. view: (seq, at_us, text) that says so, for who comes later."""
+    with transaction.atomic():
+        if not Lab.objects.filter(pk=lab_id, epoch=epoch).update(status=Lab.Status.FAILED, failed_reason=reason, lease_until_ms=0):
+            return
+        if view is not None:
+            seq, at_us, text = view
+            StoredView.objects.update_or_create(pk=lab_id, defaults={"epoch": epoch, "seq": seq, "at_us": at_us, "text": text})
 
 
 # -- writing -----------------------------------------------------------------------------------------------------------
 
 
-def commit_all(commits: Iterable[Commit]) -> set[str]:
-    """Write what several labs reserve and show, in one transaction. Returns the labs whose lease was lost: nothing of theirs is written."""
-    lost = set()
+def database_answers(lab_id: str) -> bool:
+    """Whether the database takes a write now: if so, a refused write was one lab's fault or bad luck, not everybody's."""
+    try:
+        Lab.objects.filter(pk=lab_id).update(lease_until_ms=F("lease_until_ms"))
+    except DatabaseError:
+        return False
+    return True
+
+
+def commit_all(commits: Iterable[Commit]) -> dict[str, Exception]:
+    """Write what several labs reserve and show, in one transaction.
+
+    Returns the labs that nothing could be written for, each with the reason: LeaseLost, or what is wrong with what it wants to store. The
+    others are written. Raises DatabaseError when the transaction as a whole failed: then nothing is.
+    """
+    failed: dict[str, Exception] = {}
     with transaction.atomic():
         for commit in commits:
             try:
                 with transaction.atomic():
                     _write(commit)
-            except LeaseLost:
-                lost.add(commit.lab_id)
-    return lost
+            except DATABASE_LOST:
+                raise
+            except Exception as error:
+                failed[commit.lab_id] = error
+    return failed
 
 
 def _write(commit: Commit) -> None:
@@ -123,46 +145,60 @@ def _write(commit: Commit) -> None:
             ignore_conflicts=True,  # a lab that was re-derived tells the same turning points again
         )
     if commit.checkpoint is not None:
-        position, record_count, state_blob = commit.checkpoint
+        (at_us, position), record_count, state = commit.checkpoint
         Checkpoint.objects.bulk_create(
-            [Checkpoint(lab_id=commit.lab_id, at_us=commit.at_us, position=position, record_count=record_count, state=state_blob)],
+            [Checkpoint(lab_id=commit.lab_id, at_us=at_us, position=position, record_count=record_count, state=state)],
             ignore_conflicts=True,
         )
         _thin_checkpoints(commit.lab_id)
 
 
 def _thin_checkpoints(lab_id: str) -> None:
-    """Keep a lab's checkpoints few: when there are too many, every second one of the older half goes."""
-    keys = list(Checkpoint.objects.filter(lab_id=lab_id).order_by("at_us", "position").values_list("pk", flat=True))
-    if len(keys) > CHECKPOINTS_MAX:
-        Checkpoint.objects.filter(pk__in=keys[1 : len(keys) // 2 : 2]).delete()
+    rows = Checkpoint.objects.filter(lab_id=lab_id)
+    for mark in journal.thinned(_marks(rows)):
+        rows.filter(at_us=mark.at_us, position=mark.position).delete()
 
 
-def script_accept(lab_id: str, epoch: int, at_us: int) -> int | None:
-    """The commands of the lab's own script that are due at virtual time at_us become commands that wait, each with its place, once.
+def _marks(rows: QuerySet[Checkpoint]) -> list[journal.Mark]:
+    """The positions of a lab's checkpoints, ascending, without their bytes."""
+    return [journal.Mark(*row) for row in rows.order_by("at_us", "position").values_list("at_us", "position")]
 
-    Returns when the next one is due, None when there is none. Raises LeaseLost.
+
+def script_left(lab: Lab) -> list[Json]:
+    """The entries of the lab's script that are not in its journal yet, in order. The script itself stays whole: a copy of the lab at any
+    moment takes all of it along and finds in its own journal what has been done."""
+    if not lab.script:
+        return []
+    taken = set(lab.commands.values_list("command_id", flat=True))
+    return [entry for entry in lab.script if entry["body"]["command_id"] not in taken]
+
+
+def script_accept(lab_id: str, epoch: int, due: Sequence[Json]) -> None:
+    """These entries of the lab's own script become commands that wait, each with its place; one that is a command already does not again.
+
+    Raises LeaseLost.
     """
     with transaction.atomic():
         lab = Lab.objects.select_for_update().filter(pk=lab_id, epoch=epoch).first()
         if lab is None:
             raise LeaseLost(lab_id)
-        due = [entry for entry in lab.script if entry["at_us"] <= at_us]
+        bodies = {entry["body"]["command_id"]: entry["body"] for entry in due}
+        for taken in lab.commands.filter(command_id__in=list(bodies)).values_list("command_id", flat=True):
+            del bodies[taken]
         StoredCommand.objects.bulk_create(
-            StoredCommand(lab=lab, command_id=entry["body"]["command_id"], position=lab.position + place, body=entry["body"])
-            for place, entry in enumerate(due, start=1)
+            StoredCommand(lab=lab, command_id=command_id, position=lab.position + place, body=body)
+            for place, (command_id, body) in enumerate(bodies.items(), start=1)
         )
-        left = lab.script[len(due) :]
-        Lab.objects.filter(pk=lab_id).update(position=lab.position + len(due), script=left)
-    return left[0]["at_us"] if left else None
+        Lab.objects.filter(pk=lab_id).update(position=lab.position + len(bodies))
 
 
 # -- reading back ------------------------------------------------------------------------------------------------------
 
 
-def checkpoint_latest(lab: Lab) -> Checkpoint | None:
-    """Where a replay up to the lab's clock floor best starts."""
-    return lab.checkpoints.filter(at_us__lte=lab.clock_floor_us).order_by("at_us", "position").last()
+def checkpoint_before(lab: Lab, until_us: int) -> Checkpoint | None:
+    """The checkpoint from which a replay to `until_us` is shortest."""
+    mark = journal.nearest(_marks(lab.checkpoints.all()), until_us)
+    return None if mark is None else lab.checkpoints.get(at_us=mark.at_us, position=mark.position)
 
 
 def commands_after(lab: Lab, position: int) -> list[StoredCommand]:
@@ -171,10 +207,15 @@ def commands_after(lab: Lab, position: int) -> list[StoredCommand]:
     return list(stamped.order_by("position"))
 
 
+def entry(command: StoredCommand) -> Json:
+    """A stamped command as the core's journal has it."""
+    return {**command.body, "position": command.position, "at_us": command.at_us}
+
+
 def commands_waiting(lab_id: str) -> list[StoredCommand]:
-    """Accepted commands without a time, in order."""
+    """The first COMMANDS_AT_ONCE accepted commands without a time, in order."""
     waiting = StoredCommand.objects.filter(lab_id=lab_id, state=StoredCommand.State.ACCEPTED, at_us__isnull=True)
-    return list(waiting.order_by("position"))
+    return list(waiting.order_by("position")[:COMMANDS_AT_ONCE])
 
 
 def labs_with_commands(shard: int, owner: str) -> list[str]:
@@ -189,12 +230,20 @@ def labs_running(shard: int, owner: str) -> list[str]:
 
 
 def _free(owner: str) -> Q:
-    return Q(lease_until_ms__lte=wall_ms()) | Q(lease_owner=owner)
+    return has_run_out() | Q(lease_owner=owner)
 
 
 def event_seq_last(lab_id: str) -> int:
     """The last stored turning point, 0 before the first."""
     return StoredEvent.objects.filter(lab_id=lab_id).aggregate(last=Max("seq"))["last"] or 0
+
+
+def view_stored(lab_id: str) -> tuple[int, Json]:
+    """(frame number that a browser may have seen, the last stored view). Raises LookupError when there is none yet, ValueError for no JSON."""
+    row = StoredView.objects.filter(pk=lab_id).values_list("lab__seq_floor", "text").first()
+    if row is None:
+        raise LookupError("it has no view yet")
+    return row[0], msgspec.json.decode(row[1])
 
 
 def labs_seen_at(lab_ids: list[str]) -> dict[str, float]:

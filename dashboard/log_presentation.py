@@ -15,12 +15,12 @@ Words = Mapping[str, str]
 UNITS = ("B", "kB", "MB", "GB", "TB")
 COLUMNS = ("base_offset", "bytes", "records", "index_entries")
 BEHIND_MOST = 100  # records that a lab's log may lack before the page says so
-# name, in what unit, the words that explain it
+# name, in what unit, the words that explain it, the term of the glossary
 SETTINGS = (
-    ("segment_bytes", "log.unit_bytes", "log.segment_bytes"),
-    ("index_interval_bytes", "log.unit_bytes", "log.index_interval_bytes"),
-    ("retention_bytes", "log.unit_bytes", "log.retention_bytes_about"),
-    ("retention_ms", "log.unit_ms", "log.retention_ms_about"),
+    ("segment_bytes", "log.unit_bytes", "log.segment_bytes", "segment"),
+    ("index_interval_bytes", "log.unit_bytes", "log.index_interval_bytes", "index"),
+    ("retention_bytes", "log.unit_bytes", "log.retention_bytes_about", "retention"),
+    ("retention_ms", "log.unit_ms", "log.retention_ms_about", "retention"),
 )
 
 
@@ -47,8 +47,8 @@ def log_context(folder: Json, words: Words) -> Json:
         "behind": _behind(folder, words),
         "table": _table(folder, words),
         "settings": [
-            {"name": name, "title": name.replace("_", "."), "value": folder["settings"][name], "unit": unit, "about": about}
-            for name, unit, about in SETTINGS
+            {"name": name, "title": name.replace("_", "."), "value": folder["settings"][name], "unit": unit, "about": about, "term": term}
+            for name, unit, about, term in SETTINGS
             if name in folder["settings"]
         ],
     }
@@ -86,7 +86,8 @@ def span(us: int, words: Words) -> str:
 def _sub(folder: Json, words: Words) -> str:
     deleted = sum(segment["state"] == "deleted" for segment in folder["segments"])
     if folder["end_offset"] == folder["start_offset"] and not folder["bytes"]:
-        return words["log.sub_empty"]
+        is_preparing = not folder["segments"] or folder["behind"] > BEHIND_MOST
+        return words["log.sub_preparing" if is_preparing else "log.sub_empty"]
     return fill(
         words["log.sub_waiting" if deleted else "log.sub"],
         {

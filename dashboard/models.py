@@ -10,6 +10,9 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
+DEMO_SLUG = "demo"
+NAME_MAX = 64
+
 
 def lab_id_new() -> str:
     """A short id that nobody guesses and that needs no quoting in an address: 12 characters, 72 bits."""
@@ -21,8 +24,15 @@ def shard_of(lab_id: str) -> int:
     return zlib.crc32(lab_id.encode()) % int(settings.LAB_SHARDS)
 
 
+class LabsThere(models.Manager["Lab"]):
+    """All labs but the deleted ones: for readers, writers and shards alike these are gone at once."""
+
+    def get_queryset(self) -> "models.QuerySet[Lab]":
+        return super().get_queryset().filter(deleted_at__isnull=True)
+
+
 class Lab(models.Model):
-    """One lab. Whoever holds the lease writes; every write names the epoch it was given and fails under a newer one."""
+    """One lab. The holder of the lease writes; every write names the epoch it was given and fails under a newer one."""
 
     class Status(models.TextChoices):
         RUNNING = "running"    # a shard drives it (it may be paused by a person: that is the lab's own `playing`)
@@ -31,9 +41,11 @@ class Lab(models.Model):
 
     id = models.CharField(primary_key=True, max_length=16, default=lab_id_new)
     slug = models.CharField(max_length=32, unique=True, null=True)              # "demo" for the one that visitors copy
+    name = models.CharField(max_length=NAME_MAX, blank=True, default="")        # as its owner calls it now; the scenario keeps its first name
     scenario = models.JSONField()                                               # as scenario_to_json gives it, seed included
     owner_hash = models.CharField(max_length=64)                                # SHA-256 of the owner's token
     visitor_hash = models.CharField(max_length=64, blank=True, db_index=True)   # SHA-256 of the visitor's cookie
+    address_hash = models.CharField(max_length=32, blank=True, default="", db_index=True)   # who made it, for quotas: dashboard/address.py
     parent = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="forks")
     created_at = models.DateTimeField(default=timezone.now)
     last_watched_at = models.DateTimeField(null=True, db_index=True)
@@ -47,7 +59,11 @@ class Lab(models.Model):
     clock_floor_us = models.BigIntegerField(default=0)      # virtual time that a browser may have seen: re-derived before anything else
     seq_floor = models.BigIntegerField(default=0)           # frame number that a browser may have seen
     position = models.BigIntegerField(default=0)            # place of the last command in the journal
-    script = models.JSONField(default=list)                 # [{at_us, body}] in order: commands that the lab gives itself when it is time
+    script = models.JSONField(default=list)                 # [{at_us, body}] in order: what the lab orders itself when it is time; stays whole
+    deleted_at = models.DateTimeField(null=True, db_index=True)   # until the undo is over; then the row goes
+
+    objects = LabsThere()
+    everything: "models.Manager[Lab]" = models.Manager()
 
     class Meta:
         indexes = [models.Index(fields=["shard", "status"], name="lab_shard_status")]
@@ -125,6 +141,7 @@ class Upload(models.Model):
 
     id = models.CharField(primary_key=True, max_length=16, default=lab_id_new)
     owner_hash = models.CharField(max_length=64, db_index=True)   # SHA-256 of the visitor's cookie or the program's token
+    address_hash = models.CharField(max_length=32, blank=True, default="", db_index=True)   # who made it, for quotas: dashboard/address.py
     name = models.CharField(max_length=255)                       # as the person calls it; never a path of this machine
     stored_name = models.CharField(max_length=64)                 # in its folder; its ending says how to read it
     kind = models.CharField(max_length=16)                        # csv, jsonl, parquet or kafka_log
@@ -137,7 +154,7 @@ class Study(models.Model):
     """One question to the data pipeline. Its result is the folder `studies/<id>/` in the run folder, whole or absent.
 
     A batch study goes queued -> running -> done, failed or cancelled, once: what ran when its worker died is failed, never run again.
-    A live study runs until it is cancelled or nobody looks. Whoever runs it holds the lease and writes under its epoch, as with a lab.
+    A live study runs until it is cancelled or nobody looks. Its worker holds the lease and writes under its epoch, as with a lab.
     """
 
     class State(models.TextChoices):
@@ -152,9 +169,10 @@ class Study(models.Model):
     live = models.BooleanField(default=False)
     request = models.JSONField()                                  # checked and filled in; names an upload, a folder or a lab, never a path
     owner_hash = models.CharField(max_length=64, db_index=True)
+    address_hash = models.CharField(max_length=32, blank=True, default="", db_index=True)   # who made it, for quotas: dashboard/address.py
     state = models.CharField(max_length=9, choices=State.choices, default=State.QUEUED)
     progress = models.JSONField(default=dict)
-    error = models.JSONField(null=True)                           # {template, values}: put into words for whoever reads it
+    error = models.JSONField(null=True)                           # {template, values}: put into words for the reader
     created_at = models.DateTimeField(default=timezone.now)
     queued_at = models.DateTimeField(default=timezone.now)
     started_at = models.DateTimeField(null=True)

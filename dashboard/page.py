@@ -7,13 +7,16 @@ from django.http import HttpRequest
 from django.templatetags.static import static
 from django.utils import translation
 
+from broker_core.lab.command import DEMO_JOIN_ID
 from dashboard.presentation import HUES, paint, present
 from dashboard.sentences import catalogue
+from dashboard.sentences.glossary import TERMS_OF
 
 Json = dict[str, Any]
 
 THEME_COOKIE = "highwater_theme"
 THEMES = ("auto", "light", "dark")
+DEMO_AFTER_MS = 8000     # without a press
 SPEEDS = (0.1, 0.5, 1, 4, 20)
 
 
@@ -32,13 +35,15 @@ def page_of(request: HttpRequest, item: str) -> Json:
 
 def base_context(request: HttpRequest, item: str) -> Json:
     """The context of any page; `item` is its place in the top bar."""
-    return {"page": page_of(request, item), "catalogue": catalogue(item)}
+    return {"page": page_of(request, item), "catalogue": catalogue(item), "terms": TERMS_OF.get(item, ())}
 
 
-def lab_page(lab_id: str, *, seq: int, epoch: int, is_owner: bool, csrf: str, stopped: str = "") -> Json:
+def lab_page(lab_id: str, *, seq: int, epoch: int, is_owner: bool, csrf: str, stopped: str = "", demo: bool = False,
+             refused: str = "") -> Json:
     """The part of the page that is about one lab: where its frames come from and its commands go.
 
-    stopped: why the lab will not move again, empty while it can.
+    stopped: why the lab will not move again, empty while it can. demo: it is a fresh copy of the demo, which adds a consumer by itself when
+    nobody presses anything for a while. refused: why the visitor got no copy of their own, empty otherwise.
     """
     return {
         "lab": lab_id,
@@ -47,6 +52,8 @@ def lab_page(lab_id: str, *, seq: int, epoch: int, is_owner: bool, csrf: str, st
         "owner": is_owner,
         "csrf": csrf,
         "stopped": stopped,
+        "refused": refused,
+        "demo": {"command_id": DEMO_JOIN_ID, "after_ms": DEMO_AFTER_MS} if demo and is_owner and not stopped else None,
         "urls": {
             "commands": f"/api/labs/{lab_id}/commands/",
             "fork": f"/api/labs/{lab_id}/fork/",

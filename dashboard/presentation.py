@@ -19,8 +19,10 @@ BAR_WIDTH = 312
 SEGMENTS_MAX = 4
 FOUR = 4
 OF_FOUR = ("start", "join", "join_many", "leave", "rejoin")     # captions that count the lanes
-PRIMARY = {"pulsar": ("consistent_hash", "auto_split", "sticky")}
-MANY_JOINED = ("pulsar.join", "rabbitmq.join")
+PRIMARY = {"pulsar": ("consistent_hash", "auto_split", "sticky"), "kafka": ("range", "sticky", "cooperative-sticky")}
+# Sentences with other words where the number in them is 0
+IDLE_HAS_WORDS = ("kafka.crash_pending", "kafka.paused", "kafka.crash_noticed", "tubemq.crash_pending", "tubemq.paused", "tubemq.crash_noticed")
+PAUSING = ("kafka", "tubemq")      # a change stops partitions there until it is over
 HUES = 7
 PAINTS = 21
 
@@ -62,11 +64,16 @@ def _caption(view: Json, say: Any) -> str:
     code, params = view["caption"]["code"], dict(view["caption"]["params"])
     if code == "join" and params.get("count", 1) > 1:
         code = "join_many"
+    if params.get("by") == "demo":
+        code = "join_demo"
     if code in OF_FOUR and (lanes := len(view["rig_order"])) != FOUR:
         code, params["lanes"] = f"{code}_lanes", lanes
     if params.get("rig"):
         rig = view["rigs"].get(params["rig"])
         model = rig["model"] if rig else params["rig"]
+        if code != "set_algorithm":
+            did = say(f"tick.{view['caption']['code']}{'_many' if params.get('count', 1) > 1 else ''}", **params)
+            return str(say("caption.in_lane", did=did, lane=_own_name(say(f"rig.{model}"), params["rig"], model)))
         params["algorithm"] = say(f"{model}.{params.get('algorithm')}")
         params["rig"] = say(f"rig.{model}")
     return str(say(f"caption.{code}", **params))
@@ -91,7 +98,8 @@ def _noticed(view: Json, say: Any) -> str:
     """A crashed consumer's state tells: "crashed" until its lane has noticed, "gone" from then on."""
     name = view["caption"]["params"]["consumer"]
     noticed, waiting = [], []
-    for rig_id in view["rig_order"]:
+    only = view["caption"]["params"].get("rig")
+    for rig_id in [only] if only else view["rig_order"]:
         rig = view["rigs"][rig_id]
         consumer = rig["consumers"].get(name)
         silent = consumer is not None and consumer["state"] == "crashed"
@@ -131,9 +139,10 @@ def _lane(rig_id: str, rig: Json, view: Json, words: Words, say: Any) -> Json:
     slots = {
         "title": _own_name(say(f"lane.{model}"), rig_id, model),
         "note": _note(model, rig, say),
+        "rule": say(f"{model}.{rig['algorithm']}"),
         "about": say(f"{model}.{rig['algorithm']}.about"),
         "tab": _own_name(say(f"rig.{model}"), rig_id, model),
-        **_hero(model, bill, say),
+        **_hero(rig.get("hero"), view["at_us"], say),
         "sentence": _sentence(rig, view, say),
         **_route(model, route, say),
     }
@@ -141,21 +150,27 @@ def _lane(rig_id: str, rig: Json, view: Json, words: Words, say: Any) -> Json:
     serving = [consumer for consumer in serving if consumer["state"] != "gone"]
     fair = 1 / len(serving) if serving else None
     scale = _scale(rig, fair)
+    # The page's first frame: its verbs act in all lanes until somebody chooses otherwise (static/js/scope.js).
+    is_alone = len(view["rig_order"]) == 1
+    where = say("where.one", lane=_own_name(say(f"rig.{model}"), rig_id, model)) if is_alone else say("where.all")
     hidden = [rig["consumers"][name]["share"] for name in rig["order"][ROWS_MAX:]]
     slots |= {
         "fair": _share(fair),
         "more": say("rows.more", count=len(hidden), low=percent(min(hidden), 1), high=percent(max(hidden), 1)) if hidden else "",
+        "idle": _idle(rig, say),
         "empty": "" if rig["order"] else say("rows.none"),
     }
     return {
         "id": rig_id,
         "model": model,
         "slots": slots,
+        "note_term": _note_term(model, rig),
         "figures": _figures(model, rig, bill, words, say),
+        "tally": _tally(rig.get("tally"), words, say),
         "route_color": rig["consumers"].get(route["consumer"], {}).get("color") if route and route["consumer"] else None,
         "algorithms": _algorithms(model, rig, say),
         "fair_x": None if fair is None else figure(fair / scale * BAR_WIDTH, 1),
-        "rows": [_row(rig["consumers"][name], scale, view["at_us"], words, say) for name in rig["order"][:ROWS_MAX]],
+        "rows": [_row(rig["consumers"][name], scale, view["at_us"], words, say, where) for name in rig["order"][:ROWS_MAX]],
         "twin": twin(rig, words),
     }
 
@@ -163,6 +178,15 @@ def _lane(rig_id: str, rig: Json, view: Json, words: Words, say: Any) -> Json:
 def _own_name(title: str, rig_id: str, model: str) -> str:
     """A lab may hold one model twice; then the lanes tell themselves apart by their ids."""
     return title if rig_id == model else f"{title} {rig_id}"
+
+
+def _note_term(model: str, rig: Json) -> str:
+    """The glossary's term for the note beside the title, empty where the note is none."""
+    if model != "kafka":
+        return ""
+    if rig["picture"]["state"] != "Stable":
+        return "rebalance"
+    return "" if any(item["document"] for item in rig["algorithms"] if item["id"] == rig["algorithm"]) else "generation"
 
 
 def _note(model: str, rig: Json, say: Any) -> str:
@@ -175,24 +199,57 @@ def _note(model: str, rig: Json, say: Any) -> str:
     return str(say(f"{model}.{rig['algorithm']}.note"))
 
 
-def _hero(model: str, bill: Json | None, say: Any) -> Json:
-    if bill is None or not bill["keys_total"]:
-        return {"hero": NONE, "hero_note": say("hero.none")}
-    if model == "rabbitmq":
-        return {"hero": percent(0), "hero_note": say("hero.keyless")}
-    code = "hero.moved" if bill["settled"] else "hero.moving"
-    return {
-        "hero": percent(bill["keys_moved"] / bill["keys_total"]),
-        "hero_note": say(code, keys_moved=bill["keys_moved"], keys_total=bill["keys_total"]),
-    }
+def _hero(hero: Json | None, at_us: int, say: Any) -> Json:
+    """The large figure and what it is of. hero: None in a view that older code has stored, until its lab moves again."""
+    if hero is None:
+        return {"hero": NONE, "hero_note": ""}
+    code, params = hero["code"], dict(hero)
+    if code == "next":
+        return {"hero": say("hero.next"), "hero_note": say(f"next.{hero['way']}")}
+    if "since_us" in hero:
+        until_us = hero.get("until_us")
+        params["lasted_us"] = max(0, (at_us if until_us is None else until_us) - hero["since_us"])
+        if until_us is not None:
+            code = f"was_{code}"
+    if code in ("waits", "in_hands", "queued"):
+        value = number(hero["lag"])
+    elif code in ("empty", "keyless"):
+        value = percent(1 if code == "empty" else 0)
+    elif not hero["whole"]:
+        return {"hero": NONE, "hero_note": say("hero.no_keys")}
+    else:
+        value = percent(hero["part"] / hero["whole"])
+        if code in ("dark", "was_dark") and not hero["part"]:
+            code = "served_none"
+    return {"hero": value, "hero_note": say(f"hero.{code}", **params)}
+
+
+def _tally(tally: Json | None, words: Words, say: Any) -> list[Json]:
+    """The running bill since the lab began, as term, label and value; a dash where the model knows no such thing."""
+    known = tally or dict.fromkeys(("keys_moved", "dark_us", "redelivered", "out_of_order"))
+    values = {
+        "keys_moved": known["keys_moved"], "dark": seconds(known["dark_us"], words), "redelivered": known["redelivered"],
+        "out_of_order": known["out_of_order"],
+    }  # fmt: skip
+    return [
+        {"term": term, "label": say(f"tally.{term}"), "value": value if isinstance(value, str) else NONE if value is None else number(value)}
+        for term, value in values.items()
+    ]
 
 
 def _figures(model: str, rig: Json, bill: Json | None, words: Words, say: Any) -> list[Json]:
-    """The small figures: what moved, what came twice, what stood still, how even it is; each as label, muted text before, value, after."""
+    """The small figures, the same four in the same places of each lane: what moved, what came twice, the pause, how even it is.
+
+    Each is {term, label, before, value, after, reason}: `before` and `after` are muted, `reason` says why there is no figure.
+    """
     known = bill or {"redelivered": None, "partitions_moved": None, "space_moved": None, "pause_us": None, "skew_before": None}
 
     def small(code: str, value: str, before: str = "", after: str = "") -> Json:
-        return {"label": say(f"figure.{code}"), "before": before, "value": value, "after": after}
+        reason = say("none") if value == NONE else ""
+        return {"term": code, "label": say(f"figure.{code}"), "before": before, "value": value, "after": after, "reason": reason}
+
+    def never(code: str) -> Json:
+        return {**small(code, NONE), "reason": say(f"never.{model}.{code}")}
 
     def whole(value: int | None) -> str:
         return NONE if value is None else number(value)
@@ -200,16 +257,15 @@ def _figures(model: str, rig: Json, bill: Json | None, words: Words, say: Any) -
     if model == "pulsar":
         figures = [small("space", percent(known["space_moved"], 1))]
     elif model == "rabbitmq":
-        room = rig["picture"]["prefetch"] * len(rig["picture"]["in_flight"])
-        figures = [small("in_flight", number(rig["picture"]["unacked"]), after=f"/{number(room)}" if room else "")]
+        figures = [never("partitions")]
     else:
         total = known.get("partitions_total")
         figures = [small("partitions", whole(known["partitions_moved"]), after="" if total is None else f"/{number(total)}")]
     figures.append(small("redelivered", whole(known["redelivered"])))
-    if model in ("kafka", "tubemq"):
-        figures.append(small("pause", seconds(known["pause_us"], words)))
+    figures.append(small("pause", seconds(known["pause_us"], words)) if model in PAUSING else never("pause"))
     before = known["skew_before"]
-    figures.append(small("skew", figure(rig["skew"], 2), before="" if before is None else f"{figure(before, 2)} →"))
+    skew = small("skew", figure(rig["skew"], 2), before="" if before is None else f"{figure(before, 2)} →")
+    figures.append({**skew, "reason": say("idle")} if rig["skew"] is None else skew)
     return figures
 
 
@@ -220,14 +276,22 @@ def _sentence(rig: Json, view: Json, say: Any) -> str:
         params["left"] = _left(params["deadline_us"], view["at_us"])
     if "algorithm" in params:
         params["algorithm"] = say(f"{rig['model']}.{params['algorithm']}")
+    params["who"] = say("newcomers", **params) if params.get("count", 1) > 1 else params.get("consumer")
     code = rig["sentence"]["code"]
-    if code == "kafka.rebalanced" and not params.get("stopped"):
-        code = "kafka.formed"
     if code == "kafka.crash_pending" and params["deadline_us"] is None:
         code = "kafka.crash_joining"
-    if view["caption"]["code"] == "join" and view["caption"]["params"].get("count", 1) > 1 and code in MANY_JOINED:
-        code += "_many"
+    elif code in IDLE_HAS_WORDS and 0 in (params.get("partitions"), params.get("read_again")):
+        code += "_idle"
     return str(say(code, **params))
+
+
+def _idle(rig: Json, say: Any) -> str:
+    """How many have nothing to do for want of a partition, and why."""
+    idle = rig.get("idle")
+    if not idle:
+        return ""
+    by_rule = rig["model"] == "kafka" and idle["of"] <= idle["partitions"]
+    return str(say(f"{rig['model']}.idle{'_by_rule' if by_rule else ''}", **idle))
 
 
 def _left(deadline_us: int | None, at_us: int) -> int | None:
@@ -252,7 +316,7 @@ def _route(model: str, route: Json | None, say: Any) -> Json:
 
 
 def _algorithms(model: str, rig: Json, say: Any) -> list[Json]:
-    """Up to four rules sit on the switch, the one in use among them; the rest is behind "More"."""
+    """Up to four rules sit on the switch, the one in use among them; the rest is under "More"."""
     offered = [
         {
             "id": item["id"], "document": item["document"], "pressed": item["id"] == rig["algorithm"],
@@ -280,7 +344,7 @@ def _scale(rig: Json, fair: float | None) -> float:
     return min(1.0, -(-wanted * steps // 1) / steps) or 1.0
 
 
-def _row(consumer: Json, scale: float, at_us: int, words: Words, say: Any) -> Json:
+def _row(consumer: Json, scale: float, at_us: int, words: Words, say: Any, where: str) -> Json:
     state, share, before = consumer["state"], consumer["share"] or 0, consumer["share_before"] or 0
     width, was = (min(1, part / scale) * BAR_WIDTH for part in (share, before))
     left = _left(consumer["deadline_us"], at_us) if state == "crashed" else None
@@ -296,8 +360,13 @@ def _row(consumer: Json, scale: float, at_us: int, words: Words, say: Any) -> Js
         "width": figure(width, 1),
         "was_x": figure(width, 1),
         "was_width": figure(max(0.0, was - width), 1),
-        "verbs": [{"kind": kind, "label": say(f"verb.{kind}", consumer=consumer["name"])} for kind in verbs(state)],
+        "verbs": [{"kind": kind, "label": say(_verb(kind, state), consumer=consumer["name"], where=where)} for kind in verbs(state)],
     }
+
+
+def _verb(kind: str, state: str) -> str:
+    """The code of a verb's words: resume ends a pause first, then the slowness."""
+    return "verb.full_speed" if kind == "resume" and state == "slow" else f"verb.{kind}"
 
 
 def _share(share: float | None) -> str:

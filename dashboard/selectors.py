@@ -8,9 +8,9 @@ from django.utils.translation import gettext as _
 
 from broker_core.events import Json
 from dashboard import access
-from dashboard.driver import snapshot_text
 from dashboard.errors import Refused
-from dashboard.models import Lab, StoredCommand, StoredEvent, StoredView
+from dashboard.frames import snapshot_text
+from dashboard.models import DEMO_SLUG, Lab, StoredCommand, StoredEvent, StoredView
 
 
 def lab_unknown() -> Refused:
@@ -29,13 +29,36 @@ def lab_exists(*, lab_id: str) -> bool:
     return Lab.objects.filter(pk=lab_id).exists()
 
 
+def lab_stopped(*, lab_id: str) -> str:
+    """Why a lab will not move again; "" while it can."""
+    return Lab.objects.filter(pk=lab_id, status=Lab.Status.FAILED).values_list("failed_reason", flat=True).first() or ""
+
+
+def lab_has_stopped(reason: str) -> Refused:
+    return Refused(409, {"lab": _("this lab has stopped: %(reason)s") % {"reason": reason}})
+
+
+def lab_name(lab: Lab) -> str:
+    """What its owner calls it, else the name that it was made with; "" for one that has only the demo's."""
+    made_as = str(lab.scenario["name"])
+    return lab.name or ("" if made_as == DEMO_SLUG else made_as)
+
+
 def lab_meta(*, lab: Lab) -> Json:
     """A lab without its view: who and what it is, and whether it moves."""
     return {
-        "id": lab.pk, "slug": lab.slug, "name": lab.scenario["name"], "seed": lab.scenario["seed"], "workload": lab.scenario["workload"],
+        "id": lab.pk, "slug": lab.slug, "name": lab_name(lab), "seed": lab.scenario["seed"], "workload": lab.scenario["workload"],
         "rigs": [rig["id"] for rig in lab.scenario["rigs"]], "status": lab.status, "failed_reason": lab.failed_reason,
         "parent": lab.parent_id, "position": lab.position, "created_at": lab.created_at.isoformat(),
     }  # fmt: skip
+
+
+def is_fresh_demo(*, lab: Lab) -> bool:
+    """Whether it is a visitor's copy of the demo as it came, to which nobody has done anything yet."""
+    parent = lab.parent
+    if parent is None or parent.slug != DEMO_SLUG or lab.scenario != parent.scenario:
+        return False
+    return lab.position <= parent.position
 
 
 def lab_snapshot(*, lab_id: str) -> Json | None:
@@ -64,7 +87,7 @@ def lab_list(*, visitor: str | None = None, limit: int = 50) -> list[Json]:
 
 def command_get(*, lab_id: str, command_id: str) -> Json:
     """What became of a command: {lab, command_id, position, state, at_us, fields}. Raises Refused 404."""
-    row: Any = StoredCommand.objects.filter(lab_id=lab_id, command_id=command_id).first()
+    row: Any = StoredCommand.objects.filter(lab_id=lab_id, lab__deleted_at__isnull=True, command_id=command_id).first()
     if row is None:
         raise Refused(404, {"command_id": _("there is no such command in this lab")})
     return {"lab": lab_id, "command_id": row.command_id, "position": row.position, "state": row.state, "at_us": row.at_us, "fields": row.fields}

@@ -1,5 +1,6 @@
 """JSON there and back at the API's edge. msgspec reads strictly: no NaN, no broken surrogates, no trailing text."""
 
+from math import ceil
 from typing import Any
 
 import msgspec
@@ -48,5 +49,8 @@ def json_response(value: Any, status: int = 200) -> HttpResponse:
 
 
 def refusal_response(refused: Refused) -> HttpResponse:
-    """The one form in which anything is refused: {fields: {name: [text]}}."""
-    return json_response({"fields": refused.fields}, refused.status)
+    """The one form in which anything is refused: {fields: {name: [text]}}, with Retry-After where it is known."""
+    response = json_response({"fields": refused.fields}, refused.status)
+    if refused.again_s is not None:
+        response["Retry-After"] = str(max(1, ceil(refused.again_s)))
+    return response

@@ -3,20 +3,20 @@
     lab_open      a new lab                        lab_for_visitor   the visitor's own copy of the demo
     lab_submit    accept a command, wake the shard demo_lab_ensure   the lab that visitors copy
     lab_fork      a copy, or another workload      shards_ensure     re-enqueue a shard whose task is gone
-    lab_watched   somebody looks
+    lab_watched   somebody looks                   (names, deletion and undo: keeping.py)
 """
 
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 
 import msgspec
 import redis
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import F
+from django.db.models import F, Q
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from kombu.exceptions import OperationalError
@@ -24,17 +24,21 @@ from kombu.exceptions import OperationalError
 from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.lab.command import check_command
-from broker_core.lab.scenario import scenario_from_json, scenario_to_json
-from dashboard import access, selectors
-from dashboard.driver import core_limits, encode, feed_state
+from broker_core.lab.journal import Cut, Journal
+from broker_core.lab.scenario import Scenario, scenario_from_json, scenario_to_json
+from dashboard import access, ledger, quotas, selectors
 from dashboard.errors import Refused, in_words
 from dashboard.foresight import refusal_known
-from dashboard.models import Checkpoint, Lab, StoredCommand, StoredEvent, StoredView, lab_id_new, shard_of
+from dashboard.frames import encode, feed_state
+from dashboard.limits import core_limits
+from dashboard.models import DEMO_SLUG, Checkpoint, Lab, StoredCommand, StoredEvent, StoredView, lab_id_new, shard_of
+from dashboard.moment import FIELDS, Moment, moment_of
+from dashboard.quotas import Quota
 from dashboard.transport import transport
 
 log = logging.getLogger(__name__)
 
-DEMO_SLUG = "demo"
+OWN_IDS = ("lab:", "study:")     # of the commands that a lab gives itself: its first, and its script's
 PLAY: Json = {"command_id": "lab:open", "kind": "play", "rig": "all", "consumer": None, "args": {}}
 
 
@@ -49,35 +53,42 @@ class OpenedLab:
 # -- labs --------------------------------------------------------------------------------------------------------------
 
 
-def lab_open(*, request: Json, visitor: str | None = None, script: Sequence[Json] = ()) -> OpenedLab:
+def lab_open(*, request: Json, visitor: str | None = None, address: str = "", script: Sequence[Json] = ()) -> OpenedLab:
     """Make a lab and set it playing.
 
     request: {scenario?: name or object, seed?, workload?, rigs?, consumers?, consumer_rate?}; a key beside the scenario overrides the one in it.
     script: [{at_us, body}], commands as check_command gives them that the lab gives itself when it is time, in order.
-    Raises Refused at the field that is wrong, or when there are LABS_MAX labs.
+    address: as address.py gives it, "" for the server itself. Raises Refused at the field that is wrong, 429 when a quota is used up.
     """
     raw = {key: value for key, value in request.items() if key != "scenario"}
+    if isinstance(raw.get("name"), str):
+        raw["name"] = raw["name"].strip()
     scenario = request.get("scenario", {})
     if isinstance(scenario, str):
         scenario = {"name": scenario}
     if not isinstance(scenario, dict):
         raise Refused(400, {"scenario": _("must be a name or an object")})
-    return _lab_create(_checked_scenario({**scenario, **raw}), visitor=visitor, script=list(script))
+    checked = _checked_scenario({**scenario, **raw})
+    return _lab_create(checked, visitor=visitor, address=address, script=list(script), name=checked["name"] if "name" in raw else "")
 
 
 def _checked_scenario(raw: Json) -> Json:
+    return scenario_to_json(_scenario(raw))
+
+
+def _scenario(raw: Json) -> Scenario:
     try:
-        return scenario_to_json(scenario_from_json(raw, core_limits()))
+        return scenario_from_json(raw, core_limits())
     except CommandError as error:
         raise Refused(400, {error.field: in_words(error)}) from error
 
 
-def _lab_create(scenario: Json, *, visitor: str | None, **columns: Any) -> OpenedLab:
+def _lab_create(scenario: Json, *, visitor: str | None, address: str = "", **columns: Any) -> OpenedLab:
     """The lab's row and its first command, play. The core itself runs in the worker alone, so the first view comes from there."""
     token = access.token_new()
     with transaction.atomic():
-        _make_room()
-        lab = _lab_row(scenario, token, visitor, position=1, **columns)
+        _make_room(address)
+        lab = _lab_row(scenario, token, visitor, address_hash=address, position=1, **columns)
         StoredCommand.objects.create(lab=lab, command_id=PLAY["command_id"], position=1, body=PLAY, at_us=0)
         _wake_after_commit(lab)
     return OpenedLab(lab, token)
@@ -91,38 +102,52 @@ def _lab_row(scenario: Json, token: str, visitor: str | None, **columns: Any) ->
     )  # fmt: skip
 
 
-def _make_room() -> None:
-    """Refuse a lab beyond LABS_MAX, unless a visitor's copy of the demo has long been left alone: that one makes room."""
-    if Lab.objects.count() < settings.LABS_MAX:
+def _make_room(address: str) -> None:
+    """Refuse a lab beyond the quotas, unless a visitor's copy of the demo has long been left alone: that one makes room."""
+    quota = Quota(quotas.LABS, "lab", settings.LABS_ADDRESS_MAX, settings.LABS_MAX, newcomer=settings.LABS_NEWCOMER)
+    own = Lab.objects.filter(address_hash=address) if address else Lab.objects.none()
+    mine = own.count()
+    if address and quota.is_full_for(mine):
+        labs, refusal = own, quota.full_for
+    elif quota.is_full(mine, Lab.objects.count()):
+        labs, refusal = Lab.objects.all(), quota.full
+    else:
         return
-    left_before = timezone.now() - timedelta(seconds=settings.LAB_VISIT_KEEP_S)
-    left = Lab.objects.filter(parent__slug=DEMO_SLUG, status=Lab.Status.IDLE, created_at__lt=left_before)
-    oldest = left.exclude(last_watched_at__gte=left_before).order_by("created_at").first()
-    if oldest is None:
-        raise Refused(429, {"lab": _("there are %(count)d labs already, and no more are allowed") % {"count": settings.LABS_MAX}})
+    visits = labs.filter(parent__slug=DEMO_SLUG, status=Lab.Status.IDLE)
+    oldest = visits.annotate(left_at=Coalesce("last_watched_at", "created_at")).order_by("left_at").first()
+    free_in_s = settings.LAB_VISIT_KEEP_S - (timezone.now() - oldest.left_at).total_seconds() if oldest else settings.LAB_VISIT_KEEP_S
+    if oldest is None or free_in_s > 0:
+        raise refusal(free_in_s)
     oldest.delete()
 
 
-def lab_fork(*, lab_id: str, request: Json | None = None, visitor: str | None = None) -> OpenedLab:
-    """Copy a lab as it is now; or, with {"workload": {...}} or {"seed": n}, replay its commands at their times under another scenario.
+def lab_fork(*, lab_id: str, request: Json | None = None, visitor: str | None = None, address: str = "") -> OpenedLab:
+    """Copy a lab as it is now; or with {until_us?, until_position?, speed?} as it was at that moment, paused; or, with {"workload": {...}} or
+    {"seed": n}, replay its commands at their times under another scenario. A copied link says at_us for until_us and position for until_position.
 
-    Anybody may: reading needs nothing, and the copy is one's own. Raises Refused 404 for an unknown lab, else as lab_open.
+    Anybody may: reading needs nothing, and the copy is one's own. Raises Refused 404 for an unknown lab, 400 for a moment that the lab has
+    not had, else as lab_open.
     """
     changes = {key: value for key, value in (request or {}).items() if value is not None}
-    if unknown := sorted(key for key in changes if key not in {"workload", "seed"}):
-        raise Refused(400, {unknown[0][:64]: _("is not known here")})
+    is_moment = any(field in changes for field in FIELDS)
+    if unknown := sorted(key for key in changes if key not in (FIELDS if is_moment else ("workload", "seed"))):
+        raise Refused(400, {unknown[0][:64]: _("is unknown")})
     with transaction.atomic():
         parent = Lab.objects.filter(pk=lab_id).first()
         if parent is None:
             raise selectors.lab_unknown()
-        _make_room()
+        _make_room(address)
         token = access.token_new()
-        if not changes:
+        if is_moment:
+            lab = _fork_moment(parent, moment_of(parent, changes), token, visitor)
+        elif not changes:
             lab = _fork_here(parent, token, visitor)
         else:
             if isinstance(changes.get("workload"), dict):
                 changes["workload"] = {**_same_kind(parent.scenario["workload"], changes["workload"]), **changes["workload"]}
             lab = _fork_replayed(parent, _checked_scenario({**parent.scenario, **changes}), token, visitor)
+        lab.address_hash, lab.name = address, parent.name
+        lab.save(update_fields=["address_hash", "name"])
         _wake_after_commit(lab)
     return OpenedLab(lab, token)
 
@@ -135,26 +160,15 @@ def _same_kind(old: Json, new: Json) -> Json:
 
 
 def _fork_here(parent: Lab, token: str, visitor: str | None) -> Lab:
-    """The parent as its stored view shows it. Everything after that view is left behind; the worker re-derives up to it."""
+    """The parent as its stored view shows it. Everything after that view is dropped; the worker re-derives up to it."""
     view = StoredView.objects.filter(pk=parent.pk).first()
-    until_us = view.at_us if view is not None else parent.clock_floor_us
-    journal = parent.commands.filter(state=StoredCommand.State.APPLIED)
-    if view is None:
-        journal = parent.commands.exclude(state=StoredCommand.State.REFUSED).filter(at_us__isnull=False)
+    cut = _journal(parent).cut(view.at_us if view is not None else parent.clock_floor_us)
     lab = _lab_row(
-        parent.scenario, token, visitor, parent=parent, position=parent.position, clock_floor_us=until_us, script=parent.script,
+        parent.scenario, token, visitor, parent=parent, position=parent.position, clock_floor_us=cut.until_us, script=parent.script,
         seq_floor=view.seq if view is not None else 0,
         status=Lab.Status.IDLE if view is not None else Lab.Status.RUNNING,
     )  # fmt: skip
-    _copy_commands(journal, lab)
-    checkpoint = parent.checkpoints.filter(at_us__lte=until_us).order_by("at_us", "position").last()
-    if checkpoint is not None:
-        Checkpoint.objects.create(lab=lab, at_us=checkpoint.at_us, position=checkpoint.position, record_count=checkpoint.record_count,
-                                  state=checkpoint.state)  # fmt: skip
-    events = StoredEvent.objects.filter(lab=parent, at_us__lte=until_us).order_by("seq")
-    StoredEvent.objects.bulk_create(
-        [StoredEvent(lab=lab, seq=row.seq, at_us=row.at_us, event=row.event) for row in events.iterator()], batch_size=500
-    )
+    _copy_past(parent, lab, cut)
     if view is not None:
         # The parent may rest because nobody watched it; the copy has not been driven yet at all.
         text = encode({**msgspec.json.decode(view.text), "feed": feed_state(0)})
@@ -162,31 +176,68 @@ def _fork_here(parent: Lab, token: str, visitor: str | None) -> Lab:
     return lab
 
 
-def _fork_replayed(parent: Lab, scenario: Json, token: str, visitor: str | None) -> Lab:
-    """A new lab at virtual time 0 whose commands bring the parent's times along; the worker decides them anew on the way to now."""
-    view = StoredView.objects.filter(pk=parent.pk).first()
-    lab = _lab_row(scenario, token, visitor, parent=parent, position=parent.position, script=parent.script,
-                   clock_floor_us=view.at_us if view is not None else parent.clock_floor_us)  # fmt: skip
-    _copy_commands(parent.commands.filter(at_us__isnull=False), lab, state=StoredCommand.State.ACCEPTED)
+def _fork_moment(parent: Lab, moment: Moment, token: str, visitor: str | None) -> Lab:
+    """The parent as it was then, paused: what it had been ordered by then, and after that the speed and the pause. The worker derives it."""
+    cut = _journal(parent).cut(moment.until_us, moment.until_position)
+    lab = _lab_row(parent.scenario, token, visitor, parent=parent, position=parent.position + 2, clock_floor_us=cut.until_us,
+                   script=parent.script)  # fmt: skip
+    _copy_past(parent, lab, cut)
+    orders: list[Json] = [{"kind": "pause_lab", "args": {}}]
+    if moment.speed is not None:
+        orders.insert(0, {"kind": "speed", "args": {"speed": moment.speed}})
+    for place, order in enumerate(orders, start=1):
+        body = check_command({"command_id": f"lab:{lab.pk}:{order['kind']}", **order})
+        StoredCommand.objects.create(lab=lab, command_id=body["command_id"], position=parent.position + place, body=body, at_us=cut.until_us)
     return lab
 
 
-def _copy_commands(rows: Any, lab: Lab, **columns: Any) -> None:
+def _journal(parent: Lab) -> Journal:
+    """The parent's, to be cut. What its own script ordered in vain is past, too; a scripted command that still waits is not, so it is due
+    again in the copy, whose script is whole."""
+    scripted = [entry["body"]["command_id"] for entry in parent.script]
+    behind = ~Q(state=StoredCommand.State.REFUSED) | Q(command_id__in=scripted)
+    rows = parent.commands.filter(behind, at_us__isnull=False).order_by("position")
+    return Journal(_scenario(parent.scenario), [ledger.entry(row) for row in rows], limits=core_limits())
+
+
+def _copy_past(parent: Lab, lab: Lab, cut: Cut) -> None:
+    """What the copy has in common with its parent: commands, turning points, and a checkpoint to derive it from."""
+    positions = {command["position"] for command in cut.commands}
+    _copy_commands([row for row in parent.commands.order_by("position").iterator() if row.position in positions], lab)
+    checkpoint = ledger.checkpoint_before(parent, cut.past_us)
+    if checkpoint is not None:
+        Checkpoint.objects.create(lab=lab, at_us=checkpoint.at_us, position=checkpoint.position, record_count=checkpoint.record_count,
+                                  state=checkpoint.state)  # fmt: skip
+    events = StoredEvent.objects.filter(lab=parent, at_us__lte=cut.past_us).order_by("seq")
+    rows = (StoredEvent(lab=lab, seq=row.seq, at_us=row.at_us, event=row.event) for row in events.iterator())
+    StoredEvent.objects.bulk_create(rows, batch_size=500)
+
+
+def _fork_replayed(parent: Lab, scenario: Json, token: str, visitor: str | None) -> Lab:
+    """A new lab at virtual time 0 whose commands bring the parent's times along; the worker decides them again on the way to now."""
+    view = StoredView.objects.filter(pk=parent.pk).first()
+    lab = _lab_row(scenario, token, visitor, parent=parent, position=parent.position, script=parent.script,
+                   clock_floor_us=view.at_us if view is not None else parent.clock_floor_us)  # fmt: skip
+    _copy_commands(parent.commands.filter(at_us__isnull=False).order_by("position"), lab, state=StoredCommand.State.ACCEPTED)
+    return lab
+
+
+def _copy_commands(rows: Iterable[StoredCommand], lab: Lab, **columns: Any) -> None:
     copies = [
         StoredCommand(**{"lab": lab, "command_id": row.command_id, "position": row.position, "at_us": row.at_us, "body": row.body,
                          "state": row.state, **columns})
-        for row in rows.order_by("position").iterator()
+        for row in rows
     ]  # fmt: skip
     StoredCommand.objects.bulk_create(copies, batch_size=500)
 
 
-def lab_for_visitor(*, visitor: str) -> Lab:
+def lab_for_visitor(*, visitor: str, address: str = "") -> Lab:
     """The lab of this visitor's browser: the newest one it owns, else a fresh copy of the demo.
 
     Raises Refused when there is no room for another lab; the page then shows the demo itself, which the visitor can watch.
     """
     lab = Lab.objects.filter(visitor_hash=access.token_hash(visitor)).exclude(status=Lab.Status.FAILED).order_by("-created_at").first()
-    return lab if lab is not None else lab_fork(lab_id=demo_lab_ensure(), visitor=visitor).lab
+    return lab if lab is not None else lab_fork(lab_id=demo_lab_ensure(), visitor=visitor, address=address).lab
 
 
 def demo_lab_ensure() -> str:
@@ -222,6 +273,8 @@ def lab_watched(*, lab_ids: Collection[str], wake: bool = False) -> None:
 def lab_submit(*, lab_id: str, request: Any, bearer: str | None = None, visitor: str | None = None) -> Json:
     """Accept a command: store it with its place in the journal, then wake the lab's shard. It takes effect in the worker.
 
+    An id that begins like a lab's own (OWN_IDS) is refused: a visitor who took the next one would block the lab.
+
     Returns {lab, command_id, position, state}, the same again for the same command. Raises Refused: 404 unknown lab, 403 not the owner,
     409 another command had this id, 400 wrong in itself or known to be impossible now, 429 too many are waiting.
     """
@@ -229,6 +282,8 @@ def lab_submit(*, lab_id: str, request: Any, bearer: str | None = None, visitor:
         body = check_command(request, core_limits())
     except CommandError as error:
         raise Refused(400, {error.field: in_words(error)}) from error
+    if body["command_id"].startswith(OWN_IDS):
+        raise Refused(400, {"command_id": _("is reserved: ids that begin with %(prefixes)s are the lab's own") % {"prefixes": " / ".join(OWN_IDS)}})
     with transaction.atomic():
         # The lab's row is the lock that makes places follow the order of arrival.
         lab = Lab.objects.select_for_update().filter(pk=lab_id).first()
@@ -251,7 +306,7 @@ def lab_submit(*, lab_id: str, request: Any, bearer: str | None = None, visitor:
 def _check_now(lab: Lab, body: Json) -> None:
     """Refuse at once what is certain to be refused. With others waiting nothing is certain: then the worker answers."""
     if lab.status == Lab.Status.FAILED:
-        raise Refused(409, {"lab": _("this lab has stopped: %(reason)s") % {"reason": lab.failed_reason}})
+        raise selectors.lab_has_stopped(lab.failed_reason)
     waiting = StoredCommand.objects.filter(lab=lab, state=StoredCommand.State.ACCEPTED).count()
     if waiting >= settings.COMMANDS_PENDING_MAX:
         raise Refused(429, {"lab": _("too many commands are waiting: send this one again later")})

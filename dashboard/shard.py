@@ -2,6 +2,11 @@
 
 Each turn waits for a wake (or the next thing due), opens labs that need driving, brings loading labs on, carries out commands, and makes
 the frames that are due. Commands go first and their frames go out at once; ticks share one transaction and one trip to Redis.
+
+Labs do not reach one another. Whatever goes wrong in one lab's part of a turn stops that lab, with the reason on its page, and the turn goes
+on (`_of_lab`); only a database that is gone ends a turn. And a turn has TURN_BUDGET_S of work: what it had no time for comes in the next one,
+after the wakes, cheap labs first. A lab's step is at most ADVANCE_BUDGET_S of its virtual time and one frame; after a long one it rests as
+long as it worked. So a lab of 512 consumers slows itself down and says "behind", and does not hold its shard.
 """
 
 import logging
@@ -9,12 +14,14 @@ import os
 import secrets
 import socket
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from django.conf import settings
-from django.db import Error as DatabaseError
+from django.db import DatabaseError
 
 from dashboard import ledger
-from dashboard.driver import Clock, LabDriver
+from dashboard.driver import Clock, LabDriver, reason_of, stopped_frame
 from dashboard.transport import WANTS_FULL, WATCHED_S, Frame, Transport
 
 log = logging.getLogger(__name__)
@@ -23,8 +30,15 @@ KEEP_EVERY_S = 0.5           # leases, heartbeat
 LOOK_EVERY_S = 1.0           # who is watched, which labs nobody drives
 IDLE_EVERY_S = 5.0           # which labs nobody watched for long
 UNWATCHED_INTERVAL_S = 1.0   # a lab nobody sees only keeps its place and its stored view
-LOAD_BUDGET_S = 0.05         # work for one loading lab in one turn, so that the others keep moving
-ADVANCE_BUDGET_S = 0.05
+TURN_BUDGET_S = 0.1          # work between two looks at the wakes; the step that goes past it is the last
+LOAD_BUDGET_S = 0.05         # of a turn, for all loading labs together
+LOAD_STEP_S = 0.01           # for one of them, before the next has its step
+ADVANCE_BUDGET_S = 0.03      # for one lab's time
+COMMANDS_BUDGET_S = 0.03     # for one lab's commands; one command is never cut
+FAIR_S = 0.02                # a lab whose step takes longer rests as long as it worked, and waits for the cheaper ones,
+WAITS_TIMES = 4              # this many times its own length at most
+TELL_TIMES = 6               # a large view is sent less often: a sixth of the lab's time goes into that at most
+ASIDE_S = 5.0                # a lab whose rows the database will not read or write now, while it serves the others
 BUSY_HIGH, BUSY_LOW = 0.85, 0.6
 
 
@@ -37,10 +51,17 @@ class Shard:
         self.drivers: dict[str, LabDriver] = {}
         self.frame_due_s: dict[str, float] = {}
         self.watched_until_s: dict[str, float] = {}
+        self.told_due_s: dict[str, float] = {}       # when its next frame may be made; before that, a lab that is behind only moves on
+        self.tell_cost_s: dict[str, float] = {}      # what its frame takes, smoothed
+        self.cost_s: dict[str, float] = {}           # what its step takes, smoothed
+        self.rests_until_s: dict[str, float] = {}
+        self.ordered: dict[str, None] = {}           # labs that have commands waiting, in the order in which we heard of them
+        self.aside_until_s: dict[str, float] = {}
         self.interval_s = settings.FRAME_INTERVAL_S
         self.stopping = False
         self._keep_s = self._look_s = self._idle_s = self._poll_s = -1e9
         self._busy_s, self._busy_since_s = 0.0, clock()
+        self._turn_until_s = 0.0
 
     # -- the loop ----------------------------------------------------------------------------------------------------
 
@@ -56,11 +77,13 @@ class Shard:
         """Wait for something to do, at most until the next thing is due, and do it."""
         entries = self.transport.wait_for_wake(self.number, self._wait_s())
         started_s = self.clock()
+        self._turn_until_s = started_s + TURN_BUDGET_S
         try:
             self._keep(started_s)
-            with_commands = self._woken(entries, started_s)
+            self._woken(entries, started_s)
+            self._look(started_s)
             self._load()
-            self._commands(with_commands)
+            self._commands()
             self._ticks()
         except DatabaseError:
             # What was decided is not stored, so it did not happen: forget it and begin again from the database.
@@ -69,11 +92,18 @@ class Shard:
             time.sleep(settings.SHARD_POLL_S)
         self._adapt(started_s)
 
+    @property
+    def _is_spent(self) -> bool:
+        """Whether this turn has no time for another lab's step."""
+        return self.clock() > self._turn_until_s
+
     def _wait_s(self) -> float:
         now_s = self.clock()
         due_s = min(self.frame_due_s.values(), default=now_s + settings.SHARD_POLL_S)
         if len(self.frame_due_s) < len(self.drivers):
             due_s = now_s                                  # somebody is still loading
+        for lab_id in self.ordered:                        # the last turn had no time for their commands
+            due_s = min(due_s, self.rests_until_s.get(lab_id, now_s))
         return max(0.0, min(due_s - now_s, settings.SHARD_POLL_S))
 
     def _adapt(self, started_s: float) -> None:
@@ -89,16 +119,55 @@ class Shard:
                 self.interval_s = max(settings.FRAME_INTERVAL_S, self.interval_s * 0.9)
             self._busy_s, self._busy_since_s = 0.0, now_s
 
+    @contextmanager
+    def _of_lab(self, lab_id: str, epoch: int) -> Iterator[None]:
+        """One lab's step: what it takes is noted, and what goes wrong in it is this lab's alone. Raises DatabaseError when that is gone."""
+        started_s = self.clock()
+        try:
+            yield
+        except Exception as error:
+            self._gone_wrong(lab_id, epoch, error)
+        took_s = self.clock() - started_s
+        if lab_id in self.drivers:
+            self.cost_s[lab_id] = (3 * self.cost_s.get(lab_id, 0.0) + took_s) / 4
+            if took_s > FAIR_S:
+                self.rests_until_s[lab_id] = started_s + 2 * took_s
+                if lab_id in self.frame_due_s:
+                    self.frame_due_s[lab_id] = max(self.frame_due_s[lab_id], started_s + 2 * took_s)
+        # A large lab slows itself; the beat of all goes by what the others need.
+        self._busy_s -= max(0.0, took_s - FAIR_S)
+
     # -- keeping and opening -----------------------------------------------------------------------------------------
 
     def _keep(self, now_s: float) -> None:
-        """What is due every so often: heartbeat, leases, who is watched, who is idle."""
+        """Heartbeat and leases."""
         if now_s - self._keep_s >= KEEP_EVERY_S:
             self._keep_s = now_s
             self.transport.beat(self.number)
             if self.drivers:
                 for lab_id in ledger.lease_renew({lab_id: driver.epoch for lab_id, driver in self.drivers.items()}, self.owner):
                     self._forget(lab_id)
+
+    def _woken(self, entries: list[str], now_s: float) -> None:
+        """Open the labs that were named or have commands waiting, and note which have."""
+        woken = dict.fromkeys(entry.removeprefix(WANTS_FULL) for entry in entries)
+        self.ordered |= woken
+        if now_s - self._poll_s >= settings.SHARD_POLL_S:
+            self._poll_s = now_s
+            self.ordered |= dict.fromkeys(ledger.labs_with_commands(self.number, self.owner))
+        for lab_id in self.ordered:
+            self._open(lab_id)
+        for lab_id in woken:
+            if self.transport.watched([lab_id]):
+                self._see(lab_id, now_s)
+        full = {entry.removeprefix(WANTS_FULL) for entry in entries if entry.startswith(WANTS_FULL)}
+        for driver in [self.drivers[lab_id] for lab_id in woken if lab_id in full and lab_id in self.drivers]:
+            with self._of_lab(driver.lab_id, driver.epoch):
+                if driver.view:
+                    self._publish([driver.full_frame()])
+
+    def _look(self, now_s: float) -> None:
+        """Who is watched, who is idle, which labs nobody drives; and labs whose own script has just ordered something."""
         if now_s - self._look_s >= LOOK_EVERY_S:
             self._look_s = now_s
             for lab_id in self.transport.watched(list(self.drivers)) or ():
@@ -108,121 +177,134 @@ class Shard:
         if now_s - self._idle_s >= IDLE_EVERY_S:
             self._idle_s = now_s
             self._rest_unwatched(now_s)
-
-    def _woken(self, entries: list[str], now_s: float) -> list[str]:
-        """Open the labs that were named, and tell which labs have commands waiting."""
-        woken = dict.fromkeys(entry.removeprefix(WANTS_FULL) for entry in entries)
-        with_commands = dict.fromkeys(woken)
-        if now_s - self._poll_s >= settings.SHARD_POLL_S:
-            self._poll_s = now_s
-            with_commands |= dict.fromkeys(ledger.labs_with_commands(self.number, self.owner))
-        for lab_id in with_commands:
-            self._open(lab_id)
-        for lab_id in woken:
-            if self.transport.watched([lab_id]):
-                self._see(lab_id, now_s)
-        for lab_id in self._scripted():
-            with_commands[lab_id] = None
-        full = {entry.removeprefix(WANTS_FULL) for entry in entries if entry.startswith(WANTS_FULL)}
-        for driver in [self.drivers[lab_id] for lab_id in woken if lab_id in full and lab_id in self.drivers]:
-            if driver.view:
-                self._publish([driver.full_frame()])
-        return [lab_id for lab_id in with_commands if lab_id in self.drivers]
-
-    def _scripted(self) -> list[str]:
-        """Labs whose own script has just ordered something."""
-        scripted = []
         for lab_id, driver in list(self.drivers.items()):
-            try:
+            with self._of_lab(lab_id, driver.epoch):
                 if lab_id in self.frame_due_s and driver.follow_script():
-                    scripted.append(lab_id)
-            except ledger.LeaseLost:
-                self._forget(lab_id)
-        return scripted
+                    self.ordered[lab_id] = None
 
     def _see(self, lab_id: str, now_s: float) -> None:
         if lab_id in self.frame_due_s and now_s >= self.watched_until_s.get(lab_id, 0.0):
-            self.frame_due_s[lab_id] = now_s
+            self.frame_due_s[lab_id] = self.told_due_s[lab_id] = now_s
         self.watched_until_s[lab_id] = now_s + WATCHED_S
 
     def _open(self, lab_id: str) -> None:
-        if lab_id in self.drivers:
+        if lab_id in self.drivers or self.clock() < self.aside_until_s.get(lab_id, 0.0):
+            return
+        if self._is_spent:
+            self._look_s = self._poll_s = -1e9             # found again in the next turn
             return
         row = ledger.lease_take(lab_id, self.owner, self.number)
         if row is None:
             return
-        try:
+        with self._of_lab(lab_id, row.epoch):
             self.drivers[lab_id] = LabDriver(row, self.clock())
-        except DatabaseError:
-            raise
-        except Exception as error:
-            self._fail(lab_id, row.epoch, error)
 
     def _load(self) -> None:
+        until_s = self.clock() + LOAD_BUDGET_S
         for driver in [driver for driver in self.drivers.values() if driver.lab_id not in self.frame_due_s]:
-            try:
-                if driver.load(self.clock, LOAD_BUDGET_S):
-                    self.frame_due_s[driver.lab_id] = self.clock()
-            except Exception as error:
-                self._fail(driver.lab_id, driver.epoch, error)
+            if self.clock() > until_s:
+                break
+            lab_id = driver.lab_id
+            self.drivers[lab_id] = self.drivers.pop(lab_id)            # to the end: who had no step in this turn begins the next
+            with self._of_lab(lab_id, driver.epoch):
+                if driver.load(self.clock, LOAD_STEP_S):
+                    self.frame_due_s[lab_id] = self.clock()
 
     # -- commands and ticks ------------------------------------------------------------------------------------------
 
-    def _commands(self, lab_ids: list[str]) -> None:
-        for lab_id in lab_ids:
+    def _commands(self) -> None:
+        """Cheap labs first. Who is still loading keeps its commands for later; so does who has more of them than a turn has time for."""
+        for lab_id in sorted(self.ordered, key=lambda lab_id: self.cost_s.get(lab_id, 0.0)):
+            if self._is_spent:
+                return
             driver = self.drivers.get(lab_id)
-            if driver is None or lab_id not in self.frame_due_s:
-                continue                                   # still loading: the next poll finds its commands again
-            commands = ledger.commands_waiting(lab_id)
-            if not commands:
-                continue
-            try:
-                driver.advance(self.clock, ADVANCE_BUDGET_S)
-                refusals = driver.handle(commands, self.clock)
-                frame, commit = driver.frame(self.clock(), refusals)
-            except Exception as error:
-                self._fail(lab_id, driver.epoch, error)
-                continue
-            self._store([commit] if commit else [])
-            if lab_id in self.drivers:
-                self._publish([frame] if frame else [])
-                self.frame_due_s[lab_id] = self.clock() + self.interval_s
+            if driver is None:
+                del self.ordered[lab_id]                   # another's, stopped, gone; or the next poll finds it again
+            elif lab_id in self.frame_due_s and self.clock() >= self.rests_until_s.get(lab_id, 0.0):
+                del self.ordered[lab_id]
+                with self._of_lab(lab_id, driver.epoch):
+                    self._carry_out(driver)
+
+    def _carry_out(self, driver: LabDriver) -> None:
+        commands = ledger.commands_waiting(driver.lab_id)
+        if not commands:
+            return
+        driver.advance(self.clock, ADVANCE_BUDGET_S)
+        decided, refusals = driver.handle(commands, self.clock, COMMANDS_BUDGET_S)
+        frame, commit = driver.frame(self.clock(), refusals)
+        self._store([commit] if commit else [])
+        if driver.lab_id in self.drivers:
+            self._publish([frame] if frame else [])
+            self.frame_due_s[driver.lab_id] = self.told_due_s[driver.lab_id] = self.clock() + self.interval_s
+            if decided < len(commands) or len(commands) == ledger.COMMANDS_AT_ONCE:
+                self.ordered[driver.lab_id] = None
 
     def _ticks(self) -> None:
+        """The frames that are due. A lab whose step is long waits for the others, but not forever: then it is its turn."""
         frames: list[Frame] = []
         commits: list[ledger.Commit] = []
         now_s = self.clock()
-        for lab_id, due_s in list(self.frame_due_s.items()):
+        due = [lab_id for lab_id, due_s in self.frame_due_s.items() if due_s <= now_s]
+        for lab_id in sorted(due, key=lambda lab_id: self.frame_due_s[lab_id] + WAITS_TIMES * self._excess_s(lab_id)):
             driver = self.drivers.get(lab_id)
-            if due_s > now_s or driver is None:
+            if driver is None:
                 continue
+            if self._is_spent:
+                break
+            if commits and self._excess_s(lab_id):
+                self._tell(frames, commits)                # the others need not wait for this one
+                frames, commits = [], []
+            with self._of_lab(lab_id, driver.epoch):
+                self._tick(driver, frames, commits)
+        self._tell(frames, commits)
+
+    def _excess_s(self, lab_id: str) -> float:
+        return max(0.0, self.cost_s.get(lab_id, 0.0) - FAIR_S)
+
+    def _tick(self, driver: LabDriver, frames: list[Frame], commits: list[ledger.Commit]) -> None:
+        started_s, lab_id = self.clock(), driver.lab_id
+        told_due_s = self.told_due_s.get(lab_id, started_s)
+        is_there = driver.advance(self.clock, ADVANCE_BUDGET_S)
+        now_s = self.clock()
+        if now_s >= told_due_s:
             watched = now_s < self.watched_until_s.get(lab_id, 0.0) and not self.transport.is_down
-            interval_s = self.interval_s if watched else UNWATCHED_INTERVAL_S
-            self.frame_due_s[lab_id] = max(due_s + interval_s, now_s + interval_s / 2)
-            try:
-                driver.advance(self.clock, ADVANCE_BUDGET_S)
-                frame, commit = driver.frame(self.clock())
-            except Exception as error:
-                self._fail(lab_id, driver.epoch, error)
-                continue
+            frame, commit = driver.frame(now_s)
             if commit is not None:
                 commits.append(commit)
             if frame is not None and (watched or frame.full):
                 frames.append(frame)
+            self.tell_cost_s[lab_id] = (3 * self.tell_cost_s.get(lab_id, 0.0) + self.clock() - now_s) / 4
+            interval_s = max(self.interval_s if watched else UNWATCHED_INTERVAL_S, TELL_TIMES * self.tell_cost_s[lab_id])
+            told_due_s = self.told_due_s[lab_id] = max(told_due_s + interval_s, started_s + interval_s / 2)
+        self.frame_due_s[lab_id] = told_due_s if is_there else self.clock()
+
+    def _tell(self, frames: list[Frame], commits: list[ledger.Commit]) -> None:
         self._store(commits)
         self._publish([frame for frame in frames if frame.lab_id in self.drivers])
 
     def _store(self, commits: list[ledger.Commit]) -> None:
-        """Commit, then and only then may anything be published."""
-        for lab_id in ledger.commit_all(commits) if commits else ():
-            log.warning("lab %s: somebody else drives it now", lab_id)
-            self._forget(lab_id)
+        """Commit, then and only then may anything be published. Raises DatabaseError when the database is gone."""
+        if not commits:
+            return
+        try:
+            failed = ledger.commit_all(commits)
+        except DatabaseError as error:
+            if len(commits) == 1:
+                failed = {commits[0].lab_id: error}
+            elif ledger.database_answers(commits[0].lab_id):
+                for commit in commits:                     # one of them spoiled the transaction of all
+                    self._store([commit])
+                return
+            else:
+                raise
+        epochs = {commit.lab_id: commit.epoch for commit in commits}
+        for lab_id, error in failed.items():
+            self._gone_wrong(lab_id, epochs[lab_id], error)
 
     def _publish(self, frames: list[Frame]) -> None:
-        if frames and not self.transport.publish(frames):
-            for frame in frames:
-                if driver := self.drivers.get(frame.lab_id):
-                    driver.needs_full = True
+        for lab_id in self.transport.publish(frames) if frames else ():
+            if driver := self.drivers.get(lab_id):
+                driver.needs_full = True
 
     # -- letting go --------------------------------------------------------------------------------------------------
 
@@ -232,33 +314,60 @@ class Shard:
                      if driver.view and now_s >= self.watched_until_s.get(lab_id, 0.0)]  # fmt: skip
         seen_at = ledger.labs_seen_at(unwatched) if unwatched else {}
         for lab_id in unwatched:
+            if self._is_spent:
+                self._idle_s = -1e9                        # the others in the next turn
+                return
             driver = self.drivers[lab_id]
             if driver.is_template or time.time() - seen_at.get(lab_id, 0.0) > settings.LAB_IDLE_PAUSE_S:
                 self._rest(driver)
 
     def _rest(self, driver: LabDriver) -> None:
-        try:
+        with self._of_lab(driver.lab_id, driver.epoch):
             frame, commit = driver.rest(self.clock())
-        except Exception as error:
-            self._fail(driver.lab_id, driver.epoch, error)
-            return
-        self._store([commit])
-        if driver.lab_id in self.drivers:
-            self._publish([frame] if frame else [])
-            self._forget(driver.lab_id)
+            self._store([commit] if commit else [])
+            if driver.lab_id in self.drivers:
+                self._publish([frame] if frame else [])
+                self._forget(driver.lab_id)
+
+    def _gone_wrong(self, lab_id: str, epoch: int, error: Exception) -> None:
+        """What goes wrong in a lab's step is that lab's: it stops. Raises the error when it says that the database is gone."""
+        if isinstance(error, ledger.LeaseLost):
+            log.warning("lab %s: somebody else drives it now, or it is deleted", lab_id)
+            self._forget(lab_id)
+        elif not isinstance(error, ledger.DATABASE_LOST):
+            self._fail(lab_id, epoch, error)
+        elif ledger.database_answers(lab_id):
+            # Locked for too long, too large for what room is left: nothing that a lab should die of, and nobody else's trouble.
+            log.warning("lab %s: the database serves the others; it is opened again in %s s: %s", lab_id, ASIDE_S, error)
+            self.aside_until_s[lab_id] = self.clock() + ASIDE_S
+            self._forget(lab_id)
+        else:
+            raise error
 
     def _fail(self, lab_id: str, epoch: int, error: Exception) -> None:
-        """The core broke one of its own rules, or its journal cannot be read: this lab stops, the others go on."""
+        """The core broke one of its own rules, its journal or rows cannot be read, its state cannot be sent: it stops, the others go on."""
         log.error("lab %s stops: its journal is the bug report", lab_id, exc_info=error)
-        reason = f"{type(error).__name__}: {error}"
-        ledger.lab_fail(lab_id, epoch, reason)
-        driver = self.drivers.get(lab_id)
-        if driver is not None and driver.view:
-            self._publish([driver.failed_frame(reason)])
+        reason, driver = reason_of(error), self.drivers.get(lab_id)
         self._forget(lab_id)
+        frame, stored = None, None
+        try:
+            seq, view = (driver.seq, driver.view) if driver is not None and driver.view else ledger.view_stored(lab_id)
+            frame, text = stopped_frame(lab_id, epoch, seq + 1, view, reason)
+            stored = (frame.seq, view["at_us"], text)
+        except Exception as second:
+            # Never seen by anybody, or it is what cannot be sent: the row says why it stopped.
+            log.warning("lab %s has no view that could say that it stopped: %s", lab_id, reason_of(second))
+        try:
+            ledger.lab_fail(lab_id, epoch, reason, stored)
+        except ledger.DATABASE_LOST:
+            raise
+        except Exception:                                  # it is the view that the database does not take
+            ledger.lab_fail(lab_id, epoch, reason, None)
+        self._publish([frame] if frame else [])
 
     def _forget(self, lab_id: str) -> None:
-        for table in (self.drivers, self.frame_due_s, self.watched_until_s):
+        self.drivers.pop(lab_id, None)
+        for table in (self.frame_due_s, self.told_due_s, self.watched_until_s, self.tell_cost_s, self.cost_s, self.rests_until_s):
             table.pop(lab_id, None)
 
     def _forget_all(self) -> None:

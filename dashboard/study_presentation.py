@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dashboard.formats import figure, fill, half_up, percent, seconds
+from dashboard.formats import NONE, figure, fill, half_up, percent, seconds
 
 Json = dict[str, Any]
 Words = Mapping[str, str]
@@ -26,7 +26,7 @@ def strategy_words(strategy: Json, words: Words) -> dict[str, str]:
 
 
 def short_names(strategies: Sequence[Json], words: Words) -> dict[str, str]:
-    """Id -> short name; where two would read the same, what differs in their parameters stands behind."""
+    """Id -> short name; where two would read the same, the differing parameters follow."""
     names = {strategy["id"]: strategy_words(strategy, words)["short"] for strategy in strategies}
     count = Counter(names.values())
     for strategy in strategies:
@@ -41,8 +41,9 @@ def head(result: Json, ranking: Sequence[Json], words: Words) -> dict[str, str]:
     is_flights = source["kind"] == "flights"
     these = "flights" if is_flights else "keys" if source["kind"] in ("zipf", "uniform") else "records"
     first = next((strategy for strategy in strategies if ranking and strategy["id"] == ranking[0]["id"]), None)
-    equal = sum(figure(row["score"], 0) == figure(ranking[0]["score"], 0) for row in ranking) - 1
-    code = "study.one" if len(strategies) == 1 else "study.best_equal" if equal else "study.best"
+    equal = sum(row["is_best"] for row in ranking) - 1
+    is_none = bool(ranking) and bool(ranking[0]["excluded"])
+    code = "study.best_none" if is_none else "study.one" if len(strategies) == 1 else "study.best_equal" if equal else "study.best"
     counts = [len(step["members"]) for step in steps]
     low, high = min(counts), max(counts)
     noun = f"noun.{source.get('key')}"
@@ -57,6 +58,19 @@ def head(result: Json, ranking: Sequence[Json], words: Words) -> dict[str, str]:
     else:
         title = _say(words, code, strategy=strategy_words(first, words)["best"], records=words[f"study.these.{these}"], count=equal)
     return {"title": title, "facts": facts + _say(words, "study.facts_steady" if low == high else "study.facts_range", low=low, high=high)}
+
+
+def verdict_words(result: Json, verdict: Json | None, words: Words) -> str:
+    """How sure the ranking is, in one sentence."""
+    if verdict is None or (len(result["strategies"]) == 1 and verdict["code"] == "only"):
+        return ""
+    names, params = short_names(result["strategies"], words), dict(verdict["params"])
+    params |= {name: names[params[name]] for name in ("id", "than") if name in params}
+    if "points" in params:
+        params["points"] = figure(params["points"], 1 if params["points"] % 1 else 0)
+    if "constraint" in params:
+        params["constraint"] = words[f"constraint.{params['constraint']}"]
+    return _say(words, f"verdict.{verdict['code']}", **params)
 
 
 def notes(result: Json) -> Json:
@@ -84,16 +98,17 @@ def unowned(result: Json, words: Words) -> str:
 
 
 def ranking_rows(result: Json, ranking: Sequence[Json], words: Words) -> list[Json]:
-    """The ranking as rows of texts, best first; all whose score reads as the first one's are best."""
+    """The ranking as rows of texts, best first, those that a constraint excludes last; all that are tied with the first are best."""
     by_id, names = {strategy["id"]: strategy for strategy in result["strategies"]}, short_names(result["strategies"], words)
     rows = []
-    for place, entry in enumerate(ranking, 1):
+    for entry in ranking:
         strategy = by_id[entry["id"]]
         totals, called = strategy["totals"], strategy_words(strategy, words)
         rows.append({
-            "place": str(place), "id": entry["id"], "model": called["model"], "name": called["name"], "document": bool(strategy["document"]),
+            "place": NONE if entry["place"] is None else str(entry["place"]), "id": entry["id"],
+            "model": called["model"], "name": called["name"], "document": bool(strategy["document"]),
             "score": figure(entry["score"], 0), "bar": half_up(entry["score"] or 0, 1),
-            "is_best": figure(entry["score"], 0) == figure(ranking[0]["score"], 0),
+            "is_best": entry["is_best"], "is_excluded": bool(entry["excluded"]),
             "skew": scored("skew", totals["skew"]), "churn": scored("churn", totals["churn"]),
             "pause": scored("pause", totals["waited_share"]), "stood": _stood(totals["pause_partition_s"], words),
             "order": scored("order", totals["order_share"]),
@@ -103,7 +118,7 @@ def ranking_rows(result: Json, ranking: Sequence[Json], words: Words) -> list[Js
 
 
 def _stood(partition_seconds: float | None, words: Words) -> str:
-    """How long partitions stood still, added up; nothing where there are none."""
+    """How long partitions were paused, added up; nothing where there are none."""
     return "" if partition_seconds is None else seconds(math.floor(partition_seconds * 1_000_000), words)
 
 
@@ -115,7 +130,7 @@ def scored(term: str, value: float | None) -> str:
 
 
 def _reason(why: Sequence[Json], names: Mapping[str, str], words: Words) -> str:
-    """Why a strategy stands where it stands: one or two sentences."""
+    """Why a strategy has its place: one or two sentences."""
     said = [_sentence(each["code"], each["params"], names, words) for each in why]
     return said[0] if len(said) == 1 else _say(words, "why.two", first=said[0], second=said[1])
 
@@ -126,6 +141,8 @@ def _sentence(code: str, params: Json, names: Mapping[str, str], words: Words) -
         written["than"] = names[params["than"]]
     if "parts" in params:
         written["parts"] = words["list.comma"].join(_part(part, words) for part in params["parts"])
+    if "broken" in params:
+        written["parts"] = words["list.comma"].join(_broken(each, words) for each in params["broken"])
     for side in ("ahead", "behind"):
         if side in params:
             term = params[side]["term"]
@@ -135,7 +152,7 @@ def _sentence(code: str, params: Json, names: Mapping[str, str], words: Words) -
         term = params["term"]
         written |= {name: scored(term, params[name]) for name in ("value", "other")} | {"term": words[f"weight.{term}"]}
         if code == "best":
-            # A share of 0 is the ideal, whoever else has it; a churn that does not apply is that of keys without owners.
+            # A share of 0 is the ideal, even if others have it, too; a churn that does not apply is that of keys without owners.
             kind = "_unowned" if params["value"] is None else "_zero" if params["value"] == 0 else "_shared" if params["is_shared"] else ""
             code = f"best.{term}{kind}"
     return _say(words, f"why.{code}", **written)
@@ -151,6 +168,16 @@ def _part(part: Json, words: Words) -> str:
     elif part.get("is_owned") is False:
         kind = "_unowned"
     return _say(words, f"why.lost.{term}{kind}", **written)
+
+
+def _broken(broken: Json, words: Words) -> str:
+    """A constraint that a strategy breaks, with its figure."""
+    code, params = broken["code"], dict(broken["params"])
+    if code == "keeps_order":
+        kind = "" if params["is_owned"] else "_unowned"
+        return _say(words, f"why.excluded.keeps_order{kind}", count=params["count"], value=scored("order", params["value"]))
+    digits = 1 if code == "pause_s_max" else 2
+    return _say(words, f"why.excluded.{code}", value=figure(params["value"], digits), limit=params["limit"])
 
 
 def _say(words: Words, code: str, /, **params: Any) -> str:

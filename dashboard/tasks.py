@@ -27,6 +27,6 @@ def drive_shard(number: int) -> None:
 
 @worker_shutting_down.connect
 def stop_shards(**_: Any) -> None:
-    """The worker was told to end: the task returns at its next turn instead of after SHARD_TASK_S."""
+    """The worker has to end: the task returns at its next turn instead of after SHARD_TASK_S."""
     for shard in _shards.values():
         shard.stopping = True

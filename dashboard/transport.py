@@ -23,11 +23,12 @@ STREAM_FRAMES_MAX = 64       # enough for a reader that was away for some second
 STREAM_KEPT_S = 60           # a stream nobody writes to any more
 WATCHED_S = 6                # a web process says every 2 s whom its browsers watch
 BEAT_KEPT_S = 3
-ANALYSIS_KEPT_S = 30         # an age is told as long as it means something: a turn may wait for Spark
+ANALYSIS_KEPT_S = 30         # an age is shown as long as it means something: a turn may wait for Spark
 ENQUEUE_PAUSE_S = 2
 PATIENCE_S = 1.0
 WAIT_MIN_S = 0.005
 LOG_AGAIN_S = 5.0            # one outage is one line in the log
+WRONG_KEY = "WRONGTYPE"      # the one refusal that is about a single stream
 DOWN_PAUSE_S = 0.5           # after a failure, how long Redis is not asked
 
 # Entries of a shard's wake list: a lab's id, or this before it: "publish a full frame, somebody cannot follow".
@@ -87,7 +88,7 @@ class Transport:
     def is_down(self) -> bool:
         return time.monotonic() < self._down_until
 
-    def _failed(self, error: redis.RedisError) -> None:
+    def _failed(self, error: Exception) -> None:
         if time.monotonic() - self._down_until > LOG_AGAIN_S:
             log.warning("Redis does not answer, which costs no more than freshness: %s", error)
         self._down_until = time.monotonic() + DOWN_PAUSE_S
@@ -111,7 +112,7 @@ class Transport:
         started_s = time.monotonic()
         if not self.is_down:
             try:
-                # Below a millisecond Redis takes a time-out for 0, and 0 for ever: a busy shard does not wait at all.
+                # Below a millisecond Redis takes a time-out for 0, and 0 means forever: a busy shard does not wait at all.
                 first = self._patient.blpop([wake_key(shard)], timeout=timeout_s) if timeout_s >= WAIT_MIN_S else None
                 if first is None and timeout_s >= WAIT_MIN_S:
                     return []
@@ -122,21 +123,40 @@ class Transport:
         time.sleep(max(0.0, timeout_s - (time.monotonic() - started_s)))
         return []
 
-    def publish(self, frames: Iterable[Frame]) -> bool:
-        """Append frames to their labs' streams. False: none of them can be counted on, so each lab's next frame must be a full one."""
+    def publish(self, frames: Iterable[Frame]) -> set[str]:
+        """Append frames to their labs' streams. Returns the labs whose frame was not taken: their next one must be a full one.
+
+        Redis may refuse one lab's frame (its key holds something else, the text is not text) and take the others.
+        """
+        frames = list(frames)
         if self.is_down:
-            return False
+            return {frame.lab_id for frame in frames}
+        refused: dict[str, Exception] = {}
         try:
             with self._patient.pipeline(transaction=False) as pipe:
+                sent = []
                 for frame in frames:
+                    try:
+                        fields = {name: value.encode() if isinstance(value, str) else value for name, value in frame.fields().items()}
+                    except UnicodeError as error:
+                        refused[frame.lab_id] = error
+                        continue
                     key = stream_key(frame.lab_id)
-                    pipe.xadd(key, frame.fields(), maxlen=STREAM_FRAMES_MAX, approximate=True)   # type: ignore[arg-type]
+                    pipe.xadd(key, fields, maxlen=STREAM_FRAMES_MAX, approximate=True)   # type: ignore[arg-type]
                     pipe.expire(key, STREAM_KEPT_S)
-                pipe.execute()
+                    sent.append(frame.lab_id)
+                answers = pipe.execute(raise_on_error=False)
         except redis.RedisError as error:
             self._failed(error)
-            return False
-        return True
+            return {frame.lab_id for frame in frames}
+        for lab_id, answer in zip(sent, answers[::2], strict=True):
+            if isinstance(answer, Exception):
+                refused[lab_id] = answer
+                if not str(answer).startswith(WRONG_KEY):     # full, read-only: it would take nobody's
+                    self._failed(answer)
+        for lab_id, reason in refused.items():
+            log.warning("lab %s: Redis does not take its frame: %s", lab_id, reason)
+        return set(refused)
 
     def watched(self, lab_ids: list[str]) -> set[str] | None:
         """Which of these labs a browser watches now; None when Redis cannot say."""

@@ -11,7 +11,7 @@ TWIN_ROWS_MAX = 60
 
 def twin(rig: Json, words: Mapping[str, str]) -> Json:
     """`{head: [words], rows: [[words]], more: text}` of the rig's picture."""
-    head, rows = _TABLES[rig["picture"]["kind"]](rig["picture"], rig)
+    head, rows = _TABLES[rig["picture"]["kind"]](rig["picture"], rig, words)
     hidden = len(rows) - TWIN_ROWS_MAX
     return {
         "head": [words.get(code, code) for code in head],
@@ -26,7 +26,7 @@ def _dash(value: int | str | None) -> str:
     return number(value) if isinstance(value, int) else value
 
 
-def _hashes(picture: Json, rig: Json) -> tuple[list[str], list[list[str]]]:
+def _hashes(picture: Json, rig: Json, words: Mapping[str, str]) -> tuple[list[str], list[list[str]]]:
     now, before = _measure(picture, picture["now"]), _measure(picture, picture["before"])
     rows = [
         [
@@ -58,23 +58,34 @@ def _measure(picture: Json, cut: Json | None) -> tuple[dict[int, int], dict[int,
     return slots, slices
 
 
-def _grid(picture: Json, rig: Json) -> tuple[list[str], list[list[str]]]:
+def _owner(partition: Json, words: Mapping[str, str]) -> str:
+    """Whose the partition is, and whether it is paused, as the picture hatches it."""
+    owner = _dash(partition["owner"])
+    return fill(words["twin.paused"], {"owner": owner}, words) if partition["stopped"] else owner
+
+
+def _grid(picture: Json, rig: Json, words: Mapping[str, str]) -> tuple[list[str], list[list[str]]]:
+    """The two lags by their names: a client's records-lag is end - position, kafka-consumer-groups reports end - committed."""
     rows = [
-        [key, _dash(p["owner"]), _dash(p["before"]), number(p["lag"]), _dash(p["committed"]), number(p["end"])]
+        [
+            key, _owner(p, words), number(p["end"]), number(p["position"]), number(p["end"] - p["position"]), number(p["committed"]),
+            number(p["end"] - p["committed"]), _dash(p["before"]),
+        ]
         for key, p in picture["partitions"].items()
-    ]
-    return ["twin.partition", "twin.owner", "twin.before", "twin.lag", "twin.committed", "twin.end"], rows
+    ]  # fmt: skip
+    head = ["partition", "owner", "end", "position", "records_lag", "committed", "committed_lag", "before"]
+    return [f"twin.{name}" for name in head], rows
 
 
-def _clients(picture: Json, rig: Json) -> tuple[list[str], list[list[str]]]:
+def _clients(picture: Json, rig: Json, words: Mapping[str, str]) -> tuple[list[str], list[list[str]]]:
     rows = [
-        [key, _dash(p["owner"]), _dash(p["assigned"]), _dash(p["before"]), number(p["lag"])]
+        [key, _owner(p, words), _dash(p["assigned"]), _dash(p["before"]), number(p["lag"])]
         for key, p in picture["partitions"].items()
     ]  # fmt: skip
     return ["twin.partition", "twin.owner", "twin.assigned", "twin.before", "twin.lag"], rows
 
 
-def _queue(picture: Json, rig: Json) -> tuple[list[str], list[list[str]]]:
+def _queue(picture: Json, rig: Json, words: Mapping[str, str]) -> tuple[list[str], list[list[str]]]:
     rows = []
     for name, records in picture["in_flight"].items():
         consumer = rig["consumers"].get(name)

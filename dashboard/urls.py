@@ -2,11 +2,11 @@
 
 from django.urls import include, path, register_converter
 
-from dashboard.views import analyze, api, health, log, stage
+from dashboard.views import analyze, api, health, labs, log, stage
 
 
 class LabIdConverter:
-    """What a lab id can look like; anything else is no address of ours."""
+    """What a lab id can look like; anything else is not our address."""
 
     regex = r"[A-Za-z0-9_-]{1,32}"
 
@@ -21,7 +21,7 @@ register_converter(LabIdConverter, "lab_id")
 
 urlpatterns = [
     path("", stage.stage, name="stage"),
-    path("labs/", stage.labs, name="labs"),
+    path("labs/", labs.labs, name="labs"),
     path("lab/<lab_id:lab_id>/", stage.lab, name="lab"),
     path("analyze/", analyze.analyze, name="analyze"),
     path("analyze/compare/", analyze.compare, name="analyze-compare"),
@@ -33,6 +33,7 @@ urlpatterns = [
     path("api/studies/", include("dashboard.studies.urls")),
     path("api/labs/", api.labs, name="api-labs"),
     path("api/labs/<str:lab_id>/", api.lab, name="api-lab"),
+    path("api/labs/<str:lab_id>/restore/", api.restore, name="api-restore"),
     path("api/labs/<str:lab_id>/commands/", api.commands, name="api-commands"),
     path("api/labs/<str:lab_id>/commands/<str:command_id>/", api.command, name="api-command"),
     path("api/labs/<str:lab_id>/snapshot/", api.snapshot, name="api-snapshot"),

@@ -1,4 +1,4 @@
-"""Make .venv hold exactly what the lock says, then convert the flights: `python3 -I mqsite/install.py [--dev]`.
+"""Make .venv hold exactly what the lock says, convert the flights, begin to prepare studies: `python3 -I mqsite/install.py [--dev]`.
 
 Run by whatever Python the machine has, so it uses the standard library alone and no syntax newer than Python 3.6; an unfit Python gets
 one sentence. Uses uv where it is installed (seconds), else venv and pip; both check every hash of the lock.
@@ -28,6 +28,8 @@ def main(arguments):
         return 1
     name = "requirements-dev.lock" if "--dev" in arguments else "requirements.lock"
     if is_fresh(name):
+        if not has_classes():
+            prepare_studies()
         return 0
     lock = os.path.join(ROOT, name)
     failed = with_uv(lock) if shutil.which("uv") else with_pip(lock)
@@ -37,7 +39,22 @@ def main(arguments):
     if subprocess.call([PYTHON, "-m", "broker_core.lab.flights"], cwd=ROOT) != 0:
         return 1
     stamp(name)
+    prepare_studies()
     return 0
+
+
+def has_classes():
+    """Whether Spark's classes were ever made ready here."""
+    folder = os.path.join(ROOT, "var", "java")
+    return os.path.isdir(folder) and any(file.endswith(".jsa") for file in os.listdir(folder))
+
+
+def prepare_studies():
+    """Have Spark's classes and the kernels made ready, if they are not, beside whatever comes next: it takes a minute, and what comes does
+    not need it. var/prepare.log says how it went."""
+    with open(os.path.join(ROOT, "var", "prepare.log"), "wb") as log:
+        command = ["nice", "-n", "19", PYTHON, "manage.py", "prepare_studies"]
+        subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
 
 def wanted(name):

@@ -1,8 +1,8 @@
-"""The supervisor's Django half, a process of its own: prepares the site, makes the demo lab, then looks after the shards.
+"""The supervisor's Django half, its own process: prepares the site, makes the demo lab, then looks after the shards.
 
-Each second it enqueues the shards whose task is gone and fails studies whose worker is; each minute it drops what has expired. It reports
-on standard output, one JSON object a line: {"step": "files"} when static files and translations are in place, {"step": "ready"}, or
-{"cannot_start": sentence} before it ends with code 2.
+Each second it enqueues the shards whose task is gone, fails studies whose worker is and ends labs that were deleted; each minute it drops what
+has expired. It reports on standard output, one JSON object a line: {"step": "files"} when static files and translations are in place,
+{"step": "ready"}, or {"cannot_start": sentence} before it ends with code 2.
 """
 
 import hashlib
@@ -145,6 +145,7 @@ def _first_line(error: Exception) -> str:
 def _keep() -> None:
     from django.db import DatabaseError, connection
 
+    from dashboard.keeping import labs_purge
     from dashboard.services import shards_ensure
     from dashboard.studies.services import studies_tend
 
@@ -152,6 +153,7 @@ def _keep() -> None:
     while True:
         try:
             shards_ensure()
+            labs_purge()
             sweep = time.monotonic() - swept_s > SWEEP_EVERY_S
             studies_tend(sweep=sweep)
             swept_s = time.monotonic() if sweep else swept_s

@@ -67,7 +67,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def address_shown(host: str, port: int) -> str:
-    """The address that a person can open: 0.0.0.0 listens everywhere but is no place to go.
+    """The address that a person can open: 0.0.0.0 listens everywhere but cannot be opened.
 
     >>> address_shown("0.0.0.0", 8000), address_shown("::1", 80)
     ('http://127.0.0.1:8000/', 'http://[::1]:80/')

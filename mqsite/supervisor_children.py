@@ -15,7 +15,7 @@ from pathlib import Path
 
 PR_SET_PDEATHSIG = 1
 BACK_OFF_FIRST_S, BACK_OFF_MAX_S = 0.1, 5.0
-STEADY_S = 10.0              # a child that lived this long was well: its next death is no series
+STEADY_S = 10.0              # a child that lived this long was well: its next death does not count as a series
 LOG_BYTES_MAX = 5_000_000
 
 _libc = ctypes.CDLL(None) if sys.platform == "linux" else None
@@ -65,7 +65,7 @@ class Children:
                     os.kill(os.getpid(), signal.SIGKILL)
 
         with log_path.open("ab") as log:
-            # A session of its own: Ctrl-C in the terminal reaches the supervisor alone, which then ends them in order.
+            # Its own session: Ctrl-C in the terminal reaches the supervisor alone, which then ends them in order.
             child.process = subprocess.Popen(
                 list(child.command), cwd=self.root, env=dict(self.environment), stdin=subprocess.DEVNULL,
                 stdout=log if child.stdout is None else child.stdout, stderr=log, pass_fds=child.pass_fds, start_new_session=True,

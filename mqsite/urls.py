@@ -2,5 +2,5 @@
 
 from django.urls import include, path
 
-handler404 = "dashboard.views.stage.not_found"
+handler404 = "dashboard.views.missing.not_found"
 urlpatterns = [path("", include("dashboard.urls"))]

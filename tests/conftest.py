@@ -1,4 +1,4 @@
-"""What all tests share: the settings they run under, in a run folder of their own, and the messages as the tree has them."""
+"""What all tests share: the settings they run under, in their own run folder, and the messages as the tree has them."""
 
 import os
 

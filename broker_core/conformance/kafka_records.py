@@ -11,7 +11,7 @@ from broker_core.conformance.result import CaseResult, case, compare
 from broker_core.kafka.log.batch_filter import BatchRetention, filter_batch
 from broker_core.kafka.log.batch_reader import read_batches
 from broker_core.kafka.log.codecs import Codec
-from broker_core.kafka.log.errors import CodecFailed, CorruptRecord, InvalidRecord, LogError, UnknownCodec
+from broker_core.kafka.log.errors import CodecFailed, CorruptRecord, InvalidRecord, LogError, OutsideMessage, UnknownCodec
 from broker_core.kafka.log.legacy import LegacyBatch
 from broker_core.kafka.log.record import Record
 from broker_core.kafka.log.record_batch import (
@@ -41,6 +41,7 @@ EXCEPTIONS: dict[type[Exception], str] = {
     CorruptRecord: "CorruptRecordException",
     InvalidRecord: "InvalidRecordException",
     CodecFailed: "KafkaException",
+    OutsideMessage: "IndexOutOfBoundsException",
     UnknownCodec: "IllegalArgumentException",
     VarintTooLong: "IllegalArgumentException",
     VarintCutShort: "BufferUnderflowException",
@@ -61,7 +62,7 @@ def run_corrupt(document: Json) -> Iterator[CaseResult]:
 
 
 def run_varint_crc(document: Json) -> Iterator[CaseResult]:
-    """Numbers there and back, bytes that are no number, and checksums."""
+    """Numbers there and back, bytes that are not a number, and checksums."""
     for section, write, read in (
         ("varint", encode_varint, read_varint),
         ("varlong", encode_varint, read_varlong),

@@ -1,6 +1,6 @@
-"""Which kinds of vector files there are, how each is told, and what runs it.
+"""Which kinds of vector files there are, how each is recognized, and what runs it.
 
-A kind is told by its content: a list under a known name, whose rows have the fields that only this kind has. The file's name
+A kind is recognized by its content: a list under a known name, whose rows have the fields that only this kind has. The file's name
 decides only where the content cannot, that is for a list without rows.
 """
 

@@ -4,7 +4,7 @@
 
 Arithmetic is on unsigned 32 bits, as in the originals; each loop takes four bytes at a time where the rule allows it.
 For a tail a whole word is read where the buffer goes on, and the next key's bytes are masked away: branches on a length that changes from
-key to key cost more than all the arithmetic. That stands in the loops themselves: a helper with a branch in it that takes the array makes
+key to key cost more than all the arithmetic. It is in the loops themselves: a helper with a branch in it that takes the array makes
 numba count the array's references in every turn, which doubles the time.
 Source: as of the scalar functions in murmur3.py (mmh3), murmur2.py and java_hash.py.
 """

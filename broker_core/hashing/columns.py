@@ -8,7 +8,7 @@
     data      u21aé..                a missing key is whatever the caller says (`missing`), an empty one is hashed as any other
 
 Columns: binary, string, their large kinds, fixed-size binary, dictionaries of these, and null; arrays, slices and chunked arrays. Text is
-hashed as its UTF-8. java_column decodes as `new String(bytes, UTF_8)` does: a sequence that is no UTF-8 counts as U+FFFD, once for each
+hashed as its UTF-8. java_column decodes as `new String(bytes, UTF_8)` does: a sequence that is not UTF-8 counts as U+FFFD, once for each
 longest beginning of a character, and once for a surrogate that somebody encoded.
 
 Source: the scalar functions beside this file, which the tests compare with. Vectors: pulsar/murmur.json, kafka/partitioner.json.
@@ -93,7 +93,7 @@ def _hashed(keys: pa.Array | pa.ChunkedArray, rows: _Rows, missing: int) -> Hash
         hashes = distinct[places] if len(distinct) else np.zeros(len(keys), np.uint32)
     else:
         data, offsets = key_buffers(keys)
-        # Both are read-only, always: numba compiles a loop anew for arrays that can be written to.
+        # Both are read-only, always: numba compiles a loop again for arrays that can be written to.
         hashes = np.empty(len(keys), np.uint32)
         rows(data, offsets, hashes)
     if keys.null_count:

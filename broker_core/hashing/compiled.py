@@ -17,7 +17,7 @@ Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 def compiled(kernel: Kernel) -> Kernel:
     """`kernel`, compiled; it holds no lock while it runs.
 
-    Where nothing can be kept (no folder is writable: neither beside the source nor in the user's cache) each process compiles anew.
+    Where nothing can be kept (no folder is writable: neither beside the source nor in the user's cache) each process compiles again.
     """
     machine_code: Any  # numba's own type would hide the kernel's signature
     try:
@@ -37,7 +37,7 @@ def inlined(helper: Kernel) -> Kernel:
 
 
 def _try_to_keep(folder: Path) -> None:
-    """Raise OSError if no file can be made in `folder`: numba would find out at the first call, and fail there."""
+    """Raise OSError if `folder` does not accept a new file: numba would find out at the first call, and fail there."""
     folder.mkdir(parents=True, exist_ok=True)
     with TemporaryFile(dir=folder):
         pass

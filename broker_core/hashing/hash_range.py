@@ -19,7 +19,7 @@ Ranges = Sequence[Range]
 def moved_share(before: Slices, after: Slices, space: int, first_slot: int = 0) -> Fraction:
     """Share of the slots first_slot .. space - 1 whose owner differs between the two assignments.
 
-    before, after: (bounds, owners), see above; nobody (None) counts as an owner of its own.
+    before, after: (bounds, owners), see above; nobody (None) counts as a separate owner.
 
     >>> moved_share(([15], ["a"]), ([7, 15], ["b", "a"]), 16)
     Fraction(1, 2)
@@ -74,7 +74,7 @@ def _without(ranges: Ranges, kept: Ranges) -> Iterator[Range]:
 
 
 def _unrolled(slices: Slices, space: int) -> list[tuple[int, Owner]]:
-    """The slices up to the last slot, with what wraps over written as a slice of its own."""
+    """The slices up to the last slot, with what wraps over written as a separate slice."""
     bounds, owners = slices
     if not bounds:
         return [(space - 1, None)]

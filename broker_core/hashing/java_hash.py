@@ -40,7 +40,7 @@ def string_hash_unsigned(text: str) -> int:
 
 
 def java_text(data: bytes) -> str:
-    """Give the text that `new String(data, UTF_8)` makes: what is no UTF-8 becomes U+FFFD.
+    """Give the text that `new String(data, UTF_8)` makes: bytes that are not UTF-8 become U+FFFD.
 
     Java takes an encoded surrogate, whole or cut short, for one wrong character, where Python counts each of its bytes.
 
@@ -53,7 +53,7 @@ def java_text(data: bytes) -> str:
 
 
 def utf16_order(text: str) -> bytes:
-    """Give a sort key under which strings stand as String.compareTo has them: by UTF-16 units, not by code points.
+    """Give a sort key that orders strings as String.compareTo does: by UTF-16 units, not by code points.
 
     >>> sorted(["\\uffee", "\\U0001f600"], key=utf16_order) == ["\\U0001f600", "\\uffee"]
     True
@@ -68,7 +68,7 @@ def java_sorted(texts: Iterable[str]) -> list[str]:
     ['C1', 'C10', 'C2']
     """
     listed = list(texts)
-    # ASCII stands alike in both orders, and Python compares it without a key.
+    # ASCII sorts the same way in both orders, and Python compares it without a key.
     return sorted(listed) if all(map(str.isascii, listed)) else sorted(listed, key=utf16_order)
 
 

@@ -1,13 +1,14 @@
 """The order in which java.util.HashMap and HashSet hand out their keys.
 
-Kafka's sticky assignors walk such maps, so which of two over-full members keeps the extra partition hangs on this
+Kafka's sticky assignors walk such maps, so which of two over-full members keeps the extra partition depends on this
 order. It is repeatable: the table has a power of two of slots, a key sits in slot `(h ^ h >>> 16) & (slots - 1)`,
 keys of one slot stay in order of insertion, and the table doubles when it holds more than three quarters of its slots.
+`computeIfAbsent`, by which partitions are grouped by topic, puts a new key first in its slot, and doubles one key later.
 
     slots 16, keys C0 C1 C2:   hash 2093, 2094, 2095  ->  slot 13  14  15  ->  C0 C1 C2
 
-Left out: slots of nine and more keys in tables of 64 and more, which Java turns into trees with an order of their own.
-Source: java.util.HashMap of JDK 17 (putVal, resize, treeifyBin). Vectors: kafka/assignors.json, results `hash_order`.
+Left out: slots of nine and more keys in tables of 64 and more, which Java turns into trees with their own order.
+Source: java.util.HashMap of JDK 17 (putVal, computeIfAbsent, resize, treeifyBin). Vectors: kafka/assignors.json, results `hash_order`.
 """
 
 from collections.abc import Callable, Iterable
@@ -42,6 +43,18 @@ def java_order(keys: Iterable[str]) -> list[str]:
     ['payments', 'orders', 'consumer']
     """
     table: JavaHashSet[str] = JavaHashSet(string_hash_unsigned)
+    for key in keys:
+        table.add(key)
+    return table.in_order()
+
+
+def computed_order(keys: Iterable[str]) -> list[str]:
+    """Give `keys` in the iteration order of a HashMap filled by computeIfAbsent: a newcomer comes first in its slot.
+
+    >>> java_order(["Aa", "BB"]), computed_order(["Aa", "BB"])
+    (['Aa', 'BB'], ['BB', 'Aa'])
+    """
+    table = _ComputedKeys(string_hash_unsigned)
     for key in keys:
         table.add(key)
     return table.in_order()
@@ -101,3 +114,25 @@ class JavaHashSet(Generic[Key]):
         for spread in self._hashes.values():
             slot = spread & self._slot_count - 1
             self._slot_sizes[slot] = self._slot_sizes.get(slot, 0) + 1
+
+
+class _ComputedKeys(JavaHashSet[Key]):
+    """The keys of a map that was filled by computeIfAbsent, which looks at the size before it puts the key in."""
+
+    __slots__ = ()
+
+    def add(self, key: Key) -> None:
+        if key in self._hashes:
+            return
+        if 4 * len(self._hashes) > 3 * self._slot_count:
+            self._double()
+        spread = self._hashes[key] = spread_hash(self._hash_code(key))
+        slot = spread & self._slot_count - 1
+        size = self._slot_sizes[slot] = self._slot_sizes.get(slot, 0) + 1
+        if size >= SLOT_KEYS_MAX and self._slot_count < TREE_SLOT_COUNT_MIN:
+            self._double()
+
+    def in_order(self) -> list[Key]:
+        last_slot = self._slot_count - 1
+        newest_first = list(self._hashes)[::-1]
+        return sorted(newest_first, key=lambda key: self._hashes[key] & last_slot)

@@ -1,4 +1,4 @@
-"""Murmur2 with Kafka's seed: which partition a keyed record goes to hangs on it.
+"""Murmur2 with Kafka's seed: it decides which partition a keyed record goes to.
 
 Source: Kafka clients 3.9.2, org.apache.kafka.common.utils.Utils.murmur2. Vectors: kafka/partitioner.json.
 """

@@ -1,10 +1,10 @@
 """A hash ring: sorted points, each with its holders, that stays fast with a hundred thousand of them.
 
     points   12      40          77   90           a slot belongs to the first point at or after it;
-    holders  a       b           a,c  b            what lies above the last point (here 91..) wraps to the first
+    holders  a       b           a,c  b            what is above the last point (here 91..) wraps to the first
 
 The space is cut into cells of equal size and each cell keeps its few points sorted, four to eight on average: hashes
-are spread evenly, so the answer lies in the slot's cell or just after it; beside each cell stand the first holders of
+are spread evenly, so the answer is in the slot's cell or just after it; each cell also stores the first holders of
 its points, so that a look-up ends there. Putting a point in touches its cell alone, and a look-up reads a few places in
 memory, where a bisection over one long list reads seventeen. Cells double or halve in number with the points, like a
 hash table's.
@@ -51,7 +51,7 @@ class HashRing:
 
     @property
     def points(self) -> list[int]:
-        """All points, ascending; made anew at each call."""
+        """All points, ascending; computed at each call."""
         return [point for cell in self._cells for point in cell]
 
     def holder_at(self, slot: int, is_split: bool = False) -> str | None:
@@ -130,7 +130,7 @@ class HashRing:
                 cell = self._cells[point >> self._shift]
                 at = bisect_left(cell, point)
                 del cell[at], self._first_holders[point >> self._shift][at]
-        # Far from the bound of `add`, so that a consumer that comes and goes does not cut the ring anew each time.
+        # Far from the bound of `add`, so that a consumer that comes and goes does not cut the ring again each time.
         if CELLS_MIN < len(self._cells) > len(self.first_holder):
             self._cut(len(self._cells) // 2)
 

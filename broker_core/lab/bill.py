@@ -1,4 +1,4 @@
-"""The bill of a change: what it moved, what came twice, how long things stood still, how even the load was before and after."""
+"""The bill of a change: what it moved, what came twice, how long partitions were paused, how even the load was before and after."""
 
 from dataclasses import dataclass, field
 
@@ -13,9 +13,10 @@ Space = tuple[list[int], list[Owner], int, int]
 class Bill:
     """Opened when a command takes effect, closed when the model has come to rest.
 
-    owners_before: owner of each live key by first appearance, None where no key has an owner. units_before: partition -> owner.
+    owners_before: owner of each live key by first appearance, None where keys have no owner. units_before: partition -> owner.
     space_before: the hash space as (inclusive upper bounds, owners). shares in millionths, skew in thousandths, as integers: no float
-    decides anything. pause_us: how long partitions stood still, None while nothing did.
+    decides anything. count: how many joined at once, `consumer` first. pause_us: the longest pause of a partition that is read again,
+    paused_from_us: when that pause began.
     """
 
     position: int
@@ -29,6 +30,7 @@ class Bill:
     skew_before: int | None
     redelivered_from: int
     keys_total: int
+    count: int = 1
     settled: bool = False
     keys_moved: int = 0
     space_moved_millionths: int | None = None
@@ -36,8 +38,18 @@ class Bill:
     partitions_total: int | None = None
     partitions_stopped: int = 0
     pause_us: int = 0
+    paused_from_us: int | None = None
     skew_after: int | None = None
     moved_units: list[str] = field(default_factory=list)
+
+    def note_pause(self, from_us: int, until_us: int) -> None:
+        """A partition that nobody has read since `from_us` is read again."""
+        if until_us - from_us > self.pause_us or self.paused_from_us is None:
+            self.pause_us, self.paused_from_us = until_us - from_us, from_us
+
+    def pause_facts(self) -> Json:
+        """What the turning point at the end of a pause says: the figure of the bill, and when it began."""
+        return {"pause_us": self.pause_us, "paused_from_us": self.paused_from_us}
 
     def compare(
         self,
@@ -59,7 +71,7 @@ class Bill:
 
     def to_view(self, redelivered: int, standing_us: int) -> Json:
         """The bill as the page shows it. redelivered: records given out a second time in this rig until now;
-        standing_us: how long the partitions that stand still now have done so."""
+        standing_us: how long the partitions that are paused now have been so."""
         return {
             "position": self.position, "kind": self.kind, "consumer": self.consumer, "at_us": self.at_us, "settled": self.settled,
             "keys_moved": self.keys_moved, "keys_total": self.keys_total,

@@ -19,6 +19,7 @@ CLOCK_KINDS = ("play", "pause_lab", "step", "speed")
 KINDS = (*MEMBERSHIP_KINDS, "set_algorithm", *CLOCK_KINDS)
 
 CONSUMER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,31}")
+DEMO_JOIN_ID = "demo:join"      # the consumer that the demo adds by itself when nobody presses anything: one a lab, as its id is one
 COMMAND_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,63}")
 RIG_ID = re.compile(r"[a-z][a-z0-9_-]{0,31}")
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
@@ -50,7 +51,7 @@ def check_command(raw: object, limits: Limits = DEFAULT_LIMITS) -> Json:
     if not isinstance(rig, str) or not RIG_ID.fullmatch(rig):
         raise CommandError("rig", 'must be "all" or the id of a rig')
     if kind in CLOCK_KINDS and rig != "all":
-        raise CommandError("rig", "the clock is the lab's: leave this out")
+        raise CommandError("rig", "the clock belongs to the whole lab: leave this out")
     if kind == "set_algorithm" and rig == "all":
         raise CommandError("rig", "name the rig whose algorithm changes")
     command: Json = {
@@ -68,7 +69,7 @@ def check_command(raw: object, limits: Limits = DEFAULT_LIMITS) -> Json:
 def _check_consumer(kind: str, consumer: object) -> str | None:
     if kind not in MEMBERSHIP_KINDS:
         if consumer is not None:
-            raise CommandError("consumer", "{kind} is not about one consumer: leave this out", kind=kind)
+            raise CommandError("consumer", "{kind} does not apply to one consumer: leave this out", kind=kind)
         return None
     if consumer is None:
         if kind == "join":
@@ -101,11 +102,12 @@ def _check_args(kind: str, args: object, limits: Limits) -> Json:
 
 
 def refuse_unknown(raw: Mapping[Any, Any], known: Collection[str], prefix: str, whole_field: str) -> None:
-    """Raise CommandError for the first key that is not `known`: at `prefix` + its name, or at `whole_field` if that is no name at all."""
+    """Raise CommandError for the first key that is not `known`: at `prefix` + its name, or at `whole_field` if that is not a name."""
     for name in raw:
         if name not in known:
-            is_name = isinstance(name, str) and NAME.fullmatch(name)
-            raise CommandError(f"{prefix}{name}" if is_name else whole_field, "is not known here" if is_name else "has a field that is no name")
+            if not isinstance(name, str) or not NAME.fullmatch(name):
+                raise CommandError(whole_field, "has a field that is not a name")
+            raise CommandError(f"{prefix}{name}", "is unknown; known: {names}", names=", ".join(sorted(known)))
 
 
 def whole(field: str, value: object, low: int, high: int) -> int:

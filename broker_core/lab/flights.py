@@ -94,7 +94,7 @@ def convert(source: Path, folder: Path) -> None:
 
     Raises HighwaterError where the file is not the one that the product knows (row count, tail numbers).
     """
-    # Only here: it takes a second to load and parses four times as fast as the csv module; whoever reads the table goes without.
+    # Only here: it takes a second to load and parses four times as fast as the csv module; readers of the table do without it.
     import pandas as pd
 
     missing = ["", "NA"]

@@ -11,7 +11,7 @@ from broker_core.clock import SECOND_US, VirtualClock
 from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.lab import checkpoint as checkpoints
-from broker_core.lab.command import CLOCK_KINDS, MEMBERSHIP_KINDS, check_command
+from broker_core.lab.command import CLOCK_KINDS, DEMO_JOIN_ID, MEMBERSHIP_KINDS, check_command
 from broker_core.lab.consumer import Consumer
 from broker_core.lab.keys import LiveKeys
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
@@ -64,6 +64,8 @@ class Lab:
             start = {"kind": "join", "rig": "all", "consumer": None, "args": {"count": scenario.consumers}, "position": 0, "at_us": 0}
             self._membership(start)
             self.caption = {"code": "start", "params": {"count": scenario.consumers}}
+        for rig in self.rigs.values():
+            rig.fold_darkness()
         self._collect()
 
     @property
@@ -77,7 +79,7 @@ class Lab:
 
     def _make_rig(self, spec: RigSpec, algorithm: str) -> Rig:
         options = spec.options
-        if algorithm != spec.algorithm:  # a prefetch of one's own belongs to the algorithm that the lane began with
+        if algorithm != spec.algorithm:  # a custom prefetch belongs to the algorithm that the lane began with
             options = {name: value for name, value in options.items() if name != "prefetch"}
         setup = RigSetup(spec.id, algorithm, options, self.scenario.seed, self.keys, self.workload)
         return RIG_KINDS[spec.model](setup)
@@ -169,6 +171,8 @@ class Lab:
             name = command["consumer"]
             self._change(command, rigs)
             params = {"consumer": name, "count": 1, **command["args"]}
+        if command["rig"] != "all":
+            params["rig"] = command["rig"]
         self._note(command, params)
 
     def _join(self, command: Json, rigs: list[Rig]) -> list[str]:
@@ -180,7 +184,7 @@ class Lab:
                     limit=self.limits.consumers_max, rig=rig.id, count=len(rig.consumers),
                 )  # fmt: skip
             if name is not None and name in rig.consumers:
-                raise CommandError("consumer", "{consumer} is in {rig} already", consumer=name, rig=rig.id)
+                raise CommandError("consumer", "{consumer} is already in {rig}", consumer=name, rig=rig.id)
         names = [name] if name is not None else self._free_names(count)
         for new in names:
             self.seen.setdefault(new, len(self.seen) + 1)
@@ -194,7 +198,7 @@ class Lab:
             rig.join(joiners, position)
 
     def _free_names(self, count: int) -> list[str]:
-        """The next names c1, c2, ... that nobody has had: a name stands for one colour and one story."""
+        """The next unused names c1, c2, ...: a name means one colour and one story."""
         names: list[str] = []
         number = 1
         while len(names) < count:
@@ -224,7 +228,7 @@ class Lab:
         algorithm = command["args"]["algorithm"]
         check_algorithm(rig.model, algorithm, "args.algorithm")
         if algorithm == rig.algorithm:
-            raise CommandError("args.algorithm", "{rig} runs {algorithm} already", rig=rig.id, algorithm=algorithm)
+            raise CommandError("args.algorithm", "{rig} already runs {algorithm}", rig=rig.id, algorithm=algorithm)
         self.rigs[rig.id] = self._rebuild(rig, algorithm, command["position"])
         self.shown = Shown()
         self._note(command, {"rig": rig.id, "algorithm": algorithm, "count": 1})
@@ -248,6 +252,7 @@ class Lab:
         self._run(rig, self.now_us)
         rig.out.clear()
         rig.switched(algorithm, position)
+        rig.fold_darkness()
         return rig
 
     def _run(self, rig: Rig, until_us: int) -> None:
@@ -261,9 +266,11 @@ class Lab:
     def _note(self, command: Json, params: Json) -> None:
         """Caption and timeline say what was last ordered; the history is what a switched lane runs through again."""
         kind, position = command["kind"], command["position"]
-        self.caption = {"code": kind, "params": params}
+        by = {"by": "demo"} if kind == "join" and command.get("command_id") == DEMO_JOIN_ID else {}
+        self.caption = {"code": kind, "params": {**params, **by}}
         color = self.seen.get(params.get("consumer", ""))
-        self.timeline[position] = {"at_us": self.now_us, "kind": kind, "consumer": params.get("consumer"), "color": color, "count": params["count"]}
+        tick = {"at_us": self.now_us, "kind": kind, "consumer": params.get("consumer"), "color": color, "count": params["count"]}
+        self.timeline[position] = {**tick, **by}
         while len(self.timeline) > TIMELINE_MAX:
             del self.timeline[next(iter(self.timeline))]
         if kind == "set_algorithm":
@@ -294,7 +301,7 @@ class Lab:
 
     @classmethod
     def restore(cls, scenario: Scenario, blob: bytes, limits: Limits = DEFAULT_LIMITS) -> "Lab":
-        """The lab that `checkpoint` described. Raises ReplayError for bytes that are no checkpoint of this version."""
+        """The lab that `checkpoint` described. Raises ReplayError for bytes that are not a checkpoint of this version."""
         state: dict[str, Any] = checkpoints.decode(blob)
         lab = cls(scenario, limits, begin=False)
         lab.clock.now_us = state["now_us"]

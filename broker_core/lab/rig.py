@@ -16,8 +16,11 @@ from broker_core.errors import CommandError
 from broker_core.events import Cause, Json, TurningPoint
 from broker_core.lab.bill import Bill, Space
 from broker_core.lab.consumer import CRASHED, GONE, LIVE, PAUSED, Consumer
+from broker_core.lab.hero import Subject
 from broker_core.lab.keys import LiveKeys
-from broker_core.lab.rig_state import from_plain, to_plain
+from broker_core.lab.pace import PACE_KINDS, pace_code
+from broker_core.lab.tally import Tally
+from broker_core.plain import from_plain, to_plain
 from broker_core.rng import SeededRandom
 
 # Timers every rig has; a model's own begin at 10.
@@ -26,11 +29,14 @@ NEVER = 1 << 62
 RATE_WINDOW_S = 5
 BUCKETS_KEPT_S = 10
 HISTORY_KEPT_S = 300
-WHY_MAX = 40
+WHY_MAX, WHY_FIRST = 40, 20
+"""Of a longer chain the first 20 and the last 20 turning points are kept: how it began, and how it came to rest."""
 
 
 class KeyText(Protocol):
     """What a rig asks of the workload about a record."""
+
+    def key_code(self, index: int) -> int: ...
 
     def key_bytes(self, code: int) -> bytes: ...
 
@@ -53,9 +59,11 @@ class Rig(ABC):
     """One model under the lab's workload. Subclasses say what the broker does; STATE names every field a checkpoint must hold."""
 
     model: ClassVar[str]
+    keys_have_owners: ClassVar[bool] = True
+    records_are_indexes: ClassVar[bool] = False  # what a consumer has in hand is the lab's record index, not an offset in a partition
     STATE: ClassVar[tuple[str, ...]] = (
         "algorithm", "now_us", "next_record", "first_record", "consumers", "heap", "timer_seq", "event_count", "why", "sentence", "bill",
-        "redelivered", "finished", "history", "sessions_made", "crash_positions", "draws",
+        "tally", "redelivered", "finished", "history", "sessions_made", "crash_positions", "draws",
     )  # fmt: skip
 
     algorithm: str
@@ -69,6 +77,7 @@ class Rig(ABC):
     why: list[Json]
     sentence: Json
     bill: Bill | None
+    tally: Tally
     redelivered: int
     finished: int
     history: dict[int, int | None]
@@ -95,6 +104,7 @@ class Rig(ABC):
         self.out: list[TurningPoint] = []
         self.sentence = {"code": "idle", "params": {}}
         self.bill = None
+        self.tally = Tally()
         self.redelivered = 0
         self.finished = 0
         self.history = {}
@@ -110,6 +120,8 @@ class Rig(ABC):
         times, codes: arrival time and key code of the records `first`, `first` + 1, ...; those this rig has already seen are skipped, and
         those after `until_us` are left for the next call. A timer goes before an arrival of the same microsecond.
         """
+        self.fold_darkness()
+        is_indexed, finished = self.records_are_indexes, self.tally.finished
         heap = self.heap
         place, stop = self.next_record - first, len(times)
         arrival = times[place] if place < stop else NEVER
@@ -132,11 +144,14 @@ class Rig(ABC):
                             acked[second] = 1
                             for old in [s for s in acked if s < second - BUCKETS_KEPT_S]:
                                 del acked[old]
+                        if is_indexed:
+                            finished.append(record)
                         self.on_done(consumer, record)
                 elif kind == SAMPLE:
                     self._sample()
                 else:
                     self.on_timer(kind, name, token)
+                    self.fold_darkness()
             elif arrival <= until_us:
                 self.now_us = arrival
                 index = first + place
@@ -147,6 +162,8 @@ class Rig(ABC):
             else:
                 break
         self.now_us = until_us
+        if finished:
+            self.tally.fold_finished(first, codes, self.texts.key_code)
 
     def timer(self, at_us: int, kind: int, name: str = "", token: int = 0) -> None:
         """Wake this rig at `at_us`. Timers of one microsecond go off in the order they were set."""
@@ -154,7 +171,7 @@ class Rig(ABC):
         heappush(self.heap, (at_us, self.timer_seq, kind, name, token))
 
     def start(self, consumer: Consumer, record: int) -> None:
-        """Put `record` into the consumer's hand; it is done `service_us` later unless the consumer crashes or lets go of it."""
+        """Put `record` into the consumer's hand; it is done `service_us` later unless the consumer crashes or releases it."""
         consumer.hand = record
         self.timer_seq += 1
         # The timer's own number: no other life of this name ever had it.
@@ -162,7 +179,7 @@ class Rig(ABC):
         heappush(self.heap, (self.now_us + consumer.service_us, self.timer_seq, DONE, consumer.name, self.timer_seq))
 
     def drop_hand(self, consumer: Consumer) -> None:
-        """The consumer lets go of what it works on, without acknowledging."""
+        """The consumer releases the record in hand, without acknowledging."""
         consumer.token = 0
         consumer.hand = -1
 
@@ -203,11 +220,11 @@ class Rig(ABC):
 
     @abstractmethod
     def weights(self) -> dict[str, int]:
-        """Consumer name -> records so far whose key (or partition) is its own now; where no key has an owner, records lately finished."""
+        """Consumer name -> records so far whose key (or partition) is its own now; where keys have no owner, records lately finished."""
 
     @abstractmethod
     def key_owners(self) -> list[str | None] | None:
-        """Owner of each live key, by first appearance; None: in this model no key has an owner."""
+        """Owner of each live key, by first appearance; None: in this model keys have no owner."""
 
     @abstractmethod
     def units(self) -> dict[str, str | None] | None:
@@ -219,7 +236,28 @@ class Rig(ABC):
 
     @abstractmethod
     def is_settled(self) -> bool:
-        """Whether the last change has come to rest. A crash that no broker has noticed yet has changed nothing."""
+        """Whether the last change has come to rest. A crash that the brokers have not noticed yet has changed nothing."""
+
+    @abstractmethod
+    def dark_units(self) -> tuple[int, int]:
+        """How many units nobody serves, and how many there are (`darkness.py`). Code that changes the answer outside a command sets
+        `tally.is_stale`."""
+
+    @abstractmethod
+    def stuck(self) -> tuple[int, int]:
+        """Live keys that nobody serves, and all; where keys have no owner, unacked records that the dead hold, and all."""
+
+    def is_all_served(self) -> bool:
+        """Whether no key waits for somebody who serves it."""
+        return not self.tally.darkness.dark
+
+    @abstractmethod
+    def waiting_for(self, consumer: Consumer) -> int:
+        """Records that wait for this consumer: in its hands, sent to it, or where only it reads."""
+
+    @abstractmethod
+    def way_in(self) -> str:
+        """How this lane takes a newcomer in, for the words that tell it beforehand: ring, halves, eager, cooperative, restart, turn."""
 
     # -- commands -----------------------------------------------------------------------------------------------------------------------
 
@@ -234,22 +272,27 @@ class Rig(ABC):
         if kind in ("crash", "pause", "resume", "slow") and state in (CRASHED, GONE):
             raise CommandError("consumer", "{consumer} has crashed; it can rejoin or leave", consumer=name)
         if kind == "pause" and state == PAUSED:
-            raise CommandError("consumer", "{consumer} is paused already", consumer=name)
+            raise CommandError("consumer", "{consumer} is already paused", consumer=name)
         if kind == "resume" and state == LIVE and consumer.service_us == consumer.normal_us:
             raise CommandError("consumer", "{consumer} is neither paused nor slow", consumer=name)
 
     def join(self, joiners: Sequence[Consumer], position: int) -> None:
         self.begin_change(position, "join", joiners[0].name)
+        self.begin_subject(position, "join", joiners[0].name)
+        if self.bill is not None:
+            self.bill.count = len(joiners)
         for consumer in joiners:
             self.consumers[consumer.name] = consumer
+        self.tally.is_stale = True
         self.do_join(joiners, Cause(command=position))
-        self.settle()
+        self.command_done()
 
     def change(self, kind: str, name: str, position: int, service_us: int = 0) -> None:
         """Carry out leave, crash, rejoin, pause, resume or slow. `check` has been asked before. service_us: for slow."""
         consumer, cause = self.consumers[name], Cause(command=position)
-        if kind in ("leave", "crash", "rejoin"):
-            self.begin_change(position, kind, name)
+        self.begin_change(position, kind, name)
+        self.begin_subject(position, kind, name)
+        self.tally.is_stale = True
         match kind:
             case "leave":
                 self.do_leave(consumer, cause)
@@ -266,22 +309,21 @@ class Rig(ABC):
                 self.do_rejoin(consumer, cause)
             case "pause":
                 consumer.state = PAUSED
-                self.say("paused", consumer=name, in_flight=self.held(consumer))
             case "resume":
+                # Paused and slow: the first resume ends the pause, a second one the slowness.
                 if consumer.state == LIVE:
                     consumer.service_us = consumer.normal_us
                 consumer.state = LIVE
-                self.say("resumed", consumer=name)
                 self.take(consumer)
             case "slow":
                 consumer.service_us = service_us
-                if service_us == consumer.normal_us:
-                    self.say("resumed", consumer=name)
-                else:
-                    self.say("slow", consumer=name, rate=SECOND_US // service_us)
-        if kind in ("pause", "resume", "slow"):
+        if kind in PACE_KINDS:
             self.emit(f"{self.model}.consumer.{kind}", cause, None, {}, {"consumer": name, "rate": SECOND_US // consumer.service_us})
-        self.settle()
+            self.say(pace_code(self.model, kind, consumer), consumer=name, rate=SECOND_US // consumer.service_us)
+        self.command_done()
+        if kind == "crash" and self.tally.subject is not None:
+            self.tally.subject.lose(self)
+            self.tally.subject.look(self)
 
     def new_session(self, name: str) -> str:
         """A name for the next life of this consumer at the broker: `c4`, then `c4~2`, `c4~3`."""
@@ -291,6 +333,9 @@ class Rig(ABC):
 
     def notice_crash(self, session: str, name: str) -> Cause:
         """The broker finds out that this session is dead: from here on things move, so the bill begins here. Returns the cause to name."""
+        if self.tally.subject is not None and self.tally.subject.kind == "crash" and not self.keys_have_owners:
+            self.tally.subject.lose(self)  # the last look at what it held
+        self.tally.is_stale = True
         position = self.crash_positions.pop(session)
         self.begin_change(position, "crash", name)
         consumer = self.consumers.get(name)
@@ -299,38 +344,72 @@ class Rig(ABC):
             consumer.deadline_us = consumer.deadline_from_us = None
         return Cause(command=position)
 
+    def noticed_code(self, session: str, name: str) -> str:
+        """The code of the sentence about a dead session: its program may have come back under a new one meanwhile, and left again."""
+        consumer = self.consumers.get(name)
+        return f"{self.model}.{'crash' if consumer is not None and consumer.session == session else 'ghost'}_noticed"
+
     @abstractmethod
     def check_invariants(self) -> None:
-        """Raise InvariantError if the model has broken a rule of its own; asked after every command."""
+        """Raise InvariantError if the model has broken one of its own rules; asked after every command."""
 
     # -- what a change cost -------------------------------------------------------------------------------------------------------------
 
     def begin_change(self, position: int, kind: str, name: str) -> None:
-        """Remember how things stood. A change that comes before the last one settled goes on the same bill."""
+        """Remember the state before. A change that comes before the last one settled goes on the same bill; a change of pace leaves that
+        bill its subject, who came or went."""
         bill = self.bill
         if bill is not None and not bill.settled:
-            bill.position, bill.kind, bill.consumer = position, kind, name
+            bill.position = max(bill.position, position)  # a crash that is noticed has the number of the crash
+            if kind not in PACE_KINDS:
+                bill.kind, bill.consumer, bill.count = kind, name, 1
             return
+        if bill is not None:
+            self.tally.take_over(bill)
         space = self.space()
         self.bill = Bill(
             position=position, kind=kind, consumer=name, at_us=self.now_us, owners_before=self.key_owners(), units_before=self.units(),
             space_before=(space[0], space[1]) if space else None, shares_before=self.shares(), skew_before=self.skew_milli(),
             redelivered_from=self.redelivered, keys_total=self.keys.count_at(self.next_record),
         )  # fmt: skip
-        self.why = []
+        if bill is None or bill.position != position:  # a crash that is noticed goes on from the crash itself
+            self.why = []
 
     def settle(self) -> None:
         """Close the bill if things have come to rest; while they have not, it shows what has moved so far."""
         bill = self.bill
         if bill is None or bill.settled:
             return
+        self.fold_darkness()
         bill.settled = self.is_settled()
         bill.skew_after = self.skew_milli()
         bill.compare(self.key_owners(), self.units(), self.space())
         if bill.settled and bill.position == 0:
             self.say("none")  # those who are there from the start changed nothing
-        elif bill.settled:
+        elif bill.settled and bill.kind not in PACE_KINDS:
             self.on_settled(bill)
+        if bill.settled and self.tally.subject is not None:
+            self.tally.subject.come_to_rest(self)
+
+    def begin_subject(self, position: int, kind: str, name: str) -> None:
+        """From now on the lane's large figure speaks of this."""
+        if position:  # nobody ordered what is there from the start
+            self.tally.subject = Subject(kind, name, self.tally.darkness.dark)
+
+    def command_done(self) -> None:
+        """A command has been carried out: see what it did to service, and whether it has come to rest."""
+        self.tally.is_stale = True
+        self.fold_darkness()
+        self.settle()
+
+    def fold_darkness(self) -> None:
+        """Tell the fold of darkness how much nobody serves from now on, if that has changed."""
+        if not self.tally.is_stale:
+            return
+        self.tally.is_stale = False
+        self.tally.darkness.fold(self.now_us, *self.dark_units())
+        if self.tally.subject is not None:
+            self.tally.subject.look(self)
 
     def on_settled(self, bill: Bill) -> None:  # noqa: B027  (most models have said all they have to say by then)
         """The last change has come to rest and its bill is closed."""
@@ -355,8 +434,9 @@ class Rig(ABC):
         self.event_count += 1
         event = TurningPoint(f"{self.id}:{self.event_count}", self.now_us, self.id, kind, cause, rule, inputs, data)
         self.out.append(event)
-        if len(self.why) < WHY_MAX:
-            self.why.append(event.to_json(self.event_count))
+        self.why.append(event.to_json(self.event_count))
+        if len(self.why) > WHY_MAX:
+            del self.why[WHY_FIRST]
         return Cause(event=event.id)
 
     def say(self, code: str, /, **params: Any) -> None:
@@ -364,20 +444,24 @@ class Rig(ABC):
         self.sentence = {"code": code, "params": params}
 
     def standing_us(self) -> int:
-        """For how long the partition that stands still longest has done so; 0 when all are read."""
+        """How long the longest-paused partition has been paused; 0 when all are read."""
         since_us = self.stopped_since_us()
         return 0 if since_us is None else self.now_us - since_us
 
     def stopped_since_us(self) -> int | None:
-        """Since when some partition has stood still; None: none does, or this model has none."""
+        """Since when some partition has been paused; None: none does, or this model has none."""
         return None
 
-    def sentence_now(self) -> Json:
-        """The sentence, with those figures that go on changing as they are now."""
-        params = self.sentence["params"]
-        consumer = self.consumers.get(params.get("consumer", ""))
-        if self.sentence["code"].endswith(".crash_pending") and "unacked" in params and consumer is not None:
-            return {"code": self.sentence["code"], "params": {**params, "unacked": self.held(consumer)}}
+    def units_before(self) -> dict[str, str | None]:
+        """Partition -> owner when the bill was opened: what a picture shows as before."""
+        return (self.bill.units_before if self.bill else None) or {}
+
+    def units_of(self, name: str) -> int:
+        """How many partitions are this consumer's; 0 in a model without partitions."""
+        return sum(owner == name for owner in (self.units() or {}).values())
+
+    def sentence_as_of_now(self) -> Json:
+        """The sentence as far as only this model knows what it says at this moment of a change; `sentence.py` fills in the rest."""
         return self.sentence
 
     # -- looking ------------------------------------------------------------------------------------------------------------------------

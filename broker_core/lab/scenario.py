@@ -108,7 +108,7 @@ def _check_rigs(raw: object) -> tuple[RigSpec, ...]:
         if not isinstance(rig_id, str) or not RIG_ID.fullmatch(rig_id) or rig_id in ("all", "lab"):
             raise CommandError(f"{where}.id", "must be 1 to 32 lower-case letters, digits, _ or -, and not all or lab")
         if any(spec.id == rig_id for spec in specs):
-            raise CommandError(f"{where}.id", "{rig} is there twice", rig=rig_id)
+            raise CommandError(f"{where}.id", "{rig} is listed twice", rig=rig_id)
         algorithm = entry.get("algorithm", DEFAULT_ALGORITHM[model])
         check_algorithm(model, algorithm, f"{where}.algorithm")
         specs.append(RigSpec(rig_id, model, algorithm, _check_options(model, entry, where)))

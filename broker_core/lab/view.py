@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING
 from broker_core.clock import SECOND_US
 from broker_core.events import Json
 from broker_core.lab.consumer import CRASHED, GONE, LIVE, Consumer
+from broker_core.lab.hero import hero_view
+from broker_core.lab.idle import idle_view
 from broker_core.lab.rig import HISTORY_KEPT_S, RATE_WINDOW_S, Rig
+from broker_core.lab.sentence import sentence_view
 
 if TYPE_CHECKING:
     from broker_core.lab.lab import Lab
@@ -19,7 +22,7 @@ RECENT_SHOWN = 64
 
 @dataclass(slots=True)
 class Shown:
-    """What was worked out for earlier views and cannot change: rows of records, skew of past seconds. Each view gets a copy of its own."""
+    """What was worked out for earlier views and cannot change: rows of records, skew of past seconds. Each view gets its own copy."""
 
     records: dict[str, Json] = field(default_factory=dict)
     records_until: int = 0
@@ -87,8 +90,9 @@ def rig_view(lab: "Lab", rig: Rig) -> Json:
         code = lab.workload.key_code(last)
         route = {"record": last, "key": lab.workload.key(code) if code >= 0 else None, "keyless": code < 0, **rig.route(last, code)}
     picture = rig.picture()
+    units = rig.units()
     # The consumers of the scenario are there from the start: nobody made a change that could have a bill.
-    changed = rig.bill is not None and rig.bill.position > 0
+    bill = rig.bill.to_view(rig.redelivered, rig.standing_us()) if rig.bill and rig.bill.position > 0 else None
     if "space" in picture:
         picture["needle"] = route["hash"] if route else None
     return {
@@ -101,9 +105,12 @@ def rig_view(lab: "Lab", rig: Rig) -> Json:
         },
         "skew": _thousandths(rig.skew_milli()),
         "lag": rig.lag(),
-        "bill": rig.bill.to_view(rig.redelivered, rig.standing_us()) if rig.bill and changed else None,
+        "bill": bill,
+        "hero": hero_view(rig),
+        "tally": rig.tally.to_view(rig.now_us, rig.bill, rig.redelivered, rig.keys_have_owners, None if units is None else len(units)),
         "why": rig.why[:],  # a copy: views are compared with later ones
-        "sentence": rig.sentence_now(),
+        "sentence": sentence_view(rig, bill),
+        "idle": idle_view(rig),
         "route": route,
         "picture": picture,
     }  # fmt: skip

@@ -43,7 +43,7 @@ def workload_from_json(data: Any, limits: Limits = DEFAULT_LIMITS, seed: int = 7
     """The workload that `data` describes. seed: the lab's; real flights do not depend on it.
 
     Raises CommandError("workload...", reason) for anything but a mapping of the fields above: another kind, an unknown field, a wrong
-    type (a bool is no number), a number out of range, not finite or with more decimals than it may have (3 for exponent, 6 for share);
+    type (a bool is not a number), a number out of range, not finite or with more decimals than it may have (3 for exponent, 6 for share);
     also where the flights are not installed.
 
     >>> workload_from_json({"kind": "uniform", "keys": 10}).to_json()
@@ -56,7 +56,7 @@ def workload_from_json(data: Any, limits: Limits = DEFAULT_LIMITS, seed: int = 7
         raise CommandError("workload.kind", "must be one of {choices}", choices=", ".join(_FIELDS))
     unknown = sorted(str(name) for name in data if name not in _FIELDS[kind] | {"kind", "rate"})
     if unknown:
-        raise CommandError(f"workload.{unknown[0][:40]}", "is no field of the workload {kind}", kind=kind)
+        raise CommandError(f"workload.{unknown[0][:40]}", "is not a field of the workload {kind}", kind=kind)
     rate = _whole(data, "rate", DEFAULT_RATE, 1, limits.records_per_second_max)
     if kind == "flights":
         key_by = data.get("key", "tail_number")
@@ -82,7 +82,7 @@ def _whole(data: Mapping[str, Any], name: str, default: int, low: int, high: int
 
 
 def _fixed_point(data: Mapping[str, Any], name: str, default: float, high: int, units: int) -> int:
-    """The number 0..high in whole units of 1/units: from here on no float is left that could decide a key."""
+    """The number 0..high in whole units of 1/units: from here on a float can no longer decide a key."""
     value = data.get(name, default)
     if type(value) not in (int, float) or not 0 <= value <= high:  # neither NaN nor an infinity passes
         raise CommandError(f"workload.{name}", "must be a number from {low} to {high}", low=0, high=high)

@@ -60,7 +60,7 @@ class EvenArrivals(ABC):
         """The key as it is shown."""
 
     def key_bytes(self, code: int) -> bytes:
-        """The key as it is hashed: its text in UTF-8, unless a workload knows keys that are no text."""
+        """The key as it is hashed: its text in UTF-8, unless a workload knows keys that are not text."""
         return self.key(code).encode()
 
 

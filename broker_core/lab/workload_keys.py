@@ -3,7 +3,7 @@
     {"kind": "keys", "name": "orders", "keys": [["N725MQ", 575], [{"hex": "ff00"}, 3]], "keyless": 2512, "rate": 36}
 
 Each key comes as often as it weighs, keyless records as often as `keyless` weighs; which record has which key is drawn as for the made-up
-workloads. A key is text, or `{"hex"}` where its bytes are no UTF-8; rigs hash the bytes (`key_bytes`), and such a key is shown with its odd
+workloads. A key is text, or `{"hex"}` where its bytes are not UTF-8; rigs hash the bytes (`key_bytes`), and such a key appears with its odd
 bytes written out ("\\xff\\x00").
 """
 
@@ -44,7 +44,7 @@ class KeysWorkload(EvenArrivals):
 
     def __post_init__(self) -> None:
         self.key_count = len(self.weighted)
-        # Keyless records stand last, behind every key.
+        # Keyless records are last, after every key.
         self._sums = np.array([*accumulate(weight for _, weight in self.weighted), self._total()], dtype=np.uint64)
         self._texts = [key_text(key) for key, _ in self.weighted]
         self._chunks = CodeChunks(self._codes)
@@ -111,7 +111,7 @@ def keys_workload(data: Mapping[str, Any], rate: int, seed: int) -> KeysWorkload
         raise CommandError("workload.keys", "names a key twice")
     keyless = _weight("workload.keyless", data.get("keyless", 0), 0)
     if not weighted and not keyless:
-        raise CommandError("workload.keys", "must hold a key, or keyless a weight")
+        raise CommandError("workload.keys", "needs a key, or a weight for keyless")
     return KeysWorkload(rate, seed, name, weighted, keyless)
 
 
@@ -131,7 +131,7 @@ def _weight(where: str, value: object, low: int) -> int:
 
 
 def key_json(key: bytes) -> str | dict[str, str]:
-    """A key in JSON: its text, or its bytes in hex where they are no UTF-8.
+    """A key in JSON: its text, or its bytes in hex where they are not UTF-8.
 
     >>> key_json(b"JFK"), key_json(b"\\xff")
     ('JFK', {'hex': 'ff'})
@@ -155,7 +155,7 @@ def key_from_json(value: object) -> bytes | None:
 
 
 def key_text(key: bytes) -> str:
-    """A key as it is shown: bytes that are no UTF-8 are written out.
+    """A key as it is shown: bytes that are not UTF-8 are written out.
 
     >>> key_text(b"caf\\xc3\\xa9 \\xff")
     'café \\\\xff'

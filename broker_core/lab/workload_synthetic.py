@@ -87,7 +87,7 @@ class ZipfWorkload(SyntheticWorkload):
 
     def _codes(self, start: int, stop: int) -> CodeArray:
         table = _zipf_table(self.keys, self.exponent_milli)
-        # side="right": a key whose weight was rounded down to nothing has no draw of its own.
+        # side="right": a key whose weight was rounded down to nothing is never drawn.
         return np.searchsorted(table, scale(draws(self.seed, 0, start, stop), int(table[-1])), side="right").astype(np.int64)
 
     def to_json(self) -> dict[str, Any]:

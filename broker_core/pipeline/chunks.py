@@ -1,11 +1,11 @@
 """A lab's rows of each virtual second, as its worker leaves them for a live study, and where.
 
     <run dir>/chunks/<lab>/000000000012-000000000013.parquet     seconds 12 and 13, whole; put in place in one step
-                           wanted                                touched by whoever watches; the worker writes while it is fresh
+                           wanted                                touched by each viewer; the worker writes while it is fresh
 
     kind rig       the lane in that second: arrived, finished, lag at its end, skew (max / mean) at its end
          owner     one consumer: what it finished
-         turning   a change came to rest: partitions moved; partitions that stood still, times the longest standstill
+         turning   a change came to rest: partitions moved; paused partitions, times the longest pause
 
 hw_lag is null where the lane has no replicas. Times are the lab's own: second k begins at k * 1,000,000 us.
 """

@@ -1,6 +1,6 @@
 """Groups records by key within a task, before Spark groups what the tasks found: Arrow batches in, counted keys out.
 
-A task holds a bounded number of keys; when there are more it hands on what it has and begins anew, so a key may come several times from
+A task holds a bounded number of keys; when there are more it hands on what it has and starts again, so a key may come several times from
 one task. Exact whatever the keys are.
 """
 
@@ -23,20 +23,20 @@ BATCH_ROWS = 16_384
 BATCH_BYTES = 16 << 20
 COUNTED_SQL = "key binary, place int, records bigint, bytes bigint"
 DIFFERENT_SQL = "keys_there bigint, different bigint"
-_COUNTED = pa.schema([("key", pa.binary()), ("place", pa.int32()), ("records", pa.int64()), ("bytes", pa.int64())])
+COUNTED_SCHEMA = pa.schema([("key", pa.binary()), ("place", pa.int32()), ("records", pa.int64()), ("bytes", pa.int64())])
 
 
 def count_by_key(
-    ats: Sequence[int], held_keys: int = HELD_KEYS, pending_rows: int = PENDING_ROWS
+    ats: Sequence[int], held_keys: int = HELD_KEYS, pending_rows: int = PENDING_ROWS, held_bytes: int = HELD_BYTES
 ) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
     """For mapInArrow over (key binary, bytes bigint, and where there are `ats` ordinal bigint).
 
-    ats: ascending; a record's place is how many of them are at or below its ordinal. held_keys: how many a task holds.
+    ats: ascending; a record's place is how many of them are at or below its ordinal. held_keys, held_bytes: how many a task holds.
     pending_rows: how many it takes in before it groups them.
     """
 
     def run(batches: Batches) -> Iterator[pa.RecordBatch]:
-        held = _COUNTED.empty_table()
+        held = COUNTED_SCHEMA.empty_table()
         pending: list[pa.RecordBatch] = []
         rows = size = 0
         for batch in batches:
@@ -44,12 +44,12 @@ def count_by_key(
             rows += batch.num_rows
             size += pending[-1].nbytes
             if rows >= pending_rows or size >= PENDING_BYTES:
-                held = _grouped([held, pa.Table.from_batches(pending)])
+                held = grouped([held, pa.Table.from_batches(pending)])
                 pending, rows, size = [], 0, 0
-                if held.num_rows >= held_keys or held.nbytes >= HELD_BYTES:
+                if held.num_rows >= held_keys or held.nbytes >= held_bytes:
                     yield from _batches(held)
-                    held = _COUNTED.empty_table()
-        yield from _batches(_grouped([held, pa.Table.from_batches(pending, _COUNTED)]))
+                    held = COUNTED_SCHEMA.empty_table()
+        yield from _batches(grouped([held, pa.Table.from_batches(pending, COUNTED_SCHEMA)]))
 
     return run
 
@@ -67,7 +67,7 @@ def _each(batch: pa.RecordBatch, ats: Sequence[int]) -> pa.RecordBatch:
     count = batch.num_rows
     places = np.searchsorted(ats, batch.column("ordinal").to_numpy(), side="right") if ats else np.zeros(count)
     columns = [batch.column("key"), pa.array(places.astype(np.int32)), pa.array(np.ones(count, np.int64)), batch.column("bytes")]
-    return pa.RecordBatch.from_arrays(columns, schema=_COUNTED)
+    return pa.RecordBatch.from_arrays(columns, schema=COUNTED_SCHEMA)
 
 
 def _batches(table: Any) -> list[pa.RecordBatch]:
@@ -77,8 +77,8 @@ def _batches(table: Any) -> list[pa.RecordBatch]:
     return batches
 
 
-def _grouped(tables: list[Any]) -> Any:
+def grouped(tables: list[Any]) -> Any:
     """Rows of the same key and place as one. In this thread: the cores are those of Spark's tasks."""
     whole = pa.concat_tables(tables)
-    grouped = whole.group_by(["key", "place"], use_threads=False).aggregate([("records", "sum"), ("bytes", "sum")])
-    return grouped.rename_columns(_COUNTED.names).combine_chunks()
+    summed = whole.group_by(["key", "place"], use_threads=False).aggregate([("records", "sum"), ("bytes", "sum")])
+    return summed.rename_columns(COUNTED_SCHEMA.names).combine_chunks()

@@ -137,7 +137,7 @@ def merge(
 
 
 def short_key(key: bytes) -> bytes:
-    """The key, or a digest that stands for one too long for a lab: as frequent, but with another owner."""
+    """The key, or a digest in place of one too long for a lab: as frequent, but with another owner."""
     return key if len(key) <= KEY_BYTES_MAX else sha256(key).hexdigest().encode()
 
 

@@ -54,12 +54,18 @@ class Java:
 def java_home(work_dir: Path, *, configured: str | None = None, path: str | None = None) -> Path:
     """The folder to start Spark with as its JAVA_HOME. work_dir: where the script is put if the Java needs one.
 
-    configured: the user's JAVA_HOME. path: the PATH to look on. The core reads no environment: whoever calls does. One that is missing, or
+    configured: the user's JAVA_HOME. path: the PATH to look on. The core reads no environment: the caller does. One that is missing, or
     older than 17, is passed over. Raises SparkUnavailable if none is left.
     """
+    java = java_found(configured=configured, path=path)
+    return _wrapped(java, work_dir) if java.needs_wrapper else java.home
+
+
+def java_found(*, configured: str | None = None, path: str | None = None) -> Java:
+    """The Java itself. Arguments and errors as of `java_home`."""
     for candidate in (_configured(configured), _on_path(path), _bundled()):
         if candidate is not None and candidate.version >= JAVA_VERSION_MIN:
-            return _wrapped(candidate, work_dir) if candidate.needs_wrapper else candidate.home
+            return candidate
     raise SparkUnavailable(
         "Spark needs Java {version} or newer; install one (Debian and Ubuntu: {apt}) or run {pip}",
         version=JAVA_VERSION_MIN,

@@ -1,9 +1,9 @@
 """Where records without a key go, as the lab's lanes place them.
 
     Pulsar    all to the owner of "NONE_KEY" (3.2, Commands.peekStickyKey)
-    Kafka     the producer sticks to a partition for a batch's worth of bytes, then draws another: it hangs on their order and sizes
+    Kafka     the producer sticks to a partition for a batch's worth of bytes, then draws another: it depends on their order and sizes
     TubeMQ    the lab's router: to the partitions in turn
-    RabbitMQ  as any other record: to whoever's turn it is
+    RabbitMQ  as any other record: to the consumer whose turn it is
 
 Where the order of a workload is not known, or more than SEQUENCE_MAX records have no key, Kafka's and TubeMQ's are spread evenly over the
 partitions, records and bytes, and the result says so.
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from broker_core.kafka.producer.partitioner import StickyPartitioner
 from broker_core.lab.rigs.kafka import KEYLESS_STREAM
-from broker_core.lab.rigs.pulsar import NO_KEY_HASH_KEY
+from broker_core.lab.rigs.pulsar_owners import NO_KEY_HASH_KEY
 from broker_core.pipeline.route_tasks import units_of
 from broker_core.pipeline.strategies.base import Int64s
 from broker_core.pipeline.units import UnitMap

@@ -6,8 +6,8 @@
     source ─► watermark ─► groupBy(window, lane or partition) ─► update mode, each small batch ─► live_windows.py ─► on_windows(rows)
 
 A row: start_us, end_us, rig (a log's topic), throughput (records a second), lag, skew (max / mean), hw_lag, rebalance_cost (partition-seconds
-that stood still), late (rows that came too late) and damaged (batches of a log that cannot be read), both until now. What a source cannot
-tell is null: a log has no consumers, a lab no replicas. A window is told again with its new figures each time they change, and with the
+that were paused), late (rows that came too late) and damaged (batches of a log that cannot be read), both until now. What a source cannot
+tell is null: a log has no consumers, a lab no replicas. A window is reported again with its new figures each time they change, and with the
 same figures when a batch is done again after a restart.
 """
 
@@ -42,7 +42,7 @@ _KEYS = {"lab": "rig", "kafka_log": "topic"}
 
 
 class LiveQuery:
-    """A running live study. `isActive` is asked often by whoever looks after it: each time is also the sign of life that a lab's worker needs."""
+    """A running live study. `isActive` is asked often by its supervisor: each time is also the sign of life that a lab's worker needs."""
 
     def __init__(self, query: StreamingQuery, chunks: Path | None) -> None:
         self.query = query
@@ -95,7 +95,7 @@ def live_start(
     source = live_check(request.get("source", request))
     if not hasattr(spark, "_jsparkSession"):
         raise SparkUnavailable("a live study needs its own Spark: set SPARK_MASTER in place of SPARK_REMOTE")
-    # A session of its own: its few shuffle partitions must not be a batch study's.
+    # A separate session: its few shuffle partitions must not be a batch study's.
     session = spark.newSession()
     for name, value in {
         "spark.sql.shuffle.partitions": SHUFFLE_PARTITIONS,
@@ -136,7 +136,7 @@ def _tell(book: WindowBook, on_windows: OnWindows, running: list[Any], path: Pat
 
 
 def _late(query: Any) -> tuple[int, int]:
-    """Rows that the last finished batch dropped behind the watermark, and that batch. Spark counts them after it has put rows of one group
+    """Rows that the last finished batch dropped as too late, and that batch. Spark counts them after it has put rows of one group
     of a task together."""
     progress = query.lastProgress
     if not progress:

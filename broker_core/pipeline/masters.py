@@ -19,7 +19,7 @@ _MASTER = re.compile(
 def master_check(master: str) -> None:
     """Raises SparkUnavailable for what Spark does not take for a master."""
     if _MASTER.fullmatch(master) is None:
-        raise SparkUnavailable("{master} is no Spark master; it may be one of {examples}", master=master[:200], examples=EXAMPLES)
+        raise SparkUnavailable("{master} is not a Spark master; use one of {examples}", master=master[:200], examples=EXAMPLES)
 
 
 def master_addresses(master: str) -> list[tuple[str, int]]:
@@ -36,4 +36,4 @@ def master_addresses(master: str) -> list[tuple[str, int]]:
 
 def no_master(master: str) -> SparkUnavailable:
     """What is said where nobody answers as a master."""
-    return SparkUnavailable("no Spark master answers at {master}: start it, or correct SPARK_MASTER", master=master)
+    return SparkUnavailable("no Spark master responds at {master}: start it, or correct SPARK_MASTER", master=master)

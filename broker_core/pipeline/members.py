@@ -32,7 +32,7 @@ START = "start"
 @dataclass(frozen=True, slots=True)
 class Step:
     """One state of the membership. step: from 0, which is the start. members: who is there after the change, in join order; one who
-    crashed is not among them (its broker has noticed), one who came back stands at the end. at: as in the history; None at the start."""
+    crashed is not among them (its broker has noticed), one that came back is at the end. at: as in the history; None at the start."""
 
     step: int
     kind: str
@@ -105,7 +105,7 @@ class _Group:
                 raise CommandError(field_name, "name the consumer for {kind}", kind=kind)
             name = self.free_name()
         if kind == "join" and (name in self.members or name in self.down):
-            raise CommandError(field_name, "{consumer} is there already", consumer=name)
+            raise CommandError(field_name, "{consumer} already exists", consumer=name)
         if kind == "crash" and name in self.down:
             raise CommandError(field_name, "{consumer} has crashed; it can rejoin or leave", consumer=name)
         if kind == "rejoin" and name not in self.down:
@@ -152,13 +152,13 @@ def _check_given(raw: Json) -> Json:
         if consumer is not None and (not isinstance(consumer, str) or not CONSUMER_NAME.fullmatch(consumer)):
             raise CommandError(f"{where}.consumer", "must be 1 to 32 letters, digits or . _ -, beginning with a letter or digit")
         if at == "":
-            raise CommandError(f"{where}.at", "say before which record it comes")
+            raise CommandError(f"{where}.at", "say before which record it happens")
         if at is not None:
             whole(f"{where}.at", at, 0, RECORD_MAX)
         if checked and (at is None) != (checked[0]["at"] is None):
-            raise CommandError(f"{where}.at", "all changes have a record, or none has")
+            raise CommandError(f"{where}.at", "give a record for all changes, or for none")
         if checked and at is not None and at < checked[-1]["at"]:
-            raise CommandError(f"{where}.at", "must not come before the change above it")
+            raise CommandError(f"{where}.at", "must not happen before the change above it")
         checked.append({"kind": kind, "consumer": consumer, "at": at})
     return {"start": start, "changes": checked}
 

@@ -13,7 +13,7 @@ def config_lines(strategy: Strategy, start: RouteTable) -> list[Json]:
     """`{"file", "for", "lines"}` for each file of the original (`config_file`); [] where no released system is known to have the rule.
 
     file: where the lines belong. for: product and versions that they are true for. start: the strategy's table at the start of the study,
-    from which sticky ranges are told.
+    that tell the sticky ranges.
     """
     write = strategy.family.config
     return [] if write is None else write(strategy, start)

@@ -1,31 +1,35 @@
-"""Which strategy serves a workload best, by what matters to whoever asks, and why in numbers.
+"""Which strategy serves a workload best, by what matters to the person who asks, how sure that is, and why in numbers.
 
-Four terms, each 100 at the ideal and 0 at the worst of the study; a score is their mean by weight:
+First what must hold (`constraints.py`): a strategy that breaks a constraint has no place, whatever its figures. Then four terms from 0 to 100,
+each on a scale that knows no other strategy (`scales.py`); a score is their mean by weight:
 
     skew    worst step's busiest consumer over the mean            ideal 1
     churn   keys moved over the whole history, in workloads        ideal 0
-    pause   share of the records that came while nobody could take them: a partition stood still, a consumer was dead    ideal 0
+    pause   share of the records that came while nobody could take them: a partition was paused, a consumer was dead    ideal 0
     order   share of the records sent while another consumer had one of the same key                                     ideal 0
 
-Where all strategies are close to the ideal, the worst of them is no bad one: a term does not tell less than its floor apart.
+Two whose scores differ by TIE_POINTS or less are tied: as much comes from which keys the timed sample drew.
 """
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.lab.command import refuse_unknown
+from broker_core.pipeline.constraints import constraints_resolve, violations
+from broker_core.pipeline.scales import figure_of, term_points
 
 WEIGHTS: Mapping[str, int] = MappingProxyType({"skew": 30, "churn": 30, "pause": 20, "order": 20})
 """What a study weighs unless told otherwise."""
 WEIGHT_MAX = 100
+TIE_POINTS = 2
+"""Measured: over eight seeds of the sample, ten strategies, 10,260 records each, a score moved by 1.7 points at most
+(docs/analyze/measures.md)."""
 # Of what a strategy loses, a reason tells the dearest term from half a point on, the second from a quarter of that, and a third from ten points.
 POINTS_TOLD, SHARE_TOLD, POINTS_THIRD, TERMS_TOLD = 0.5, 0.25, 10, 3
-_TOTALS = MappingProxyType({"skew": "skew", "churn": "churn", "pause": "waited_share", "order": "order_share"})
-_IDEALS = MappingProxyType({"skew": 1.0, "churn": 0.0, "pause": 0.0, "order": 0.0})
-_FLOORS = MappingProxyType({"skew": 0.5, "churn": 0.5, "pause": 0.01, "order": 0.001})
 _Terms = Mapping[str, Mapping[str, float]]
 
 
@@ -47,30 +51,66 @@ def weights_check(raw: object, field: str = "weights") -> dict[str, int]:
             raise CommandError(f"{field}.{name}", "must be a whole number from {low} to {high}", low=0, high=WEIGHT_MAX)
         weights[name] = value
     if not any(weights.values()):
-        raise CommandError(field, "something must matter: not all weights can be 0")
+        raise CommandError(field, "at least one weight must be above 0")
     return weights
 
 
-def rank(result: Json, weights: Mapping[str, int] = WEIGHTS) -> list[Json]:
-    """The strategies of a result (`result_json`), the best first; equal ones stay in the study's order.
+def rank(result: Json, weights: Mapping[str, int] = WEIGHTS, constraints: object = None) -> list[Json]:
+    """The strategies of a result (`result_json`), the best first, and after them those that a constraint excludes; equal ones stay in the
+    study's order.
 
-    `{"id", "score", "terms": {"skew", "churn", "pause", "order"}, "why": [{"code", "params"}, ...]}`, scores and terms from 0 to 100. `why` is
-    one or two sentences: where scores that read the same lead the list, how it compares with the other one (equal, tied.ahead, tied.behind,
-    tied.differs); then what costs it most points (lost, lost.none); and, where nobody shares its place, what it does best (best, near).
-    Alone in a study: only. A figure that does not apply to a strategy (no key has an owner, so none can move) counts as ideal. Weights are
-    as `weights_check` takes them, which raises CommandError for others.
+    `{"id", "place", "score", "is_best", "terms": {"skew", "churn", "pause", "order"}, "excluded", "why": [{"code", "params"}, ...]}`, scores and
+    terms from 0 to 100, places from 1. is_best: the first, and those tied with it. An excluded one has neither place nor score; `excluded`
+    lists what it breaks, as `violations` gives it, and is empty for the others.
+    `why` is one or two sentences: where scores that read the same lead the list, how it compares with the other one (equal, tied.ahead,
+    tied.behind, tied.differs); then what costs it most points (lost, lost.none); and, where nobody shares its place, what it does best (best,
+    near). Alone in a study: only; alone in holding every constraint: only.left; excluded: excluded. A figure that does not apply to a strategy
+    (keys have no owner, so none can move) is ideal. Weights are as `weights_check` takes them, constraints as `constraints_check` does;
+    both raise CommandError for others.
     """
     weights = weights_check(dict(weights))
     strategies: list[Json] = result["strategies"]
     if not strategies:
         return []
-    terms = _terms(strategies)
+    resolved, changes = constraints_resolve(result, constraints), len(result["steps"]) - 1
+    terms = {each["id"]: {term: term_points(each, term, changes) for term in weights} for each in strategies}
     total = sum(weights.values())
     scores = {name: sum(weights[term] * value for term, value in terms[name].items()) / total for name in terms}
+    broken = {each["id"]: violations(each, resolved) for each in strategies}
     order = sorted(strategies, key=lambda strategy: -scores[strategy["id"]])
-    ranked = [{"id": each["id"], "score": round(scores[each["id"]], 1), "terms": _rounded(terms[each["id"]])} for each in order]
-    tied = sum(is_level(entry, ranked[0]) for entry in ranked)
-    return [entry | {"why": _why(place, order, tied, terms, weights, result)} for place, entry in enumerate(ranked)]
+    kept, excluded = [each for each in order if not broken[each["id"]]], [each for each in order if broken[each["id"]]]
+    entries = [_entry(each, place, scores[each["id"]], terms) for place, each in enumerate(kept, 1)]
+    tied = sum(is_level(entry, entries[0]) for entry in entries)
+    ranked = [
+        entry | {"is_best": _lead(entries[0], entry) <= TIE_POINTS, "excluded": [], "why": _why(place, kept, tied, terms, weights, result)}
+        for place, entry in enumerate(entries)
+    ]
+    return ranked + [
+        _entry(each, None, None, terms) | {
+            "is_best": False, "excluded": broken[each["id"]], "why": [{"code": "excluded", "params": {"broken": broken[each["id"]]}}],
+        }
+        for each in excluded
+    ]  # fmt: skip
+
+
+def verdict(ranking: Sequence[Json]) -> Json | None:
+    """How sure a ranking (`rank`) is, as `{"code", "params"}`; None for an empty one.
+
+    ahead, tied, level: `id` is `points` ahead of `than`, the next one; margin: TIE_POINTS, up to which it is a tie. only: there is no next one.
+    none: every strategy is excluded; `constraint` excludes most of them, `excluded` of `count`.
+    """
+    if not ranking:
+        return None
+    kept = [entry for entry in ranking if not entry["excluded"]]
+    if not kept:
+        broken = Counter(each["code"] for entry in ranking for each in entry["excluded"])
+        constraint, excluded = broken.most_common(1)[0]
+        return {"code": "none", "params": {"constraint": constraint, "excluded": excluded, "count": len(ranking)}}
+    if len(kept) == 1:
+        return {"code": "only", "params": {"id": kept[0]["id"], "count": len(ranking)}}
+    points = _lead(*kept[:2])
+    code = "level" if is_level(*kept[:2]) else "tied" if points <= TIE_POINTS else "ahead"
+    return {"code": code, "params": {"id": kept[0]["id"], "than": kept[1]["id"], "points": points, "margin": TIE_POINTS}}
 
 
 def is_level(entry: Json, other: Json) -> bool:
@@ -79,25 +119,18 @@ def is_level(entry: Json, other: Json) -> bool:
     return mine == its
 
 
-def _terms(strategies: Sequence[Json]) -> dict[str, dict[str, float]]:
-    """Strategy -> term -> 0 to 100."""
-    terms: dict[str, dict[str, float]] = {strategy["id"]: {} for strategy in strategies}
-    for term, ideal in _IDEALS.items():
-        excess = {strategy["id"]: max(0.0, _value(strategy, term) - ideal) for strategy in strategies}
-        span = max(*excess.values(), _FLOORS[term])
-        for name, value in excess.items():
-            terms[name][term] = 100 * (1 - value / span)
-    return terms
+def _lead(first: Json, other: Json) -> float:
+    return round(float(first["score"]) - float(other["score"]), 1)
 
 
-def _value(strategy: Json, term: str) -> float:
-    value = _figure(strategy, term)
-    return _IDEALS[term] if value is None else float(value)
+def _entry(strategy: Json, place: int | None, score: float | None, terms: _Terms) -> Json:
+    mine = {name: round(value, 1) for name, value in terms[strategy["id"]].items()}
+    return {"id": strategy["id"], "place": place, "score": None if score is None else round(score, 1), "terms": mine}
 
 
 def _why(place: int, order: Sequence[Json], tied: int, terms: _Terms, weights: Mapping[str, int], result: Json) -> list[Json]:
     if len(order) == 1:
-        return [{"code": "only", "params": {}}]
+        return [{"code": "only" if len(result["strategies"]) == 1 else "only.left", "params": {}}]
     mine = order[place]
     lost = _lost(mine, terms, weights, result)
     if place < tied > 1:
@@ -116,7 +149,7 @@ def _lost(mine: Json, terms: _Terms, weights: Mapping[str, int], result: Json) -
     ]  # fmt: skip
     if not told:
         return {"code": "lost.none", "params": {}}
-    parts = [{"term": term, "points": round(points[term], 1), "value": _figure(mine, term)} for term in told]
+    parts = [{"term": term, "points": round(points[term], 1), "value": figure_of(mine, term)} for term in told]
     return {"code": "lost", "params": {"parts": [parts[0] | _details(mine, told[0], result), *parts[1:]]}}
 
 
@@ -127,7 +160,7 @@ def _beside(mine: Json, other: Json, terms: _Terms, weights: Mapping[str, int]) 
     told = {side: term for side, term in sides.items() if (leads[term] > 0 if side == "ahead" else leads[term] < 0)}
     if not told:
         return {"code": "equal", "params": {"than": other["id"]}}
-    pairs = {side: {"term": term, "value": _figure(mine, term), "other": _figure(other, term)} for side, term in told.items()}
+    pairs = {side: {"term": term, "value": figure_of(mine, term), "other": figure_of(other, term)} for side, term in told.items()}
     return {"code": "tied.differs" if len(told) == 2 else f"tied.{next(iter(told))}", "params": {"than": other["id"], **pairs}}
 
 
@@ -137,7 +170,7 @@ def _best_side(mine: Json, order: Sequence[Json], terms: _Terms, weights: Mappin
     own = terms[mine["id"]]
     peers, leads = {}, {}
     for term, weight in weights.items():
-        others = [each for each in order if each is not mine and (_figure(mine, term) is None or _figure(each, term) is not None)]
+        others = [each for each in order if each is not mine and (figure_of(mine, term) is None or figure_of(each, term) is not None)]
         values = [terms[other["id"]][term] for other in others]
         if weight and any(value != own[term] for value in values):
             peers[term], leads[term] = others, weight * (own[term] - sum(values) / len(values))
@@ -149,16 +182,10 @@ def _best_side(mine: Json, order: Sequence[Json], terms: _Terms, weights: Mappin
         return None
     term = max(sides, key=lambda side: leads[side])
     nearest = max(peers[term], key=lambda other: terms[other["id"]][term])
-    params = {"term": term, "value": _figure(mine, term), "other": _figure(nearest, term), "than": nearest["id"]}
+    params = {"term": term, "value": figure_of(mine, term), "other": figure_of(nearest, term), "than": nearest["id"]}
     if term not in firsts:
         return {"code": "near", "params": params}
     return {"code": "best", "params": params | {"is_shared": terms[nearest["id"]][term] >= own[term]}}
-
-
-def _figure(strategy: Json, term: str) -> float | None:
-    """The figure that is scored, None where it does not apply."""
-    value: float | None = strategy["totals"].get(_TOTALS[term])
-    return value
 
 
 def _details(strategy: Json, term: str, result: Json) -> Json:
@@ -169,10 +196,6 @@ def _details(strategy: Json, term: str, result: Json) -> Json:
             share, number = max(moved, key=lambda pair: pair[0], default=(0.0, 0))
             return {"step": result["steps"][number]["label"], "step_share": share}
         case "order":
-            # Where no key has an owner, none can move.
+            # Where keys have no owner, none can move.
             return {"is_owned": strategy["totals"]["churn"] is not None}
     return {}
-
-
-def _rounded(terms: Mapping[str, float]) -> dict[str, float]:
-    return {name: round(value, 1) for name, value in terms.items()}

@@ -94,7 +94,7 @@ def result_json(folder: Path) -> Json:
     steps: dict[str, list[Json]] = {}
     for row in tables["steps"]:
         name, step = row.pop("strategy"), row["step"]
-        del row["label"]  # it stands in the study's own steps
+        del row["label"]  # it is in the study's own steps
         steps.setdefault(name, []).append(row | {"consumers": consumers.get((name, step), {}), "lag": lags.get((name, step), [])})
     strategies = [
         strategy | {

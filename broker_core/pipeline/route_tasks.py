@@ -56,7 +56,7 @@ class Counter:
         self.odd = np.zeros((2, self.places, 3), np.int64)
 
     def add_rows(self, keys: pa.Array, is_first: Int64s, records: Int64s, sizes: Int64s, places: Int64s) -> None:
-        """Count grouped rows. A null key is no key; each row's numbers go to its place."""
+        """Count grouped rows. A null key is not a key; each row's numbers go to its place."""
         if keys.null_count:
             missing = keys.is_null().to_numpy(zero_copy_only=False)
             self._add_odd(0, missing, is_first, records, sizes, places)
@@ -133,7 +133,7 @@ def name_owners(
     maps: Sequence[UnitMap | None], owners: Sequence[NDArray[np.int16] | None], no_key: Sequence[int]
 ) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
     """For mapInArrow over (key): the key and, for each strategy, the number of its owner. owners: [unit] of each strategy, None where no key
-    has one; no_key: whom a record without key goes to. -1: nobody, or it hangs on more than the key."""
+    has one; no_key: who gets a record without key. -1: nobody, or it depends on more than the key."""
     names = ["key", *(f"owner_{number}" for number in range(len(maps)))]
 
     def run(batches: Batches) -> Iterator[pa.RecordBatch]:
@@ -166,7 +166,7 @@ def count_grouped(maps: Sequence[UnitMap], places: int) -> Callable[[Batches], I
 
 def count_rows(maps: Sequence[UnitMap]) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
     """First stage for rows that are not grouped, mapInArrow over (key, bytes bigint): records and bytes by unit, every record as if it had
-    a key of its own, and the prints of the keys by shard."""
+    a separate key, and the prints of the keys by shard."""
 
     def run(batches: Batches) -> Iterator[pa.RecordBatch]:
         counter, kept_count = Counter(maps, 1), 0
@@ -206,7 +206,7 @@ def count_shards(maps: Sequence[UnitMap]) -> Callable[[Batches], Iterator[pa.Rec
         for batch in batches:
             for counted in batch.column("counts").drop_null():
                 counter.load(counted.as_buffer())
-            # Rows of one shard lie one behind the other, and so do their prints: they are taken as one piece.
+            # Rows of one shard are contiguous, and so are their prints: they are taken as one piece.
             numbers = batch.column("shard").to_numpy()
             data, offsets = key_buffers(batch.column("prints"))
             starts = np.flatnonzero(np.diff(numbers, prepend=-1)).tolist()

@@ -14,19 +14,23 @@ that it has set cancels them.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from broker_core.pipeline import group_tasks, keyless, route_tasks
+from broker_core.pipeline.one_pass import first_of_keys
 from broker_core.pipeline.sources.workload import Workload
 from broker_core.pipeline.strategies.base import DEFAULT_SEED, DEFAULT_TOPIC, Int64s, RouteTable, SlotRule, Step, Strategy
 from broker_core.pipeline.units import ONE_UNIT, UnitMap, unit_map
 
 OWNERS_MAX = 1 << 24
 """Owners of units in steps that are worked out together, 32 MB; beyond it a strategy gets units of its own."""
+ROWS_AT_ONCE = 65_536
 DISTINCT_SHARE = 0.987
 """Of a sample's keys: where more of them are different, grouping would save too little. With evenly drawn keys this is at 2.5 million keys."""
 
@@ -38,7 +42,7 @@ class StrategyCounts:
     names: everybody who was ever there. records, bytes, keys: [step, consumer], of what was written before the step's end (the record `at`
     of the next step; without `at`: all), by the owners of this step. nobody: [step, (records, bytes, keys)] that no consumer owns.
     keys_moved, records_moved, bytes_moved: [step], of keys whose owner differs from the step before, among those written before the
-    step's own `at`; keys_total: how many those are. The start moves nothing. RabbitMQ: all zero, as no key has an owner.
+    step's own `at`; keys_total: how many those are. The start moves nothing. RabbitMQ: all zero, as keys have no owner.
     """
 
     strategy: Strategy
@@ -59,7 +63,7 @@ class RouteCounts:
     """A workload through all strategies.
 
     records, bytes: of the workload. keys: different keys, the empty one among them. no_key, no_key_bytes, empty_key: records.
-    keyless_exact: whether records without a key stand where the lab puts them, in every strategy. path: "grouped" or "distinct".
+    keyless_exact: whether records without a key are where the lab puts them, in every strategy. path: "grouped" or "distinct".
     """
 
     records: int
@@ -81,9 +85,11 @@ def route_counts(
     seed: int = DEFAULT_SEED,
     topic: str = DEFAULT_TOPIC,
     grouped: bool | None = None,
+    counted: Sequence[Any] | None = None,
 ) -> RouteCounts:
     """Count everything. workload: with ordinals where changes have an `at`; with them keyless records are placed one by one. seed, topic:
-    of the lab that this is compared with. grouped: which way; None: by a sample.
+    of the lab that this is compared with. grouped: which way; None: by a sample. counted: the
+    records grouped by key and stretch already, tables of COUNTED_SCHEMA: then only what depends on their order is asked of Spark.
 
     Raises CommandError where a lane refuses a change of the history.
     """
@@ -91,9 +97,12 @@ def route_counts(
     plan = _plan(strategies, tables)
     ats = sorted({step.at for step in steps[1:] if step.at is not None})
     if grouped is None:
-        grouped = bool(ats) or _keys_repeat(workload)
+        grouped = counted is not None or bool(ats) or _keys_repeat(workload)
     path = "grouped" if grouped or ats else "distinct"
-    counts, odd = _grouped(workload, plan.maps, ats) if path == "grouped" else _distinct(workload, plan.maps)
+    if counted is not None:
+        counts, odd = _counted(counted, plan.maps, len(ats) + 1)
+    else:
+        counts, odd = _grouped(workload, plan.maps, ats) if path == "grouped" else _distinct(workload, plan.maps)
     sequence = _keyless_sequence(workload.records, ats, int(odd[0, :, 1].sum()), strategies)
     until, before = _places(steps, ats)
     out: list[StrategyCounts] = []
@@ -137,7 +146,7 @@ def route_keys(
 
 @dataclass(frozen=True)
 class _Plan:
-    """maps: one for all strategies of the same rule. places: strategy -> number of its map, None where no key has an owner.
+    """maps: one for all strategies of the same rule. places: strategy -> number of its map, None where keys have no owner.
     owners: strategy -> owners[step, unit].
     """
 
@@ -206,6 +215,16 @@ def _grouped(workload: Workload, maps: Sequence[UnitMap], ats: Sequence[int]) ->
     return _collected(rows.mapInArrow(route_tasks.count_grouped(maps, places), route_tasks.COUNTS_SQL), maps, places)
 
 
+def _counted(counted: Sequence[Any], maps: Sequence[UnitMap], places: int) -> tuple[list[Int64s], Int64s]:
+    """What `_grouped` finds, from what the tasks grouped: the rows of a key and stretch summed over the tasks, then counted by unit."""
+    whole = group_tasks.grouped([group_tasks.COUNTED_SCHEMA.empty_table(), *counted])
+    keys, place = whole["key"].combine_chunks(), whole["place"].to_numpy().astype(np.int64)
+    columns = [keys, whole["place"], pa.array(first_of_keys(keys, place)), whole["records"], whole["bytes"]]
+    rows = pa.Table.from_arrays(columns, names=["key", "place", "is_first", "records", "bytes"])
+    batches = route_tasks.count_grouped(maps, places)(rows.to_batches(ROWS_AT_ONCE))
+    return _arrays(pa.Table.from_batches(batches, route_tasks.COUNTS_SCHEMA), maps, places)
+
+
 def _distinct(workload: Workload, maps: Sequence[UnitMap]) -> tuple[list[Int64s], Int64s]:
     shards = workload.map_in_arrow(("key", "bytes"), route_tasks.count_rows(maps), route_tasks.SHARDS_SQL)
     in_order = shards.repartition("shard").sortWithinPartitions("shard")
@@ -213,8 +232,12 @@ def _distinct(workload: Workload, maps: Sequence[UnitMap]) -> tuple[list[Int64s]
 
 
 def _collected(counted: DataFrame, maps: Sequence[UnitMap], places: int) -> tuple[list[Int64s], Int64s]:
-    """counts[map][place, unit, (keys, records, bytes)], and the same of records without key [0], with an empty one [1]."""
-    rows = counted.groupBy("map", "unit").agg(*(F.sum(name).alias(name) for name in ("keys", "records", "bytes"))).toArrow()
+    return _arrays(counted.groupBy("map", "unit").agg(*(F.sum(name).alias(name) for name in ("keys", "records", "bytes"))).toArrow(), maps, places)
+
+
+def _arrays(rows: Any, maps: Sequence[UnitMap], places: int) -> tuple[list[Int64s], Int64s]:
+    """counts[map][place, unit, (keys, records, bytes)], and the same of records without key [0], with an empty one [1]. rows: of COUNTS_SCHEMA,
+    none of a map and unit twice."""
     numbers = np.stack([rows.column(name).to_numpy() for name in ("keys", "records", "bytes")], axis=1).astype(np.int64)
     which, at = rows.column("map").to_numpy(), rows.column("unit").to_numpy()
     counts = [np.zeros((places * units.count, 3), np.int64) for units in maps]
@@ -244,7 +267,7 @@ def _keyless_sequence(
 
 
 def _places(steps: Sequence[Step], ats: Sequence[int]) -> tuple[list[int], list[int]]:
-    """How many stretches each step counts up to its end, and how many lie before its change."""
+    """How many stretches each step counts up to its end, and how many are before its change."""
     if not ats:
         return [1] * len(steps), [1] * len(steps)
     before = [0 if step.at is None else ats.index(step.at) + 1 for step in steps]

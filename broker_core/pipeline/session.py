@@ -1,25 +1,29 @@
-"""One warm Spark session: opened when the first study needs it, kept for the next, opened anew when its Java has died.
+"""One warm Spark session: opened when the first study needs it, kept for the next, opened again when its Java has died.
 
     master   "local[*]" (default: this machine), "spark://host:7077", "yarn", ...    what a user's SPARK_MASTER says
     remote   "sc://host:15002": a Spark Connect server                               what a user's SPARK_REMOTE says
 
 Everything that Spark writes stays under `work_dir`, everything that it listens on is the loopback (unless it drives a cluster, which must
-reach it), and its memory has a bound. The core reads no environment: whoever calls passes what the user said.
+reach it), and its memory has a bound. The core reads no environment: the caller passes what the user said.
 """
 
 import os
 import re
 import sys
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
+from warnings import catch_warnings, simplefilter
 
 from py4j.protocol import Py4JError
 from pyspark import Accumulator, SparkConf, SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from broker_core.pipeline.java import SparkUnavailable, java_home
+from broker_core.pipeline.java import SparkUnavailable, java_found, java_home
+from broker_core.pipeline.java_classes import archive_options
 from broker_core.pipeline.masters import master_addresses, master_check, no_master
 
 __all__ = ["SparkUnavailable", "core_archive", "java_home", "row_counter", "spark_is_alive", "spark_kill", "spark_open", "spark_stop"]
@@ -35,6 +39,10 @@ REMOTE_WAIT_S = 10
 """How long a Spark Connect server may take to answer when a session is opened; its client by itself would try for ten minutes."""
 REMOTE_RETRIES_MAX = 5
 """Of a call to a server that fell silent, within about 20 s."""
+SHORT_JAVA = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+"""Java's second compiler takes half of the CPU time of its first ten seconds, and earns it back over minutes."""
+SHORT_SQL = {"spark.sql.codegen.wholeStage": "false"}
+"""Java source for each query, compiled as it comes, pays where a query sees many rows in Spark; ours hand them to Python."""
 _PACKAGE = Path(__file__).resolve().parent.parent
 _LOOPBACK_MASTER = re.compile(r"local(\W|$)|spark://(127\.0\.0\.1|localhost)[:,]?")
 KERNEL_PLACES = "broker_core.hashing.archive_cache.ArchiveCacheLocator,InTreeCacheLocator,UserWideCacheLocator,IPythonCacheLocator"
@@ -62,11 +70,16 @@ def spark_open(
     java_configured: str | None = None,
     path: str | None = None,
     options: Mapping[str, str] | None = None,
+    class_archives: Path | None = None,
+    is_short: bool = False,
+    java_options: Sequence[str] = (),
 ) -> SparkSession:
     """The session of this process; the one that is open already, if it is alive.
 
     work_dir: made if missing; holds what Spark spills and its small files. remote wins over master. java_configured, path: the user's
-    JAVA_HOME and PATH. options: Spark settings that win over ours. Raises SparkUnavailable: no Java, no cluster, no server.
+    JAVA_HOME and PATH. options: Spark settings that win over ours. class_archives: the folder where Java may find its classes ready
+    (java_classes.py). is_short: for a study of a few seconds, too short to earn back what Java compiles a second time. java_options: more of
+    them. Raises SparkUnavailable: no Java, no cluster, no server.
     """
     work_dir = work_dir.resolve()
     work_dir.mkdir(parents=True, exist_ok=True)
@@ -79,6 +92,8 @@ def spark_open(
         return open_already
     _forget_dead_session()
     home = java_home(work_dir, configured=java_configured, path=path)
+    archive = archive_options(class_archives, java_found(configured=java_configured, path=path))
+    java_options = [*(SHORT_JAVA if is_short else ()), *archive, *java_options]
     is_here = _LOOPBACK_MASTER.match(master) is not None
     # The Java process is started by pyspark, which hands on this process's environment: there is no other way to tell it.
     os.environ["JAVA_HOME"] = str(home)  # noqa: TID251
@@ -86,7 +101,7 @@ def spark_open(
     if is_here:
         os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"  # noqa: TID251
     conf = SparkConf(loadDefaults=False)
-    settings = _settings(work_dir, driver_memory, shuffle_partitions, is_here) | dict(options or {})
+    settings = _settings(work_dir, driver_memory, shuffle_partitions, is_here, java_options) | (SHORT_SQL if is_short else {}) | dict(options or {})
     for name, value in settings.items():
         conf.set(name, value)
     try:
@@ -94,6 +109,7 @@ def spark_open(
     except (PySparkException, Py4JError, OSError) as error:
         _forget_dead_session()
         raise _did_not_start(master, str(error) or type(error).__name__) from error
+    _expect_lost_java(spark.sparkContext)
     if not master.startswith("local"):
         # Other machines run the rules: they need the core and nothing else of this project.
         spark.sparkContext.addPyFile(str(core_archive(work_dir)))
@@ -104,7 +120,7 @@ def spark_is_alive(spark: SparkSession) -> bool:
     """Whether the session can still run something: its Java process lives and its context was not stopped."""
     try:
         context = spark.sparkContext
-    except (PySparkException, AttributeError):  # Spark Connect has no context of its own
+    except (PySparkException, AttributeError):  # Spark Connect has no local context
         return _remote_answers(spark)
     process = getattr(context._gateway, "proc", None)
     if context._jsc is None or (process is not None and process.poll() is not None):
@@ -121,11 +137,10 @@ def row_counter(spark: SparkSession) -> Accumulator[int] | None:
 
 
 def spark_stop(spark: SparkSession) -> None:
-    """End the session and its Java process, dead or alive. The next `spark_open` starts anew."""
-    try:
+    """End the session and its Java process, dead or alive. The next `spark_open` starts a new one."""
+    with suppress(PySparkException, Py4JError, OSError), catch_warnings():  # what is dead needs no goodbye
+        simplefilter("ignore", RuntimeWarning)  # that it may be dead
         spark.stop()
-    except (PySparkException, Py4JError, OSError):
-        pass  # what is dead needs no goodbye
     _end_gateway()
     _forget_dead_session()
 
@@ -149,13 +164,13 @@ def core_archive(work_dir: Path) -> Path:
     return archive
 
 
-def _settings(work_dir: Path, driver_memory: str, shuffle_partitions: int, is_here: bool) -> dict[str, str]:
+def _settings(work_dir: Path, driver_memory: str, shuffle_partitions: int, is_here: bool, java: Sequence[str]) -> dict[str, str]:
     log4j = work_dir / "log4j2.properties"
     log4j.write_text(_LOG4J)
     settings = {
         "spark.driver.memory": driver_memory,
         "spark.driver.maxResultSize": "512m",
-        "spark.driver.extraJavaOptions": f'"-Dlog4j2.configurationFile={log4j.as_uri()}"',
+        "spark.driver.extraJavaOptions": " ".join(f'"{option}"' for option in (f"-Dlog4j2.configurationFile={log4j.as_uri()}", *java)),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.local.dir": str(work_dir / "local"),
@@ -203,9 +218,21 @@ def _open_remote(remote: str, app: str, shuffle_partitions: int, options: Mappin
         return spark
     except FutureTimeoutError as error:
         reason = f"{REMOTE_WAIT_S} s"
-        raise SparkUnavailable("Spark Connect at {remote} does not answer: {reason}", remote=remote, reason=reason) from error
+        raise SparkUnavailable("Spark Connect at {remote} does not respond: {reason}", remote=remote, reason=reason) from error
     except (PySparkException, RuntimeError, ValueError, OSError) as error:
-        raise SparkUnavailable("Spark Connect at {remote} does not answer: {reason}", remote=remote, reason=_first_line(error)) from error
+        raise SparkUnavailable("Spark Connect at {remote} does not respond: {reason}", remote=remote, reason=_first_line(error)) from error
+
+
+def _expect_lost_java(context: SparkContext) -> None:
+    """pyspark's server of accumulators prints a traceback when Java hangs up on it; the next call to Java reports the loss."""
+    server = context._accumulatorServer
+    told = server.handle_error
+
+    def handle_error(request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), EOFError | OSError):
+            told(request, client_address)
+
+    server.handle_error = handle_error  # type: ignore[method-assign]
 
 
 def _remote_answers(spark: SparkSession) -> bool:
@@ -234,10 +261,9 @@ def _forget_dead_session() -> None:
     """pyspark keeps a dead Java's address for good; without it the next session starts another."""
     context = SparkContext._active_spark_context
     if context is not None and context._jsc is not None:
-        try:
+        with suppress(Py4JError, OSError), catch_warnings():  # the Java that it would tell is the dead one
+            simplefilter("ignore", RuntimeWarning)
             context.stop()
-        except (Py4JError, OSError):
-            pass  # the Java that it would tell is the dead one
     SparkContext._active_spark_context = None
     process = getattr(SparkContext._gateway, "proc", None)
     if process is None or process.poll() is not None:
@@ -247,7 +273,7 @@ def _forget_dead_session() -> None:
 
 
 def _did_not_start(master: str, text: str) -> SparkUnavailable:
-    """What Spark said, for a person. Where something listens that is no master, its context gives up after a minute and is found stopped."""
+    """What Spark said, for a person. Where a listener is not a master, its context gives up after a minute and is found stopped."""
     if master_addresses(master) and "stopped SparkContext" in text:
         return no_master(master)
     lines = [line.removeprefix(": ") for line in text.splitlines() if line.strip() and not line.startswith("An error occurred while calling")]

@@ -21,8 +21,9 @@ from broker_core.events import Json
 from broker_core.lab.workload_base import Workload
 from broker_core.lab.workload_keys import KEY_BYTES_MAX, KeysWorkload
 from broker_core.pipeline import result
-from broker_core.pipeline.hot_keys import key_profile
+from broker_core.pipeline.hot_keys import counted_profile, key_profile
 from broker_core.pipeline.members import Step, has_records, history_steps
+from broker_core.pipeline.one_pass import OnePass, one_pass
 from broker_core.pipeline.sources.rows import BAD_SIZE, BAD_TIME
 from broker_core.pipeline.strategies import Strategy, strategies_parse
 from broker_core.pipeline.study_errors import IsCancelled, StudyCancelled, StudyFailed, explained
@@ -110,19 +111,27 @@ class _Run:
         self.counter = row_counter(self.spark)
         workload = source_read(self.spark, request["source"], ordinals=has_records(steps), counter=self.counter)
         records = workload.records
+        ats = sorted({step.at for step in steps[1:] if step.at is not None})
         self.reading("grouping")
-        profile = key_profile(workload)
-        self.reading("routing")
-        counts = route_counts(workload, strategies, steps, seed=request["seed"])
+        once = one_pass(workload, ats, BAD_ROWS_KEPT)
+        if once is not None:
+            profile = counted_profile(once.by_key())
+            self.at("routing")
+            counts = route_counts(workload, strategies, steps, seed=request["seed"], topic=request["topic"], counted=once.counted)
+        else:
+            profile = key_profile(workload)
+            self.reading("routing")
+            counts = route_counts(workload, strategies, steps, seed=request["seed"], topic=request["topic"])
         self.rows = counts.records
         self.at("routing", 1)
-        bad, bad_rows = _bad_rows(workload.bad)
+        bad, bad_rows = (once.bad_count, once.bad) if once is not None else _bad_rows(workload.bad)
         if not counts.records:
             raise _nothing_read(bad, bad_rows)
         _check_places(steps, counts.records, request["history"]["kind"])
-        first_us, last_us = _times(records, request["source"])
+        first_us, last_us = _times(records, request["source"], once)
         sample = sampled_workload(profile.sample(counts.records, counts.no_key), request["service"]["rate"], request["seed"])
-        timed, timed_sample = self.timed(strategies, steps, records, counts, sample)
+        key_bytes_max = None if once is None else once.key_bytes_max
+        timed, timed_sample = self.timed(strategies, steps, records, counts, sample, key_bytes_max)
         self.at("writing")
         tables, described = study_tables(counts, steps, timed, profile, is_exact=timed_sample["exact"])
         manifest = {
@@ -139,11 +148,17 @@ class _Run:
         self.at("writing", 1)
 
     def timed(
-        self, strategies: Sequence[Strategy], steps: Sequence[Step], records: "DataFrame", counts: "RouteCounts", sample: KeysWorkload
+        self,
+        strategies: Sequence[Strategy],
+        steps: Sequence[Step],
+        records: "DataFrame",
+        counts: "RouteCounts",
+        sample: KeysWorkload,
+        key_bytes_max: int | None,
     ) -> tuple[list[list[TimedStep] | None], Json]:
-        """The timed runs of all strategies, and what they ran on."""
+        """The timed runs of all strategies, and what they ran on. key_bytes_max: of the longest key, None if nobody has looked yet."""
         seed = self.request["seed"]
-        workload, table = self.timed_records(steps, records, counts, sample)
+        workload, table = self.timed_records(steps, records, counts, sample, key_bytes_max)
         timed: list[list[TimedStep] | None] = []
         total = len(strategies) * len(steps)
         for number, strategy in enumerate(strategies):
@@ -151,20 +166,20 @@ class _Run:
             def go_on(step: int, before: int = number * len(steps)) -> None:
                 self.at("lab", before + step, total)
 
-            timed.append(timed_run(strategy.rig_spec(), steps, table, workload, seed, go_on))
+            timed.append(timed_run(strategy.rig_spec(topic=self.request["topic"]), steps, table, workload, seed, go_on))
         self.at("lab", total, total)
         arrived = workload.count_until(table.starts_us[-1])
         keys = len(workload.distinct_until(arrived)[0])
         return timed, {"records": arrived, "keys": keys, "rate": table.rate, "exact": isinstance(workload, SequenceWorkload)}
 
     def timed_records(
-        self, steps: Sequence[Step], records: "DataFrame", counts: "RouteCounts", sample: KeysWorkload
+        self, steps: Sequence[Step], records: "DataFrame", counts: "RouteCounts", sample: KeysWorkload, key_bytes_max: int | None
     ) -> tuple[Workload, Timetable]:
         """The very records, if the history names them and they are few enough; else a sample of their keys."""
         service = self.request["service"]
         rate, consumer_rate, records_max = service["rate"], service["consumer_rate"], service["records_max"]
         if has_records(steps) and counts.records <= records_max:
-            sequence = _sequence(records, rate)
+            sequence = _sequence(records, rate, key_bytes_max)
             if sequence is not None:
                 return sequence, timetable_at_records(steps, sequence, counts.records, consumer_rate)
         table = timetable(steps, rate, consumer_rate, records_max)
@@ -176,14 +191,16 @@ def sampled_workload_at(sample: KeysWorkload, rate: int) -> KeysWorkload:
     return KeysWorkload(rate, sample.seed, sample.name, sample.weighted, sample.keyless)
 
 
-def _sequence(records: "DataFrame", rate: int) -> SequenceWorkload | None:
+def _sequence(records: "DataFrame", rate: int, key_bytes_max: int | None) -> SequenceWorkload | None:
     """All records in their order; None where a key is too long for a lab."""
     from pyspark.sql import functions as f
 
-    longest = records.agg(f.max(f.length("key"))).collect()[0][0]
-    if longest is not None and longest > KEY_BYTES_MAX:
+    if key_bytes_max is None:
+        key_bytes_max = records.agg(f.max(f.length("key"))).collect()[0][0] or 0
+    if key_bytes_max > KEY_BYTES_MAX:
         return None
-    table = records.select("ordinal", "key", "bytes").orderBy("ordinal").toArrow()
+    # They are few: sorted here, not by Spark, which would read them twice for it.
+    table = records.select("ordinal", "key", "bytes").toArrow().sort_by("ordinal")
     encoded = table["key"].combine_chunks().dictionary_encode()
     codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
     sizes = table["bytes"].fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
@@ -202,29 +219,31 @@ def _bad_rows(bad: "DataFrame | None") -> tuple[int, list[Json]]:
 def _nothing_read(bad: int, rows: Sequence[Json]) -> StudyFailed | CommandError:
     """Why there is no result: of nothing every strategy would be the best."""
     if not bad:
-        return StudyFailed("there is no record in this source")
+        return StudyFailed("this source has no records")
     first = min(rows, key=lambda row: row["line"] or 0)
     values = {"line": first["line"] or 0, "text": (first["text"] or "")[:BAD_TEXT_CHARACTERS]}
     if first["reason"] == BAD_TIME:
-        return CommandError("source.time", "in no row can the column of times be read; line {line} is: {text}", **values)
+        return CommandError("source.time", "the time column cannot be read in any row; line {line} is: {text}", **values)
     if first["reason"] == BAD_SIZE:
-        return CommandError("source.size", "in no row is the size a whole number; line {line} is: {text}", **values)
+        return CommandError("source.size", "the size is not a whole number in any row; line {line} is: {text}", **values)
     return StudyFailed("none of the {count} rows can be read; line {line} is: {text}", count=bad, **values)
 
 
 def _check_places(steps: Sequence[Step], records: int, kind: str) -> None:
-    """A change behind the last record never happens; what it would move must not be measured."""
+    """A change after the last record never happens; its moves must not be measured."""
     late = next((step for step in steps[1:] if step.at is not None and step.at > records), None)
     if late is not None:
         field = f"history.changes.{late.step - 1}.at" if kind == "given" else "history"
         raise CommandError(field, "change {number} comes at record {at}, but there are only {records}", number=late.step, at=late.at, records=records)
 
 
-def _times(records: "DataFrame", source: Json) -> tuple[int | None, int | None]:
-    """The first and the last event time, where the source has times; else no job is spent on it."""
+def _times(records: "DataFrame", source: Json, once: OnePass | None) -> tuple[int | None, int | None]:
+    """The first and the last event time, where the source has times; otherwise it runs no job."""
     from pyspark.sql import functions as f
 
     if source["kind"] in _MADE_UP or (source["kind"] in _FILES and not source["time"]):
         return None, None
+    if once is not None:
+        return once.first_us, once.last_us
     row = records.agg(f.min("at_us"), f.max("at_us")).collect()[0]
     return row[0], row[1]

@@ -1,12 +1,13 @@
 """How a study ends early, and what Spark and the disk throw, in sentences for a person."""
 
 import errno
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from broker_core.errors import CommandError, HighwaterError, SentenceError
 
-FAULT = "Highwater itself made a mistake: {reason}"
+FAULT = "Highwater itself failed: {reason}"
 """Template of a failure that no other request and no better data would mend: it comes from our code in Spark's Python workers."""
 _FAULT_CHARACTERS_MAX = 300
 
@@ -14,7 +15,7 @@ IsCancelled = Callable[[], bool]
 
 
 class StudyCancelled(HighwaterError):
-    """Whoever asked for the study does not want it any more."""
+    """The person who asked for the study no longer wants it."""
 
 
 class StudyFailed(SentenceError):
@@ -48,14 +49,14 @@ def _failure(error: Exception) -> StudyFailed | None:
         return StudyFailed("the disk is full: free some space, then run the study again")
     if "MemoryError" in text or "Cannot allocate memory" in text or isinstance(error, MemoryError):
         return StudyFailed("Spark ran out of memory: give it more, or study fewer records")
-    if isinstance(error, ConnectionError) or any(sign in text for sign in _LOST):
+    if isinstance(error, ConnectionError) or _UNANSWERED.fullmatch(text) or any(sign in text for sign in _LOST):
         return StudyFailed("Spark was lost while the study ran: run it again")
     if isinstance(error, OSError):
         return StudyFailed("the result cannot be written: {reason}", reason=error.strerror or text[:200])
     if is_spark and (said := _worker_said(text)):
         return StudyFailed(FAULT, reason=said)
     if is_spark:
-        return StudyFailed("Spark could not do it: {reason}", reason=text.strip().partition("\n")[0][:300])
+        return StudyFailed("Spark failed: {reason}", reason=text.strip().partition("\n")[0][:300])
     return None
 
 
@@ -73,3 +74,5 @@ _LOST = (
     "SparkContext was shut down", "Connection refused", "Answer from Java side is empty", "Error while sending or receiving",
     "An error occurred while trying to connect to the Java server", "StatusCode.UNAVAILABLE",
 )  # fmt: skip
+_UNANSWERED = re.compile(r"An error occurred while calling \S+")
+"""Java hung up in the middle of a call: what it refuses has a full stop and a trace. Source: py4j 0.10.9 protocol.get_return_value."""

@@ -1,20 +1,23 @@
 """What a study is asked for: checked field by field and filled in, without Spark, so that a form can show what is wrong at once.
 
     {"name": "orders in May", "source": {...}, "strategies": ["kafka.range:partitions=24", ...], "history": {...},
-     "service": {"rate": 36, "consumer_rate": 10, "records_max": 50000}, "weights": {"skew": 30, ...}, "seed": 7}
+     "service": {"rate": 36, "consumer_rate": 10, "records_max": 50000},
+     "weights": {"skew": 30, ...}, "constraints": {"skew_max": 1.5, ...}, "seed": 7, "topic": "orders"}
 
 rate: records that arrive in a second, consumer_rate: that one consumer takes; both for the timed runs, which take at most records_max
-records for each strategy. seed: of the lab that the study is compared with.
+records for each strategy. seed, topic: of the lab that the study is compared with; the topic is named after the source.
 """
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
-from broker_core.lab.command import refuse_unknown, whole
+from broker_core.lab.command import RIG_ID, refuse_unknown, whole
 from broker_core.lab.limits import DEFAULT_LIMITS
 from broker_core.lab.scenario import SEED_MAX
+from broker_core.pipeline.constraints import constraints_check
 from broker_core.pipeline.members import history_check, history_steps
 from broker_core.pipeline.recommend import weights_check
 from broker_core.pipeline.sources.spec import source_check
+from broker_core.pipeline.sources.topic import source_topic
 from broker_core.pipeline.strategies import strategies_default, strategies_parse
 
 DEFAULT_HISTORY = {"kind": "given", "start": 4, "changes": [{"kind": "join"}] * 4}
@@ -23,7 +26,7 @@ DEFAULT_TIMED_RECORDS, TIMED_RECORDS_MAX = 50_000, 1_000_000
 ROWS_MAX = 500_000
 """Rows of (strategy, step, consumer): what a page can take and one process hold."""
 DEFAULT_SEED = 7
-_FIELDS = {"name", "source", "strategies", "history", "service", "weights", "seed"}
+_FIELDS = {"name", "source", "strategies", "history", "service", "weights", "constraints", "seed", "topic"}
 
 
 def study_check(raw: object) -> Json:
@@ -44,8 +47,9 @@ def study_check(raw: object) -> Json:
         raise CommandError("history", "makes {count} rows of strategy, step and consumer; at most {high}", count=rows, high=ROWS_MAX)
     return {
         "name": name, "source": source, "strategies": [strategy.id for strategy in strategies], "history": history,
-        "service": _check_service(raw.get("service")), "weights": weights_check(raw.get("weights")),
-        "seed": whole("seed", raw.get("seed", _seed_of(source)), 0, SEED_MAX),
+        "service": service_check(raw.get("service")), "weights": weights_check(raw.get("weights")),
+        "constraints": constraints_check(raw.get("constraints")),
+        "seed": whole("seed", raw.get("seed", _seed_of(source)), 0, SEED_MAX), "topic": _check_topic(raw.get("topic"), source),
     }  # fmt: skip
 
 
@@ -56,7 +60,15 @@ def _seed_of(source: Json) -> int:
     return seed if isinstance(seed, int) else DEFAULT_SEED
 
 
-def _check_service(raw: object) -> Json:
+def _check_topic(raw: object, source: Json) -> str:
+    topic = source_topic(source) if raw is None else raw
+    if not isinstance(topic, str) or not RIG_ID.fullmatch(topic):
+        raise CommandError("topic", "must be 1 to 32 lower-case letters, digits, _ or -")
+    return topic
+
+
+def service_check(raw: object) -> Json:
+    """The rates complete. Raises CommandError at `service...`."""
     if raw is None:
         raw = {}
     if not isinstance(raw, dict):

@@ -79,7 +79,7 @@ def _share(records: int, size: int, keys: int, total: int) -> Share:
 
 @dataclass(frozen=True, slots=True)
 class _Turns:
-    """Shares where no key has an owner and everybody gets its turn."""
+    """Shares where keys have no owner and every consumer gets its turn."""
 
     shares: dict[str, Share]
     skew_milli: int | None
@@ -88,7 +88,7 @@ class _Turns:
 def _turns(mine: "StrategyCounts", counts: "RouteCounts", steps: Sequence[Step], step: Step, runs: list[TimedStep] | None) -> _Turns | None:
     """An even share of what was written until the step's end; None where keys have owners.
 
-    runs: of a live lab's own records: then the shares stand to one another as what each consumer lately finished, which is how a lane of the
+    runs: of a live lab's own records: then the shares are in proportion to what each consumer finished lately, which is how a lane of the
     lab has them (Rig.weights).
     """
     if mine.tables[step.step].kind != "none":

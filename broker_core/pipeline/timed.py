@@ -1,6 +1,6 @@
 """The timed measures of a study: the lab's own rig, headless, under the same membership history and the same rates.
 
-A history whose changes stand at records runs over those very records, if there are not too many: then this *is* the live lab. Any other
+A history with changes at record numbers runs over those very records, if there are not too many: then this *is* the live lab. Any other
 history runs on a timetable: WARM_S to begin with, then each change has JOIN_S, a crash CRASH_S, in which its broker notices it (a RabbitMQ
 server may take 180 s: what that sets off falls into a later step). Where the records of the whole timetable would be more than the study
 allows, arrivals and consumers are slowed by one factor, so that they are as busy as asked for; time-outs and pauses are not slowed.
@@ -20,7 +20,7 @@ from broker_core.lab.limits import Limits
 from broker_core.lab.rig import Rig, RigSetup
 from broker_core.lab.scenario import RigSpec, Scenario
 from broker_core.lab.workload_base import Workload
-from broker_core.pipeline.members import Step
+from broker_core.pipeline.members import Step, has_records
 from broker_core.pipeline.timed_watch import WATCHED, WatchedRig
 
 WARM_S = 60
@@ -47,13 +47,24 @@ class Timetable:
 
 
 def timetable(steps: Sequence[Step], rate: int, consumer_rate: int, records_max: int) -> Timetable:
-    """A timetable of its own for a history without records. rate: of all records; consumer_rate: that one consumer takes."""
+    """A timetable for a history without records. rate: of all records; consumer_rate: that one consumer takes."""
     lengths = [WARM_S, *(CRASH_S if step.kind == "crash" else JOIN_S for step in steps[1:])]
     starts = [0]
     for length in lengths:
         starts.append(starts[-1] + length * SECOND_US)
     thin = max(1, min(rate, records_max * SECOND_US // starts[-1]))
     return Timetable(tuple(starts), thin, SECOND_US * rate // (consumer_rate * thin))
+
+
+def rate_thinned(steps: Sequence[Step], service: Json) -> Json | None:
+    """What the timed runs make of a rate that would bring too many records; None where they keep it.
+
+    service: as `service_check` gives it. `{"rate", "rate_run", "records_max", "only_beyond"}`: asked for, run at, how many records a run takes;
+    only_beyond: the changes are at record numbers, so it is thinned only if the data has more than records_max.
+    """
+    rate, records_max = service["rate"], service["records_max"]
+    run = timetable(steps, rate, service["consumer_rate"], records_max).rate
+    return None if run == rate else {"rate": rate, "rate_run": run, "records_max": records_max, "only_beyond": has_records(steps)}
 
 
 def timetable_at_records(steps: Sequence[Step], workload: Workload, records: int, consumer_rate: int) -> Timetable:

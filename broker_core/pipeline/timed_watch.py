@@ -1,4 +1,4 @@
-"""The lab's own rigs with an observer: what is in flight where, what arrives in vain, which partition stands still and for how long.
+"""The lab's own rigs with an observer: what is in flight where, what arrives in vain, which partition is paused and for how long.
 
 Only headless runs are watched; a lab on a page runs the rigs as they are. Each class below adds to its rig only looking: every method
 does what the rig's does and notes down what it saw.
@@ -23,7 +23,7 @@ from broker_core.tubemq.assignment import Call
 
 class WatchedRig(Rig):
     """What is common to all four. flights, stops: those that are over. waited: records that arrived while nobody could take them: their
-    partition stood still, their key's consumer was dead or missing, or (a queue) no consumer was alive."""
+    partition was paused, their key's consumer was dead or missing, or (a queue) no consumer was alive."""
 
     def __init__(self, setup: RigSetup) -> None:
         self.flights: list[Flight] = []
@@ -34,7 +34,7 @@ class WatchedRig(Rig):
         super().__init__(setup)
 
     def finish(self) -> None:
-        """The run is over: what is still in flight or stands still is counted up to now."""
+        """The run is over: what is still in flight or paused counts up to now."""
         for name in list(self._in_flight):
             self.let_go(name)
         for unit in list(self._stopped):
@@ -73,10 +73,10 @@ class WatchedRig(Rig):
         self.let_go(consumer.session)
         super().do_leave(consumer, cause)  # type: ignore[safe-super]  # the rig comes after this class
 
-    # -- standing still -----------------------------------------------------------------------------------------------------------------
+    # -- paused -------------------------------------------------------------------------------------------------------------------------
 
     def note_stop(self, unit: str, stopped_us: int | None) -> None:
-        """Since when this partition has stood still; None: it is read."""
+        """Since when this partition has been paused; None: it is read."""
         since = self._stopped.get(unit)
         if since is None and stopped_us is not None:
             self._stopped[unit] = stopped_us
@@ -149,8 +149,8 @@ class WatchedKafka(WatchedRig, KafkaRig):
         self.sent(consumer.session, record, self.codes[client.hand][record])
         super().start(consumer, record)
 
-    def stop(self, numbers: Sequence[int]) -> None:
-        super().stop(numbers)
+    def stop(self, numbers: Sequence[int], rule: str) -> None:
+        super().stop(numbers, rule)
         self.look(numbers)
 
     def remove_member(self, client: kafka_group.Client, rule: str) -> None:

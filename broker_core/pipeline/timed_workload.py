@@ -16,7 +16,7 @@ HOT_KEYS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class SampleKeys:
-    """Keys with weights that stand for a workload. hottest: the most frequent ones, exactly. others: some of the rest, drawn evenly.
+    """Keys with weights that represent a workload. hottest: the most frequent ones, exactly. others: some of the rest, drawn evenly.
     other_records: how many records the rest has in all. keyless: records without a key."""
 
     hottest: WeightedKeys
@@ -25,7 +25,7 @@ class SampleKeys:
     keyless: int
 
     def weighted(self) -> tuple[WeightedKeys, int]:
-        """Keys with weights, and the weight of keyless records: the hottest keep their share, the others share the rest out as they stand
+        """Keys with weights, and the weight of keyless records: the hottest keep their share, the others share the rest in proportion
         to one another. So the sample is as skewed as the whole.
 
         >>> SampleKeys([(b"a", 50)], [(b"b", 2), (b"c", 1)], 30, 20).weighted()

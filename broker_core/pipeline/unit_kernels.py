@@ -34,7 +34,7 @@ def find_slots(hashes: Any, mask: Any, modulo: Any, offset: Any, slots: Any, out
 def find_cells(
     hashes: Any, mask: Any, modulo: Any, offset: Any, uppers: Any, first_units: Any, parts: Any, buckets: Any, shift: Any, out: Any
 ) -> None:
-    """The unit of each hash where slots lie in cells: of the cell, and within a shared cell of the remainder."""
+    """The unit of each hash where slots are in cells: of the cell, and within a shared cell of the remainder."""
     mask, modulo, offset, shift = np.uint32(mask), np.uint32(modulo), np.uint32(offset), np.uint32(shift)
     for row in range(len(hashes)):
         slot = slot_of(hashes[row], mask, modulo, offset)
@@ -75,7 +75,7 @@ def mixed(one: Any, other: Any) -> Any:
 
 @inlined
 def shard_of(one: Any, other: Any) -> Any:
-    """The shard of a print; it must not hang on the low bits of one hash alone, as those decide the place in the table of a shard."""
+    """The shard of a print; it must not depend on the low bits of one hash alone, as those decide the place in the table of a shard."""
     return np.int64(mixed(one, other) >> np.uint64(64 - SHARD_BITS))
 
 
@@ -98,7 +98,7 @@ def shard_fill(prints: Any, ends: Any, out: Any) -> None:
 
 @compiled
 def find_repeats(prints: Any, table: Any, repeats: Any) -> Any:
-    """Write the places of prints that an equal one stands before into `repeats`; return how many.
+    """Write the places of prints that repeat an earlier one into `repeats`; return how many.
 
     table: a power of two of slots, more than twice as many as prints, all -1; holds the place of each print that came first.
     """

@@ -14,7 +14,7 @@ to which all is acknowledged.
 
 What keeps it fast: each owner has its own heap of waiting positions, and a consumer with permits never has any, so a
 new record needs one look-up and no scan. It also means that a record is never sent past an older one of its own hash.
-Owners are looked up once a hash between two changes of the selector; a change sorts the waiting records anew.
+Owners are looked up once per hash between two changes of the selector; a change sorts the waiting records again.
 
 Left out until its own issue: the rules that keep a key in order when its owner changes (3.2: a newcomer waits until
 all before its join is acknowledged; current: draining hashes), read batches, limits of unacknowledged records.
@@ -67,7 +67,7 @@ class KeySharedSubscription:
     # -- consumers -----------------------------------------------------------------------------------------------------
 
     def connect(self, consumer: str, name: str | None = None, ranges: Sequence[Range] | None = None) -> list[Delivery]:
-        """Let a consumer in, without permits. Waiting records get their owners anew; nobody's permits grew, but
+        """Let a consumer in, without permits. Waiting records get owners again; nobody's permits grew, but
         owners may differ.
 
         Raises what the selector raises (AssignRefused, CommandError), state untouched.
@@ -78,7 +78,7 @@ class KeySharedSubscription:
         return self._selector_changed()
 
     def disconnect(self, consumer: str) -> list[Delivery]:
-        """Out of the selector first, then its unacknowledged records wait with the others and go to whoever owns them
+        """Out of the selector first, then its unacknowledged records wait with the others and go to the consumer that owns them
         now.
 
         One that is not connected changes nothing. When the last one goes, all wait for the next first consumer, which
@@ -158,6 +158,15 @@ class KeySharedSubscription:
     def waiting(self) -> int:
         """How many records wait: the replay set, and while nobody is connected the backlog."""
         return len(self._waiting)
+
+    @property
+    def outstanding(self) -> int:
+        """How many published records are not acknowledged yet, wherever they are."""
+        return len(self._pending) - len(self._acked)
+
+    def waiting_for(self, consumer: str) -> int:
+        """How many of them wait for this consumer."""
+        return sum(position in self._waiting for position in self._queues.get(consumer, ()))
 
     def permits(self, consumer: str) -> int:
         """How many records this consumer still takes; 0 for one that is not connected."""

@@ -1,6 +1,6 @@
 """One classic queue: whose turn it is, who is at its prefetch limit, and where a record goes back to.
 
-The consumers stand in a ring. A record goes to the one in front, which then steps to the back.
+The consumers form a ring. A record goes to the one in front, which then steps to the back.
 
         ready  7 6 5 ──►  front ─► c1 ─ c2 ─ c3 ─┐        c4 (at its limit, out of the ring)
                             ▲────────────────────┘             └── ack ──► joins at the back
@@ -13,7 +13,7 @@ What makes the original's order its own:
 - A record that comes back takes its old place by publish order, and is marked redelivered from then on.
 
 Left out: no_ack consumers, basic.get, priorities, single active consumer, channel-wide limits, time to live, length limits.
-Source: RabbitMQ 3.10 rabbit_queue_consumers, facts 66 to 74 and 81 to 85. Vectors: rabbitmq/dispatch.json.
+Source: RabbitMQ 3.10 rabbit_queue_consumers; docs/rabbitmq/facts.md. Vectors: rabbitmq/dispatch.json.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class WorkQueue:
         self._consumers: dict[str, _Consumer] = {}
         self._ring: deque[_Consumer] = deque()  # the front is served next
         self._out: dict[str, _Consumer] = {}  # at their limit when their turn came, in that order
-        # Delivery takes the lowest position first, so whatever comes back lies below everything never delivered. Two
+        # Delivery takes the lowest position first, so a record that comes back is below everything never delivered. Two
         # containers hold the order: a heap of what came back (all of it redelivered), then the fresh ones as they came.
         self._requeued: list[int] = []
         self._fresh: deque[int] = deque()
@@ -168,7 +168,17 @@ class WorkQueue:
     @property
     def ring(self) -> list[str]:
         """The consumers in turn order, then those out of the ring in the order in which their turn passed them by."""
-        return [consumer.name for consumer in self._ring] + list(self._out)
+        return self.turn_order + self.passed_over
+
+    @property
+    def turn_order(self) -> list[str]:
+        """The consumers whose turn comes, the next one first."""
+        return [consumer.name for consumer in self._ring]
+
+    @property
+    def passed_over(self) -> list[str]:
+        """Those that lost their place because their turn came and their prefetch was full, in that order."""
+        return list(self._out)
 
     def is_at_limit(self, consumer: str) -> bool:
         """Whether the consumer holds as many records as its prefetch allows; so are all that are out of the ring."""

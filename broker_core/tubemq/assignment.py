@@ -7,15 +7,17 @@
           one pass:            │  disconnect   │   keep    │    connect    │      (a key that is not subscribable now is
                                └───────────────┴───────────┴───────────────┘       disconnected, and stays assigned)
 
-Nobody is asked, and nothing is sorted or counted: each key stands for itself. So adding partitions moves no other, and a
+Nobody is asked, and nothing is sorted or counted: each key is on its own. So adding partitions moves no other, and a
 broker that goes offline moves none; but another source_count moves most of them.
 Source: TubeMQ (InLong a6c7a6a670) ClientBalanceConsumerExample. Vectors: tubemq/mod_assign.json, set_difference.json.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import takewhile
+from typing import Any
 
 from broker_core.errors import CommandError
 from broker_core.hashing.java_hash import java_sorted, string_hash_unsigned
@@ -83,7 +85,7 @@ Call = Disconnect | Connect
 
 def assigner_pass(
     status: Mapping[str, bool],
-    registered: Iterable[str],
+    registered: Collection[str],
     *,
     source_count: int,
     node_id: int,
@@ -104,25 +106,31 @@ def assigner_pass(
     >>> [(one, code) for one, code in calls]
     [(Disconnect(key='1:t:0'), 200), (Connect(key='1:t:1', bootstrap_offset=-1), 200)]
     """
+    rule: dict[str, Any] = {"source_count": source_count, "node_id": node_id, "saved_offsets": saved_offsets}
+    calls = planned_calls(status, registered, **rule)
+    while calls:
+        one = calls.pop(0)
+        code = call(one)
+        yield one, code
+        if code == CLIENT_SHUTDOWN:
+            if isinstance(one, Connect):
+                return
+            # Only the loop of releases ends, as in the original: connects are still tried, even of keys that it did not get to.
+            reached = takewhile(one.key.__ne__, java_sorted(registered))
+            kept = [key for key in reached if status.get(key) and is_owned(key, source_count, node_id)]
+            calls = planned_calls(status, kept, **rule)
+
+
+def planned_calls(
+    status: Mapping[str, bool], registered: Iterable[str], *, source_count: int, node_id: int, saved_offsets: Mapping[str, int]
+) -> list[Call]:
+    """The calls of one pass in their order, for a client that makes them one after another; arguments as for `assigner_pass`."""
     if not status:
         # The example takes an empty answer for "nothing known yet", so it releases nothing.
-        return
-    kept = set()
-    for key in java_sorted(registered):
-        if key in status and status[key] and is_owned(key, source_count, node_id):
-            kept.add(key)
-            continue
-        release = Disconnect(key)
-        code = call(release)
-        yield release, code
-        if code == CLIENT_SHUTDOWN:
-            # Only this loop ends, as in the original: the connects below are still tried, even of keys it did not get to.
-            break
-    for key in owned_by(status, source_count, node_id):
-        if key in kept or not status[key]:
-            continue
-        connect = Connect(key, saved_offsets.get(key, KEEP_STORED_OFFSET))
-        code = call(connect)
-        yield connect, code
-        if code == CLIENT_SHUTDOWN:
-            break
+        return []
+    kept = {key for key in registered if status.get(key) and is_owned(key, source_count, node_id)}
+    releases: list[Call] = [Disconnect(key) for key in java_sorted(registered) if key not in kept]
+    return releases + [
+        Connect(key, saved_offsets.get(key, KEEP_STORED_OFFSET))
+        for key in owned_by(status, source_count, node_id) if status[key] and key not in kept
+    ]  # fmt: skip

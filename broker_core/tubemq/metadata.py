@@ -1,4 +1,4 @@
-"""What the master tells a client about its topics: every configured partition, and whether it can be subscribed just now.
+"""What the master tells a client about its topics: every configured partition, and whether it can be subscribed now.
 
 One entry per topic, "topic#brokerId:stores:partitionsPerStore:status,..."; status 1 is subscribable. The entries name what is
 *configured*, so a broker that goes offline turns its status to 0 but leaves the set, and with it everyone's share, as it was.

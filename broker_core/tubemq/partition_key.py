@@ -49,7 +49,7 @@ def parse_partition_key(text: str) -> PartitionKey:
 def partition_ids(store_count: int, partitions_per_store: int) -> list[int]:
     """Give the ids that a topic has on one broker, ascending.
 
-    Raises CommandError when a count is negative, or when a store holds more partitions than ids lie between two stores.
+    Raises CommandError when a count is negative, or when a store holds more partitions than there are ids between two stores.
 
     >>> partition_ids(2, 2)
     [0, 1, 10000, 10001]
@@ -63,3 +63,12 @@ def partition_ids(store_count: int, partitions_per_store: int) -> list[int]:
 
 def _is_number(text: str) -> bool:
     return text.isascii() and text.isdecimal()
+
+
+def broker_of(key: str) -> int:
+    """The id of the broker that has this partition.
+
+    >>> broker_of("3:orders:10000")
+    3
+    """
+    return int(key.partition(":")[0])

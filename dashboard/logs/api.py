@@ -9,7 +9,7 @@
     GET  /api/logs/                          one's uploads, and the folders of this machine that may be looked at
     POST /api/logs/                          multipart `file` (several), `folder`: 201 {log, url}
 
-Reading needs nothing. Whoever asks for a lab's log makes it be written.
+Reading needs nothing. A request for a lab's log has it written.
 """
 
 import asyncio
@@ -25,6 +25,7 @@ from django.views.decorators.csrf import csrf_exempt
 
 from broker_core.events import Json
 from dashboard import access
+from dashboard.address import address_of
 from dashboard.errors import Refused
 from dashboard.logs import labs, opened, source
 from dashboard.logs.places import server_folders
@@ -32,7 +33,8 @@ from dashboard.logs.source import Query, Source
 from dashboard.logs.tasks import clean_soon, count_soon, write_soon
 from dashboard.logs.uploads import IncomingFile, UploadHandler, upload_accept
 from dashboard.serializers import json_response, refusal_response
-from dashboard.views.api import api, in_thread
+from dashboard.threads import in_thread
+from dashboard.views.api import api
 
 Question = Callable[[Source, Query], Json]
 QUESTIONS: dict[str, Question] = {
@@ -92,7 +94,7 @@ def _logs(request: HttpRequest) -> HttpResponse:
     if not files:
         raise Refused(400, {"file": _("choose a file")})
     owner_hash = access.token_hash(token) if token else ""
-    log_id = upload_accept(files=files, folder=request.POST.get("folder", ""), owner_hash=owner_hash)
+    log_id = upload_accept(files=files, folder=request.POST.get("folder", ""), owner_hash=owner_hash, address=address_of(request))
     return json_response({"log": log_id, "url": reverse("log-opened", args=[log_id])}, 201)
 
 

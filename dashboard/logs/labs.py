@@ -1,6 +1,6 @@
 """A lab's log as its page reads it: which folder that is, what the worker has written of it so far, and the mark that makes it go on.
 
-The folder follows from the lab and the settings, so its name does too. A web process only reads it; whoever asks leaves a mark, and while
+The folder follows from the lab and the settings, so its name does too. A web process only reads it; each request leaves a mark, and while
 marks are fresh the worker writes (`writer.py`).
 """
 
@@ -21,8 +21,8 @@ from broker_core.lab.lab import SWITCH_RECORDS_MAX
 from broker_core.lab.scenario import scenario_from_json
 from broker_core.lab.workload import workload_from_json
 from dashboard import selectors
-from dashboard.driver import core_limits
 from dashboard.errors import Refused, in_words
+from dashboard.limits import core_limits
 from dashboard.logs.places import labs_dir, write_json
 from dashboard.logs.source import Query, Source
 from dashboard.models import Lab, StoredCommand

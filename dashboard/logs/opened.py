@@ -32,7 +32,7 @@ CLEAN = "clean.json"
 
 
 def log_unknown() -> Refused:
-    return Refused(404, {"log": _("there is no such log; uploads go after a day")})
+    return Refused(404, {"log": _("there is no such log; uploads are deleted after a day")})
 
 
 def uploaded_as(log_id: str) -> str | None:

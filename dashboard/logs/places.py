@@ -1,4 +1,4 @@
-"""Where logs lie in the run folder, and which of this machine's folders may be looked at.
+"""Where logs are in the run folder, and which of this machine's folders may be looked at.
 
     <run dir>/labs/<lab id>/kafka/<digest>/     a lab's log folder, derived again whenever somebody looks
     <run dir>/kafka-logs/<log id>/              what somebody uploaded, until LOG_KEEP_S after it came
@@ -50,7 +50,7 @@ def server_folders() -> list[ServerFolder]:
 
 
 def _partition_folders(root: Path) -> Iterator[Path]:
-    """The folder itself, and those in it, where files of a partition lie. Links are not followed: what they lead to was not allowed."""
+    """The folder itself, and those in it, that hold files of a partition. Links are not followed: their targets were not allowed."""
     try:
         with os.scandir(root) as entries:
             inside = sorted(entries, key=lambda entry: entry.name)

@@ -61,7 +61,7 @@ def steady(read: Callable[[], Answer]) -> Answer:
             return read()
         except FileNotFoundError:
             continue
-    raise Refused(503, {"log": _("is being prepared: ask again")})
+    raise Refused(503, {"log": _("is being prepared: try again")})
 
 
 def exact(answer: Answer) -> Answer:

@@ -64,7 +64,7 @@ def clean_log(log_id: str) -> None:
 
 @worker_shutting_down.connect
 def stop(**_: Any) -> None:
-    """The worker was told to end: what is open is closed in order."""
+    """The worker has to end: what is open is closed in order."""
     for writer in _writers:
         writer.stopping = True
 

@@ -18,14 +18,17 @@ from django.core.files.uploadedfile import UploadedFile
 from django.core.files.uploadhandler import FileUploadHandler
 from django.utils.translation import gettext as _
 
+from broker_core.events import Json
 from broker_core.kafka.log.record_batch import HEADER_SIZE
 from broker_core.kafka.log.segment import INDEX, LOG, SNAPSHOT, TIME_INDEX, TXN_INDEX, file_name
 from broker_core.lab.kafka_log.read_only import base_offset_of
 from broker_core.lab.kafka_log.walk import begins_with_batch
+from dashboard import quotas
 from dashboard.errors import Refused
 from dashboard.logs.opened import META, logs_sweep
 from dashboard.logs.places import logs_dir
 from dashboard.models import lab_id_new
+from dashboard.quotas import Quota
 
 MIB = 2**20
 FILES_MAX = 400
@@ -41,7 +44,7 @@ def too_large() -> Refused:
 
 
 class IncomingFile(UploadedFile):
-    """A file that has come in, under a name of its own."""
+    """A received file, stored under a new name."""
 
     def __init__(self, path: Path, file: IO[bytes], name: str, size: int) -> None:
         super().__init__(file, name, None, size)
@@ -49,7 +52,7 @@ class IncomingFile(UploadedFile):
 
 
 class UploadHandler(FileUploadHandler):
-    """Writes each file as it comes into a folder of its own, and refuses the request as soon as it is too large."""
+    """Writes each file as it comes into its own folder, and refuses the request as soon as it is too large."""
 
     chunk_size = MIB
 
@@ -102,24 +105,24 @@ def disk_full() -> Refused:
     return Refused(507, {"file": _("does not fit on the server's disk; nothing of it was kept")})
 
 
-def upload_accept(*, files: list[IncomingFile], folder: str, owner_hash: str) -> str:
+def upload_accept(*, files: list[IncomingFile], folder: str, owner_hash: str, address: str) -> str:
     """Keep files that have come in as one partition's folder. Returns the log's id.
 
     folder: what the partition's folder was called, "flights-3"; "" if nobody said: then the log is called as its file was, and how many more came.
-    Raises Refused 400 at `file` or `folder`, 429.
+    Raises Refused 400 at `file` or `folder`, 429 for a quota of the owner or the network address, 507 for everybody's.
     """
     names = _names(files)
     if folder and (not FOLDER_NAME.fullmatch(folder) or folder in (".", "..")):
         raise Refused(400, {"folder": _("must be 1 to 249 letters, digits, dots, _ or -")})
     logs_sweep()
-    _check_quota(owner_hash)
+    _check_quota(owner_hash, address)
     log_id = lab_id_new().replace("f-", "f_")
     draft = logs_dir() / f".draft-{log_id}"
     target = draft / (folder or "segment-0")
     target.mkdir(parents=True)
     for file, name in zip(files, names, strict=True):
         file.path.replace(target / name)
-    meta = {"folder": target.name, "owner_hash": owner_hash, "until_s": time.time() + settings.LOG_KEEP_S}
+    meta = {"folder": target.name, "owner_hash": owner_hash, "address_hash": address, "until_s": time.time() + settings.LOG_KEEP_S}
     if not folder:
         logs = sorted(name for file in files if (name := Path(file.name or "").name).lower().endswith(LOG))
         meta["title"] = logs[0] if len(logs) == 1 else f"{logs[0]} + {len(logs) - 1}"
@@ -167,12 +170,22 @@ def _lone_base(files: list[IncomingFile]) -> int | None:
     return named if named is not None else max(0, first)
 
 
-def _check_quota(owner_hash: str) -> None:
-    owners = []
+def _check_quota(owner_hash: str, address: str) -> None:
+    kept = []
     for meta in logs_dir().glob(f"*/{META}"):
         try:
-            owners.append(json.loads(meta.read_text(encoding="utf-8"))["owner_hash"])
-        except (OSError, ValueError, KeyError):
+            kept.append(json.loads(meta.read_text(encoding="utf-8")))
+        except (OSError, ValueError):
             continue
-    if len(owners) >= settings.LOG_UPLOADS_MAX or owners.count(owner_hash) >= settings.LOG_UPLOADS_OWNER_MAX:
-        raise Refused(429, {"file": _("too many logs are kept already; each goes a day after it came")})
+    mine = [meta for meta in kept if meta.get("owner_hash") == owner_hash]
+    if len(mine) >= settings.LOG_UPLOADS_OWNER_MAX:
+        raise Refused(429, {"file": _("too many logs are stored; each is deleted a day after its upload")}, _free_in_s(mine))
+    own = [meta for meta in kept if meta.get("address_hash") == address]
+    quota = Quota(quotas.LOGS, "file", settings.LOG_UPLOADS_ADDRESS_MAX, settings.LOG_UPLOADS_MAX, newcomer=settings.LOG_UPLOADS_NEWCOMER,
+                  total_status=507)  # fmt: skip
+    quota.check(mine=len(own), everybody=len(kept), again_s=_free_in_s(own or kept))
+
+
+def _free_in_s(kept: list[Json]) -> float:
+    """When the next of these logs goes."""
+    return min((meta.get("until_s", 0.0) for meta in kept), default=0.0) - time.time()

@@ -1,7 +1,7 @@
 """The worker's side of labs' logs: one loop that keeps every folder somebody looks at as far as its lab is.
 
-One loop writes for the whole run folder, under a file lock that the system lets go of when the process dies. Folders that nobody has asked for
-any more are closed in order, and removed a while later: they can be derived again. A folder that cannot be written is given up and begun anew.
+One loop writes for the whole run folder, under a file lock that the system releases when the process dies. Folders that nobody asked for
+any more are closed in order, and removed a while later: they can be derived again. One that cannot be written is given up and restarted.
 """
 
 import fcntl
@@ -10,7 +10,7 @@ import logging
 import shutil
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -83,7 +83,7 @@ class LogWriter:
         return True
 
     def turn(self) -> bool:
-        """Bring every watched folder on. True when one is still behind its lab."""
+        """Bring every watched folder forward. True when one is still behind its lab."""
         now_s = time.time()
         marks = {folder: mark for folder in _folders() if (mark := _watched_s(folder)) > now_s - settings.LAB_LOG_WATCHED_S}
         wanted = sorted(marks, key=lambda folder: -marks[folder])[: settings.LAB_LOGS_OPEN_MAX]
@@ -96,11 +96,12 @@ class LogWriter:
             try:
                 behind |= self._write(folder)
             except Exception:
-                # Whatever it is, the folder follows from the lab: it is made again, and this is told.
+                # Whatever it is, the folder follows from the lab: it is made again, and this is reported.
                 log.exception("the log folder %s is begun anew", folder)
                 self._open.pop(folder, None)
                 self._failed_s[folder] = time.monotonic()
-                _empty(folder)
+                with suppress(OSError):     # it cannot be emptied either, or is gone: the other folders have nothing to do with that
+                    _empty(folder)
         if now_s - self._swept_s > SWEEP_EVERY_S:
             self._swept_s = now_s
             self._sweep(now_s)
@@ -146,7 +147,7 @@ class LogWriter:
             return None
         state = state_of(folder)
         if state.get("boot") != _boot():
-            # Nothing was synced, so a machine that has been started anew may have lost any part of it.
+            # Nothing was synced, so a restarted machine may have lost any part of it.
             _empty(folder)
             state = {}
         lane = LaneLog(
@@ -203,7 +204,7 @@ def _boot() -> str:
 
 
 def _empty(folder: Path) -> None:
-    """Remove what was written; the description and what people asked for stay, so that it can be begun anew."""
+    """Remove what was written; the description and what people asked for stay, so that it can start again."""
     (folder / STATE).unlink(missing_ok=True)
     for entry in folder.iterdir():
         if entry.is_dir():

@@ -16,14 +16,16 @@ from dashboard.sentences.analyze import ANALYZE
 from dashboard.sentences.chrome import CHROME
 from dashboard.sentences.events import EVENTS
 from dashboard.sentences.facts import FACTS
+from dashboard.sentences.glossary import GLOSSARY
+from dashboard.sentences.labs import LABS
 from dashboard.sentences.lanes import LANES
 from dashboard.sentences.log import LOG
 from dashboard.sentences.stage import STAGE
 from dashboard.sentences.strategies import STRATEGIES
 from dashboard.sentences.study import STUDY
 
-EVERYWHERE: Mapping[str, Any] = {**CHROME, **STAGE, **LANES, **ALGORITHMS, **EVENTS, **FACTS}
-PAGES: Mapping[str, Mapping[str, Any]] = {"analyze": {**ANALYZE, **STUDY, **STRATEGIES}, "log": LOG}
+EVERYWHERE: Mapping[str, Any] = {**CHROME, **STAGE, **LANES, **ALGORITHMS, **EVENTS, **FACTS, **GLOSSARY}
+PAGES: Mapping[str, Mapping[str, Any]] = {"analyze": {**ANALYZE, **STUDY, **STRATEGIES}, "labs": LABS, "log": LOG}
 SENTENCES: Mapping[str, Any] = {**EVERYWHERE, **{code: text for page in PAGES.values() for code, text in page.items()}}
 LANGUAGES = ("en", "zh-hans")
 

@@ -4,7 +4,7 @@ from django.utils.translation import gettext_lazy as _
 
 ANALYZE = {
     "analyze.title": _("Which strategy serves your messages?"),
-    "analyze.sub": _("Give it records, pick strategies, say who comes and goes. Every figure comes from running the real rules over all of them."),
+    "analyze.sub": _("Give it records, pick strategies, say who joins and leaves. Every figure comes from running the real rules over all records."),
     # The list
     "studies.title": _("Your studies"),
     "studies.none": _("None yet. The first one takes three steps."),
@@ -12,7 +12,7 @@ ANALYZE = {
     "studies.delete": _("Delete"),
     "studies.delete_named": _("Delete {name}"),
     "delete.title": _("Delete “{name}”?"),
-    "delete.about": _("Its result and charts go for good, and so does its link. A file that you uploaded for it stays."),
+    "delete.about": _("Its result, charts and link are deleted permanently. A file that you uploaded for it stays."),
     "delete.yes": _("Delete it"),
     "delete.keep": _("Keep it"),
     "delete.this": _("Delete this study"),
@@ -24,10 +24,10 @@ ANALYZE = {
     # Form
     "new.title": _("New study"),
     "new.name": _("Name"),
-    "new.name_hint": _("Left empty, it is named after its data."),
+    "new.name_hint": _("If empty, it is named after its data."),
     "new.start": _("Start the study"),
     "new.starting": _("Starting"),
-    "new.wrong": _("Not everything is right yet; the study was not started."),
+    "new.wrong": _("Some fields need correcting; the study was not started."),
     "new.summary": _("{strategies} {strategies?strategy|strategies} over {changes} {changes?change|changes}"),
     # Step 1
     "data.title": _("Data"),
@@ -44,9 +44,9 @@ ANALYZE = {
     "data.uploading": _("Uploading {name}"),
     "data.upload_stop": _("Stop"),
     "data.uploaded": _("{name}, {size}"),
-    "data.too_big": _("{name} has {size}; at most {limit} can be uploaded."),
+    "data.too_big": _("{name} is {size}; at most {limit} can be uploaded."),
     "data.refused": _("{name} {reason}"),
-    "data.upload_failed": _("The upload broke off. Choose the file again."),
+    "data.upload_failed": _("The upload was interrupted. Choose the file again."),
     "data.delimiter": _("Fields are separated by"),
     "data.comma": _("comma"),
     "data.semicolon": _("semicolon"),
@@ -57,10 +57,21 @@ ANALYZE = {
     "data.no_record": _("No record was found here; a study needs at least one."),
     "data.preview_none": _("There is no row to show."),
     "data.preview_wait": _("Reading the first rows"),
-    "data.bad": _("{bad} of the rows looked at cannot be read. They will be counted and kept aside with their line numbers."),
+    "data.bad": _("{bad} of the first rows cannot be read. They will be counted and set aside with their line numbers."),
     "data.null": _("null"),
     "data.key": _("Key"),
     "data.key_hint": _("What decides which consumer gets a record."),
+    "data.key_proposed": _("Proposed as the key:"),
+    "data.key_none": _("No column has values that repeat in the first rows. Choose the one that decides which consumer gets a record."),
+    "data.key_is.repeats": _("{values} different values in the first {rows} rows, each {per_value} times on average."),
+    "data.key_is.few": _("{values} different {values?value|values} in the first {rows} rows: they repeat, but there are few to distribute."),
+    "data.key_is.rare": _("{values} different values in the first {rows} rows: hardly any repeats."),
+    "data.key_is.unique": _(
+        "This column has a different value in each of the first {rows} rows: as a key it has no order to keep, and no strategy shows "
+        "skew."
+    ),
+    "data.key_is.constant": _("This column has one value in all of the first {rows} rows: as a key it gives every record to one consumer."),
+    "data.key_is.empty": _("This column is empty in the first rows."),
     "data.time": _("Time"),
     "data.size": _("Size"),
     "data.payload": _("Payload"),
@@ -72,10 +83,10 @@ ANALYZE = {
     "data.lab_which": _("Lab"),
     "data.lab_none": _("You have no lab yet: open the Stage first."),
     "data.lab_records": _("Records"),
-    "data.lab_about": _("The lab's workload, made again from its seed."),
+    "data.lab_about": _("The lab's workload, generated again from its seed."),
     "data.shape": _("How keys are spread"),
     "data.shape_zipf": _("Zipf: a few are hot"),
-    "data.shape_uniform": _("uniform: all alike"),
+    "data.shape_uniform": _("uniform: all equal"),
     "data.keys": _("Distinct keys"),
     "data.records": _("Records"),
     "data.exponent": _("Exponent"),
@@ -86,10 +97,10 @@ ANALYZE = {
     "data.folder_csv": "CSV",
     "data.folder_jsonl": "JSONL",
     "data.folder_parquet": "Parquet",
-    "data.folder_about": _("Folders that whoever runs this site has opened for studies."),
+    "data.folder_about": _("Folders that the operator of this site has opened for studies."),
     "data.folder_closed": _(
-        "None is open yet. Whoever runs this site names folders in HIGHWATER_LOG_DIRS (Kafka logs) or HIGHWATER_DATA_DIRS (files of every "
-        "kind) and starts it again."
+        "None is open yet. The operator of this site names folders in HIGHWATER_LOG_DIRS (Kafka logs) or HIGHWATER_DATA_DIRS (files of every "
+        "kind) and restarts it."
     ),
     "data.folder_pick": _("Choose a folder or a file."),
     "data.folder_pick_log": _("Choose the folder of a Kafka log."),
@@ -103,15 +114,15 @@ ANALYZE = {
     "data.topic_one": _("{topic} ({partitions} {partitions?partition|partitions})"),
     # Step 2
     "strategies.title": _("Strategies"),
-    "strategies.hint": _("A parameter may hold several numbers with commas: each is a strategy of its own."),
+    "strategies.hint": _("A parameter may hold several numbers separated by commas; each becomes its own strategy."),
     "strategies.count": _("{count} {count?strategy|strategies} chosen"),
     "strategies.numbers": _("{param}: whole numbers from {low} to {high}"),
     "strategies.least": _("choose at least one strategy"),
-    "strategies.default": _("Usual choice"),
+    "strategies.default": _("Default choice"),
     "strategies.none": _("None"),
-    "strategies.document": _("As the article has it"),
+    "strategies.document": _("As in the article"),
     # Step 3
-    "history.title": _("Who comes and goes"),
+    "history.title": _("Who joins and leaves"),
     "history.kind": _("Membership history"),
     "history.given": _("Step by step"),
     "history.rolling_restart": _("Rolling restart"),
@@ -122,7 +133,7 @@ ANALYZE = {
     "history.rolling_restart_about": _("Each consumer leaves and comes back in turn, as in a deployment."),
     "history.autoscale_about": _("Consumers join one by one, as when load grows."),
     "history.crash_storm_about": _("Consumers fall silent one after another and come back."),
-    "history.lab_about": _("What was done in one of your labs."),
+    "history.lab_about": _("The changes made in one of your labs."),
     "history.start": _("Consumers at the start"),
     "history.consumers": _("Consumers"),
     "history.from": _("From"),
@@ -139,21 +150,29 @@ ANALYZE = {
     "history.rejoin": _("comes back"),
     "history.add": _("Add a change"),
     "history.remove": _("Remove change {number}"),
-    "history.placed": _("Changes happen at a place in the records"),
+    "history.placed": _("Changes happen at given records"),
     "history.placed_hint": _("Without it, every change is measured over all records."),
     "history.chart": _("Consumers after each change"),
     "history.chart_label": _("From {first} to {last} consumers in {changes} {changes?change|changes}, at least {low}, at most {high}"),
     "service.title": _("Rates, for waits and pauses"),
     "service.rate": _("Records a second, in all"),
     "service.consumer_rate": _("Records a second a consumer can handle"),
+    "service.thinned": _(
+        "The timed runs take {rate_run} records a second instead of {rate}: over this history a higher rate would exceed "
+        "{records_max} records. Consumers are slowed by the same factor, so they are just as busy."
+    ),
+    "service.thinned_beyond": _(
+        "If the data has more than {records_max} records, the timed runs take {rate_run} a second instead of {rate}. Consumers are "
+        "slowed by the same factor, so they are just as busy."
+    ),
     # A live study
     "watch.title": _("Watch live"),
-    "watch.about": _("Windows of a second, a moment behind what happens: of a running lab, or of a Kafka log that grows on the server."),
-    "watch.what": _("What is watched"),
+    "watch.about": _("One-second windows with a short delay: of a running lab, or of a Kafka log that grows on the server."),
+    "watch.what": _("What to watch"),
     "watch.lab": _("A lab"),
     "watch.log": _("A Kafka log"),
-    "watch.from": _("Begin with"),
+    "watch.from": _("Start with"),
     "watch.from_all": _("what the log holds"),
-    "watch.from_now": _("what comes from now on"),
+    "watch.from_now": _("what arrives from now on"),
     "watch.start": _("Watch"),
 }  # fmt: skip

@@ -1,6 +1,10 @@
 """Words inside a lane: bill, sentence of cause and effect, route, pictures, rows. Codes of sentences are the core's."""
 
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
+
+_IDLE_CRASH = _("{consumer} is silent; it had no partition, so nothing waits for it.")
+_IDLE_PAUSE = _("{consumer} takes no more records; it had no partition, so nothing waits for it.")
 
 LANES = {
     "rig.pulsar": _("Pulsar"),
@@ -12,53 +16,137 @@ LANES = {
     "lane.tubemq": _("TubeMQ"),
     "lane.rabbitmq": _("RabbitMQ"),
     "log.link": _("Log"),
-    "log.link_title": _("The partitions of this lane as they lie on disk"),
+    "log.link_title": _("The partitions of this lane as they are on disk"),
     "algorithm.group": _("Rule of sharing"),
     "algorithm.more": _("More"),
-    "algorithm.document": _("as the article has it"),
+    "algorithm.only": _("the only rule"),
+    "algorithm.document": _("as in the article"),
     # Bill
-    "hero.moved": _("of keys moved, {keys_moved} of {keys_total}"),
-    "hero.moving": _("of keys so far, {keys_moved} of {keys_total}"),
+    "hero.moved": _("of keys moved, {part} of {whole}"),
+    "hero.moving": _("of keys moved so far, {part} of {whole}"),
     "hero.keyless": _("of keys moved: no key has an owner"),
-    "hero.none": _("of keys moved: no change yet"),
+    "hero.no_keys": _("of keys: no record with a key has arrived yet"),
+    "hero.dark": _("of keys have had no consumer for {lasted_us}"),
+    "hero.was_dark": _("of keys had no consumer for {lasted_us}"),
+    "hero.served_none": _("of keys: {consumer} served none"),
+    "hero.held": _("of the unacked records have been stuck with {consumer} for {lasted_us}"),
+    "hero.was_held": _("of the unacked records were stuck with {consumer} for {lasted_us}"),
+    "hero.empty": _("of keys: no consumer for {lasted_us}"),
+    "hero.queued": _("{lag?record waits|records wait}: no consumer for {lasted_us}"),
+    "hero.waits": _("{lag?record waits|records wait}, {part} of them for {consumer}"),
+    "hero.in_hands": _("{lag?record waits|records wait}, {part} of them held by {consumer}"),
+    "hero.next": _("Next"),
+    "next.ring": _("a newcomer takes a part of the ring from each other consumer"),
+    "next.halves": _("a newcomer takes half of the widest range from one other consumer"),
+    "next.eager": _("when a consumer joins, all partitions pause and are reassigned"),
+    "next.cooperative": _("when a consumer joins, only the partitions that move pause"),
+    "next.restart": _("when a consumer joins, all clients restart and the modulo changes"),
+    "next.turn": _("a newcomer takes its turn at the queue; nothing moves"),
+    # Running bill
+    "tally": _("Since the start"),
+    "tally.keys_moved": pgettext_lazy("term", "keys moved"),
+    "tally.dark": pgettext_lazy("term", "dark"),
+    "tally.redelivered": pgettext_lazy("term", "redelivered"),
+    "tally.out_of_order": pgettext_lazy("term", "out of order"),
     "figure.space": _("hash space"),
-    "figure.partitions": _("partitions"),
-    "figure.in_flight": _("in flight"),
+    "figure.partitions": pgettext_lazy("figure", "partitions"),
     "figure.redelivered": _("redelivered"),
     "figure.pause": _("pause"),
     "figure.skew": _("skew"),
+    # Why a lane can have no such figure
+    "never.pulsar.pause": _("Pulsar pauses no partition: the next record of a key goes straight to its new owner."),
+    "never.rabbitmq.partitions": _("RabbitMQ has one queue that all consumers share: nothing can change hands."),
+    "never.rabbitmq.pause": _("RabbitMQ pauses nothing: any free consumer takes the next record."),
     # Sentences: cause, then effect, with its number
     "none": _("Nothing has changed yet."),
-    "idle": _("Nobody consumes: records wait until someone joins."),
-    "slow": _("{consumer} handles {rate} a second now; what it owns waits for it."),
-    "paused": _("{consumer} stopped asking; {in_flight} {in_flight?record stays|records stay} in its hands."),
-    "resumed": _("{consumer} works at full speed again."),
+    "idle": _("No consumers: records wait until one joins."),
+    "left_gone": _("{consumer} had already been removed: nothing else changes."),
+    "slow": _("{consumer} handles {rate} {rate?record|records} a second now; records sent to it wait."),
+    "fast": _("{consumer} handles {rate} {rate?record|records} a second now."),
+    "paced_later": _("{consumer} is paused; when it resumes, it handles {rate} {rate?record|records} a second."),
+    "resumed_slow": _("{consumer} works again, still slow at {rate} {rate?record|records} a second."),
+    "full_speed": _("{consumer} works at full speed again."),
     "switched": _("The same history under another rule: {algorithm}."),
-    "pulsar.join": _("The newcomer {consumer} took {keys_moved} of {keys_total} keys; the others keep theirs."),
-    "pulsar.join_many": _("The newcomers took {keys_moved} of {keys_total} keys; the others keep theirs."),
+    "pulsar.join": _("The newcomer {consumer} took {keys_moved} of {keys_total} keys; the others keep the rest."),
+    "pulsar.join_many": _("The {count} newcomers took {keys_moved} of {keys_total} keys; the others keep the rest."),
+    "pulsar.join_first": _("{consumer} is the only consumer and takes every key: {keys_total} so far."),
+    "pulsar.join_first_many": _("The {count} newcomers are the only consumers and share every key: {keys_total} so far."),
+    "pulsar.rejoin": _("{consumer} is back and took {keys_moved} of {keys_total} keys; the others keep the rest."),
     "pulsar.sticky_join": _("{from} reconnected first and gave {consumer} the slots {start} to {end}."),
-    "pulsar.leave": _("{consumer} left: {redelivered} unacked redelivered, {keys_moved} keys to its neighbours."),
+    "pulsar.leave": _("{consumer} left: its {redelivered} unacked records and {keys_moved} keys go to the others."),
+    "pulsar.leave_last": _("{consumer} left and no consumer remains: its {unacked} unacked records and all {keys_total} keys wait."),
     "pulsar.crash_pending": _("{consumer} is silent: {unacked} unacked and all its keys wait, for {left} more."),
-    "pulsar.crash_noticed": _("The broker gave {consumer} up and redelivered {redelivered} {redelivered?record|records}."),
+    "pulsar.crash_noticed": _("The broker gave up on {consumer}: its {unacked} unacked {unacked?record goes|records go} to the others."),
+    "pulsar.ghost_noticed": _(
+        "{consumer}'s former connection is closed; its {unacked} unacked "
+        "{unacked?record is|records are} redelivered."
+    ),
+    "pulsar.crash_noticed_gap": _("The broker gave up on {consumer}; nobody covers its ranges: {unacked} unacked and those keys wait."),
+    "pulsar.crash_noticed_last": _("The broker gave up on {consumer}; no consumer remains: its {unacked} unacked and all keys wait."),
     "pulsar.gap": _("{consumer} left and nobody covers its ranges: those keys wait."),
+    "pulsar.paused": _("{consumer} takes no more records: its keys wait, {held} {held?record is|records are} unacked."),
+    "newcomers": _("{count} newcomers"),
+    "kafka.empty": _("{consumer} left: the group has no members, all {partitions} partitions wait."),
     "kafka.first": _("The group waits {delay} s for its first members, so that they start together."),
+    "kafka.announced": _("Rebalance for {who}: members learn by heartbeat; no partition is paused yet."),
     "kafka.rebalancing": _(
-        "Rebalance for {consumer}: {partitions_stopped} {partitions_stopped?partition stands|partitions stand} still until all have joined."
+        "Rebalance for {who}: {joined} of {members} members {joined?has|have} joined; "
+        "{paused} of {partitions} partitions {paused?is|are} paused."
+    ),
+    "kafka.cooperating_unpaused": _("Rebalance for {who}: {joined} of {members} members {joined?has|have} joined, and no partition is paused."),
+    "kafka.cooperating": _(
+        "Rebalance for {who}: {joined} of {members} members {joined?has|have} joined; "
+        "only {paused?one partition is|{paused} partitions are} paused."
+    ),
+    "kafka.handing_over": _("The new assignment is out; {paused} of {partitions} partitions {paused?is|are} still paused."),
+    "kafka.held_up": _("The rebalance waits for {silent}'s dead session; {paused} of {partitions} partitions {paused?is|are} paused."),
+    "kafka.leader_silent": _(
+        "The leader is {silent}'s dead session, so nobody assigns; {paused} of "
+        "{partitions} partitions {paused?is|are} paused."
     ),
     "kafka.rebalanced": _(
-        "{stopped?One partition|All {stopped} partitions} stopped for {pause_us} while "
-        "the group rebalanced; {partitions_moved} changed hands."
+        "{stopped} of {partitions_total} partitions {stopped?was|were} paused for "
+        "up to {pause_us}; {partitions_moved} changed hands."
     ),
-    "kafka.formed": _("The group formed, and its leader handed out {partitions_moved} partitions."),
+    "kafka.at_once": _("The group shared out its partitions again without a pause; {partitions_moved} changed hands."),
+    "kafka.formed": _("The group formed, and its leader assigned {partitions_moved} {partitions_moved?partition|partitions}."),
+    "kafka.unmoved": _("The group rebalanced; no partition was paused and none changed hands."),
     "kafka.cooperative": _(
-        "Only what moves stopped: {stopped} {stopped?partition|partitions} for {pause_us}; {partitions_moved} changed hands."
+        "Only what moves was paused: {stopped} {stopped?partition|partitions} for "
+        "up to {pause_us}; {partitions_moved} changed hands."
     ),
+    "kafka.paused": _(
+        "{consumer} takes no more records: its {partitions} {partitions?partition "
+        "waits|partitions wait}, {held} {held?record is|records are} uncommitted."
+    ),
+    "kafka.idle": _(
+        "{count} of {of} members {count?has|have} no partition: {partitions} "
+        "partitions keep at most {partitions} members busy."
+    ),
+    "kafka.idle_by_rule": _("{count} of {of} members {count?has|have} no partition under this rule."),
     "kafka.crash_pending": _(
         "{consumer} is silent: its {partitions} {partitions?partition waits|partitions wait} for the session timeout, {left} more."
     ),
-    "kafka.crash_joining": _("{consumer} fell silent during a rebalance: what it is given waits for the session timeout."),
-    "kafka.crash_noticed": _("{consumer} timed out; {redelivered} {redelivered?record|records} since its last commit are read again."),
+    "kafka.crash_pending_idle": _IDLE_CRASH,
+    "tubemq.crash_pending_idle": _IDLE_CRASH,
+    "kafka.paused_idle": _IDLE_PAUSE,
+    "tubemq.paused_idle": _IDLE_PAUSE,
+    "kafka.crash_noticed_idle": _("{consumer} timed out; it left nothing to read again."),
+    "tubemq.crash_noticed_idle": _("The broker dropped {consumer}; it had no partition."),
+    "kafka.crash_joining": _("{consumer} fell silent during a rebalance: what it is assigned waits for the session timeout."),
+    "kafka.crash_noticed": _(
+        "{consumer} timed out; {redelivered} of {read_again} {read_again?record|records} "
+        "since its last commit {redelivered?was|were} read again."
+    ),
+    "kafka.ghost_noticed": _(
+        "{consumer}'s former session timed out; {redelivered} of its {read_again} "
+        "{read_again?record|records} {redelivered?was|were} read again."
+    ),
+    "kafka.crash_noticed_last": _("{consumer} timed out: the group has no members, all {partitions} partitions wait."),
+    "tubemq.empty": _("sourceCount 0: all clients stopped, the {partitions} partitions wait."),
+    "tubemq.first": _("sourceCount 0 → {to_count}: the group started and shares all {partitions_total} partitions by modulo."),
     "tubemq.restarting": _("sourceCount {from_count} → {to_count}: all clients stop and start again with the new count."),
+    "tubemq.starting": _("sourceCount 0 → {to_count}: the clients start with the new count."),
     "tubemq.restarted": _(
         "sourceCount {from_count} → {to_count}: the group restarted, the modulo moved {partitions_moved} of {partitions_total}."
     ),
@@ -68,24 +156,43 @@ LANES = {
     "tubemq.crash_noticed": _(
         "The broker dropped {consumer}; its {partitions} {partitions?partition is|partitions are} unregistered until it returns."
     ),
+    "tubemq.ghost_noticed": _(
+        "The broker dropped {consumer}'s dead session; its {partitions} "
+        "{partitions?partition is|partitions are} free again."
+    ),
     "tubemq.refused": _("{consumer} was refused (code {code}): its sourceCount is not the group's."),
-    "tubemq.node_taken": _("{consumer} was refused ({code}): the master still counts its former self under this nodeId."),
+    "tubemq.node_taken": _("{consumer} was refused ({code}): its nodeId still belongs to {holder}'s dead session."),
     "tubemq.rejoining": _("{consumer} starts again in its old place, nodeId {node_id}."),
-    "tubemq.rejoined": _("{consumer} is back as nodeId {node_id}: its partitions stood still for {pause_us}, no other one moved."),
+    "tubemq.rejoined": _("{consumer} is back as nodeId {node_id}: its partitions were paused for up to {pause_us}, {partitions_moved} moved."),
+    "tubemq.paused": _(
+        "{consumer} takes no more records: its {partitions} {partitions?partition "
+        "waits|partitions wait}, {held} {held?record is|records are} unconfirmed."
+    ),
+    "tubemq.idle": _("{count} of {of} clients {count?has|have} no partition: none of the {partitions} maps to {count?its|their} nodeId."),
     "rabbitmq.join": _("Nothing to move: {consumer} simply takes its turn. No order within a key."),
-    "rabbitmq.join_many": _("Nothing to move: the newcomers simply take their turn. No order within a key."),
+    "rabbitmq.join_many": _("Nothing to move: the {count} newcomers simply take their turn. No order within a key."),
+    "rabbitmq.join_first": _("{consumer} is the only consumer: it takes what waits in the queue, from the head."),
+    "rabbitmq.join_first_many": _("The {count} newcomers are the only consumers: they take what waits in the queue, in turn."),
     "rabbitmq.leave": _("{consumer} left: {redelivered} unacked went back to the head of the queue."),
+    "rabbitmq.leave_last": _("{consumer} left and no consumer remains: its {redelivered} unacked wait at the head of the queue."),
+    "rabbitmq.paused": _("{consumer} takes no more records and holds {held} unacked."),
     "rabbitmq.crash_pending": _("{consumer} is silent and holds {unacked} unacked until its heartbeat times out, {left} more."),
-    "rabbitmq.crash_noticed": _("{consumer} missed its heartbeats: {redelivered} {redelivered?record was|records were} redelivered."),
+    "rabbitmq.crash_noticed": _("{consumer} missed its heartbeats: its {unacked} unacked went back to the head of the queue."),
+    "rabbitmq.ghost_noticed": _("{consumer}'s former connection missed its heartbeats: {unacked} unacked went back to the head."),
+    "rabbitmq.crash_noticed_last": _(
+        "{consumer} missed its heartbeats and no consumer remains: its {unacked} {unacked?record waits|records wait} in the queue."
+    ),
     "why": _("Why?"),
     "why.title": _("Why? {lane}"),
-    "why.sub": _("The chain from your command to what happened, with the rule that decided and what went into it."),
+    "why.sub": _("The chain from your command to what happened, with the rule that decided and its inputs."),
     "why.none": _("Nothing has changed in this lane yet."),
     "why.rule": _("rule"),
     "why.you": _("because of your command: {did}"),
+    "why.demo": _("because the demo did it by itself: {did}"),
     "why.start": _("because the lab began: {did}"),
     "why.your_earlier": _("because of your command {position}"),
     "why.because": _("because of: {what}"),
+    "why.left_out": _("{count} {count?turning point|turning points} between, not kept"),
     "why.earlier": _("because of an earlier event"),
     # Route of the current record
     "route": _("Route of the current record"),
@@ -122,8 +229,8 @@ LANES = {
     "picture.queue": _("queue {name}"),
     "picture.ready": _("{ready} ready"),
     "picture.head": _("head waits for an ack"),
-    "picture.gauges": _("one cell per consumer, filled by what it holds"),
-    "picture.empty": _("empty: nobody waits"),
+    "picture.gauges": _("one cell per consumer: what it holds"),
+    "picture.empty": _("empty: nothing waits"),
     "picture.ring_label": _("Hash ring: who owns which part, before and after the last change"),
     "picture.ranges_label": _("Hash ranges: who owns which part, before and after the last change"),
     "picture.grid_label": _("Partitions by consumer, with the lag of each"),
@@ -138,19 +245,24 @@ LANES = {
     "rows.share": _("share"),
     "rows.rate": _("rec/s"),
     "rows.more": _("Show {count} more, {low} to {high} each"),
-    "rows.none": _("Nobody consumes. Press A."),
+    "rows.none": _("No consumers. Press A."),
     "state.live": "",
     "state.slow": _("slow"),
     "state.paused": _("paused"),
     "state.crashed": _("silent"),
     "state.waiting": _("waits"),
     "state.gone": _("gone"),
-    "verb.leave": _("{consumer} leaves"),
-    "verb.crash": _("Crash {consumer}: silent until someone notices"),
-    "verb.pause": _("Pause {consumer}"),
-    "verb.slow": _("Slow {consumer} down"),
-    "verb.resume": _("{consumer} back to full speed"),
-    "verb.rejoin": _("{consumer} rejoins"),
+    "verb.leave": _("{consumer} leaves {where}"),
+    "verb.crash": _("Crash {consumer} {where}: silent until the system notices"),
+    "verb.pause": _("Pause {consumer} {where}"),
+    "verb.slow": _("Slow {consumer} down {where}"),
+    "verb.resume": _("Resume {consumer} {where}"),
+    "verb.full_speed": _("{consumer} back to full speed {where}"),
+    "verb.rejoin": _("{consumer} rejoins {where}"),
+    "where": _("Where the actions of a row take effect"),
+    "where.all": _("in all lanes"),
+    "where.one": _("in {lane} only"),
+    "where.lane": _("only here"),
     # Table twins
     "twin.consumer": _("consumer"),
     "twin.share": _("share of the space"),
@@ -161,6 +273,10 @@ LANES = {
     "twin.owner": _("owner"),
     "twin.assigned": _("assigned"),
     "twin.lag": _("lag"),
+    "twin.position": _("position"),
+    "twin.records_lag": _("records-lag"),
+    "twin.committed_lag": _("lag (committed)"),
+    "twin.paused": _("{owner}, paused"),
     "twin.committed": _("committed"),
     "twin.end": _("end offset"),
     "twin.in_flight": _("in flight"),

@@ -9,7 +9,8 @@ LOG = {
         "{segments?One segment|{segments} segments}, {size}, offsets {from} to {to}; {deleted?one more waits|{deleted} more "
         "wait} for deletion."
     ),
-    "log.sub_empty": _("No record has come here yet."),
+    "log.sub_empty": _("No record has arrived here yet."),
+    "log.sub_preparing": _("The worker is writing the lab's records as segments and indexes; the first ones show in a moment."),
     "log.page": _("Log of {folder}"),
     "log.topic": _("Topic"),
     "log.partition": _("Partition"),
@@ -19,17 +20,17 @@ LOG = {
     "log.article": _("The article's walk"),
     # Settings
     "log.segment_bytes": _("A segment that would grow beyond this is closed, and a new one begins: it rolls."),
-    "log.index_interval_bytes": _("One index entry for about so many bytes of log. Fewer bytes: a denser index, a shorter scan."),
+    "log.index_interval_bytes": _("About one index entry per this many bytes of log. Fewer bytes: a denser index, a shorter scan."),
     "log.retention_bytes_about": _(
-        "Old segments go while the log without them is still this large. −1: no limit, but a lab keeps no more than 64 times "
+        "Old segments are deleted while the log without them is still this large. −1: no limit, but a lab keeps at most 64 times "
         "segment.bytes."
     ),
-    "log.retention_ms_about": _("A segment goes when its latest record is older than this. −1: no limit."),
+    "log.retention_ms_about": _("A segment is deleted when its latest record is older than this. −1: no limit."),
     "log.apply": _("Apply"),
     "log.defaults": _("Back to the defaults"),
     "log.unit_bytes": _("bytes"),
     "log.unit_ms": _("ms"),
-    "log.whole_number": _("Write a whole number."),
+    "log.whole_number": _("Enter a whole number."),
     "log.offset_range": _("An offset is a whole number from 0 to {most}."),
     "log.timestamp_range": _("A timestamp is a whole number of milliseconds from 0 to {most}."),
     "log.no_limit": _("no limit"),
@@ -39,42 +40,42 @@ LOG = {
     "log.segment_label": _("Segment {base_offset}, {size}, {entries} index entries: look up its first offset"),
     "log.entries": _("{entries?one index entry|{entries} index entries}"),
     "log.file_end": _("the file ends here"),
-    "log.files_go": _("{count?.deleted: its files go|{count} .deleted: the next files go} in {left}"),
+    "log.files_go": _("{count?.deleted: its files are removed|{count} .deleted: the next files are removed} in {left}"),
     "log.committed": _("committed {offset}"),
     "log.retention_bytes": _("retention.bytes {size}"),
     "log.retention_ms": _("retention.ms {time}"),
-    "log.retention_reaches": _("{rule} reaches here; only whole segments go"),
+    "log.retention_reaches": _("{rule} reaches here; only whole segments are deleted"),
     "log.files": _("Files of the folder: {count}, {size}"),
     "log.file_name": _("file"),
     "log.file_bytes": _("bytes"),
-    "log.rolled.size": _("Segment {base_offset} began: the one before had reached segment.bytes."),
-    "log.rolled.time": _("Segment {base_offset} began: the one before was older than segment.ms."),
-    "log.rolled.index_full": _("Segment {base_offset} began: the index of the one before was full."),
-    "log.rolled.offset_span": _("Segment {base_offset} began: relative offsets have four bytes, no more fit."),
+    "log.rolled.size": _("Segment {base_offset} began: the previous one had reached segment.bytes."),
+    "log.rolled.time": _("Segment {base_offset} began: the previous one was older than segment.ms."),
+    "log.rolled.index_full": _("Segment {base_offset} began: the index of the previous one was full."),
+    "log.rolled.offset_span": _("Segment {base_offset} began: relative offsets have only four bytes."),
     "log.lab_limit": _("lab limit {size}"),
-    "log.deleted.retention_bytes": _("Segment {base_offset} was cut off by retention.bytes."),
-    "log.deleted.retention_ms": _("Segment {base_offset} was cut off by retention.ms."),
-    "log.deleted.lab_limit": _("Segment {base_offset} was cut off: a lab keeps no more than 64 times segment.bytes."),
-    "log.deleted.start_offset": _("Segment {base_offset} was cut off: the log starts behind it."),
+    "log.deleted.retention_bytes": _("Segment {base_offset} was deleted by retention.bytes."),
+    "log.deleted.retention_ms": _("Segment {base_offset} was deleted by retention.ms."),
+    "log.deleted.lab_limit": _("Segment {base_offset} was deleted: a lab keeps at most 64 times segment.bytes."),
+    "log.deleted.start_offset": _("Segment {base_offset} was deleted: the log start offset has moved past it."),
     "log.removed.file_delete_delay": _("The files of segment {base_offset} are gone."),
     "log.compacted.cleaned": _("Compacted up to offset {end_offset}: {records_read} records read, {records_kept} kept."),
     "log.hollow": _(
-        "{count?One segment holds|{count} segments hold} only zeros from some byte on: sparse files, whose records are not there."
+        "{count?One segment holds|{count} segments hold} only zeros from some byte on: sparse files, whose records do not exist."
     ),
     "log.behind": _("{count} records behind the lab."),
     "log.behind_time": _("{time} behind the lab: {count} records."),
     "log.counting": _("The records are still being counted."),
     "log.damage.cut": _("Segment {segment}: the batch at byte {position} is cut off."),
-    "log.damage.no_batch": _("Segment {segment}: what stands at byte {position} is no batch."),
+    "log.damage.no_batch": _("Segment {segment}: the bytes at {position} are not a record batch."),
     "log.damage.old_format": _("Segment {segment}: messages of an older format from byte {position}."),
     "log.damage.crc": _("Segment {segment}: the CRC of the batch at byte {position} is wrong."),
     "log.damage.records": _("Segment {segment}: the records of the batch at byte {position} cannot be read."),
     "log.damage.index_missing": _("{name} is missing: without it the log is read from its start."),
     "log.damage.indexes_missing": _("{count} index files are missing: without them each segment is read from its start."),
-    "log.damage.index": _("Segment {segment}: an index does not fit its log."),
-    "log.damage.unfinished": _("Segment {segment}: left over from a compaction that did not end."),
-    "log.turning": _("What happened, the newest first"),
-    "log.turning_none": _("Nothing has rolled or gone yet."),
+    "log.damage.index": _("Segment {segment}: an index does not match its log."),
+    "log.damage.unfinished": _("Segment {segment}: left over from a compaction that did not finish."),
+    "log.turning": _("What happened, newest first"),
+    "log.turning_none": _("Nothing has been rolled or deleted yet."),
     # Look-up
     "log.find": _("Look up"),
     "log.by": _("Look up by"),
@@ -86,7 +87,7 @@ LOG = {
     "log.rule_kafka": _("Kafka: at or below"),
     "log.rule_document": _("article: at or above"),
     "log.rule_about": _(
-        "The article goes on from the time index entry at or above the target. Records before that entry may already be late "
+        "The article continues from the time index entry at or above the target. Records before that entry may already be late "
         "enough: this rule can miss them."
     ),
     "log.back": _("Back"),
@@ -96,13 +97,13 @@ LOG = {
     "log.place": _("{place} of {count}"),
     "log.step.segment_offset": _("Segment: the largest base offset not above {target} is {chosen}"),
     "log.step.segment_time": _("Segment: the first whose latest record is not before {target} is {chosen}"),
-    "log.step.index": _("Index: binary search over {entries?one entry|{entries} entries}, {probes?one look|{probes} looks}, gives {row}"),
+    "log.step.index": _("Index: binary search over {entries?one entry|{entries} entries}, {probes?one probe|{probes} probes}, gives {row}"),
     "log.step.index_none": _("Index: no entry at or below it, so the scan begins at byte 0"),
     "log.step.time": _(
-        "Time index: {entries?one entry|{entries} entries}, {probes?one look|{probes} looks}; the last at or below is {row}"
+        "Time index: {entries?one entry|{entries} entries}, {probes?one probe|{probes} probes}; the last at or below is {row}"
     ),
     "log.step.time_document": _(
-        "Time index by the article: {entries?one entry|{entries} entries}, {probes?one look|{probes} looks}; the first at or above is {row}"
+        "Time index by the article: {entries?one entry|{entries} entries}, {probes?one probe|{probes} probes}; the first at or above is {row}"
     ),
     "log.step.time_none": _("Time index: no entry at or below it, so the segment is read from its start"),
     "log.step.scan": _("Scan: {skipped?one batch header|{skipped} batch headers} skipped, {bytes} bytes, then {found}"),
@@ -113,18 +114,18 @@ LOG = {
     "log.bytes_span": _(".log, byte {from} to {to}"),
     "log.index_label": _("Rows of the index around the answer, joined to bytes of the log"),
     "log.time_label": _("Rows of the time index around the answer"),
-    "log.scan_label": _("Batches of one index gap, byte to scale"),
+    "log.scan_label": _("Batches of one index gap, bytes to scale"),
     "log.message.offset_below_start": _("Offset {target} is gone: the log starts at {start}."),
     "log.message.offset_at_end": _("Offset {target} is the next one to be written: nothing is there yet."),
-    "log.message.offset_beyond_end": _("Offset {target} lies beyond the end of the log, {end}."),
+    "log.message.offset_beyond_end": _("Offset {target} is beyond the end of the log, {end}."),
     "log.message.time_beyond_last": _("Every record is earlier than {target}."),
-    "log.message.not_found": _("No record at or behind {target} was found."),
+    "log.message.not_found": _("No record at or after {target} was found."),
     "log.message.missed": _("The article's rule found {found}; Kafka's finds {kafka_found}, which is earlier and late enough."),
     "log.message.next_kept": _("Offset {target} was compacted away; the next one kept is {found}."),
     "log.message.damaged": _("The segment is damaged where {target} would be: nothing can be read there."),
     "log.message.hollow": _("Where {target} would be the file holds only zeros."),
-    "log.message.old_format": _("{target} lies in messages of an older format, whose headers are not walked."),
-    "log.message.gone": _("Offset {found} was there when you asked. Retention has taken it since: the log starts at {start}."),
+    "log.message.old_format": _("{target} is in messages of an older format, whose headers are not scanned."),
+    "log.message.gone": _("Offset {found} was there when you asked. Retention has deleted it since: the log starts at {start}."),
     "log.message.other": _("Nothing was found for {target}."),
     # Batch
     "log.batch": _("The batch, {bytes} bytes"),
@@ -198,24 +199,24 @@ LOG = {
     "log.state.active": _("active"),
     "log.state.cleaned": _("compacted"),
     "log.state.gone": _(".deleted, waits"),
-    "log.state.deleted": _(".deleted, files go in {left}"),
+    "log.state.deleted": _(".deleted, files are removed in {left}"),
     "log.keys": _("T shows the pictures as tables, Left and Right step through a look-up, Space plays it."),
     "log.hour": _("h"),
     "log.day": _("d"),
     # Opening a file
-    "log.open_title": _("Open a segment of a real Kafka"),
+    "log.open_title": _("Open a segment of a real Kafka broker"),
     "log.open_about": _(
-        "A .log file, with its .index and .timeindex if you have them: {size} in all at most. It is read here and shown to "
-        "whoever has the link."
+        "A .log file, with its .index and .timeindex if you have them: at most {size} in total. It is read here and shown to "
+        "anyone with the link."
     ),
     "log.drop": _("Drop the files here, or"),
     "log.pick": _("choose files"),
     "log.upload": _("Upload"),
     "log.uploading": _("{percent} of {size} sent"),
-    "log.reading": _("Sent. The server reads the segment."),
-    "log.wrong_kind": _("{name} is none of .log, .index, .timeindex."),
+    "log.reading": _("Sent. The server is reading the segment."),
+    "log.wrong_kind": _("{name} is not a .log, .index or .timeindex file."),
     "log.no_log": _("There is no .log file among them."),
-    "log.too_large": _("{bytes} bytes in all; at most {limit} can be opened: {most} bytes."),
+    "log.too_large": _("{bytes} bytes in total; at most {limit} can be opened: {most} bytes."),
     "log.is_empty": _("{name} is empty."),
     "log.refused": _("Not opened: {reason}"),
     "log.refused_status": _("Not opened: the server answered {status}."),

@@ -3,22 +3,22 @@
     POST /api/studies/uploads/      multipart `file`             201 {upload, name, bytes, kind, preview}
     GET  /api/studies/uploads/                                   200 {uploads, limits}
     GET  /api/studies/folders/?name=                             200 {name, entries}
-    POST /api/studies/preview/      {source}                     200 {columns, rows, bad, bytes}
+    POST /api/studies/preview/      {source}                     200 {columns, key, rows, bad, bytes}
     GET  /api/studies/strategies/                                200 {strategies, default}
-    POST /api/studies/history/      {history}                    200 {history, steps}
+    POST /api/studies/history/      {history, service?}          200 {history, steps, thinned}
     POST /api/studies/              a study's request            201 what the study is
     GET  /api/studies/                                           200 {studies}: one's own
     GET  /api/studies/<id>/                                      200 what the study is
     DELETE /api/studies/<id>/                                    204 it and its result are gone
     POST /api/studies/<id>/cancel/                               200 what the study is
     GET  /api/studies/<id>/result/                               200 the result and its ranking
-    GET  /api/studies/<id>/ranking/?skew=&churn=&pause=&order=   200 {weights, ranking}
+    GET  /api/studies/<id>/ranking/?skew=&...&skew_max=&...      200 {weights, constraints, ranking, verdict}
     GET  /api/studies/<id>/windows/?after=                       200 {version, rows} of a live study
     GET  /api/studies/<id>/data/<table>.<csv|parquet>            200 a file
     POST /api/studies/<id>/open/    {strategies?}                201 a lab, as POST /api/labs/, and what was left out
 
 A study belongs to the browser's cookie or to the program's bearer token; a program that has neither gets a token with its first answer.
-Whoever has the link may read.
+Everyone with the link may read.
 """
 
 from django.conf import settings
@@ -30,6 +30,7 @@ from django.views.decorators.csrf import csrf_exempt
 from broker_core.events import Json
 from dashboard import access
 from dashboard import selectors as lab_selectors
+from dashboard.address import address_of
 from dashboard.errors import Refused
 from dashboard.serializers import json_body, json_response, refusal_response
 from dashboard.studies import folders, opening, selectors, services
@@ -47,9 +48,10 @@ def uploads(request: HttpRequest) -> HttpResponse:
         owner = owner_of(request, make=True)
     except Refused as refused:
         return refusal_response(refused)
+    address = address_of(request)
     if request.method == "POST":
         # Before anything reads the form, and the check of the CSRF token does: the file goes to its place while it comes.
-        request.upload_handlers = [UploadHandler(request, lambda length: check_room(owner_hash=owner.hash or "", length=length))]
+        request.upload_handlers = [UploadHandler(request, lambda length: check_room(owner_hash=owner.hash or "", address=address, length=length))]
     try:
         return _uploads(request, owner=owner)
     finally:
@@ -71,7 +73,7 @@ def _uploads(request: HttpRequest, owner: Owner) -> HttpResponse:
         raise Refused(400, {"body": _("must be multipart/form-data")}) from error
     if not isinstance(incoming, IncomingFile):
         raise Refused(400, {"file": _("choose a file")})
-    upload, preview = services.upload_add(incoming=incoming, owner_hash=owner.hash or "")
+    upload, preview = services.upload_add(incoming=incoming, owner_hash=owner.hash or "", address=address_of(request))
     answer = {"upload": upload.pk, "name": upload.name, "bytes": upload.bytes, "kind": upload.kind, "preview": preview}
     return json_response(answer | owner.told, 201)
 
@@ -97,7 +99,8 @@ def strategies(request: HttpRequest) -> HttpResponse:
 @api("POST")
 def history(request: HttpRequest) -> HttpResponse:
     """What a membership history comes to, step by step."""
-    return json_response(selectors.history_steps(history=json_body(request).get("history")))
+    body = json_body(request)
+    return json_response(selectors.history_steps(history=body.get("history"), service=body.get("service")))
 
 
 @api("GET", "POST")
@@ -106,7 +109,7 @@ def studies(request: HttpRequest) -> HttpResponse:
     if request.method == "GET":
         return json_response({"studies": selectors.study_list(owner_hash=owner_of(request).hash)})
     owner = owner_of(request, make=True)
-    study = services.study_start(request=json_body(request), owner_hash=owner.hash or "")
+    study = services.study_start(request=json_body(request), owner_hash=owner.hash or "", address=address_of(request))
     return json_response(selectors.study_meta(study=study, owner_hash=owner.hash) | owner.told, 201)
 
 
@@ -136,9 +139,9 @@ def result(request: HttpRequest, study_id: str) -> HttpResponse:
 
 @api("GET")
 def ranking(request: HttpRequest, study_id: str) -> HttpResponse:
-    """The ranking under other weights."""
+    """The ranking under other weights and constraints."""
     found = selectors.study_get(study_id=study_id)
-    return json_response(selectors.study_ranking(study=found, weights=request.GET.dict()))
+    return json_response(selectors.study_ranking(study=found, asked=request.GET.dict()))
 
 
 @api("GET")
@@ -168,7 +171,7 @@ def data(request: HttpRequest, study_id: str, table: str, file_format: str) -> H
 def open_lab(request: HttpRequest, study_id: str) -> HttpResponse:
     """The study as a lab on the Stage."""
     found = selectors.study_done(study=selectors.study_get(study_id=study_id))
-    opened = opening.study_open(study=found, request=json_body(request), visitor=access.visitor_of(request))
+    opened = opening.study_open(study=found, request=json_body(request), visitor=access.visitor_of(request), address=address_of(request))
     lab: Json = lab_selectors.lab_meta(lab=opened.lab)
     return json_response({**lab, "owner_token": opened.owner_token, "left_out": opened.left_out}, 201)
 

@@ -2,20 +2,20 @@
 
 from collections.abc import Callable
 
-from channels.consumer import AsyncConsumer
 from channels.exceptions import StopConsumer
 from django.http import HttpRequest
 from django.http.cookie import parse_cookie
 from django.utils import translation
 
 from broker_core.events import Json
-from dashboard.consumers import CLOSE_BAD_MESSAGE, CLOSE_FORBIDDEN, CLOSE_UNKNOWN_LAB, origin_is_ours
-from dashboard.feed import in_thread
+from dashboard.consumers import CLOSE_BAD_MESSAGE, CLOSE_FORBIDDEN, CLOSE_NO_ROOM, CLOSE_UNKNOWN_LAB, origin_is_ours
+from dashboard.doors import CountedConsumer
 from dashboard.studies import reasons, selectors
 from dashboard.studies.watch import Watcher, watch
+from dashboard.threads import in_thread
 
 
-class StudyConsumer(AsyncConsumer):
+class StudyConsumer(CountedConsumer):
     """Joins the watch of one study; its messages are sent by the watch itself."""
 
     channel_layer_alias = "none"      # as the lab's: no group, no layer
@@ -33,10 +33,12 @@ class StudyConsumer(AsyncConsumer):
                 raise StopConsumer
 
     async def connect(self) -> None:
-        await self.send({"type": "websocket.accept"})     # a code can only be told to a socket that is open
+        await self.send({"type": "websocket.accept"})     # only an open socket can receive a code
         study_id = self.scope["url_route"]["kwargs"]["study_id"]
         if not origin_is_ours(self.scope):
             await self.send({"type": "websocket.close", "code": CLOSE_FORBIDDEN})
+        elif not self.enter():
+            await self.send({"type": "websocket.close", "code": CLOSE_NO_ROOM})
         elif not await in_thread(selectors.study_exists)(study_id=study_id):
             await self.send({"type": "websocket.close", "code": CLOSE_UNKNOWN_LAB})
         else:

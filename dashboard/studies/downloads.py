@@ -1,4 +1,4 @@
-"""A result's tables as files, and a live study's windows. Parquet goes out as it lies there; CSV is written while it is sent, a batch of rows
+"""A result's tables as files, and a live study's windows. Parquet goes out as stored; CSV is written while it is sent, a batch of rows
 at a time.
 
 Keys are data: a key that begins like a formula would be run by a spreadsheet, so in CSV, and only there, such a text gets a ' before it.
@@ -39,7 +39,7 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 def download(*, folder: Path, study_id: str, study_name: str, table: str, file_format: str) -> HttpResponseBase:
     """One table of the result in `folder` as a response. Raises Refused 404 for a table or a format that there is not."""
     if table not in TABLES or file_format not in FORMATS:
-        raise Refused(404, {"table": _("is no table of a study")})
+        raise Refused(404, {"table": _("is not a table of a study")})
     path = folder / f"{table}.parquet"
     if not path.exists():
         raise Refused(404, {"table": _("this study has no such table")})

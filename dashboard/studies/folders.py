@@ -1,10 +1,10 @@
 """Folders of this machine that studies may read: for data that is too large to upload, and for logs that grow.
 
     HIGHWATER_DATA_DIRS     files of every kind that a source reads
-    HIGHWATER_LOG_DIRS      Kafka's logs and nothing else that may lie beside them
+    HIGHWATER_LOG_DIRS      Kafka's logs and nothing else that may be beside them
 
 A folder is known by its last name, `orders` for /data/orders, and a place in it by a path below, `orders/2026/may.csv`. What a person sends
-is resolved, links included, and must still lie inside.
+is resolved, links included, and must still be inside.
 """
 
 from collections import Counter
@@ -33,14 +33,14 @@ def folder_roots() -> dict[str, Path]:
 
 
 def has_only_logs(name: str) -> bool:
-    """Whether what `name` means was opened for its logs alone. A folder that stands in both settings was not."""
+    """Whether the target of `name` was opened for its logs alone. A folder in both settings was not."""
     root = folder_roots().get(name.partition("/")[0])
     return root is not None and root not in [Path(folder).resolve() for folder in settings.DATA_DIRS]
 
 
 def folder_path(name: object) -> Path:
-    """The file or folder that `name` means. Raises Refused at `source.name` for anything that is not there or lies outside."""
-    unknown = Refused(404, {"source.name": _("is no file or folder that this server offers")})
+    """The file or folder that `name` means. Raises Refused at `source.name` for anything that is missing or outside."""
+    unknown = Refused(404, {"source.name": _("is not a file or folder that this server offers")})
     if not isinstance(name, str) or not 0 < len(name) <= NAME_MAX or "\0" in name:
         raise unknown
     first, _slash, rest = name.partition("/")
@@ -89,7 +89,7 @@ def folder_list(*, name: str | None) -> Json:
         return {"name": None, "kind": None, "topics": None, "entries": [{"name": root, "folder": True, "bytes": None} for root in folder_roots()]}
     path = folder_path(name)
     if not path.is_dir():
-        raise Refused(404, {"source.name": _("is no file or folder that this server offers")})
+        raise Refused(404, {"source.name": _("is not a file or folder that this server offers")})
     try:
         kind, entries = folder_kind(path), sorted(path.iterdir(), key=lambda entry: (entry.is_file(), entry.name))
     except OSError as error:

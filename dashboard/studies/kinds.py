@@ -16,7 +16,7 @@ BATCH_HEADER_BYTES = 61
 TEXT_ENDINGS = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json")
 PARQUET_ENDINGS = (".parquet", ".parq")
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
-# Begin files that are no text whatever they are called: Parquet, Excel (new, old), Avro, PNG, PDF, Kafka's first batch.
+# First bytes of files that are not text, whatever their names: Parquet, Excel (new, old), Avro, PNG, PDF, Kafka's first batch.
 NO_TEXT = (PARQUET_MAGIC, b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"Obj\x01", b"\x89PNG", b"%PDF", b"\0\0\0\0")
 DELIMITERS = (b",", b";", b"\t", b"|")
 LINES_LOOKED_AT = 20
@@ -66,7 +66,7 @@ def _gunzip(head: bytes) -> bytes:
 def _text_kind(head: bytes, name: str) -> str | None:
     if not head or (name.endswith(PARQUET_ENDINGS) and not _is_plain(head)):
         return None
-    if b"\0" in head and not head.startswith(UTF16_MARKS):  # UTF-16 is refused in a sentence of its own
+    if b"\0" in head and not head.startswith(UTF16_MARKS):  # UTF-16 is refused in its own sentence
         says_text = name.endswith(TEXT_ENDINGS) and not head.startswith(NO_TEXT)
         if not says_text and not _has_even_lines(head):
             return None

@@ -5,7 +5,6 @@
 Nothing goes back: a study that ran once never runs again.
 """
 
-import time
 from collections import Counter
 from dataclasses import dataclass
 from datetime import timedelta
@@ -17,6 +16,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from broker_core.events import Json
+from dashboard.leases import has_run_out, lease_end_ms
 from dashboard.models import Study
 from dashboard.studies import reasons
 from dashboard.studies.turns import turns
@@ -26,17 +26,9 @@ SLOT = 1
 State = Study.State
 
 
-def wall_ms() -> int:
-    return time.time_ns() // 1_000_000
-
-
-def lease_end_ms() -> int:
-    return wall_ms() + int(settings.STUDY_LEASE_S * 1000)
-
-
 @dataclass(frozen=True, slots=True)
 class Orders:
-    """What the row says to whoever runs the study. held: it is still theirs."""
+    """What the row says to the study's worker. held: it is still theirs."""
 
     held: bool
     cancel: bool
@@ -45,13 +37,16 @@ class Orders:
 
 def study_order() -> list[str]:
     """The batch studies that wait, in the order of their turns."""
-    waiting = Study.objects.filter(state=State.QUEUED, live=False).order_by("queued_at", "pk").values_list("pk", "owner_hash")
-    recent = Study.objects.filter(live=False, started_at__gte=timezone.now() - RECENT).values_list("owner_hash", flat=True)
-    return turns(list(waiting), Counter(recent))
+    waiting = list(Study.objects.filter(state=State.QUEUED, live=False).order_by("queued_at", "pk").values_list("pk", "owner_hash", "address_hash"))
+    recent = list(Study.objects.filter(live=False, started_at__gte=timezone.now() - RECENT).values_list("owner_hash", "address_hash"))
+    return turns(
+        [(pk, owner) for pk, owner, _address in waiting], Counter(owner for owner, _address in recent),
+        {pk: address for pk, _owner, address in waiting}, Counter(address for _owner, address in recent if address),
+    )  # fmt: skip
 
 
 def study_take(owner: str) -> Study | None:
-    """Begin the batch study whose turn it is. None when none waits, or one runs: the slot is unique, whoever asks."""
+    """Begin the batch study whose turn it is. None when none waits, or one runs: the slot is unique for all workers."""
     if Study.objects.filter(slot=SLOT).exists():
         return None
     for pk in study_order():
@@ -66,9 +61,9 @@ def live_take(owner: str) -> list[Study]:
     for pk in Study.objects.filter(live=True, state=State.QUEUED).order_by("queued_at").values_list("pk", flat=True):
         if (study := _begin(pk, owner)) is not None:
             taken.append(study)
-    lost = Study.objects.filter(live=True, state=State.RUNNING, lease_until_ms__lt=wall_ms())
+    lost = Study.objects.filter(has_run_out(), live=True, state=State.RUNNING)
     for pk, epoch in list(lost.values_list("pk", "epoch")):
-        changes = {"lease_owner": owner, "lease_until_ms": lease_end_ms(), "epoch": epoch + 1}
+        changes = {"lease_owner": owner, "lease_until_ms": lease_end_ms(settings.STUDY_LEASE_S), "epoch": epoch + 1}
         if Study.objects.filter(pk=pk, epoch=epoch, state=State.RUNNING).update(**changes):
             taken.append(Study.objects.get(pk=pk))
     return taken
@@ -78,8 +73,9 @@ def _begin(pk: str, owner: str, **columns: Any) -> Study | None:
     try:
         with transaction.atomic():
             taken = Study.objects.filter(pk=pk, state=State.QUEUED, cancel_requested=False).update(
-                state=State.RUNNING, started_at=timezone.now(), lease_owner=owner, lease_until_ms=lease_end_ms(), epoch=F("epoch") + 1, **columns
-            )
+                state=State.RUNNING, started_at=timezone.now(), lease_owner=owner, lease_until_ms=lease_end_ms(settings.STUDY_LEASE_S),
+                epoch=F("epoch") + 1, **columns,
+            )  # fmt: skip
     except IntegrityError:      # another worker took the slot in this moment
         return None
     return Study.objects.get(pk=pk) if taken else None
@@ -87,7 +83,7 @@ def _begin(pk: str, owner: str, **columns: Any) -> Study | None:
 
 def study_beat(study: Study, progress: Json | None = None) -> Orders:
     """Keep the lease, tell how far it is, and hear whether to go on."""
-    changes: dict[str, Any] = {"lease_until_ms": lease_end_ms()}
+    changes: dict[str, Any] = {"lease_until_ms": lease_end_ms(settings.STUDY_LEASE_S)}
     if progress is not None:
         changes["progress"] = progress
     held = Study.objects.filter(pk=study.pk, epoch=study.epoch, state=State.RUNNING).update(**changes)
@@ -105,11 +101,11 @@ def study_end(study: Study, state: Study.State, error: Json | None = None, progr
 
 def studies_fail_lost() -> list[str]:
     """Batch studies whose worker gave no sign of life: failed, with the reason. Returns them; their half results are to be removed."""
-    lost = Study.objects.filter(live=False, state=State.RUNNING, lease_until_ms__lt=wall_ms())
+    lost = Study.objects.filter(has_run_out(), live=False, state=State.RUNNING)
     failed = []
     for pk, epoch in list(lost.values_list("pk", "epoch")):
         # A new epoch, so that a worker that was only paused finds its study gone.
-        changed = Study.objects.filter(pk=pk, epoch=epoch, state=State.RUNNING, lease_until_ms__lt=wall_ms()).update(
+        changed = Study.objects.filter(has_run_out(), pk=pk, epoch=epoch, state=State.RUNNING).update(
             state=State.FAILED, error=reasons.reason(reasons.WORKER_DIED), finished_at=timezone.now(), slot=None, epoch=epoch + 1,
         )  # fmt: skip
         if changed:

@@ -2,8 +2,8 @@
 
     a lab's rows a second (chunks), or a log folder that grows ─► Structured Streaming ─► windows ─► StudyWindow rows ─► /ws/studies/<id>/
 
-A query is no task: it is started by a turn of the runner and looked after by every later one (lease, cancel, whether anybody watches). Its
-checkpoint lies in the study's folder, so whoever takes a study over from a dead worker goes on where that one was: a window is told again at
+A query is not a task: a turn of the runner starts it and every later one looks after it (lease, cancel, whether anybody watches). Its
+checkpoint is in the study's folder, so a worker that takes over from a dead one resumes where it was: a window is sent again at
 most, and its row is replaced.
 """
 
@@ -16,7 +16,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import DatabaseError, connection, transaction
 from django.db.models import Max
 from django.utils import timezone
 
@@ -63,7 +63,13 @@ class LiveStudies:
             live.thread = threading.Thread(target=_start, args=(live, engine), name=f"live-{study.pk}", daemon=True)
             live.thread.start()
         for live in list(self.running.values()):
-            self._look_after(live, engine)
+            try:
+                self._look_after(live, engine)
+            except DatabaseError:
+                raise
+            except Exception as error:      # whatever is wrong with one ends that one: the others' leases run on
+                self._drop(live)
+                ledger.study_end(live.study, State.FAILED, live_reason(live.study, error, is_spark_lost=False))
         return bool(self.running)
 
     def _look_after(self, live: LiveStudy, engine: Engine) -> None:
@@ -110,7 +116,7 @@ class LiveStudies:
 
 
 def _give_back(study: Study) -> None:
-    """Whoever looks next takes it over at once."""
+    """The next worker that looks takes it over at once."""
     Study.objects.filter(pk=study.pk, epoch=study.epoch, state=State.RUNNING).update(lease_until_ms=0)
 
 
@@ -122,7 +128,7 @@ def _want_chunks(study: Study) -> None:
 
 
 def _start(live: LiveStudy, engine: Engine) -> None:
-    """In a thread of its own: the query goes on in Spark when this returns."""
+    """In its own thread: the query goes on in Spark when this returns."""
     try:
         request = request_for_pipeline(live.study)
         checkpoint = study_folder(live.study.pk) / "checkpoint"

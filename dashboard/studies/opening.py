@@ -24,6 +24,7 @@ from dashboard.studies.job import study_folder
 from dashboard.studies.selectors import study_result
 
 SAMPLE = "sample.json"
+OLD_TOPIC = "flights"            # studies were counted under this name before they were named after their source
 FIRST_CHANGE_US = 8 * SECOND_US
 GAP_US = 8 * SECOND_US
 SCRIPT_US = 600 * SECOND_US      # a long history goes faster, so that its end is seen within ten minutes
@@ -38,7 +39,7 @@ class OpenedStudy:
     left_out: list[str]
 
 
-def study_open(*, study: Study, request: Json, visitor: str | None = None) -> OpenedStudy:
+def study_open(*, study: Study, request: Json, visitor: str | None = None, address: str = "") -> OpenedStudy:
     """A lab of the visitor's own that plays the study. request: {strategies?: [id, ...]} or {strategy?: id}; else the best ranked.
 
     Raises Refused at `strategies.<i>`, 409 for a study without a sample of its keys, else as lab_open.
@@ -47,7 +48,8 @@ def study_open(*, study: Study, request: Json, visitor: str | None = None) -> Op
     sample = _sample(study_folder(study.pk))
     left_out: list[str] = []
     chosen = _chosen(request, result, left_out)
-    rigs = [_rig(place, strategy_id, chosen) for place, strategy_id in enumerate(chosen)]
+    topic = result["request"].get("topic", OLD_TOPIC)
+    rigs = [_rig(place, strategy_id, chosen, topic) for place, strategy_id in enumerate(chosen)]
     workload = _at_rate(sample, left_out)
     consumers, script = _history(result["steps"], workload["rate"], left_out)
     service = result["request"].get("service") or {}
@@ -55,7 +57,7 @@ def study_open(*, study: Study, request: Json, visitor: str | None = None) -> Op
         "name": (study.name or _("Study"))[:64], "workload": workload, "rigs": rigs, "consumers": consumers,
         "consumer_rate": max(1, round(service.get("consumer_rate") or 10)), "seed": result["request"].get("seed", 7),
     }  # fmt: skip
-    opened = lab_open(request=scenario, visitor=visitor, script=script)
+    opened = lab_open(request=scenario, visitor=visitor, address=address, script=script)
     return OpenedStudy(opened.lab, opened.owner_token, left_out)
 
 
@@ -69,7 +71,7 @@ def _sample(folder: Path) -> Json:
 def _chosen(request: Json, result: Json, left_out: list[str]) -> list[str]:
     known = [strategy["id"] for strategy in result["strategies"]]
     if unknown := sorted(set(request) - {"strategy", "strategies"}):
-        raise Refused(400, {unknown[0][:64]: _("is not known here")})
+        raise Refused(400, {unknown[0][:64]: _("is unknown")})
     given: Any = request.get("strategies") or ([request["strategy"]] if request.get("strategy") else None)
     if given is None:
         given = _one_a_model(result)
@@ -77,7 +79,7 @@ def _chosen(request: Json, result: Json, left_out: list[str]) -> list[str]:
         raise Refused(400, {"strategies": _("must be a list of strategies of this study")})
     for place, strategy_id in enumerate(given):
         if strategy_id not in known:
-            raise Refused(400, {f"strategies.{place}": _("is no strategy of this study")})
+            raise Refused(400, {f"strategies.{place}": _("is not a strategy of this study")})
     chosen = list(dict.fromkeys(given))[:RIGS_MAX]
     if len(chosen) < len(known):
         values = {"count": len(chosen), "total": len(known)}
@@ -94,8 +96,8 @@ def _one_a_model(result: Json) -> list[str]:
     return [best[model] for model in ("pulsar", "kafka", "tubemq", "rabbitmq") if model in best]
 
 
-def _rig(place: int, strategy_id: str, chosen: list[str]) -> Json:
-    """The lane that runs this strategy; the second of a model has a number in its id."""
+def _rig(place: int, strategy_id: str, chosen: list[str], topic: str) -> Json:
+    """The lane that runs this strategy; the second of a model has a number in its id. topic: the study's, after its source."""
     from broker_core.pipeline.strategies import strategy_parse
 
     try:
@@ -104,7 +106,7 @@ def _rig(place: int, strategy_id: str, chosen: list[str]) -> Json:
         raise Refused(400, {f"strategies.{place}": in_words(error)}) from error
     strategy = strategies[-1]
     same = sum(entry.model == strategy.model for entry in strategies)
-    spec = strategy.rig_spec(strategy.model if same == 1 else f"{strategy.model}-{same}")
+    spec = strategy.rig_spec(strategy.model if same == 1 else f"{strategy.model}-{same}", topic=topic)
     return {"id": spec.id, "model": spec.model, "algorithm": spec.algorithm, **spec.options}
 
 
@@ -128,7 +130,7 @@ def _times(changes: list[Json], rate: int, left_out: list[str]) -> list[int]:
         times: list[int] = [change["at"] * SECOND_US // rate for change in changes]
         if times[-1] <= SCRIPT_US:
             return times
-        left_out.append(_("The changes of the membership come at even times, not at their records."))
+        left_out.append(_("Membership changes come at even intervals, not at their records."))
     gap_us = min(GAP_US, SCRIPT_US // max(1, len(changes)))
     return [FIRST_CHANGE_US + place * gap_us for place in range(len(changes))]
 

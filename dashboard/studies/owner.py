@@ -1,6 +1,6 @@
 """Whose a study or an upload is: the program's that brings a bearer token, else the browser's with its cookie.
 
-A program may bring any token of its own, or take the one that its first request is answered with. Only hashes are stored.
+A program may bring its own token, or take the one that its first request is answered with. Only hashes are stored.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from dashboard.errors import Refused
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """hash: None for somebody who has nothing yet. token: a new one, to be told once."""
+    """hash: None for somebody who has nothing yet. token: a new one, to be shown once."""
 
     hash: str | None
     token: str | None = None

@@ -27,7 +27,7 @@ class Progress:
         self._rows_per_s: int | None = None
 
     def tell(self, told: Json) -> None:
-        """Take in {stage, done?, total?, rows?, rows_now?}; what is left out begins anew with the stage, but rows stay."""
+        """Take in {stage, done?, total?, rows?, rows_now?}; what is left out starts again with the stage, but rows stay."""
         with self._lock:
             before, now_s = self._told, self._clock()
             same = told.get("stage", before["stage"]) == before["stage"]

@@ -12,19 +12,19 @@ from broker_core.pipeline.study_errors import FAULT
 
 WORKER_DIED = "The analysis worker ended while this study ran. Nothing of it was kept; start it again."
 WORKER_STOPPED = "The server was stopped while this study ran. Nothing of it was kept; start it again."
-SPARK_LOST = "Spark was lost while this study ran: its Java process ended, often for want of memory. A new one starts with the next study."
+SPARK_LOST = "Spark was lost while this study ran: its Java process ended, often because memory ran out. A new one starts with the next study."
 DISK_FULL = "The disk is full. Nothing of this study was kept."
-SOURCE_GONE = "The data of this study is not there any more."
-BROKEN = "The pipeline broke off with {error}. This is a mistake of ours; the log of the analysis worker says more."
+SOURCE_GONE = "The data of this study no longer exists."
+BROKEN = "The pipeline failed with {error}. This is a fault in Highwater; see the log of the analysis worker."
 
 # Of a live study: its windows so far stay, and it can be started again.
-LOG_GONE = "The log folder of this study is not there any more, or is not open for studies any more."
+LOG_GONE = "The log folder of this study no longer exists, or is no longer open for studies."
 LOG_LOCKED = "The system does not let this server read the log folder of this study."
-OVERTAKEN = "Retention deleted a segment while it was being read. Start it again: it goes on with what the log still holds."
+OVERTAKEN = "Retention deleted a segment while it was being read. Start it again: it continues with what the log still holds."
 LIVE_DISK_FULL = "The disk is full, so the live study ended. Free some space, then start it again."
-LIVE_OUT_OF_MEMORY = "Spark ran out of memory, so the live study ended. Give it more, or watch one topic, or begin with what comes from now on."
-OVERLOADED = "A Python process of Spark did not answer in time: this machine has too much to do. Start it again later."
-LIVE_BROKEN = "The live study broke off with {error}. This is a mistake of ours; the log of the analysis worker says more."
+LIVE_OUT_OF_MEMORY = "Spark ran out of memory, so the live study ended. Give it more, or watch one topic, or start with what arrives from now on."
+OVERLOADED = "A Python process of Spark did not respond in time: this machine is overloaded. Start it again later."
+LIVE_BROKEN = "The live study failed with {error}. This is a fault in Highwater; see the log of the analysis worker."
 
 ALL = (
     WORKER_DIED, WORKER_STOPPED, SPARK_LOST, DISK_FULL, SOURCE_GONE, BROKEN, LOG_GONE, LOG_LOCKED, OVERTAKEN, LIVE_DISK_FULL, LIVE_OUT_OF_MEMORY,
@@ -34,13 +34,13 @@ ALL = (
 READERS = (
     "{file}: line ends must be LF or CRLF",
     "{file}: {count} columns have the name {name}",
-    "{file}: the column {name} holds {type}; a key, time, size or payload is one value a row",
+    "{file}: the column {name} holds {type}; a key, time, size or payload is one value per row",
     "{file}: there is no column {name}; the columns are {columns}",
     "{file}: the text is UTF-16; save it as UTF-8",
-    "{file}: was removed while it was read",
+    "{file}: was removed while it was being read",
     "{file}: the batch at {position} is damaged: {reason}",
     "{file}: the row in line {line} is longer than {bytes} bytes",
-    "{partition}: offsets {begin} to {last} were removed before they were read; failOnDataLoss=false goes on without them",
+    "{partition}: offsets {begin} to {last} were removed before they were read; failOnDataLoss=false continues without them",
 )
 _PATTERNS = [(template, re.compile(re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>.+?)", re.escape(template)))) for template in READERS]
 

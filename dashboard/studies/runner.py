@@ -1,9 +1,9 @@
 """The analysis worker's loop, a thread beside Celery's: it takes studies, looks after the one that runs, and keeps live ones alive.
 
-    wake (Celery) or every POLL_S ─► take the study whose turn it is ─► a thread of its own runs it ─┐
+    wake (Celery) or every POLL_S ─► take the study whose turn it is ─► its own thread runs it ─────┐
         twice a second: lease, progress, the cancel flag ◄──────────────────────────────────────────┘
 
-A Celery task only wakes this: a solo worker that was busy with a study could not be told to cancel it. The database is asked every second,
+A Celery task only wakes this: a solo worker that was busy with a study could not hear a cancel. The database is asked every second,
 so a lost wake costs a second and a restart loses no study that waits.
 """
 
@@ -58,7 +58,7 @@ class Runner:
         self._woken.set()
 
     def stop(self) -> None:
-        """The process ends: what runs is failed with that reason, live studies are left to whoever comes next."""
+        """The process ends: what runs is failed with that reason, live studies are left to the next worker."""
         self._stopping.set()
         self._woken.set()
 
@@ -76,7 +76,7 @@ class Runner:
                 log.exception("the studies cannot be looked after; the next turn asks again")
                 connection.close()
             except Exception:
-                # A mistake of ours in one turn must not leave every study after it waiting for ever.
+                # A mistake of ours in one turn must not leave every study after it waiting forever.
                 log.exception("a turn of the studies' runner broke off")
             self._woken.wait(BEAT_S if busy else POLL_S)
             self._woken.clear()

@@ -1,6 +1,7 @@
 """What pages, the API and the websocket read about studies. Nothing here writes."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -19,6 +20,9 @@ from dashboard.transport import transport
 State = Study.State
 WORKER_SILENT_S = 5.0
 TERMS = ("skew", "churn", "pause", "order")
+CONSTRAINTS = ("keeps_order", "pause_s_max", "skew_max")
+_CONSTRAINT_TEXTS = {"true": True, "false": False, "": None}
+_NUMBER = re.compile(r"\d{1,6}(\.\d{1,6})?", re.ASCII)
 LIST_MAX = 200
 
 
@@ -101,13 +105,16 @@ def strategies_offered() -> Json:
     return {"strategies": strategies.strategies_offered(), "default": [strategy.id for strategy in strategies.strategies_default()]}
 
 
-def history_steps(*, history: Any) -> Json:
-    """{history: checked and filled in, steps}: what a membership history comes to. Raises Refused at `history...`."""
-    from broker_core.pipeline import members
+def history_steps(*, history: Any, service: Any = None) -> Json:
+    """{history: checked and filled in, steps, thinned: as `rate_thinned` says}: what a membership history comes to, and at which rate it is run.
+    Raises Refused at `history...` or `service...`."""
+    from broker_core.pipeline import members, study_request, timed
 
     try:
         checked = members.history_check(history_for_pipeline(history))
-        return {"history": checked, "steps": [step.to_json() for step in members.history_steps(checked)]}
+        steps = members.history_steps(checked)
+        thinned = timed.rate_thinned(steps, study_request.service_check(service))
+        return {"history": checked, "steps": [step.to_json() for step in steps], "thinned": thinned}
     except CommandError as error:
         raise Refused(400, {error.field: in_words(error)}) from error
 
@@ -123,12 +130,12 @@ def study_done(*, study: Study) -> Study:
 
 
 def study_result(*, study: Study) -> Json:
-    """The result with its ranking under the request's weights. The request is the stored one, which names no path of this machine."""
+    """The result with its ranking under the request's weights and constraints. The request is the stored one, which names no path of this machine."""
     from broker_core.pipeline.result import result_json
 
     result = dict(result_json(study_folder(study_done(study=study).pk)))
     result["name"], result["request"] = study.name, request_shown(request=study.request)
-    return {**result, "ranking": _rank(result, study.request.get("weights") or {})}
+    return {**result, **_ranked(result, *_checked(study.request.get("weights") or {}, study.request.get("constraints") or {}))}
 
 
 def request_shown(*, request: Json) -> Json:
@@ -145,36 +152,54 @@ def study_bad_rows(*, study: Study, limit: int) -> list[Json]:
     return first.to_pylist() if first is not None else []
 
 
-def study_ranking(*, study: Study, weights: dict[str, Any]) -> Json:
-    """The ranking under other weights. weights: texts by term; what is left out is as in the request. Raises Refused at the term, or at
-    `weights` where nothing would matter."""
+def study_ranking(*, study: Study, asked: Mapping[str, str]) -> Json:
+    """{weights, constraints, ranking, verdict} under other weights and constraints, from the stored figures: no Spark runs.
+
+    asked: texts by name, as an address has them: a weight 0 to 100; keeps_order `true`, `false` or empty (where keys repeat); a bound as a
+    decimal number, empty for none. What is left out is as in the request. Raises Refused at the name, or at `weights` where nothing would
+    matter.
+    """
     from broker_core.pipeline.result import result_json
 
-    given = dict(study.request.get("weights") or {})
-    for term, text in weights.items():
-        if term not in TERMS:
-            raise Refused(400, {term[:64]: _("is not known here")})
-        if not text.isascii() or not text.isdigit() or len(text) > 3 or int(text) > 100:
-            raise Refused(400, {term: _("must be a whole number from 0 to 100")})
-        given[term] = int(text)
-    given = _weights(given)
-    return {"weights": given, "ranking": _rank(result_json(study_folder(study_done(study=study).pk)), given)}
+    weights, constraints = dict(study.request.get("weights") or {}), dict(study.request.get("constraints") or {})
+    for name, text in asked.items():
+        if name in TERMS:
+            if not text.isascii() or not text.isdigit() or len(text) > 3 or int(text) > 100:
+                raise Refused(400, {name: _("must be a whole number from 0 to 100")})
+            weights[name] = int(text)
+        elif name in CONSTRAINTS:
+            constraints[name] = _constraint(text)
+        else:
+            raise Refused(400, {name[:64]: _("is unknown")})
+    # Checked before the result is read: what is wrong with the address is not the study's fault.
+    weights, constraints = _checked(weights, constraints)
+    return _ranked(result_json(study_folder(study_done(study=study).pk)), weights, constraints)
 
 
-def _rank(result: Json, weights: Json) -> list[Json]:
-    from broker_core.pipeline.recommend import rank
+def _constraint(text: str) -> Any:
+    """A constraint of an address as the request has it; what is none of its texts stays a text, which the check refuses."""
+    if text in _CONSTRAINT_TEXTS:
+        return _CONSTRAINT_TEXTS[text]
+    return float(text) if _NUMBER.fullmatch(text) else text
 
-    return list(rank(result, _weights(weights)))
+
+def _ranked(result: Json, weights: Json, constraints: Json) -> Json:
+    from broker_core.pipeline.constraints import constraints_resolve
+    from broker_core.pipeline.recommend import rank, verdict
+
+    ranking = rank(result, weights, constraints)
+    return {"weights": weights, "constraints": constraints_resolve(result, constraints), "ranking": ranking, "verdict": verdict(ranking)}
 
 
-def _weights(given: Json) -> Json:
-    """The weights complete, as a start takes them. Raises Refused at `weights`."""
+def _checked(weights: Json, constraints: Json) -> tuple[Json, Json]:
+    """Both complete, as a start takes them. Raises Refused at `weights` or at the constraint."""
+    from broker_core.pipeline.constraints import constraints_check
     from broker_core.pipeline.recommend import weights_check
 
     try:
-        return dict(weights_check(given))
+        return dict(weights_check(weights)), dict(constraints_check(constraints))
     except CommandError as error:
-        raise Refused(400, {error.field: in_words(error)}) from error
+        raise Refused(400, {error.field.removeprefix("constraints."): in_words(error)}) from error
 
 
 # -- live studies ------------------------------------------------------------------------------------------------------

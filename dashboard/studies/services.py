@@ -15,6 +15,7 @@ from typing import Any
 import redis
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from kombu.exceptions import OperationalError
@@ -22,8 +23,10 @@ from kombu.exceptions import OperationalError
 from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.pipeline.chunks import WANTED
+from dashboard import quotas
 from dashboard.errors import Refused, in_words
 from dashboard.models import Study, Upload
+from dashboard.quotas import Quota
 from dashboard.services import lab_watched
 from dashboard.studies import ledger
 from dashboard.studies.job import result_remove, studies_dir
@@ -37,15 +40,16 @@ State = Study.State
 OVER = (State.DONE, State.FAILED, State.CANCELLED)
 PREVIEW_ROWS = 20
 NAME_MAX = 64
+WAIT_S = 60.0            # a study that waits may begin within this
 CHUNKS_KEEP_S = 3600     # of a lab that no live study wants any more
 
 
 # -- data --------------------------------------------------------------------------------------------------------------
 
 
-def upload_add(*, incoming: IncomingFile, owner_hash: str) -> tuple[Upload, Json]:
+def upload_add(*, incoming: IncomingFile, owner_hash: str, address: str = "") -> tuple[Upload, Json]:
     """Keep a file that has come in; (its row, its first rows). One that cannot be read is not kept: Refused 400 at `file`."""
-    upload = upload_accept(incoming=incoming, owner_hash=owner_hash)
+    upload = upload_accept(incoming=incoming, owner_hash=owner_hash, address=address)
     try:
         preview = _preview({"kind": upload.kind, "path": str(upload_path(upload))})
     except CommandError as error:
@@ -75,20 +79,34 @@ def _preview(spec: Json) -> Json:
 # -- studies -----------------------------------------------------------------------------------------------------------
 
 
-def study_start(*, request: Json, owner_hash: str) -> Study:
-    """Check a study, store it, wake the worker. Raises Refused at the field that is wrong, 429 when too many wait."""
+def study_start(*, request: Json, owner_hash: str, address: str = "") -> Study:
+    """Check a study, store it, wake the worker. Raises Refused at the field that is wrong, 429 when too many wait, 507 when too many are kept.
+
+    address: as address.py gives it, "" for the server itself.
+    """
     request = dict(request)
     is_live = request.pop("live", False)
     if not isinstance(is_live, bool):
         raise Refused(400, {"live": _("must be true or false")})
     source = request.get("source")
-    checked = _check_live(request, owner_hash) if is_live else _check(request, source_for_pipeline(source, owner_hash))
+    checked = _check_live(request, owner_hash) if is_live else _check(_with_topic(request), source_for_pipeline(source, owner_hash))
     checked["source"] = source_public(source, checked["source"])       # type: ignore[arg-type]
     with transaction.atomic():
-        _make_room(owner_hash, is_live)
-        study = Study.objects.create(name=checked.get("name") or "", live=is_live, request=checked, owner_hash=owner_hash)
+        _make_room(owner_hash, address, is_live)
+        study = Study.objects.create(name=checked.get("name") or "", live=is_live, request=checked, owner_hash=owner_hash, address_hash=address)
         transaction.on_commit(wake_worker)
     return study
+
+
+def _with_topic(request: Json) -> Json:
+    """An uploaded file is stored under another name than the one it came with, which its topic is called after."""
+    from broker_core.pipeline.sources.topic import topic_of_name
+
+    source = request.get("source")
+    upload = Upload.objects.filter(pk=source["upload"]).first() if isinstance(source, dict) and isinstance(source.get("upload"), str) else None
+    if upload is None or upload.kind == "kafka_log" or "topic" in request:
+        return request
+    return {**request, "topic": topic_of_name(upload.name)}
 
 
 def _check(request: Json, resolved: Json) -> Json:
@@ -106,7 +124,7 @@ def _check_live(request: Json, owner_hash: str) -> Json:
     from broker_core.pipeline.live import live_check
 
     if unknown := sorted(set(request) - {"name", "source"}):
-        raise Refused(400, {unknown[0][:64]: _("is not known here")})
+        raise Refused(400, {unknown[0][:64]: _("is unknown")})
     name = request.get("name", "")
     if not isinstance(name, str) or len(name) > NAME_MAX or not (name.isprintable() or not name):
         raise Refused(400, {"name": _("must be at most %(count)d printable characters") % {"count": NAME_MAX}})
@@ -116,20 +134,30 @@ def _check_live(request: Json, owner_hash: str) -> Json:
         raise Refused(400, {error.field: in_words(error)}) from error
 
 
-def _make_room(owner_hash: str, is_live: bool) -> None:
-    """Refuse what would wait too long; forget an owner's oldest finished study beyond STUDIES_OWNER_MAX."""
+def _make_room(owner_hash: str, address: str, is_live: bool) -> None:
+    """Refuse what would wait too long; forget an owner's or an address's oldest finished study beyond what either may keep."""
+    everybody = Study.objects.all()
+    own = everybody.filter(address_hash=address) if address else everybody.none()
+    newcomer = settings.STUDIES_NEWCOMER
     if is_live:
-        running = Study.objects.filter(live=True).exclude(state__in=OVER).count()
-        if running >= settings.STUDIES_LIVE_MAX:
-            raise Refused(429, {"study": _("%(count)d live studies run already, and no more are allowed") % {"count": running}})
-    waiting = Study.objects.filter(state=State.QUEUED)
-    mine = waiting.filter(owner_hash=owner_hash).count()
-    if mine >= settings.STUDIES_WAITING_OWNER_MAX or waiting.count() >= settings.STUDIES_WAITING_MAX:
-        raise Refused(429, {"study": _("too many studies are waiting: start this one later")})
-    if Study.objects.filter(owner_hash=owner_hash).count() >= settings.STUDIES_OWNER_MAX:
-        oldest = Study.objects.filter(owner_hash=owner_hash, state__in=OVER).order_by("created_at").first()
-        if oldest is not None:
-            study_forget(oldest.pk)
+        live = Quota(quotas.LIVE_STUDIES, "study", settings.STUDIES_LIVE_ADDRESS_MAX, settings.STUDIES_LIVE_MAX)
+        _check_quota(live, own, everybody, Q(live=True) & ~Q(state__in=OVER), settings.STUDY_LIVE_IDLE_S)
+    if everybody.filter(state=State.QUEUED, owner_hash=owner_hash).count() >= settings.STUDIES_WAITING_OWNER_MAX:
+        raise Refused(429, {"study": _("too many studies are waiting: start this one later")}, WAIT_S)
+    waiting = Quota(quotas.WAITING_STUDIES, "study", settings.STUDIES_WAITING_ADDRESS_MAX, settings.STUDIES_WAITING_MAX, newcomer=newcomer)
+    _check_quota(waiting, own, everybody, Q(state=State.QUEUED), WAIT_S)
+    for studies, most in ((everybody.filter(owner_hash=owner_hash), settings.STUDIES_OWNER_MAX), (own, settings.STUDIES_ADDRESS_MAX)):
+        if studies.count() >= most:
+            oldest = studies.filter(state__in=OVER).order_by("created_at").first()
+            if oldest is not None:
+                study_forget(oldest.pk)
+    kept = Quota(quotas.KEPT_STUDIES, "study", settings.STUDIES_ADDRESS_MAX, settings.STUDIES_MAX, newcomer=newcomer, total_status=507)
+    oldest_at = everybody.filter(state__in=OVER).order_by("finished_at").values_list("finished_at", flat=True).first()
+    _check_quota(kept, own, everybody, Q(), settings.STUDY_KEEP_S - (timezone.now() - (oldest_at or timezone.now())).total_seconds())
+
+
+def _check_quota(quota: Quota, own: QuerySet[Study], everybody: QuerySet[Study], which: Q, again_s: float) -> None:
+    quota.check(mine=own.filter(which).count(), everybody=everybody.filter(which).count(), again_s=again_s)
 
 
 def study_cancel(*, study: Study, owner_hash: str | None) -> Study:

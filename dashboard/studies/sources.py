@@ -32,7 +32,7 @@ def source_for_pipeline(source: Any, owner_hash: str | None) -> Json:
     if not isinstance(source, dict):
         raise Refused(400, {"source": _("must be an object")})
     if "path" in source or "scenario" in source:
-        raise Refused(400, {f"source.{'path' if 'path' in source else 'scenario'}": _("is not known here")})
+        raise Refused(400, {f"source.{'path' if 'path' in source else 'scenario'}": _("is unknown")})
     match source.get("kind"):
         case "lab":
             return _lab(source)
@@ -55,7 +55,7 @@ def _upload(source: Json, owner_hash: str | None) -> Json:
         raise Refused(400, {"source.kind": _("the file is %(kind)s") % {"kind": upload.kind}})
     path = uploads.upload_path(upload)
     if not path.exists():
-        raise Refused(404, {"source.upload": _("there is no such file of yours; uploads go a week after their last use")})
+        raise Refused(404, {"source.upload": _("you have no such file; uploads are deleted a week after their last use")})
     return {**given, "path": str(path)}
 
 
@@ -75,7 +75,7 @@ def _folder(source: Json) -> Json:
 
 def _lab(source: Json) -> Json:
     if unknown := sorted(set(source) - {"kind", "lab", "records"}):
-        raise Refused(400, {f"source.{unknown[0][:64]}": _("is not known here")})
+        raise Refused(400, {f"source.{unknown[0][:64]}": _("is unknown")})
     lab = _lab_of(source.get("lab"), "source.lab")
     records = source.get("records")
     if records is None:
@@ -96,7 +96,7 @@ def history_for_pipeline(history: Any) -> Any:
     if not isinstance(history, dict) or history.get("kind") != "lab" or "lab" not in history:
         return history
     if unknown := sorted(set(history) - {"kind", "lab"}):
-        raise Refused(400, {f"history.{unknown[0][:64]}": _("is not known here")})
+        raise Refused(400, {f"history.{unknown[0][:64]}": _("is unknown")})
     lab = _lab_of(history["lab"], "history.lab")
     return {
         "kind": "lab", "start": lab.scenario["consumers"], "rate": lab.scenario["workload"]["rate"],
@@ -110,6 +110,8 @@ def request_for_pipeline(study: Study) -> Json:
     source = request["source"]
     if "upload" in source:
         Upload.objects.filter(pk=source["upload"]).update(used_at=timezone.now())
+    if not study.live:
+        request.setdefault("topic", "flights")      # it was waiting when studies began to be named after their source
     resolve = live_source if study.live else source_for_pipeline
     request["source"] = resolve(source, study.owner_hash)
     return request
@@ -119,7 +121,7 @@ def live_source(source: Any, owner_hash: str | None) -> Json:
     """The source of a live study as the pipeline takes it: a lab's chunks, or a log folder that grows. Raises as source_for_pipeline."""
     if isinstance(source, dict) and source.get("kind") == "lab":
         if unknown := sorted(set(source) - {"kind", "lab"}):
-            raise Refused(400, {f"source.{unknown[0][:64]}": _("is not known here")})
+            raise Refused(400, {f"source.{unknown[0][:64]}": _("is unknown")})
         return {"kind": "lab", "chunks": str(chunks_dir(_lab_of(source.get("lab"), "source.lab").pk))}
     resolved = source_for_pipeline(source, owner_hash)
     if resolved["kind"] != "kafka_log":

@@ -23,10 +23,11 @@ MASTER_WAIT_S = 5.0
 class SparkEngine:
     """What runs studies, for real. One for each process; `run` is called in the study's thread, the rest from any.
 
-    work_dir: where Spark keeps what it spills; by default in the run folder.
+    work_dir: where Spark keeps what it spills; by default in the run folder. is_short: it is for one study of a few seconds.
     """
 
-    def __init__(self, work_dir: Path | None = None) -> None:
+    def __init__(self, work_dir: Path | None = None, *, is_short: bool = False) -> None:
+        self._is_short = is_short
         self._work_dir = work_dir or Path(settings.RUN_DIR) / "spark"
         self._session: Any = None
         self._opening = threading.Lock()
@@ -49,6 +50,7 @@ class SparkEngine:
             self._session = spark_open(
                 work_dir=self._work_dir, master=settings.SPARK_MASTER, remote=settings.SPARK_REMOTE or None,
                 driver_memory=settings.SPARK_DRIVER_MEMORY, java_configured=os.environ.get("JAVA_HOME"), path=os.environ.get("PATH"),
+                class_archives=settings.SPARK_CLASSES, is_short=self._is_short,
             )  # fmt: skip
             return self._session
 

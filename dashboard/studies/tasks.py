@@ -44,13 +44,13 @@ def begin(**_: Any) -> None:
 
 @worker_shutting_down.connect
 def stop(**_: Any) -> None:
-    """The worker was told to end."""
+    """The worker has to end."""
     if _runner is not None:
         _runner.stop()
 
 
 @worker_shutdown.connect
 def wait(**_: Any) -> None:
-    """What ran has to be told of before the process is gone."""
+    """What ran must be reported before the process is gone."""
     if _runner is not None:
         _runner.join()

@@ -1,7 +1,7 @@
 """Files that people upload: streamed to the run folder's `uploads/<id>/`, counted while they come, whole or absent.
 
 A part that is too large, or for which the disk has no room, is refused while it comes and leaves nothing behind. Each file belongs to
-whoever sent it, counts against a quota, and goes UPLOAD_KEEP_S after its last use.
+its sender, counts against a quota, and goes UPLOAD_KEEP_S after its last use.
 """
 
 import contextlib
@@ -16,12 +16,14 @@ from typing import IO, Any
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.core.files.uploadhandler import FileUploadHandler
-from django.db.models import Sum
+from django.db.models import QuerySet, Sum
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from dashboard import quotas
 from dashboard.errors import Refused
 from dashboard.models import Study, Upload, lab_id_new
+from dashboard.quotas import Quota
 from dashboard.studies.kinds import sniff
 
 log = logging.getLogger(__name__)
@@ -46,17 +48,17 @@ def upload_path(upload: Upload) -> Path:
 
 def too_large() -> Refused:
     limit = {"limit": settings.UPLOAD_BYTES_MAX / MB}
-    return Refused(413, {"file": _("is larger than the %(limit)g MB that may be uploaded; for more, use a folder of the server") % limit})
+    return Refused(413, {"file": _("is larger than the %(limit)g MB that may be uploaded; for more, use a folder on the server") % limit})
 
 
 def disk_full() -> Refused:
     return Refused(507, {"file": _("does not fit on the server's disk; nothing of it was kept")})
 
 
-def check_room(*, owner_hash: str, length: int) -> None:
+def check_room(*, owner_hash: str, address: str, length: int) -> None:
     """Refuse what cannot be kept before its first byte is. length: bytes announced, 0 when nobody said.
 
-    Raises Refused: 413 too large, 429 the owner's quota, 507 the disk or everybody's files together.
+    Raises Refused: 413 too large, 429 the owner's or the network address's quota, 507 the disk or everybody's files together.
     """
     if length > settings.UPLOAD_BYTES_MAX + ENVELOPE_BYTES:
         raise too_large()
@@ -64,10 +66,32 @@ def check_room(*, owner_hash: str, length: int) -> None:
     used = mine.aggregate(total=Sum("bytes"))["total"] or 0
     if used + length > settings.UPLOADS_OWNER_BYTES_MAX + ENVELOPE_BYTES or mine.count() >= settings.UPLOADS_OWNER_MAX:
         quota = {"used": used / MB, "limit": settings.UPLOADS_OWNER_BYTES_MAX / MB}
-        raise Refused(429, {"file": _("is one too many: your files take %(used).0f of %(limit).0f MB; each goes a week after its last use") % quota})
-    total = Upload.objects.aggregate(total=Sum("bytes"))["total"] or 0
-    if total + length > settings.UPLOADS_TOTAL_BYTES_MAX or shutil.disk_usage(settings.RUN_DIR).free < length + settings.DISK_SPARE_BYTES:
+        text = _("is over your quota: your files take %(used).0f of %(limit).0f MB; each is deleted a week after its last use")
+        raise Refused(429, {"file": text % quota}, _free_in_s(mine))
+    _check_address(address, length)
+    if shutil.disk_usage(settings.RUN_DIR).free < length + settings.DISK_SPARE_BYTES:
         raise disk_full()
+
+
+def _check_address(address: str, length: int) -> None:
+    """The quotas in bytes and in files. A newcomer may always have one file of the largest size, or a few small ones."""
+    everybody, own = Upload.objects.all(), Upload.objects.filter(address_hash=address)
+    free_in_s = _free_in_s(own if own.exists() else everybody)
+    size = Quota(quotas.FILES, "file", settings.UPLOADS_ADDRESS_BYTES_MAX, settings.UPLOADS_TOTAL_BYTES_MAX,
+                 newcomer=settings.UPLOAD_BYTES_MAX + ENVELOPE_BYTES, total_status=507)  # fmt: skip
+    size.check(mine=_bytes(own), everybody=_bytes(everybody), adding=length, again_s=free_in_s)
+    count = Quota(quotas.FILES, "file", settings.UPLOADS_ADDRESS_MAX, settings.UPLOADS_MAX, newcomer=settings.UPLOADS_NEWCOMER, total_status=507)
+    count.check(mine=own.count(), everybody=everybody.count(), again_s=free_in_s)
+
+
+def _bytes(uploads: QuerySet[Upload]) -> int:
+    return uploads.aggregate(total=Sum("bytes"))["total"] or 0
+
+
+def _free_in_s(uploads: QuerySet[Upload]) -> float:
+    """When the next of these files goes, if nobody uses it."""
+    oldest = uploads.order_by("used_at").values_list("used_at", flat=True).first()
+    return settings.UPLOAD_KEEP_S - (timezone.now() - oldest).total_seconds() if oldest is not None else 0.0
 
 
 class IncomingFile(UploadedFile):
@@ -139,13 +163,13 @@ class UploadHandler(FileUploadHandler):
         return disk_full() if error.errno in DISK_FULL else error
 
 
-def upload_accept(*, incoming: IncomingFile, owner_hash: str) -> Upload:
+def upload_accept(*, incoming: IncomingFile, owner_hash: str, address: str = "") -> Upload:
     """Give a file that has come in its kind, its place and its row. Raises Refused 400 at `file` for one that no source reads."""
     name = "".join(letter for letter in incoming.name or "" if letter.isprintable())[:NAME_MAX] or "file"
     found = sniff(incoming.path, name)
     if found is None:
-        raise Refused(400, {"file": _("is empty") if not incoming.size else _("is no CSV, JSON lines, Parquet or Kafka log segment")})
-    upload = Upload(owner_hash=owner_hash, name=name, stored_name=found.stored_name, kind=found.kind, bytes=incoming.size)
+        raise Refused(400, {"file": _("is empty") if not incoming.size else _("is not a CSV, JSON lines, Parquet or Kafka log segment file")})
+    upload = Upload(owner_hash=owner_hash, address_hash=address, name=name, stored_name=found.stored_name, kind=found.kind, bytes=incoming.size)
     folder = uploads_dir() / upload.pk
     folder.mkdir()
     incoming.path.replace(folder / found.stored_name)
@@ -157,7 +181,7 @@ def upload_get(*, upload_id: str, owner_hash: str | None) -> Upload:
     """One's own upload. Somebody else's is unknown: raises Refused 404 at `source.upload` either way."""
     upload = Upload.objects.filter(pk=upload_id, owner_hash=owner_hash or "-").first()
     if upload is None:
-        raise Refused(404, {"source.upload": _("there is no such file of yours; uploads go a week after their last use")})
+        raise Refused(404, {"source.upload": _("you have no such file; uploads are deleted a week after their last use")})
     return upload
 
 

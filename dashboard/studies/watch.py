@@ -20,7 +20,7 @@ from dashboard.studies import selectors, services
 log = logging.getLogger(__name__)
 
 EVERY_S = 0.5
-SEEN_EVERY = 10             # turns: a live study is told every 5 s that somebody looks
+SEEN_EVERY = 10             # turns: every 5 s a live study learns that somebody looks
 ENDED = (Study.State.DONE, Study.State.FAILED, Study.State.CANCELLED)
 _encoder = msgspec.json.Encoder()
 
@@ -29,7 +29,7 @@ Send = Callable[[str], Awaitable[None]]
 
 @dataclass(slots=True, eq=False)
 class Watcher:
-    """One socket. words: puts the stored reason into the language of whoever holds it. version: the newest window it was sent."""
+    """One socket. words: puts the stored reason into the language of its reader. version: the newest window it was sent."""
 
     study_id: str
     send: Send
@@ -92,7 +92,7 @@ async def _tell(watcher: Watcher, study: Study, message: Json, version: int, row
             await watcher.send(text)
         if fresh:
             await watcher.send(_encoder.encode({"type": "window", "rows": fresh}).decode())
-    except Exception:                # whatever closed this socket, the others go on; its consumer is told by its own disconnect
+    except Exception:                # whatever closed this socket, the others go on; its consumer learns by its own disconnect
         log.debug("a socket of study %s is gone", watcher.study_id)
 
 
@@ -102,10 +102,15 @@ def _read(versions: dict[str, int], seen: bool) -> dict[str, tuple[Study, Json, 
     live = []
     for study_id, study in selectors.studies_now(versions).items():
         version, rows = versions[study_id], []
-        if study.live:
-            live.append(study_id)
-            version, rows = selectors.windows_versions(study_id=study_id, version=version)
-        found[study_id] = (study, selectors.study_message(study=study), version, rows)
+        try:
+            if study.live:
+                live.append(study_id)
+                version, rows = selectors.windows_versions(study_id=study_id, version=version)
+            found[study_id] = (study, selectors.study_message(study=study), version, rows)
+        except DatabaseError:
+            raise
+        except Exception:            # one study's rows that cannot be read are not the other watchers' trouble
+            log.exception("study %s cannot be told", study_id)
     if seen and live:
         services.study_watched(study_ids=live)
     return found

@@ -1,6 +1,7 @@
 """The Analyze pages: the list of studies with the form for a new one, one study, two side by side. They read, present and draw."""
 
 import time
+from http import HTTPStatus
 from typing import Any
 
 from django.conf import settings
@@ -19,11 +20,13 @@ from dashboard.studies import folders
 from dashboard.studies import selectors as studies
 from dashboard.studies.owner import owner_of
 from dashboard.studies.reasons import is_fault
-from dashboard.study_presentation import head, notes, ranking_rows, unowned
+from dashboard.study_presentation import head, notes, ranking_rows, unowned, verdict_words
 
 Json = dict[str, Any]
 
 TERMS = ("skew", "churn", "pause", "order")
+# name, lowest, highest, step of its input; the limits are the pipeline's, which this process imports when it first needs them.
+BOUNDS = (("pause_s_max", 0, 86_400, 1), ("skew_max", 1, 4_096, 0.1))
 STAGES = ("reading", "grouping", "routing", "lab", "writing")
 SOURCE_KINDS = ("file", "flights", "lab", "zipf", "folder")
 HISTORY_KINDS = ("given", "rolling_restart", "autoscale", "crash_storm", "lab")
@@ -64,9 +67,9 @@ def analyze(request: HttpRequest) -> HttpResponse:
 
 
 def _lab_choice(lab: Json, words: dict[str, str]) -> Json:
-    """id, and what tells it from the others as codes of words, which the page puts into its language."""
+    """id, the name that it was given ("" for none), and what its workload is as codes of words, which the page puts into its language."""
     codes = (f"workload.{lab['workload']['kind']}", f"key.{lab['workload'].get('key')}")
-    return {"id": lab["id"], "codes": [code for code in codes if code in words]}
+    return {"id": lab["id"], "name": lab["name"], "codes": [code for code in codes if code in words]}
 
 
 def _request_of(study_id: str) -> Json | None:
@@ -96,42 +99,50 @@ def study(request: HttpRequest, study_id: str) -> HttpResponse:
         ]
         response = render(request, "dashboard/analyze/live.html", context)
     else:
-        context |= _study_context(context, row, _weights(request, row))
+        context |= _study_context(context, row, request)
         response = render(request, "dashboard/analyze/study.html", context)
     access.visitor_remember(response, visitor)
     return response
 
 
-def _study_context(context: Json, row: Study, weights: dict[str, int]) -> Json:
+def _study_context(context: Json, row: Study, request: HttpRequest) -> Json:
     words = context["catalogue"][context["page"]["language"]]
     ended = "cancelled" if row.state == Study.State.CANCELLED else "failed"
     more = "study.fault_more" if is_fault(row.error) else f"study.{ended}_more"
+    weights, constraints = row.request.get("weights") or {}, row.request.get("constraints") or {}
     drawn: Json = {
         "ended": ended, "ended_title": f"study.{ended}", "ended_more": more,
         "stages": [{"id": stage, "words": words[f"stage.{stage}"]} for stage in STAGES],
-        "weights": [{"term": term, "label": words[f"weight.{term}"], "value": weights.get(term, 0)} for term in TERMS],
         "blank": BLANK_ROW, "textures": textures(), "others": _others(row),
     }  # fmt: skip
     if row.state == Study.State.DONE:
         result = studies.study_result(study=row)
-        ranking = studies.study_ranking(study=row, weights={term: str(value) for term, value in weights.items()})["ranking"]
-        context["page"] |= {"ranking": ranking, "weights": weights}
+        ranked = _ranked(request, row)
+        ranking, weights, constraints = ranked["ranking"], ranked["weights"], ranked["constraints"]
+        context["page"] |= ranked
         drawn |= {"head": head(result, ranking, words), "rows": ranking_rows(result, ranking, words)} | notes(result)
+        drawn["sure"] = verdict_words(result, ranked["verdict"], words)
         drawn["unowned"] = unowned(result, words)
         drawn["bad"] = studies.study_bad_rows(study=row, limit=BAD_ROWS_MAX) if drawn["bad_rows"] else []
         for bad in drawn["bad"]:
             bad["code"] = f"bad.{bad['reason']}" if f"bad.{bad['reason']}" in words else "bad.other"
-    return drawn
+    drawn["weights"] = [{"term": term, "label": words[f"weight.{term}"], "value": weights.get(term, 0)} for term in TERMS]
+    bounds = [
+        {"name": name, "label": words[f"constraint.{name}.label"], "low": low, "high": high, "step": step, "value": constraints.get(name)}
+        for name, low, high, step in BOUNDS
+    ]  # fmt: skip
+    return drawn | {"bounds": bounds, "keeps_order": constraints.get("keeps_order")}
 
 
-def _weights(request: HttpRequest, row: Study) -> dict[str, int]:
-    """The address's weights where they are good ones, else the study's own."""
-    asked = {term: request.GET.get(term, "") for term in TERMS}
-    if all(text.isascii() and text.isdigit() and len(text) <= 3 and int(text) <= 100 for text in asked.values()) and any(
-        int(text) for text in asked.values()
-    ):
-        return {term: int(text) for term, text in asked.items()}
-    return dict(row.request.get("weights") or {})
+def _ranked(request: HttpRequest, row: Study) -> Json:
+    """The ranking under the address's weights and constraints where they are good ones, else under the study's own."""
+    asked = {name: text for name, text in request.GET.dict().items() if name in (*TERMS, *studies.CONSTRAINTS)}
+    try:
+        return studies.study_ranking(study=row, asked=asked)
+    except Refused as refused:
+        if refused.status != HTTPStatus.BAD_REQUEST:
+            raise
+        return studies.study_ranking(study=row, asked={})
 
 
 def _others(row: Study) -> list[Json]:
@@ -179,7 +190,7 @@ def _study_or_404(study_id: str) -> Study:
     try:
         return studies.study_get(study_id=study_id)
     except Refused as refused:
-        raise Http404 from refused
+        raise Http404(study_id) from refused
 
 
 def _context(request: HttpRequest) -> Json:

@@ -2,12 +2,15 @@
 
     POST /api/labs/                        {scenario?, seed?, workload?, rigs?}                 201 {id, owner_token, ...}
     GET  /api/labs/<id>/                                                                        200 what the lab is
+    PATCH /api/labs/<id>/                  {name}                                               200 what the lab is
+    DELETE /api/labs/<id>/                                                                      200 {id, undo_s}
+    POST /api/labs/<id>/restore/                                                                200 what the lab is: the deletion is undone
     POST /api/labs/<id>/commands/          {command_id, kind, rig?, consumer?, args?}           202 {lab, command_id, position, state}
     GET  /api/labs/<id>/commands/<command_id>/                                                  200 what became of it
     GET  /api/labs/<id>/snapshot/                                                               200 {lab, epoch, seq, at_us, view}
     GET  /api/labs/<id>/journal/                                                                200 {scenario, commands}
     GET  /api/labs/<id>/events/?after=<seq>                                                     200 {events}
-    POST /api/labs/<id>/fork/              {workload?, seed?}                                   201 as POST /api/labs/
+    POST /api/labs/<id>/fork/              {workload?, seed?} or {at_us, position?, speed?}     201 as POST /api/labs/
 
 Whatever is wrong is answered 4xx {fields: {name: [text]}}. Commands need the owner's token as `Authorization: Bearer`, or the browser's
 cookie with its CSRF token; reading needs neither.
@@ -15,19 +18,21 @@ cookie with its CSRF token; reading needs neither.
 
 import asyncio
 import functools
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any
 
-from asgiref.sync import sync_to_async
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.middleware.csrf import CsrfViewMiddleware
 from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
 
-from dashboard import access, selectors, services
+from dashboard import access, keeping, selectors, services
+from dashboard.address import address_of
 from dashboard.errors import Refused
 from dashboard.models import Lab
 from dashboard.serializers import json_body, json_response, refusal_response
+from dashboard.threads import in_thread
 
 FIRST_VIEW_WAIT_S = 3.0
 
@@ -73,16 +78,33 @@ def _check_csrf(request: HttpRequest, view: View) -> None:
 @api("POST")
 def labs(request: HttpRequest) -> HttpResponse:
     """Make a lab."""
-    opened = services.lab_open(request=json_body(request), visitor=access.visitor_of(request))
+    opened = services.lab_open(request=json_body(request), visitor=access.visitor_of(request), address=address_of(request))
     return _opened(opened)
 
 
-@api("GET")
+@api("GET", "PATCH", "DELETE")
 def lab(request: HttpRequest, lab_id: str) -> HttpResponse:
-    """What a lab is, and whether it is yours."""
-    row = selectors.lab_get(lab_id=lab_id)
-    owned = access.is_owner(row, bearer=access.bearer_of(request), visitor=access.visitor_of(request))
-    return json_response({**selectors.lab_meta(lab=row), "owned": owned})
+    """What a lab is, and whether it is yours; another name for it; or its end, which can be undone for a moment."""
+    rights = _rights(request)
+    if request.method == "DELETE":
+        keeping.lab_delete(lab_id=lab_id, **rights)
+        return json_response({"id": lab_id, "undo_s": settings.LAB_UNDO_S})
+    if request.method == "PATCH":
+        row = keeping.lab_rename(lab_id=lab_id, request=json_body(request), **rights)
+    else:
+        row = selectors.lab_get(lab_id=lab_id)
+    return json_response({**selectors.lab_meta(lab=row), "owned": access.is_owner(row, **rights)})
+
+
+@api("POST")
+def restore(request: HttpRequest, lab_id: str) -> HttpResponse:
+    """Undo a deletion."""
+    row = keeping.lab_restore(lab_id=lab_id, **_rights(request))
+    return json_response({**selectors.lab_meta(lab=row), "owned": True})
+
+
+def _rights(request: HttpRequest) -> dict[str, str | None]:
+    return {"bearer": access.bearer_of(request), "visitor": access.visitor_of(request)}
 
 
 @api("POST")
@@ -103,7 +125,8 @@ def command(request: HttpRequest, lab_id: str, command_id: str) -> HttpResponse:
 @api("POST")
 def fork(request: HttpRequest, lab_id: str) -> HttpResponse:
     """Copy a lab, or replay its commands under another workload or seed."""
-    return _opened(services.lab_fork(lab_id=lab_id, request=json_body(request), visitor=access.visitor_of(request)))
+    return _opened(services.lab_fork(lab_id=lab_id, request=json_body(request), visitor=access.visitor_of(request),
+                                     address=address_of(request)))  # fmt: skip
 
 
 @api("GET")
@@ -135,15 +158,12 @@ async def snapshot(request: HttpRequest, lab_id: str) -> HttpResponse:
                 response = HttpResponse(found[2], content_type="application/json")
                 response["Cache-Control"] = "no-store"
                 return response
+            if reason := await in_thread(selectors.lab_stopped)(lab_id=lab_id):
+                raise selectors.lab_has_stopped(reason)
             await asyncio.sleep(0.05)
-        raise Refused(503, {"lab": _("is being prepared: ask again")})
+        raise Refused(503, {"lab": _("is being prepared: try again")})
     except Refused as refused:
         return refusal_response(refused)
-
-
-def in_thread(function: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
-    """The same function, run where it may wait for the database."""
-    return sync_to_async(function, thread_sensitive=True)
 
 
 def _opened(opened: services.OpenedLab) -> HttpResponse:

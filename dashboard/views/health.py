@@ -15,7 +15,7 @@ from dashboard.transport import transport
 
 PART_WAIT_S = 0.8
 ANALYSIS_SILENT_S = 5.0
-# Threads of its own: a part that hangs holds one of these, never one that serves pages.
+# Separate threads: a part that hangs holds one of these, never one that serves pages.
 _threads = ThreadPoolExecutor(max_workers=6, thread_name_prefix="healthz")
 
 

@@ -5,6 +5,8 @@ HIGHWATER_SECRET_KEY   secret key (default: made once, kept in the run folder)
 HIGHWATER_ALLOWED_HOSTS  names this site answers to, separated by commas
 DATABASE_URL           PostgreSQL instead of SQLite: postgres://user:password@host/name
 REDIS_URL              an outside Redis instead of the embedded one
+HIGHWATER_TRUSTED_PROXIES  addresses or networks of proxies whose X-Forwarded-For tells the client's address, separated by commas (default none)
+HIGHWATER_LABS_ADDRESS_MAX, HIGHWATER_SOCKETS_ADDRESS_MAX  what one network address may have (default 250, 400)
 LAB_SHARDS             how many shards, hence Celery tasks, the labs are spread over
 HIGHWATER_UPLOAD_BYTES_MAX  the largest file that may be uploaded for a study (default 200 MB)
 HIGHWATER_DATA_DIRS    folders of this machine whose files studies may read, separated by the system's path separator
@@ -15,6 +17,7 @@ SPARK_DRIVER_MEMORY    memory of the embedded Spark (default 4g)
 """
 
 import os
+from ipaddress import ip_network
 from pathlib import Path
 
 import dj_database_url
@@ -109,7 +112,14 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 1, "socket_timeout"
 
 # -- limits ------------------------------------------------------------------------------------------------------------
 LAB_SHARDS = int(os.environ.get("LAB_SHARDS", "2"))
+# Quotas: of everybody, of one network address (sized for a classroom of forty behind one), of one owner, whose token is soon invented.
+TRUSTED_PROXIES = [ip_network(text.strip(), strict=False) for text in os.environ.get("HIGHWATER_TRUSTED_PROXIES", "").split(",") if text.strip()]
 LABS_MAX = int(os.environ.get("HIGHWATER_LABS_MAX", "1000"))
+LABS_ADDRESS_MAX = int(os.environ.get("HIGHWATER_LABS_ADDRESS_MAX", "250"))
+LABS_NEWCOMER = 2                         # an address that has fewer may use the reserve, see dashboard/quotas.py
+SOCKETS_MAX = int(os.environ.get("HIGHWATER_SOCKETS_MAX", "4000"))   # of one web process
+SOCKETS_ADDRESS_MAX = int(os.environ.get("HIGHWATER_SOCKETS_ADDRESS_MAX", "400"))
+SOCKETS_NEWCOMER = 4
 CONSUMERS_PER_RIG_MAX = 512
 RECORDS_PER_S_MAX = 5_000
 COMMANDS_PENDING_MAX = 1_000              # commands of one lab that may wait for the worker
@@ -117,23 +127,34 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024   # bytes of a request's body
 SOCKET_MESSAGE_BYTES_MAX = 256            # the longest message a browser has to send is an acknowledgement
 SOCKET_MESSAGES_PER_S = 40                # sustained; four times the frames there are to acknowledge
 LAB_IDLE_PAUSE_S = float(os.environ.get("HIGHWATER_IDLE_PAUSE_S", "600"))  # a lab nobody watches stops after this
+LAB_UNDO_S = 30                           # a deleted lab can be had back for this long, then it is gone
 LAB_VISIT_KEEP_S = 24 * 3600              # a visitor's copy may make room for others after this long unwatched
 
 # -- studies -----------------------------------------------------------------------------------------------------------
 SPARK_MASTER = os.environ.get("SPARK_MASTER") or "local[*]"
 SPARK_REMOTE = os.environ.get("SPARK_REMOTE") or ""
+SPARK_CLASSES = BASE_DIR / "var" / "java"
 SPARK_DRIVER_MEMORY = os.environ.get("SPARK_DRIVER_MEMORY") or "4g"
 UPLOAD_BYTES_MAX = int(os.environ.get("HIGHWATER_UPLOAD_BYTES_MAX") or 200 * 10**6)
 UPLOADS_OWNER_BYTES_MAX = 5 * UPLOAD_BYTES_MAX       # all files of one visitor or program
 UPLOADS_TOTAL_BYTES_MAX = 50 * UPLOAD_BYTES_MAX      # all files of everybody
+UPLOADS_ADDRESS_BYTES_MAX = 20 * UPLOAD_BYTES_MAX    # all files of one network address
 UPLOADS_OWNER_MAX = 100
+UPLOADS_ADDRESS_MAX = 1_000
+UPLOADS_MAX = 5_000
+UPLOADS_NEWCOMER = 10
 UPLOAD_KEEP_S = 7 * 24 * 3600             # since it was last used
 DISK_SPARE_BYTES = 256 * 2**20            # what an upload or a study must leave free for the database
 DATA_DIRS = [Path(folder).expanduser() for folder in os.environ.get("HIGHWATER_DATA_DIRS", "").split(os.pathsep) if folder]
 STUDIES_WAITING_OWNER_MAX = 10            # studies of one owner that may be queued
+STUDIES_WAITING_ADDRESS_MAX = 80
 STUDIES_WAITING_MAX = 200
+STUDIES_LIVE_ADDRESS_MAX = 3
 STUDIES_LIVE_MAX = 4
 STUDIES_OWNER_MAX = 200                   # kept; the oldest finished one makes room
+STUDIES_ADDRESS_MAX = 1_000               # so here
+STUDIES_MAX = 4_000
+STUDIES_NEWCOMER = 2
 STUDY_KEEP_S = 30 * 24 * 3600             # a finished study, since it ended
 STUDY_LEASE_S = 15.0                      # a running study without a sign of life for this long has lost its worker
 STUDY_LIVE_IDLE_S = 120.0                 # a live study that nobody watches stops after this
@@ -143,8 +164,12 @@ STUDY_WINDOWS_MAX = 2_000                 # windows of a live study that are kep
 LOG_DIRS = [Path(folder).expanduser() for folder in os.environ.get("HIGHWATER_LOG_DIRS", "").split(os.pathsep) if folder]
 LOG_UPLOAD_BYTES_MAX = 64 * 2**20         # all files of one upload together
 BODY_BYTES_MAX = max(UPLOAD_BYTES_MAX, LOG_UPLOAD_BYTES_MAX) + 2**20   # what any request may bring; each address has its own, smaller limit
+BODIES_ADDRESS_BYTES_MAX = 10 * BODY_BYTES_MAX   # of requests that are on their way at one time, of one network address
+BODIES_BYTES_MAX = 25 * BODY_BYTES_MAX           # and of everybody
 LOG_UPLOADS_OWNER_MAX = 20                # uploads of one visitor or program that are kept
+LOG_UPLOADS_ADDRESS_MAX = 120
 LOG_UPLOADS_MAX = 200                     # of everybody
+LOG_UPLOADS_NEWCOMER = 2
 LOG_KEEP_S = 24 * 3600                    # an uploaded log, since it came
 LAB_LOG_WATCHED_S = 10.0                  # a lab's log is written while somebody asked for it this long ago
 LAB_LOG_KEEP_S = 600.0                    # and removed when nobody has for this long: it can be derived again
@@ -157,7 +182,7 @@ LEASE_S = 2.0                             # how long a lab stays its shard's wit
 FRAME_INTERVAL_S = 0.1                    # at most ten frames a second,
 FRAME_INTERVAL_MAX_S = 0.18               # under load at least five
 FEED_WINDOW = 20                          # frames sent past the last acknowledgement
-DEMO_PRE_RUN_US = 60_000_000              # virtual time the demo lab has behind it when it is first seen
+DEMO_PRE_RUN_US = 60_000_000              # virtual age of the demo lab when it is first seen
 
 # -- language ----------------------------------------------------------------------------------------------------------
 LANGUAGE_CODE = "en"
@@ -198,7 +223,8 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["stderr"], "level": os.environ.get("HIGHWATER_LOG_LEVEL", "INFO")},
+    "filters": {"not_of_py4j": {"()": "mqsite.logs.NotOfPy4j"}},
+    "root": {"handlers": ["stderr"], "filters": ["not_of_py4j"], "level": os.environ.get("HIGHWATER_LOG_LEVEL", "INFO")},
     "loggers": {
         "django.request": {"level": "ERROR"}, "daphne.http_protocol": {"level": "WARNING"}, "django.channels.server": {"level": "WARNING"},
         "py4j": {"level": "CRITICAL"},       # it logs each connection that a lost Java takes along; the study says it once

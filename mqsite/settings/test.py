@@ -1,4 +1,4 @@
-"""Settings of the tests: a database file in a run folder of their own, so that threads and processes can share it."""
+"""Settings of the tests: a database file in their own run folder, so that threads and processes can share it."""
 
 import os
 import tempfile
@@ -6,7 +6,7 @@ from pathlib import Path
 
 os.environ.setdefault("HIGHWATER_RUN_DIR", tempfile.mkdtemp(prefix="highwater-test-"))
 if worker := os.environ.get("PYTEST_XDIST_WORKER"):
-    # Each worker of xdist has a folder of its own below the one that they all inherit; what a worker starts stays in the worker's.
+    # Each worker of xdist has its own folder below the one that they all inherit; what a worker starts stays in the worker's.
     inherited = Path(os.environ["HIGHWATER_RUN_DIR"])
     os.environ["HIGHWATER_RUN_DIR"] = str(inherited if inherited.name == worker else inherited / worker)
 os.environ.setdefault("HIGHWATER_SECRET_KEY", "only the tests know this key, and it guards nothing at all")

@@ -1,6 +1,7 @@
 // What every page has: language and theme, both switched in place and remembered.
 
 import { fill } from "./say.js";
+import { createTips } from "./tips.js";
 
 const THEMES = ["auto", "light", "dark"];
 const read = (id) => JSON.parse(document.getElementById(id).textContent);
@@ -54,6 +55,7 @@ function showTheme() {
   document.getElementById("theme").setAttribute("aria-label", say("theme.label", { theme: name }));
 }
 
+createTips(say);
 document.getElementById("language").addEventListener("click", () => setLanguage(page.language === "en" ? "zh-hans" : "en"));
 document.getElementById("theme").addEventListener("click", () => setTheme(THEMES[(THEMES.indexOf(page.theme) + 1) % THEMES.length]));
 showTheme();

@@ -36,7 +36,7 @@ export const submit = (page, command, options = {}) =>
 
 export const fork = (page, changes = {}) => post(page.urls.fork, changes, { csrf: page.csrf });
 
-// A lab that begins anew with the same scenario: a copy of what was done would stop at the same place.
+// A lab that starts again with the same scenario: a copy of what was done would stop at the same place.
 export async function beginAnew(page) {
   const journal = await fetch(page.urls.journal, { credentials: "same-origin" });
   if (!journal.ok) throw new Refusal(journal.status, {});

@@ -2,18 +2,21 @@
 
 import { page, say } from "./chrome.js";
 import { Refusal, beginAnew, fork, submit } from "./commands.js";
-import { takeLeftOut } from "./left_out.js";
+import { listenToKeys } from "./keys.js";
 import { createNotice } from "./notice.js";
 import { placePopovers } from "./place.js";
+import { takeRemark } from "./remark.js";
+import { momentLink } from "./share.js";
 
 const $ = (id) => document.getElementById(id);
 
 // A lab that broke down moves no more; the page knew when it opened, or a frame has said so since.
 export const isStopped = (view) => Boolean(page.stopped || view.feed?.failed);
 
-export function createControls({ view }) {
-  const notice = createNotice($("notice")), leftOut = takeLeftOut(page.lab);
-  if (leftOut) notice(leftOut, { near: $("share"), kind: "done" });
+export function createControls({ view, rigOf }) {
+  const notice = createNotice($("notice")), remark = takeRemark(page.lab);
+  if (remark) notice(remark, { near: $("share"), kind: "done" });
+  if (page.refused) notice(say("notice.no_copy", { reason: page.refused }), { label: say("notice.make_copy"), onAction: () => copyTo({}, null) });
 
   async function command(near, order) {
     near?.setAttribute("aria-busy", "true");
@@ -57,13 +60,20 @@ export function createControls({ view }) {
   function toggleTables() {
     const isOn = document.body.toggleAttribute("data-twins");
     $("twins").setAttribute("aria-pressed", String(isOn));
+    for (const box of document.querySelectorAll(".twin-box")) box.tabIndex = isOn ? 0 : -1;   // what scrolls is reached by the keyboard
+  }
+
+  // On a phone, one button holds the rare controls.
+  function toggleTools() {
+    const isOpen = $("tools").closest("footer").toggleAttribute("data-open");
+    $("tools").setAttribute("aria-expanded", String(isOpen));
   }
 
   async function share(near) {
-    const link = new URL(page.urls.lab.replace("{id}", page.lab), location.href).href;
+    const link = momentLink(view(), new URL(page.urls.lab.replace("{id}", page.lab), location.href).href);
     try {
       await navigator.clipboard.writeText(link);
-      notice(say("notice.copied"), { near, kind: "done" });
+      notice(say("moment.copied"), { near, kind: "done" });
     } catch {
       notice(say("notice.copy_by_hand", { link }), { near, kind: "done" });   // no clipboard without https, or not allowed
     }
@@ -74,14 +84,16 @@ export function createControls({ view }) {
   $("play").addEventListener("click", (event) => play(event.currentTarget));
   $("step").addEventListener("click", (event) => step(event.currentTarget));
   $("twins").addEventListener("click", toggleTables);
+  $("tools").addEventListener("click", toggleTools);
   $("stopped-copy").addEventListener("click", (event) => moveTo(beginAnew(page), event.currentTarget));
   $("share").addEventListener("click", (event) => share(event.currentTarget));
 
   document.addEventListener("click", (event) => {
     const button = event.target.closest("button");
     if (!button) return;
-    const { verb, algorithm, speed, key } = button.dataset;
-    if (verb) command(button, { kind: verb, consumer: button.closest("[data-consumer]").dataset.consumer });
+    const { verb, algorithm, speed, key } = button.dataset, lane = button.closest("[data-lane]")?.dataset.lane;
+    if (verb) command(button, { kind: verb, rig: rigOf(lane), consumer: button.closest("[data-consumer]").dataset.consumer });
+    else if (button.dataset.add) command(button, { kind: "join", rig: button.dataset.add, args: { count: 1 } });
     else if (algorithm) changeRule(button, algorithm);
     else if (speed) command(button, { kind: "speed", args: { speed: Number(speed) } });
     else if (key) copyTo({ workload: { key } }, button);
@@ -95,16 +107,7 @@ export function createControls({ view }) {
     if (view().rigs[rig].algorithm !== algorithm) command(lane.querySelector(".seg"), { kind: "set_algorithm", rig, args: { algorithm } });
   }
 
-  document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.target.closest("input, select, textarea, dialog")) return;
-    const isOnControl = event.target.closest("button, a, summary, [tabindex='0']");
-    const keys = { a: () => add(1, $("add")), s: () => step($("step")), ".": () => step($("step")), t: toggleTables };
-    if (event.key === " " && !isOnControl) {
-      event.preventDefault();
-      play($("play"));
-    } else if (keys[event.key.toLowerCase()]) {
-      event.preventDefault();
-      keys[event.key.toLowerCase()]();
-    }
-  });
+  listenToKeys(document, { play: () => play($("play")), add: () => add(1, $("add")), step: () => step($("step")), tables: toggleTables });
+
+  return { notice };
 }

@@ -1,7 +1,8 @@
 // Writes shapes into an SVG root, keyed by id: only what changed since the last frame touches the document. A shape is
-// { id, tag, text?, title?, ...attributes }, title being its tooltip; shapes that are gone are removed, new ones are put in the order of the list.
+// { id, tag, text?, title?, of?, ...attributes }, title being its tooltip, of whom it shows; shapes that are gone are removed, new ones are put in the order of the list.
 
 const SVG = "http://www.w3.org/2000/svg";
+const NOT_WRITTEN = new Set(["id", "tag", "title", "of"]);
 const drawn = new WeakMap();
 
 export function draw(root, shapes) {
@@ -29,7 +30,7 @@ function write(known, shape) {
   const { element, shape: old } = known;
   for (const name in shape) {
     const value = shape[name];
-    if (value === old[name] || name === "id" || name === "tag" || name === "title") continue;
+    if (value === old[name] || NOT_WRITTEN.has(name)) continue;
     if (name === "text") element.textContent = value;
     else if (value === null || value === undefined) element.removeAttribute(name);
     else element.setAttribute(name, value);

@@ -6,13 +6,21 @@ export function createLane(root, rowTemplate) {
   const slots = [...root.querySelectorAll("[data-slot]")].map((element) => [element.dataset.slot, textOnce(element)]);
   const list = root.querySelector(".row-list"), fair = root.querySelector(".fair line"), more = root.querySelector("[data-more]");
   const routeSwatch = root.querySelector(".route rect"), algorithms = [...root.querySelectorAll("[data-algorithm]")];
-  const figures = createFigures(root.querySelector("dl")), twin = createTwin(root), rows = new Map();
+  const figures = createFigures(root.querySelector(".figures")), tally = createTally(root.querySelector(".tally")), twin = createTwin(root);
+  const rows = new Map(), noteTerm = termOnce(root.querySelector('[data-slot="note"]'));
   let fairX = null, rules = null;
   for (const element of list.children) rows.set(element.dataset.consumer, createRow(element));
 
-  return function write(lane) {
+  function writeRoute({ slots: texts, route_paint: fill }) {
+    for (const [name, set] of slots) if (name in texts) set(texts[name]);
+    routeSwatch.setAttribute("fill", fill);
+  }
+
+  function write(lane) {
     for (const [name, set] of slots) set(lane.slots[name]);
+    noteTerm(lane.note_term);
     figures(lane.figures);
+    tally(lane.tally);
     more.hidden = !lane.slots.more;
     routeSwatch.setAttribute("fill", lane.route_paint);
     if (fairX !== lane.fair_x) {
@@ -24,16 +32,53 @@ export function createLane(root, rowTemplate) {
     rules = lane.algorithms;
     writeRows(list, rows, rowTemplate, lane.rows);
     if (lane.twin) twin(lane.twin);
-  };
+  }
+
+  return { write, writeRoute };
 }
 
 function createFigures(root) {
   const cells = [...root.children].map((box) => ({
-    label: textOnce(box.firstElementChild), parts: [...box.lastElementChild.children].map(textOnce),
+    label: textOnce(box.querySelector(".label")), parts: [...box.lastElementChild.children].map(textOnce), reason: reasonOnce(box.lastElementChild),
   }));
-  return (figures) => figures.forEach(({ label, before, value, after }, index) => {
+  return (figures) => figures.forEach(({ label, before, value, after, reason }, index) => {
     cells[index].label(label);
+    cells[index].reason(reason);
     [before, value, after].forEach((text, part) => cells[index].parts[part](text));
+  });
+}
+
+// What an element names may change: its definition goes with it.
+function termOnce(element) {
+  let old = element.dataset.term ?? "";
+  return (term) => {
+    if (term === old) return;
+    old = term;
+    element.classList.toggle("term", term !== "");
+    for (const [name, value] of [["data-term", term], ["aria-describedby", `term-${term}`], ["tabindex", "0"]]) {
+      if (term) element.setAttribute(name, value);
+      else element.removeAttribute(name);
+    }
+  };
+}
+
+// A dash says why it is one.
+function reasonOnce(element) {
+  let old = null;
+  return (reason) => {
+    if (reason === old) return;
+    old = reason;
+    element.dataset.tip = reason;
+    if (reason) element.tabIndex = 0;
+    else element.removeAttribute("tabindex");
+  };
+}
+
+function createTally(root) {
+  const cells = [...root.children].map((box) => ({ label: textOnce(box.querySelector(".label")), value: textOnce(box.lastElementChild) }));
+  return (tally) => tally.forEach(({ label, value }, index) => {
+    cells[index].label(label);
+    cells[index].value(value);
   });
 }
 
@@ -58,8 +103,12 @@ function writeRows(list, rows, template, wanted) {
   const names = new Set(wanted.map((row) => row.name));
   for (const [name, row] of rows) {
     if (names.has(name)) continue;
+    const verb = row.element.contains(document.activeElement) ? document.activeElement.dataset.verb : null;
+    const neighbour = row.element.nextElementSibling ?? row.element.previousElementSibling;
     row.element.remove();
     rows.delete(name);
+    // The focus goes on to the same verb of a neighbour; without one to the list, which says that it is empty.
+    if (verb) (neighbour?.querySelector(`[data-verb="${verb}"]`) ?? neighbour?.querySelector("[data-verb]") ?? list.closest(".list")).focus();
   }
   let place = list.firstElementChild;
   for (const data of wanted) {

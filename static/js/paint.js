@@ -10,7 +10,7 @@ export function paint(color) {
 
 export const waitingPaint = (color) => `url(#wait-${((color - 1) % HUES) + 1})`;
 
-// Text on a texture needs a plate or a halo of its own.
+// Text on a texture needs its own plate or halo.
 export const isTextured = (color) => (color - 1) % PAINTS >= HUES;
 
 export const textOn = (color) => (((color - 1) % PAINTS) + 1 === 1 ? "var(--on-id-1)" : "var(--on-id)");

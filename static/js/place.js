@@ -13,6 +13,6 @@ export function place(box, near) {
 export function placePopovers() {
   for (const box of document.querySelectorAll("[popover]")) {
     const opener = document.querySelector(`[popovertarget="${box.id}"]`);
-    box.addEventListener("toggle", (event) => event.newState === "open" && place(box, opener));
+    if (opener) box.addEventListener("toggle", (event) => event.newState === "open" && place(box, opener));
   }
 }

@@ -8,11 +8,13 @@ import { twin } from "./twins.js";
 export const ROWS_MAX = 24;
 const BAR_WIDTH = 312, SEGMENTS_MAX = 4, FOUR = 4;
 const OF_FOUR = ["start", "join", "join_many", "leave", "rejoin"];    // captions that count the lanes
-const PRIMARY = { pulsar: ["consistent_hash", "auto_split", "sticky"] };
-const MANY_JOINED = ["pulsar.join", "rabbitmq.join"];
+const PRIMARY = { pulsar: ["consistent_hash", "auto_split", "sticky"], kafka: ["range", "sticky", "cooperative-sticky"] };
+const IDLE_HAS_WORDS = ["kafka.crash_pending", "kafka.paused", "kafka.crash_noticed", "tubemq.crash_pending", "tubemq.paused", "tubemq.crash_noticed"];
+const PAUSING = ["kafka", "tubemq"];                    // a change stops partitions there until it is over
 
 // limits: rig id -> how many rows its list shows. withTwins: tables cost more than they are looked at, so the caller says when. only: the lanes to present.
-export function present(view, words, { limits = {}, withTwins = true, only = view.rig_order } = {}) {
+// scope: where the verbs act, "all" lanes or the row's own "lane".
+export function present(view, words, { limits = {}, withTwins = true, only = view.rig_order, scope = "all" } = {}) {
   const say = speaker(words), workload = view.workload;
   return {
     slots: {
@@ -25,7 +27,7 @@ export function present(view, words, { limits = {}, withTwins = true, only = vie
       rate: number(workload.rate),
       ...current(view, say),
     },
-    lanes: only.map((id) => lane(id, view.rigs[id], view, words, say, limits[id] ?? ROWS_MAX, withTwins)),
+    lanes: only.map((id) => lane(id, view.rigs[id], view, words, say, limits[id] ?? ROWS_MAX, withTwins, scope)),
   };
 }
 
@@ -33,12 +35,17 @@ export function caption(view, say) {
   let { code } = view.caption;
   const params = { ...view.caption.params };
   if (code === "join" && (params.count ?? 1) > 1) code = "join_many";
+  if (params.by === "demo") code = "join_demo";
   if (OF_FOUR.includes(code) && view.rig_order.length !== FOUR) {
     code += "_lanes";
     params.lanes = view.rig_order.length;
   }
   if (params.rig) {
     const model = view.rigs[params.rig]?.model ?? params.rig;
+    if (code !== "set_algorithm") {
+      const did = say(`tick.${view.caption.code}${(params.count ?? 1) > 1 ? "_many" : ""}`, params);
+      return say("caption.in_lane", { did, lane: ownName(say(`rig.${model}`), params.rig, model) });
+    }
     params.algorithm = say(`${model}.${params.algorithm}`);
     params.rig = say(`rig.${model}`);
   }
@@ -59,7 +66,7 @@ function sub(view, say) {
 // A crashed consumer's state tells: "crashed" until its lane has noticed, "gone" from then on.
 function noticedBy(view, say) {
   const noticed = [], waiting = [];
-  for (const id of view.rig_order) {
+  for (const id of view.caption.params.rig ? [view.caption.params.rig] : view.rig_order) {
     const { model, consumers } = view.rigs[id], isSilent = consumers[view.caption.params.consumer]?.state === "crashed";
     (isSilent ? waiting : noticed).push(ownName(say(`rig.${model}`), id, model));
   }
@@ -95,32 +102,37 @@ function current(view, say) {
   return slots;
 }
 
-function lane(id, rig, view, words, say, limit, withTwins) {
+function lane(id, rig, view, words, say, limit, withTwins, scope) {
   const { model, route, bill } = rig;
   let serving = 0;
   for (const name of rig.order) if (rig.consumers[name].state !== "gone") serving += 1;
   const fair = serving ? 1 / serving : null, scale = barScale(rig, fair);
+  const where = scope === "all" && view.rig_order.length > 1 ? say("where.all") : say("where.one", { lane: ownName(say(`rig.${model}`), id, model) });
   const hidden = rig.order.slice(limit).map((name) => rig.consumers[name].share);
   return {
     id, model,
     slots: {
       title: ownName(say(`lane.${model}`), id, model),
       note: note(model, rig, say),
+      rule: say(`${model}.${rig.algorithm}`),
       about: say(`${model}.${rig.algorithm}.about`),
       tab: ownName(say(`rig.${model}`), id, model),
-      ...hero(model, bill, say),
+      ...hero(rig.hero, view.at_us, say),
       sentence: sentence(rig, view, say),
       ...routeWords(model, route, say),
       fair: small(fair),
       more: hidden.length
         ? say("rows.more", { count: hidden.length, low: percent(least(hidden), 1), high: percent(most(hidden), 1) }) : "",
+      idle: idleWords(rig, say),
       empty: rig.order.length ? "" : say("rows.none"),
     },
+    note_term: noteTerm(model, rig),
     figures: figures(model, rig, bill, words, say),
-    route_color: route?.consumer ? rig.consumers[route.consumer]?.color ?? null : null,
+    tally: tally(rig.tally, words, say),
+    route_color: routeColor(route, rig.consumers),
     algorithms: algorithms(model, rig, say, words),
     fair_x: fair === null ? null : figure((fair / scale) * BAR_WIDTH, 1),
-    rows: rig.order.slice(0, limit).map((name) => row(rig.consumers[name], scale, view.at_us, words, say)),
+    rows: rig.order.slice(0, limit).map((name) => row(rig.consumers[name], scale, view.at_us, words, say, where)),
     twin: withTwins ? twin(rig, words) : null,
   };
 }
@@ -128,8 +140,26 @@ function lane(id, rig, view, words, say, limit, withTwins) {
 const least = (list) => list.reduce((a, b) => Math.min(a, b));
 const most = (list) => list.reduce((a, b) => Math.max(a, b));
 
+// The current record's way through a lane: what every lane shows in the same frame, also those that are drawn a frame later.
+export function routes(view, words) {
+  const say = speaker(words);
+  return view.rig_order.map((id) => {
+    const { model, route, consumers } = view.rigs[id];
+    return { id, slots: routeWords(model, route, say), route_color: routeColor(route, consumers) };
+  });
+}
+
+const routeColor = (route, consumers) => (route?.consumer ? consumers[route.consumer]?.color ?? null : null);
+
 // A lab may hold one model twice; then the lanes tell themselves apart by their ids.
 export const ownName = (title, id, model) => (id === model ? title : `${title} ${id}`);
+
+// The glossary's term for the note beside the title, empty where the note is none.
+function noteTerm(model, rig) {
+  if (model !== "kafka") return "";
+  if (rig.picture.state !== "Stable") return "rebalance";
+  return rig.algorithms.some(({ id, document }) => document && id === rig.algorithm) ? "" : "generation";
+}
 
 function note(model, rig, say) {
   if (model === "kafka" && rig.picture.state !== "Stable") return say(`phase.${rig.picture.state}`);
@@ -138,31 +168,57 @@ function note(model, rig, say) {
   return say(`${model}.${rig.algorithm}.note`);
 }
 
-function hero(model, bill, say) {
-  if (!bill || !bill.keys_total) return { hero: NONE, hero_note: say("hero.none") };
-  if (model === "rabbitmq") return { hero: percent(0), hero_note: say("hero.keyless") };
-  const { keys_moved, keys_total } = bill;
-  return { hero: percent(keys_moved / keys_total), hero_note: say(bill.settled ? "hero.moved" : "hero.moving", { keys_moved, keys_total }) };
+// The large figure and what it is of. what: undefined in a view that older code has stored, until its lab moves again.
+function hero(what, at, say) {
+  if (!what) return { hero: NONE, hero_note: "" };
+  const params = { ...what };
+  let { code } = what, value;
+  if (code === "next") return { hero: say("hero.next"), hero_note: say(`next.${what.way}`) };
+  if ("since_us" in what) {
+    const until = what.until_us ?? null;
+    params.lasted_us = Math.max(0, (until ?? at) - what.since_us);
+    if (until !== null) code = `was_${code}`;
+  }
+  if (["waits", "in_hands", "queued"].includes(code)) value = number(what.lag);
+  else if (code === "empty" || code === "keyless") value = percent(code === "empty" ? 1 : 0);
+  else if (!what.whole) return { hero: NONE, hero_note: say("hero.no_keys") };
+  else {
+    value = percent(what.part / what.whole);
+    if ((code === "dark" || code === "was_dark") && !what.part) code = "served_none";
+  }
+  return { hero: value, hero_note: say(`hero.${code}`, params) };
 }
 
+// The running bill since the lab began, as term, label and value; a dash where the model knows no such thing.
+function tally(known, words, say) {
+  const whole = (value) => (value === null || value === undefined ? NONE : number(value));
+  const values = {
+    keys_moved: whole(known?.keys_moved), dark: seconds(known?.dark_us ?? null, words), redelivered: whole(known?.redelivered),
+    out_of_order: whole(known?.out_of_order),
+  };
+  return Object.entries(values).map(([term, value]) => ({ term, label: say(`tally.${term}`), value }));
+}
+
+// The same four in the same places of each lane; `reason` says why there is no figure.
 function figures(model, rig, bill, words, say) {
   const known = bill ?? {};
-  const item = (code, value, before = "", after = "") => ({ label: say(`figure.${code}`), before, value, after });
+  const item = (code, value, before = "", after = "") => ({ term: code, label: say(`figure.${code}`), before, value, after, reason: value === NONE ? say("none") : "" });
+  const never = (code) => ({ ...item(code, NONE), reason: say(`never.${model}.${code}`) });
   const whole = (value) => (value === null || value === undefined ? NONE : number(value));
   const list = [];
   if (model === "pulsar") {
     list.push(item("space", percent(known.space_moved, 1)));
   } else if (model === "rabbitmq") {
-    const room = rig.picture.prefetch * Object.keys(rig.picture.in_flight).length;
-    list.push(item("in_flight", number(rig.picture.unacked), "", room ? `/${number(room)}` : ""));
+    list.push(never("partitions"));
   } else {
     const total = known.partitions_total;
     list.push(item("partitions", whole(known.partitions_moved), "", total === null || total === undefined ? "" : `/${number(total)}`));
   }
   list.push(item("redelivered", whole(known.redelivered)));
-  if (model === "kafka" || model === "tubemq") list.push(item("pause", seconds(known.pause_us, words)));
+  list.push(PAUSING.includes(model) ? item("pause", seconds(known.pause_us, words)) : never("pause"));
   const before = known.skew_before;
-  list.push(item("skew", figure(rig.skew, 2), before === null || before === undefined ? "" : `${figure(before, 2)} →`));
+  const skew = item("skew", figure(rig.skew, 2), before === null || before === undefined ? "" : `${figure(before, 2)} →`);
+  list.push(rig.skew === null || rig.skew === undefined ? { ...skew, reason: say("idle") } : skew);
   return list;
 }
 
@@ -170,11 +226,18 @@ function sentence(rig, view, say) {
   const params = { ...rig.sentence.params };
   if ("deadline_us" in params) params.left = timeLeft(params.deadline_us, view.at_us);
   if ("algorithm" in params) params.algorithm = say(`${rig.model}.${params.algorithm}`);
+  params.who = params.count > 1 ? say("newcomers", params) : params.consumer;
   let { code } = rig.sentence;
-  if (code === "kafka.rebalanced" && !params.stopped) code = "kafka.formed";
   if (code === "kafka.crash_pending" && params.deadline_us === null) code = "kafka.crash_joining";
-  if (view.caption.code === "join" && (view.caption.params.count ?? 1) > 1 && MANY_JOINED.includes(code)) code += "_many";
+  else if (IDLE_HAS_WORDS.includes(code) && (params.partitions === 0 || params.read_again === 0)) code += "_idle";
   return say(code, params);
+}
+
+// How many have nothing to do for want of a partition, and why.
+function idleWords({ model, idle }, say) {
+  if (!idle) return "";
+  const byRule = model === "kafka" && idle.of <= idle.partitions;
+  return say(`${model}.idle${byRule ? "_by_rule" : ""}`, idle);
 }
 
 // Whole seconds, rounded up: it must not say 0 s while the broker still waits.
@@ -225,7 +288,7 @@ function barScale(rig, fair) {
   return Math.min(1, Math.ceil(wanted * steps) / steps) || 1;
 }
 
-function row(consumer, scale, at, words, say) {
+function row(consumer, scale, at, words, say, where) {
   const { state } = consumer, share = consumer.share ?? 0, before = consumer.share_before ?? 0;
   const [width, was] = [share, before].map((part) => Math.min(1, part / scale) * BAR_WIDTH);
   const left = state === "crashed" ? timeLeft(consumer.deadline_us, at) : null;
@@ -241,7 +304,7 @@ function row(consumer, scale, at, words, say) {
     width: figure(width, 1),
     was_x: figure(width, 1),
     was_width: figure(Math.max(0, was - width), 1),
-    verbs: verbsOf(state, consumer.name, words, say),
+    verbs: verbsOf(state, consumer.name, where, words, say),
   };
 }
 
@@ -253,15 +316,18 @@ function arc(consumer, at) {
   return 100 * Math.min(1, Math.max(0, (deadline - at) / (deadline - begun)));
 }
 
-// The same list for the same consumer and state, so that whoever writes it sees at a glance that nothing changed.
+// The same list for the same consumer and state, so that the writing code sees at a glance that nothing changed.
 const verbLists = new WeakMap();
 
-function verbsOf(state, name, words, say) {
+function verbsOf(state, name, where, words, say) {
   if (!verbLists.has(words)) verbLists.set(words, new Map());
-  const lists = verbLists.get(words), key = `${state} ${name}`;
-  if (!lists.has(key)) lists.set(key, verbs(state).map((kind) => ({ kind, label: say(`verb.${kind}`, { consumer: name }) })));
+  const lists = verbLists.get(words), key = `${state} ${name} ${where}`;
+  if (!lists.has(key)) lists.set(key, verbs(state).map((kind) => ({ kind, label: say(verbCode(kind, state), { consumer: name, where }) })));
   return lists.get(key);
 }
+
+// Resume ends a pause first, then the slowness.
+const verbCode = (kind, state) => (kind === "resume" && state === "slow" ? "verb.full_speed" : `verb.${kind}`);
 
 export function verbs(state) {
   if (state === "crashed" || state === "gone") return ["leave", "rejoin"];

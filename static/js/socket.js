@@ -1,6 +1,7 @@
 // The lab's websocket: brings frames, acknowledges what has been drawn, asks for a snapshot again after 2 s, and comes back by itself.
 
 const ASK_AGAIN_MS = 2000, RETRY_MS = [250, 500, 1000, 2000, 4000];
+const NO_ROOM = 4430, ROOM_MS = 30_000;   // too many sockets of this network, or in all: it opens again when there may be room
 
 export function openSocket(url, { onMessage, onState }) {
   let socket = null, tries = 0, asking = 0, acknowledged = -1;
@@ -13,10 +14,10 @@ export function openSocket(url, { onMessage, onState }) {
       onState("open");
     });
     socket.addEventListener("message", (event) => onMessage(JSON.parse(event.data)));
-    socket.addEventListener("close", () => {
-      onState("closed");
+    socket.addEventListener("close", ({ code }) => {
+      onState(code === NO_ROOM ? "full" : "closed");
       clearTimeout(asking);
-      setTimeout(connect, RETRY_MS[Math.min(tries, RETRY_MS.length - 1)]);
+      setTimeout(connect, code === NO_ROOM ? ROOM_MS : RETRY_MS[Math.min(tries, RETRY_MS.length - 1)]);
       tries += 1;
     });
   }

@@ -1,15 +1,20 @@
 // The Stage: takes frames from live.js, draws at most once per animation frame, and turns what a person does into commands.
 
+import { createAnnouncer } from "./announce.js";
 import { onLanguage, page, say, speak, words } from "./chrome.js";
+import { submit } from "./commands.js";
 import { createControls, isStopped } from "./controls.js";
+import { createDemo } from "./demo.js";
 import { textOnce } from "./dom.js";
 import { createFreshness } from "./freshness.js";
 import { createLane, fillCells } from "./lanes.js";
 import { createLive } from "./live.js";
 import { paint } from "./paint.js";
 import { applyPatch } from "./patch.js";
-import { ROWS_MAX, present } from "./present.js";
+import { ROWS_MAX, present, routes } from "./present.js";
+import { createScope } from "./scope.js";
 import { figure } from "./say.js";
+import { createRoving } from "./roving.js";
 import { openSocket } from "./socket.js";
 import * as clientGrid from "./visuals/client_grid.js";
 import * as hashRing from "./visuals/hash_ring.js";
@@ -17,23 +22,29 @@ import * as partitionGrid from "./visuals/partition_grid.js";
 import * as queueDispatch from "./visuals/queue_dispatch.js";
 import * as rangeSplit from "./visuals/range_split.js";
 import { createSkewChart } from "./visuals/skew_chart.js";
+import { SHORT, TALL, WIDTH } from "./visuals/size.js";
 import * as stream from "./visuals/stream.js";
 import * as timeline from "./visuals/timeline.js";
-import { showWhy } from "./why.js";
+import { createWhyPanel } from "./why_panel.js";
 
 const VISUALS = { ring: hashRing, ranges: rangeSplit, grid: partitionGrid, clients: clientGrid, queue: queueDispatch };
 const REST_MS = 250;
+const LOW = matchMedia("(max-height: 800px) and (min-width: 641px)");   // as in stage.css
 const $ = (id) => document.getElementById(id);
 const main = $("main"), freshness = createFreshness();
 const slots = [...document.querySelectorAll("[data-slot]")].filter((element) => !element.closest("[data-lane]"))
   .map((element) => [element.dataset.slot, textOnce(element)]);
 const lanes = [...document.querySelectorAll("[data-lane]")].map((root) => ({
-  id: root.dataset.lane, root, write: createLane(root, $("row")), picture: root.querySelector("[data-picture]"), kind: null, seq: -1, twinAt: -Infinity,
+  id: root.dataset.lane, root, ...createLane(root, $("row")), picture: root.querySelector("[data-picture]"), kind: null, seq: -1, twinAt: -Infinity,
 }));
 const laneOf = new Map(lanes.map((lane) => [lane.id, lane]));
 const tabs = new Map([...document.querySelectorAll("[data-tab]")].map((tab) => [tab.dataset.tab, tab]));
 const tabTexts = new Map([...tabs].map(([id, tab]) => [id, textOnce(tab.querySelector("b"))]));
 const skewChart = createSkewChart($("skew"), page.urls.plotly);
+const scope = createScope(document, () => redraw());
+const whyPanel = createWhyPanel($("why"), { laneOf: (id) => laneOf.get(id).root, now: () => ({ view, say, words: words() }), onLight: () => redraw() });
+const announce = createAnnouncer((text) => { $("announce").textContent = text; });
+const aroundMarks = createRoving($("timeline"), '[role="button"]', ["Enter"]);     // Space plays and pauses
 const limits = Object.fromEntries(lanes.map(({ id }) => [id, ROWS_MAX]));
 
 let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, isForced = true, sizes = null, drawMs = 0;
@@ -48,12 +59,14 @@ function schedule() {
 }
 
 function measure() {
-  sizes = { stream: $("stream").getBoundingClientRect().width, timeline: $("timeline").getBoundingClientRect().width, narrow: innerWidth <= 640 };
+  sizes = { stream: $("stream").getBoundingClientRect().width, timeline: $("timeline").getBoundingClientRect().width, narrow: innerWidth <= 640, height: LOW.matches ? SHORT : TALL };
+  for (const { picture } of lanes) picture.setAttribute("viewBox", `0 0 ${WIDTH} ${sizes.height}`);
 }
 
-// A forced frame is drawn whole, another one in two halves, an animation frame apart: all lanes show the same record, and neither half
-// holds the page up.
+// A forced frame is drawn whole, another one in two halves, an animation frame apart, so that neither holds the page up. A message that comes
+// in between waits for the second half (`onMessage`), and the way of the record is written in all lanes at once: they show the same record.
 function drawFrame() {
+  if (!isDirty) return;
   isDirty = false;
   if (!sizes) measure();
   const begun = performance.now(), half = Math.ceil(view.rig_order.length / 2);
@@ -70,17 +83,19 @@ function drawFrame() {
   drawMs = performance.now() - begun;
 }
 
-// The lanes `ids`, and with them, when `withHead`, what stands above and below the lanes.
+// The lanes `ids`, and with them, when `withHead`, what is above and below the lanes.
 function drawPart(ids, now, withHead) {
   const withTwins = isForced || ids.some((id) => now - laneOf.get(id).twinAt > 1000);
-  const shown = present(view, words(), { limits, withTwins, only: ids });
+  const shown = present(view, words(), { limits, withTwins, only: ids, scope: scope.scope() });
   for (const texts of shown.lanes) drawLane(laneOf.get(texts.id), texts, now);
   if (!withHead) return;
+  for (const texts of routes(view, words())) if (!ids.includes(texts.id)) laneOf.get(texts.id).writeRoute({ ...texts, route_paint: paint(texts.route_color) });
   for (const [name, set] of slots) set(shown.slots[name]);
   if (sizes.stream > 40) stream.render($("stream"), view, { width: sizes.stream, say });
-  if (sizes.timeline > 40 && isTimelineDue(now)) timeline.render($("timeline"), view, { width: sizes.timeline, say });
+  if (sizes.timeline > 40 && isTimelineDue(now)) aroundMarks(() => timeline.render($("timeline"), view, { width: sizes.timeline, say }));
   const hasArticle = (rig) => rig.algorithms.some((rule) => rule.document && rule.id === rig.algorithm);
   $("lanes").toggleAttribute("data-about", Object.values(view.rigs).some(hasArticle));
+  whyPanel.write();
   drawTransport();
   drawChart(withTwins);
   showFreshness();
@@ -100,6 +115,8 @@ function drawLane(lane, texts, now) {
   lane.write(texts);
   lane.seq = seq;
   if (texts.twin) lane.twinAt = now;
+  const { bill, sentence } = view.rigs[lane.id];
+  announce(lane.id, texts.slots.tab, texts.slots.sentence, `${sentence.code}/${bill?.position}/${bill?.settled}`);
   if (sizes.narrow && !lane.root.hasAttribute("data-open")) return;   // one lane at a time on a phone
   const rig = view.rigs[lane.id], { kind } = rig.picture, visual = VISUALS[kind];
   if (lane.kind !== kind) {
@@ -107,7 +124,7 @@ function drawLane(lane, texts, now) {
     lane.kind = kind;
   }
   lane.root.toggleAttribute("data-still", rig.order.length > 40 || view.speed > 4);
-  visual.render(lane.picture, rig, { say, at: view.at_us });
+  visual.render(lane.picture, rig, { say, at: view.at_us, height: sizes.height, lit: whyPanel.litOf(lane.id) });
   lane.picture.dataset.seq = seq;
 }
 
@@ -181,12 +198,18 @@ function drawInTurn() {
 
 // A frame that does not fit the view is a gap like any other: ask for the whole.
 function onMessage(message) {
+  if (isSecondHalf) drawFrame();   // a patch changes the view in place, and this half belongs to the view as it is
   try {
     receive(message);
   } catch (error) {
     console.warn("frame refused, asking for a snapshot", error);
     socket.askSnapshot(() => socket.askSnapshot(() => {}));
   }
+}
+
+function measureAgain() {
+  sizes = null;
+  redraw();
 }
 
 function redraw() {
@@ -199,6 +222,7 @@ socket = openSocket(page.urls.socket, {
   onState(state) {
     if (state === "open") freshness.opened();
     else freshness.closed();
+    if (state === "full") controls.notice(say("notice.full"), { near: $("fresh") });
     showFreshness();
   },
 });
@@ -206,18 +230,19 @@ receive({ type: "snapshot", epoch: page.epoch, seq: page.seq, view });
 
 // -- what the page itself does ---------------------------------------------------------------------------------------------------------
 
-createControls({ view: () => view });
-window.highwater = { view: () => view, drop: () => socket.drop() };   // for tests, and for whoever opens the console
+const controls = createControls({ view: () => view, rigOf: scope.rigOf });
+createDemo(page.demo, { view: () => view, submit: (order) => submit(page, order).catch(() => {}) });   // refused: it stays as it is
+window.highwater = { view: () => view, drop: () => socket.drop() };   // for tests, and for people who open the console
 onLanguage(redraw);
-addEventListener("resize", () => {
-  sizes = null;
-  redraw();
-});
+addEventListener("resize", measureAgain);
+// What is wide enough changes without the window, too: a bar that opens, a font that comes late.
+const watcher = new ResizeObserver(measureAgain);
+for (const id of ["stream", "timeline"]) watcher.observe($(id));
 setInterval(showFreshness, 1000);
 
 document.addEventListener("click", (event) => {
   const why = event.target.closest("[data-why]"), more = event.target.closest("[data-more]"), tab = event.target.closest("[data-tab]");
-  if (why) showWhy($("why"), view.rigs[why.dataset.why], view.timeline, { say, words: words() });
+  if (why) whyPanel.show(why.dataset.why);
   if (more) {
     limits[more.dataset.more] += ROWS_MAX * 2;
     redraw();
@@ -226,7 +251,6 @@ document.addEventListener("click", (event) => {
     event.preventDefault();
     openLane(tab.dataset.tab);
   }
-  if (event.target.closest("[data-close]")) event.target.closest("dialog").close();
 });
 
 function openLane(id) {

@@ -6,7 +6,7 @@ const ROWS_MAX = 60;
 const dash = (value) => (value === null || value === undefined ? NONE : typeof value === "number" ? number(value) : value);
 
 export function twin(rig, words) {
-  const [head, rows] = TABLES[rig.picture.kind](rig.picture, rig);
+  const [head, rows] = TABLES[rig.picture.kind](rig.picture, rig, words);
   const hidden = rows.length - ROWS_MAX;
   return {
     head: head.map((code) => words[code] ?? code),
@@ -41,15 +41,23 @@ function measure(picture, cut) {
   return { slots, slices };
 }
 
-function grid(picture) {
-  const rows = Object.entries(picture.partitions).map(([key, p]) =>
-    [key, dash(p.owner), dash(p.before), number(p.lag), dash(p.committed), number(p.end)]);
-  return [["twin.partition", "twin.owner", "twin.before", "twin.lag", "twin.committed", "twin.end"], rows];
+// Whose the partition is, and whether it is paused, as the picture hatches it.
+function owner(partition, words) {
+  const name = dash(partition.owner);
+  return partition.stopped ? fill(words["twin.paused"], { owner: name }, words) : name;
 }
 
-function clients(picture) {
+// The two lags by their names: a client's records-lag is end - position, kafka-consumer-groups reports end - committed.
+function grid(picture, rig, words) {
   const rows = Object.entries(picture.partitions).map(([key, p]) =>
-    [key, dash(p.owner), dash(p.assigned), dash(p.before), number(p.lag)]);
+    [key, owner(p, words), number(p.end), number(p.position), number(p.end - p.position), number(p.committed), number(p.end - p.committed), dash(p.before)]);
+  const head = ["partition", "owner", "end", "position", "records_lag", "committed", "committed_lag", "before"];
+  return [head.map((name) => `twin.${name}`), rows];
+}
+
+function clients(picture, rig, words) {
+  const rows = Object.entries(picture.partitions).map(([key, p]) =>
+    [key, owner(p, words), dash(p.assigned), dash(p.before), number(p.lag)]);
   return [["twin.partition", "twin.owner", "twin.assigned", "twin.before", "twin.lag"], rows];
 }
 

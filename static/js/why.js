@@ -2,18 +2,21 @@
 
 import { clock, number, seconds } from "./say.js";
 
-const LONGEST = 400;
+const LONGEST = 400, CLOCK_TIMES = ["deadline_us", "paused_from_us"];
 
-// -> [{ clock, what, cause, rule, facts: [[label, value]] }], oldest first: plain texts that Node tests.
+// -> [{ clock, what, cause, rule, facts: [[label, value]], left }], oldest first: plain texts that Node tests. left: how many turning points
+// before this one a long chain has left out, in words.
 export function chain(rig, timeline, { say, words }) {
   const known = new Map(rig.why.map((event) => [event.id, event]));
-  return rig.why.map((event) => ({
+  return rig.why.map((event, index) => ({
     clock: clock(event.at_us), what: what(event, say), cause: because(event.cause, known, timeline, say), rule: event.rule ?? "",
-    facts: facts(event, rig.model, say, words),
+    facts: facts(event, rig.model, say, words), left: leftOut(index ? event.seq - rig.why[index - 1].seq - 1 : 0, say),
   }));
 }
 
-// The words for this kind of event; a kind without words of its own is shown by its name.
+const leftOut = (count, say) => (count > 0 ? say("why.left_out", { count }) : "");
+
+// The words for this kind of event; a kind without its own words is shown by its name.
 function what(event, say) {
   const code = `event.${event.kind}`, text = say(code, { ...event.inputs, ...event.data });
   return text === code ? event.kind : text;
@@ -28,25 +31,30 @@ function because(cause, known, timeline, say) {
   const command = timeline[cause.command];
   if (!command) return say("why.your_earlier", { position: cause.command });
   const { kind, consumer, count } = command, did = say(`tick.${kind}${count > 1 ? "_many" : ""}`, { consumer, count });
-  return say(cause.command === 0 ? "why.start" : "why.you", { did });
+  return say(cause.command === 0 ? "why.start" : command.by === "demo" ? "why.demo" : "why.you", { did });
 }
 
 // What went into the decision and came out of it, but for what the event's words have said already and what is not known.
 function facts(event, model, say, words) {
   const said = words[`event.${event.kind}`] ?? "", list = [];
   for (const [name, value] of Object.entries({ ...event.inputs, ...event.data })) {
-    if (value === null || said.includes(`{${name}}`)) continue;
-    const code = `fact.${name}`;
-    list.push([words[code] ? say(code) : name, plain(name, value, model, say, words)]);
+    if (value === null || said.includes(`{${name}}`) || name.endsWith("_more") || isEmpty(value)) continue;
+    const code = `fact.${name}`, more = event.data?.[`${name}_more`], text = plain(name, value, model, say, words);
+    list.push([words[code] ? say(code) : name, more ? `${text}\n${say("each.more", { count: more })}` : text]);
   }
   return list;
 }
 
+const isEmpty = (value) => typeof value === "object" && !Object.keys(value).length;
+
 function plain(name, value, model, say, words) {
-  if (name === "deadline_us") return clock(value);
+  if (CLOCK_TIMES.includes(name)) return clock(value);
   if (name.endsWith("_us")) return seconds(value, words);
   if (name === "algorithm") return say(`${model}.${value}`);
   if (typeof value === "number") return number(value);
+  if (Array.isArray(value) && words[`each.${name}`]) {
+    return value.map((item) => say(`each.${name}${item.dead ? "_dead" : ""}`, { ...item, consumer: item.consumer ?? say("each.nobody") })).join("\n");
+  }
   const text = spread(value);
   return text.length > LONGEST ? `${text.slice(0, LONGEST)} …` : text;
 }
@@ -58,16 +66,16 @@ function spread(value) {
   return String(value);
 }
 
-export function showWhy(dialog, rig, timeline, { say, words }) {
-  dialog.querySelector("#why-title").textContent = say("why.title", { lane: say(`lane.${rig.model}`) });
-  const items = chain(rig, timeline, { say, words }).map((event) => entry(event, say));
-  dialog.querySelector("#why-list").replaceChildren(...(items.length ? items : [element("li", "m", say("why.none"))]));
-  if (!dialog.open) dialog.showModal();
+// The steps as list items, each of which can have the focus; one item that says so where nothing has changed.
+export function entries(steps, say) {
+  return steps.length ? steps.map((event) => entry(event, say)) : [element("li", "m", say("why.none"))];
 }
 
 function entry(event, say) {
   const item = element("li", ""), head = element("p", "why-what");
   head.append(element("span", "n m", event.clock), " ", element("b", "", event.what));
+  item.tabIndex = 0;
+  if (event.left) item.append(element("p", "s m", `… ${event.left} …`));
   item.append(head);
   if (event.cause) item.append(element("p", "s m", event.cause));
   if (event.rule) {

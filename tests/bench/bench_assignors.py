@@ -1,7 +1,7 @@
 """How fast the assignors are, beside kafka-python's in the same run.
 
 Prints a table when run as a script; `make bench` calls `run()`. kafka-python's sticky assignor is run once, in a
-process of its own as it needs gigabytes, and stopped after 120 s; the ratio then is a lower bound and the note says so.
+separate process as it needs gigabytes, and stopped after 120 s; the ratio then is a lower bound and the note says so.
 """
 
 import gc

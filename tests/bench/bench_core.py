@@ -2,8 +2,8 @@
 
 import time
 
+from broker_core.lab.journal import Cadence, Journal
 from broker_core.lab.lab import Lab
-from broker_core.lab.replay import Journal
 from broker_core.lab.scenario import scenario_from_json
 
 RATE = 2_000
@@ -29,12 +29,12 @@ def run() -> list[tuple[str, float, str, str, str]]:
 
 
 def seek_figures() -> list[tuple[str, float, str, str, str]]:
-    """Seeks all over fifteen minutes of the demo, with checkpoints every 2,000 records."""
+    """Seeks all over fifteen minutes of the demo, with the checkpoints that its worker takes."""
     scenario = scenario_from_json({})
-    lab, journal = Lab(scenario), Journal(scenario)
+    lab, journal, cadence = Lab(scenario), Journal(scenario), Cadence()
     for second in range(1, SEEK_SPAN_S + 1):
         lab.advance_to(second * 1_000_000)
-        journal.keep(lab)
+        journal.keep(lab, cadence, second)
     took = []
     for place in range(SEEKS):
         at_us = (place * 7_919 % SEEK_SPAN_S) * 1_000_000 + 500_000

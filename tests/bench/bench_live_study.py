@@ -1,6 +1,6 @@
-"""How far a live study is behind its lab: four lanes at 1,000 records a second, told windows against the wall clock.
+"""How far a live study is behind its lab: four lanes at 1,000 records a second, reported windows against the wall clock.
 
-The lab runs in a process of its own, as in a shard's worker; the distance is from the end of a lab's second to the callback with it.
+The lab runs in its own process, as in a shard's worker; the distance is from the end of a lab's second to the callback with it.
 """
 
 import multiprocessing

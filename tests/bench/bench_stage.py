@@ -25,7 +25,7 @@ def run() -> list[Figure]:
             site.wait_started()
             chromium = playwright.chromium.launch(executable_path=executable(), args=ARGUMENTS)
             page = chromium.new_page(viewport={"width": 1440, "height": 900})
-            return _measure(page, site.url)
+            return _measure(page, f"{site.url}?demo=off")
         finally:
             site.stop()
 

@@ -1,4 +1,4 @@
-"""Frames of a given size that tell when they were sent, for measuring the feed without a lab behind it."""
+"""Frames of a given size that say when they were sent, to measure the feed without a lab."""
 
 import asyncio
 import time

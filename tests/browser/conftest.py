@@ -75,7 +75,8 @@ def page(profile: Callable[..., BrowserContext], site: SupervisedSite) -> Page:
     return open_stage(profile(), site)
 
 
-def open_stage(context: BrowserContext, site: SupervisedSite, path: str = "") -> Page:
+def open_stage(context: BrowserContext, site: SupervisedSite, path: str = "?demo=off") -> Page:
+    """A page of the Stage that moves. A fresh demo does nothing by itself: a story may take as long as it needs."""
     page = context.new_page()
     page.goto(site.url + path)
     wait_frame(page)

@@ -14,6 +14,7 @@ from broker_core.kafka.log.partition_log import PartitionLog
 from broker_core.kafka.log.record import Record
 from broker_core.kafka.log.record_batch import encode_batch
 from tests.browser.conftest import save, wait_text
+from tests.browser.reach import faults_of
 from tests.supervisor.site import SupervisedSite
 
 Profile = Callable[..., BrowserContext]
@@ -91,7 +92,7 @@ def test_a_file_becomes_a_ranking(form: Page, orders: Path, finished: dict[str, 
     ids = wait_ranked(form)
     finished["id"] = finished["at"]
     assert len(ids) == 4
-    expect(form.locator("#headline")).to_contain_text("fits these records best")
+    expect(form.locator("#headline")).to_contain_text(re.compile("fits? these records best"))
     expect(form.locator(".notes")).to_contain_text("1 row could not be read")
     assert form.eval_on_selector_all("#ranking tr", "rows => rows.map((row) => row.dataset.strategy)") == ids
     for name in CHARTS:
@@ -133,6 +134,7 @@ def test_tables_say_what_the_charts_show(profile: Profile, site: SupervisedSite,
     page.keyboard.press("t")
     for name in CHARTS:
         expect(page.locator(f"#chart-{name} .twin-box")).to_be_visible()
+    assert faults_of(page) == []
     rows = page.locator("#chart-share .twin tr").count()
     assert rows == 5
     with page.expect_download() as download:
@@ -141,6 +143,7 @@ def test_tables_say_what_the_charts_show(profile: Profile, site: SupervisedSite,
     assert {"strategy", "step", "consumer", "records"} <= set(table[0])
     page.keyboard.press("t")
     expect(page.locator("#chart-share .twin-box")).not_to_be_in_viewport()
+    assert faults_of(page) == []
 
 
 def test_the_form_fits_a_phone_in_both_languages(profile: Profile, site: SupervisedSite) -> None:
@@ -183,6 +186,7 @@ def test_two_studies_are_compared(profile: Profile, site: SupervisedSite, finish
     page.wait_for_selector("#main[data-compared]")
     expect(page.locator("#same")).to_be_visible()
     assert page.locator("#both tr").count() == 4
+    assert faults_of(page) == []
     save(page, "analyze-compare")
 
 
@@ -221,7 +225,7 @@ def broker_logs(site: SupervisedSite) -> Path:
         log = PartitionLog.open(DiskFolder(folder / f"{topic}-{partition}"), None, now_ms=START_MS, was_closed=True)
         log.append(encode_batch([Record(number, START_MS + 100 * number, b"k", b"v") for number in range(50)]).data, now_ms=START_MS)
         if (topic, partition) == ("orders", 1):
-            log.append(encode_batch([Record(50, START_MS + 5_000, b"k", b"v")]).data, now_ms=START_MS)
+            log.append(encode_batch([Record(0, START_MS + 5_000, b"k", b"v")]).data, now_ms=START_MS)
         log.close(START_MS)
     [segment] = (folder / "orders-1").glob("*.log")
     content = bytearray(segment.read_bytes())
@@ -247,6 +251,10 @@ def test_a_log_of_the_server_is_found_and_watched_live(form: Page, broker_logs: 
     expect(form.locator("#hw_lag-none")).to_be_visible()
     expect(form.locator("#damaged")).to_have_text("1 batch of the log cannot be read: what it holds is in no window.")
     expect(form.locator("#chart-lag")).to_have_count(0)
+    assert faults_of(form) == []
+    form.route_web_socket("**/ws/**", lambda socket: socket.close(code=4430))
+    form.reload()
+    expect(form.locator("#notice-text")).to_contain_text("Too many live pages are open")
     form.click("#stop")
     form.wait_for_selector("[data-delete]:not([hidden])", timeout=SPARK_MS)
 

@@ -1,4 +1,4 @@
-"""Stories of the log page: a lab's partition as it lies on disk, a real segment that somebody opens, the article's walk."""
+"""Stories of the log page: a lab's partition as stored on disk, a real segment that somebody opens, the article's walk."""
 
 import json
 import re
@@ -212,6 +212,14 @@ def test_wrong_input_is_answered_at_the_field(log: Page) -> None:
     wait_text(log, "#answer", "beyond the end")
     expect(log.locator("#value-error")).to_be_hidden()
     assert log.locator("[data-old]").count() == 0
+    log.fill("#value", "soon")
+    log.keyboard.press("Enter")
+    wait_text(log, "#value-error", "An offset is a whole number")
+    expect(log.locator("#answer")).to_be_hidden()     # what was said of the last one is not said of this one
+
+
+def test_the_first_look_up_of_a_visitor_scans_headers(log: Page) -> None:
+    assert log.locator("#steps .hop").count() >= 1
 
 
 def test_a_tile_of_the_compaction_tells_its_whole_key(log: Page) -> None:
@@ -301,7 +309,7 @@ def test_what_is_no_batch_is_told_with_its_byte(log: Page) -> None:
     batch = bytes(encode_pairs_batch([(b"key", b"value")], timestamp=1_000).data)
     pick_log(log, batch + b"no batch at all" * 9)
     log.wait_for_url(re.compile(r"/log/[^/]+/$"))
-    wait_text(log, "#damage", f"what stands at byte {len(batch)} is no batch")
+    wait_text(log, "#damage", f"the bytes at {len(batch)} are not a record batch")
     assert log.locator("#folder .damage").count() == 1
 
 

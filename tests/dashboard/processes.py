@@ -1,4 +1,4 @@
-"""The real processes (Redis, workers, web) in a run folder of their own, for tests that kill them and for benchmarks.
+"""The real processes (Redis, workers, web) in their own run folder, for tests that kill them and for benchmarks.
 
 Each is started by its own argument list and ended by its own process id; a small keeper plays the supervisor: it restarts what died and
 enqueues shards whose task is gone.
@@ -39,7 +39,9 @@ class Site:
         self.url = f"http://127.0.0.1:{self.port}"
         self.environment = {
             **os.environ, "HIGHWATER_RUN_DIR": str(run_dir), "LAB_SHARDS": str(shards), "DJANGO_SETTINGS_MODULE": "mqsite.settings.dev",
-            "HIGHWATER_LOG_LEVEL": "WARNING", "PYTHONPATH": str(ROOT), **environment,
+            "HIGHWATER_LOG_LEVEL": "WARNING", "PYTHONPATH": str(ROOT),
+            # A bench's crowd sits behind one address.
+            "HIGHWATER_SOCKETS_ADDRESS_MAX": "3600", **environment,
         }  # fmt: skip
         # Not the caller's: an outside database, nor the wish to compile 1,500 modules anew in every process.
         for name in ("REDIS_URL", "DATABASE_URL", "HOST", "PYTHONDONTWRITEBYTECODE"):

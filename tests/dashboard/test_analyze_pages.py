@@ -17,19 +17,20 @@ from broker_core.lab.limits import DEFAULT_LIMITS
 from broker_core.lab.workload import KINDS as WORKLOAD_KINDS
 from broker_core.pipeline import strategies
 from broker_core.pipeline.members import CONSUMERS_MAX
-from broker_core.pipeline.recommend import WEIGHTS, rank
+from broker_core.pipeline.recommend import WEIGHTS, rank, verdict
 from broker_core.pipeline.sources.generated import EXPONENT_MAX, KEYS_MAX, RECORDS_MAX
 from broker_core.pipeline.sources.rows import REASONS
 from broker_core.pipeline.study_errors import FAULT
-from dashboard import access
+from dashboard import access, services
 from dashboard.formats import percent
 from dashboard.models import Study, Upload
 from dashboard.sentences import LANGUAGES, SENTENCES, catalogue
 from dashboard.studies import reasons, selectors
-from dashboard.study_presentation import _reason, head, notes, ranking_rows, short_names, unowned
+from dashboard.study_presentation import _reason, head, notes, ranking_rows, short_names, unowned, verdict_words
 
 ROOT = Path(__file__).resolve().parents[2]
 PLACE = re.compile(r"\{\w+[?}]")
+FREE = {"keeps_order": False}
 VISITOR = "a-visitor-of-the-analyze-pages"
 
 
@@ -57,9 +58,7 @@ def results(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Every finished study has the fixture's result."""
     result = result_of_fixture()
     monkeypatch.setattr(selectors, "study_result", lambda study: result)
-    monkeypatch.setattr(
-        selectors, "study_ranking", lambda study, weights: {"ranking": rank(result, {term: int(text) for term, text in weights.items()})}
-    )
+    monkeypatch.setattr("broker_core.pipeline.result.result_json", lambda folder: result)
     return result
 
 
@@ -67,23 +66,26 @@ def results(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("weights", [{}, {"churn": 0, "pause": 0, "order": 0}, {"skew": 0, "churn": 0, "pause": 0}])
-def test_server_and_browser_say_the_same_of_a_result(language: str, weights: dict[str, int]) -> None:
+@pytest.mark.parametrize(("weights", "constraints"), [
+    ({}, None), ({"churn": 0, "pause": 0, "order": 0}, {"skew_max": 2, "pause_s_max": 60}),
+    ({"skew": 0, "churn": 0, "pause": 0}, {"keeps_order": False}), ({}, {"skew_max": 1, "pause_s_max": 10}),
+])  # fmt: skip
+def test_server_and_browser_say_the_same_of_a_result(language: str, weights: dict[str, int], constraints: Any) -> None:
     result, words = result_of_fixture(), catalogue("analyze")[language]
     for strategy, share in zip(result["strategies"][:2], (0.5196, 0.25), strict=True):
         strategy["totals"]["unowned_share"] = share
-    ranking = rank(result, {**WEIGHTS, **weights})
-    asked = json.dumps({"result": result, "ranking": ranking, "words": words})
+    ranking = rank(result, {**WEIGHTS, **weights}, constraints)
+    asked = json.dumps({"result": result, "ranking": ranking, "verdict": verdict(ranking), "words": words})
     answer = subprocess.run(
         ["node", str(ROOT / "tests/js/study_words.mjs")], input=asked, capture_output=True, text=True, check=True, encoding="utf-8"
     )
     ours = {"head": head(result, ranking, words), "rows": ranking_rows(result, ranking, words), "short": short_names(result["strategies"], words)}
-    ours["unowned"] = unowned(result, words)
+    ours |= {"unowned": unowned(result, words), "sure": verdict_words(result, verdict(ranking), words)}
     assert "52" in ours["unowned"] and not PLACE.search(ours["unowned"])
     assert unowned(result_of_fixture(), words) == ""
     assert json.loads(answer.stdout) == ours
-    for text in [*ours["head"].values(), *(row["why"] for row in ours["rows"])]:
-        assert text and not PLACE.search(text) and not text.startswith("why.")
+    for text in [*ours["head"].values(), *(row["why"] for row in ours["rows"]), ours["sure"]]:
+        assert text and not PLACE.search(text) and "why." not in text and not text.startswith("verdict.")
 
 
 def test_every_strategy_that_can_be_chosen_has_its_names() -> None:
@@ -97,7 +99,7 @@ def test_every_strategy_that_can_be_chosen_has_its_names() -> None:
 def test_every_reason_that_a_ranking_can_give_has_words(language: str) -> None:
     words, names = catalogue("analyze")[language], {"a": "Range"}
     pair = {"value": 1.0, "other": 2.0, "than": "a"}
-    reasons_given = [{"code": code, "params": {}} for code in ("only", "lost.none")] + [{"code": "equal", "params": {"than": "a"}}]
+    reasons_given = [{"code": code, "params": {}} for code in ("only", "only.left", "lost.none")] + [{"code": "equal", "params": {"than": "a"}}]
     for term in WEIGHTS:
         side = {"term": term, **pair}
         reasons_given += [{"code": "best", "params": side | {"is_shared": is_shared}} for is_shared in (True, False)]
@@ -107,6 +109,9 @@ def test_every_reason_that_a_ranking_can_give_has_words(language: str) -> None:
     for term in ("churn", "pause", "order"):
         reasons_given += [{"code": "best", "params": {"term": term, **pair, "value": 0.0, "is_shared": False}}]
     reasons_given += [{"code": "best", "params": {"term": "churn", **pair, "value": None, "is_shared": False}}]
+    broken = [{"code": code, "params": {"value": 2.5, "limit": 1}} for code in ("pause_s_max", "skew_max")]
+    broken += [{"code": "keeps_order", "params": {"count": 3, "value": 0.1, "is_owned": is_owned}} for is_owned in (True, False)]
+    reasons_given += [{"code": "excluded", "params": {"broken": [each]}} for each in broken]
     for reason in reasons_given:
         text = _reason([reason, {"code": "only", "params": {}}], names, words)
         assert "why." not in text and not PLACE.search(text) and text.endswith(words["why.only"])
@@ -121,8 +126,8 @@ def test_only_a_strategy_whose_keys_have_no_owner_is_told_so(language: str) -> N
     result["strategies"] = [best, queue, owned]
     for strategy, share in ((best, 0.0), (queue, 0.02), (owned, 0.01)):
         strategy["totals"] |= {"order_share": share, "order_at_risk": round(10_000 * share)}
-    said = {row["id"]: row["why"] for row in ranking_rows(result, rank(result, {"skew": 0, "churn": 0, "pause": 0, "order": 100}), words)}
-    unowned = words["why.lost.order_unowned"].format(points=100, value=percent(0.02, 2))
+    said = {row["id"]: row["why"] for row in ranking_rows(result, rank(result, {"skew": 0, "churn": 0, "pause": 0, "order": 100}, FREE), words)}
+    unowned = words["why.lost.order_unowned"].format(points=58, value=percent(0.02, 2))
     assert said[queue["id"]] == words["why.lost"].format(parts=unowned)
     assert said[owned["id"]] == words["why.lost"].format(parts=words["why.lost.order"].format(points=50, value=percent(0.01, 2)))
 
@@ -132,7 +137,7 @@ def test_each_column_shows_the_figure_that_is_scored(term: str) -> None:
     """Under the weight of one term alone the ranking is the order of that column."""
     result, words = result_of_fixture(), catalogue("analyze")["en"]
     alone = {**dict.fromkeys(WEIGHTS, 0), term: 100}
-    rows = ranking_rows(result, rank(result, alone), words)
+    rows = ranking_rows(result, rank(result, alone, FREE), words)
     shown = [float(re.sub(r"[^\d.]", "", row[term]) or 0) for row in rows]
     assert shown == sorted(shown) and [float(row["score"]) for row in rows] == sorted((float(row["score"]) for row in rows), reverse=True)
     assert all(row["pause"] == percent(strategy["totals"]["waited_share"], 2) or row["pause"] == "0"
@@ -142,7 +147,7 @@ def test_each_column_shows_the_figure_that_is_scored(term: str) -> None:
 
 def test_every_kind_of_workload_has_a_word_on_the_stage() -> None:
     assert {f"workload.{kind}" for kind in WORKLOAD_KINDS} <= set(SENTENCES)
-    assert catalogue("stage")["zh-hans"]["workload.keys"] == "某次研究的键"
+    assert catalogue("stage")["zh-hans"]["workload.keys"] == "某项研究的键"
 
 
 def test_what_was_not_counted_is_said() -> None:
@@ -241,8 +246,8 @@ def test_weights_of_a_shared_link_rank_the_page(visitor: Client, results: dict[s
         text = visitor.get(f"/analyze/{row.pk}/?{query}").content.decode()
         ranking = rank(results, used)
         assert re.findall(r'<tr data-strategy="([^"]+)"', text) == [entry["id"] for entry in ranking]
-        # Whoever shares the best score is drawn as the best.
-        assert text.count(' class="best"') == sum(entry["score"] == ranking[0]["score"] for entry in ranking)
+        assert text.count(' class="best"') == sum(entry["is_best"] for entry in ranking) > 0
+        assert text.count(' class="out"') == sum(bool(entry["excluded"]) for entry in ranking) > 0
 
 
 @pytest.mark.django_db
@@ -322,7 +327,6 @@ def test_unknown_study_is_not_found_and_the_page_leads_back_to_the_studies(path:
     assert answer.status_code == 404
     assert "The study may have been deleted" in page and 'class="go" href="/analyze/"' in page
     assert ">Skip to the content</a>" in page
-    assert "The lab may have been removed" in Client().get("/lab/nobody/").content.decode().split('id="page"')[0]
 
 
 @pytest.mark.django_db
@@ -347,3 +351,11 @@ def test_rows_that_could_not_be_read_are_shown_with_their_reason(visitor: Client
 
 def test_every_reason_to_set_a_row_aside_has_words() -> None:
     assert {f"bad.{reason}" for reason in REASONS} <= set(SENTENCES)
+
+
+@pytest.mark.django_db
+def test_a_lab_is_offered_under_the_name_that_it_was_given(visitor: Client) -> None:
+    owner = visitor.cookies[settings.VISITOR_COOKIE].value
+    lab = services.lab_open(request={"name": "Rush hour"}, visitor=owner).lab
+    offer = visitor.get("/analyze/").context["page"]["offer"]
+    assert {entry["id"]: entry["name"] for entry in offer["labs"]}[lab.pk] == "Rush hour"

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import socket
+import time
 from pathlib import Path
 from typing import Any
 
@@ -69,3 +70,25 @@ def test_long_body_reaches_the_service_as_it_was_sent(site: Site) -> None:
 
 def test_site_lives_on_after_all_this(site: Site) -> None:
     site.wait_healthy(10)
+
+
+def test_bodies_of_one_address_at_one_time_are_bounded(site: Site) -> None:
+    """Ten of the largest may be on their way; the next is told to come later, and finds a place once one has gone."""
+    with contextlib.ExitStack() as stack:
+        waiting = [stack.enter_context(socket.create_connection(("127.0.0.1", site.port), timeout=20)) for _body in range(10)]
+        for client in waiting:
+            client.sendall(request_head(BODY_MAX - 2**10) + b"--x")
+        time.sleep(0.5)
+        status, body = answer_to(site, request_head(BODY_MAX - 2**10))
+        assert (status, list(body["fields"])) == (429, ["body"])
+        assert "try again" in body["fields"]["body"][0]
+        small = form(b"k,n\na,1\n")
+        assert answer_to(site, request_head(len(small)), small)[0] == 201, "a short one is nobody's burden"
+        for client in waiting:
+            client.close()
+        waiting.clear()
+    content = form(b"k,n\n" + b"a,1\n" * 100_000)
+    deadline = time.monotonic() + 10
+    while (status := answer_to(site, request_head(len(content)), content)[0]) == 429 and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert status == 201

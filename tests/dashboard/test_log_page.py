@@ -19,6 +19,7 @@ from dashboard.sentences import PAGES, catalogue
 ROOT = Path(__file__).parents[2]
 ANSWERS = json.loads(gzip.decompress((ROOT / "tests/js/fixtures/log.json.gz").read_bytes()))
 EMPTY = {**ANSWERS["folder"], "segments": [], "bytes": 0, "start_offset": 0, "end_offset": 0}
+QUIET = {**EMPTY, "segments": ANSWERS["folder"]["segments"][-1:], "behind": 3}
 LATE = {**ANSWERS["folder"], "behind": 950}
 HOURS = {**LATE, "behind_us": 6_000_000_000}
 FAR = {**ANSWERS["folder"], "start_offset": 10**16 - 250, "end_offset": 10**16 + 350, "segments": [
@@ -28,7 +29,9 @@ FAR = {**ANSWERS["folder"], "start_offset": 10**16 - 250, "end_offset": 10**16 +
 
 @pytest.mark.parametrize("language", ["en", "zh-hans"])
 @pytest.mark.parametrize(
-    "folder", [ANSWERS["folder"], ANSWERS["article"], EMPTY, LATE, HOURS, FAR], ids=["lab", "article", "empty", "late", "hours", "far"]
+    "folder",
+    [ANSWERS["folder"], ANSWERS["article"], EMPTY, QUIET, LATE, HOURS, FAR],
+    ids=["lab", "article", "empty", "quiet", "late", "hours", "far"],
 )
 def test_server_and_browser_write_the_same(folder: dict, language: str) -> None:
     words = catalogue("log")[language]
@@ -38,6 +41,12 @@ def test_server_and_browser_write_the_same(folder: dict, language: str) -> None:
     )
     shown = log_context(folder, words)
     assert json.loads(answer.stdout) == {name: shown[name] for name in ("sub", "behind", "table")}
+
+
+def test_the_first_seconds_say_what_is_prepared() -> None:
+    words = catalogue("log")["en"]
+    for folder, sentence in ((EMPTY, "The worker is writing"), ({**QUIET, "behind": 640}, "The worker is writing"), (QUIET, "No record has arrived")):
+        assert log_context(folder, words)["sub"].startswith(sentence)
 
 
 @pytest.mark.parametrize("language", ["en", "zh-hans"])

@@ -207,6 +207,28 @@ def test_folder_that_cannot_be_read_is_begun_anew(lab: Lab, monkeypatch: pytest.
     assert ask(lab).json()["end_offset"] == before
 
 
+def test_folder_that_cannot_even_be_emptied_keeps_no_other_waiting(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken, sound = folder_of(lab, partition="1"), folder_of(lab, partition="2")
+    ask(lab, partition=2)
+    ask(lab, partition=1)          # looked at last, so written first
+    real, empty = LogWriter._write, writer._empty
+
+    def full(self: LogWriter, folder: Path) -> bool:
+        if folder == broken:
+            raise OSError(28, "No space left on device")
+        return real(self, folder)
+
+    def stuck(folder: Path) -> None:
+        if folder == broken:
+            raise PermissionError(folder)
+        empty(folder)
+
+    monkeypatch.setattr(LogWriter, "_write", full)
+    monkeypatch.setattr(writer, "_empty", stuck)
+    write(LogWriter())
+    assert (sound / labs.STATE).exists() and not (broken / labs.STATE).exists()
+
+
 def test_folder_from_before_the_machine_was_started_is_begun_anew(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     ask(lab)
     loop = LogWriter()

@@ -31,7 +31,8 @@ def wait_for(site: Site, path: str, enough: Callable[[Any], bool]) -> Any:
         if enough(folder):
             return folder
         time.sleep(0.2)
-    raise TimeoutError(f"{folder['end_offset']} of {folder['records_of_lab']}")
+    said = (site.run_dir / "worker-default.log").read_text()[-2_000:]
+    raise TimeoutError(f"{folder['end_offset']} of {folder['records_of_lab']}; the worker's last words: {said}")
 
 
 def grown_beyond(end_offset: int) -> Callable[[Any], bool]:

@@ -21,6 +21,7 @@ from dashboard.sentences import LANGUAGES, SENTENCES, catalogue
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "tests" / "js" / "fixtures"
+TWO_LINES = 88  # letters, at the width of a lane on a page of 1440
 NAMES = ("start", "stage", "article", "noticed", "crowd")
 ASKED = re.compile(r"""(?:say|words|data-say(?:-label|-title)?=|say\()\s*["']([a-z_]+(?:\.[a-z_]+)*)["']""")
 PLACE = re.compile(r"\{(\w+)")
@@ -45,6 +46,28 @@ def test_server_and_browser_say_the_same(name: str, language: str, words: dict[s
         ["node", str(ROOT / "tests/js/present_all.mjs")], input=asked, capture_output=True, text=True, check=True, encoding="utf-8"
     )
     assert json.loads(answer.stdout) == json.loads(json.dumps(present(view, words[language])))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_same_figure_stands_in_the_same_column_of_each_lane(name: str, words: dict[str, dict[str, str]]) -> None:
+    for lane in present(load(name), words["en"])["lanes"]:
+        moved, *others = lane["figures"]
+        assert moved["term"] == ("space" if lane["model"] == "pulsar" else "partitions")
+        assert [figure["term"] for figure in others] == ["redelivered", "pause", "skew"]
+        assert all(bool(figure["reason"]) == (figure["value"] == "–") for figure in lane["figures"])
+
+
+def test_sticky_and_cooperative_stand_side_by_side_on_kafkas_switch(words: dict[str, dict[str, str]]) -> None:
+    for name in NAMES:
+        lane = next(lane for lane in present(load(name), words["en"])["lanes"] if lane["model"] == "kafka")
+        shown = [item["id"] for item in lane["algorithms"] if item["shown"]]
+        assert shown[:2] == ["range", "sticky"] and ("cooperative-sticky" in shown or name == "article")
+
+
+def test_the_caption_says_that_the_demo_added_a_consumer_by_itself(words: dict[str, dict[str, str]]) -> None:
+    view = load("start")
+    view["caption"] = {"code": "join", "params": {"consumer": "c4", "first": "c4", "count": 1, "by": "demo"}}
+    assert present(view, words["en"])["slots"]["caption"] == "Nothing was pressed, so the demo added c4. One change, four bills."
 
 
 def test_every_text_is_in_chinese_with_the_same_places(words: dict[str, dict[str, str]]) -> None:
@@ -105,7 +128,8 @@ def test_a_name_with_braces_stays_a_name() -> None:
 
 def test_every_fact_of_a_turning_point_has_words() -> None:
     events = [event for view in map(load, NAMES) for rig in view["rigs"].values() for event in rig["why"]]
-    seen = {name for event in events for name in {**event["inputs"], **event["data"]}}
+    # `<name>_more` is said with its list, not by words of its own.
+    seen = {name for event in events for name in {**event["inputs"], **event["data"]} if not name.endswith("_more")}
     said = {place for code, text in SENTENCES.items() if code.startswith("event.") for place in PLACE.findall(str(text))}
     assert {name for name in seen - said if f"fact.{name}" not in SENTENCES} == set()
 
@@ -143,9 +167,106 @@ def test_a_lab_of_two_lanes_counts_two(language: str, words: dict[str, dict[str,
         assert "2 " in said and "our " not in said and "四" not in said
 
 
-def test_before_any_change_no_lane_names_a_share_of_keys_moved(words: dict[str, dict[str, str]]) -> None:
+def test_before_any_change_the_large_figure_says_what_will_happen(words: dict[str, dict[str, str]]) -> None:
     lanes = present(load("start"), words["en"])["lanes"]
-    assert {(lane["slots"]["hero"], lane["slots"]["hero_note"]) for lane in lanes} == {("–", words["en"]["hero.none"])}
+    assert {lane["slots"]["hero"] for lane in lanes} == {"Next"}
+    assert [lane["slots"]["hero_note"] for lane in lanes] == [words["en"][f"next.{way}"] for way in ("ring", "eager", "restart", "turn")]
+
+
+class Told:
+    """A lab's story and what the page says of it, lane by lane."""
+
+    def __init__(self, words: dict[str, str], **scenario: Any) -> None:
+        self.lab, self.words = Lab(scenario_from_json(scenario)), words
+
+    def do(self, second: int, kind: str, consumer: str | None = None, rig: str = "all", **args: Any) -> "Told":
+        self.lab.advance_to(second * 1_000_000)
+        self.lab.submit({"command_id": f"t{self.lab.position}", "kind": kind, "rig": rig, "consumer": consumer, "args": args})
+        return self
+
+    def lanes(self, second: int) -> dict[str, dict[str, Any]]:
+        self.lab.advance_to(second * 1_000_000)
+        return {lane["id"]: lane for lane in present(self.lab.view(), self.words)["lanes"]}
+
+    def sentences(self, second: int) -> dict[str, str]:
+        said = {name: lane["slots"]["sentence"].replace("\u202f", " ") for name, lane in self.lanes(second).items()}
+        assert [text for text in said.values() if len(text) > TWO_LINES] == []
+        return said
+
+
+def test_when_the_last_one_leaves_nobody_is_said_to_take_over(words: dict[str, dict[str, str]]) -> None:
+    told = Told(words["en"], consumers=1).do(20, "leave", "c1")
+    lanes = told.lanes(30)
+    said = told.sentences(30)
+    assert "no consumer remains" in said["pulsar"] and "neighbours" not in said["pulsar"] and "others" not in said["pulsar"]
+    assert said["kafka"] == "c1 left: the group has no members, all 12 partitions wait."
+    assert said["tubemq"] == "sourceCount 0: all clients stopped, the 12 partitions wait."
+    assert said["rabbitmq"].startswith("c1 left and no consumer remains")
+    figures = {(figure["term"], figure["value"]) for lane in lanes.values() for figure in lane["figures"] if figure["term"] == "redelivered"}
+    assert figures == {("redelivered", "0")}
+    assert [lanes[name]["slots"]["hero"] for name in ("pulsar", "kafka", "tubemq")] == ["100\u202f%"] * 3
+    assert {lane["slots"]["hero_note"].split(":")[-1].replace("\u202f", " ").strip() for lane in lanes.values()} == {"no consumer for 10 s"}
+
+
+def test_who_joins_an_empty_lane_finds_no_others(words: dict[str, dict[str, str]]) -> None:
+    for count in (1, 10):
+        told = Told(words["en"], consumers=1).do(20, "leave", "c1").do(25, "join", count=count)
+        said = told.sentences(60)
+        assert not [text for text in said.values() if "others" in text or "Nothing to move" in text]
+        assert "the only consumer" in said["pulsar"] and "the only consumer" in said["rabbitmq"] and "group started" in said["tubemq"]
+        lanes = told.lanes(60)
+        assert [lanes[name]["slots"]["hero"] for name in ("pulsar", "kafka", "tubemq")] == ["100\u202f%"] * 3
+        figures = [figure for name in ("kafka", "tubemq") for figure in lanes[name]["figures"]]
+        assert [figure["value"] for figure in figures if figure["term"] == "partitions"] == ["12", "12"]
+
+
+@pytest.mark.parametrize("algorithm", ["consistent_hash", "sticky"])
+def test_when_the_last_one_crashes_what_is_noticed_goes_to_nobody(algorithm: str, words: dict[str, dict[str, str]]) -> None:
+    told = Told(words["en"], consumers=1, rigs=[
+        {"model": "pulsar", "algorithm": algorithm}, {"model": "kafka", "algorithm": "range"}, {"model": "tubemq", "algorithm": "modulo"},
+        {"model": "rabbitmq", "algorithm": "prefetch_5"},
+    ])  # fmt: skip
+    said = told.do(20, "crash", "c1").sentences(400)
+    assert not [text for text in said.values() if "others" in text or "redelivered" in text or "read again" in text]
+    assert [text for text in said.values() if "wait" in text or "unregistered until" in text] == list(said.values())
+    assert {figure["value"] for lane in told.lanes(400).values() for figure in lane["figures"] if figure["term"] == "redelivered"} == {"0"}
+
+
+def test_who_was_given_up_long_ago_leaves_without_a_trace(words: dict[str, dict[str, str]]) -> None:
+    said = Told(words["en"]).do(20, "crash", "c2").do(300, "leave", "c2").sentences(320)
+    assert [said[name] for name in ("pulsar", "kafka", "rabbitmq")] == ["c2 had already been removed: nothing else changes."] * 3
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_ten_who_joined_stay_ten_when_any_lane_switches_its_rule(language: str, words: dict[str, dict[str, str]]) -> None:
+    told = Told(words[language]).do(12, "join", count=10)
+    before = told.sentences(40)
+    told.do(40, "set_algorithm", rig="kafka", algorithm="sticky").do(40, "set_algorithm", rig="rabbitmq", algorithm="prefetch_1")
+    after = told.sentences(40)
+    assert [after[name] for name in ("pulsar", "tubemq", "rabbitmq")] == [before[name] for name in ("pulsar", "tubemq", "rabbitmq")]
+    told.do(40, "set_algorithm", rig="pulsar", algorithm="auto_split").do(40, "slow", "c1", rate=2)
+    assert "c4" not in after["pulsar"] + after["rabbitmq"] and "10" in after["pulsar"] and "10" in after["rabbitmq"]
+
+
+def test_the_running_bill_stands_in_each_lane_with_its_terms(words: dict[str, dict[str, str]]) -> None:
+    lanes = Told(words["en"]).do(20, "crash", "c2").lanes(400)
+    assert {tuple(item["term"] for item in lane["tally"]) for lane in lanes.values()} == {("keys_moved", "dark", "redelivered", "out_of_order")}
+    assert lanes["rabbitmq"]["tally"][0]["value"] == "–"
+    assert lanes["tubemq"]["slots"]["hero_note"].startswith("of keys have had no consumer for 6")
+    assert lanes["kafka"]["slots"]["hero_note"].startswith("of keys had no consumer for 4")
+
+
+def test_a_view_that_older_code_stored_is_still_drawn(words: dict[str, dict[str, str]]) -> None:
+    view = load("stage")
+    for rig in view["rigs"].values():
+        del rig["hero"], rig["tally"]
+    shown = present(view, words["en"])
+    asked = json.dumps({"view": view, "words": words["en"]})
+    answer = subprocess.run(
+        ["node", str(ROOT / "tests/js/present_all.mjs")], input=asked, capture_output=True, text=True, check=True, encoding="utf-8"
+    )
+    assert json.loads(answer.stdout) == json.loads(json.dumps(shown))
+    assert {lane["slots"]["hero"] for lane in shown["lanes"]} == {"–"}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -1,11 +1,11 @@
-"""A lab with a script gives itself its commands when their virtual time has come, once, whoever drives it."""
+"""A lab with a script gives itself its commands when their virtual time has come, once, whichever process drives it."""
 
 from typing import Any
 
 import pytest
 
-from dashboard import selectors, services
-from dashboard.models import Lab
+from dashboard import ledger, selectors, services
+from dashboard.models import Lab, StoredCommand
 from tests.dashboard.world import World
 
 pytestmark = pytest.mark.django_db
@@ -26,6 +26,13 @@ def opened(world: World, script: list[dict[str, Any]]) -> Lab:
     return lab
 
 
+def play(world: World, lab: Lab, seconds: float) -> None:
+    """Somebody opens this lab and watches it for so long."""
+    world.transport.watching.add(lab.pk)
+    services.lab_watched(lab_ids=[lab.pk], wake=True)
+    world.run(seconds)
+
+
 def commands(lab: Lab) -> list[tuple[str, str | None, int]]:
     return [(command["kind"], command["consumer"], command["at_us"] // 1_000_000) for command in selectors.journal(lab=lab)["commands"]]
 
@@ -37,7 +44,7 @@ def test_script_plays_at_its_times_and_goes_into_the_journal(world: World) -> No
     world.run(2.5)
     assert commands(lab) == [("play", None, 0), ("join", "c4", 1), ("leave", "c1", 2), ("join", "c5", 3)]
     positions = [command["position"] for command in selectors.journal(lab=lab)["commands"]]
-    assert positions == [1, 2, 3, 4] and Lab.objects.get(pk=lab.pk).script == []
+    assert positions == [1, 2, 3, 4]
 
 
 def test_what_a_visitor_orders_in_between_keeps_its_place(world: World) -> None:
@@ -69,7 +76,39 @@ def test_copy_takes_along_what_is_left(world: World) -> None:
     lab = opened(world, SCRIPT)
     world.run(1.5)
     copy = services.lab_fork(lab_id=lab.pk).lab
-    assert [each["body"]["consumer"] for each in Lab.objects.get(pk=copy.pk).script] == ["c1", "c5"]
+    play(world, copy, 3)
+    assert commands(copy) == [("play", None, 0), ("join", "c4", 1), ("leave", "c1", 2), ("join", "c5", 3)]
+
+
+def test_copy_made_between_acceptance_and_application_keeps_the_command(world: World) -> None:
+    lab = opened(world, SCRIPT)
+    world.run(1.5)
+    row = Lab.objects.get(pk=lab.pk)
+    ledger.script_accept(lab.pk, row.epoch, [SCRIPT[1]])
+    assert selectors.command_get(lab_id=lab.pk, command_id="study:leave-c1")["state"] == "accepted"
+    copy, other = services.lab_fork(lab_id=lab.pk).lab, services.lab_fork(lab_id=lab.pk, request={"seed": 9}).lab
+    for each in (copy, other):
+        play(world, each, 4)
+        assert [consumer for _kind, consumer, _at in commands(each)] == [None, "c4", "c1", "c5"]
+
+
+def test_copy_does_not_order_again_what_was_refused(world: World) -> None:
+    lab = opened(world, [entry(1, "leave", "late"), entry(3, "join", "c4")])
+    world.run(1.5)
+    world.order(lab, "join", consumer="late")
+    world.run(0.5)
+    copy = services.lab_fork(lab_id=lab.pk).lab
+    play(world, copy, 3)
+    assert [consumer for _kind, consumer, _at in commands(copy)] == [None, "late", "c4"]
+
+
+def test_entry_whose_id_somebody_used_up_is_left_out_and_the_rest_goes_on(world: World) -> None:
+    lab = opened(world, SCRIPT)
+    world.run(0.5)
+    StoredCommand.objects.create(lab=lab, command_id="study:join-c4", position=2, body=SCRIPT[0]["body"], state="refused", at_us=0)
+    Lab.objects.filter(pk=lab.pk).update(position=2)
+    world.run(3)
+    assert [consumer for _kind, consumer, _at in commands(lab)] == [None, "c1", "c5"]
 
 
 def test_order_that_is_impossible_by_then_is_refused_and_the_rest_goes_on(world: World) -> None:

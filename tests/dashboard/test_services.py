@@ -130,3 +130,12 @@ def test_failed_demo_is_made_anew_and_kept_under_its_id() -> None:
     second = services.demo_lab_ensure()
     assert second != first and services.demo_lab_ensure() == second
     assert Lab.objects.get(pk=first).slug is None
+
+
+@pytest.mark.parametrize("command_id", ["lab:open", "lab:anything", "study:0a1b2c:7"])
+def test_ids_of_the_labs_own_commands_are_nobody_elses(command_id: str) -> None:
+    opened = services.lab_open(request={})
+    with pytest.raises(Refused) as refused:
+        submit(opened, command_id)
+    assert refused.value.status == 400 and list(refused.value.fields) == ["command_id"]
+    assert opened.lab.commands.count() == 1

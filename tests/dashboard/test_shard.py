@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from broker_core.errors import InvariantError
+from broker_core.lab.journal import Journal
 from broker_core.lab.lab import Lab as CoreLab
-from broker_core.lab.replay import replay
 from broker_core.lab.scenario import scenario_from_json
 from dashboard import selectors, services
 from dashboard.models import Checkpoint, Lab, StoredCommand, StoredEvent, StoredView
@@ -89,7 +89,7 @@ def test_view_after_a_restart_is_the_view_without_one(world: World) -> None:
     driver = other.drivers[lab.pk]
     assert driver.core.now_us >= seen_us and driver.seq > seen_seq, "nothing that a browser saw is undone"
     journal = selectors.journal(lab=lab)
-    again = replay(scenario_from_json(journal["scenario"]), journal["commands"], driver.core.now_us)
+    again = Journal(scenario_from_json(journal["scenario"]), journal["commands"]).seek(driver.core.now_us)
     assert without_feed(driver.view) == again.view()
     seqs = list(StoredEvent.objects.filter(lab=lab).order_by("seq").values_list("seq", flat=True))
     assert seqs == sorted(set(seqs))
@@ -109,7 +109,7 @@ def test_restart_from_a_checkpoint_equals_a_replay_from_the_start(world: World, 
     world.run(0.1, other)
     driver = other.drivers[lab.pk]
     journal = selectors.journal(lab=lab)
-    again = replay(scenario_from_json(journal["scenario"]), journal["commands"], driver.core.now_us)
+    again = Journal(scenario_from_json(journal["scenario"]), journal["commands"]).seek(driver.core.now_us)
     assert without_feed(driver.view) == again.view()
 
 
@@ -124,7 +124,8 @@ def test_of_two_drivers_the_one_that_lost_its_lease_writes_nothing(world: World)
     assert stored.epoch == winner.drivers[lab.pk].epoch > stale.epoch
     world.order(lab, "join")
     sent = len(world.transport.frames)
-    world.shard._commands([lab.pk])                            # the loser still believes in itself
+    with world.shard._of_lab(lab.pk, stale.epoch):             # the loser still believes in itself
+        world.shard._carry_out(stale)
     assert lab.pk not in world.shard.drivers
     assert world.transport.frames[sent:] == [], "what was not committed is not published"
     assert StoredCommand.objects.get(lab=lab, position=2).state == "accepted"

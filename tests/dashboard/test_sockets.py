@@ -74,3 +74,15 @@ async def test_flood_of_messages_closes_with_4429(settings: Any) -> None:
     for _message in range(3 * settings.SOCKET_MESSAGES_PER_S):
         await socket.send_to(text_data='{"type":"ack","seq":1}')
     assert await close_code(socket) == 4429
+
+
+async def test_socket_that_finds_no_room_closes_with_4430_and_who_leaves_makes_room(settings: Any) -> None:
+    settings.SOCKETS_ADDRESS_MAX = 1
+    lab_id = await new_lab()
+    first = await connect(lab_id)
+    assert await close_code(await connect(lab_id)) == 4430
+    await first.disconnect()
+    assert await close_code(await connect("nobody")) == 4404
+    again = await connect(lab_id)
+    assert await again.receive_nothing(timeout=0.2)
+    await again.disconnect()

@@ -1,4 +1,4 @@
-"""Studies by the API: whose they are, what is refused at which field, where they stand in the queue."""
+"""Studies by the API: whose they are, what is refused at which field, their place in the queue."""
 
 import json
 import os

@@ -39,7 +39,7 @@ def study(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stu
     told = {"steps": STEPS, "strategies": [{"id": strategy, "model": strategy.partition(".")[0]} for strategy in STRATEGIES]}
     monkeypatch.setattr(results, "result_json", lambda _folder: dict(told))
     ranked = [{"id": strategy} for strategy in reversed(STRATEGIES)]
-    monkeypatch.setattr(selectors, "_rank", lambda _result, _weights: ranked)
+    monkeypatch.setattr(selectors, "_ranked", lambda _result, _weights, _constraints: {"ranking": ranked})
     return done
 
 
@@ -54,6 +54,14 @@ def test_best_of_each_model_becomes_a_lane_with_its_numbers(study: Study) -> Non
         ("pulsar", 100, None, None), ("kafka", None, 24, None), ("tubemq", None, 12, None), ("rabbitmq", None, None, 7),
     ]  # fmt: skip
     assert left_out == ["A lab has 4 of the study's 5 strategies."]
+
+
+@pytest.mark.parametrize(("kept", "topic"), [({"topic": "orders"}, "orders"), ({}, "flights")])
+def test_topics_and_queues_are_named_after_the_studys_source(study: Study, kept: dict[str, str], topic: str) -> None:
+    study.request = {**study.request, **kept}
+    study.save()
+    lab, _left_out = opened(study)
+    assert {rig["topic"] for rig in lab.scenario["rigs"] if rig["model"] != "pulsar"} == {topic}
 
 
 def test_chosen_strategies_may_be_two_of_a_model(study: Study) -> None:
@@ -80,7 +88,7 @@ def test_history_of_other_names_has_them_join_first(study: Study, monkeypatch: p
     steps = [step(0, "start", None, ["ann", "bob"]), step(1, "crash", "ann", ["bob"], at=70)]
     told = {"steps": steps, "strategies": [{"id": STRATEGIES[0], "model": "pulsar"}]}
     monkeypatch.setattr(results, "result_json", lambda _folder: dict(told))
-    monkeypatch.setattr(selectors, "_rank", lambda _result, _weights: [{"id": STRATEGIES[0]}])
+    monkeypatch.setattr(selectors, "_ranked", lambda _result, _weights, _constraints: {"ranking": [{"id": STRATEGIES[0]}]})
     lab, left_out = opened(study)
     assert lab.scenario["consumers"] == 0
     assert left_out == []
@@ -95,9 +103,9 @@ def test_changes_at_records_that_the_lab_reaches_too_late_come_at_even_times(stu
     steps = [STEPS[0], *({**change, "at": at} for change, at in zip(STEPS[1:], (10, 40 * 601), strict=True))]
     told = {"steps": steps, "strategies": [{"id": STRATEGIES[0], "model": "pulsar"}]}
     monkeypatch.setattr(results, "result_json", lambda _folder: dict(told))
-    monkeypatch.setattr(selectors, "_rank", lambda _result, _weights: [{"id": STRATEGIES[0]}])
+    monkeypatch.setattr(selectors, "_ranked", lambda _result, _weights, _constraints: {"ranking": [{"id": STRATEGIES[0]}]})
     lab, left_out = opened(study)
-    assert left_out == ["The changes of the membership come at even times, not at their records."]
+    assert left_out == ["Membership changes come at even intervals, not at their records."]
     world.transport.watching.add(lab.pk)
     world.run(20)
     assert [at_us // 1_000_000 for *_rest, at_us in journal_of(lab)] == [0, 8, 16]

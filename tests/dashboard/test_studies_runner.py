@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from dashboard.leases import wall_ms
 from dashboard.models import Study
 from dashboard.services import lab_open
-from dashboard.studies import ledger, reasons, services
+from dashboard.studies import reasons, services
 from dashboard.studies.job import study_folder
 from dashboard.studies.live import AGAIN_MAX
 from dashboard.studies.progress import Progress
@@ -216,7 +217,7 @@ def test_study_whose_worker_died_is_failed_and_never_run_again(runner: Runner, e
     runner.turn()
     assert engine.started.wait(WAIT_S)
     # The worker is killed: nobody renews its lease any more.
-    Study.objects.filter(pk=study.pk).update(lease_until_ms=ledger.wall_ms() - 1)
+    Study.objects.filter(pk=study.pk).update(lease_until_ms=wall_ms() - 1)
     successor = Runner(FakeEngine())
     successor.turn()
     failed = now(study)
@@ -277,7 +278,7 @@ def test_live_study_goes_on_from_its_checkpoint_when_its_worker_died(runner: Run
     study = waiting_live()
     runner.turn()
     begun(runner, study)
-    Study.objects.filter(pk=study.pk).update(lease_until_ms=ledger.wall_ms() - 1)
+    Study.objects.filter(pk=study.pk).update(lease_until_ms=wall_ms() - 1)
     engine_2 = FakeEngine()
     successor = Runner(engine_2)
     successor.turn()

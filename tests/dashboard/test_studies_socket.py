@@ -7,9 +7,9 @@ import pytest
 from channels.testing import WebsocketCommunicator
 from django.utils import timezone
 
-from dashboard.feed import in_thread
 from dashboard.models import Study, StudyWindow
 from dashboard.studies import reasons, watch
+from dashboard.threads import in_thread
 from mqsite.asgi import application
 from tests.dashboard.studies import waiting
 

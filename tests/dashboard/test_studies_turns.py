@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.studies.turns import turns
+from dashboard.studies.turns import RUNS_OF_ADDRESS, turns
 
 OWNERS = st.sampled_from(["ann", "bob", "cy"])
 QUEUES = st.lists(OWNERS, max_size=30).map(lambda owners: [(f"s{place}", owner) for place, owner in enumerate(owners)])
@@ -37,3 +37,17 @@ def test_who_has_waited_longest_comes_first_among_equals() -> None:
 
 def test_one_who_ran_lately_lets_a_newcomer_pass() -> None:
     assert turns([("a1", "ann"), ("a2", "ann"), ("b1", "bob")], {"ann": 1}) == ["b1", "a1", "a2"]
+
+
+def test_invented_owners_of_one_address_do_not_make_a_newcomer_wait_for_all_of_them() -> None:
+    waiting = [(f"x{number}", f"token-{number}") for number in range(40)] + [("b1", "bob")]
+    addresses = {study: "here" for study, _owner in waiting} | {"b1": "there"}
+    assert turns(waiting, {}, addresses, {}).index("b1") == RUNS_OF_ADDRESS
+    assert turns(waiting, {}).index("b1") == 40, "which is what the tokens alone would say"
+
+
+@given(QUEUES, RECENT, st.dictionaries(st.sampled_from(["here", "there"]), st.integers(0, 9)), st.integers(0, 2**30))
+def test_addresses_change_the_order_and_lose_nobody(waiting: list[tuple[str, str]], recent: dict[str, int], runs: dict[str, int], bits: int) -> None:
+    addresses = {study: "there" if bits >> place & 1 else "here" for place, (study, _owner) in enumerate(waiting)}
+    order = turns(waiting, recent, addresses, runs)
+    assert sorted(order) == sorted(study for study, _owner in waiting)

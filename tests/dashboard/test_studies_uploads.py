@@ -132,8 +132,8 @@ def test_somebody_elses_file_is_unknown() -> None:
     ("content", "name", "said"),
     [
         (b"", "empty.csv", "is empty"),
-        (b"\x89PNG\0", "x.png", "is no CSV, JSON lines, Parquet or Kafka log segment"),
-        (b"junk!", "junk.parquet", "is no CSV, JSON lines, Parquet or Kafka log segment"),
+        (b"\x89PNG\0", "x.png", "is not a CSV, JSON lines, Parquet or Kafka log segment file"),
+        (b"junk!", "junk.parquet", "is not a CSV, JSON lines, Parquet or Kafka log segment file"),
         ("k,v\na,1\n".encode("utf-16"), "x.csv", "the text is UTF-16; save it as UTF-8"),
         (b"k,v\ra,1\r", "x.csv", "line ends must be LF or CRLF"),
     ],

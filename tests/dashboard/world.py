@@ -1,4 +1,4 @@
-"""A shard that runs in the test's own process: its clock stands still until the test moves it, its Redis is a few lists."""
+"""A shard that runs in the test's own process: its clock is stopped until the test moves it, its Redis is a few lists."""
 
 import itertools
 import json
@@ -42,10 +42,11 @@ class FakeTransport:
         entries, self.entries = self.entries, []
         return [] if self.lost else entries
 
-    def publish(self, frames: Iterable[Frame]) -> bool:
-        if not self.lost:
-            self.frames.extend(frames)
-        return not self.lost
+    def publish(self, frames: Iterable[Frame]) -> set[str]:
+        if self.lost:
+            return {frame.lab_id for frame in frames}
+        self.frames.extend(frames)
+        return set()
 
     def watched(self, lab_ids: list[str]) -> set[str] | None:
         return None if self.lost else self.watching & set(lab_ids)

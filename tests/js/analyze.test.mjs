@@ -11,7 +11,7 @@ import * as share from "../../static/js/analyze/charts/share.js";
 import { hueOf, identities, symbolOf } from "../../static/js/analyze/charts/consumers.js";
 import { endNames, plain } from "../../static/js/analyze/charts/ends.js";
 import { chartOf, gather, timeWords } from "../../static/js/analyze/charts/windows.js";
-import { bothRanked, COMPARED, differences, RANKED, signed, signedShare } from "../../static/js/analyze/comparison.js";
+import { bothRanked, COMPARED, differences, oneScale, RANKED, signed, signedShare } from "../../static/js/analyze/comparison.js";
 import { layout as historyLayout } from "../../static/js/analyze/history_chart.js";
 import { head, rankingRows, scored, shortNames } from "../../static/js/analyze/result.js";
 import { load, say } from "./fixtures/load.mjs";
@@ -127,6 +127,12 @@ test("names at line ends never cover each other and stay in the picture", () => 
   names.forEach(({ text, y }, place) => assert.deepEqual([text, y], [String(ends[place].value), ends[place].value / 9], "its leader begins at its line's end"));
 });
 
+test("names stand beside the longest line, also where all lines end before the axis does", () => {
+  const ends = [{ text: "a", value: 1, short: 200 }, { text: "b", value: 5, short: 260 }];
+  const names = endNames(ends, { low: 0, high: 9, plotHeight: 240, plotWidth: 400 });
+  assert.deepEqual(names.map(({ x, ax }) => x * 400 + ax), [218, 218], "a leader across the empty part would look like a line that goes on");
+});
+
 test("lag: a name has the last value and its leader begins there; lines of a model share its colour, and no two look the same", () => {
   const given = context(), { traces, layout } = lag.layout(given), [, high] = layout.yaxis.range;
   assert.equal(layout.annotations.length, traces.length);
@@ -179,7 +185,7 @@ test("a key with markup in it stays a text, an empty one and none are told apart
   result.hot_keys = [{ key: null, key_hex: "", records: 5, error: 2, share: 0.5, owners: {} }, { key: "", key_hex: "", records: 4, error: 0, share: 0.4, owners: {} }, { key: null, key_hex: "ff00", records: 1, error: 0, share: 0.1, owners: {} }];
   const { traces } = keys.layout(context({ result })), { rows } = keys.table(context({ result, picked: null }));
   assert.equal(new Set(rows.map(([name]) => name)).size, 3);
-  assert.deepEqual(traces[0].error_x.arrayminus, [2, 0, 0]);
+  assert.deepEqual(traces[0].text, ["5–7", "4", "1"]);       // an approximate count is never too high: at least 5, at most 5 + 2
 });
 
 test("a long key is cut and says how long it is, a short one stays whole, control characters are seen", () => {
@@ -205,9 +211,9 @@ test("the headline names a winner only where there is one", () => {
   const { result } = context(), texts = { ...Object.fromEntries(["study.best", "study.best_equal", "study.one"].map((code) => [code, code])) };
   const sayable = new Proxy(texts, { get: (known, code) => known[code] ?? String(code), has: () => true });
   assert.equal(head(result, result.ranking, sayable).title, "study.best");
-  const equal = result.ranking.map((entry) => ({ ...entry, score: 70 }));
+  const equal = result.ranking.map((entry) => ({ ...entry, is_best: true }));
   assert.equal(head(result, equal, sayable).title, "study.best_equal");
-  const level = result.ranking.map((entry, place) => ({ ...entry, score: [70.4, 69.6][place] ?? 20 }));
+  const level = result.ranking.map((entry, place) => ({ ...entry, is_best: place < 2 }));
   assert.equal(head(result, level, sayable).title, "study.best_equal", "scores that read the same");
 });
 
@@ -255,7 +261,8 @@ test("two studies: the same differ in nothing, another history is named, and dif
   }
   assert.ok(!COMPARED.includes("score"), "a score is relative to the strategies of its own study");
   assert.ok(rows.filter(({ difference }) => difference).every(({ difference }) => COMPARED.every((part) => difference[part] === "0" || difference[part] === "–")));
-  assert.deepEqual([signedShare(0.1, 0.05), signedShare(0, 0.00123), signedShare(null, 1), signedShare(0.1, 0.100001)], ["+5.00\u202f%", "−0.12\u202f%", "–", "0"]);
+  const named = { "compare.points": "{value} points" };
+  assert.deepEqual([[0.1, 0.05], [0, 0.00123], [null, 1], [0.1, 0.100001]].map(([to, from]) => signedShare(to, from, named)), ["+5.00 points", "−0.12 points", "–", "0"]);
   assert.deepEqual([signed(2, 1.5, 1), signed(1.5, 2, 1), signed(1, 1.001, 2), signed(null, 1, 1)], ["+0.5", "−0.5", "0", "–"]);
 });
 
@@ -286,4 +293,25 @@ test("live windows: a window told again replaces itself, rigs that have no such 
   assert.equal(chartOf("skew").table({ windows, words, say }).rows.length, 2);
   assert.equal(timeWords(75e6), "1:15");
   assert.equal(timeWords(1_700_000_000_000_000), "22:13:20");
+});
+
+test("two studies side by side: their charts have the same axes, and nothing of either lies outside", () => {
+  const [a, b] = [context(), context()];
+  b.result.steps = b.result.steps.slice(0, 4);
+  for (const strategy of b.result.strategies) {
+    strategy.steps = strategy.steps.slice(0, 4);
+    for (const step of strategy.steps) step.churn_so_far = (step.churn_so_far ?? 0) * 3;
+    strategy.steps[2].consumers.c1.share *= 2;
+  }
+  for (const chart of [share, churn]) {
+    const scale = oneScale([a, b].map(chart.extent)), layouts = [a, b].map((each) => chart.layout({ ...each, scale }));
+    const own = [a, b].map((each) => chart.layout(each).layout);
+    assert.notDeepEqual([own[0].xaxis.range, own[0].yaxis.range], [own[1].xaxis.range, own[1].yaxis.range]);
+    assert.deepEqual(layouts[0].layout.xaxis.range, layouts[1].layout.xaxis.range);
+    if (chart === churn) assert.deepEqual(layouts[0].layout.yaxis.range, layouts[1].layout.yaxis.range);
+    for (const { traces, layout: { xaxis, yaxis } } of layouts) {
+      const inside = (values, [low, high]) => values.every((value) => value >= low && value <= high);
+      for (const trace of traces) assert.ok(inside(trace.x, xaxis.range) && (chart === share || inside(trace.y, yaxis.range)));
+    }
+  }
 });

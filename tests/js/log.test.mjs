@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import * as compaction from "../../static/js/log/compaction.js";
+import { firstExample } from "../../static/js/log/example.js";
 import * as fields from "../../static/js/log/fields.js";
 import * as folderPicture from "../../static/js/log/folder.js";
 import { size, span } from "../../static/js/log/format.js";
@@ -32,6 +33,19 @@ function check(shapes, width, height) {
     assert.ok(shape.y >= -1 && shape.y + shape.height <= height + 1, `${shape.id} leaves the picture below`);
   }
 }
+
+test("the first example lies between two index rows, above the log start", () => {
+  for (const data of [folder, article, far.folder]) {
+    const example = firstExample(data), at = BigInt(example), live = data.segments.filter(({ state }) => state !== "deleted");
+    const { entries, base_offset: from, next_offset: to } = live.at(-2) ?? live.at(-1);
+    assert.ok(!isBelow(example, data.start_offset) && !isBelow(example, from) && (to === null || isBelow(example, to)));
+    assert.ok(!entries.some(([offset]) => BigInt(offset) === at), "a record that the index names needs no scan");
+  }
+  const alone = { start_offset: 0, end_offset: 40, segments: [{ state: "live", base_offset: 0, next_offset: null, entries: [] }] };
+  assert.equal(firstExample(alone), 38);
+  assert.equal(firstExample({ ...alone, end_offset: 1 }), 0);
+  assert.equal(firstExample({ ...alone, start_offset: 39 }), 39);
+});
 
 const byId = (shapes, id) => shapes.find((shape) => shape.id === id);
 const { folder, lookups, clean, article, walks, far } = load("log");

@@ -45,3 +45,10 @@ test("freshness tells live, behind, paused and disconnected apart", () => {
   freshness.closed();
   assert.equal(freshness.state(true, 0).state, "disconnected");
 });
+
+test("what lasted less than half a tenth of a second is not said to have lasted 0.0 s", () => {
+  const own = { ...words, millisecond: "ms" };
+  assert.equal(seconds(20_000, own), "20\u202fms");
+  assert.equal(seconds(3, own), "1\u202fms");
+  assert.equal(seconds(50_000, own), "0.1\u202fs");
+});

@@ -7,6 +7,7 @@ import * as hashRing from "../../static/js/visuals/hash_ring.js";
 import * as partitionGrid from "../../static/js/visuals/partition_grid.js";
 import * as queueDispatch from "../../static/js/visuals/queue_dispatch.js";
 import * as rangeSplit from "../../static/js/visuals/range_split.js";
+import { SHORT, TALL, WIDTH } from "../../static/js/visuals/size.js";
 import * as skewChart from "../../static/js/visuals/skew_chart.js";
 import { moved, segments } from "../../static/js/visuals/slices.js";
 import * as stream from "../../static/js/visuals/stream.js";
@@ -32,11 +33,13 @@ for (const name of NAMES) {
   for (const id of view.rig_order) {
     test(`${name}: the picture of ${id} is whole`, () => {
       const rig = view.rigs[id];
-      check(VISUALS[rig.picture.kind].layout(rig, { say, at: view.at_us, current: rig.route }), 312, 228);
+      for (const height of [TALL, SHORT]) {
+        check(VISUALS[rig.picture.kind].layout(rig, { say, at: view.at_us, current: rig.route, height }), WIDTH, height);
+      }
     });
   }
   test(`${name}: strip, timeline and chart are whole`, () => {
-    check(stream.layout(view, { width: 640, say }), 640, 40);
+    check(stream.layout(view, { width: 640, say }), 640, 44);
     check(timeline.layout(view, { width: 700, say }), 700, 48);
     const chart = skewChart.layout(view, { say, colors: {} });
     assert.equal(chart.traces.length, view.rig_order.length);
@@ -73,9 +76,9 @@ test("what is drawn as moved is the share of the space that the bill names", () 
 
 test("slices (a, b] of two owners, and what wraps over the top of a ring", () => {
   const cut = { bounds: [3, 7], owners: [0, 1] };
-  assert.deepEqual(segments(cut, 10, true), [[0, 4, 0], [4, 8, 1], [8, 10, 0]]);
-  assert.deepEqual(segments(cut, 10, false), [[0, 4, 0], [4, 8, 1]]);
-  assert.deepEqual(moved({ now: cut, before: { bounds: [9], owners: [0] }, space: 10 }, true), [[4, 8, 1]]);
+  assert.deepEqual(segments(cut, 10, true), [[0, 4, 0, false], [4, 8, 1, false], [8, 10, 0, false]]);
+  assert.deepEqual(segments(cut, 10, false), [[0, 4, 0, false], [4, 8, 1, false]]);
+  assert.deepEqual(moved({ now: cut, before: { bounds: [9], owners: [0] }, space: 10 }, true), [[4, 8, 1, false]]);
 });
 
 test("every partition has one cell, in the row of its owner", () => {
@@ -119,11 +122,56 @@ test("TubeMQ: cells have one size, however many a client has", () => {
   }
 });
 
-test("the ring's middle has three lines: sessions, and what is in hands or waits", () => {
-  const rig = load("stage").rigs.pulsar;
-  rig.picture.waiting = 12;
-  const shapes = hashRing.layout(rig, { say }), middle = shapes.filter((shape) => shape.tag === "text" && shape.x === 156);
-  assert.equal(middle.length, 3);
-  assert.equal(middle[0].text, String(rig.picture.connected));
-  assert.match(middle[2].text, /picture\.waiting/);
+test("the ring's middle has four short lines inside the hole: sessions, and how many are in hands or wait", () => {
+  const rig = load("stage").rigs.pulsar, told = (code) => ({ "picture.waiting": "1\u202f520 to redeliver", "picture.on_ring": "on the ring" })[code] ?? code;
+  rig.picture.waiting = 1520;
+  for (const height of [208, 152]) {
+    const shapes = hashRing.layout(rig, { say: told, height }), middle = shapes.filter((shape) => shape.tag === "text" && shape.x === WIDTH / 2);
+    assert.deepEqual(middle.map(({ text }) => text), [String(rig.picture.connected), "on the ring", "1\u202f520", "to redeliver"]);
+    const hole = Math.min(...shapes.filter((shape) => shape.id.startsWith("rim-")).map(({ r }) => r));
+    for (const { text, y } of middle.slice(1)) assert.ok(Math.hypot(text.length * 3.2, Math.max(Math.abs(y - height / 2), Math.abs(y - 9 - height / 2))) <= hole + 1, `${text} at ${height}`);
+  }
+});
+
+// 36 minutes, a change every 36 seconds.
+const hour = { at_us: 2160e6, timeline: Object.fromEntries(Array.from({ length: 60 }, (_, place) => [place, { at_us: place * 36e6, kind: "join", consumer: `c${place}`, count: 1, color: place + 1 }])) };
+
+for (const width of [254, 700]) {
+  test(`timeline: after 36 minutes nothing lies on anything, ${width} wide`, () => {
+    const shapes = timeline.layout(hour, { width, say });
+    check(shapes, width, 48);
+    const hits = shapes.filter(({ id }) => id.startsWith("hit-")).sort((a, b) => a.x - b.x);
+    hits.slice(1).forEach((hit, index) => assert.ok(hit.x >= hits[index].x + hits[index].width - 0.11, `${hit.id} lies on the one before`));
+    const told = hits.flatMap((hit) => hit["data-tip"].split("\n")).filter((line) => !line.includes("picture.more"));
+    assert.ok(told.some((line) => line.startsWith("35:24.0")) && told.some((line) => line.startsWith("0:00.0")));
+    assert.ok(hits.every((hit) => hit.role === "button" && hit["aria-label"]));
+    assert.ok(hits.length < 60 && shapes.some(({ id, text }) => id.endsWith("-n") && Number(text) > 1));
+  });
+}
+
+test("timeline: a mark counts each change once", () => {
+  const marks = timeline.clusters([{ at: 10 }, { at: 25 }, { at: 200 }, { at: 212 }, { at: 219 }], ({ at }) => at);
+  assert.deepEqual(marks.map(({ at, ticks }) => [at, ticks.length]), [[219, 3], [25, 2]]);
+});
+
+test("what a dead consumer owns is hatched: on the ring, on the line of ranges, in the queue", () => {
+  const rig = load("stage").rigs.pulsar, dead = rig.picture.names.indexOf("c1");
+  assert.deepEqual(new Set(rig.picture.now.owners.filter((_, index) => rig.picture.now.dark[index])), new Set([dead]));
+  const ring = hashRing.layout(rig, { say });
+  assert.match(ring.find(({ id }) => id === "now-c1-dark").stroke, /wait-/);
+  assert.ok(!ring.some(({ id }) => id === "now-c1"));
+  assert.doesNotMatch(ring.find(({ id }) => id === "now-c2").stroke, /wait-/);
+  const ranges = { ...rig, picture: { ...rig.picture, kind: "ranges", before: null, space: 10, now: { bounds: [4, 9], owners: [dead, dead ? 0 : 1], dark: [1, 0] } } };
+  const [gone, kept] = rangeSplit.layout(ranges, { say }).filter(({ id }) => /^now-\d/.test(id));
+  assert.match(gone.fill, /wait-/);
+  assert.doesNotMatch(kept.fill, /wait-/);
+  const queue = queueDispatch.layout(load("stage").rigs.rabbitmq, { say });
+  assert.match(queue.find(({ id }) => id === "hand-c1-0").stroke, /wait-/);
+  assert.doesNotMatch(queue.find(({ id }) => id === "hand-c2-0").stroke, /wait-/);
+});
+
+test("an empty ring has no points", () => {
+  const rig = structuredClone(load("start").rigs.pulsar);
+  rig.picture = { ...rig.picture, points: 0, connected: 0, names: [], before: null, now: { bounds: [rig.picture.space - 1], owners: [-1] } };
+  assert.ok(!hashRing.layout(rig, { say }).some(({ id }) => id === "points"));
 });

@@ -37,8 +37,32 @@ test("what went in has a label and a unit, and is left out where it is unknown o
   assert.deepEqual(restart.facts.map(([label]) => label), ["node_ids"]);
 });
 
+test("a list of entries is told one by one, with how many more there are; an empty one is left out", () => {
+  const view = load("stage"), [event] = view.rigs.pulsar.why, own = { "each.taken": "{keys} from {consumer}", "each.more": "and {count} more", "each.nobody": "nobody" };
+  event.data = { taken: [{ consumer: "c1", keys: 3 }, { consumer: null, keys: 1 }], taken_more: 4, skipped: [] };
+  const told = chain(view.rigs.pulsar, view.timeline, { say: (code, params = {}) => fill({ ...words, ...own }[code] ?? code, params, words), words: { ...words, ...own } });
+  assert.deepEqual(told[0].facts.find(([label]) => label === "taken"), ["taken", "3 from c1\n1 from nobody\nand 4 more"]);
+  assert.equal(told[0].facts.some(([label]) => label === "skipped" || label === "taken_more"), false);
+});
+
 test("names of partitions stay as they are", () => {
   const text = JSON.stringify(chainOf(load("stage"), "tubemq"));
   assert.match(text, /1:flights:2, 2:flights:1, 3:flights:0/);
   assert.doesNotMatch(text, /1: flights/);
+});
+
+test("a long chain says how many turning points it leaves out, and an empty table is no fact", () => {
+  const view = load("stage"), { why } = view.rigs.tubemq, own = { ...words, "why.left_out": "{count} between" };
+  why[1].seq = why[0].seq + 8;
+  why[0].data = { node_ids: {} };
+  const told = chain(view.rigs.tubemq, view.timeline, { say: (code, params = {}) => fill(own[code] ?? code, params, own), words: own });
+  assert.deepEqual(told.slice(0, 2).map(({ left }) => left), ["", "7 between"]);
+  assert.equal(told[0].facts.some(([label]) => label === "node_ids"), false);
+});
+
+test("a dead connection that was passed over is called dead", () => {
+  const view = load("stage"), [event] = view.rigs.rabbitmq.why, own = { ...words, "each.skipped": "{consumer}", "each.skipped_dead": "dead {consumer}" };
+  event.data = { skipped: [{ consumer: "c3", dead: true }, { consumer: "c3", dead: false }] };
+  const told = chain(view.rigs.rabbitmq, view.timeline, { say: (code, params = {}) => fill(own[code] ?? code, params, own), words: own });
+  assert.equal(told[0].facts.find(([label]) => label === "skipped")[1], "dead c3\nc3");
 });

@@ -1,4 +1,4 @@
-"""Keys of every kind, the same for a seed: text of several alphabets, bytes that are no text, empty ones, none at all; some come again."""
+"""Keys of every kind, the same for a seed: text of several alphabets, bytes that are not text, empty ones, none at all; some come again."""
 
 import random
 from collections.abc import Sequence

@@ -30,12 +30,14 @@ def test_the_command_prints_the_ranking_and_writes_the_tables(spark, orders, tmp
     monkeypatch.setattr(session, "spark_stop", lambda _: None)
     out, err = study(
         str(orders), "--key", "customer", "--out", str(tmp_path / "out"), "--strategies", "kafka.range", "kafka.sticky", "--members", "2 + c1x +c1",
-        "--weights", "skew=10,churn=60", "--name", "orders in May",
+        "--weights", "skew=10,churn=60", "--constraints", "skew_max=9,keeps_order=true", "--name", "orders in May",
     )  # fmt: skip
     lines = out.splitlines()
     assert lines[0].split() == ["place", "strategy", "score", "skew", "churn", "pause", "order", "why"]
     assert {line.split()[2].rstrip(",") for line in lines[1:3]} == {"Range", "Sticky"} and lines[1].startswith("1 ")
     told = result_json(tmp_path / "out")
+    assert told["request"]["constraints"] == {"keeps_order": True, "pause_s_max": None, "skew_max": 9.0}
+    assert any(line.startswith(("Range", "Sticky")) and ("points ahead of" in line or "same score" in line) for line in lines)
     assert told["name"] == "orders in May" and told["workload"]["records"] == 202 and told["workload"]["keys"] == 18
     assert [step["label"] for step in told["steps"]] == ["2", "+c3", "c1×", "+c1"]
     assert all((tmp_path / "out" / f"{name}.parquet").exists() for name in TABLES)
@@ -65,16 +67,19 @@ def test_a_source_that_breaks_while_it_is_read_is_one_sentence(spark, tmp_path, 
 
 @pytest.mark.parametrize(("arguments", "words"), [
     (("--key", "custmer"), "--key: there is no column custmer; the columns are customer"),
-    ((), "name the column with the key"),
+    ((), "--key: name the column with the key; customer fits: 17 different values in the first 200 rows"),
     (("--key", "customer", "--strategies", "kafka.sorcery"), "--strategies kafka.sorcery: must be one of"),
     (("--key", "customer", "--members", "many"), "--members: must be like"),
     (("--key", "customer", "--members", "4 c9x"), "--members: there is no consumer c9"),
     (("--key", "customer", "--time", "when"), "--time: there is no column when"),
     (("--key", "customer", "--consumer-rate", "0"), "--consumer-rate: must"),
-    (("--key", "customer", "--members", "4 ?"), "? is no change"),
-    (("--key", "customer", "--members", "{"), "is no JSON"),
+    (("--key", "customer", "--members", "4 ?"), "? is not a change"),
+    (("--key", "customer", "--members", "{"), "is not JSON"),
     (("--key", "customer", "--weights", "skew=lots"), "--weights skew: must be a whole number"),
-    (("--key", "customer", "--weights", "skew=1,churn=2,skew=3"), "--weights skew: is there twice"),
+    (("--key", "customer", "--weights", "skew=1,churn=2,skew=3"), "--weights skew: is given twice"),
+    (("--key", "customer", "--constraints", "skew_max=0"), "--constraints skew_max: must be a number from 1 to"),
+    (("--key", "customer", "--constraints", "keeps_order=maybe"), "--constraints keeps_order: must be true, false or null"),
+    (("--key", "customer", "--constraints", "speed=1"), "--constraints speed: is unknown; known: keeps_order, pause_s_max, skew_max"),
     (("--key", "customer", "--delimiter", ";"), "--delimiter: does not apply to JSON lines"),
     (("--key", "customer", "--delimiter", ""), "--delimiter: does not apply to JSON lines"),
     (("--key", "customer", "--kind", "csv", "--delimiter", ""), "--delimiter: must be one"),
@@ -115,7 +120,7 @@ def test_history_that_the_shell_took_apart_is_said_to_need_quotes(orders, tmp_pa
 
 
 def test_a_file_that_is_not_there_or_has_no_known_name(tmp_path):
-    for name, words in (("gone.csv", "FILE: there is no such file"), ("gone", "is not there"), ("", "say what")):
+    for name, words in (("gone.csv", "FILE: there is no such file"), ("gone", "does not exist"), ("", "say what")):
         with pytest.raises(CommandError) as refused:
             study(str(tmp_path / name), "--key", "k", "--out", str(tmp_path / "out"))
         assert words in str(refused.value) and refused.value.returncode == 2
@@ -147,5 +152,6 @@ def test_histories_are_written_in_few_words():
 
 
 def test_the_flights_need_no_file():
-    defaults = dict.fromkeys(("name", "kind", "key", "time", "size", "payload", "delimiter", "strategies", "rate", "consumer_rate", "weights"))
+    left_out = ("name", "kind", "key", "time", "size", "payload", "delimiter", "strategies", "rate", "consumer_rate", "weights", "constraints")
+    defaults = dict.fromkeys(left_out)
     assert _request(defaults | {"file": "flights", "members": "4"})["source"] == {"kind": "flights", "key": "tail_number"}

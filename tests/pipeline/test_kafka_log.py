@@ -45,7 +45,7 @@ def write_log(folder, first, count, *, codec=Codec.NONE, batch=10, settings=SETT
     log = PartitionLog.open(DiskFolder(folder), settings, now_ms=START_MS, was_closed=True)
     for start in range(first, first + count, batch):
         records = [
-            Record(number, START_MS + number, b"k%d" % (number % 7) if number % 11 else None, b"v%d" % number, ((b"h", b"%d" % number),))
+            Record(number - start, START_MS + number, b"k%d" % (number % 7) if number % 11 else None, b"v%d" % number, ((b"h", b"%d" % number),))
             for number in range(start, min(start + batch, first + count))
         ]
         log.append(encode_batch(records, codec=codec).data, now_ms=START_MS + start)

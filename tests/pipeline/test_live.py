@@ -85,7 +85,7 @@ def test_query_ended_and_begun_again_tells_the_windows_of_one_that_ran_through(s
 
 def append(logs, partition, first, count, at_ms):
     log = PartitionLog.open(DiskFolder(logs / f"t-{partition}"), None, now_ms=START_MS, was_closed=True)
-    log.append(encode_batch([Record(first + n, at_ms, b"k", b"v") for n in range(count)]).data, now_ms=START_MS)
+    log.append(encode_batch([Record(n, at_ms, b"k", b"v") for n in range(count)]).data, now_ms=START_MS)
     log.close(START_MS)
 
 

@@ -10,7 +10,8 @@ from broker_core.hashing.murmur3 import murmur3_32
 from broker_core.kafka.producer.partitioner import partition_for_key
 from broker_core.lab.bill import Bill
 from broker_core.lab.rig import Rig
-from broker_core.lab.rigs.pulsar import NO_KEY_HASH_KEY, PulsarRig
+from broker_core.lab.rigs.pulsar import PulsarRig
+from broker_core.lab.rigs.pulsar_owners import NO_KEY_HASH_KEY
 from broker_core.pipeline.members import history_check, history_steps
 from broker_core.pipeline.routing import route_keys
 from broker_core.pipeline.strategies import Strategy, strategies_offered, strategy_parse

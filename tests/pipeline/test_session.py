@@ -1,4 +1,4 @@
-"""Which Java runs Spark, and that a Spark that died is noticed and replaced. The sessions run in processes of their own."""
+"""Which Java runs Spark, and that a Spark that died is noticed and replaced. The sessions run in their own processes."""
 
 import os
 import socket
@@ -100,7 +100,7 @@ def test_spark_connect_server_that_does_not_answer_is_told_soon(remote, tmp_path
     monkeypatch.setattr(session, "REMOTE_WAIT_S", 1)
     with pytest.raises(SparkUnavailable) as caught:
         session.spark_open(work_dir=tmp_path, remote=remote)
-    assert caught.value.reason.startswith(f"Spark Connect at {remote} does not answer")
+    assert caught.value.reason.startswith(f"Spark Connect at {remote} does not respond")
 
 
 @pytest.mark.parametrize("master", [
@@ -108,7 +108,7 @@ def test_spark_connect_server_that_does_not_answer_is_told_soon(remote, tmp_path
     "yarn-x", "k8s://", "local\n", "mesos://host:5050",
 ])  # fmt: skip
 def test_what_is_no_master_is_refused_before_java_is_started(master, tmp_path):
-    with pytest.raises(SparkUnavailable, match="is no Spark master; it may be one of local, "):
+    with pytest.raises(SparkUnavailable, match="is not a Spark master; use one of local, "):
         spark_open(work_dir=tmp_path, master=master)
 
 
@@ -120,7 +120,7 @@ def test_masters_of_spark_are_taken(master):
 def test_what_java_says_is_told_and_a_context_that_gave_up_is_a_master_that_is_none():
     called = "An error occurred while calling None.org.apache.spark.sql.classic.SparkSession.\n"
     stopped = called + ": java.lang.IllegalStateException: Cannot call methods on a stopped SparkContext.\n\tat org.apache.spark"
-    assert session._did_not_start("spark://a:7077", stopped).reason.startswith("no Spark master answers at spark://a:7077")
+    assert session._did_not_start("spark://a:7077", stopped).reason.startswith("no Spark master responds at spark://a:7077")
     said = "java.lang.IllegalStateException: Cannot call methods on a stopped SparkContext."
     assert session._did_not_start("yarn", stopped).reason == f"Spark did not start on yarn: {said}"
 
@@ -130,7 +130,7 @@ def test_cluster_of_which_no_master_answers_is_told_at_once(tmp_path, settings, 
     monkeypatch.setattr(session, "spark_open", lambda **given: opened.append(given["master"]))
     silent = "spark://127.0.0.1:1,no-such-host.invalid:7077,127.0.0.1:99999"
     settings.SPARK_MASTER, settings.SPARK_REMOTE = silent, ""
-    with pytest.raises(SparkUnavailable, match=r"no Spark master answers at spark://127\.0\.0\.1:1,"):
+    with pytest.raises(SparkUnavailable, match=r"no Spark master responds at spark://127\.0\.0\.1:1,"):
         SparkEngine(tmp_path).open()
     assert not opened
     with socket.create_server(("127.0.0.1", 0)) as there:

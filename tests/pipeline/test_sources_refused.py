@@ -28,7 +28,7 @@ def test_wrong_column_is_refused_at_its_field_with_the_columns_that_are_there(tm
     ("name", "content", "said"),
     [
         ("a.csv", b"", "the file is empty"), ("a.csv", b"\xff\xfek\x00", "the text is UTF-16; save it as UTF-8"),
-        ("a.csv", b"\n\n", "the file is empty"), ("a.parquet", b"PAR1 but not", "no Parquet"), ("a.csv.gz", b"\x1f\x8bnot", "cannot be read"),
+        ("a.csv", b"\n\n", "the file is empty"), ("a.parquet", b"PAR1 but not", "not a Parquet"), ("a.csv.gz", b"\x1f\x8bnot", "cannot be read"),
     ],
 )  # fmt: skip
 def test_file_that_holds_nothing_readable_is_refused_at_its_path(tmp_path, name, content, said):
@@ -53,14 +53,14 @@ def test_folder_names_the_file_that_is_no_parquet(tmp_path):
     pq.write_table(pa.table({"k": ["a"]}), tmp_path / "a.parquet")
     (tmp_path / "b.parquet").write_bytes(b"junk")
     error = refused({"kind": "parquet", "path": str(tmp_path), "key": "k"})
-    assert (error.field, error.reason.split(":")[0]) == ("source.path", "b.parquet is no Parquet file")
+    assert (error.field, error.reason.split(":")[0]) == ("source.path", "b.parquet is not a Parquet file")
 
 
 def test_parquet_column_that_holds_more_than_one_value_is_refused_at_its_field(tmp_path):
     path = tmp_path / "a.parquet"
     nested = {"tags": pa.array([[1]]), "at": pa.array([{"s": 1}]), "map": pa.array([[("a", 1)]], pa.map_(pa.string(), pa.int64()))}
     pq.write_table(pa.table({"k": ["a"], "coded": pa.array(["a"]).dictionary_encode(), **nested}), path)
-    said = "the column tags holds list<element: int64>; a key, time, size or payload is one value a row"
+    said = "the column tags holds list<element: int64>; a key, time, size or payload is one value per row"
     error = refused({"kind": "parquet", "path": str(path), "key": "tags"})
     assert (error.field, error.reason) == ("source.key", said)
     for field in ("time", "size", "payload"):

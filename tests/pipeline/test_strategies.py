@@ -56,13 +56,13 @@ def test_every_family_can_be_asked_for_by_its_id():
     ("text", "reason"),
     [
         ("kafka.fair", "must be one of pulsar.auto_split"),
-        ("kafka.range:points=3", "kafka.range takes no points"),
+        ("kafka.range:points=3", "kafka.range has no parameter points"),
         ("kafka.range:partitions=0", "must be a whole number from 1 to 1000"),
         ("pulsar.consistent_hash:points=1001", "must be a whole number from 1 to 1000"),
         ("kafka.range:partitions", "must look like kafka.range:partitions=12"),
         ("kafka.range:partitions=1,partitions=2", "must look like"),
         ("tubemq.modulo:partitions=10,brokers=3", "must be a multiple of the number of brokers"),
-        (7, "must be a text"),
+        (7, "must be text"),
     ],
 )
 def test_what_is_no_strategy_is_refused_where_it_stands(text, reason):
@@ -72,7 +72,7 @@ def test_what_is_no_strategy_is_refused_where_it_stands(text, reason):
 
 
 def test_a_strategy_comes_once():
-    with pytest.raises(CommandError, match=r"kafka\.range:partitions=12 is there twice"):
+    with pytest.raises(CommandError, match=r"kafka\.range:partitions=12 is listed twice"):
         strategies_parse(["kafka.range", "kafka.range:partitions=12"])
 
 

@@ -6,6 +6,7 @@ import json
 
 import pyarrow.parquet as pq
 import pytest
+from py4j.protocol import Py4JError
 
 from broker_core.errors import CommandError
 from broker_core.lab.scenario import scenario_from_json
@@ -58,7 +59,7 @@ def test_a_study_tells_its_progress_stage_by_stage(finished):
     _, said = finished
     stages = list(dict.fromkeys(progress["stage"] for progress in said))
     assert stages == ["reading", "grouping", "routing", "lab", "writing"]
-    assert {progress["stage"]: progress["read"] for progress in said if "read" in progress} == {"grouping": 122, "routing": 122}
+    assert {progress["stage"]: progress["read"] for progress in said if "read" in progress} == {"grouping": 122}
     lab = [progress["done"] for progress in said if progress["stage"] == "lab"]
     assert lab == list(range(len(STRATEGIES) * 3)) + [9] and said[-1]["rows"] == 122
 
@@ -147,14 +148,14 @@ def test_a_full_disk_is_told_and_no_half_result_stays(spark, orders, tmp_path, m
 def test_a_file_without_a_record_fails_with_that_reason(spark, tmp_path):
     path = tmp_path / "empty.csv"
     path.write_text("customer,note\n")
-    with pytest.raises(StudyFailed, match="there is no record in this source"):
+    with pytest.raises(StudyFailed, match="this source has no records"):
         study_run(spark, request(path), tmp_path / "out", lambda progress: None, lambda: False)
 
 
 @pytest.mark.parametrize(("rows", "source", "error"), [
     ("customer,note\nbroken\nbroken too\n", {}, "none of the 2 rows can be read; line 2 is: broken"),
-    ("customer,note\na,soon\nb,late\n", {"time": "note"}, "source.time: in no row can the column of times be read; line 2 is: a,soon"),
-    ("customer,note\na,big\n", {"size": "note"}, "source.size: in no row is the size a whole number; line 2 is: a,big"),
+    ("customer,note\na,soon\nb,late\n", {"time": "note"}, "source.time: the time column cannot be read in any row; line 2 is: a,soon"),
+    ("customer,note\na,big\n", {"size": "note"}, "source.size: the size is not a whole number in any row; line 2 is: a,big"),
 ])  # fmt: skip
 def test_a_source_of_which_no_row_can_be_read_is_no_study(spark, tmp_path, rows, source, error):
     path = tmp_path / "bad.csv"
@@ -191,7 +192,7 @@ def test_what_spark_throws_becomes_a_sentence():
         (ConnectionRefusedError(), "Spark was lost"),
         (Py4JNetworkError("java.lang.OutOfMemoryError: Java heap space"), "out of memory"),
         (Py4JNetworkError("task failed: No space left on device"), "the disk is full"),
-        (Py4JNetworkError("strange\nmore"), "Spark could not do it: strange"),
+        (Py4JNetworkError("strange\nmore"), "Spark failed: strange"),
         (PermissionError(13, "Permission denied"), "Permission denied"),
     ]
     for error, text in said:
@@ -201,6 +202,13 @@ def test_what_spark_throws_becomes_a_sentence():
             raise error
     with pytest.raises(ZeroDivisionError), explained(lambda: False):
         raise ZeroDivisionError  # ours: it is not dressed up as somebody else's
+
+
+def test_call_that_java_did_not_answer_says_that_spark_was_lost():
+    with pytest.raises(StudyFailed, match="Spark was lost"), explained(lambda: False):
+        raise Py4JError("An error occurred while calling o65.range")
+    with pytest.raises(StudyFailed, match="Spark failed"), explained(lambda: False):
+        raise Py4JError("An error occurred while calling o65.range. Trace:\npy4j.Py4JException: Method range([]) does not exist\n")
 
 
 # As pyspark 4.3 writes it: with the JVM's part where that is asked for.
@@ -230,7 +238,7 @@ def test_what_breaks_in_a_python_worker_is_named_as_our_fault(text):
 
     with pytest.raises(StudyFailed) as failed, explained(lambda: False):
         raise PythonException(text)
-    assert (failed.value.template, failed.value.reason) == (FAULT, "Highwater itself made a mistake: KeyError: 'owner_3'")
+    assert (failed.value.template, failed.value.reason) == (FAULT, "Highwater itself failed: KeyError: 'owner_3'")
     with pytest.raises(StudyFailed, match="out of memory"), explained(lambda: False):
         raise PythonException(text.replace("KeyError: 'owner_3'", "pyarrow.lib.ArrowMemoryError: malloc of size 64 failed"))
 
@@ -249,6 +257,15 @@ def test_a_request_that_cannot_be_is_refused_at_its_field(orders, change, field)
     with pytest.raises(CommandError) as refused:
         request(orders, **change)
     assert refused.value.field == field
+
+
+@pytest.mark.parametrize(("source", "topic"), [
+    ({"kind": "flights", "key": "carrier"}, "flights"), ({"kind": "uniform", "keys": 9, "records": 1_000}, "records"),
+    ({"kind": "csv", "key": "customer"}, "orders"),
+])  # fmt: skip
+def test_a_study_is_counted_under_the_name_of_its_source(orders, source, topic):
+    file = {"path": str(orders)} if source["kind"] == "csv" else {}
+    assert study_check({"source": source | file})["topic"] == topic
 
 
 def test_a_checked_request_stays_as_it_is(orders):

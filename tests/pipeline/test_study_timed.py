@@ -8,7 +8,8 @@ from broker_core.lab.scenario import Scenario
 from broker_core.lab.workload_keys import WEIGHT_MAX
 from broker_core.pipeline.members import history_check, history_steps
 from broker_core.pipeline.strategies import strategies_default, strategy_parse
-from broker_core.pipeline.timed import CRASH_S, JOIN_S, WARM_S, timed_run, timetable, timetable_at_records
+from broker_core.pipeline.study_request import service_check
+from broker_core.pipeline.timed import CRASH_S, JOIN_S, WARM_S, rate_thinned, timed_run, timetable, timetable_at_records
 from broker_core.pipeline.timed_workload import SampleKeys, SequenceWorkload, sampled_workload
 
 RATE, CONSUMER_RATE = 40, 10
@@ -145,3 +146,15 @@ def test_pulsar_holds_a_key_back_instead_of_putting_its_order_at_risk():
     timed = run(strategy_parse("pulsar.consistent_hash"), steps_of(("join", None, None)))
     assert sum(step.order_at_risk for step in timed) == 0
     assert timed[1].waited > 0
+
+
+@pytest.mark.parametrize(("rate", "history", "told"), [
+    (36, {"kind": "given", "start": 4, "changes": [{"kind": "join"}]}, None),
+    (1_000, {"kind": "given", "start": 4, "changes": [{"kind": "join"}]}, {"rate_run": 555, "only_beyond": False}),
+    (1_000, {"kind": "given", "start": 4, "changes": [{"kind": "join", "at": 10}]}, {"rate_run": 555, "only_beyond": True}),
+])  # fmt: skip
+def test_rate_that_the_timed_runs_cannot_keep_is_known_before_they_run(rate, history, told):
+    """A warm-up of 60 s and a change of 30 s: 50,000 records are 555 a second."""
+    service = service_check({"rate": rate})
+    thinned = rate_thinned(history_steps(history_check(history)), service)
+    assert thinned == (told and {"rate": rate, "records_max": 50_000} | told)

@@ -10,7 +10,7 @@ import pyspark
 import pytest
 
 from broker_core.pipeline.session import KERNEL_PLACES, core_archive
-from tests.pipeline.two_workers import FOREIGN, study
+from tests.pipeline.two_workers import FOREIGN, small_study, study
 from tests.quick_java import QUICK_JAVA
 
 ROOT = Path(__file__).parents[2]
@@ -35,7 +35,9 @@ def test_two_workers_count_as_one_machine_does_and_load_no_django(spark, tmp_pat
     there = json.loads(run.stdout.splitlines()[-1])
     assert there["told"] == json.loads(json.dumps(study(spark)))
     assert there["told"][0] == there["told"][1], "grouped and not grouped differ"
-    assert there["over_connect"] == there["told"][:1], "a Spark Connect client counts otherwise"
+    assert there["over_connect"]["told"] == there["told"][:1], "a Spark Connect client counts otherwise"
+    # The manifest names the source's path, so it is the same one: one after the other into one folder.
+    assert there["whole"] == there["over_connect"]["whole"] == small_study(spark, tmp_path / "out"), "the bytes of a result differ"
     assert there["loaded"] == [""]
     assert there["folders"] == 2, "one executor did all the work"
     assert any((home / "work").iterdir()), "the workers wrote elsewhere"

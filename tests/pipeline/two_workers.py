@@ -1,4 +1,4 @@
-"""Run by test_two_workers.py in a process of its own: a study on two worker processes, told as JSON on the last line.
+"""Run by test_two_workers.py in its own process: a study on two worker processes, told as JSON on the last line.
 
 The same Spark is a Spark Connect server too, and a second process asks it for the same study.
 """
@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from broker_core.pipeline.members import history_check, history_steps
 from broker_core.pipeline.routing import route_counts
 from broker_core.pipeline.session import spark_open, spark_stop
 from broker_core.pipeline.strategies import strategies_default
+from broker_core.pipeline.study import study_run
+from broker_core.pipeline.study_request import study_check
 from tests.pipeline.keys import mixed_keys, workload
 
 COUNT = 2_000
@@ -33,6 +36,21 @@ def study(spark: SparkSession, ways: tuple[bool, ...] = (True, False)) -> list[A
         counts = route_counts(records, strategies_default(), steps, grouped=grouped)
         told.append([[each.strategy.id, each.records.tolist(), each.keys.tolist(), each.bytes_moved.tolist()] for each in counts.strategies])
     return told
+
+
+def small_study(spark: SparkSession, folder: Path) -> dict[str, str]:
+    """The files of a whole study of few records in three files, each by its bytes' digest."""
+    source = folder / "orders"
+    source.mkdir(parents=True, exist_ok=True)
+    for number in range(3):
+        rows = "".join(f"{'' if row % 17 == 0 else f'k{row * row % 5_003}'},{'x' if row % 43 == 0 else row}\n" for row in range(2_000 + number))
+        (source / f"{number}.csv").write_text("customer,size\n" + rows)
+    request = study_check({
+        "source": {"kind": "csv", "path": str(source), "key": "customer", "size": "size"}, "strategies": ["kafka.sticky", "pulsar.consistent_hash"],
+        "history": {"kind": "given", "start": 2, "changes": [{"kind": "join"}]}, "service": {"records_max": 2_000},
+    })  # fmt: skip
+    study_run(spark, request, folder / "result", lambda _: None, lambda: False)
+    return {file.name: sha256(file.read_bytes()).hexdigest() for file in sorted((folder / "result").iterdir())}
 
 
 def who_runs(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -61,11 +79,12 @@ def main(work_dir: str) -> None:
     spark = spark_open(work_dir=Path(work_dir), master="local-cluster[2,1,512]", driver_memory="512m", shuffle_partitions=2, options=options)
     try:
         told = study(spark)
+        whole = small_study(spark, Path(work_dir))
         workers = spark.range(2, numPartitions=2).mapInArrow(who_runs, "hashes string, loaded string, folder string").collect()
         remote = [sys.executable, "-m", "tests.pipeline.two_workers", work_dir, f"sc://127.0.0.1:{port}"]
         over_connect = json.loads(subprocess.run(remote, stdout=subprocess.PIPE, check=True, timeout=300).stdout)
         loaded, folders = {row.loaded for row in workers}, {row.folder for row in workers}
-        print(json.dumps({"told": told, "over_connect": over_connect, "loaded": sorted(loaded), "folders": len(folders)}))
+        print(json.dumps({"told": told, "whole": whole, "over_connect": over_connect, "loaded": sorted(loaded), "folders": len(folders)}))
     finally:
         spark_stop(spark)
 
@@ -75,7 +94,7 @@ def ask(work_dir: str, remote: str) -> None:
     # A server's worker compiles the rules anew, which takes longer than the study: one worker and one way are enough.
     spark = spark_open(work_dir=Path(work_dir) / "client", remote=remote, shuffle_partitions=1)
     try:
-        print(json.dumps(study(spark, ways=(True,))))
+        print(json.dumps({"told": study(spark, ways=(True,)), "whole": small_study(spark, Path(work_dir))}))
     finally:
         spark_stop(spark)
 

@@ -1,7 +1,7 @@
 """The TubeMQ article, "client-side partition assignment" (1.10.0), as stories: what each client does, pass by pass.
 
-The article has no figures; its claims are told here on partitions whose hashes are known, and the worked numbers of the
-recorded runs stand at the end.
+The article has no figures; its claims are shown here on partitions whose hashes are known, and the worked numbers of the
+recorded runs are at the end.
 """
 
 from __future__ import annotations

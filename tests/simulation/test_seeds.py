@@ -8,7 +8,7 @@ import os
 import pytest
 
 from broker_core.errors import CommandError
-from broker_core.lab.replay import replay
+from broker_core.lab.journal import Journal
 from tests.core.lab.journals import random_life
 
 SEEDS = [int(os.environ["SEED"])] if "SEED" in os.environ else range(int(os.environ.get("HIGHWATER_SEEDS", "6")))
@@ -47,7 +47,7 @@ def heal(lab):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_every_record_is_served_once_things_calm_down(seed):
     scenario, journal, lab = random_life(seed, 30)
-    assert replay(scenario, journal, lab.now_us).checkpoint() == lab.checkpoint()
+    assert Journal(scenario, journal).seek(lab.now_us).checkpoint() == lab.checkpoint()
     heal(lab)
     lab.advance_to(lab.now_us + CALM_S * 1_000_000)
     for rig in lab.rigs.values():

@@ -1,4 +1,4 @@
-"""A real site under the real supervisor, for tests: started as `make run` starts it, in a run folder of its own, on a free port."""
+"""A real site under the real supervisor, for tests: started as `make run` starts it, in its own run folder, on a free port."""
 
 import json
 import os

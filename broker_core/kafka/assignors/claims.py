@@ -1,6 +1,6 @@
 """What members say they had before, and which of two that say the same is believed.
 
-The leader has no record of its own: ownership is what the subscriptions claim. A member that was away too long comes
+The leader keeps no record: ownership is what the subscriptions claim. A member that was away too long comes
 back with claims of an older generation, and a partition can then be claimed twice. The newer generation wins; of two
 claims from one generation neither counts, and the partition is free.
 
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from broker_core.hashing.java_hash import utf16_order
-from broker_core.hashing.java_map import java_order
+from broker_core.hashing.java_map import computed_order, java_order
 from broker_core.kafka.assignors.protocol import (
     NO_GENERATION,
     StickyUserData,
@@ -37,13 +37,15 @@ class ClaimReader:
 def by_java_topic(partitions: Iterable[TopicPartition]) -> list[TopicPartition]:
     """Group partitions by topic in the order of a Java map, as the sticky user data are written.
 
+    Of two topics in one slot of the map, the one that came later is first. Source: Kafka 3.9.2, CollectionUtils.groupPartitionsByTopic.
+
     >>> by_java_topic([("u", 1), ("t", 2), ("u", 0)])
     [('t', 2), ('u', 1), ('u', 0)]
     """
     by_topic: dict[str, list[TopicPartition]] = {}
     for partition in partitions:
         by_topic.setdefault(partition[0], []).append(partition)
-    return [partition for topic in java_order(by_topic) for partition in by_topic[topic]]
+    return [partition for topic in computed_order(by_topic) for partition in by_topic[topic]]
 
 
 def by_topic_and_number(partitions: Iterable[TopicPartition]) -> list[TopicPartition]:
@@ -95,9 +97,9 @@ def read_ownership(
     claims = {member: reader.read(subscriptions[member]) for member in java_order(subscriptions)}
     owned: dict[str, list[TopicPartition]] = {}
     for member, claim in claims.items():
-        existing = [p for p in claim.partitions if 0 <= p[1] < partition_counts.get(p[0], 0)]
-        # In equal groups each list is sorted anew, so the order of the claim does not matter.
-        owned[member] = existing if is_equal else reader.as_sent(existing)
+        # Equal groups sort each list again, so the order of the claim does not matter. In others a deleted topic still had its slot.
+        as_sent = claim.partitions if is_equal else reader.as_sent(claim.partitions)
+        owned[member] = [p for p in as_sent if 0 <= p[1] < partition_counts.get(p[0], 0)]
     doubly_claimed: dict[TopicPartition, None] = {}
     if len(set().union(*owned.values())) < sum(map(len, owned.values())):
         owned, doubly_claimed = _settle_disputes(owned, claims, subscriptions)

@@ -6,7 +6,7 @@
     c1 had 4 ->  keeps 3, lets go of 1            c1 3
     c2 is new -> gets the 2 that were let go      c2 2
 
-Members are visited in the order of a Java map: whoever comes first may keep the ceiling. A member that must let go
+Members are visited in the order of a Java map: the first member may keep the ceiling. A member that must let go
 keeps its lowest partition numbers. The free partitions, by topic and number, go around among the members below the
 floor, by id, and then one each to those exactly at it.
 

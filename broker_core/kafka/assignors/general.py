@@ -131,7 +131,7 @@ class _GeneralAssignment:
     def _even_out(self, partitions: list[TopicPartition]) -> bool:
         """Move partitions to less loaded subscribers until none can move; say whether any did.
 
-        Java prefers, for a partition that lies in its owner's rack, to look among the members of that rack first; as it
+        Java prefers, for a partition that is in its owner's rack, to look among the members of that rack first; as it
         then moves the partition to the least loaded subscriber of all either way, the result is the same without.
         """
         has_moved = False
@@ -232,5 +232,5 @@ def _earlier_owners(ownership: Ownership) -> dict[TopicPartition, str]:
 def _imbalance(assignment: Assignment) -> int:
     """Give the sum of the differences in load over all pairs of members; 0 is perfect."""
     loads = sorted(len(partitions) for partitions in assignment.values())
-    # In ascending order, load i stands above i loads and below the other n-1-i.
+    # In ascending order, load i is above i loads and below the other n-1-i.
     return sum(load * (2 * index - len(loads) + 1) for index, load in enumerate(loads))

@@ -14,7 +14,7 @@ Way = tuple[str, str]  # from member, to member
 
 
 def partition_hash(partition: TopicPartition) -> int:
-    """Give TopicPartition.hashCode, unsigned: which of several partitions is taken back hangs on it.
+    """Give TopicPartition.hashCode, unsigned: it decides which of several partitions is taken back.
 
     >>> partition_hash(("t", 0)), partition_hash(("t", 1))
     (1077, 1108)

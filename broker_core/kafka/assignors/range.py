@@ -6,7 +6,7 @@
         c0        c1     c2
 
 Every topic is cut by itself, so the first members take one more of *each* topic; in return equal numbers of topics of
-equal size land on the same member, which joins of topics need. With racks, partitions that lie in a member's own rack
+equal size land on the same member, which joins of topics need. With racks, partitions in a member's own rack
 go first, within the same quotas.
 
 Source: Kafka clients 3.9.2, RangeAssignor.assignPartitions. Vectors: kafka/assignors.json, kafka/assignors_rack.json.
@@ -35,8 +35,8 @@ def assign_range(
     """Give each topic's partitions to its subscribers in contiguous runs.
 
     subscriptions: member id -> what it asks for. partition_counts: topic -> number of partitions. partition_racks:
-    where the replicas lie, if known. Returns every member, idle ones with []; partitions by topic and number (Java's
-    list of topics stands in hash order, which carries no meaning). Never raises.
+    where the replicas are, if known. Returns every member, idle ones with []; partitions by topic and number (Java's
+    list of topics is in hash order, which carries no meaning). Never raises.
 
     >>> assign_range({"c0": Subscription(("t",)), "c1": Subscription(("t",))}, {"t": 3})
     {'c0': [('t', 0), ('t', 1)], 'c1': [('t', 2)]}
@@ -121,7 +121,7 @@ class _TopicCut:
 
 
 def _match_racks(cuts: list[_TopicCut], assignment: Assignment) -> None:
-    """Give what lies in the members' own racks; topics with the same members and size stay aligned with each other."""
+    """Give the partitions in the members' own racks; topics with the same members and size stay aligned with each other."""
     aligned: dict[tuple[tuple[str, ...], int], list[_TopicCut]] = {}
     for cut in cuts:
         aligned.setdefault((tuple(cut.members), len(cut.replica_racks)), []).append(cut)
@@ -149,7 +149,7 @@ def _match_racks_of_aligned_topics(
 
 
 def _fill_from_own_racks(cut: _TopicCut, assignment: Assignment) -> None:
-    """Let each member in turn take the lowest partitions left that lie in its rack, up to its quota."""
+    """Let each member in turn take the lowest partitions left that are in its rack, up to its quota."""
     for member in cut.members:
         taken = [number for number in cut.left if cut.has_matching_rack(member, number)][: cut.room(member)]
         if taken:

@@ -30,7 +30,7 @@ def assign_range_global(
 ) -> Assignment:
     """Give member i the partitions from D*i + min(i, R), D of them and one more when i < R.
 
-    subscriptions: member id -> what it asks for. partition_counts: topic -> number of partitions. The row stands by
+    subscriptions: member id -> what it asks for. partition_counts: topic -> number of partitions. The row is sorted by
     topic name and number, the members by id; racks and instance ids play no part. Returns every member, idle ones
     with []. Raises AssignmentRefused when subscriptions differ: the row would give members topics they did not ask for.
 

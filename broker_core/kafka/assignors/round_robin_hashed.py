@@ -29,7 +29,7 @@ def assign_round_robin_hashed(
     """Deal the partitions, by hash of their name, to the members, by id, in a circle.
 
     subscriptions: member id -> what it asks for. partition_counts: topic -> number of partitions. Partitions of equal
-    hash stand by topic and number; racks and instance ids play no part. Returns every member, idle ones with []; each
+    hash are sorted by topic and number; racks and instance ids play no part. Returns every member, idle ones with []; each
     list in the order of dealing. Raises AssignmentRefused when subscriptions differ, which the article rules out.
 
     >>> both = Subscription(("t0", "t1"))

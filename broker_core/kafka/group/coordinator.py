@@ -5,7 +5,7 @@
       +--- last one left --+
 
 The coordinator knows members and when the join phase is over; it knows nothing of partitions: the leader assigns (source: Kafka 3.9,
-group-coordinator `ClassicGroup` and `GroupMetadataManager`, kafka_facts sections 5 and 7). Time-free but for the initial delay, which is a
+group-coordinator `ClassicGroup` and `GroupMetadataManager`; docs/kafka/facts.md). Time-free but for the initial delay, which is a
 field. Left out until the groups' own issue: static members, protocol voting, parked joins that time out, sync time-outs.
 """
 
@@ -56,7 +56,7 @@ class Group:
         self.state = state
 
     def join(self, member_id: str, now_us: int) -> bool:
-        """A member's JoinGroup arrives and waits. Returns whether this began a rebalance (the others have to be told)."""
+        """A member's JoinGroup arrives and waits. Returns whether this began a rebalance (the other members must learn of it)."""
         if member_id not in self.members and self.state == PREPARING and self.generation == 0:
             self.new_member_added = True
         self.members[member_id] = True

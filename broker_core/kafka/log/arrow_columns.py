@@ -1,6 +1,6 @@
 """The records of many batches as Arrow columns: what a data pipeline asks of a log, at a million records a second and more.
 
-    batches ─► records, uncompressed, behind one another ─► where each part lies ─► offset | timestamp | key | value | headers
+    batches ─► records, uncompressed, one after another ─► where each part is ─► offset | timestamp | key | value | headers
                                                                  (one pass)              only the columns that are asked for
 
 Gives what record.py gives, record by record; a batch in which something is odd is handed to record.py, which reads it or

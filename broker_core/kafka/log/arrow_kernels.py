@@ -1,4 +1,4 @@
-"""The loops behind arrow_columns.py, compiled: where the parts of each record lie, and copying them into Arrow's buffers.
+"""The compiled loops of arrow_columns.py: where the parts of each record are, and copying them into Arrow's buffers.
 
 They take only what record.py takes, and leave a batch alone at the first byte that is odd: record.py then says what it is.
 Source of the rules: record.py (Kafka clients 3.9.2, DefaultRecord).
@@ -21,7 +21,7 @@ _DELTA_MAX = 1 << 60
 
 @compiled
 def _varint(octets: Any, position: int, end: int, bytes_max: int) -> tuple[Any, int]:
-    """A zigzag number and the position behind it; a position of -1: the bytes end inside, or the number does not."""
+    """A zigzag number and the position after it; a position of -1: the bytes end inside, or the number does not."""
     value = np.uint64(0)
     for index in range(bytes_max):
         if position >= end:
@@ -113,7 +113,7 @@ def find_headers(octets: Any, starts: Any, counts: Any, headers: Any) -> None:
 
 @compiled
 def copy_parts(octets: Any, starts: Any, sizes: Any, offsets: Any, present: Any, out: Any) -> None:
-    """Copy byte runs behind one another, as an Arrow binary column has them. A size of -1 is null."""
+    """Copy byte runs one after another, as an Arrow binary column has them. A size of -1 is null."""
     # Unsigned places: a signed one may be negative, which Python counts from the end, and asking that of each byte keeps the
     # compiler from copying many at once (a fourth of the time for 100 bytes).
     written = np.uint64(0)

@@ -1,7 +1,7 @@
 """Rewriting one batch without some of its records: the step in which the cleaner changes bytes.
 
 A batch keeps its base and last offset, its producer's fields and its epoch, so that offsets, sequences and fencing go on
-as if nothing had gone. Where nothing goes and no horizon is set, the batch stays byte for byte.
+as if nothing had gone. Where no record goes and no horizon is set, the batch stays byte for byte.
 
     horizon    When a tombstone (or the marker of a transaction without records) is seen for the first time, the batch is
                told how long it stays: the time goes where the base timestamp was, and attribute bit 6 says so.
@@ -36,7 +36,7 @@ class BatchRetention(Enum):
     """What becomes of a batch, before its records are looked at."""
 
     DELETE = "DELETE"  # goes whole
-    RETAIN_EMPTY = "RETAIN_EMPTY"  # stays, if need be as a header
+    RETAIN_EMPTY = "RETAIN_EMPTY"  # stays, if necessary as a header
     DELETE_EMPTY = "DELETE_EMPTY"  # goes if no record stays
 
 
@@ -85,19 +85,19 @@ def plain_records(batch: RecordBatch) -> bytes:
 def _rewritten(batch: RecordBatch, records: RecordColumns, kept: Ints, horizon: int | None) -> RecordBatch:
     header = batch.header
     stored_base = header.base_timestamp
+    # Times are 64-bit numbers and wrap, as the original's do: of a topic with append times a client's base time may be any.
     if header.is_log_append_time:
         # Every record reads as the batch's largest time, and is written again as what it reads as.
-        deltas = np.full(len(kept), header.max_timestamp - stored_base)
-        max_timestamp = header.max_timestamp
+        times = np.full(len(kept), header.max_timestamp, dtype=np.int64)
     else:
-        deltas = records.timestamp_deltas[kept]
-        max_timestamp = stored_base + int(deltas.max())
-    base = stored_base + int(deltas[0]) if horizon is None else horizon
+        times = stored_base + records.timestamp_deltas[kept]
+    max_timestamp = int(times.max())
+    base = int(times[0]) if horizon is None else horizon
     if base == stored_base and not header.is_log_append_time:
         parts = _runs(records, kept)
     else:
         parts = []
-        columns = (records.rests[kept], records.ends[kept], deltas + (stored_base - base))
+        columns = (records.rests[kept], records.ends[kept], times - base)
         for rest, end, delta in zip(*(column.tolist() for column in columns), strict=True):
             body = b"\x00%b%b" % (encode_varint(delta), records.data[rest:end])
             parts += (encode_varint(len(body)), body)

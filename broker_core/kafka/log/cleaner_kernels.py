@@ -1,6 +1,6 @@
 """The cleaner's inner loops, compiled: a step for every record of the log, twice, is too much for an interpreter.
 
-    scan_records    where each record of a batch and its key lie        each length is known only when it is read
+    scan_records    where each record of a batch and its key are        each length is known only when it is read
     md5_digests     the MD5 of each key                                 RFC 1321; the map's own hash is fixed by the original
     map_put, _get   the slots of an offset map                          probe by probe, as offset_map.py describes them
 
@@ -33,7 +33,7 @@ _WORDS = np.array([(factor * step + first) % 16 for factor, first in ((1, 0), (5
 
 @compiled
 def _varint(octets: Octets, position: int, bytes_max: int) -> tuple[Any, int, int]:
-    """Give a zigzag number, the position behind it, and what is wrong with it."""
+    """Give a zigzag number, the position after it, and what is wrong with it."""
     value = np.uint64(0)
     for index in range(bytes_max):
         if position >= len(octets):
@@ -50,7 +50,7 @@ def _varint(octets: Octets, position: int, bytes_max: int) -> tuple[Any, int, in
 
 @compiled
 def scan_records(octets: Octets, columns: Ints) -> tuple[int, int, int]:
-    """Fill the columns; give how many records are sound, the position behind them, and what ended the scan.
+    """Fill the columns; give how many records are sound, the position after them, and what ended the scan.
 
     octets: the uncompressed records. columns: int64[8, count], in the order of RecordColumns.
     """

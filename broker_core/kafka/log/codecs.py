@@ -31,13 +31,15 @@ LZ4_HEADER = bytes.fromhex("04224d18 60 40 82")
 LZ4_BLOCK_BYTES = 64 * 1024
 _GZIP_TRAILER_BYTES = 8
 _GZIP_WINDOW_BITS = 31  # zlib's way to say "gzip, largest window"
+_GZIP_SYSTEM = 9  # the header's last byte: which operating system wrote it
+_UNKNOWN_SYSTEM = b"\xff"  # what Java says since 16; zlib names the system
 _INT = struct.Struct(">i")
 _LITTLE_INT = struct.Struct("<I")
 _STORED_BIT = 1 << 31
 
 
 class Codec(IntEnum):
-    """compression.type, with the number that stands in bits 0 to 2 of a batch's attributes."""
+    """compression.type, with its number in bits 0 to 2 of a batch's attributes."""
 
     NONE = 0
     GZIP = 1
@@ -55,7 +57,7 @@ class Codec(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Decompressed:
-    """What came out of a stream. failure: what was wrong behind the last byte that came out; None: nothing."""
+    """What came out of a stream. failure: what was wrong after the last byte that came out; None: nothing."""
 
     data: Buffer
     failure: str | None = None
@@ -72,7 +74,8 @@ def compress(codec: Codec, data: bytes) -> bytes:
             return data
         case Codec.GZIP:
             packer = zlib.compressobj(wbits=_GZIP_WINDOW_BITS)
-            return packer.compress(data) + packer.flush()
+            packed = packer.compress(data) + packer.flush()
+            return packed[:_GZIP_SYSTEM] + _UNKNOWN_SYSTEM + packed[_GZIP_SYSTEM + 1 :]
         case Codec.SNAPPY:
             blocks = [
                 bytes(cramjam.snappy.compress_raw(data[start : start + XERIAL_BLOCK_BYTES]))

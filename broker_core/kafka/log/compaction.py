@@ -4,13 +4,14 @@
     map      a->5  b->4  c->3  (one pass over the dirty part)
     after    3:c 4:b 5:a     | 7:c ...                            offsets stay, with gaps; first dirty offset 7
 
-The log has a clean part, compacted before, and a dirty one behind it. A round reads the keys of the dirty part into a
-map of bounded memory, as far as that reaches, then rewrites every segment up to there, small neighbours into one.
+The log has a clean part, compacted before, and a dirty one after it. A round flushes what is closed, reads the keys of the
+dirty part into a map of bounded memory, as far as that reaches, then rewrites every segment up to there, small neighbours
+into one. The segment of the first offset that must not be cleaned is left alone whole.
 
-    a record stays   behind the map's last offset; or it is the last one of its key, and has a value or is a tombstone
+    a record stays   after the map's last offset; or it is the last one of its key, and has a value or is a tombstone
                      whose horizon has not come. A record without a key goes.
     a transaction    that was aborted goes. Its marker, and that of one without records left, get a horizon, as tombstones do.
-    a producer's     last batch stays, emptied if need be: it holds the sequence that comes next.
+    a producer's     last batch stays, emptied if necessary: it holds the sequence that comes next.
 
 The new segment is written as `.cleaned`, flushed, renamed `.swap`; then the old ones go, then it takes its name. After a
 crash at any of these steps there is either the old log or the new one (recovery.py).
@@ -42,8 +43,9 @@ from broker_core.kafka.log.transaction_index import add_aborted
 class LogToClean:
     """What there is to do in one log.
 
-    first_dirty_offset: what was cleaned before ends here. uncleanable_offset: no further, today. clean_bytes,
-    cleanable_bytes: by whole segments. must_clean: older than max.compaction.lag.ms.
+    first_dirty_offset: what was cleaned before ends here. uncleanable_offset: where the first segment begins that is left alone today; not
+    above `first_dirty_offset` where there is nothing to do. clean_bytes, cleanable_bytes: by whole segments; the one in which the last round
+    ended counts in both. must_clean: a dirty segment began longer ago than max.compaction.lag.ms.
     """
 
     first_dirty_offset: int
@@ -83,22 +85,21 @@ def log_to_clean(log: PartitionLog, checkpoint: int | None, now_ms: int) -> LogT
     first_dirty = start if checkpoint is None else checkpoint
     if not log.log_start_offset <= first_dirty <= log.log_end_offset:
         first_dirty = log.log_start_offset
-    uncleanable = min(log.last_stable_offset, log.active.base_offset)
-    dirty = [segment for segment in log.segments if _end_of(log, segment) > first_dirty]
+    not_to_pass = min(log.last_stable_offset, log.active.base_offset)
+    dirty = log.segments[log.segment_of(first_dirty) : -1]
     if log.settings.min_compaction_lag_ms > 0:
-        for segment in dirty[:-1]:
-            if segment.largest_timestamp > now_ms - log.settings.min_compaction_lag_ms:
-                uncleanable = min(uncleanable, segment.base_offset)
-                break
-    uncleanable = max(uncleanable, first_dirty)
+        youngest_ms = now_ms - log.settings.min_compaction_lag_ms
+        too_young = (segment.base_offset for segment in dirty if segment.largest_timestamp > youngest_ms)
+        not_to_pass = min(not_to_pass, next(too_young, not_to_pass))
+    uncleanable = log.segments[log.segment_of(max(not_to_pass, first_dirty))].base_offset
     cleanable = [segment for segment in dirty if segment.base_offset < uncleanable]
-    oldest = min((segment.largest_timestamp for segment in cleanable), default=LONG_MAX)
+    begun = [segment.first_timestamp for segment in dirty if segment.first_timestamp > 0]
     return LogToClean(
         first_dirty,
         uncleanable,
-        sum(segment.size for segment in log.segments if _end_of(log, segment) <= first_dirty),
+        sum(segment.size for segment in log.segments if segment.base_offset < first_dirty),
         sum(segment.size for segment in cleanable),
-        now_ms - oldest > log.settings.max_compaction_lag_ms,
+        min(begun, default=LONG_MAX) < now_ms - log.settings.max_compaction_lag_ms,
     )
 
 
@@ -108,9 +109,11 @@ def clean(log: PartitionLog, todo: LogToClean, offset_map: OffsetMap, now_ms: in
     Raises StorageFull: then every segment is there, as it was or compacted, and nothing that is neither.
     """
     _remove_unfinished(log)
+    # A flushed record goes where a newer one of its key follows: that one must be as safe as the one that goes.
+    log.flush_if_due(now_ms)
     end_offset = build_offset_map(log, todo, offset_map)
     cleaned = Cleaned(end_offset)
-    segments = [segment for segment in log.segments if segment.base_offset < end_offset]
+    segments = [segment for segment in log.segments if segment.base_offset < min(end_offset, todo.uncleanable_offset)]
     transactions = CleanedTransactions(log.aborted_transactions(log.log_start_offset, end_offset))
     try:
         for group in group_segments(log, segments):
@@ -125,17 +128,14 @@ def clean(log: PartitionLog, todo: LogToClean, offset_map: OffsetMap, now_ms: in
 
 
 def build_offset_map(log: PartitionLog, todo: LogToClean, offset_map: OffsetMap) -> int:
-    """Read the keys of the dirty part into the map, until it is full. Returns the offset behind the last one mapped."""
+    """Read the keys of the dirty part into the map, until it is full. Returns the offset after the last one mapped."""
     aborted = CleanedTransactions(log.aborted_transactions(todo.first_dirty_offset, todo.uncleanable_offset))
-    for segment in log.segments:
-        end = min(_end_of(log, segment), todo.uncleanable_offset)
-        if end <= todo.first_dirty_offset or segment.base_offset >= todo.uncleanable_offset:
-            continue
+    for segment in log.segments[log.segment_of(todo.first_dirty_offset) :]:
+        if segment.base_offset >= todo.uncleanable_offset:
+            break
         found = segment.find(todo.first_dirty_offset)
         for _, batch in segment.batches(found.position) if found is not None else ():
             header = batch.header
-            if header.base_offset >= todo.uncleanable_offset:
-                break
             if header.is_control:
                 aborted.on_marker(batch)
             elif header.record_count and not aborted.is_aborted(batch):
@@ -144,7 +144,9 @@ def build_offset_map(log: PartitionLog, todo: LogToClean, offset_map: OffsetMap)
                 chosen = (records.key_sizes >= 0) & (offsets >= todo.first_dirty_offset)
                 if offset_map.put_digests(records.key_digests(chosen), offsets[chosen]) < np.count_nonzero(chosen):
                     return offset_map.latest_offset + 1
-        offset_map.latest_offset = max(offset_map.latest_offset, end - 1)
+            # Also a batch without keys is read: a round that ends with the next one has come past it.
+            offset_map.latest_offset = max(offset_map.latest_offset, header.last_offset)
+        offset_map.latest_offset = max(offset_map.latest_offset, _end_of(log, segment) - 1)
     return max(offset_map.latest_offset + 1, todo.first_dirty_offset)
 
 
@@ -186,7 +188,7 @@ def _clean_group(
                     batch, retention, keeps, is_marker_of_empty_transaction=is_empty_marker, delete_horizon_ms=horizon
                 )
                 if left is not None:
-                    new.append(largest, left.header.max_timestamp, largest, left.data)
+                    new.append(largest, left.header.max_timestamp, left.header.last_offset, left.data)
                     cleaned.bytes_written += len(left.data)
                     cleaned.records_kept += left.header.record_count
         for aborted in transactions.take_kept():
@@ -281,6 +283,6 @@ def _rows_fit(group: list[Segment], segment: Segment, index_bytes: int) -> bool:
 
 
 def _end_of(log: PartitionLog, segment: Segment) -> int:
-    """The offset behind a segment: the next one's base."""
+    """The offset after a segment: the next one's base."""
     index = log.segments.index(segment)
     return log.segments[index + 1].base_offset if index + 1 < len(log.segments) else log.log_end_offset

@@ -109,7 +109,7 @@ class DiskFile:
         return memoryview(pread(self._descriptor, max(0, end - position), position))
 
     def truncate(self, size: int) -> None:
-        # First the map: touching a mapped byte behind the end of a file kills the process.
+        # First the map: touching a mapped byte past the end of a file kills the process.
         self._map = memoryview(b"")
         os.ftruncate(self._descriptor, size)
         self.size = size

@@ -6,7 +6,7 @@
     | offset: 0 CreateTime: 1700000000000 keySize: 2 valueSize: 7 sequence: -1 headerKeys: [] key: k0 payload: value-0
 
 Works on any folder of Kafka's, a running broker's too: the room that it keeps free in its indexes is left out. Bytes
-that are no batch end a `.log` with a row that says so. A row of an index is followed by one that says so when the batch
+that are not a batch end a `.log` with a row that says so. A row of an index is followed by one that says so when the batch
 it points at in the `.log` beside it is another.
 
 Source: Kafka 3.9 tools DumpLogSegments.
@@ -27,7 +27,7 @@ from broker_core.kafka.log.errors import LogError, UnknownCodec
 from broker_core.kafka.log.legacy import LegacyBatch
 from broker_core.kafka.log.producer_state import NO_OPEN_TRANSACTION, CorruptSnapshot, ProducerState
 from broker_core.kafka.log.record import Record
-from broker_core.kafka.log.record_batch import CODEC_MASK, RecordBatch, read_control_record
+from broker_core.kafka.log.record_batch import CODEC_MASK, RecordBatch, read_control_record, read_control_type
 from broker_core.kafka.log.segment import CLEANED, DELETED, INDEX, LOG, SNAPSHOT, SWAP, TIME_INDEX, TXN_INDEX
 from broker_core.kafka.log.transaction_index import read_rows
 
@@ -172,7 +172,7 @@ def dump_time_index(view: memoryview, base_offset: int, log: memoryview | None =
 
 
 def _behind_the_rows(view: memoryview, position: int) -> Iterator[Row]:
-    """Zeros are the room that a running broker keeps for more; anything else is no row of an index."""
+    """Zeros are the room that a running broker keeps for more; anything else is not an index row."""
     if any(view[position:]):
         yield Row("problem", {"text": f"{len(view) - position} bytes at {position} are no rows that rise"})
 
@@ -284,7 +284,10 @@ def _record_fields(batch: RecordBatch | LegacyBatch, record: Record) -> dict[str
         header = batch.header
         fields |= {"sequence": header.sequence_of(record), "headerKeys": [_shown(key) or "" for key, _ in record.headers]}
         if header.is_control:
-            control_type, coordinator_epoch = read_control_record(record)
+            control_type = read_control_type(record)
+            if not control_type.ends_transaction:
+                return fields | {"controlType": f"{control_type.name}({control_type.value})"}
+            _, coordinator_epoch = read_control_record(record)
             return fields | {"endTxnMarker": control_type.name, "coordinatorEpoch": coordinator_epoch}
     return fields | {"key": _shown(record.key), "payload": _shown(record.value)}
 

@@ -39,6 +39,18 @@ class UnknownCodec(LogError):
     code = 76
 
 
+class OutsideMessage(LogError):
+    """UNKNOWN_SERVER_ERROR: a length field that points outside its message (the original's IndexOutOfBoundsException)."""
+
+
+class UnexpectedAppendOffset(LogError):
+    """UNKNOWN_SERVER_ERROR: a leader's batch below the log end (the original's UnexpectedAppendOffsetException)."""
+
+
+class OffsetsOutOfOrder(LogError):
+    """UNKNOWN_SERVER_ERROR: a leader's batches whose offsets do not rise (the original's OffsetsOutOfOrderException)."""
+
+
 class InvalidTimestamp(LogError):
     """INVALID_TIMESTAMP: outside what the topic accepts, or of a kind that only the broker may set."""
 

@@ -19,7 +19,7 @@ ROWS_A_WRITE = 400
 
 
 class CorruptIndex(HighwaterError):
-    """An index that cannot be one of this segment; it is made anew from the log."""
+    """An index that cannot belong to this segment; it is rebuilt from the log."""
 
 
 class IndexFile:
@@ -28,7 +28,7 @@ class IndexFile:
     row: how a row is packed. bytes_max: segment.index.bytes, the room for rows. rows_kept_free: of that room, those that
     only the end of the segment's life may take.
     Of a closed segment the rows are a view into the mapped file. While a segment grows they are in memory, and written
-    a page at a time: a crash may lose some, but after a crash the index is made anew from the log in any case.
+    a page at a time: a crash may lose some, but after a crash the index is rebuilt from the log in any case.
     """
 
     def __init__(self, file: LogFile, base_offset: int, bytes_max: int, row: struct.Struct, rows_kept_free: int = 0) -> None:

@@ -15,17 +15,23 @@ class LeaderEpochs:
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
         self.rows = read_leader_epochs(folder)
-        self.latest = self.rows[-1][0] if self.rows else -1  # -1: none yet
+        self._look_at_latest()
 
     def assign(self, epoch: int, start_offset: int) -> None:
-        """A leader of that epoch writes from that offset on. Rows that contradict it (epoch or offset not below) go."""
-        kept = [row for row in self.rows if row[0] < epoch and row[1] < start_offset]
-        if (epoch, start_offset) not in self.rows or len(kept) + 1 < len(self.rows):
-            self._store([*kept, (epoch, start_offset)])
+        """A leader of that epoch writes from that offset on. Rows that contradict it (epoch or offset not below) go.
+
+        The newest epoch again, from a later offset, changes nothing.
+        """
+        if epoch == self.latest and start_offset >= self.latest_start:
+            return
+        self._store([*(row for row in self.rows if row[0] < epoch and row[1] < start_offset), (epoch, start_offset)])
 
     def truncate_from_end(self, end_offset: int) -> None:
-        """The log ends there now: epochs that began at or behind it wrote nothing."""
+        """The log now ends there: epochs that began at or after it wrote nothing."""
         self._store([row for row in self.rows if row[1] < end_offset])
+
+    def clear(self) -> None:
+        self._store([])
 
     def truncate_from_start(self, start_offset: int) -> None:
         """The log begins there now: the epoch that covers it begins there too."""
@@ -36,5 +42,9 @@ class LeaderEpochs:
     def _store(self, rows: list[tuple[int, int]]) -> None:
         if rows != self.rows:
             self.rows = rows
-            self.latest = rows[-1][0] if rows else -1
+            self._look_at_latest()
             write_leader_epochs(self._folder, rows)
+
+    def _look_at_latest(self) -> None:
+        """The newest epoch, and where it begins; -1, 0: none yet."""
+        self.latest, self.latest_start = self.rows[-1] if self.rows else (-1, 0)

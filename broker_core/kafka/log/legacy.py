@@ -22,14 +22,14 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from broker_core.kafka.log.codecs import Codec, decompress, with_right_lz4_checksum
-from broker_core.kafka.log.errors import CodecFailed, CorruptRecord, InvalidRecord, LogError
+from broker_core.kafka.log.errors import CodecFailed, CorruptRecord, InvalidRecord, LogError, OutsideMessage
 from broker_core.kafka.log.record import NO_TIMESTAMP, Record
 from broker_core.kafka.log.varint import Buffer
 
 CRC_START = 16
 CODEC_MASK = 0x07
 LOG_APPEND_TIME = 0x08
-SIZE_MIN = 14  # what the smallest message has behind its size field
+SIZE_MIN = 14  # what the smallest message has after its size field
 _OFFSET = struct.Struct(">q")
 _OFFSET_AND_SIZE = struct.Struct(">qi")
 _CRC = struct.Struct(">I")
@@ -38,7 +38,7 @@ _LENGTH = struct.Struct(">i")
 
 
 class LegacyBatch(NamedTuple):
-    """One old message where it lies."""
+    """One old message in its place."""
 
     data: Buffer
 
@@ -92,17 +92,18 @@ class LegacyBatch(NamedTuple):
             raise CorruptRecord(f"the stored crc is {self.crc}, that of the bytes {computed}")
 
     def records(self) -> Iterator[Record]:
-        """Give the one record, or those inside. Keys and values are cut at a message's end, where a length points behind it.
+        """Give the one record, or those inside. Keys and values are cut at a message's end, where a length points past it.
 
         Raises UnknownCodec, CodecFailed, and InvalidRecord for a compressed message that holds none, or others than
-        plain ones of its format; CorruptRecord for one inside that is too short.
+        plain ones of its format; CorruptRecord for one inside that is too short; OutsideMessage where the length of its value
+        would be outside.
         """
         codec = self.codec
         if codec is Codec.NONE:
             yield self._record(self.last_offset, self.timestamp)
             return
         messages = self._messages(codec)
-        # In format 1 the last one's number inside says where the first one's offset lies.
+        # In format 1 the last one's number inside tells the first one's offset.
         base = self.last_offset - messages[-1].last_offset if self.magic else 0
         for message in messages:
             if message.magic != self.magic or message.data[17] & CODEC_MASK:
@@ -111,7 +112,12 @@ class LegacyBatch(NamedTuple):
             yield message._record(base + message.last_offset, timestamp)
 
     def _messages(self, codec: Codec) -> list[LegacyBatch]:
-        _, content = self._key_and_value()
+        if codec is Codec.ZSTD:
+            raise InvalidRecord("zstd came with format 2")
+        _, position = self._field(self._key_position)
+        if position + _LENGTH.size > len(self.data):
+            raise OutsideMessage(f"the length of the value at byte {position} of {len(self.data)}")
+        content, _ = self._field(position)
         if content is None:
             raise InvalidRecord("a compressed message without a value")
         # Format 0's writers worked the checksum of an lz4 frame's header out of the wrong bytes, and no reader asks for it.
@@ -139,9 +145,13 @@ class LegacyBatch(NamedTuple):
         return Record(offset, timestamp, key, value, (), len(self.data))
 
     def _key_and_value(self) -> tuple[bytes | None, bytes | None]:
-        key, position = self._field(26 if self.magic else 18)
+        key, position = self._field(self._key_position)
         value, _ = self._field(position)
         return key, value
+
+    @property
+    def _key_position(self) -> int:
+        return 26 if self.magic else 18
 
     def _field(self, position: int) -> tuple[bytes | None, int]:
         if position + _LENGTH.size > len(self.data):

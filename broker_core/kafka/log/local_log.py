@@ -5,8 +5,8 @@
     [ 0 ........ 3257572 ][ 3257573 ...... 6506250 ][ 6506251 ........................... )
       closed segment         closed segment            active segment
 
-A read chooses the segment by its base offset, the place by its index, and gives the bytes as they lie. What an append
-checks and notes is in partition_log.py, which builds on this.
+A read chooses the segment by its base offset, the place by its index, and returns the bytes as stored. What an append
+checks and notes is in partition_log.py, how far consumers may read in watermarks.py; both build on this.
 
 Source: Kafka 3.9 core LocalLog, UnifiedLog (fetchOffsetByTimestamp, deleteSegmentFiles).
 """
@@ -31,7 +31,7 @@ MAX_TIMESTAMP = -3
 
 
 class Fetched(NamedTuple):
-    """Bytes as they lie in one segment: whole batches, but the last may be cut off by the limit."""
+    """Bytes as stored in one segment: whole batches, but the last may be cut off by the limit."""
 
     data: memoryview
     base_offset: int  # of the first batch, at or below the offset asked for; that offset, if there are no bytes
@@ -47,7 +47,6 @@ class LocalLog:
         self.segments = segments
         self.log_start_offset = log_start_offset
         self.log_end_offset = log_end_offset
-        self.replicated_to: int | None = None  # None: nobody replicates, all that is appended counts
         self.to_delete: list[tuple[int, list[str]]] = []  # (when, files)
 
     # --- where things are
@@ -60,11 +59,6 @@ class LocalLog:
     def size(self) -> int:
         """In bytes, of all `.log` files."""
         return sum(segment.size for segment in self.segments)
-
-    @property
-    def high_watermark(self) -> int:
-        """Consumers read up to here."""
-        return self.log_end_offset if self.replicated_to is None else self.replicated_to
 
     def segment_of(self, offset: int) -> int:
         """The index of the segment that holds, or would hold, the offset. Bisection over the base offsets."""
@@ -82,7 +76,7 @@ class LocalLog:
     ) -> Fetched:
         """Give bytes from the batch that holds the offset on, at most `bytes_max`, from one segment.
 
-        end_offset: nothing at or behind it (high_watermark, last_stable_offset; default: the log end). at_least_one: the
+        end_offset: nothing at or after it (high_watermark, last_stable_offset; default: the log end). at_least_one: the
         first batch comes whole even where it is larger than the limit, so that a reader never starves.
         Raises OffsetOutOfRange outside log start to log end. The bytes are a view: nothing is copied.
         """
@@ -111,21 +105,20 @@ class LocalLog:
     def offset_for_time(self, timestamp: int) -> TimestampOffset | None:
         """Give the first record at or after that time; None: there is none.
 
-        LATEST, EARLIEST and MAX_TIMESTAMP (-1, -2, -3) give the high watermark, the log start, the latest record.
+        LATEST, EARLIEST and MAX_TIMESTAMP (-1, -2, -3) give the log end, the log start, the latest record. What a consumer may see of it is the
+        high watermark's to say.
         """
         if timestamp == EARLIEST:
             return TimestampOffset(-1, self.log_start_offset)
         if timestamp == LATEST:
-            return TimestampOffset(-1, self.high_watermark)
+            return TimestampOffset(-1, self.log_end_offset)
         if timestamp == MAX_TIMESTAMP:
-            timestamp = max(segment.max_timestamp for segment in self.segments)
-            if timestamp < 0:
-                return None
+            latest = max(self.segments, key=lambda segment: segment.max_timestamp)
+            return latest.find_timestamp(latest.max_timestamp, latest.base_offset) if latest.max_timestamp >= 0 else None
         for segment in self.segments:
             if segment.largest_timestamp >= timestamp:
-                found = segment.find_timestamp(timestamp, self.log_start_offset)
-                if found is not None:
-                    return found
+                # This one and no later one, even where the log start offset has moved past all that it holds.
+                return segment.find_timestamp(timestamp, self.log_start_offset)
         return None
 
     def aborted_transactions(self, first_offset: int, end_offset: int) -> list[AbortedTransaction]:

@@ -30,7 +30,6 @@ from broker_core.kafka.log.checkpoints import (
 from broker_core.kafka.log.compaction import Cleaned, clean, log_to_clean
 from broker_core.kafka.log.offset_map import OffsetMap
 from broker_core.kafka.log.partition_log import PartitionLog
-from broker_core.kafka.log.retention import Deletion, delete_old_segments
 from broker_core.kafka.log.settings import LogSettings
 from broker_core.kafka.log.storage import Folder
 
@@ -79,34 +78,21 @@ class LogDirectory:
             was_closed=self.was_closed,
             recovery_point=self._recovery_points.get(key, 0),
             log_start_offset=self._log_starts.get(key, 0),
+            high_watermark=self._high_watermarks.get(key),
         )
-        if key in self._high_watermarks:
-            log.replicated_to = max(log.log_start_offset, min(self._high_watermarks[key], log.log_end_offset))
         if topic_id is not None:
             write_topic_id(folder, topic_id)
         self.logs[key] = log
         return log
 
     def checkpoint(self) -> None:
-        """Write where flushing, log starts and high watermarks stand. Raises StorageFull."""
+        """Write the recovery points, log start offsets and high watermarks. Raises StorageFull."""
         write_offsets(self.folder, RECOVERY_POINT, {key: log.recovery_point for key, log in self.logs.items()})
         # Only what the segments' names do not say by themselves.
         starts = {key: log.log_start_offset for key, log in self.logs.items() if log.log_start_offset > log.segments[0].base_offset}
         write_offsets(self.folder, LOG_START, starts)
-        replicated = {key: log.replicated_to for key, log in self.logs.items() if log.replicated_to is not None}
+        replicated = {key: log.high_watermark for key, log in self.logs.items() if log.is_replicated}
         write_offsets(self.folder, REPLICATION, replicated)
-
-    def flush_due(self, now_ms: int) -> None:
-        """Flush what is due in each partition: what a roll has closed, and what the flush settings ask for."""
-        for log in self.logs.values():
-            log.flush_if_due(now_ms)
-
-    def delete_old(self, now_ms: int) -> dict[TopicPartition, list[Deletion]]:
-        """Run retention over all partitions, and remove the files whose delay is over."""
-        deleted = {key: delete_old_segments(log, now_ms) for key, log in self.logs.items()}
-        for log in self.logs.values():
-            log.delete_due_files(now_ms)
-        return {key: deletions for key, deletions in deleted.items() if deletions}
 
     def clean_dirtiest(self, now_ms: int, memory_bytes: int = 128 << 20) -> tuple[TopicPartition, Cleaned] | None:
         """Compact the dirtiest partition that is due, of those that compact. None: none is due."""

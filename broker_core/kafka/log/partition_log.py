@@ -1,9 +1,12 @@
 """One partition's log: what an append checks, writes and notes, and how the log is cut, flushed and closed.
 
-    validate -> give offsets -> ask the producer's state -> roll if the segment is full -> write -> note
+    validate -> give offsets -> note the leader's epoch -> roll if the segment is full -> ask the producer's state -> write -> note
 
-The segments, and reading from them: local_log.py. How a log is opened again: recovery.py; what is deleted:
-retention.py; how superseded keys go: compaction.py. Nothing here asks a clock: who appends says what time it is.
+As in the original the epoch is noted, and a segment may be rolled, before the producer's state refuses an append or knows
+it already. Of records nothing is written unless all of an append is taken.
+
+The segments, and reading from them: local_log.py; how far consumers may read: watermarks.py. How a log is opened again:
+recovery.py; what is deleted: retention.py; how superseded keys go: compaction.py. Nothing here asks a clock: who appends says what time it is.
 
 Source: Kafka 3.9 core UnifiedLog.
 """
@@ -11,16 +14,21 @@ Source: Kafka 3.9 core UnifiedLog.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import NamedTuple
 
 from broker_core.kafka.log import recovery
 from broker_core.kafka.log.batch_reader import records_only, whole_batches
 from broker_core.kafka.log.codecs import Codec, compress
-from broker_core.kafka.log.errors import CorruptRecord, RecordBatchTooLarge, RecordTooLarge
-from broker_core.kafka.log.local_log import EARLIEST, LATEST, MAX_TIMESTAMP, Fetched, LocalLog
+from broker_core.kafka.log.errors import OffsetsOutOfOrder, RecordBatchTooLarge, RecordTooLarge, UnexpectedAppendOffset
+from broker_core.kafka.log.local_log import EARLIEST, LATEST, MAX_TIMESTAMP, Fetched
+from broker_core.kafka.log.producer_snapshots import rebuild_producers, snapshot_offsets, take_snapshot
 from broker_core.kafka.log.producer_state import ProducerState
+from broker_core.kafka.log.producer_updates import ProducerUpdates
 from broker_core.kafka.log.record import encode_pairs
 from broker_core.kafka.log.record_batch import (
+    LOG_APPEND_TIME,
+    NO_LEADER_EPOCH,
     NO_PRODUCER_EPOCH,
     NO_PRODUCER_ID,
     NO_SEQUENCE,
@@ -31,12 +39,13 @@ from broker_core.kafka.log.record_batch import (
     placed,
     seal,
 )
-from broker_core.kafka.log.segment import SNAPSHOT, TXN_INDEX, Segment, file_name
+from broker_core.kafka.log.segment import SNAPSHOT, TXN_INDEX, RollReason, Segment, file_name
 from broker_core.kafka.log.settings import LogSettings
 from broker_core.kafka.log.storage import Folder
 from broker_core.kafka.log.transaction_index import add_aborted
-from broker_core.kafka.log.validation import ensure_one_batch_if_compressed, validated
+from broker_core.kafka.log.validation import validated, with_times
 from broker_core.kafka.log.varint import Buffer
+from broker_core.kafka.log.watermarks import WatermarkedLog
 
 __all__ = ["EARLIEST", "LATEST", "MAX_TIMESTAMP", "Appended", "Fetched", "PartitionLog"]
 _new_tuple = tuple.__new__
@@ -50,19 +59,24 @@ class Appended(NamedTuple):
     is_duplicate: bool = False
 
 
-class PartitionLog(LocalLog):
+class PartitionLog(WatermarkedLog):
     """One partition's log in one folder. `PartitionLog.open` is the way in."""
 
-    def __init__(self, folder: Folder, settings: LogSettings, loaded: recovery.Loaded, now_ms: int) -> None:
+    def __init__(self, folder: Folder, settings: LogSettings, loaded: recovery.Loaded, now_ms: int, high_watermark: int | None) -> None:
         super().__init__(folder, settings, loaded.segments, loaded.log_start_offset, loaded.log_end_offset)
         self.producers = loaded.producers
         self.epochs = loaded.epochs
         self.recovery_point = loaded.recovery_point
         self.leader_epoch = max(0, self.epochs.latest)
+        self.roll_reason: RollReason | None = None  # of the last append that went to a new segment
         self._flushed_ms = now_ms
         self._flush_at_offset = self.recovery_point + settings.flush_interval_messages
         self._message_bytes_max = settings.message_bytes_max
         self._looks_into_batches = settings.is_log_append_time or settings.asks_for_records
+        if high_watermark is None:
+            self._note_stable()
+        else:
+            self.high_watermark = high_watermark
 
     @classmethod
     def open(
@@ -74,11 +88,12 @@ class PartitionLog(LocalLog):
         was_closed: bool = False,
         recovery_point: int = 0,
         log_start_offset: int = 0,
+        high_watermark: int | None = None,
     ) -> PartitionLog:
         """Open a partition's folder, empty or not.
 
         was_closed: the last run ended with `close`; else everything from the recovery point on is read and checked.
-        recovery_point: up to there all is known to be flushed. log_start_offset: as its checkpoint says.
+        recovery_point: up to there all is known to be flushed. log_start_offset, high_watermark: as their checkpoints say; None: nobody replicates.
 
         >>> from broker_core.kafka.log.memory_storage import MemoryFolder
         >>> log = PartitionLog.open(MemoryFolder(), now_ms=0)
@@ -87,36 +102,18 @@ class PartitionLog(LocalLog):
         """
         settings = settings or LogSettings()
         loaded = recovery.load(folder, settings, now_ms, was_closed, recovery_point, log_start_offset)
-        return cls(folder, settings, loaded, now_ms)
-
-    @property
-    def last_stable_offset(self) -> int:
-        """read_committed consumers, and the cleaner, go no further: here the oldest open transaction begins."""
-        unstable = self.producers.first_unstable_offset()
-        return self.high_watermark if unstable is None else min(self.high_watermark, unstable)
+        return cls(folder, settings, loaded, now_ms, high_watermark)
 
     # --- append
 
     def append(self, data: Buffer, *, now_ms: int, leader_epoch: int | None = None) -> Appended:
-        """Append what a client sent: one or more encoded batches, which get the next offsets.
+        """Append the batch that a client sent, encoded with base offset 0: it gets the next offsets.
 
-        All or nothing as far as checks go: they come before the first byte is written. Raises CorruptRecord, InvalidRecord,
-        InvalidTimestamp, RecordTooLarge, RecordBatchTooLarge, the errors of producer_state.py, StorageFull.
+        leader_epoch: default the log's own. Raises CorruptRecord, InvalidRecord, InvalidTimestamp, UnknownCodec, CodecFailed, RecordTooLarge,
+        RecordBatchTooLarge, the errors of producer_state.py, StorageFull; then nothing of it was written.
         """
         epoch = self.leader_epoch if leader_epoch is None else leader_epoch
-        batches = whole_batches(data)
-        if len(batches) == 1:  # as most requests
-            return self._append_from_client(validated(batches[0], self.settings, now_ms), epoch, now_ms)
-        batches = [validated(batch, self.settings, now_ms) for batch in batches]
-        ensure_one_batch_if_compressed(batches)
-        if sum(len(batch.data) for batch in batches) > self.settings.segment_bytes:
-            raise RecordBatchTooLarge(f"more than {self.settings.segment_bytes} bytes at once")
-        first = self.log_end_offset
-        for batch in batches:
-            appended = self._append_from_client(batch, epoch, now_ms)
-            if appended.is_duplicate:  # ends the append of the whole request, as in the original
-                return appended
-        return Appended(first, self.log_end_offset - 1)
+        return self._append_from_client(validated(whole_batches(data), self.settings, now_ms), epoch, now_ms)
 
     def append_pairs(
         self,
@@ -143,17 +140,18 @@ class PartitionLog(LocalLog):
         if codec:
             encoded = compress(codec, encoded)
         attributes = codec | TRANSACTIONAL if is_transactional else codec
-        data = seal(encoded, base, epoch, attributes, count - 1, time, time, producer_id, producer_epoch, base_sequence, count)
+        placed_at = 0 if self._looks_into_batches else base
+        data = seal(encoded, placed_at, epoch, attributes, count - 1, time, time, producer_id, producer_epoch, base_sequence, count)
         size = len(data)
         if size > self._message_bytes_max:
             raise RecordTooLarge(f"{size} bytes; the topic takes {self._message_bytes_max}")
         if producer_id >= 0 or self._looks_into_batches:
-            (batch,) = whole_batches(data)
-            if self._looks_into_batches:
-                batch = validated(batch, self.settings, now_ms)
+            batches = whole_batches(data)
+            batch = validated(batches, self.settings, now_ms) if self._looks_into_batches else batches[0]
             return self._append_from_client(batch, epoch, now_ms)
         # Nobody asks for the fields of such a batch again. A record a call comes this way.
-        self._write(base, last, time, epoch, now_ms, size, data)
+        segment = self._segment_for(base, last, time, epoch, now_ms, size)
+        self._write(segment, last, time, last, now_ms, data)
         return _new_tuple(Appended, (base, last, False))
 
     def append_marker(
@@ -165,30 +163,49 @@ class PartitionLog(LocalLog):
         coordinator_epoch: int,
         now_ms: int,
     ) -> Appended:
-        """Append the control batch that ends a producer's transaction. Raises TransactionCoordinatorFenced."""
+        """Append the control batch that ends a producer's transaction. Raises InvalidProducerEpoch, TransactionCoordinatorFenced."""
+        base_offset, epoch = self.log_end_offset, self.leader_epoch
         batch = encode_control_batch(
             control_type,
-            base_offset=self.log_end_offset,
+            base_offset=base_offset,
             timestamp=now_ms,
             producer_id=producer_id,
             producer_epoch=producer_epoch,
             coordinator_epoch=coordinator_epoch,
-            partition_leader_epoch=self.leader_epoch,
+            partition_leader_epoch=epoch,
         )
+        if self.settings.is_log_append_time:
+            batch = with_times(batch, batch.header.attributes | LOG_APPEND_TIME, now_ms)
+        segment = self._segment_for(base_offset, base_offset, now_ms, epoch, now_ms, len(batch.data))
         self.producers.check_marker(batch)
-        return self._append_in_place(batch, now_ms)
+        self._write(segment, base_offset, now_ms, base_offset, now_ms, batch.data)
+        self._note_producers([batch], segment)
+        return Appended(base_offset, base_offset)
 
     def append_as_follower(self, data: Buffer, *, now_ms: int) -> Appended:
-        """Append what the leader gave: offsets and epochs stay. Raises CorruptRecord, StorageFull."""
-        batches = list(records_only(data))  # what a fetch has cut off at its end comes again with the next one
-        offset = self.log_end_offset
-        for batch in batches:
-            if batch.header.base_offset < offset:
-                raise CorruptRecord(f"offset {batch.header.base_offset} where {offset} or more was to come")
-            offset = batch.header.next_offset
-        for batch in batches:
-            self._append_in_place(batch, now_ms)
-        return Appended(batches[0].header.base_offset if batches else offset, offset - 1)
+        """Append what the leader gave, in one piece: offsets and epochs stay. What a fetch has cut off at its end comes again with the next one.
+
+        Raises CorruptRecord, UnexpectedAppendOffset, OffsetsOutOfOrder, RecordBatchTooLarge, InvalidTxnState, StorageFull; then nothing was written.
+        """
+        batches = list(records_only(data))
+        if not batches:
+            return Appended(self.log_end_offset, self.log_end_offset - 1)
+        for before, after in pairwise(batches):
+            if after.header.base_offset <= before.header.last_offset:
+                raise OffsetsOutOfOrder(f"offset {after.header.base_offset} after {before.header.last_offset}")
+        first_offset, last_offset = batches[0].header.base_offset, batches[-1].header.last_offset
+        if first_offset < self.log_end_offset:
+            raise UnexpectedAppendOffset(f"offset {first_offset} where {self.log_end_offset} or more was to come")
+        for header, _ in batches:
+            if header.partition_leader_epoch >= 0:
+                self.epochs.assign(header.partition_leader_epoch, header.base_offset)
+        latest = max(batches, key=lambda batch: batch.header.max_timestamp).header  # of equal ones the first, as in the original
+        size = sum(len(batch.data) for batch in batches)
+        segment = self._segment_for(first_offset, last_offset, latest.max_timestamp, NO_LEADER_EPOCH, now_ms, size)
+        self.producers.check_replicated(batches)
+        self._write(segment, last_offset, latest.max_timestamp, latest.last_offset, now_ms, memoryview(data)[:size])
+        self._note_producers(batches, segment)
+        return Appended(first_offset, last_offset)
 
     def roll(self, now_ms: int, base_offset: int | None = None) -> Segment:
         """Close the active segment and begin a new one, by default at the log end."""
@@ -197,10 +214,8 @@ class PartitionLog(LocalLog):
         if active.size == 0 and active.base_offset == base:
             return active
         active.close_for_appends()
-        self.folder.replace(file_name(base, SNAPSHOT), self.producers.snapshot())
-        if active.size == 0:  # an empty segment, of a full index or of another base offset, has nothing to keep
-            self.segments.pop()
-            self.delete_files_of([active], now_ms)
+        self.producers.end_offset = base
+        take_snapshot(self.folder, self.producers)
         segment = Segment(self.folder, base, self.settings, now_ms)
         self.segments.append(segment)
         return segment
@@ -216,7 +231,7 @@ class PartitionLog(LocalLog):
         """Flush where `flush.messages` or `flush.ms` says so; after a roll, what was closed. To be called now and then.
 
         By default nothing else flushes: replication, not the disk, keeps records. The original flushes a closed segment
-        from a thread of its own, so no producer waits for it either.
+        from its own thread, so no producer waits for it either.
         """
         unflushed = self.log_end_offset - self.recovery_point
         is_long_ago = now_ms - self._flushed_ms >= self.settings.flush_interval_ms
@@ -225,37 +240,58 @@ class PartitionLog(LocalLog):
         elif self.recovery_point < self.active.base_offset:
             self._flush_up_to(self.active.base_offset)
 
-    def truncate_to(self, offset: int, now_ms: int) -> None:
-        """Drop every record at or behind the offset: a follower cuts off what its new leader does not have."""
+    def truncate_to(self, offset: int, now_ms: int) -> bool:
+        """Drop every record at or after the offset: a follower cuts off what its new leader does not have. Tells whether there was one.
+
+        Of the leader epochs those go that wrote nothing below it, in either case.
+        """
         if offset >= self.log_end_offset:
-            return
-        if offset <= self.log_start_offset or offset < self.segments[0].base_offset:
+            self.epochs.truncate_from_end(self.log_end_offset)
+            return False
+        if offset < self.segments[0].base_offset:
             self.restart_at(offset, now_ms)
-            return
+            return True
         keep = self.segment_of(offset) + 1
         gone, self.segments = self.segments[keep:], self.segments[:keep]
         self.delete_files_of(gone, now_ms)
-        self.active.truncate_to(offset)
+        self.active.truncate_to(offset, now_ms)
         self.log_end_offset = offset
+        self.log_start_offset = min(self.log_start_offset, offset)
         self.recovery_point = min(self.recovery_point, offset)
-        if self.replicated_to is not None:
-            self.replicated_to = min(self.replicated_to, offset)
         self.epochs.truncate_from_end(offset)
-        self.producers = recovery.rebuild_producers(self.folder, self.segments, offset)
+        self._rebuild_producers(now_ms)
+        if self._high_watermark is None:
+            self._note_stable()
+        elif self._high_watermark >= offset:
+            self.high_watermark = offset
+        return True
 
-    def restart_at(self, offset: int, now_ms: int) -> None:
-        """Drop everything and begin anew at that offset: nothing here is of use to the leader any more."""
+    def restart_at(self, offset: int, now_ms: int, *, log_start_offset: int | None = None) -> None:
+        """Drop everything and start again at that offset: the leader no longer needs anything here.
+
+        log_start_offset: as the leader says, at or below the offset; default the offset.
+        """
         gone, self.segments = self.segments, []
         self.delete_files_of(gone, now_ms)
         self.segments.append(Segment(self.folder, offset, self.settings, now_ms))
-        self.log_start_offset = self.log_end_offset = self.recovery_point = offset
-        self.epochs.truncate_from_end(-1)
+        self.log_end_offset = offset
+        self.log_start_offset = offset if log_start_offset is None else log_start_offset
+        self.recovery_point = min(self.recovery_point, offset)
+        self.epochs.clear()
         self.producers = ProducerState()
+        for stale in snapshot_offsets(self.folder):
+            self.folder.remove(file_name(stale, SNAPSHOT))
+        self.producers.end_offset = offset
+        self._rebuild_producers(now_ms)
+        if self._high_watermark is None:
+            self._note_stable()
+        else:
+            self.high_watermark = offset
 
     def close(self, now_ms: int) -> None:
         """Flush and let go. A next `open` with `was_closed` reads no records."""
         self.active.close_for_appends()
-        self.folder.replace(file_name(self.log_end_offset, SNAPSHOT), self.producers.snapshot())
+        take_snapshot(self.folder, self.producers)
         self.flush(now_ms)
         for segment in self.segments:
             segment.close()
@@ -271,58 +307,69 @@ class PartitionLog(LocalLog):
         self.recovery_point = end_offset
         self._flush_at_offset = end_offset + self.settings.flush_interval_messages
 
+    def _rebuild_producers(self, now_ms: int) -> None:
+        self.producers = rebuild_producers(
+            self.folder, self.segments, self.producers, self.log_start_offset, self.log_end_offset, now_ms, self.settings.producer_id_expiration_ms
+        )
+
     def _append_from_client(self, batch: RecordBatch, epoch: int, now_ms: int) -> Appended:
         """Write a validated batch at the log end, unless its producer has sent it before."""
         header, data = batch
         base_offset = self.log_end_offset
+        last_offset = base_offset + header.last_offset_delta
+        segment = self._segment_for(base_offset, last_offset, header.max_timestamp, epoch, now_ms, len(data))
         has_producer = header.producer_id >= 0
         if has_producer:
             earlier = self.producers.check(header)
             if earlier is not None:
                 return Appended(earlier.first_offset, earlier.last_offset, is_duplicate=True)
-        last_offset = base_offset + header.last_offset_delta
         place, rest = placed(batch, base_offset, epoch)
-        segment = self._write(base_offset, last_offset, header.max_timestamp, epoch, now_ms, len(data), place, rest)
+        self._write(segment, last_offset, header.max_timestamp, last_offset, now_ms, place, rest)
         if has_producer:
-            self._note_producer(RecordBatch(header._replace(base_offset=base_offset), data), segment)
+            self._note_producers([RecordBatch(header._replace(base_offset=base_offset), data)], segment)
         return _new_tuple(Appended, (base_offset, last_offset, False))  # as `Appended(...)`, in half the time
 
-    def _append_in_place(self, batch: RecordBatch, now_ms: int) -> Appended:
-        """Write a batch as it is: its offsets and its epoch are settled."""
-        header, data = batch
-        base_offset, last_offset = header.base_offset, header.last_offset
-        epoch = header.partition_leader_epoch
-        segment = self._write(base_offset, last_offset, header.max_timestamp, epoch, now_ms, len(data), data)
-        if header.producer_id >= 0:
-            self._note_producer(batch, segment)
-        return Appended(base_offset, last_offset)
+    def _segment_for(self, first_offset: int, last_offset: int, max_timestamp: int, epoch: int, now_ms: int, size: int) -> Segment:
+        """Give the segment that an append of `size` bytes goes to: the active one, or a new one. Notes the leader's epoch.
+
+        Raises RecordBatchTooLarge.
+        """
+        epochs = self.epochs
+        if epoch >= 0 and (epoch != epochs.latest or first_offset < epochs.latest_start):
+            epochs.assign(epoch, first_offset)
+        segment = self.segments[-1]
+        if (reason := segment.should_roll(size, max_timestamp, last_offset, now_ms)) is not None:
+            if size > self.settings.segment_bytes:
+                raise RecordBatchTooLarge(f"{size} bytes; a segment has {self.settings.segment_bytes}")
+            segment = self.roll(now_ms, first_offset)
+            self.roll_reason = reason
+        return segment
 
     def _write(
         self,
-        base_offset: int,
+        segment: Segment,
         last_offset: int,
         max_timestamp: int,
-        epoch: int,
+        offset_of_max_timestamp: int,
         now_ms: int,
-        size: int,
         data: Buffer,
         rest: Buffer | None = None,
-    ) -> Segment:
-        """Write a batch of `size` bytes, `data` and then `rest`, into the active segment or a new one. Gives the segment."""
-        segment = self.segments[-1]
-        if segment.should_roll(size, max_timestamp, last_offset, now_ms):
-            if size > self.settings.segment_bytes:
-                raise RecordBatchTooLarge(f"{size} bytes; a segment has {self.settings.segment_bytes}")
-            segment = self.roll(now_ms, base_offset)
-        if epoch > self.epochs.latest:
-            self.epochs.assign(epoch, base_offset)
-        segment.append(last_offset, max_timestamp, last_offset, data, rest)
-        self.log_end_offset = last_offset + 1
+    ) -> None:
+        """Write an append, `data` and then `rest`, at the end of the active segment. Raises StorageFull."""
+        segment.append(last_offset, max_timestamp, offset_of_max_timestamp, data, rest)
+        self.log_end_offset = self.producers.end_offset = last_offset + 1
         if last_offset >= self._flush_at_offset:
             self.flush(now_ms)
-        return segment
+        if self._first_unstable is not None:
+            self._note_stable()
 
-    def _note_producer(self, batch: RecordBatch, segment: Segment) -> None:
-        completed = self.producers.update(batch)
-        if completed is not None and completed.is_aborted:
-            add_aborted(self.folder, file_name(segment.base_offset, TXN_INDEX), self.producers.aborted_transaction(completed))
+    def _note_producers(self, batches: Iterable[RecordBatch], segment: Segment) -> None:
+        """Note in the producers' state what was written, and in the segment's index what was aborted."""
+        updates = ProducerUpdates(self.producers)
+        for batch in batches:
+            updates.add(batch)
+        for completed in updates.note():
+            row = self.producers.complete(completed)
+            if completed.is_aborted:
+                add_aborted(self.folder, file_name(segment.base_offset, TXN_INDEX), row)
+        self._note_stable()

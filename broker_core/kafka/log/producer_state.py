@@ -4,19 +4,21 @@
     one of the last five        answered as before, nothing is written
     anything else               OUT_OF_ORDER_SEQUENCE_NUMBER: a batch between them is missing
 
-So a producer may send a batch again as often as it likes, and it stands in the log once. A file `<offset>.snapshot`,
-written at each roll, holds the state before that offset: a restart reads it and replays only what follows.
+So a producer may send a batch again as often as it likes, and the log holds it once. What an append changes here:
+producer_updates.py. A file `<offset>.snapshot` holds the state before that offset (producer_snapshots.py):
 
     version 2   crc-32c 4   count 4   then for each producer:
     id 8  epoch 2  last sequence 4  last offset 8  offset delta 4  timestamp 8  coordinator epoch 4  open transaction's first offset 8
 
 Source: Kafka 3.9 storage/internals/log/ProducerStateManager, ProducerAppendInfo, ProducerStateEntry.
+Vectors: kafka/replication/producer_state.json.
 """
 
 from __future__ import annotations
 
 import struct
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -29,7 +31,7 @@ from broker_core.kafka.log.errors import (
     OutOfOrderSequence,
     TransactionCoordinatorFenced,
 )
-from broker_core.kafka.log.record_batch import NO_SEQUENCE, BatchHeader, ControlType, RecordBatch, add_sequence
+from broker_core.kafka.log.record_batch import NO_SEQUENCE, BatchHeader, RecordBatch, add_sequence
 from broker_core.kafka.log.transaction_index import AbortedTransaction
 
 BATCHES_KEPT = 5
@@ -90,6 +92,15 @@ class ProducerState:
 
     def __init__(self) -> None:
         self.entries: dict[int, ProducerEntry] = {}
+        self._open: dict[int, int] = {}  # first offset of an open transaction -> its producer; in the order of the log
+        self.end_offset = 0  # it knows the log up to here
+        self.snapshot_offset = 0  # and is written to a file as it was here
+        self._unreplicated: dict[int, int] = {}  # first offset -> offset of the marker, which the high watermark has not passed
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it knows nobody."""
+        return not self.entries and not self._unreplicated
 
     def check(self, header: BatchHeader) -> BatchMark | None:
         """Decide on a client's batch. Gives the earlier one that it repeats, or None: to be appended.
@@ -106,48 +117,61 @@ class ProducerState:
                     return mark
         elif epoch < entry.producer_epoch:
             raise InvalidProducerEpoch(f"epoch {epoch}; producer {header.producer_id} is at {entry.producer_epoch}")
-        elif header.base_sequence != 0 and entry.last_sequence != NO_SEQUENCE:
+        elif header.base_sequence != 0:
             raise OutOfOrderSequence(f"a new epoch begins with sequence 0, not {header.base_sequence}")
-        last = entry.last_sequence
-        if epoch == entry.producer_epoch and last != NO_SEQUENCE and header.base_sequence != add_sequence(last, 1):
+        last = entry.last_sequence  # -1 where only a marker is known: after it comes 0
+        if epoch == entry.producer_epoch and header.base_sequence != add_sequence(last, 1):
             raise OutOfOrderSequence(f"sequence {header.base_sequence} after {last}")
         if entry.transaction_start != NO_OPEN_TRANSACTION and not header.is_transactional:
             raise InvalidTxnState(f"a plain batch inside producer {header.producer_id}'s open transaction")
         return None
 
-    def update(self, batch: RecordBatch) -> CompletedTransaction | None:
-        """Note a batch that stands in the log. Gives the transaction that it ends, if it is a marker.
+    def check_replicated(self, batches: Iterable[RecordBatch]) -> None:
+        """Decide on what a leader has taken: only a plain batch inside an open transaction is refused. Raises InvalidTxnState."""
+        is_open: dict[int, bool] = {}
+        for header, _ in batches:
+            producer_id = header.producer_id
+            if producer_id < 0:
+                continue
+            if header.is_control or header.is_transactional:
+                is_open[producer_id] = not header.is_control
+            elif is_open.get(producer_id, self._has_open_transaction(producer_id)):
+                raise InvalidTxnState(f"a plain batch inside producer {producer_id}'s open transaction")
 
-        Raises InvalidRecord for a control batch that is no marker.
-        """
-        header = batch.header
-        if header.producer_id < 0:
-            return None
-        if header.is_control:
-            return self._end_transaction(batch)
-        entry = self.entries.get(header.producer_id)
-        if entry is None:
-            entry = self.entries[header.producer_id] = ProducerEntry(header.producer_epoch)
-        elif entry.producer_epoch != header.producer_epoch:
-            entry.producer_epoch = header.producer_epoch
-            entry.batches.clear()
-        delta = header.last_offset_delta
-        entry.batches.append(BatchMark(header.last_sequence, header.base_offset + delta, delta, header.max_timestamp))
-        entry.last_timestamp = header.max_timestamp
-        if header.is_transactional and entry.transaction_start == NO_OPEN_TRANSACTION:
-            entry.transaction_start = header.base_offset
-        return None
+    def begin(self, begun: Iterable[tuple[int, int]]) -> None:
+        """Note where transactions have begun: (first offset, producer), in the order of the log."""
+        self._open.update(begun)
+
+    def complete(self, completed: CompletedTransaction) -> AbortedTransaction:
+        """Note that a transaction has ended. Gives the row that the index of aborted transactions gets if it was aborted."""
+        others = (first for first, producer_id in self._open.items() if producer_id != completed.producer_id)
+        last_stable = next(others, completed.last_offset + 1)
+        self._open.pop(completed.first_offset, None)
+        self._unreplicated[completed.first_offset] = completed.last_offset
+        return AbortedTransaction(completed.producer_id, completed.first_offset, completed.last_offset, last_stable)
+
+    def forget(self, producer_id: int) -> None:
+        """Drop all that is known of a producer."""
+        entry = self.entries.pop(producer_id, None)
+        if entry is not None:
+            self._open.pop(entry.transaction_start, None)
+
+    def first_undecided_offset(self) -> int | None:
+        """Where the oldest open transaction begins; None: there is none."""
+        return next(iter(self._open), None)
 
     def first_unstable_offset(self) -> int | None:
-        """Where the oldest open transaction begins; None: there is none."""
-        starts = [entry.transaction_start for entry in self.entries.values() if entry.transaction_start != NO_OPEN_TRANSACTION]
-        return min(starts, default=None)
+        """Where the oldest transaction begins that is open, or whose marker the high watermark has not passed; None: there is none."""
+        undecided = self.first_undecided_offset()
+        if not self._unreplicated:
+            return undecided
+        unreplicated = min(self._unreplicated)
+        return unreplicated if undecided is None else min(undecided, unreplicated)
 
-    def aborted_transaction(self, completed: CompletedTransaction) -> AbortedTransaction:
-        """Give the row that the index of aborted transactions gets when one has ended, and the state knows of it."""
-        unstable = self.first_unstable_offset()
-        last_stable = completed.last_offset + 1 if unstable is None else unstable
-        return AbortedTransaction(completed.producer_id, completed.first_offset, completed.last_offset, last_stable)
+    def forget_replicated(self, end_offset: int) -> None:
+        """Markers below that offset are known to all replicas: their transactions hold no reader back any more."""
+        if self._unreplicated:
+            self._unreplicated = {first: last for first, last in self._unreplicated.items() if last >= end_offset}
 
     def is_last_batch(self, header: BatchHeader) -> bool:
         """Whether a batch is the last one that a producer wrote: compaction keeps it, emptied, for its sequence."""
@@ -167,7 +191,7 @@ class ProducerState:
                 del self.entries[producer_id]
 
     def snapshot(self) -> bytes:
-        """Write the state as a `.snapshot` file has it: of the five batches only the last."""
+        """Give the state as a `.snapshot` file has it: of the five batches only the last."""
         rows = [_COUNT.pack(len(self.entries))]
         for producer_id, entry in self.entries.items():
             mark = entry.batches[-1] if entry.batches else BatchMark(NO_SEQUENCE, -1, 0, entry.last_timestamp)
@@ -211,6 +235,8 @@ class ProducerState:
             if sequence != NO_SEQUENCE or offset >= 0:
                 entry.batches.append(BatchMark(sequence, offset, delta, timestamp))
             state.entries[producer_id] = entry
+        open_now = [(entry.transaction_start, producer_id) for producer_id, entry in state.entries.items()]
+        state.begin(row for row in sorted(open_now) if row[0] != NO_OPEN_TRANSACTION)
         return state
 
     def check_marker(self, batch: RecordBatch) -> None:
@@ -225,21 +251,6 @@ class ProducerState:
         if coordinator_epoch < entry.coordinator_epoch:
             raise TransactionCoordinatorFenced(f"coordinator epoch {coordinator_epoch} after {entry.coordinator_epoch}")
 
-    def _end_transaction(self, batch: RecordBatch) -> CompletedTransaction | None:
-        header = batch.header
-        if not header.record_count:
-            return None  # a marker that compaction has emptied; it stays for the producer's sake
-        control_type, coordinator_epoch = batch.control_type()
-        entry = self.entries.get(header.producer_id)
-        if entry is None:
-            entry = self.entries[header.producer_id] = ProducerEntry(header.producer_epoch)
-        elif header.producer_epoch > entry.producer_epoch:
-            entry.producer_epoch = header.producer_epoch
-            entry.batches.clear()
-        start, entry.transaction_start = entry.transaction_start, NO_OPEN_TRANSACTION
-        entry.coordinator_epoch = coordinator_epoch
-        entry.last_timestamp = header.max_timestamp
-        if start == NO_OPEN_TRANSACTION:
-            return None
-        is_aborted = control_type is ControlType.ABORT
-        return CompletedTransaction(header.producer_id, start, header.last_offset, is_aborted)
+    def _has_open_transaction(self, producer_id: int) -> bool:
+        entry = self.entries.get(producer_id)
+        return entry is not None and entry.transaction_start != NO_OPEN_TRANSACTION

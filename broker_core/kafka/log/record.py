@@ -1,4 +1,4 @@
-"""One record inside a batch: the smallest thing that the log holds, written without an offset or a time of its own.
+"""One record inside a batch: the smallest thing that the log holds, written without its own offset or time.
 
     length  attributes  timestamp delta  offset delta  key length  key  value length  value  header count  headers
     varint     int8         varlong         varint       varint           varint                varint
@@ -100,10 +100,10 @@ def decode_records(
     """Read the records of a batch one by one, as far as the bytes are sound.
 
     data: the uncompressed records, nothing else. count: as the batch says. append_time: what every record reads as, when
-    the broker set the time. stream_failure: what was wrong with the compressed stream behind the data, if anything.
+    the broker set the time. stream_failure: what was wrong with the compressed stream after the data, if anything.
 
     Raises InvalidRecord where the structure breaks, and CodecFailed where the stream does. As in the original the last
-    record is given only when nothing stands behind it, and nothing is asked of what the batch's CRC would have caught.
+    record is given only when nothing follows it, and nothing is asked of what the batch's CRC would have caught.
 
     >>> data, count = encode_pairs([(b"k", b"v"), (None, b"w")])
     >>> [(record.offset, record.key) for record in decode_records(data, count, 7, 0)]

@@ -6,7 +6,7 @@
 
     attributes: bits 0-2 codec   3 log append time   4 transactional   5 control   6 delete horizon
 
-The CRC-32C covers everything from the attributes on. What stands before it, base offset and leader epoch, is what the
+The CRC-32C covers everything from the attributes on. The fields before it, base offset and leader epoch, are what the
 broker sets: so a broker takes a batch without touching the bytes that the producer signed.
 
 Source: Kafka clients 3.9.2, DefaultRecordBatch, MemoryRecordsBuilder, ControlRecordType, EndTransactionMarker.
@@ -29,7 +29,7 @@ from broker_core.kafka.log.varint import Buffer
 
 HEADER = struct.Struct(">qiibIhiqqqhii")
 HEADER_SIZE = HEADER.size
-LOG_OVERHEAD = 12  # base offset and length, which stand before what `length` counts
+LOG_OVERHEAD = 12  # base offset and length, which precede what `length` counts
 CRC_START = 21
 LENGTH_BEFORE_CRC_COVERED = CRC_START - LOG_OVERHEAD
 MAGIC = 2
@@ -53,10 +53,19 @@ _CONTROL_VALUE = struct.Struct(">hi")
 
 
 class ControlType(IntEnum):
-    """How a transaction ended; what a control record's key says."""
+    """What a control record's key says: how a transaction ended, or what a KRaft quorum writes into its own log."""
 
     ABORT = 0
     COMMIT = 1
+    LEADER_CHANGE = 2
+    SNAPSHOT_HEADER = 3
+    SNAPSHOT_FOOTER = 4
+    KRAFT_VERSION = 5
+    KRAFT_VOTERS = 6
+
+    @property
+    def ends_transaction(self) -> bool:
+        return self <= ControlType.COMMIT
 
 
 class BatchHeader(NamedTuple):
@@ -126,7 +135,7 @@ class BatchHeader(NamedTuple):
 
 
 class RecordBatch(NamedTuple):
-    """A batch where it lies: its header, and all of its bytes (a view, nothing is copied)."""
+    """A batch in place: its header, and all of its bytes (a view, nothing is copied)."""
 
     header: BatchHeader
     data: Buffer
@@ -328,13 +337,24 @@ def placed(batch: RecordBatch, base_offset: int, partition_leader_epoch: int) ->
 
 
 def read_control_record(record: Record) -> tuple[ControlType, int]:
-    """Read a marker. Raises InvalidRecord."""
+    """Read a marker: how the transaction ended, and its coordinator's epoch. Raises InvalidRecord."""
+    try:
+        control_type = read_control_type(record)
+        if not control_type.ends_transaction:
+            raise InvalidRecord(f"no end-of-transaction marker: {control_type.name}")
+        _, coordinator_epoch = _CONTROL_VALUE.unpack_from(record.value or b"")
+        return control_type, coordinator_epoch
+    except struct.error as error:
+        raise InvalidRecord(f"no end-of-transaction marker: {error}") from None
+
+
+def read_control_type(record: Record) -> ControlType:
+    """Read what kind of control record it is. Raises InvalidRecord for a key that names none."""
     try:
         _, number = _CONTROL_KEY.unpack_from(record.key or b"")
-        _, coordinator_epoch = _CONTROL_VALUE.unpack_from(record.value or b"")
-        return ControlType(number), coordinator_epoch
+        return ControlType(number)
     except (struct.error, ValueError) as error:
-        raise InvalidRecord(f"no end-of-transaction marker: {error}") from None
+        raise InvalidRecord(f"no control record: {error}") from None
 
 
 def add_sequence(sequence: int, increment: int) -> int:

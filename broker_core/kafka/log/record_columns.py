@@ -22,7 +22,7 @@ _WRONG = ("", "the bytes end inside a record", "a number that is too long", "a r
 
 @dataclass(frozen=True, slots=True)
 class RecordColumns:
-    """One entry per record. starts, ends: of the record in `data`. rests: behind the timestamp delta. key_sizes: -1 is null."""
+    """One entry per record. starts, ends: of the record in `data`. rests: the position after the timestamp delta. key_sizes: -1 is null."""
 
     data: bytes
     starts: Ints

@@ -1,12 +1,12 @@
-"""Opening a partition's folder: what a crash may have left behind is put in order before anybody reads.
+"""Opening a partition's folder: what a crash left behind is repaired before the first read.
 
     *.deleted            removed: nobody can be reading them
     *.cleaned            removed: a compaction that did not finish
     *.swap               a compaction that did: what it replaces goes, then it takes its name
     an index alone       removed
-    a log without index  its indexes are made anew
+    a log without index  its indexes are rebuilt
     after a crash        every segment from the recovery point on is read: the first batch that is not whole and sound ends
-                         the log, there and in every later segment; the index of aborted transactions is made anew
+                         the log, there and in every later segment; the index of aborted transactions is rebuilt
 
 A `.swap` beside a `.cleaned` with the same or a lower base offset belongs to a swap of several segments that was cut
 short while it began; it is removed too, for the old segments are all still there.
@@ -20,17 +20,17 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from broker_core.kafka.log.batch_reader import read_batches
-from broker_core.kafka.log.errors import CorruptRecord, LogError
+from broker_core.kafka.log.errors import CorruptRecord
 from broker_core.kafka.log.index_file import CorruptIndex
 from broker_core.kafka.log.leader_epochs import LeaderEpochs
-from broker_core.kafka.log.producer_state import CompletedTransaction, CorruptSnapshot, ProducerState
+from broker_core.kafka.log.producer_snapshots import latest_snapshot, rebuild_producers, remove_stray_snapshots, replay, replay_segment
+from broker_core.kafka.log.producer_state import ProducerState
 from broker_core.kafka.log.record_batch import RecordBatch
 from broker_core.kafka.log.segment import (
     CLEANED,
     DELETED,
     INDEX,
     LOG,
-    SNAPSHOT,
     SWAP,
     TIME_INDEX,
     TXN_INDEX,
@@ -87,56 +87,9 @@ def load(
     log_end = segments[-1].next_offset()
     epochs.truncate_from_end(log_end)
     epochs.truncate_from_start(log_start)
-    producers = rebuild_producers(folder, segments, log_end)
+    steps += [f"{name}: removed, no segment begins there" for name in remove_stray_snapshots(folder, segments)]
+    producers = rebuild_producers(folder, segments, ProducerState(), log_start, log_end, now_ms, settings.producer_id_expiration_ms)
     return Loaded(segments, producers, epochs, log_start, log_end, log_end if was_closed else min(recovery_point, log_end), steps)
-
-
-def rebuild_producers(folder: Folder, segments: list[Segment], log_end: int) -> ProducerState:
-    """Read the latest snapshot at or below the log end, then replay what follows it. Snapshots above it are removed."""
-    for offset in _snapshot_offsets(folder):
-        if offset > log_end:
-            folder.remove(file_name(offset, SNAPSHOT))  # of records that are gone
-    return _producers_before(folder, segments, log_end)
-
-
-def _producers_before(folder: Folder, segments: list[Segment], end: int) -> ProducerState:
-    state, start = ProducerState(), 0
-    for offset in reversed(_snapshot_offsets(folder)):
-        if offset > end:
-            continue
-        name = file_name(offset, SNAPSHOT)
-        try:
-            state, start = ProducerState.from_snapshot(folder.read(name)), offset
-            break
-        except CorruptSnapshot:
-            folder.remove(name)
-    for index, segment in enumerate(segments):
-        if index + 1 == len(segments) or segments[index + 1].base_offset > start:
-            _replay(segment, state, start)
-    return state
-
-
-def _snapshot_offsets(folder: Folder) -> list[int]:
-    stems = [name.removesuffix(SNAPSHOT) for name in folder.names() if name.endswith(SNAPSHOT)]
-    return sorted(int(stem) for stem in stems if stem.isdigit())
-
-
-def _replay(segment: Segment, state: ProducerState, start: int) -> None:
-    found = segment.find(start)
-    if found is None:
-        return
-    for _, batch in segment.batches(found.position):
-        if batch.header.producer_id >= 0 and batch.header.base_offset >= start:
-            note(state, batch)
-
-
-def note(state: ProducerState, batch: RecordBatch) -> CompletedTransaction | None:
-    """Note a batch that stands in the log already: what it was allowed to do was decided when it came."""
-    try:
-        return state.update(batch)
-    except LogError:
-        state.entries.pop(batch.header.producer_id, None)
-        return None
 
 
 def _finish_or_undo_swaps(folder: Folder, steps: list[str]) -> None:
@@ -161,7 +114,7 @@ def _finish_or_undo_swaps(folder: Folder, steps: list[str]) -> None:
 
 
 def _replace_by_swap(folder: Folder, swap_name: str, steps: list[str]) -> None:
-    """Remove the segments that the swapped one stands for: those that begin within its offsets."""
+    """Remove the segments that the swapped one replaces: those that begin within its offsets."""
     base = _base_offset(swap_name)
     file = folder.open(swap_name)
     last = deque(read_batches(file.view(0, file.size)), maxlen=1)
@@ -189,13 +142,13 @@ def _open_segments(folder: Folder, settings: LogSettings, now_ms: int, steps: li
 
 
 def _first_behind(segments: list[Segment], recovery_point: int) -> int:
-    """The index of the first segment that may hold something behind the recovery point."""
+    """The index of the first segment that may hold something after the recovery point."""
     bases = [segment.base_offset for segment in segments]
     return sum(next_base <= recovery_point for next_base in bases[1:])
 
 
 def _has_sound_indexes(segment: Segment, steps: list[str]) -> bool:
-    """Check a segment that is taken to be whole, and make its indexes anew if need be. False: it is not whole."""
+    """Check a segment assumed to be whole, and rebuild its indexes if necessary. False: it is not whole."""
     try:
         segment.check()
     except (CorruptIndex, CorruptRecord) as error:
@@ -209,11 +162,11 @@ def _has_sound_indexes(segment: Segment, steps: list[str]) -> bool:
 def _recover_from(folder: Folder, segments: list[Segment], first: int, epochs: LeaderEpochs, steps: list[str]) -> list[Segment]:
     """Read every segment from that index on; cut where the sound log ends.
 
-    What is beside the log is made anew on the way: the indexes, that of aborted transactions, and missing leader epochs.
+    The files beside the log are rebuilt on the way: the indexes, that of aborted transactions, and missing leader epochs.
     """
     if first >= len(segments):
         return segments
-    producers = _producers_before(folder, segments[:first], segments[first].base_offset)
+    producers = _producers_before(folder, segments, first)
     for index, segment in enumerate(segments[first:], first):
         aborted: list[AbortedTransaction] = []
 
@@ -222,9 +175,8 @@ def _recover_from(folder: Folder, segments: list[Segment], first: int, epochs: L
             if header.partition_leader_epoch > epochs.latest:
                 epochs.assign(header.partition_leader_epoch, header.base_offset)
             if header.producer_id >= 0:
-                completed = note(producers, batch)
-                if completed is not None and completed.is_aborted:
-                    aborted.append(producers.aborted_transaction(completed))
+                # One by one, not the segment at once: the index says what was stable when a transaction ended.
+                aborted += replay(producers, [batch])
 
         cut = segment.recover(on_batch)
         replace_aborted(folder, file_name(segment.base_offset, TXN_INDEX), aborted)
@@ -235,6 +187,15 @@ def _recover_from(folder: Folder, segments: list[Segment], first: int, epochs: L
                 _remove(later)
             return segments[: index + 1]
     return segments
+
+
+def _producers_before(folder: Folder, segments: list[Segment], index: int) -> ProducerState:
+    """What is known of the producers where a segment begins."""
+    state = latest_snapshot(folder, 0, segments[index].base_offset)
+    for place, segment in enumerate(segments[:index]):
+        if segments[place + 1].base_offset > state.end_offset:
+            replay_segment(segment, state, state.end_offset)
+    return state
 
 
 def _remove(segment: Segment) -> None:

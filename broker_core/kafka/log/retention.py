@@ -45,7 +45,10 @@ def delete_old_segments(log: PartitionLog, now_ms: int) -> list[Deletion]:
     (1, 1)
     """
     settings = log.settings
-    deleted = _delete(log, now_ms, "log_start_offset", lambda _, next_base: next_base <= log.log_start_offset)
+    # The active segment stays, also where DeleteRecords has emptied it: no other begins at or below the log start.
+    deleted = _delete(
+        log, now_ms, "log_start_offset", lambda segment, next_base: segment is not log.active and next_base <= log.log_start_offset
+    )
     if settings.cleanup_delete and settings.retention_bytes >= 0:
         excess = log.size - settings.retention_bytes
 
@@ -66,11 +69,9 @@ def delete_records(log: PartitionLog, before_offset: int) -> None:
     before_offset: -1 for the high watermark. Raises OffsetOutOfRange above it. A lower offset than now changes nothing.
     """
     offset = log.high_watermark if before_offset == -1 else before_offset
-    if not 0 <= offset <= log.high_watermark:
+    if offset < 0:
         raise OffsetOutOfRange(f"offset {offset}; the high watermark is {log.high_watermark}")
-    if offset > log.log_start_offset:
-        log.log_start_offset = offset
-        log.epochs.truncate_from_start(offset)
+    log.raise_log_start(offset)
 
 
 def _delete(log: PartitionLog, now_ms: int, reason: str, must_go: Callable[[Segment, int], bool]) -> list[Deletion]:
@@ -89,6 +90,5 @@ def _delete(log: PartitionLog, now_ms: int, reason: str, must_go: Callable[[Segm
     log.segments = log.segments[len(going) :]
     # First the offset, then the files: a crash between them leaves bytes that nobody reads, never a gap.
     delete_records(log, max(log.log_start_offset, log.segments[0].base_offset))
-    log.recovery_point = max(log.recovery_point, log.log_start_offset)
     log.delete_files_of(going, now_ms)
     return deletions

@@ -9,7 +9,7 @@ replaced whole by a compacted one.
 
 A row is written *before* the bytes of an append are counted, so the first append of a segment never has one.
 An index is only a hint: before a row is used, the batch it points at must agree with it; if it does not, the index was
-damaged and is made anew from the log.
+damaged and is rebuilt from the log.
 
 Source: Kafka 3.9 storage/internals/log/LogSegment, FileRecords.
 """
@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from broker_core.errors import InvariantError
 from broker_core.kafka.log.batch_reader import batch_at
@@ -37,6 +37,7 @@ from broker_core.kafka.log.varint import Buffer
 LOG, INDEX, TIME_INDEX, TXN_INDEX, SNAPSHOT = ".log", ".index", ".timeindex", ".txnindex", ".snapshot"
 DELETED, CLEANED, SWAP = ".deleted", ".cleaned", ".swap"
 RELATIVE_OFFSET_MAX = 2**31 - 1
+RollReason = Literal["size", "time", "index_full", "offset_span"]
 _READ_AHEAD_BYTES = 64 * 1024
 
 
@@ -54,6 +55,14 @@ class OffsetLookup:
     entry: OffsetPosition
     index_probes: list[int]
     scanned: list[BatchPosition]
+
+
+class _OffsetThatCannotBe(CorruptRecord):
+    """A batch whose offset does not rise, or is outside its segment."""
+
+    def __init__(self, offset: int, expected: int) -> None:
+        super().__init__(f"offset {offset}, where {expected} or more was to come")
+        self.offset = offset
 
 
 def file_name(base_offset: int, suffix: str) -> str:
@@ -80,7 +89,7 @@ class Segment:
         self._last_offset_max = base_offset + RELATIVE_OFFSET_MAX
         self._segment_ms = settings.segment_ms - settings.segment_jitter_ms
         self._index_interval_bytes = settings.index_interval_bytes
-        self._row_behind = self.log.size + settings.index_interval_bytes  # an append behind this position gets a row
+        self._row_behind = self.log.size + settings.index_interval_bytes  # an append after this position gets a row
         self._first_timestamp: int | None = None  # not looked up yet
         self._timestamp_max = -1  # up to here no roll by age; -1: not known
 
@@ -98,12 +107,17 @@ class Segment:
         """The largest record timestamp; without any, when the file was last written."""
         return self.max_timestamp if self.max_timestamp >= 0 else self.folder.modified_ms(self.log.name)
 
+    @property
+    def first_timestamp(self) -> int:
+        """The largest timestamp of the first batch; -1 without any."""
+        return self._first_timestamp if self._first_timestamp is not None else self._read_first_timestamp()
+
     # --- append
 
     def append(
         self, largest_offset: int, max_timestamp: int, offset_of_max_timestamp: int, data: Buffer, rest: Buffer | None = None
     ) -> None:
-        """Write batches at the end; `rest` follows `data`. Raises StorageFull, and then nothing was written."""
+        """Write batches at the end, of one append; `rest` follows `data`. Raises StorageFull, and then nothing was written."""
         log = self.log
         position = log.size
         try:
@@ -111,30 +125,41 @@ class Segment:
         except StorageFull:
             log.truncate(position)
             raise
+        if not position:
+            self._begin_at(max_timestamp)
         if max_timestamp > self.max_timestamp:
             self.max_timestamp, self.offset_of_max_timestamp = max_timestamp, offset_of_max_timestamp
-        if position > self._row_behind:
+        # A log begins a new segment beside a full index; a segment that the cleaner writes takes all it is given, and its index ends early.
+        if position > self._row_behind and self._bytes_max >= 0:
             self._add_rows(largest_offset, position)
 
-    def should_roll(self, incoming_bytes: int, max_timestamp: int, last_offset: int, now_ms: int) -> bool:
-        """Whether the next append must go to a new segment: size, age by record time, full index, offset span."""
+    def should_roll(self, incoming_bytes: int, max_timestamp: int, last_offset: int, now_ms: int) -> RollReason | None:
+        """Why the next append must go to a new segment, None if it need not: size, age by record time, full index, offset span. The first
+        that holds in this order."""
         size = self.log.size
         if size + incoming_bytes > self._bytes_max or last_offset > self._last_offset_max:
-            return True
+            return self._roll_reason(size + incoming_bytes, max_timestamp, now_ms)
         if 0 <= max_timestamp <= self._timestamp_max or not size:
-            return False
-        first_timestamp = self._first_timestamp
-        if first_timestamp is None:
-            first_timestamp = self._read_first_timestamp()
-        # Record time, where both have one: a log that is loaded again from elsewhere rolls as it did there.
-        if first_timestamp >= 0 and max_timestamp >= 0:
+            return None
+        return "time" if self._is_old(max_timestamp, now_ms) else None
+
+    def _roll_reason(self, bytes_then: int, max_timestamp: int, now_ms: int) -> RollReason:
+        if bytes_then > self.settings.segment_bytes:
+            return "size"
+        if self.log.size and self._is_old(max_timestamp, now_ms):
+            return "time"
+        return "index_full" if self.is_index_full else "offset_span"
+
+    def _is_old(self, max_timestamp: int, now_ms: int) -> bool:
+        # Record time, where the segment began with one: a log that is loaded again from elsewhere rolls as it did there.
+        if self.first_timestamp >= 0:
             return max_timestamp > self._timestamp_max
         return now_ms - self.created_ms > self._segment_ms
 
     # --- read
 
     def batches(self, position: int = 0, end: int | None = None, window_bytes: int = _READ_AHEAD_BYTES) -> Iterator[BatchPosition]:
-        """Walk over the whole batches from a position on. Raises CorruptRecord where no batch can be."""
+        """Walk over the whole batches from a position on. Raises CorruptRecord where a batch is impossible."""
         end = self.log.size if end is None else end
         while position < end:
             window_start = position
@@ -193,7 +218,7 @@ class Segment:
         return self.scan_for_timestamp(timestamp, position, starting_offset)
 
     def scan_for_timestamp(self, timestamp: int, position: int, starting_offset: int) -> TimestampOffset | None:
-        """Give the first record at or after that time behind a position."""
+        """Give the first record at or after that time, after a position."""
         for found in self.batches(position):
             header = found.batch.header
             if header.max_timestamp >= timestamp and header.last_offset >= starting_offset:
@@ -203,7 +228,7 @@ class Segment:
         return None
 
     def next_offset(self) -> int:
-        """The offset behind the last batch; the base offset of an empty segment."""
+        """The offset after the last batch; the base offset of an empty segment."""
         tail = self.batches(self._indexed_position(self.offset_index.last_offset))
         last = deque(tail, maxlen=1)
         return last[0].batch.header.next_offset if last else self.base_offset
@@ -211,21 +236,13 @@ class Segment:
     # --- life
 
     def recover(self, on_batch: Callable[[RecordBatch], None] | None = None) -> int:
-        """Make the indexes anew and cut the file at the first batch that is not whole and sound.
+        """Rebuild the indexes and cut the file at the first batch that is not whole and sound.
 
         on_batch: sees each sound batch, in order. Returns how many bytes were cut off.
         """
-        next_offset = self.base_offset
 
         def ensure_sound(batch: RecordBatch) -> None:
-            nonlocal next_offset
             batch.ensure_valid()
-            header = batch.header
-            # The CRC leaves the base offset out, so it is asked for itself: offsets only rise, within the span.
-            is_in_order = next_offset <= header.base_offset <= header.last_offset
-            if not is_in_order or header.last_offset > self._last_offset_max:
-                raise CorruptRecord(f"offset {header.base_offset}, after {next_offset - 1}")
-            next_offset = header.next_offset
             if on_batch is not None:
                 on_batch(batch)
 
@@ -233,6 +250,7 @@ class Segment:
         cut = self.log.size - end
         if cut:
             self.log.truncate(end)
+        self._row_behind = end + self._index_interval_bytes
         self.close_for_appends()
         return cut
 
@@ -241,16 +259,16 @@ class Segment:
         self.offset_index.check(self.log.size)
         self.time_index.check()
         # What was lost at a time index's end looks whole; the last batches tell.
-        for _, batch in self.batches(self._indexed_position(self.offset_index.last_offset)):
+        for _, batch in self._in_order(self._indexed_position(self.offset_index.last_offset)):
             if batch.header.max_timestamp > self.time_index.last_entry.timestamp:
                 raise CorruptIndex(f"{self.time_index.file.name}: the log holds later records")
 
     def rebuild_indexes(self) -> bool:
-        """Make both indexes anew from the log, which is left as it is. False: it has bytes that are no batch."""
+        """Rebuild both indexes from the log, which stays as it is. False: it has bytes that are not a batch, or impossible offsets."""
         _, is_whole = self._index_anew(lambda _: None)
         return is_whole
 
-    def truncate_to(self, offset: int) -> int:
+    def truncate_to(self, offset: int, now_ms: int) -> int:
         """Drop everything from the batch that holds the offset on. Returns how many bytes were cut off."""
         found = self.find(offset)
         if found is None:
@@ -267,7 +285,8 @@ class Segment:
         truncate_aborted(self.folder, file_name(self.base_offset, TXN_INDEX), offset)
         self._row_behind = self.log.size + self._index_interval_bytes
         self._bytes_max = self._room()
-        self._first_timestamp, self._timestamp_max = None, -1
+        if not found.position:
+            self.created_ms, self._first_timestamp, self._timestamp_max = now_ms, None, -1
         return cut
 
     def close_for_appends(self) -> None:
@@ -312,7 +331,7 @@ class Segment:
         self._reset_indexes()
         end, is_whole = 0, True
         try:
-            for position, batch in self.batches():
+            for position, batch in self._in_order():
                 look_at(batch)
                 header = batch.header
                 if header.max_timestamp > self.max_timestamp:
@@ -321,9 +340,27 @@ class Segment:
                 if position > self._row_behind and not self.is_index_full:
                     self._add_rows(header.last_offset, position)
                 end = position + len(batch.data)
+        except _OffsetThatCannotBe as error:
+            is_whole = False
+            # Which of the two batches has the wrong offset nobody knows: rows at or above the lower one would mislead.
+            self.offset_index.truncate_to(error.offset)
+            self.time_index.truncate_to(error.offset)
         except (LogError, InvariantError):
             is_whole = False
         return end, is_whole
+
+    def _in_order(self, position: int = 0) -> Iterator[BatchPosition]:
+        """Walk over the batches as `batches` does. Raises CorruptRecord too where an offset cannot be: they rise, within the segment's span.
+
+        The CRC leaves the base offset out, so it is asked for itself.
+        """
+        next_offset = self.base_offset
+        for found in self.batches(position):
+            header = found.batch.header
+            if not next_offset <= header.base_offset <= header.last_offset <= self._last_offset_max:
+                raise _OffsetThatCannotBe(header.base_offset, next_offset)
+            next_offset = header.next_offset
+            yield found
 
     def _add_rows(self, largest_offset: int, position: int) -> None:
         offset_index, time_index = self.offset_index, self.time_index
@@ -336,9 +373,13 @@ class Segment:
 
     def _read_first_timestamp(self) -> int:
         first = next(self.batches(), None)
-        self._first_timestamp = timestamp = first.batch.header.max_timestamp if first is not None else -1
-        self._timestamp_max = timestamp + self._segment_ms if timestamp >= 0 else -1
+        timestamp = first.batch.header.max_timestamp if first is not None else -1
+        self._begin_at(timestamp)
         return timestamp
+
+    def _begin_at(self, timestamp: int) -> None:
+        self._first_timestamp = timestamp
+        self._timestamp_max = timestamp + self._segment_ms if timestamp >= 0 else -1
 
     def _indexed_position(self, offset: int) -> int:
         """Where to begin looking for an offset: as the index has it, if the batch there agrees."""

@@ -49,7 +49,7 @@ class LogSettings:
         return self.cleanup_compact or self.message_timestamp_before_max_ms < LONG_MAX or self.message_timestamp_after_max_ms < LONG_MAX
 
     def __post_init__(self) -> None:
-        """Raises CommandError for a size that no segment can have."""
+        """Raises CommandError for a size that a segment cannot have."""
         for name in ("segment_bytes", "segment_index_bytes", "index_interval_bytes", "message_bytes_max"):
             if getattr(self, name) < 0 or getattr(self, name) > 2**31 - 1:
                 raise CommandError(name, "must be 0 to 2,147,483,647 bytes")

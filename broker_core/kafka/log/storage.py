@@ -24,10 +24,10 @@ class LogFile(Protocol):
     size: int  # in bytes; what was appended counts at once
 
     def append(self, data: Buffer, rest: Buffer | None = None) -> None:
-        """Write behind the end. rest: what follows the data, written with it in one step. Raises StorageFull."""
+        """Write at the end. rest: what follows the data, written with it in one step. Raises StorageFull."""
 
     def view(self, position: int, size: int) -> memoryview:
-        """Give `size` bytes, fewer at the end of the file. What lies still is not copied; valid until a truncation."""
+        """Give `size` bytes, fewer at the end of the file. Data at rest is not copied; valid until a truncation."""
 
     def truncate(self, size: int) -> None:
         """Cut the file to that size."""
@@ -58,7 +58,7 @@ class Folder(Protocol):
         """Give a file another name, in place of one that has it."""
 
     def remove(self, name: str) -> None:
-        """Delete a file; a missing one is no error."""
+        """Delete a file; a missing one is not an error."""
 
     def modified_ms(self, name: str) -> int:
         """When the file was last written, ms since 1970."""

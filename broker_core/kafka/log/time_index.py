@@ -59,7 +59,7 @@ class TimeIndex(IndexFile):
         return TimestampOffset(timestamp, self.base_offset + relative)
 
     def truncate_to(self, offset: int) -> None:
-        """Drop the rows at or above the offset. Offsets rise with timestamps, so they stand at the end."""
+        """Drop the rows at or above the offset. Offsets rise with timestamps, so these rows are at the end."""
         count = self.row_count
         while count and self.entry(count - 1).offset >= offset:
             count -= 1

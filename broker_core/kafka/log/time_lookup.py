@@ -5,7 +5,7 @@
                                  ...503  6506240                               <-  first row at or above
 
 Both go on through the offset index and scan. But a row tells where its *own* timestamp was reached: a record between
-the two rows may already be late enough. Kafka's scan starts before it. The article's may start behind it.
+the two rows may already be late enough. Kafka's scan starts before it. The article's may start after it.
 
 Source: the article of docs/kafka/log.md, section 2.2, step 2. Its "relative offset 3247667" is a misprint of 3248667.
 """

@@ -47,7 +47,7 @@ def replace_aborted(folder: Folder, name: str, rows: Iterable[AbortedTransaction
 
 
 def truncate_aborted(folder: Folder, name: str, offset: int) -> None:
-    """Drop the rows of transactions that ended at or behind the offset."""
+    """Drop the rows of transactions that ended at or after the offset."""
     rows = list(read_aborted(folder, name))
     kept = [row for row in rows if row.last_offset < offset]
     if len(kept) < len(rows):

@@ -18,7 +18,7 @@ Buffer = bytes | bytearray | memoryview
 
 
 class VarintError(ValueError):
-    """The bytes are no integer of that width."""
+    """The bytes are not an integer of that width."""
 
 
 class VarintTooLong(VarintError):
@@ -53,7 +53,7 @@ def encode_unsigned_varint(value: int) -> bytes:
 
 
 def read_varint(buffer: Buffer, position: int) -> tuple[int, int]:
-    """Read a 32-bit number; give it and the position behind it. Raises VarintTooLong, VarintCutShort.
+    """Read a 32-bit number; give it and the position after it. Raises VarintTooLong, VarintCutShort.
 
     >>> read_varint(bytes.fromhex("d804"), 0)
     (300, 2)
@@ -64,14 +64,14 @@ def read_varint(buffer: Buffer, position: int) -> tuple[int, int]:
 
 
 def read_varlong(buffer: Buffer, position: int) -> tuple[int, int]:
-    """Read a 64-bit number; give it and the position behind it. Raises VarintTooLong, VarintCutShort."""
+    """Read a 64-bit number; give it and the position after it. Raises VarintTooLong, VarintCutShort."""
     value, position = _read(buffer, position, VARLONG_BYTES_MAX)
     value &= _MASK_64
     return value >> 1 ^ -(value & 1), position
 
 
 def read_unsigned_varint(buffer: Buffer, position: int) -> tuple[int, int]:
-    """Read a 32-bit number without zigzag, 0 to 2^32 - 1; give it and the position behind it.
+    """Read a 32-bit number without zigzag, 0 to 2^32 - 1; give it and the position after it.
 
     >>> read_unsigned_varint(bytes.fromhex("ac02"), 0)
     (300, 2)

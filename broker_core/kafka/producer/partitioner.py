@@ -31,7 +31,7 @@ POSITIVE_MASK = 0x7FFFFFFF
 def partition_for_key(key: bytes, partition_count: int) -> int:
     """Give the partition of a record with the serialized `key`. Raises CommandError for a count below 1.
 
-    A null key is no key; an empty one is hashed like any other.
+    A null key is not a key; an empty one is hashed like any other.
 
     >>> partition_for_key(b"orders-1", 12), partition_for_key(b"", 12)
     (3, 9)
@@ -79,7 +79,7 @@ class PartitionLoads:
         """Turn the batches that wait for each partition into odds.
 
         queue_sizes, partitions: alike in length, only partitions that have a leader. usable_count: how many at the
-        front are used; the rest lie on brokers that have been slow (partitioner.availability.timeout.ms). None: all.
+        front are used; the rest are on brokers that have been slow (partitioner.availability.timeout.ms). None: all.
         Returns None where the odds are even and the draw is plain: fewer than two partitions, none usable, or all
         usable and equal.
 
@@ -148,7 +148,7 @@ class StickyPartitioner:
         return self.produced_bytes >= (self.batch_size if may_switch else 2 * self.batch_size)
 
     def place(self, size: int, partition_count: int, draw: Callable[[], int]) -> int:
-        """Give the partition of a keyless record of `size` bytes where all partitions are alike: none is without leader, no queue is longer.
+        """Give the partition of a keyless record of `size` bytes where all partitions are alike: all have leaders and equal queues.
 
         draw: the next random number, 0 to 2**31 - 1; asked for the first record and whenever a batch's worth has gone to one partition.
         """
@@ -158,6 +158,30 @@ class StickyPartitioner:
         if self.append(size):
             self.stick_to(next_partition(draw(), range(partition_count), partition_count))
         return number
+
+
+@dataclass(slots=True)
+class RoundRobinPartitioner:
+    """The article's rule for records without a key, Kafka's own before 2.4: each record goes to the next partition.
+
+    count: how many records it has placed; may begin anywhere. Kafka still has it, as `partitioner.class`, and there it ignores keys.
+    Source: Kafka clients 3.9.2, producer.RoundRobinPartitioner; before 2.4 producer.internals.DefaultPartitioner.
+
+    >>> keyless = RoundRobinPartitioner()
+    >>> [keyless.place([0, 1, 2], 3) for _ in range(5)], [keyless.place([0, 2], 3) for _ in range(3)]
+    ([0, 1, 2, 0, 1], [2, 0, 2])
+    """
+
+    count: int = 0
+
+    def place(self, available_partitions: Sequence[int], partition_count: int) -> int:
+        """Give the partition of the next record.
+
+        available_partitions: those with a leader, ascending; with none, all `partition_count` take part. Raises CommandError for a count below 1.
+        """
+        partition = next_partition(self.count & POSITIVE_MASK, available_partitions, partition_count)
+        self.count += 1
+        return partition
 
 
 def _check_count(partition_count: int) -> None:

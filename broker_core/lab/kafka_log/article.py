@@ -1,8 +1,8 @@
 """The log of the article of docs/kafka/log.md, nginx_access_log-1, to try its walks: offset 6506155, and time 1570793423501.
 
-As large as the article lists it, 5.6 GB in six segments, but sparse: the files are holes, with real batches only where the article's walks
-read, in the last 43 kB of segment 3257573. The index rows that the article prints are exact, 10 and 9 of them at each end; it does not print
-those between, nor those of the other segments: they are spaced evenly, as many as the sizes of its files say.
+The 21 files that the article lists, in its sizes, 5.6 GB in six segments, but sparse: the logs are holes, with real batches only where the
+article's walks read, in the last 43 kB of segment 3257573. The index rows that the article prints are exact, 10 and 9 of them at each end; it
+does not print those between, nor those of the other segments: they are spaced evenly, as many as the sizes of its files say.
 
 Source: the article, chapter 2 (file list, kafka-dump-log of .index and .timeindex). Its times are UTC+8.
 """
@@ -17,9 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from broker_core.errors import InvariantError
+from broker_core.kafka.log.checkpoints import LEADER_EPOCH, write_leader_epochs
+from broker_core.kafka.log.disk_storage import DiskFolder
+from broker_core.kafka.log.producer_state import ProducerState
 from broker_core.kafka.log.record import Record
 from broker_core.kafka.log.record_batch import encode_batch
-from broker_core.kafka.log.segment import INDEX, LOG, TIME_INDEX, file_name
+from broker_core.kafka.log.segment import INDEX, LOG, SNAPSHOT, TIME_INDEX, file_name
 
 FOLDER = "nginx_access_log-1"
 BASE, NEXT_BASE, LOG_BYTES = 3257573, 6506251, 1_073_741_513
@@ -37,6 +40,11 @@ SEGMENTS = (
     (16_260_431, 278_255_892, 59_000, 58_600, (20, 9)),
 )
 """Of the active segment the article shows only the room that is kept for its indexes: its rows here are as dense as the others'."""
+ACTIVE_INDEX_BYTES = {INDEX: 10_485_760, TIME_INDEX: 10_485_756}
+"""segment.index.bytes, 10 MiB, in whole rows: a broker makes the indexes of the segment it writes as large as they may become."""
+SNAPSHOTS = ((12_999_310, (19, 54)), (16_260_431, (20, 6)))
+"""Taken when those segments began; 10 bytes: nobody wrote with a producer id."""
+FIRST_EPOCH_AT = (19, 3)
 LOG_END_OFFSET = 17_102_000
 """Assumed: the article does not tell it; about as many records a byte as in the other segments."""
 
@@ -82,6 +90,24 @@ def build_article_log(path: Path) -> None:
             _write_indexes(folder, base, index, times)
             begun_ms = ended_ms + 1
         os.utime(folder / file_name(base, LOG), (ended_ms / 1000, ended_ms / 1000))
+    for suffix, size in ACTIVE_INDEX_BYTES.items():
+        os.truncate(folder / file_name(SEGMENTS[-1][0], suffix), size)
+    _write_beside(folder)
+
+
+def _write_beside(folder: Path) -> None:
+    """The files that belong to no segment: what was known of producers, and of leaders."""
+    for base, (hour, minute) in SNAPSHOTS:
+        snapshot = folder / file_name(base, SNAPSHOT)
+        snapshot.write_bytes(ProducerState().snapshot())
+        _set_time(snapshot, hour, minute)
+    write_leader_epochs(DiskFolder(folder), [(0, 0)])
+    _set_time(folder / LEADER_EPOCH, *FIRST_EPOCH_AT)
+
+
+def _set_time(file: Path, hour: int, minute: int) -> None:
+    at_s = _MIDNIGHT_S + hour * 3600 + minute * 60
+    os.utime(file, (at_s, at_s))
 
 
 def _write_walked_segment(folder: Path) -> None:

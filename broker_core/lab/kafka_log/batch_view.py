@@ -1,4 +1,4 @@
-"""One batch where it lies: its bytes, the name of each, and its records. And the batches and index rows of a stretch of a segment."""
+"""One batch in place: its bytes, the name of each, and its records. And the batches and index rows of a stretch of a segment."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def _record_json(record: Record) -> Json:
 
 
 def _field_json(field: Field) -> Json:
-    """value as it is printed: a number, a text, "0x..." for the CRC and for bytes that are no text, null for none."""
+    """value as it is printed: a number, a text, "0x..." for the CRC and for bytes that are not text, null for none."""
     value: int | str | None
     if isinstance(field.value, bytes):
         value = _text(field.value)

@@ -3,7 +3,7 @@
     before   clean | dirty | active        which records there are, and which of them stay
     after    the log as the cleaner leaves it
 
-Nothing on disk changes. A record is told by its offset and its key.
+Nothing on disk changes. Its offset and its key identify a record.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def clean_json(
 
 
 def _copy_of(log: OpenedLog) -> MemoryFolder:
-    """The logs alone: indexes are made anew where they are missing."""
+    """The logs alone: missing indexes are rebuilt."""
     copy = MemoryFolder()
     for base in log.live:
         for name in (file_name(base, LOG), file_name(base, TXN_INDEX)):
@@ -82,7 +82,7 @@ def _copy_of(log: OpenedLog) -> MemoryFolder:
 
 
 def _unreadable(log: OpenedLog) -> Json | None:
-    """Where the first batch stands that does not unpack within bounds: the cleaner itself does not ask. None: all of them do."""
+    """The position of the first batch that does not unpack within bounds: the cleaner itself does not ask. None: all of them do."""
     base = position = 0
     try:
         for base in log.live:

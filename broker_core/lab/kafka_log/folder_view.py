@@ -21,7 +21,7 @@ def segments_json(
     """Each segment, the deleted ones first; the newest SEGMENTS_MAX of a folder that has more.
 
     summaries: of some or all, by base offset and stage; what is not counted yet is null. deleted_at_ms: when the files of a deleted segment go.
-    cleaned_up_to: what lies below has been compacted. is_open: whether the last segment is the active one, to which a broker writes.
+    cleaned_up_to: everything below has been compacted. is_open: whether the last segment is the active one, to which a broker writes.
     """
     deleted = [_segment_json(log, base, DELETED, summaries) for base in log.deleted[-SEGMENTS_MAX:]]
     for row in deleted:
@@ -43,7 +43,7 @@ def _segment_json(log: OpenedLog, base_offset: int, stage: str, summaries: Summa
     segment = log.segment(base_offset, stage)
     summary = summaries.get((base_offset, stage))
     hollow = summary is not None and any(damage.kind == "zeros" for damage in summary.damage)
-    # What lies behind zeros cannot be counted: the rows of the indexes still tell.
+    # The data after zeros cannot be counted: the index rows still tell.
     counted = None if hollow else summary
     return {
         "base_offset": base_offset,
@@ -66,7 +66,7 @@ def _segment_json(log: OpenedLog, base_offset: int, stage: str, summaries: Summa
 
 
 def retention_json(segments: Iterable[Json], *, retention_bytes: int, retention_ms: int, now_ms: int) -> Json:
-    """How far retention reaches, as bytes from the start of the first live segment; only whole segments behind it go.
+    """How far retention reaches, as bytes from the start of the first live segment; only whole segments before it go.
 
     retention_bytes, retention_ms: -1 for no limit. reaches_position, reaches_position_ms: by size and by time; null without a limit.
     """

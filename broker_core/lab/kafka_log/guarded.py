@@ -1,7 +1,7 @@
-"""Reading records of somebody else's batch with bounded memory: a few bytes of a compressed stream may stand for many GB.
+"""Reading records of somebody else's batch with bounded memory: a few bytes of a compressed stream may expand to many GB.
 
 Kafka bounds a batch before it is compressed, by its producers' settings; a file that somebody uploads is bounded by nothing. So before records
-are read the stream is unpacked into room of a fixed size; what does not fit is told as unreadable.
+are read the stream is unpacked into room of a fixed size; what does not fit is reported as unreadable.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def ensure_small(batch: RecordBatch | LegacyBatch) -> None:
 
 
 def _legacy_value(batch: LegacyBatch) -> bytes:
-    """A compressed message's value: what is left behind the key, which is null as a rule."""
+    """A compressed message's value: what is left after the key, which is usually null."""
     position = 26 if batch.magic else 18
     if len(batch.data) < position + _LENGTH.size:
         return b""

@@ -96,7 +96,7 @@ class LaneLog:
                 self._clean(_ms(now_us))
 
     def state(self) -> Json:
-        """Where everything stands, for readers of the folder and for the next start; all rows of the indexes are in their files now.
+        """The positions, for readers of the folder and for the next start; all rows of the indexes are in their files now.
 
         {at_us, records, logs: {"flights-3": {start_offset, end_offset, recovery_point, cleaned_up_to, segments: [[base, bytes]], deleted: {base: due
         ms}, turning}}, ends: {topic: [end offset of each partition, also of those not written]}}
@@ -139,11 +139,11 @@ class LaneLog:
         base = self._ends[topic][number]
         # After a crash the folder may be ahead of the last state that was noted.
         missing = sent[max(0, log.log_end_offset - base) :]
-        for data in batches_of(missing, base + len(sent) - len(missing), self.settings.segment_bytes):
-            active, is_full = log.active.base_offset, log.active.is_index_full
+        for data in batches_of(missing, self.settings.segment_bytes):
+            active = log.active.base_offset
             log.append(data, now_ms=now_ms)
             if log.active.base_offset != active:
-                self._tell(topic, number, now_ms, "rolled", log.active.base_offset, "index_full" if is_full else "size")
+                self._tell(topic, number, now_ms, "rolled", log.active.base_offset, str(log.roll_reason))
 
     def _is_ahead(self, topic: str, number: int, log: PartitionLog) -> bool:
         return log.log_end_offset > self._ends[topic][number]

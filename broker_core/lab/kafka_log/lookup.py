@@ -55,7 +55,7 @@ def lookup_offset(log: OpenedLog, offset: int, end_offset: int) -> Json:
         try:
             kept = _first_kept(segment, position, offset)
         except LogError:
-            # The batch is there, but its records cannot be read: it is shown as it lies.
+            # The batch is there, but its records cannot be read: it is shown as stored.
             return answer | {"message": "damaged", "batch": batch_json(log, segment, position)}
         if kept is not None:
             message = None if kept[0] == offset else "next_kept"
@@ -164,12 +164,12 @@ def _is_unreadable(segment: Segment, position: int, answer: Json) -> bool:
 
 
 def _position_of(segment: Segment, position: int, offset: int) -> int | None:
-    """Where the first batch stands whose last offset is at or above the offset, by the log's own walk. Raises LogError."""
+    """The position of the first batch whose last offset is at or above the offset, by the log's own walk. Raises LogError."""
     return next((found.position for found in segment.batches(position) if found.batch.header.last_offset >= offset), None)
 
 
 def _scan_step(segment: Segment, start: int, found: int | None) -> Json:
-    """All batches up to the next row of the index, or up to the found one where that lies behind it."""
+    """All batches up to the next row of the index, or up to the found one where that is after it."""
     index = segment.offset_index
     slot = bisect_right(range(index.row_count), start, key=lambda slot: index.row_at(slot)[1])
     end = index.row_at(slot)[1] if slot < index.row_count else segment.size

@@ -28,9 +28,9 @@ DAMAGE_MAX = 20
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a segment holds, counted batch by batch. next_offset: behind its last whole batch. formats: magic numbers, ascending.
+    """What a segment holds, counted batch by batch. next_offset: after its last whole batch. formats: magic numbers, ascending.
 
-    Times are ms, -1 for none. damage: at most DAMAGE_MAX of them, in order. A summary of a file that does not change holds for ever.
+    Times are ms, -1 for none. damage: at most DAMAGE_MAX of them, in order. A summary of a file that does not change stays valid.
     """
 
     next_offset: int

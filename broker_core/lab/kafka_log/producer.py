@@ -4,7 +4,7 @@
     records        r r  r   | r    r r |             and no more than batch.size
     partition 3    [0,   1] | [2]      |
 
-The partition is the lane's own choice: by key the default partitioner's, without key where the lane's sticky partitioner stands, drawn from
+The partition is the lane's own choice: by key the default partitioner's, without key at the lane's sticky partition, drawn from
 the same stream of the seed. So the offsets here are those that the lane's consumers read.
 
 A second topic, "<topic>-latest", is the table of what is known about each key: each keyed record once more, to be compacted. A key that has
@@ -58,7 +58,7 @@ class Window(NamedTuple):
 class LaneProducer:
     """The records of a lab in order, a linger at a time.
 
-    first_record: where the lane's offsets begin; above 0 after a change of algorithm late in a long lab, when the lane counts anew.
+    first_record: where the lane's offsets begin; above 0 after a change of algorithm late in a long lab, when the lane restarts its count.
     """
 
     def __init__(self, workload: Workload, seed: int, partition_count: int, first_record: int = 0) -> None:
@@ -78,7 +78,7 @@ class LaneProducer:
         return self._next_record - self._first_record
 
     def next_window(self, *, with_content: frozenset[int]) -> Window:
-        """Go one linger further. with_content: the partitions whose records are wanted; of others only how many there are is told right."""
+        """Go one linger further. with_content: the partitions whose records are wanted; of others only the number is right."""
         self.now_us += LINGER_US
         workload, partitions = self._workload, self._partitions
         stop = max(self._next_record, workload.count_until(self.now_us))
@@ -123,17 +123,20 @@ class LaneProducer:
 _NOTHING = Sent(-1, None, None)
 
 
-def batches_of(sent: Sequence[Sent], base_offset: int, bytes_max: int) -> Iterator[bytes]:
-    """Encode what one partition got within a linger: one batch, or several where batch.size or `bytes_max` is reached."""
+def batches_of(sent: Sequence[Sent], bytes_max: int) -> Iterator[bytes]:
+    """Encode what one partition got within a linger: one batch, or several where batch.size or `bytes_max` is reached.
+
+    A producer numbers the records of each batch from 0; the broker gives the batch its offset.
+    """
     limit = min(BATCH_SIZE, bytes_max)
     records: list[Record] = []
     size = BATCH_OVERHEAD
-    for offset, (timestamp, key, value) in enumerate(sent, base_offset):
+    for timestamp, key, value in sent:
         added = len(key or b"") + len(value or b"") + RECORD_OVERHEAD
         if records and size + added > limit:
             yield bytes(encode_batch(records).data)
             records, size = [], BATCH_OVERHEAD
-        records.append(Record(offset, timestamp, key, value))
+        records.append(Record(len(records), timestamp, key, value))
         size += added
     if records:
         yield bytes(encode_batch(records).data)

@@ -1,8 +1,8 @@
 """A partition's folder that can only be read: somebody else's log, or one that another process is writing.
 
-The log's own code may want to put an index in order (`segment.py` makes a damaged one anew). Here that happens in memory; the disk stays as
-it was. A link in the folder is no file of it. Files are opened for each read and never mapped: whoever writes the folder may cut or remove a
-file at any moment, and a mapped byte behind a file's end would kill the process that looks at it.
+The log's own code may want to put an index in order (`segment.py` rebuilds a damaged one). Here that happens in memory; the disk stays as
+it was. A link in the folder is not a file of it. Files are opened for each read and never mapped: the folder's writer may cut or remove a
+file at any moment, and a mapped byte past a file's end would kill the process that reads it.
 """
 
 import os
@@ -77,7 +77,7 @@ class ReadOnlyFolder:
         return (self.path / name).stat().st_size
 
     def open(self, name: str) -> ReadOnlyFile:
-        """Open a file; a missing one is empty. An index is read whole, without the zeros that a running broker keeps behind its rows."""
+        """Open a file; a missing one is empty. An index is read whole, without the zeros that a running broker keeps after its rows."""
         path = self.path / name
         if path.is_symlink() or not path.exists():
             return ReadOnlyFile(path, 0, b"")
@@ -125,6 +125,6 @@ def has_log(names: list[str]) -> bool:
 
 
 def _without_spare_room(content: bytes, row_bytes: int) -> bytes:
-    """A row of zeros is no row: the first append of a segment has none. What is cut in the middle of a row stays, as damage to be seen."""
+    """A row of zeros is not a row: the first append of a segment has none. A row cut in the middle stays, as damage to be seen."""
     used = len(content.rstrip(b"\0"))
     return content if used == len(content) else content[: -(-used // row_bytes) * row_bytes]

@@ -21,7 +21,7 @@ NUMBER_MAX = 2**63 - 1
 
 @dataclass(frozen=True, slots=True)
 class LaneSettings:
-    """What a person may change. Bytes and virtual ms; -1 in a retention: no limit of one's own, but `bytes_limit` holds."""
+    """What a person may change. Bytes and virtual ms; -1 in a retention: no limit from the person, but `bytes_limit` holds."""
 
     segment_bytes: int = 16 * 1024
     index_interval_bytes: int = 1024
@@ -70,7 +70,7 @@ BOUNDS: Mapping[str, tuple[int, int]] = {
 
 
 def lane_settings(raw: Mapping[str, str]) -> LaneSettings:
-    """Settings from what a person typed; what is missing has its default, what is no setting is not looked at. Raises CommandError at the field.
+    """Settings from what a person typed; missing ones have their default, unknown ones are ignored. Raises CommandError at the field.
 
     >>> lane_settings({"segment_bytes": "8192"}).segment_bytes
     8192

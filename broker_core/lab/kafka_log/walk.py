@@ -1,7 +1,7 @@
 """From batch to batch by their headers, through a segment that may be damaged, hollow, or of an older format.
 
 The log's own reading (`Segment.batches`) ends with an error where it meets what it cannot read. A page shows everything up to there, and then
-what stands there: bytes that are no batch, a batch that is cut off, or zeros, of which a sparse file is full.
+what is there: bytes that are not a batch, a batch that is cut off, or zeros, of which a sparse file is full.
 """
 
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ class BatchSeen(NamedTuple):
 class Damage(NamedTuple):
     """What is wrong, and where. kind: "zeros", "cut", "no_batch", "old_format", "crc", "records", "index" or "unfinished".
 
-    position, bytes: in the file. detail: the log's own words, for whoever repairs it; "" where the kind says all.
+    position, bytes: in the file. detail: the log's own words, for the person who repairs it; "" where the kind says all.
     """
 
     kind: str

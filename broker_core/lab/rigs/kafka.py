@@ -9,7 +9,7 @@ from broker_core.kafka.group.coordinator import EMPTY, STABLE
 from broker_core.kafka.producer.partitioner import partition_for_key
 from broker_core.lab.consumer import LIVE, Consumer
 from broker_core.lab.keys import NO_KEY
-from broker_core.lab.rigs.kafka_group import Client, KafkaGroupRig
+from broker_core.lab.rigs.kafka_group import Client, KafkaGroupRig, Partition
 
 KEYLESS_STREAM = "kafka.keyless"
 """Of the seed, from which the partitions of keyless records are drawn."""
@@ -37,6 +37,7 @@ class KafkaRig(KafkaGroupRig):
                 number = self.partition_of(code)
         partition = self.partitions[number]
         partition.end += 1
+        partition.codes.append(code)
         if partition.holder is not None and partition.stopped_us is None:
             client = self.clients.get(partition.holder)
             if client is not None and client.hand < 0:
@@ -76,9 +77,15 @@ class KafkaRig(KafkaGroupRig):
         client = self.client_of(consumer)
         if client is None:
             raise InvariantError(f"{consumer.name} finished a record without a session")
+        partition = self.partitions[client.hand]
+        if record >= partition.high_done:
+            partition.high_done = record + 1
+        else:
+            self.tally.order.count += partition.is_out_of_order(record)
         client.hand = -1
         if client.commit_due or client.must_rejoin or client.pending is not None:
             self.poll(consumer, client)
+            self.fold_darkness()
         if consumer.state == LIVE and client.hand < 0:
             self.take_from(consumer, client)
 
@@ -107,6 +114,29 @@ class KafkaRig(KafkaGroupRig):
         if group.state == EMPTY:
             return not self.clients
         return group.state == STABLE and not any(client.must_rejoin or client.pending is not None for client in self.clients.values())
+
+    def is_dark(self, partition: Partition) -> bool:
+        """Whether nobody who is alive reads this partition."""
+        return partition.stopped_us is not None or partition.holder is None
+
+    def dark_units(self) -> tuple[int, int]:
+        return sum(map(self.is_dark, self.partitions)), len(self.partitions)
+
+    def stuck(self) -> tuple[int, int]:
+        live = self.keys.count_at(self.next_record)
+        if not live:
+            return self.dark_units()
+        dark = [self.is_dark(partition) for partition in self.partitions]
+        return sum(dark[self.partition_of(code)] for code in self.keys.codes[:live]), live
+
+    def waiting_for(self, consumer: Consumer) -> int:
+        client = self.client_of(consumer)
+        if client is None:
+            return 0
+        return sum(self.partitions[number].end - self.partitions[number].position for number in client.owned) + (client.hand >= 0)
+
+    def way_in(self) -> str:
+        return "cooperative" if self.assignor.cooperative else "eager"
 
     def check_invariants(self) -> None:
         owned: dict[int, str] = {}
@@ -145,10 +175,10 @@ class KafkaRig(KafkaGroupRig):
         return {"hash": key_hash, "unit": str(number), "consumer": self.name_of(partition.holder), "place": None, "waits": waits}
 
     def picture(self) -> Json:
-        group = self.group
+        group, before = self.group, self.units_before()
         partitions = {
             str(number): {
-                "owner": self.name_of(partition.holder), "before": self.held_before[number], "lag": partition.end - partition.position,
+                "owner": self.name_of(partition.holder), "before": before.get(str(number)), "lag": partition.end - partition.position,
                 "end": partition.end, "position": partition.position, "committed": partition.committed,
                 "stopped": partition.stopped_us is not None,
             }

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from broker_core.errors import InvariantError
-from broker_core.events import Cause
+from broker_core.events import Cause, Json
 from broker_core.kafka.assignors import ASSIGNORS
 from broker_core.kafka.assignors.protocol import NO_GENERATION, StickyUserData, Subscription
 from broker_core.kafka.group import coordinator as group_rules
@@ -21,7 +21,11 @@ from broker_core.kafka.group.coordinator import COMPLETING, EMPTY, PREPARING, ST
 from broker_core.kafka.producer.partitioner import StickyPartitioner
 from broker_core.lab.bill import Bill
 from broker_core.lab.consumer import CRASHED, LIVE, PAUSED, Consumer
+from broker_core.lab.keys import NO_KEY
+from broker_core.lab.pace import PACE_KINDS
 from broker_core.lab.rig import Rig, RigSetup
+from broker_core.lab.rigs.kafka_pause import begin_pause, resume
+from broker_core.lab.rigs.kafka_rebalance import HOLD_UPS, rebalance_sentence
 
 HEARTBEAT, SESSION_EXPIRED, COMMIT, INITIAL_DELAY = 10, 11, 12, 13
 
@@ -57,7 +61,8 @@ class Client:
 @dataclass(slots=True)
 class Partition:
     """end: the next offset to be written. position: the next one its reader takes. committed: what the group stored. high_read: the next
-    one that nobody has read yet. holder: member id that holds it or held it last. stopped_us: since when nobody may read it."""
+    one that nobody has read yet. holder: member id that holds it or held it last. stopped_us: since when nobody may read it. codes: key codes
+    of the records from `committed` on, which is all that can be read once more. high_done: the next offset that nobody has finished yet."""
 
     end: int = 0
     position: int = 0
@@ -65,20 +70,31 @@ class Partition:
     high_read: int = 0
     holder: str | None = None
     stopped_us: int | None = None
+    codes: list[int] = field(default_factory=list)
+    high_done: int = 0
+
+    def commit(self, offset: int) -> None:
+        """The group stores `offset`; what is below it will not be read again."""
+        del self.codes[: offset - self.committed]
+        self.committed = offset
+
+    def is_out_of_order(self, offset: int) -> bool:
+        """Whether a later record of the same key had been finished when this one was, for the second time."""
+        code, later = self.codes[offset - self.committed], slice(offset + 1 - self.committed, self.high_done - self.committed)
+        return code != NO_KEY and code in self.codes[later]
 
 
 class KafkaGroupRig(Rig):
     """Membership and rebalances; `kafka.py` adds the records."""
 
     model = "kafka"
-    STATE = (*Rig.STATE, "group", "clients", "partitions", "keyless", "cause_command", "cause_event", "held_before")
+    STATE = (*Rig.STATE, "group", "clients", "partitions", "keyless", "cause_command", "cause_event")
     group: Group
     clients: dict[str, Client]
     partitions: list[Partition]
     keyless: StickyPartitioner
     cause_command: int | None
     cause_event: str | None
-    held_before: list[str | None]
 
     def __init__(self, setup: RigSetup) -> None:
         super().__init__(setup)
@@ -89,7 +105,6 @@ class KafkaGroupRig(Rig):
         self.partitions = [Partition() for _ in range(self.options["partitions"])]
         self.keyless = StickyPartitioner()
         self.cause_command = self.cause_event = None
-        self.held_before = [None] * len(self.partitions)
         self.on_loaded()
 
     def on_loaded(self) -> None:
@@ -104,7 +119,7 @@ class KafkaGroupRig(Rig):
         """Store the positions of what this member owns; the record in hand is not done."""
         for number in client.owned:
             partition = self.partitions[number]
-            partition.committed = partition.position - (1 if client.hand == number else 0)
+            partition.commit(partition.position - (1 if client.hand == number else 0))
 
     def poll(self, consumer: Consumer, client: Client) -> None:
         """What a poll does before it fetches: a commit that is due, an assignment that arrived, a rebalance it heard of."""
@@ -189,18 +204,15 @@ class KafkaGroupRig(Rig):
         self.commit(client)
         client.commit_token += 1
         if not self.assignor.cooperative:
-            self.stop(client.owned)
+            self.stop(client.owned, "kafka.rebalance.eager_revokes_all")
             client.owned = []
         self.join_group(client)
         self.complete_if_all_joined()
 
-    def stop(self, numbers: Sequence[int]) -> None:
-        for number in numbers:
-            partition = self.partitions[number]
-            if partition.stopped_us is None:
-                partition.stopped_us = self.now_us
-        if self.bill is not None:
-            self.bill.partitions_stopped = max(self.bill.partitions_stopped, sum(p.stopped_us is not None for p in self.partitions))
+    def stop(self, numbers: Sequence[int], rule: str) -> None:
+        """Nobody reads these partitions from here on. rule: why."""
+        self.tally.is_stale = True
+        begin_pause(self, numbers, rule)
 
     def complete_if_all_joined(self) -> None:
         if self.group.is_join_complete():
@@ -263,27 +275,25 @@ class KafkaGroupRig(Rig):
         self.settle()
 
     def give_to_dead(self, client: Client, numbers: list[int]) -> None:
-        """The assignment counts a member whose crash nobody has noticed: what it is given stands still."""
+        """The assignment counts a member whose crash nobody has noticed: what it is given is paused."""
         client.owned = numbers
         for number in numbers:
             self.partitions[number].holder = client.member_id
-        self.stop(numbers)
+        self.stop(numbers, "kafka.group.session_timeout")
 
     def apply_assignment(self, consumer: Consumer, client: Client, numbers: list[int]) -> bool:
         """onPartitionsRevoked and onPartitionsAssigned of one member; reading goes on. Returns whether it had to let go of anything."""
+        self.tally.is_stale = True
         lost = [number for number in client.owned if number not in numbers]
         if lost:
             self.commit(client)
-            self.stop(lost)
+            self.stop(lost, "kafka.rebalance.cooperative_revokes_what_moves")
         for number in numbers:
             partition = self.partitions[number]
             if number not in client.owned:
                 partition.position = partition.committed
                 partition.holder = client.member_id
-            if partition.stopped_us is not None:
-                if self.bill is not None:
-                    self.bill.pause_us = max(self.bill.pause_us, self.now_us - partition.stopped_us)
-                partition.stopped_us = None
+        resume(self, numbers)
         client.owned = list(numbers)
         client.previous = list(numbers)
         client.turn = 0
@@ -300,18 +310,21 @@ class KafkaGroupRig(Rig):
             "kafka.group.member_expired", cause, "kafka.group.session_timeout", {"session_timeout_us": group_rules.SESSION_TIMEOUT_US},
             {"consumer": client.name, "partitions": len(client.owned), "read_again": again},
         ))  # fmt: skip
-        self.say("kafka.crash_noticed", consumer=client.name, redelivered=again)
+        code = self.noticed_code(client.session, client.name)
+        if code == "kafka.crash_noticed" and len(self.clients) == 1:
+            code += "_last"
+        self.say(code, consumer=client.name, read_again=again, partitions=len(self.partitions))
         self.remove_member(client, "kafka.group.session_timeout")
+        self.settle()
 
     def remove_member(self, client: Client, rule: str) -> None:
         """The coordinator forgets a member; its partitions wait for the next generation."""
         del self.clients[client.member_id], self.by_session[client.session]
         state = self.group.state
-        for partition in self.partitions:
-            if partition.holder == client.member_id:
-                partition.holder = None
-                if partition.stopped_us is None:
-                    partition.stopped_us = self.now_us
+        held = [number for number, partition in enumerate(self.partitions) if partition.holder == client.member_id]
+        self.stop(held, rule)
+        for number in held:
+            self.partitions[number].holder = None
         if self.group.remove(client.member_id):
             self.announce_rebalance(rule, state)
         self.complete_if_all_joined()
@@ -327,8 +340,8 @@ class KafkaGroupRig(Rig):
     # -- membership ---------------------------------------------------------------------------------------------------------------------
 
     def begin_change(self, position: int, kind: str, name: str) -> None:
-        self.held_before = self.holders()
-        self.cause_command, self.cause_event = position, None
+        if kind not in PACE_KINDS:  # a rebalance under way goes on from its own cause
+            self.cause_command, self.cause_event = position, None
         super().begin_change(position, kind, name)
 
     def cause(self) -> Cause:
@@ -358,15 +371,18 @@ class KafkaGroupRig(Rig):
         client = self.client_of(consumer)
         del self.consumers[consumer.name]
         if client is None:
+            self.say("left_gone", consumer=consumer.name)
             return
         if consumer.state != CRASHED:
             self.commit(client)
         else:
             self.crash_positions.pop(client.session, None)
         self.follow(self.emit("kafka.group.member_left", cause, None, {}, {"consumer": consumer.name, "member_id": client.member_id}))
-        self.stop(client.owned)
         self.remove_member(client, "kafka.group.leave")
-        self.say_rebalancing()
+        if self.clients:
+            self.say_rebalancing()
+        else:
+            self.say("kafka.empty", consumer=consumer.name, partitions=len(self.partitions))
 
     def do_crash(self, consumer: Consumer, cause: Cause) -> None:
         client = self.client_of(consumer)
@@ -379,7 +395,7 @@ class KafkaGroupRig(Rig):
             self.watch_session(client, self.now_us - silent_us)
         self.emit("kafka.member.crashed", cause, "kafka.group.session_timeout", {"session_timeout_us": group_rules.SESSION_TIMEOUT_US},
                   {"consumer": consumer.name, "partitions": len(client.owned), "deadline_us": consumer.deadline_us})  # fmt: skip
-        self.stop(client.owned)
+        self.stop(client.owned, "kafka.group.session_timeout")
         self.say("kafka.crash_pending", consumer=consumer.name, partitions=len(client.owned), deadline_us=consumer.deadline_us)
 
     def do_rejoin(self, consumer: Consumer, cause: Cause) -> None:
@@ -396,15 +412,28 @@ class KafkaGroupRig(Rig):
         if self.group.initial_deadline_us is not None:
             self.say("kafka.first", delay=group_rules.INITIAL_REBALANCE_DELAY_US // 1_000_000)
         else:
-            self.say("kafka.rebalancing", consumer=bill.consumer, partitions_stopped=0 if self.assignor.cooperative else len(self.partitions))
+            self.say("kafka.rebalancing", consumer=bill.consumer, count=bill.count)
+
+    def sentence_as_of_now(self) -> Json:
+        code, params = self.sentence["code"], self.sentence["params"]
+        if code == "kafka.rebalancing":
+            return rebalance_sentence(self, params["consumer"], params["count"])
+        if code == "kafka.crash_pending" and self.group.state in (PREPARING, COMPLETING):
+            now = rebalance_sentence(self, params["consumer"])
+            return now if now["code"] in HOLD_UPS else self.sentence
+        return self.sentence
 
     def on_settled(self, bill: Bill) -> None:
-        if self.group.state != STABLE or bill.kind == "crash":
+        if self.group.state != STABLE or bill.kind == "crash" or self.sentence["code"] == "left_gone":
             return
-        moved, total = bill.partitions_moved, bill.partitions_total
-        code = "kafka.cooperative" if self.assignor.cooperative else "kafka.rebalanced"
-        self.say(code, consumer=bill.consumer, pause_us=bill.pause_us, partitions_moved=moved, partitions_total=total,
-                 stopped=bill.partitions_stopped)  # fmt: skip
+        if bill.partitions_stopped and not bill.pause_us:
+            code = "kafka.at_once"
+        elif bill.partitions_stopped:
+            code = "kafka.cooperative" if self.assignor.cooperative else "kafka.rebalanced"
+        else:
+            code = "kafka.formed" if bill.partitions_moved else "kafka.unmoved"
+        self.say(code, consumer=bill.consumer, pause_us=bill.pause_us, partitions_moved=bill.partitions_moved,
+                 partitions_total=bill.partitions_total, stopped=bill.partitions_stopped)  # fmt: skip
 
     def name_of(self, member_id: str | None) -> str | None:
         client = self.clients.get(member_id or "")

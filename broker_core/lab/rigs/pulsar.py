@@ -1,4 +1,4 @@
-"""The Pulsar lane: one Key_Shared subscription and its consumers.
+"""The Pulsar lane: one Key_Shared subscription and its consumers. Who owns which keys is answered in `pulsar_owners.py`.
 
 Broker: `pulsar/key_shared.py`. Client: a receiver queue of 1,000 records per consumer (Pulsar's default `receiverQueueSize`); the client
 grants permits for the whole queue when it connects and again each time the application has taken half of it
@@ -14,26 +14,17 @@ from collections.abc import Sequence
 from broker_core.clock import SECOND_US
 from broker_core.errors import InvariantError
 from broker_core.events import Cause, Json
-from broker_core.hashing.hash_range import Owner
-from broker_core.hashing.murmur3 import murmur3_32
-from broker_core.lab.bill import Bill, Space
+from broker_core.lab.bill import Bill
 from broker_core.lab.consumer import CRASHED, GONE, Consumer
-from broker_core.lab.keys import NO_KEY
-from broker_core.lab.rig import Rig, RigSetup
-from broker_core.lab.slices import slices_view
-from broker_core.pulsar.key_shared import Delivery, KeySharedSubscription
-from broker_core.pulsar.selectors import SELECTORS, make_selector
-from broker_core.pulsar.selectors.consistent_hash import RingSelector
+from broker_core.lab.rigs.pulsar_moves import given_facts
+from broker_core.lab.rigs.pulsar_owners import RINGS, PulsarOwnersRig, Ranges
+from broker_core.pulsar.key_shared import Delivery
+from broker_core.pulsar.selectors import SELECTORS
 from broker_core.pulsar.selectors.sticky_join import plan_join
 
 NOTICED = 10
 KEEP_ALIVE_US = 30 * SECOND_US
-NO_KEY_HASH_KEY = "NONE_KEY"
-"""What 3.2 hashes for a record without a key, so that all of them go to one consumer (Commands.peekStickyKey)."""
 STICKY = ("sticky", "sticky_document")
-RINGS = ("consistent_hash", "consistent_hash_3_2_0", "consistent_hash_current", "ring_document")
-
-Ranges = list[tuple[int, int]]
 
 
 def overlap(one: Ranges, other: Ranges, half_open: bool) -> bool:
@@ -42,59 +33,12 @@ def overlap(one: Ranges, other: Ranges, half_open: bool) -> bool:
     return any(start < end_b + reach and start_b < end + reach for start, end in one for start_b, end_b in other)
 
 
-def first_of(owner: Owner) -> str | None:
-    """Whom a picture shows where several share a point: the first."""
-    return owner[0] if isinstance(owner, tuple) else owner
-
-
-class PulsarRig(Rig):
-    model = "pulsar"
-    STATE = (*Rig.STATE, "subscription", "queues", "taken", "name_of", "code_counts", "keyless", "ranges", "remembered", "space_before", "done")
-    subscription: KeySharedSubscription
-    queues: dict[str, deque[int]]
-    taken: dict[str, int]
-    name_of: dict[str, str]
-    code_counts: dict[int, int]
-    keyless: int
-    ranges: dict[str, Ranges]
-    remembered: dict[str, Ranges]
-    space_before: tuple[list[int], list[Owner]] | None
-    done: int
-
-    def __init__(self, setup: RigSetup) -> None:
-        super().__init__(setup)
-        self.queue_size: int = self.options.get("receiver_queue_size", 1000)
-        self.subscription = KeySharedSubscription(make_selector(self.algorithm, self.options.get("points")))
-        self.queues = {}
-        self.taken = {}
-        self.name_of = {}
-        self.code_counts = {}
-        self.ranges, self.remembered = {}, {}
-        self.keyless = 0
-        self.done = 0
-        self.space_before = None
-        self.hashes: dict[int, int] = {}
-        self.on_loaded()
-
-    def on_loaded(self) -> None:
-        self.owner_cache: dict[int, str | None] = {}
-        self.owner_weights: dict[str, int] | None = None
-        self.space_cache: Space | None = None
-        self.picture_cache: Json | None = None
-
+class PulsarRig(PulsarOwnersRig):
     @classmethod
     def algorithms(cls) -> list[Json]:
         return [{"id": name, "document": name.endswith("_document")} for name in SELECTORS]
 
     # -- traffic ------------------------------------------------------------------------------------------------------------------------
-
-    def hash_of(self, code: int) -> int:
-        """Unsigned murmur3 of the key, computed once a key."""
-        value = self.hashes.get(code)
-        if value is None:
-            key = NO_KEY_HASH_KEY if code == NO_KEY else self.texts.key_bytes(code)
-            value = self.hashes[code] = murmur3_32(key)
-        return value
 
     def on_arrival(self, index: int, code: int) -> None:
         self.code_counts[code] = self.code_counts.get(code, 0) + 1
@@ -146,11 +90,9 @@ class PulsarRig(Rig):
     # -- membership ---------------------------------------------------------------------------------------------------------------------
 
     def do_join(self, joiners: Sequence[Consumer], cause: Cause) -> None:
-        before = self.space()
         source: str | None = None
         for consumer in joiners:
             source = self.connect(consumer, cause)
-        self.space_before = (before[0], before[1])
         last = joiners[-1]
         if source is not None:
             start, end = self.ranges[last.session][0]
@@ -159,6 +101,7 @@ class PulsarRig(Rig):
     def connect(self, consumer: Consumer, cause: Cause) -> str | None:
         """Subscribe, then grant permits. Returns the consumer that made room, for sticky ranges."""
         session = consumer.session
+        was = self.owners_to_explain()
         self.queues[session] = deque()
         self.taken[session] = 0
         self.name_of[session] = consumer.name
@@ -172,7 +115,7 @@ class PulsarRig(Rig):
         self.owners_changed()
         self.emit(
             "pulsar.consumer.connected", cause, f"pulsar.selector.{self.algorithm}", {"consumer": consumer.name, "from": source},
-            {"consumer": consumer.name, "consumers": len(self.queues), "permits": self.queue_size},
+            {"consumer": consumer.name, "consumers": len(self.queues), "permits": self.queue_size, **self.taken_by(consumer.name, was)},
         )  # fmt: skip
         self.hand_over_if_any(deliveries)
         self.hand_over_if_any(self.subscription.flow(session, self.queue_size))
@@ -182,7 +125,7 @@ class PulsarRig(Rig):
         """Sticky ranges: which consumer reconnected with less, and what the newcomer asks for.
 
         A program that comes back asks for what it had, if that is still free. The owner of the widest ranges shares with a newcomer; a dead
-        one cannot, and on a conflict with it the broker finds that its connection is gone (facts 8.3).
+        one cannot, and on a conflict with it the broker finds that its connection is gone (docs/pulsar/facts.md).
         """
         half_open = self.algorithm == "sticky_document"
         alive = {s: ranges for s, ranges in self.ranges.items() if s not in self.crash_positions}
@@ -223,39 +166,46 @@ class PulsarRig(Rig):
 
     def do_leave(self, consumer: Consumer, cause: Cause) -> None:
         self.drop_hand(consumer)
-        before = self.space()
         unacked = 0
         if consumer.state != GONE:
             self.crash_positions.pop(consumer.session, None)
             unacked = self.disconnect(consumer.session, cause)
         del self.consumers[consumer.name]
         self.remembered.pop(consumer.name, None)
-        self.space_before = (before[0], before[1])
         self.settle()
         keys_moved = self.bill.keys_moved if self.bill else 0
-        if self.algorithm in STICKY:
+        if consumer.state == GONE:
+            self.say("left_gone", consumer=consumer.name)
+        elif not self.name_of:
+            self.say("pulsar.leave_last", consumer=consumer.name, unacked=unacked, keys_total=self.keys.count_at(self.next_record))
+        elif self.algorithm in STICKY:
             self.say("pulsar.gap", consumer=consumer.name)
         else:
             self.say("pulsar.leave", consumer=consumer.name, redelivered=unacked, keys_moved=keys_moved)
 
     def disconnect(self, session: str, cause: Cause) -> int:
         """The broker closes this session: out of the selector; what it had not acknowledged goes to the others. Returns how many."""
+        was = self.owners_to_explain()
         name = self.name_of.pop(session)
         del self.queues[session]
         del self.taken[session]
         ranges = self.ranges.pop(session, None)
         if ranges is not None:
             self.remembered[name] = ranges
-        unacked = self.subscription.unacked_count(session)
+        mine = set(self.subscription.unacked(session))
+        unacked = len(mine)
         deliveries = self.subscription.disconnect(session)
         self.owners_changed()
+        given = {} if was is None else given_facts([now for _, old, now in self.moved_since(was[1]) if old == name], len(was[1]))
         self.emit("pulsar.consumer.disconnected", cause, f"pulsar.selector.{self.algorithm}", {"consumer": name, "unacked": unacked},
-                  {"redelivered": len(deliveries), "waiting": self.subscription.waiting})  # fmt: skip
+                  {"redelivered": sum(position in mine for _, position, _ in deliveries), "waiting": self.subscription.waiting,
+                   **given})  # fmt: skip
         self.hand_over_if_any(deliveries)
         return unacked
 
     def do_crash(self, consumer: Consumer, cause: Cause) -> None:
         self.queues[consumer.session].clear()
+        self.picture_cache = None
         ticks = (self.now_us - consumer.joined_us) // KEEP_ALIVE_US
         consumer.deadline_us = consumer.joined_us + (ticks + 2) * KEEP_ALIVE_US
         self.timer(consumer.deadline_us, NOTICED, consumer.session)
@@ -269,79 +219,47 @@ class PulsarRig(Rig):
             self.remembered[consumer.name] = self.ranges[consumer.session]
         consumer.session = self.new_session(consumer.name)
         consumer.joined_us = self.now_us
-        before = self.space()
         self.connect(consumer, cause)
-        self.space_before = (before[0], before[1])
 
     def on_timer(self, kind: int, name: str, token: int) -> None:
         """The keep-alive of session `name` has found nobody twice."""
         if name not in self.name_of:
             return
         owner = self.name_of[name]
-        before = self.space()
         unacked = self.disconnect(name, self.notice_crash(name, owner))
-        self.space_before = (before[0], before[1])
         self.settle()
-        self.say("pulsar.crash_noticed", consumer=owner, redelivered=unacked)
-
-    # -- who owns what ------------------------------------------------------------------------------------------------------------------
-
-    def owners_changed(self) -> None:
-        self.owner_cache.clear()
-        self.owner_weights = None
-        self.space_cache = None
-        self.picture_cache = None
-
-    def owner_of(self, code: int) -> str | None:
-        cache = self.owner_cache
-        if code in cache:
-            return cache[code]
-        session = self.subscription.selector.select(self.hash_of(code))
-        owner = cache[code] = None if session is None else self.name_of[session]
-        return owner
-
-    def weights(self) -> dict[str, int]:
-        if self.owner_weights is None:
-            weights = dict.fromkeys(self.name_of.values(), 0)
-            for code, count in self.code_counts.items():
-                owner = self.owner_of(code)
-                if owner is not None:
-                    weights[owner] += count
-            self.owner_weights = weights
-        return self.owner_weights
-
-    def key_owners(self) -> list[str | None]:
-        live = self.keys.count_at(self.next_record)
-        return [self.owner_of(code) for code in self.keys.codes[:live]]
-
-    def units(self) -> None:
-        return None
-
-    def space(self) -> Space:
-        if self.space_cache is None:
-            selector = self.subscription.selector
-            # Where several consumers share one ring point they split its slots; for the bill each counts with its part.
-            bounds, owners = (selector.shared_slices if isinstance(selector, RingSelector) else selector.slices)()
-            self.space_cache = (list(bounds), [self.owner_name(owner) for owner in owners], selector.space, selector.first_slot)
-        return self.space_cache
-
-    def owner_name(self, owner: Owner) -> Owner:
-        if isinstance(owner, tuple):
-            return tuple(self.name_of[session] for session in owner)
-        return None if owner is None else self.name_of[owner]
+        code = self.noticed_code(name, owner)
+        if code == "pulsar.crash_noticed" and not self.name_of:
+            code += "_last"
+        elif code == "pulsar.crash_noticed" and self.algorithm in STICKY:
+            code += "_gap"
+        self.say(code, consumer=owner, unacked=unacked)
 
     def is_settled(self) -> bool:
         return True
 
     def on_settled(self, bill: Bill) -> None:
-        if bill.kind in ("join", "rejoin") and self.algorithm not in STICKY:
-            self.say("pulsar.join", consumer=bill.consumer, keys_moved=bill.keys_moved, keys_total=bill.keys_total)
+        if bill.kind not in ("join", "rejoin"):
+            return
+        if len(self.name_of) == bill.count:
+            code = "pulsar.join_first"
+        elif bill.kind == "rejoin":
+            code = "pulsar.rejoin"
+        elif self.algorithm in STICKY and bill.count == 1:
+            return  # do_join has said who made room
+        else:
+            code = "pulsar.join"
+        self.say(f"{code}_many" if bill.count > 1 else code, consumer=bill.consumer, count=bill.count, keys_moved=bill.keys_moved,
+                 keys_total=bill.keys_total)  # fmt: skip
 
     def check_invariants(self) -> None:
         for session, name in self.name_of.items():
             held, waiting = self.subscription.unacked_count(session), len(self.queues[session])
             if waiting > held:
                 raise InvariantError(f"{name} has {waiting} records waiting, the broker knows of {held}")
+
+    def way_in(self) -> str:
+        return "ring" if self.algorithm in RINGS else "halves"
 
     # -- looking ------------------------------------------------------------------------------------------------------------------------
 
@@ -350,6 +268,9 @@ class PulsarRig(Rig):
 
     def state_word(self, consumer: Consumer) -> str:
         return self.ordinary_state(consumer)
+
+    def waiting_for(self, consumer: Consumer) -> int:
+        return self.held(consumer) + self.subscription.waiting_for(consumer.session)
 
     def lag(self) -> int:
         return self.next_record - self.first_record - self.done
@@ -372,17 +293,3 @@ class PulsarRig(Rig):
             "mark_delete": subscription.mark_delete,
             "connected": len(self.name_of),
         }
-
-    def space_picture(self) -> Json:
-        """The part of the picture that changes only with the assignment."""
-        bounds, owners, slots, _ = self.space()
-        was = self.space_before
-        first = [first_of(owner) for owner in owners]
-        before = [first_of(owner) for owner in was[1]] if was else []
-        names = [name for name in dict.fromkeys([*self.consumers, *first, *before]) if name is not None]
-        is_ring = self.algorithm in RINGS
-        return {
-            "kind": "ring" if is_ring else "ranges", "space": slots, "points": len(bounds) if is_ring else None, "names": names,
-            "now": slices_view(bounds, first, slots, names),
-            "before": slices_view(was[0], before, slots, names) if was and any(before) else None,
-        }  # fmt: skip

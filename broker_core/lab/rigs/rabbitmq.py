@@ -7,12 +7,12 @@ in a row that saw none, 120 to 180 s after the crash (source: rabbit_heartbeat, 
 the vectors).
 """
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Sequence
 
 from broker_core.clock import SECOND_US
 from broker_core.errors import InvariantError
-from broker_core.events import Cause, Json
+from broker_core.events import Cause, Json, capped
 from broker_core.lab.bill import Bill
 from broker_core.lab.consumer import GONE, Consumer
 from broker_core.lab.rig import BUCKETS_KEPT_S, Rig, RigSetup
@@ -25,10 +25,14 @@ PREFETCH_MAX = 65_535
 """basic.qos carries the count in 16 bits."""
 HEAD_SHOWN = 12
 IN_FLIGHT_SHOWN = 24
+LISTED_MAX = 8
+"""Consumers that a turning point names; then "and n more"."""
 
 
 class RabbitMqRig(Rig):
     model = "rabbitmq"
+    records_are_indexes = True
+    keys_have_owners = False
     STATE = (*Rig.STATE, "queue", "buffers", "name_of")
     queue: WorkQueue
     buffers: dict[str, deque[int]]
@@ -83,10 +87,22 @@ class RabbitMqRig(Rig):
         session = consumer.session
         self.name_of[session] = consumer.name
         self.buffers[session] = deque()
+        turns = [*self.queue.turn_order, session]
         deliveries = self.queue.consume(session, self.prefetch)
         self.emit("rabbitmq.consumer.subscribed", cause, "rabbitmq.queue.joins_at_the_end_of_the_ring", {"prefetch": self.prefetch},
-                  {"consumer": consumer.name, "consumers": len(self.name_of), "delivered": len(deliveries)})  # fmt: skip
+                  {"consumer": consumer.name, "consumers": len(self.name_of), "delivered": len(deliveries),
+                   **self.turn_facts(turns, deliveries)})  # fmt: skip
         self.hand_over(deliveries)
+
+    def turn_facts(self, turns: Sequence[str], deliveries: Sequence[Delivery]) -> Json:
+        """Whose turn it was, who got what, and who was passed over because its prefetch is full. turns: sessions, the next one first."""
+        received = Counter(session for session, _, _ in deliveries)
+        return {
+            **capped("turns", [self.name_of[session] for session in turns], LISTED_MAX),
+            **capped("received", [{"consumer": self.name_of[session], "records": count} for session, count in received.items()], LISTED_MAX),
+            **capped("skipped", [{"consumer": self.name_of[session], "unacked": self.queue.unacked_count(session)}
+                                 | ({"dead": True} if session in self.crash_positions else {}) for session in self.queue.passed_over], LISTED_MAX),
+        }  # fmt: skip
 
     def do_leave(self, consumer: Consumer, cause: Cause) -> None:
         self.drop_hand(consumer)
@@ -95,16 +111,21 @@ class RabbitMqRig(Rig):
         if consumer.state != GONE:
             self.crash_positions.pop(consumer.session, None)
             requeued = self.close_channel(consumer.session, cause)
-        self.say("rabbitmq.leave", consumer=consumer.name, redelivered=requeued)
+        if consumer.state == GONE:
+            self.say("left_gone", consumer=consumer.name)
+        else:
+            self.say("rabbitmq.leave" if self.living() else "rabbitmq.leave_last", consumer=consumer.name, redelivered=requeued)
 
     def close_channel(self, session: str, cause: Cause) -> int:
         """The channel is gone: its records go back to their places and on to whoever's turn it is. Returns how many."""
         name = self.name_of.pop(session)
         del self.buffers[session]
         requeued = self.queue.unacked_count(session)
+        turns = [other for other in self.queue.turn_order if other != session]
         deliveries = self.queue.cancel_and_close(session)
         self.emit("rabbitmq.channel.closed", cause, "rabbitmq.queue.requeue_in_original_order", {"unacked": requeued},
-                  {"consumer": name, "delivered": len(deliveries), "ready": self.queue.ready})  # fmt: skip
+                  {"consumer": name, "delivered": len(deliveries), "ready": self.queue.ready,
+                   **self.turn_facts(turns, deliveries)})  # fmt: skip
         self.hand_over(deliveries)
         return requeued
 
@@ -124,7 +145,11 @@ class RabbitMqRig(Rig):
             return
         owner = self.name_of[name]
         cause = self.notice_crash(name, owner)
-        self.say("rabbitmq.crash_noticed", consumer=owner, redelivered=self.close_channel(name, cause))
+        requeued = self.close_channel(name, cause)
+        code = self.noticed_code(name, owner)
+        if code == "rabbitmq.crash_noticed" and not self.name_of:
+            code += "_last"
+        self.say(code, consumer=owner, unacked=requeued)
         self.settle()
 
     def do_rejoin(self, consumer: Consumer, cause: Cause) -> None:
@@ -134,7 +159,12 @@ class RabbitMqRig(Rig):
 
     def on_settled(self, bill: Bill) -> None:
         if bill.kind in ("join", "rejoin"):
-            self.say("rabbitmq.join", consumer=bill.consumer)
+            code = "rabbitmq.join_first" if self.living() == bill.count else "rabbitmq.join"
+            self.say(f"{code}_many" if bill.count > 1 else code, consumer=bill.consumer, count=bill.count)
+
+    def living(self) -> int:
+        """Consumers of the queue behind which a program lives; the queue itself counts dead connections, too, until it drops them."""
+        return sum(session not in self.crash_positions for session in self.name_of)
 
     # -- who owns what ------------------------------------------------------------------------------------------------------------------
 
@@ -153,6 +183,22 @@ class RabbitMqRig(Rig):
 
     def is_settled(self) -> bool:
         return True
+
+    def dark_units(self) -> tuple[int, int]:
+        return int(not self.living()), 1
+
+    def stuck(self) -> tuple[int, int]:
+        held = {session: self.queue.unacked_count(session) for session in self.name_of}
+        return sum(count for session, count in held.items() if session in self.crash_positions), sum(held.values())
+
+    def is_all_served(self) -> bool:
+        return not self.crash_positions
+
+    def waiting_for(self, consumer: Consumer) -> int:
+        return self.held(consumer)
+
+    def way_in(self) -> str:
+        return "turn"
 
     def check_invariants(self) -> None:
         for session, name in self.name_of.items():

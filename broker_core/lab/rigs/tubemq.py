@@ -101,6 +101,28 @@ class TubeMqRig(TubeMqGroupRig):
             if not 0 <= partition.confirmed <= partition.high_read <= partition.end:
                 raise InvariantError(f"{key}: confirmed {partition.confirmed}, read {partition.high_read}, end {partition.end}")
 
+    def dark_units(self) -> tuple[int, int]:
+        return sum(map(self.is_dark, self.partition_keys)), len(self.partition_keys)
+
+    def is_dark(self, key: str) -> bool:
+        """Whether nobody who is alive reads this partition."""
+        partition = self.partitions[key]
+        return partition.owner is None or partition.stopped_us is not None
+
+    def stuck(self) -> tuple[int, int]:
+        live = self.keys.count_at(self.next_record)
+        if not live:
+            return self.dark_units()
+        dark = {key for key in self.partition_keys if self.is_dark(key)}
+        return sum(self.partition_of(code) in dark for code in self.keys.codes[:live]), live
+
+    def waiting_for(self, consumer: Consumer) -> int:
+        client = self.clients.get(consumer.name)
+        return 0 if client is None else sum(self.partitions[key].end - self.partitions[key].confirmed for key in client.registered)
+
+    def way_in(self) -> str:
+        return "restart"
+
     # -- looking ------------------------------------------------------------------------------------------------------------------------
 
     def held(self, consumer: Consumer) -> int:
@@ -143,12 +165,12 @@ class TubeMqRig(TubeMqGroupRig):
                     "node_id": client.node_id, "state": state, "next_tick_us": client.next_tick_us, "tick_period_us": TICK_US,
                     "refused_code": client.refused_code or None,
                 }  # fmt: skip
-        partitions, assigned = {}, self.units()
+        partitions, assigned, before = {}, self.units(), self.units_before()
         for key, partition in self.partitions.items():
             broker, _, number = key.split(":")
             partitions[key] = {
                 "broker": int(broker), "id": int(number), "assigned": assigned[key], "owner": self.owner_name(key),
-                "before": self.owned_before.get(key), "lag": partition.end - partition.confirmed,
+                "before": before.get(key), "lag": partition.end - partition.confirmed,
                 "stopped": partition.stopped_us is not None,
             }  # fmt: skip
         return {

@@ -76,14 +76,13 @@ class TubeMqGroupRig(Rig):
     """Clients, operator, master and brokers; `tubemq.py` adds the records."""
 
     model = "tubemq"
-    STATE = (*Rig.STATE, "clients", "ghosts", "absent", "partitions", "keyless_next", "source_count", "owned_before", "generation", "count_before")
+    STATE = (*Rig.STATE, "clients", "ghosts", "absent", "partitions", "keyless_next", "source_count", "generation", "count_before")
     clients: dict[str, Client]
     ghosts: dict[str, Client]
     absent: dict[str, int]
     partitions: dict[str, Partition]
     keyless_next: int
     source_count: int
-    owned_before: dict[str, str | None]
     generation: int
     count_before: int
 
@@ -99,7 +98,6 @@ class TubeMqGroupRig(Rig):
         self.ghosts = {}
         self.absent = {}  # crashed and forgotten, but still counted: name -> node id
         self.keyless_next = self.source_count = self.count_before = self.generation = 0
-        self.owned_before = {}
         self.on_loaded()
 
     def on_loaded(self) -> None:
@@ -128,20 +126,24 @@ class TubeMqGroupRig(Rig):
     def restart_group(self, cause: Cause) -> None:
         """Stop every client and start it again with the count of those who are alive."""
         alive = [consumer for consumer in self.consumers.values() if consumer.state not in (CRASHED, GONE)]
-        self.count_before, self.source_count = self.source_count, len(alive)
+        was, self.source_count = self.source_count, len(alive)
         self.generation += 1
         self.absent.clear()
         for consumer in alive:
             client = self.clients.get(consumer.name)
             if client is not None:
                 self.stop_client(consumer, client)
+        kind = "restarting" if was and alive else "starting" if alive else "stopped"
         followed = self.emit(
-            "tubemq.group.restarting", cause, "tubemq.master.source_count_must_match", {"from": self.count_before, "to": self.source_count},
+            f"tubemq.group.{kind}", cause, "tubemq.master.source_count_must_match", {"from": was, "to": self.source_count},
             {"node_ids": {consumer.name: node_id for node_id, consumer in enumerate(alive)}},
         )  # fmt: skip
         for node_id, consumer in enumerate(alive):
             self.launch(Client(consumer.name, consumer.session, node_id, self.source_count, cause=followed.event))
-        self.say("tubemq.restarting", from_count=self.count_before, to_count=self.source_count)
+        if alive:
+            self.say(f"tubemq.{kind}", from_count=was, to_count=self.source_count)
+        else:
+            self.say("tubemq.empty", partitions=len(self.partition_keys))
 
     def launch(self, client: Client) -> None:
         """A process starts; it reaches the master after the stop of its former life and its own start-up."""
@@ -164,6 +166,7 @@ class TubeMqGroupRig(Rig):
         client.resting.clear()
 
     def release(self, key: str) -> None:
+        self.tally.is_stale = True
         partition = self.partitions[key]
         partition.owner = None
         if partition.stopped_us is None:
@@ -174,16 +177,19 @@ class TubeMqGroupRig(Rig):
     def register_at_master(self, consumer: Consumer, client: Client) -> None:
         """start(): the master compares source count and node id with the members it knows, dead ones included."""
         known = [c for c in (*self.clients.values(), *self.ghosts.values()) if c is not client and self.is_known_to_master(c)]
-        code = 0
+        code, same_node = 0, [other for other in known if other.node_id == client.node_id]
         if any(other.source_count != client.source_count for other in known):
             code = COUNT_DIFFERS
-        elif any(other.node_id == client.node_id for other in known):
+        elif same_node:
             code = NODE_TAKEN
         if code:
             if client.refused_code != code:
                 self.emit("tubemq.client.refused", Cause(event=client.cause), f"tubemq.master.{code}",
                           {"source_count": client.source_count, "node_id": client.node_id}, {"consumer": client.name, "code": code})  # fmt: skip
-                self.say("tubemq.node_taken" if code == NODE_TAKEN else "tubemq.refused", consumer=client.name, code=code)
+                if code == NODE_TAKEN:
+                    self.say("tubemq.node_taken", consumer=client.name, code=code, holder=same_node[0].name)
+                else:
+                    self.say("tubemq.refused", consumer=client.name, code=code)
             client.state, client.refused_code = REFUSED, code
             self.timer(self.now_us + RETRY_US, START, client.name, client.token)
             return
@@ -200,7 +206,7 @@ class TubeMqGroupRig(Rig):
         """One pass of the example's loop."""
         client.next_tick_us = self.now_us + TICK_US
         self.timer(client.next_tick_us, TICK, client.name, client.token)
-        had = len(client.registered)
+        had, was_paused = len(client.registered), self.stopped_since_us() is not None
         for call, code in assigner_pass(
             self.status, client.registered, source_count=client.source_count, node_id=client.node_id, saved_offsets={},
             call=lambda call: self.connect(client, call),
@@ -214,6 +220,8 @@ class TubeMqGroupRig(Rig):
                 {"source_count": client.source_count, "node_id": client.node_id},
                 {"consumer": client.name, "partitions": client.registered[:]},
             )  # fmt: skip
+        if was_paused and self.stopped_since_us() is None and self.bill is not None:
+            self.emit("tubemq.group.partitions_resumed", Cause(event=client.cause), None, {}, self.bill.pause_facts())
         self.take(consumer)
         self.settle()
 
@@ -223,9 +231,10 @@ class TubeMqGroupRig(Rig):
         if partition.owner is not None and partition.owner != client.session:
             return OCCUPIED
         partition.owner = client.session
+        self.tally.is_stale = True
         if partition.stopped_us is not None:
             if self.bill is not None:
-                self.bill.pause_us = max(self.bill.pause_us, self.now_us - partition.stopped_us)
+                self.bill.note_pause(partition.stopped_us, self.now_us)
             partition.stopped_us = None
         return SUCCESS
 
@@ -235,20 +244,24 @@ class TubeMqGroupRig(Rig):
             return
         cause = self.notice_crash(session, self.ghosts[session].name)
         ghost = self.ghosts.pop(session)
-        if ghost.source_count == self.source_count:
+        is_counted = ghost.source_count == self.source_count and ghost.node_id not in {c.node_id for c in self.clients.values()}
+        if is_counted:
             self.absent[ghost.name] = ghost.node_id
         for key in ghost.registered:
             if self.partitions[key].owner == session:
                 self.release(key)
         self.emit("tubemq.client.forgotten", cause, "tubemq.timeout", {"timeout_us": TIMEOUT_US},
                   {"consumer": ghost.name, "partitions": ghost.registered})  # fmt: skip
-        self.say("tubemq.crash_noticed", consumer=ghost.name, partitions=len(ghost.registered))
+        # Restarted without it, or with it under a new session: nothing waits for its return.
+        code = self.noticed_code(session, ghost.name) if is_counted else "tubemq.ghost_noticed"
+        self.say(code, consumer=ghost.name, partitions=len(ghost.registered))
         self.settle()
 
     # -- membership ---------------------------------------------------------------------------------------------------------------------
 
     def begin_change(self, position: int, kind: str, name: str) -> None:
-        self.owned_before = self.units()
+        if self.bill is None or self.bill.settled:
+            self.count_before = self.source_count  # several restarts may come to rest on one bill: its sentence compares as its figures do
         super().begin_change(position, kind, name)
 
     def do_join(self, joiners: Sequence[Consumer], cause: Cause) -> None:
@@ -308,13 +321,14 @@ class TubeMqGroupRig(Rig):
     def on_settled(self, bill: Bill) -> None:
         client = self.clients.get(bill.consumer)
         if bill.kind == "rejoin" and client is not None:
-            self.say("tubemq.rejoined", consumer=client.name, node_id=client.node_id, pause_us=bill.pause_us)
-        elif self.sentence["code"] in ("tubemq.restarting", "tubemq.refused", "tubemq.node_taken"):
-            self.say("tubemq.restarted", from_count=self.count_before, to_count=self.source_count, partitions_moved=bill.partitions_moved,
+            self.say("tubemq.rejoined", consumer=client.name, node_id=client.node_id, pause_us=bill.pause_us, partitions_moved=bill.partitions_moved)
+        elif self.sentence["code"] in ("tubemq.restarting", "tubemq.starting", "tubemq.refused", "tubemq.node_taken"):
+            code = "tubemq.restarted" if self.count_before else "tubemq.first"
+            self.say(code, from_count=self.count_before, to_count=self.source_count, partitions_moved=bill.partitions_moved,
                      partitions_total=bill.partitions_total, pause_us=bill.pause_us)  # fmt: skip
 
     def units(self) -> dict[str, str | None]:
-        """Partition -> the consumer whose node id it falls to, whether or not that one holds it just now, or is alive at all (facts 129)."""
+        """Partition -> the consumer whose node id it falls to, whether or not that one holds it just now, or is alive at all."""
         if not self.source_count:
             return dict.fromkeys(self.partition_keys)
         clients = [*self.clients.values(), *self.ghosts.values()]

@@ -14,7 +14,7 @@ WHOLE, NUMBER = "whole", "number"
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What one consumer has at the end of a step. keys: None where no key has an owner. bytes: None where they were not counted.
+    """What one consumer has at the end of a step. keys: None where keys have no owner. bytes: None where they were not counted.
     millionths: its part of all that is owned, rounded down, as a lane of the lab has it (Rig.shares)."""
 
     records: int
@@ -27,10 +27,10 @@ class Share:
 class Facts:
     """All that is known of one step of one strategy.
 
-    shares: consumer -> its part, whoever the broker still counts or who still owns something, in order of arrival. keys_*: of the keys
-    that had appeared when the change came; None where no key has an owner, or where there is no change. partitions_*: None where nothing
+    shares: consumer -> its part, of consumers that the broker counts or that own something, in order of arrival. keys_*: of the keys
+    that had appeared when the change came; None where keys have no owner, or where there is no change. partitions_*: None where nothing
     is shared by partition. space_moved: share of the hash space in millionths, None where there is none. unowned: records whose key has
-    no owner, None where no key has one. timed: None where no timed run was made.
+    no owner, None where keys have none. timed: None where no timed run was made.
     """
 
     step: int
@@ -63,6 +63,6 @@ def worst(rows: Sequence[Json], column: str) -> float | None:
 
 
 def summed(rows: Sequence[Json], column: str) -> float | None:
-    """The sum over the changes, the start left out; None where no change has a value."""
+    """The sum over the changes, the start left out; None where changes have no value."""
     values = [row[column] for row in rows[1:] if row[column] is not None]
     return sum(values) if values else None

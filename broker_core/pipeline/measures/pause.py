@@ -1,6 +1,6 @@
-"""How long partitions stood still: partition-seconds and the longest single one, from the timed run.
+"""How long partitions were paused: partition-seconds and the longest single one, from the timed run.
 
-Null where nothing is shared by partition. The start is no change: a group that forms itself pauses nobody.
+Null where nothing is shared by partition. The start is not a change: a group that forms itself pauses nobody.
 """
 
 from collections.abc import Sequence

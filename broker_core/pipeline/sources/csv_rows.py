@@ -78,7 +78,7 @@ def _names(first: list[bytes]) -> list[str]:
 def _first_row(head: bytes, delimiter: str, has_header: bool, *, is_whole: bool = True) -> list[bytes] | None:
     """The fields of the first row; None if there is none. An absent field is empty. is_whole: the row may end with the head.
 
-    Raises BareReturns where it holds others. In a header a carriage return is no part of a name; elsewhere it may be a byte of a key, unless
+    Raises BareReturns if it holds others. In a header a carriage return is not part of a name; elsewhere it may be a byte of a key, unless
     no other line end is in sight.
     """
     if is_whole and b"\n" not in head.strip(b"\r\n"):

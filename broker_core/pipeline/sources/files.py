@@ -33,7 +33,7 @@ GZIP_MARK = b"\x1f\x8b"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Bytes [start, end) of a file; end -1: to its end. first_line: the number of the line at `start`, or in which `start` lies."""
+    """Bytes [start, end) of a file; end -1: to its end. first_line: the number of the line at `start`, or that contains `start`."""
 
     path: str
     start: int = 0
@@ -149,7 +149,7 @@ class Block:
 
 
 class PartReader:
-    """Gives a part's bytes block by block; whoever reads says after each how far the whole rows went."""
+    """Gives a part's bytes block by block; after each, the reader says how far the whole rows went."""
 
     def __init__(self, part: Part, block_bytes: int = BLOCK_BYTES) -> None:
         self.part = part
@@ -193,7 +193,7 @@ def _first_row(file: IO[bytes], part: Part) -> tuple[int, int]:
     """Go to the first row that starts in the part; its place and line."""
     if part.start == 0:
         return 0, part.first_line
-    # A row starts at the part's very first byte only if a newline stands before it.
+    # A row starts at the part's very first byte only if the byte before it is a newline.
     file.seek(part.start - 1)
     position = part.start - 1
     while block := file.read(BLOCK_BYTES):

@@ -73,7 +73,7 @@ def number_keys(codes: NDArray[np.int64]) -> pa.Array:
 
 @compiled
 def write_keys(codes: Any, prefix: Any, offsets: Any, out: Any) -> int:
-    """Write prefix and decimal number of each code behind one another; the number of bytes written."""
+    """Write prefix and decimal number of each code one after another; return the number of bytes written."""
     written = 0
     for row in range(len(codes)):
         offsets[row] = written
@@ -170,7 +170,7 @@ def lab_part(spec: Json, start: int, stop: int, folder: Path | None = None) -> I
 
 
 def flight_times(workload: Workload, first: int, last: int) -> NDArray[np.int64]:
-    """Microseconds since 1970 of the scheduled departures, the clock in New York taken as it stands as UTC."""
+    """Microseconds since 1970 of the scheduled departures, New York local time read as if it were UTC."""
     assert isinstance(workload, FlightsWorkload)
     flights = open_flights()
     rows = np.arange(first, last) % workload.row_count

@@ -1,4 +1,4 @@
-"""JSON lines: one object a line. Only the wanted fields are taken out, each as the bytes that stand in the line.
+"""JSON lines: one object a line. Only the wanted fields are taken out, each as its bytes in the line.
 
     {"user": "n-7", "at": 1357016100}      key "user": the text's bytes      key "at": b"1357016100", as written
     {"user": null}   {}                    no key                            {"user": ["a"]}: the list's JSON is the key
@@ -25,7 +25,7 @@ _WHITE = b" \t\r\n"
 
 
 def jsonl_columns(path: Path) -> list[str]:
-    """The fields of the objects in the file's first megabyte, in order of appearance; [] where no line is an object.
+    """The fields of the objects in the file's first megabyte, in order of appearance; [] where none of the lines is an object.
 
     Raises CommandError at source.path for objects between carriage returns alone.
     """
@@ -65,7 +65,7 @@ def _split(data: bytes, begin: int, limit: int, is_final: bool) -> tuple[list[by
     """The lines that start in [begin, limit), where they end, and how many newlines they have."""
     if begin >= limit:
         return [], begin, 0
-    # The last line that starts before the limit ends at the first newline at or behind limit - 1.
+    # The last line that starts before the limit ends at the first newline at or after limit - 1.
     end = data.find(b"\n", limit - 1) + 1
     if not end:
         end = len(data) if is_final else data.rfind(b"\n", begin) + 1

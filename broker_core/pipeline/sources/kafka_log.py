@@ -297,7 +297,7 @@ class KafkaLogStreamReader(DataSourceStreamReader):
     def _lost(self, name: str, begin: int, first: int) -> None:
         if self.options.fail_on_data_loss:
             raise SourceFailed(
-                "{partition}: offsets {begin} to {last} were removed before they were read; failOnDataLoss=false goes on without them",
+                "{partition}: offsets {begin} to {last} were removed before they were read; failOnDataLoss=false continues without them",
                 partition=name, begin=begin, last=first - 1,
             )  # fmt: skip
 

@@ -1,7 +1,7 @@
 """Which bytes of which segments hold the wanted offsets and times, and how tasks share them. Opens indexes, reads no records.
 
     .index       (offset, position)     where to begin for an offset; rows about 4 KiB apart, so cuts fall on whole batches
-    .timeindex   (timestamp, offset)    up to this offset nothing is later: what lies before a time is passed over
+    .timeindex   (timestamp, offset)    up to this offset nothing is later: what is before a time is skipped
 
 An index is a hint: a row that does not point at a batch that begins at or below its offset is left out. Without indexes a segment is one
 task. An end in time prunes nothing: producers set timestamps, and later records may be older.
@@ -94,7 +94,7 @@ def last_stable_offset(partition: PartitionFolder) -> int:
 
 
 def end_offset(partition: PartitionFolder) -> int:
-    """The offset behind the last whole batch; a batch that is still being written does not count."""
+    """The offset after the last whole batch; a batch that is still being written does not count."""
     for base, path in reversed(partition.segments):
         rows = index_rows(path, base)
         end = base
@@ -106,7 +106,7 @@ def end_offset(partition: PartitionFolder) -> int:
 
 
 def offset_from(partition: PartitionFolder, from_ms: int) -> int:
-    """An offset before which no record is as late as `from_ms`, by the time indexes; the first of the log where they do not tell."""
+    """An offset before which no record is as late as `from_ms`, by the time indexes; the first of the log where they do not say."""
     for base, path in partition.segments[:-1]:
         rows = time_rows(path, base)
         if not rows or rows[-1][0] >= from_ms:
@@ -120,7 +120,7 @@ def _behind_earlier(base: int, rows: list[tuple[int, int]], from_ms: int) -> int
 
 
 def walk(path: Path, position: int = 0) -> Iterator[tuple[int, RecordBatch | LegacyBatch]]:
-    """The whole batches of a .log file from a position on, as far as they can be told."""
+    """The whole batches of a .log file from a position on, as far as they are known."""
     view = map_file(path)
     try:
         while (batch := batch_at(view, position)) is not None:
@@ -183,7 +183,7 @@ def _partition(
 
 
 def _byte_bounds(rows: list[tuple[int, int]], times: list[tuple[int, int]], bounds: Bounds, size: int) -> tuple[int, int]:
-    """Where reading begins and ends. A row's batches end with its offset, so what is wanted from it on begins at its position or behind."""
+    """Where reading begins and ends. A row's batches end with its offset, so the wanted batches begin at or after its position."""
     from_offset = bounds.from_offset
     if bounds.from_ms is not None:
         from_offset = max([from_offset, *(offset + 1 for timestamp, offset in times if timestamp < bounds.from_ms)])

@@ -2,10 +2,10 @@
 
     records   topic, partition, offset, timestamp_ms, key, value, if wanted headers
     sizes     topic, partition, offset, timestamp_ms, key, key_bytes, value_bytes      values are not copied
-    batches   one row a batch: where it lies, what it holds, and what is wrong with it; nothing is decompressed
+    batches   one row a batch: where it is, what it holds, and what is wrong with it; nothing is decompressed
 
 With a column `problem` the first two views also tell of the damaged batches, one row each, at the end of their range.
-Control batches (the markers that end transactions) are no records; the view `batches` has them.
+Control batches (the markers that end transactions) are not records; the view `batches` has them.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ class _Damage:
     last_ms: int | None = None
 
     def pass_by(self, batch: Batch) -> None:
-        """A sound batch: what is damaged behind it is about as old, and begins where it ends."""
+        """A sound batch: damage after it is about as old, and begins where it ends."""
         self.next_offset = batch.last_offset + 1 if isinstance(batch, LegacyBatch) else batch.header.next_offset
         if isinstance(batch, RecordBatch):
             self.last_ms = batch.header.max_timestamp
             self.first_ms = self.last_ms if self.first_ms is None else self.first_ms
 
     def add(self, position: int, batch: Batch | None, problem: str) -> None:
-        """Note a batch if it lies within the range's offsets."""
+        """Note a batch if it is within the range's offsets."""
         if not self.is_skipped:
             file = segment_name(self.given)
             raise SourceFailed("{file}: the batch at {position} is damaged: {reason}", file=file, position=position, reason=problem)
@@ -123,12 +123,12 @@ def _records(given: LogRange, schema: pa.Schema, damage: _Damage) -> Iterator[pa
 def sound_batches(given: LogRange) -> Iterator[tuple[int, Any, str | None]]:
     """(position, batch, None) for each batch whose CRC is right; (position, batch or None, what is wrong) for the others.
 
-    Behind bytes that are no batch nobody can tell where the next one starts: the rest of the range is one problem.
+    After bytes that are not a batch, the start of the next one is unknown: the rest of the range is one problem.
     """
     try:
         view = map_file(Path(given.path))[: given.end]
     except FileNotFoundError:
-        raise SourceFailed("{file}: was removed while it was read", file=segment_name(given)) from None
+        raise SourceFailed("{file}: was removed while it was being read", file=segment_name(given)) from None
     position = given.start
     while position < len(view):
         try:
@@ -180,7 +180,7 @@ def _read(
 
 
 def _rows(given: LogRange, group: Sequence[Batch], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """The group's records within the bounds, with the columns of the schema. Raises BrokenBatch behind the records before it."""
+    """The group's records within the bounds, with the columns of the schema. Raises BrokenBatch after the records before it."""
     for made in arrow_columns(group, [name for name in COLUMNS if name in schema.names or name in ("offset", "timestamp_ms")]):
         wanted = _within(given.bounds, made)
         if wanted.num_rows:
@@ -229,6 +229,6 @@ def _table(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatch:
 
 
 def segment_name(given: LogRange) -> str:
-    """The segment's file with its folder, as people are told of it."""
+    """The segment's file with its folder, as messages name it."""
     path = Path(given.path)
     return f"{path.parent.name}/{path.name}"

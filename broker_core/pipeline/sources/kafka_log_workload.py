@@ -31,7 +31,7 @@ def kafka_log_workload(spark: SparkSession, spec: Json, *, ordinals: bool, count
     is known. A damaged batch is one bad row: line is its position in the segment."""
     bounds = Bounds(from_ms=spec["from_ms"], until_ms=spec["until_ms"])
     ranges = plan(partition_folders(Path(spec["path"]), spec["topic"]), bounds)
-    reading = Reading(spark, len(ranges), partial(_read, ranges, ordinals), counter)
+    reading = Reading(spark, len(ranges), partial(_read, ranges, ordinals), counter, partial(_both, ranges, ordinals))
     workload = Workload.read_by(reading, RECORD_SCHEMA + PLACE_SCHEMA if ordinals else RECORD_SCHEMA, partial(_damaged, ranges))
     return Workload(_in_order(workload.records), workload.bad) if ordinals else workload
 
@@ -47,6 +47,12 @@ def _read(ranges: Sequence[LogRange], with_place: bool, ids: Iterator[pa.RecordB
                 sizes = [pc.cast(pc.fill_null(made.column(name), 0), pa.int64()) for name in ("key_bytes", "value_bytes")]
                 columns = [made.column("key"), at_us, pc.add(*sizes), *(made.column(name) for name in place)]
                 yield pa.RecordBatch.from_arrays(columns, names=["key", "at_us", "bytes", *place])
+
+
+def _both(ranges: Sequence[LogRange], with_place: bool, ids: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in ids:
+        yield from _read(ranges, with_place, iter([batch]))
+        yield from _damaged(ranges, iter([batch]))
 
 
 def _in_order(records: DataFrame) -> DataFrame:

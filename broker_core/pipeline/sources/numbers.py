@@ -3,7 +3,7 @@
     1357016100   1357016100000   1357016100000000   1357016100000000000      seconds, ms, us, ns: told by their magnitude
     2013-01-01T05:15:00.25Z   2013-01-01 05:15:00+08:00   2013-01-01         ISO 8601; without a zone it is UTC
 
-A number that no signed 64 bits hold is no time, nor is one whose microseconds they do not: 2**64 - 1 is how many say that they have none.
+A number is not a time if it, or its microseconds, exceeds signed 64 bits: many sources write 2**64 - 1 for "none".
 """
 
 from datetime import UTC, datetime, timedelta
@@ -25,7 +25,7 @@ _DAY_US = 86_400_000_000
 
 
 def parse_times(values: pa.Array) -> tuple[pa.Array, Bools]:
-    """Microseconds since 1970 of each value (null for a missing one or an empty text), and which values are no time."""
+    """Microseconds since 1970 of each value (null for a missing one or an empty text), and which values are not times."""
     if pa.types.is_timestamp(values.type) or pa.types.is_date(values.type):
         return _moments(values)
     if pa.types.is_integer(values.type):
@@ -42,7 +42,7 @@ def parse_times(values: pa.Array) -> tuple[pa.Array, Bools]:
 
 
 def parse_sizes(values: pa.Array) -> tuple[pa.Array, Bools]:
-    """Whole numbers of 0 or more (null for a missing one or an empty text), and which values are no size."""
+    """Whole numbers of 0 or more (null for a missing one or an empty text), and which values are not sizes."""
     numbers = values
     if values.type == pa.int64() and not values.null_count:
         bounds = pc.min_max(values)
@@ -62,7 +62,7 @@ def parse_sizes(values: pa.Array) -> tuple[pa.Array, Bools]:
 
 
 def time_us(text: str) -> int | None:
-    """Microseconds since 1970 of one text; None if it is no time.
+    """Microseconds since 1970 of one text; None if it is not a time.
 
     >>> time_us("1970-01-01T00:00:01.5"), time_us("1357016100"), time_us("5 o'clock")
     (1500000, 1357016100000000, None)
@@ -161,7 +161,7 @@ def _text(value: object) -> str:
 
 
 def _texts(values: pa.Array) -> pa.Array | None:
-    """The values as texts, an empty one as null; None where one is no UTF-8."""
+    """The values as texts, an empty one as null; None where one is not UTF-8."""
     try:
         texts = pc.cast(values, pa.string())
     except pa.ArrowInvalid:

@@ -21,7 +21,7 @@ LONG_BYTES = 1_024
 
 
 def parquet_schema(path: Path) -> pa.Schema:
-    """The file's columns. Raises CommandError at source.path for a file that is no Parquet."""
+    """The file's columns. Raises CommandError at source.path for a file that is not Parquet."""
     return _metadata(path).schema.to_arrow_schema()
 
 
@@ -29,7 +29,7 @@ def _metadata(path: Path) -> pq.FileMetaData:
     try:
         return pq.read_metadata(path)
     except (pa.ArrowException, OSError) as error:
-        raise CommandError("source.path", "{file} is no Parquet file: {reason}", file=path.name, reason=str(error)[:200]) from error
+        raise CommandError("source.path", "{file} is not a Parquet file: {reason}", file=path.name, reason=str(error)[:200]) from error
 
 
 def ensure_parquet_column(path: Path, schema: pa.Schema, name: str) -> None:
@@ -41,7 +41,7 @@ def ensure_parquet_column(path: Path, schema: pa.Schema, name: str) -> None:
     kind = schema.field(places[0]).type
     if pa.types.is_nested(kind):
         raise SourceFailed(
-            "{file}: the column {name} holds {type}; a key, time, size or payload is one value a row",
+            "{file}: the column {name} holds {type}; a key, time, size or payload is one value per row",
             file=path.name, name=name[:100], type=" ".join(str(kind).split())[:100],
         )  # fmt: skip
 

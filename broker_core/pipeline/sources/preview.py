@@ -17,10 +17,12 @@ from broker_core.kafka.log.batch_reader import read_batches
 from broker_core.kafka.log.errors import LogError
 from broker_core.kafka.log.record import Record
 from broker_core.kafka.log.record_batch import RecordBatch
+from broker_core.lab.workload_keys import KEY_BYTES_MAX
 from broker_core.pipeline.sources.csv_rows import QUOTE, column_of, csv_columns, csv_delimiter
 from broker_core.pipeline.sources.files import ROW_BYTES_MAX, head_of, source_files
 from broker_core.pipeline.sources.generated import lab_part, lab_workload, made_up_part
 from broker_core.pipeline.sources.kafka_log_folders import partition_folders
+from broker_core.pipeline.sources.key_choice import ROWS_LOOKED_AT, column_use, key_proposed
 from broker_core.pipeline.sources.parquet_rows import parquet_schema
 from broker_core.pipeline.sources.text_kernels import FINE, new_tables, scan_rows
 
@@ -32,12 +34,14 @@ _GENERATED = ("lab", "flights", "zipf", "uniform")
 
 
 def source_preview(spec: Json, rows: int = 20) -> Json:
-    """`{"columns": [{"name", "type"}], "rows": [[text or null]], "bad": n, "bytes": n}`.
+    """`{"columns": [{"name", "type", "use"?}], "key": name or None, "rows": [[text or null]], "bad": n, "bytes": n}`.
 
-    spec: as `source_check` takes it; of a file kind and path are enough. bad: rows among the first megabyte's that would be set aside.
+    spec: as `source_check` takes it; of a file kind and path are enough. key: the column to propose, where columns are to be picked, and use: how
+    a column would serve as one (`key_choice.py`), where it was looked at. bad: rows among the first megabyte's that would be set aside.
     bytes: of all its files; 0 for what is made up. Raises CommandError as `source_check` does.
     """
     kind = spec.get("kind")
+    key = None
     if kind in ("csv", "jsonl", "parquet"):
         if not isinstance(spec.get("path"), str):
             raise CommandError("source.path", "must name a file or a folder")
@@ -45,6 +49,7 @@ def source_preview(spec: Json, rows: int = 20) -> Json:
         show = {"csv": _csv, "jsonl": _jsonl, "parquet": _parquet}[kind]
         columns, shown, bad = show(files[0], spec, rows)
         size = sum(file.stat().st_size for file in files)
+        key = key_proposed(columns)
     elif kind == "kafka_log":
         partitions = partition_folders(Path(str(spec.get("path"))), spec.get("topic"))
         columns, shown, bad = _kafka_log([file for partition in partitions for _, file in partition.segments], rows)
@@ -53,7 +58,7 @@ def source_preview(spec: Json, rows: int = 20) -> Json:
         columns, shown, bad, size = *_generated(spec, rows), 0
     else:
         raise CommandError("source.kind", "must be one of {choices}", choices="csv, jsonl, parquet, kafka_log, " + ", ".join(_GENERATED))
-    return {"columns": columns[:COLUMNS_MAX], "rows": [row[:COLUMNS_MAX] for row in shown], "bad": bad, "bytes": size}
+    return {"columns": columns[:COLUMNS_MAX], "key": key, "rows": [row[:COLUMNS_MAX] for row in shown], "bad": bad, "bytes": size}
 
 
 Shown = tuple[list[Json], list[list[str | None]], int]
@@ -64,18 +69,18 @@ def _csv(path: Path, spec: Json, rows: int) -> Shown:
     names = csv_columns(path, delimiter, has_header)
     head = head_of(path, HEAD_BYTES)
     data = np.frombuffer(head, np.uint8)
-    spans, kinds, found = new_tables(rows + 1 + 10_000, len(names))
+    spans, kinds, found = new_tables(rows + 1 + ROWS_LOOKED_AT, len(names))
     is_final = len(head) < HEAD_BYTES
     count, _, _ = scan_rows(
         data, 0, len(data), is_final, ord(delimiter), QUOTE, np.arange(len(names)), 1, ROW_BYTES_MAX, spans, kinds, found
     )
     first = 1 if has_header else 0
     fine = (found[first:count, 4] == FINE) & (found[first:count, 3] == len(names))
-    places = (np.flatnonzero(fine)[:rows] + first).tolist()
+    places = (np.flatnonzero(fine)[:ROWS_LOOKED_AT] + first).tolist()
     cells = [column_of(data, spans[places, column], kinds[places, column]).to_pylist() for column in range(len(names))]
-    shown = [[_text(column[row]) for column in cells] for row in range(len(places))]
+    shown = [[_text(column[row]) for column in cells] for row in range(min(rows, len(places)))]
     types = [_type_of([row[column] for row in shown]) for column in range(len(names))]
-    return [{"name": name, "type": kind} for name, kind in zip(names, types, strict=True)], shown, int((~fine).sum())
+    return _described(names, types, cells), shown, int((~fine).sum())
 
 
 def _jsonl(path: Path, spec: Json, rows: int) -> Shown:
@@ -96,7 +101,8 @@ def _jsonl(path: Path, spec: Json, rows: int) -> Shown:
     names = list(dict.fromkeys(name for row in objects[:1_000] for name in row))
     shown = [[_text(_cell(row.get(name))) for name in names] for row in objects[:rows]]
     types = [_json_type([row.get(name) for row in objects[:rows]]) for name in names]
-    return [{"name": name, "type": kind} for name, kind in zip(names, types, strict=True)], shown, bad
+    cells = [[_cell(row.get(name)) for row in objects[:ROWS_LOOKED_AT]] for name in names[:COLUMNS_MAX]]
+    return _described(names, types, cells), shown, bad
 
 
 def _parquet(path: Path, spec: Json, rows: int) -> Shown:
@@ -105,12 +111,32 @@ def _parquet(path: Path, spec: Json, rows: int) -> Shown:
     try:
         with pq.ParquetFile(path) as file:
             batch = next(file.iter_batches(rows), None)
+            # Not what could be a payload: its first rows say how long it is.
+            named = [] if batch is None else [name for name, column in zip(batch.schema.names, batch.columns, strict=True) if _is_short(column)]
+            looked = next(file.iter_batches(ROWS_LOOKED_AT, columns=named), None) if len(set(schema.names)) == len(schema.names) and named else None
     except (pa.ArrowException, OSError) as error:
         raise CommandError("source.path", "cannot be read: {reason}", reason=str(error)[:200]) from error
     if batch is None:
         return columns, [], 0
+    for column in columns:
+        if looked is not None and column["name"] in named:
+            column["use"] = column_use([_cell(value) for value in looked.column(column["name"]).to_pylist()])
     cells = [batch.column(index).to_pylist() for index in range(batch.num_columns)]
     return columns, [[_text(_cell(column[row])) for column in cells] for row in range(batch.num_rows)], 0
+
+
+def _is_short(column: pa.Array) -> bool:
+    """Whether a column may be a key: one value a row, of no more bytes than a lab's key may have."""
+    return not pa.types.is_nested(column.type) and column.nbytes <= KEY_BYTES_MAX * max(1, len(column))
+
+
+def _described(names: list[str], types: list[str], cells: list[list[Any]]) -> list[Json]:
+    """cells: of each column its first values, of fewer columns than there are names where there are too many."""
+    uses = [column_use(column) for column in cells[:COLUMNS_MAX]]
+    return [
+        {"name": name, "type": kind} | ({"use": uses[place]} if place < len(uses) else {})
+        for place, (name, kind) in enumerate(zip(names, types, strict=True))
+    ]
 
 
 def _kafka_log(files: list[Path], rows: int) -> Shown:

@@ -77,7 +77,7 @@ class Columns:
 def rows_batch(
     columns: Columns, lines: NDArray[np.int64], reasons: Sequence[str | None], text_of: Callable[[int], bytes]
 ) -> pa.RecordBatch:
-    """Put rows together. text_of: place -> the row as it stands. reasons: of those known to be bad already, or nothing; times and sizes may
+    """Put rows together. text_of: place -> the row as read. reasons: of those known to be bad already, or nothing; times and sizes may
     add more."""
     count = len(lines)
     why = {place: reason for place, reason in enumerate(reasons) if reason is not None} if any(reasons) else {}

@@ -109,7 +109,7 @@ def _kafka_log(kind: str, raw: Json) -> Json:
     refuse_unknown(raw, {"kind", "path", "topic", "from_ms", "until_ms"}, "source.", "source")
     spec: Json = {"kind": kind, "path": _path(raw), "topic": raw.get("topic"), "from_ms": None, "until_ms": None}
     if spec["topic"] is not None and not isinstance(spec["topic"], str):
-        raise CommandError("source.topic", "must be a text")
+        raise CommandError("source.topic", "must be text")
     for field in ("from_ms", "until_ms"):
         if raw.get(field) is not None:
             spec[field] = whole(f"source.{field}", raw[field], 0, _TIME_MS_MAX)

@@ -1,11 +1,11 @@
-"""Finding the rows and fields of a CSV in its bytes. Nothing is decoded: a key is what stands in the file, whatever its encoding.
+"""Finding the rows and fields of a CSV in its bytes. Nothing is decoded: a key is its bytes in the file, whatever its encoding.
 
     plain,"quoted, with a comma","two ""quotes"" inside",      a field that begins with a quote ends at the next single one;
     "two                                                       inside it a newline is data, and a doubled quote one quote.
     lines",,""                                                 Nothing between two commas is null, two quotes are an empty text.
 
-A blank line is no row. A row ends with a line feed, before which a carriage return does not count.
-`scan_rows` stands in one piece: with the field in a function of its own, called or written in, it takes 1.4 to 2.6 times as long.
+A blank line is not a row. A row ends with a line feed, before which a carriage return does not count.
+`scan_rows` is one piece: with the field in a separate function, called or written in, it takes 1.4 to 2.6 times as long.
 Source: RFC 4180; where it leaves a choice, that of Spark's reader (null against empty).
 """
 
@@ -30,11 +30,11 @@ def scan_rows(
 ) -> tuple[int, int, int]:  # fmt: skip
     """Find the rows that start in [begin, limit), as many as fit into `rows`.
 
-    data: uint8; rows may end behind the limit. is_final: nothing follows the data, so its last row needs no newline. wanted: places of the
+    data: uint8; rows may end after the limit. is_final: nothing follows the data, so its last row needs no newline. wanted: places of the
     columns to note. line: number of the line at `begin`. Fills spans [row, wanted, 2] (start, end of the field), kinds [row, wanted] and
     rows [row, 5] (start, end, line, fields, problem). A quote that is still open at the end of all data, or after row_bytes_max, makes its
-    line bad and nothing else: reading goes on with the next line. So does one that closes on a later line with text behind it: it was
-    another field's quote, and the lines between are rows. Returns how many rows, the place behind them and its line.
+    line bad and nothing else: reading goes on with the next line. So does one that closes on a later line with text after it: it was
+    another field's quote, and the lines between are rows. Returns how many rows, the place after them and its line.
     """
     stop = len(data)
     found = 0
@@ -143,7 +143,7 @@ def scan_rows(
 
 @compiled
 def copy_fields(data: Any, spans: Any, kinds: Any, quote: int, offsets: Any, present: Any, out: Any) -> int:
-    """Copy fields behind one another, doubled quotes as one. A field that is empty and was not quoted is null.
+    """Copy fields one after another, doubled quotes as one. A field that is empty and was not quoted is null.
 
     spans [row, 2], kinds [row]; fills offsets [row + 1], present [row]; out: at least as long as all fields. Returns the bytes written.
     """

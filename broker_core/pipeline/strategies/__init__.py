@@ -41,7 +41,7 @@ FAMILIES = MappingProxyType(_collect())
 def strategy_parse(text: object, field: str = "strategies") -> Strategy:
     """Read "model.algorithm:name=number,...". Raises CommandError at `field` for what is not known or out of range."""
     if not isinstance(text, str):
-        raise CommandError(field, "must be a text")
+        raise CommandError(field, "must be text")
     family_id, _, rest = text.partition(":")
     family = FAMILIES.get(family_id)
     if family is None:
@@ -63,7 +63,7 @@ def strategies_parse(texts: object, field: str = "strategies") -> list[Strategy]
     for place, text in enumerate(texts):
         strategy = strategy_parse(text, f"{field}.{place}")
         if any(strategy.id == other.id for other in strategies):
-            raise CommandError(f"{field}.{place}", "{strategy} is there twice", strategy=strategy.id)
+            raise CommandError(f"{field}.{place}", "{strategy} is listed twice", strategy=strategy.id)
         strategies.append(strategy)
     return strategies
 

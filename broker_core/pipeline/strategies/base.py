@@ -58,8 +58,8 @@ class SlotRule:
 class RouteTable:
     """Who owns what after one step.
 
-    kind: "ranges": slice i holds the slots (bounds[i-1], bounds[i]], what lies above the last bound belongs to the first slice; "modulo":
-    owners[partition], the partition is (hash & rule.mask) % len(owners); "none": no key has an owner.
+    kind: "ranges": slice i holds the slots (bounds[i-1], bounds[i]], what is above the last bound belongs to the first slice; "modulo":
+    owners[partition], the partition is (hash & rule.mask) % len(owners); "none": keys have no owner.
     owners: index into names, -1 for nobody, -2 - k for the holders shared[k], who split the slots by slot % len(holders).
     names: everybody who has been there so far, in order of arrival. live: whom the broker still counts, in its order.
     units: names of the partitions, in order; empty for ranges. space_moved: share of the hash space that changed hands in this step in
@@ -114,9 +114,9 @@ def config_file(name: str, versions: str, lines: Sequence[str]) -> Json:
 class Family:
     """Strategies that differ only in their parameters.
 
-    hash: "murmur3" | "murmur2" | "java", or None where no key has an owner. routes: how tables are made.
+    hash: "murmur3" | "murmur2" | "java", or None where keys have no owner. routes: how tables are made.
     rig: parameters -> (the lab's algorithm id, options of its lane). check: raises CommandError (field name of the parameter) for numbers
-    that do not go together. is_default: stands among those that a study offers first. config: what sets the original to it, see `originals.py`;
+    that do not go together. is_default: is among those that a study offers first. config: what sets the original to it, see `originals.py`;
     None where no released system is known to have it.
     """
 
@@ -140,7 +140,7 @@ class Family:
         known = {param.name for param in self.params}
         for name in given:
             if name not in known:
-                raise CommandError(field, "{strategy} takes no {name}", strategy=self.id, name=name[:40])
+                raise CommandError(field, "{strategy} has no parameter {name}", strategy=self.id, name=name[:40])
         params = {param.name: whole(field, given.get(param.name, param.default), param.low, param.high) for param in self.params}
         if self.check is not None:
             try:

@@ -28,6 +28,9 @@ State = TypeVar("State")
 class _NoTexts:
     """There are no records, so nobody asks."""
 
+    def key_code(self, index: int) -> int:
+        raise InvariantError("a lane without records has no key codes")
+
     def key(self, code: int) -> str:
         raise InvariantError("a lane without records has no keys")
 

@@ -1,4 +1,4 @@
-"""A RabbitMQ queue: no key has an owner, a record goes to whoever's turn it is. The table says only who is there."""
+"""A RabbitMQ queue: keys have no owner, a record goes to the consumer whose turn it is. The table says only who is there."""
 
 from collections.abc import Mapping, Sequence
 

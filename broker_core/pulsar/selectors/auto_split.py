@@ -97,7 +97,7 @@ class AutoSplitSelector:
         if not self.owners:
             return [self.space - 1], [None]
         if len(self.uppers) > 1 and self.uppers[-2] == self.space - 1:
-            # The last range is the range size alone, which no key has.
+            # The last range is the range size alone, which keys never have.
             return self.uppers[:-1], list(self.owners[:-1])
         return [*self.uppers[:-1], self.space - 1], list(self.owners)
 

@@ -133,7 +133,7 @@ class RingSelector:
         self._enter(consumer, RingMember(name, index))
 
     def remove(self, consumer: str) -> None:
-        """Take the leaver's points away; at a shared point those behind it move up."""
+        """Take the leaver's points away; at a shared point those after it move up."""
         member = self.members.pop(consumer, None)
         if member is not None:
             self.ring.remove(consumer, self._points(member))

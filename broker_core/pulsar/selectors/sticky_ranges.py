@@ -148,7 +148,7 @@ class StickySelector(_StickySelector):
         return owner if owner == self._owners[self._ends[below]] else None
 
     def slices(self) -> Slices:
-        """The space from end to end: each end a slice, what lies between two ends of one consumer is its own."""
+        """The space from end to end: each end a slice, what is between two ends of one consumer is its own."""
         pieces: list[tuple[int, str | None]] = []
         previous: int | None = None
         for end in self._ends:

@@ -30,7 +30,7 @@ class Command(BaseCommand):
             for row in dump_path(options["path"], deep=options["deep"]):
                 self.stdout.write(json.dumps({"kind": row.kind, **row.fields}) if options["json"] else row.text())
         except BrokenPipeError:
-            # Whoever reads has seen enough, as `head` has; what is still buffered would fail again at the end.
+            # The reader has seen enough, as `head` has; what is still buffered would fail again at the end.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except NotALogFile as error:
             raise CommandError(f"{options['path']}: {error}") from None

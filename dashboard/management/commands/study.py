@@ -6,6 +6,7 @@ the ranking to the output. What cannot be is said in one sentence, with exit cod
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import shutil
@@ -14,7 +15,7 @@ import tempfile
 import threading
 import time
 from argparse import ArgumentParser
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -25,18 +26,21 @@ from django.utils.translation import get_language
 
 from broker_core.errors import CommandError as Refused
 from broker_core.pipeline.java import SparkUnavailable
-from broker_core.pipeline.recommend import rank
+from broker_core.pipeline.members import history_steps
+from broker_core.pipeline.recommend import rank, verdict
 from broker_core.pipeline.result import result_json
 from broker_core.pipeline.sources.files import ENDINGS
+from broker_core.pipeline.sources.preview import source_preview
 from broker_core.pipeline.strategies import strategies_default
 from broker_core.pipeline.study import PART
 from broker_core.pipeline.study_errors import StudyFailed
 from broker_core.pipeline.study_request import study_check
+from broker_core.pipeline.timed import rate_thinned
 from dashboard.formats import fill
 from dashboard.management.in_order import Stopped, run_in_order
 from dashboard.sentences import catalogue
 from dashboard.studies.spark import SparkEngine
-from dashboard.study_presentation import head, notes, ranking_rows, unowned
+from dashboard.study_presentation import head, notes, ranking_rows, unowned, verdict_words
 
 WRONG_INPUT, FAILED, BY_SIGNAL = 2, 1, 128
 GROUP = "study"
@@ -45,16 +49,26 @@ CANCELLED = "cancelled; no result was written"
 KINDS = {"kafka_log": (".log",), **ENDINGS}
 TABS = (".tsv", ".tsv.gz")
 COLUMN_OPTIONS = ("key", "time", "size", "payload")
-# What each kind of source can be told, and what it is called where it cannot.
+# What each kind of source accepts, and what it is called where it does not.
 OPTIONS = {"csv": (*COLUMN_OPTIONS, "delimiter"), "jsonl": COLUMN_OPTIONS, "parquet": COLUMN_OPTIONS, "flights": ("key",), "kafka_log": ()}
 SOURCES = {"jsonl": "JSON lines", "parquet": "a Parquet file", "flights": "the flights", "kafka_log": "a Kafka log"}
 COLUMNS = ("place", "strategy", "score", "skew", "churn", "pause", "order", "why")
 LINES_SHOWN = 5
+SHORT_BYTES = 256 << 20
+"""A source up to this size is studied within half a minute or so."""
 LOG_VERBOSITY = 2
+KEY_HELP = (
+    "the column with the key: one whose values repeat (left out, the message proposes one); of the flights: tail_number, carrier, route, origin"
+)
+COLUMNS_NAMED = 12
 MEMBERS_HELP = (
     'who comes and goes: "4 + + -c2 c3x +c3" (4 at the start, two join, c2 leaves, c3 crashes and comes back), "2..64", "rolling 8", '
     '"storm 16 8", or a history as JSON'
 )
+CONSTRAINTS_HELP = (
+    "what must hold: keeps_order=true|false (default: where keys repeat), pause_s_max=SECONDS, skew_max=N; a strategy that breaks one has no place"
+)
+_ANSWERS = {"true": True, "false": False}
 # What a word of --members does, by its look: +  +c5  -c2  c3x
 _CHANGE = re.compile(r"(?P<join>\+)(?P<joiner>[\w.-]*)|[-−](?P<leaver>[\w.-]+)|(?P<crashed>[\w.-]+)[x×]")
 
@@ -80,7 +94,7 @@ class Command(BaseCommand):
         parser.add_argument("file", help="a CSV, JSON lines or Parquet file or folder, a Kafka log folder, or: flights")
         parser.add_argument("--out", type=Path, required=True, help="the folder for the result, made if missing")
         parser.add_argument("--kind", choices=sorted(KINDS), help="what FILE is, where its name does not tell")
-        parser.add_argument("--key", metavar="COLUMN", help="the column with the key (of the flights: tail_number, carrier, route, origin)")
+        parser.add_argument("--key", metavar="COLUMN", help=KEY_HELP)
         for column in ("time", "size", "payload"):
             parser.add_argument(f"--{column}", metavar="COLUMN", help=f"the column with the {column}")
         parser.add_argument("--delimiter", metavar="CHARACTER", help="between the columns of a CSV file (default: a comma, of .tsv a tab)")
@@ -89,11 +103,13 @@ class Command(BaseCommand):
         parser.add_argument("--rate", type=int, metavar="N", help="records a second that arrive in the timed runs")
         parser.add_argument("--consumer-rate", type=int, metavar="N", help="records a second that one consumer takes")
         parser.add_argument("--weights", metavar="NAME=N,...", help="what matters: skew=30,churn=30,pause=20,order=20")
+        parser.add_argument("--constraints", metavar="NAME=VALUE,...", help=CONSTRAINTS_HELP)
         parser.add_argument("--name", help="what the study is called")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             request = study_check(_request(options))
+            self._say_thinned(request)
             result = self._run(request, options["out"], options["verbosity"])
         except Refused as error:
             raise CommandError(f"{_typed(error.field, options)}: {error.reason}", returncode=WRONG_INPUT) from None
@@ -107,12 +123,18 @@ class Command(BaseCommand):
         self._print(result, request, options["out"])
         self.stdout.write(f"\nThe tables are in {options['out']}")
 
+    def _say_thinned(self, request: dict[str, Any]) -> None:
+        thinned = rate_thinned(history_steps(request["history"]), request["service"])
+        if thinned is not None:
+            words = _words()
+            self.stderr.write(fill(words["service.thinned_beyond" if thinned["only_beyond"] else "service.thinned"], thinned, words))
+
     def _run(self, request: dict[str, Any], out: Path, verbosity: int) -> dict[str, Any]:
         # Only now: what is wrong with the input is said before Spark is loaded.
         from broker_core.pipeline.session import spark_kill
 
         with tempfile.TemporaryDirectory(prefix="highwater-study-", ignore_cleanup_errors=True) as work_dir:
-            engine, opened = SparkEngine(Path(work_dir)), threading.Event()
+            engine, opened = SparkEngine(Path(work_dir), is_short=_size(request["source"]) <= SHORT_BYTES), threading.Event()
 
             def work(is_cancelled: Callable[[], bool]) -> None:
                 try:
@@ -135,9 +157,8 @@ class Command(BaseCommand):
         return result_json(out)
 
     def _print(self, result: dict[str, Any], request: dict[str, Any], out: Path) -> None:
-        languages = catalogue("analyze")
-        words = languages.get(get_language() or "en", languages["en"])
-        ranking = rank(result, request["weights"])
+        words = _words()
+        ranking = rank(result, request["weights"], request["constraints"])
         rows = ranking_rows(result, ranking, words)
         for row in rows:
             row["pause"] += f" ({row['stood']})" if row["stood"] else ""
@@ -145,6 +166,8 @@ class Command(BaseCommand):
         widths = [max(len(line[place]) for line in table) for place in range(len(COLUMNS))]
         for line in table:
             self.stdout.write("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+        if sure := verdict_words(result, verdict(ranking), words):
+            self.stdout.write(f"\n{sure}")
         self.stdout.write(f"\n{head(result, ranking, words)['facts']}")
         self.stdout.write(words["define"])
         if left := unowned(result, words):
@@ -155,6 +178,11 @@ class Command(BaseCommand):
                 self.stdout.write(fill(words[note["code"]], note["params"], words))
         if said["bad_rows"]:
             self.stdout.write(f"bad_rows.parquet: {_first_lines(out, said['bad_rows'])}")
+
+
+def _words() -> Mapping[str, str]:
+    languages = catalogue("analyze")
+    return languages.get(get_language() or "en", languages["en"])
 
 
 class _Progress:
@@ -172,8 +200,16 @@ class _Progress:
             self.command.stderr.write(f"{now - self.began:6.1f} s  {progress['stage']}{part}{rows}")
 
 
+def _size(source: dict[str, Any]) -> int:
+    """Bytes of the source's files; 0 for the flights, which are few."""
+    if "path" not in source:
+        return 0
+    path = Path(source["path"])
+    return sum(file.stat().st_size for file in ([path] if path.is_file() else path.rglob("*")) if file.is_file())
+
+
 def _first_lines(out: Path, bad: int) -> str:
-    """Where the first bad rows stand: "lines 503, 704, ..."."""
+    """Where the first bad rows are: "lines 503, 704, ..."."""
     lines = [str(line) for line in pq.read_table(out / "bad_rows.parquet", columns=["line"])["line"].to_pylist()[:LINES_SHOWN]]
     return f"lines {', '.join(lines)}{', ...' if bad > len(lines) else ''}"
 
@@ -188,7 +224,7 @@ def _typed(field: str, options: dict[str, Any]) -> str:
             return "FILE"
         case "strategies" if rest.isdecimal() and options["strategies"]:
             return f"--strategies {options['strategies'][int(rest)]}"
-        case "strategies" | "weights" | "name":
+        case "strategies" | "weights" | "constraints" | "name":
             return f"--{part} {rest}".rstrip()
         case "history":
             return "--members"
@@ -201,7 +237,7 @@ def _request(options: dict[str, Any]) -> dict[str, Any]:
     wanted = {
         "name": options["name"], "source": _source(options), "strategies": options["strategies"] or [s.id for s in strategies_default()],
         "history": _history(options["members"]), "service": {name: value for name, value in service.items() if value is not None},
-        "weights": _weights(options["weights"]),
+        "weights": _weights(options["weights"]), "constraints": _constraints(options["constraints"]),
     }  # fmt: skip
     return {name: value for name, value in wanted.items() if value is not None}
 
@@ -224,8 +260,19 @@ def _source(options: dict[str, Any]) -> dict[str, Any]:
         case "csv":
             given.setdefault("delimiter", "\t" if path.name.lower().endswith(TABS) else ",")
     if not options["key"]:
-        raise Refused("--key", "name the column with the key")
+        raise _key_missing({"kind": kind, "path": str(path)} | given)
     return {"kind": kind, "path": str(path)} | given
+
+
+def _key_missing(source: dict[str, Any]) -> Refused:
+    """Which column the key could be, by how its first values repeat."""
+    shown = source_preview(source)
+    use = next((column["use"]["params"] for column in shown["columns"] if column["name"] == shown["key"] and "use" in column), None)
+    if use is None:
+        names = ", ".join(column["name"] for column in shown["columns"][:COLUMNS_NAMED])
+        return Refused("--key", "name the column with the key; in the first rows of none do values repeat: {columns}", columns=names)
+    values = {"column": shown["key"], "values": use["values"], "rows": use["rows"]}
+    return Refused("--key", "name the column with the key; {column} fits: {values} different values in the first {rows} rows", **values)
 
 
 def _kind_of(path: Path) -> str:
@@ -234,7 +281,7 @@ def _kind_of(path: Path) -> str:
     kind = next((kind for kind, endings in KINDS.items() if any(name.endswith(endings) for name in names)), None)
     if kind is None:
         if not path.exists():
-            raise Refused("FILE", "{path} is not there", path=path)
+            raise Refused("FILE", "{path} does not exist", path=path)
         raise Refused("FILE", "say what {path} is: --kind", path=path)
     return kind
 
@@ -245,7 +292,7 @@ def _history(text: str) -> Any:
         try:
             return json.loads(text)
         except ValueError:
-            raise Refused("--members", "is no JSON") from None
+            raise Refused("--members", "is not JSON") from None
     if scale := re.fullmatch(r"(\d+)\s*\.\.\s*(\d+)", text):
         return {"kind": "autoscale", "from": int(scale[1]), "to": int(scale[2])}
     if rolling := re.fullmatch(r"rolling\s+(\d+)", text):
@@ -264,7 +311,7 @@ def _changes(words: list[str]) -> list[dict[str, Any]]:
     for word in words:
         match = _CHANGE.fullmatch(word)
         if match is None:
-            raise Refused("--members", "{word} is no change: + or +name joins, -name leaves, namex crashes", word=word)
+            raise Refused("--members", "{word} is not a change: + or +name joins, -name leaves, namex crashes", word=word)
         name = match["joiner"] or match["leaver"] or match["crashed"]
         if match["join"]:
             kind = "rejoin" if name in down else "join"
@@ -276,12 +323,25 @@ def _changes(words: list[str]) -> list[dict[str, Any]]:
 
 
 def _weights(text: str | None) -> dict[str, Any] | None:
-    if text is None:
-        return None
-    weights: dict[str, Any] = {}
+    return None if text is None else {name: int(value) if value.isdecimal() else value for name, value in _pairs("weights", text).items()}
+
+
+def _constraints(text: str | None) -> dict[str, Any] | None:
+    return None if text is None else {name: _constraint(value) for name, value in _pairs("constraints", text).items()}
+
+
+def _constraint(value: str) -> Any:
+    """As the request has it; what is neither an answer nor a number stays a text, which the check refuses."""
+    with contextlib.suppress(ValueError):
+        return _ANSWERS[value] if value in _ANSWERS else float(value)
+    return value
+
+
+def _pairs(option: str, text: str) -> dict[str, str]:
+    pairs: dict[str, str] = {}
     for part in text.split(","):
         name, _, value = (piece.strip() for piece in part.partition("="))
-        if name in weights:
-            raise Refused(f"weights.{name}", "is there twice")
-        weights[name] = int(value) if value.isdecimal() else value
-    return weights
+        if name in pairs:
+            raise Refused(f"{option}.{name}", "is given twice")
+        pairs[name] = value
+    return pairs

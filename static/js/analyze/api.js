@@ -5,8 +5,11 @@ import { Refusal, cookie } from "../commands.js";
 
 export const ask = (url) => answerOf(fetch(url, { credentials: "same-origin", headers: language() }));
 
-export const send = (url, body) =>
-  answerOf(fetch(url, { method: "POST", credentials: "same-origin", body: JSON.stringify(body), headers: { "Content-Type": "application/json", ...csrf(), ...language() } }));
+export const send = (url, body) => write("POST", url, body);
+export const change = (url, body) => write("PATCH", url, body);
+
+const write = (method, url, body) =>
+  answerOf(fetch(url, { method, credentials: "same-origin", body: JSON.stringify(body), headers: { "Content-Type": "application/json", ...csrf(), ...language() } }));
 
 export const remove = (url) => answerOf(fetch(url, { method: "DELETE", credentials: "same-origin", headers: { ...csrf(), ...language() } }));
 

@@ -1,4 +1,4 @@
-// One chart of a page: drawn by Plotly when it comes near, with a table that says the same beside it for screen readers and for whoever
+// One chart of a page: drawn by Plotly when it comes near, with a table that says the same beside it for screen readers and for people who
 // asks (its own button, or key T for all).
 
 import { page, speak } from "../chrome.js";
@@ -23,6 +23,7 @@ export function createChart(section, make, { onPick = null } = {}) {
     root.style.setProperty("height", `${drawing.height}px`);
     root.style.setProperty("min-width", `${drawing.minWidth}px`);
     width = box.clientWidth;
+    reach(drawing.minWidth > width);
     try {
       const Plotly = await loadPlotly(page.urls.plotly);
       const size = { autosize: false, width: Math.max(width, drawing.minWidth) };
@@ -36,6 +37,15 @@ export function createChart(section, make, { onPick = null } = {}) {
     } catch (error) {
       console.warn("no chart", error);
       speak(wait, "chart.broken");
+    }
+  }
+
+  // What scrolls can be reached by keyboard, and what does not is not a tab stop.
+  function reach(isWider) {
+    const title = section.getAttribute("aria-labelledby");
+    for (const [name, value] of [["tabindex", "0"], ["role", "group"], ["aria-labelledby", title]]) {
+      if (isWider) box.setAttribute(name, value);
+      else box.removeAttribute(name);
     }
   }
 
@@ -90,7 +100,7 @@ export function createChart(section, make, { onPick = null } = {}) {
       writeTable();
       cut.textContent = make.cut?.(context) ?? "";
       cut.hidden = !cut.textContent;
-      isDrawn = isDrawn && isNear;       // what is out of sight is drawn anew when it comes near
+      isDrawn = isDrawn && isNear;       // what is out of sight is drawn again when it comes near
       return redraw();
     },
   };

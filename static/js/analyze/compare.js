@@ -1,4 +1,4 @@
-// Two finished studies side by side: what differs, the ranking of both, and the shares and churn of each on axes of its own.
+// Two finished studies side by side: what differs, the ranking of both, and the shares and churn of each on axes that both share.
 
 import { onLanguage, page, say, words } from "../chrome.js";
 import { fillCells } from "../lanes.js";
@@ -9,7 +9,7 @@ import * as churn from "./charts/churn.js";
 import { writeLegend } from "./charts/legend.js";
 import * as share from "./charts/share.js";
 import { stepWords } from "./charts/consumers.js";
-import { bothRanked, COMPARED, differences, RANKED } from "./comparison.js";
+import { bothRanked, COMPARED, differences, oneScale, RANKED } from "./comparison.js";
 import { el } from "./el.js";
 
 const $ = (id) => document.getElementById(id), SIDES = ["a", "b"];
@@ -40,12 +40,15 @@ function show() {
     return row;
   }));
   $("both").replaceChildren(...bothRanked(a, b, words()).map(rankRow));
-  results.forEach((result, place) => {
-    const step = Math.min(2, result.steps.length - 1), order = result.ranking.map(({ id }) => id);
-    $(`share-${SIDES[place]}-step`).textContent = stepWords(result.steps[step], say);
-    const context = { result, order, picked: order[0], step, say, words: words() };
+  const contexts = results.map((result) => {
+    const order = result.ranking.map(({ id }) => id);
+    return { result, order, picked: order[0], step: Math.min(2, result.steps.length - 1), say, words: words() };
+  });
+  const scales = { share: oneScale(contexts.map(share.extent)), churn: oneScale(contexts.map(churn.extent)) };
+  contexts.forEach((context, place) => {
+    $(`share-${SIDES[place]}-step`).textContent = stepWords(context.result.steps[context.step], say);
     writeLegend($(`share-${SIDES[place]}-legend`), $("legend-item"), context);
-    for (const chart of Object.values(charts[place])) chart.draw(context);
+    for (const [name, chart] of Object.entries(charts[place])) chart.draw({ ...context, scale: scales[name] });
   });
   $("main").dataset.compared = "";
 }

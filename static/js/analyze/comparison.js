@@ -1,6 +1,6 @@
 // Two results as one: what their requests ask for differently, and the ranking of both with the differences. Node tests it.
 
-import { NARROW, NONE, figure, number } from "../say.js";
+import { NONE, figure, number, speaker } from "../say.js";
 import { scored, stoodWords, strategyWords } from "./result.js";
 
 const LABELS_MAX = 14;
@@ -65,27 +65,27 @@ export function bothRanked(a, b, words) {
   const strategies = new Map([...b.strategies, ...a.strategies].map((strategy) => [strategy.id, strategy]));
   return ids.map((id) => {
     const [left, right] = [first.get(id) ?? null, second.get(id) ?? null];
-    const difference = left && right && Object.fromEntries(COMPARED.map((part) => [part, DIFFER[part](right[part], left[part])]));
+    const difference = left && right && Object.fromEntries(COMPARED.map((part) => [part, DIFFER[part](right[part], left[part], words)]));
     return { id, name: fullName(strategies.get(id), words), a: left && written(left, words), b: right && written(right, words), difference };
   });
 }
 
 const DIFFER = {
   skew: (to, from) => signed(to, from, 2), churn: (to, from) => signed(to, from, 2),
-  pause: (to, from) => signedShare(to, from), order: (to, from) => signedShare(to, from),
+  pause: signedShare, order: signedShare,
 };
 
 function placed({ ranking, strategies }) {
   const byId = new Map(strategies.map((strategy) => [strategy.id, strategy.totals]));
-  return new Map(ranking.map(({ id, score }, index) => {
+  return new Map(ranking.map(({ id, place, score }) => {
     const { skew, churn, waited_share: pause, order_share: order, pause_partition_s: stood } = byId.get(id);
-    return [id, { place: index + 1, score, skew, churn, pause, order, stood }];
+    return [id, { place, score, skew, churn, pause, order, stood }];
   }));
 }
 
 function written({ place, score, stood, ...terms }, words) {
   const texts = Object.fromEntries(Object.entries(terms).map(([term, value]) => [term, scored(term, value)]));
-  return { place: String(place), score: figure(score, 0), ...texts, stood: stoodWords(stood, words) };
+  return { place: place === null ? NONE : String(place), score: figure(score, 0), ...texts, stood: stoodWords(stood, words) };
 }
 
 // The second less the first, with its sign; nothing where one of them does not apply.
@@ -96,8 +96,13 @@ export function signed(to, from, digits) {
   return `${to > from ? "+" : "−"}${value.toFixed(digits)}`;
 }
 
-// The same of two shares, in percent of all records.
-export function signedShare(to, from) {
+// The same of two shares: the difference of percentages is in percentage points.
+export function signedShare(to, from, words) {
   const text = signed(to === null || to === undefined ? null : 100 * to, from === null || from === undefined ? null : 100 * from, 2);
-  return text === NONE || text === "0" ? text : `${text}${NARROW}%`;
+  return text === NONE || text === "0" ? text : speaker(words)("compare.points", { value: text });
 }
+
+// What the axes of several charts have to hold together: extents { x: [low, high], y?: [low, high] } -> one of the same shape.
+export const oneScale = (extents) => Object.fromEntries(Object.keys(extents[0]).map((axis) => [
+  axis, [Math.min(...extents.map((extent) => extent[axis][0])), Math.max(...extents.map((extent) => extent[axis][1]))],
+]));

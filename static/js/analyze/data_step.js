@@ -12,7 +12,7 @@ import { bytes } from "./sizes.js";
 import { upload } from "./upload.js";
 
 const COLUMNS = ["key", "time", "size", "payload"], WITH_COLUMNS = ["csv", "jsonl", "parquet"];
-const REST_MS = 200, KEY_LIKE = /key|^id$|_id$|tail/i, TIME_LIKE = /time|date|_at$|^ts$|timestamp/i;
+const REST_MS = 200, TIME_LIKE = /time|date|_at$|^ts$|timestamp/i;
 const $ = (id) => document.getElementById(id);
 
 export function createDataStep(form, { onChange }) {
@@ -48,13 +48,13 @@ export function createDataStep(form, { onChange }) {
   }
 
   function guess(column, names) {
-    if (column === "key") return names.find((name) => KEY_LIKE.test(name)) ?? "";
+    if (column === "key") return preview.key ?? "";
     return column === "time" ? names.find((name) => TIME_LIKE.test(name)) ?? "" : "";
   }
 
   // -- the first rows ------------------------------------------------------------------------------------------------------------------
 
-  // The server reads them anew when the kind, the file or how it is read changed; which column is the key is only marked.
+  // The server reads them again when the kind, the file or how it is read changed; which column is the key is only marked.
   async function refresh() {
     const source = read(), turn = (asked += 1);
     fileError("");
@@ -87,7 +87,19 @@ export function createDataStep(form, { onChange }) {
     onChange();
   }
 
+  // How the chosen column's values repeat, so whether it can serve as the key; the server counted.
+  function showKeyUse() {
+    const name = form.elements.column_key.value, use = preview?.columns.find((column) => column.name === name)?.use;
+    const isAsked = preview && !$("columns").hidden, code = use ? `data.key_is.${use.code}` : isAsked && !name && !preview.key ? "data.key_none" : "";
+    $("key-use").hidden = !isAsked || !code;
+    $("key-use").toggleAttribute("data-warning", Boolean(use) && !["repeats", "few", "rare"].includes(use.code));
+    if (!code) return;
+    speak($("key-use-why"), code, "say", use?.params ?? {});
+    $("key-proposed").hidden = !name || name !== preview.key;
+  }
+
   function mark() {
+    showKeyUse();
     const roles = new Map();
     for (const column of COLUMNS) {
       const name = $("columns").hidden ? "" : form.elements[`column_${column}`].value;

@@ -1,4 +1,4 @@
-// The folders of the server, as a path that leads back and a list that leads on. What is chosen is where one stands, or a file in it.
+// The folders of the server, as a path that leads back and a list that leads on. The choice is the current folder, or a file in it.
 
 import { page, onLanguage, say, speak } from "../chrome.js";
 import { ask } from "./api.js";

@@ -1,4 +1,4 @@
-// Step 3: who comes and goes. The server says what a history comes to, step by step; here it is only asked for and drawn.
+// Step 3: who joins and leaves. The server says what a history comes to, step by step; here it is only asked for and drawn.
 
 import { page, say, speak } from "../chrome.js";
 import { Refusal } from "../commands.js";
@@ -7,12 +7,12 @@ import { el } from "./el.js";
 import { clearErrors, showErrors } from "./field_errors.js";
 import { render } from "./history_chart.js";
 
-const KINDS = ["join", "leave", "crash", "rejoin"], REST_MS = 200;
+const KINDS = ["join", "leave", "crash", "rejoin"], REST_MS = 200, RATES = ["rate", "consumer_rate"];
 const USUAL = [["join"], ["join"], ["join"], ["join"], ["crash", "c3"], ["rejoin", "c3"], ["leave", "c8"], ["leave", "c7"], ["leave", "c6"], ["leave", "c5"]];
 const $ = (id) => document.getElementById(id);
 
 export function createHistoryStep(form, { onChange }) {
-  let steps = null, timer = 0, asked = 0;
+  let steps = null, thinned = null, timer = 0, asked = 0;
   const kind = () => form.elements.history.value, list = $("changes");
 
   // -- the editor ----------------------------------------------------------------------------------------------------------------------
@@ -78,6 +78,11 @@ export function createHistoryStep(form, { onChange }) {
     }
   }
 
+  function service() {
+    const given = RATES.map((name) => [name, form.elements[name].value === "" ? null : Number(form.elements[name].value)]);
+    return Object.fromEntries(given);
+  }
+
   function ask() {
     clearTimeout(timer);
     timer = setTimeout(fetchSteps, REST_MS);
@@ -88,12 +93,12 @@ export function createHistoryStep(form, { onChange }) {
     let error = "";
     clearErrors($("history"));
     try {
-      const answer = await send(page.urls.history, { history: read() });
+      const answer = await send(page.urls.history, { history: read(), service: service() });
       if (turn !== asked) return;
-      ({ steps } = answer);
+      ({ steps, thinned } = answer);
     } catch (refusal) {
       if (turn !== asked) return;
-      steps = null;
+      steps = thinned = null;
       const homeless = refusal instanceof Refusal ? showErrors($("history"), refusal.fields, { isFocused: false }) : [];
       if (homeless.length || !(refusal instanceof Refusal) || !refusal.message) error = refusal instanceof Refusal ? refusal.message || say("notice.failed", { status: refusal.status }) : say("notice.unreachable");
     }
@@ -103,7 +108,14 @@ export function createHistoryStep(form, { onChange }) {
     onChange();
   }
 
+  // A rate that the timed runs cannot keep is said where it is entered.
+  function showThinned() {
+    $("rate-thinned").hidden = !thinned;
+    if (thinned) speak($("rate-thinned"), thinned.only_beyond ? "service.thinned_beyond" : "service.thinned", "say", thinned);
+  }
+
   function show() {
+    showThinned();
     const chart = $("history-chart");
     chart.toggleAttribute("hidden", !steps);
     if (!steps) return;
@@ -124,7 +136,7 @@ export function createHistoryStep(form, { onChange }) {
     add().querySelector("select").focus();
     ask();
   });
-  $("history").addEventListener("input", ({ target }) => target.closest("[data-history]") && ask());
+  $("history").addEventListener("input", ({ target }) => (target.closest("[data-history]") || RATES.includes(target.name)) && ask());
   $("history").addEventListener("change", ({ target }) => {
     if (target.name === "history") showKind();
     if (target.name === "placed") showPlaces();
@@ -133,7 +145,7 @@ export function createHistoryStep(form, { onChange }) {
   for (const [what, consumer = null] of USUAL) add({ kind: what, consumer, at: null });
 
   return {
-    read, showKind,
+    read, service, showKind,
     changes: () => (steps ? steps.length - 1 : null),
     say() {
       number();

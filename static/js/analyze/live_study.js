@@ -91,6 +91,7 @@ async function catchUp() {
 }
 
 follow(study.id, {
+  onFull: () => notice(say("notice.full"), { near: $("fresh") }),
   onStudy(next, by) {
     if (next) study = next;
     how = by;

@@ -8,8 +8,8 @@ import { heard } from "./progress_part.js";
 const POLL_MS = 2000;
 
 // onStudy(study, how): a study as the API tells it; how: "live" by the socket, "polling" by asking, "disconnected". onWindows(rows): of a
-// live study.
-export function follow(id, { onStudy, onWindows = () => {} }) {
+// live study. onFull(): there was no room for one more socket.
+export function follow(id, { onStudy, onFull, onWindows = () => {} }) {
   let study = null, isOpen = false;
 
   function take(next, how) {
@@ -36,6 +36,7 @@ export function follow(id, { onStudy, onWindows = () => {} }) {
     onState(state) {
       isOpen = state === "open";
       if (!isOver(study)) poll();
+      if (state === "full") onFull();
     },
   });
   setInterval(() => isOpen || isOver(study) || poll(), POLL_MS);

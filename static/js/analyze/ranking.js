@@ -35,6 +35,7 @@ export function createRanking(body, template, { onPick }) {
       pick.setAttribute("aria-pressed", String(text.id === picked));
       pick.title = say("rank.pick", { strategy: `${text.model} ${text.name}` });
       element.classList.toggle("best", text.is_best);
+      element.classList.toggle("out", text.is_excluded);
       element.toggleAttribute("data-picked", text.id === picked);
       if (before !== element) body.insertBefore(element, before ?? null);
     });

@@ -1,6 +1,6 @@
 // What a study's result says in words and figures: the browser's half of dashboard/study_presentation.py, line by line.
 
-import { figure, halfUp, percent, seconds, speaker } from "../say.js";
+import { NONE, figure, halfUp, percent, seconds, speaker } from "../say.js";
 
 export function strategyWords(strategy, words) {
   const say = speaker(words), code = `strategy.${strategy.model}.${strategy.algorithm}`;
@@ -8,7 +8,7 @@ export function strategyWords(strategy, words) {
   return { model: say(`rig.${strategy.model}`), name: inWords(""), short: inWords(".short"), best: inWords(".best") };
 }
 
-// id -> short name; where two would read the same, what differs in their parameters stands behind.
+// id -> short name; where two would read the same, the differing parameters follow.
 export function shortNames(strategies, words) {
   const names = new Map(strategies.map((strategy) => [strategy.id, strategyWords(strategy, words).short]));
   const count = new Map();
@@ -26,8 +26,8 @@ export function head(result, ranking, words) {
   const { kind, key } = request.source, isFlights = kind === "flights";
   const records = say(`study.these.${isFlights ? "flights" : kind === "zipf" || kind === "uniform" ? "keys" : "records"}`);
   const first = strategies.find(({ id }) => id === ranking[0]?.id);
-  const equal = ranking.filter(({ score }) => figure(score, 0) === figure(ranking[0].score, 0)).length - 1;
-  const code = strategies.length === 1 ? "study.one" : equal ? "study.best_equal" : "study.best";
+  const equal = ranking.filter(({ is_best: isBest }) => isBest).length - 1;
+  const code = ranking[0]?.excluded.length ? "study.best_none" : strategies.length === 1 ? "study.one" : equal ? "study.best_equal" : "study.best";
   const counts = steps.map(({ members }) => members.length), low = Math.min(...counts), high = Math.max(...counts);
   const facts = say("study.facts", {
     records: workload.records, noun: say(isFlights ? "noun.flights" : "noun.records"),
@@ -37,6 +37,16 @@ export function head(result, ranking, words) {
     title: first ? say(code, { strategy: strategyWords(first, words).best, records, count: equal }) : request.name || result.name,
     facts: facts + say(low === high ? "study.facts_steady" : "study.facts_range", { low, high }),
   };
+}
+
+// How sure the ranking is, in one sentence.
+export function verdictWords({ strategies }, verdict, words) {
+  if (!verdict || (strategies.length === 1 && verdict.code === "only")) return "";
+  const say = speaker(words), names = shortNames(strategies, words), params = { ...verdict.params };
+  for (const name of ["id", "than"]) if (name in params) params[name] = names.get(params[name]);
+  if ("points" in params) params.points = figure(params.points, params.points % 1 ? 1 : 0);
+  if ("constraint" in params) params.constraint = say(`constraint.${params.constraint}`);
+  return say(`verdict.${verdict.code}`, params);
 }
 
 // What has to be said where records have no consumer after a change; nothing where each has one.
@@ -51,14 +61,14 @@ export function unowned({ strategies }, words) {
 export const hasSizes = ({ request: { source } }) =>
   Boolean(source.size || source.payload) || ["lab", "flights", "kafka_log"].includes(source.kind) || (source.kind === "folder" && !source.key);
 
-// The ranking as rows of texts, best first; all whose score reads as the first one's are best.
+// The ranking as rows of texts, best first, those that a constraint excludes last; all that are tied with the first are best.
 export function rankingRows(result, ranking, words) {
   const byId = new Map(result.strategies.map((strategy) => [strategy.id, strategy])), names = shortNames(result.strategies, words);
-  return ranking.map(({ id, score, why }, index) => {
+  return ranking.map(({ id, place, score, why, excluded, is_best: isBest }) => {
     const strategy = byId.get(id), { totals } = strategy, { model, name } = strategyWords(strategy, words);
     return {
-      place: String(index + 1), id, model, name, document: Boolean(strategy.document),
-      score: figure(score, 0), is_best: figure(score, 0) === figure(ranking[0].score, 0), bar: halfUp(score ?? 0, 1),
+      place: place === null ? NONE : String(place), id, model, name, document: Boolean(strategy.document),
+      score: figure(score, 0), is_best: isBest, is_excluded: excluded.length > 0, bar: halfUp(score ?? 0, 1),
       skew: scored("skew", totals.skew), churn: scored("churn", totals.churn),
       pause: scored("pause", totals.waited_share), stood: stoodWords(totals.pause_partition_s, words), order: scored("order", totals.order_share),
       why: reasonWords(why, names, words),
@@ -66,7 +76,7 @@ export function rankingRows(result, ranking, words) {
   });
 }
 
-// How long partitions stood still, added up; nothing where there are none.
+// The total time that partitions were paused; nothing where there are none.
 export const stoodWords = (partitionSeconds, words) =>
   (partitionSeconds === null || partitionSeconds === undefined ? "" : seconds(Math.floor(partitionSeconds * 1e6), words));
 
@@ -76,7 +86,7 @@ export function scored(term, value) {
   return value === 0 ? "0" : percent(value, 2);
 }
 
-// Why a strategy stands where it stands: one or two sentences.
+// Why a strategy has its place: one or two sentences.
 export function reasonWords(why, names, words) {
   const [first, second] = why.map(({ code, params }) => sentence(code, params, names, words));
   return second ? speaker(words)("why.two", { first, second }) : first;
@@ -87,11 +97,12 @@ function sentence(code, params, names, words) {
   const told = (term, { value, other }) => ({ term: say(`weight.${term}`), value: scored(term, value), other: scored(term, other) });
   if ("than" in params) written.than = names.get(params.than);
   if ("parts" in params) written.parts = params.parts.map((part) => partWords(part, words)).join(say("list.comma"));
+  if ("broken" in params) written.parts = params.broken.map((each) => brokenWords(each, words)).join(say("list.comma"));
   for (const side of ["ahead", "behind"]) if (side in params) written[side] = say("why.pair", told(params[side].term, params[side]));
   if (!("term" in params)) return say(`why.${code}`, written);
   Object.assign(written, told(params.term, params));
   if (code !== "best") return say(`why.${code}`, written);
-  // A share of 0 is the ideal, whoever else has it; a churn that does not apply is that of keys without owners.
+  // A share of 0 is the ideal, even if others have it, too; a churn that does not apply is that of keys without owners.
   const kind = params.value === null ? "_unowned" : params.value === 0 ? "_zero" : params.is_shared ? "_shared" : "";
   return say(`why.best.${params.term}${kind}`, written);
 }
@@ -100,4 +111,11 @@ function sentence(code, params, names, words) {
 function partWords({ term, points, value, step, step_share: share, is_owned: isOwned }, words) {
   const kind = share ? "_step" : isOwned === false ? "_unowned" : "", more = share ? { step, step_share: percent(share) } : {};
   return speaker(words)(`why.lost.${term}${kind}`, { points: figure(points, 0), value: scored(term, value), ...more });
+}
+
+// A constraint that a strategy breaks, with its figure.
+function brokenWords({ code, params: { count, value, limit, is_owned: isOwned } }, words) {
+  const say = speaker(words);
+  if (code === "keeps_order") return say(`why.excluded.keeps_order${isOwned ? "" : "_unowned"}`, { count, value: scored("order", value) });
+  return say(`why.excluded.${code}`, { value: figure(value, code === "pause_s_max" ? 1 : 2), limit });
 }

@@ -1,4 +1,4 @@
-// Step 2: strategies by model. A parameter may hold several numbers; each combination is a strategy of its own.
+// Step 2: strategies by model. A parameter may hold several numbers; each combination is a separate strategy.
 
 import { page, say, speak } from "../chrome.js";
 import { el } from "./el.js";

@@ -21,7 +21,7 @@ const form = $("new"), notice = createNotice($("notice"));
 function nameLabs() {
   for (const select of document.querySelectorAll("[data-labs]")) {
     const chosen = select.value;
-    select.replaceChildren(...page.offer.labs.map(({ id, codes }) => new Option([id, ...codes.map((code) => say(code))].join(" · "), id)));
+    select.replaceChildren(...page.offer.labs.map(({ id, name, codes }) => new Option([name || id, ...codes.map((code) => say(code))].join(" · "), id)));
     if (chosen) select.value = chosen;
   }
 }
@@ -49,10 +49,10 @@ function summary() {
 }
 
 function request() {
-  const { elements } = form, whole = (name) => (elements[name].value === "" ? null : Number(elements[name].value));
+  const { elements } = form;
   return {
     name: elements.name.value.trim() || data.title().slice(0, NAME_MAX) || say("new.title"), source: data.read(), strategies: strategies.read(), history: history.read(),
-    service: { rate: whole("rate"), consumer_rate: whole("consumer_rate") },
+    service: history.service(),
   };
 }
 

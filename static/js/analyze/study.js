@@ -1,7 +1,7 @@
 // One study: how far it is while it runs, then its ranking, its charts, and what can be done with it.
 
 import { onLanguage, page, say, speak, words } from "../chrome.js";
-import { keepLeftOut } from "../left_out.js";
+import { keepRemark } from "../remark.js";
 import { createNotice } from "../notice.js";
 import { placePopovers } from "../place.js";
 import { percent } from "../say.js";
@@ -19,13 +19,13 @@ import { follow, isOver } from "./progress.js";
 import { showProgress } from "./progress_panel.js";
 import { createRanking } from "./ranking.js";
 import { refusalOf } from "./reasons.js";
-import { head, shortNames, strategyWords, unowned } from "./result.js";
+import { head, shortNames, strategyWords, unowned, verdictWords } from "./result.js";
 import { createWeights } from "./weights.js";
 
 const $ = (id) => document.getElementById(id);
 const notice = createNotice($("notice")), fail = (error, near) => notice(refusalOf(error), { near });
 const askDelete = createDelete({ onGone: () => location.assign(page.urls.analyze) });
-let study = page.study, result = null, ranking = null, picked = null, step = 0, how = "connecting";
+let study = page.study, result = null, ranking = null, verdict = null, picked = null, step = 0, how = "connecting";
 
 // -- how far it is ---------------------------------------------------------------------------------------------------------------------
 
@@ -48,6 +48,7 @@ function showState() {
 
 if (!isOver(study)) {
   const feed = follow(study.id, {
+    onFull: () => notice(say("notice.full"), { near: $("fresh") }),
     onStudy(next, by) {
       if (next) study = next;
       how = by;
@@ -79,7 +80,7 @@ const writeRanking = createRanking($("ranking"), $("rank-row"), { onPick: pick }
 const weights = createWeights($("weights"), {
   onRanking(next) {
     const wasFirst = ranking?.[0].id === picked;
-    ranking = next;
+    ({ ranking, verdict } = next);
     if (wasFirst) picked = ranking[0].id;
     showResult();
   },
@@ -96,10 +97,11 @@ async function fetchResult() {
   try {
     const answer = await ask(`${page.urls.studies}${study.id}/result/`);
     result = answer;
-    ranking = page.ranking ?? answer.ranking;
+    const ranked = page.ranking ? page : answer;
+    ({ ranking, verdict } = ranked);
     picked = ranking[0]?.id ?? null;
     step = Math.min(2, result.steps.length - 1);
-    weights.set(page.weights ?? result.request.weights);
+    weights.set(ranked.weights, ranked.constraints);
     fillSteps();
     showResult();
   } catch (error) {
@@ -113,6 +115,8 @@ function showResult() {
   const texts = head(result, ranking, words());
   $("headline").textContent = texts.title;
   $("facts").textContent = texts.facts;
+  $("sure").textContent = verdictWords(result, verdict, words());
+  $("sure").hidden = !$("sure").textContent;
   $("unowned").textContent = unowned(result, words());
   $("unowned").hidden = !$("unowned").textContent;
   document.title = `${texts.title} · Highwater`;
@@ -147,6 +151,7 @@ function showUntaken(found) {
 function showUse() {
   const strategy = result.strategies.find(({ id }) => id === picked), { model, name } = strategyWords(strategy, words());
   $("use-of").textContent = `${model} ${name}`;
+  $("use-excluded").hidden = !ranking.some(({ id, excluded }) => id === picked && excluded.length);
   $("use").replaceChildren(...strategy.config.map(({ file, lines, for: versions }) => {
     const block = $("use-file").content.firstElementChild.cloneNode(true);
     block.querySelector("[data-file]").textContent = versions ? `${file}, ${versions}` : file;
@@ -219,7 +224,7 @@ $("open").addEventListener("click", async (event) => {
   speak($("open-word"), "study.opening");
   try {
     const { id, left_out: leftOut } = await send(`${page.urls.studies}${study.id}/open/`, { strategies: oneOfEachModel() });
-    keepLeftOut(id, leftOut);
+    keepRemark(id, leftOut);
     location.assign(page.urls.lab.replace("{id}", id));
   } catch (error) {
     fail(error, near);
@@ -237,7 +242,7 @@ function oneOfEachModel() {
 
 onLanguage(() => {
   showState();
-  weights.show();
+  weights.say();
   if (!result) return;
   fillSteps();
   showResult();

@@ -26,7 +26,7 @@ export function createWatchForm(form) {
   function request() {
     if (kind() === "lab") return { name: `${say("data.lab_which")} ${form.elements.lab.value}`, source: { kind: "lab", lab: form.elements.lab.value } };
     const { name } = folder.chosen(), topic = folder.topic(), title = topic ? `${name}, ${topic}` : name;
-    // The server's clock, as the page was told it: a browser's may be minutes off.
+    // The server's clock, as the page learned it: a browser's may be minutes off.
     const now = Math.round(page.offer.now_ms + performance.now());
     return { name: title.slice(-NAME_MAX), source: { kind: "folder", name, format: "kafka_log", topic, ...(form.elements.watch_from.value === "now" ? { from_ms: now } : {}) } };
   }

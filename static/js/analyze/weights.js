@@ -1,17 +1,26 @@
-// What matters to the reader: four sliders. Their numbers change at once; the server ranks, a moment after the last movement, and the
-// weights stand in the address, so that a shared link shows the same order.
+// What matters to the reader: constraints that must hold, and a slider for each term. Their numbers change at once; the server ranks, a moment
+// after the last movement, and says what is wrong with it; the request is in the address, so that a shared link shows the same order.
 
 import { page, say } from "../chrome.js";
+import { Refusal } from "../commands.js";
 import { ask } from "./api.js";
+import { clearErrors, showErrors } from "./field_errors.js";
 
 const REST_MS = 120;
-export const TERMS = ["skew", "churn", "pause", "order"];
+export const TERMS = ["skew", "churn", "pause", "order"], BOUNDS = ["pause_s_max", "skew_max"];
 
+// onRanking is given the server's answer: { weights, constraints, ranking, verdict }.
 export function createWeights(root, { onRanking }) {
-  const sliders = TERMS.map((term) => root.querySelector(`[name="${term}"]`)), note = root.querySelector("[data-note]");
+  const input = (name) => root.querySelector(`[name="${name}"]`), sliders = TERMS.map(input), bounds = BOUNDS.map(input), order = input("keeps_order");
+  const note = root.querySelector("[data-note]");
   let timer = 0, asked = 0;
 
-  const values = () => Object.fromEntries(sliders.map((slider) => [slider.name, Number(slider.value)]));
+  const values = () => Object.fromEntries([
+    ...sliders.map((slider) => [slider.name, slider.value]), ["keeps_order", String(order.checked)], ...bounds.map((bound) => [bound.name, written(bound)]),
+  ]);
+
+  // A text that is not a number has no value; the server has to refuse it, not to take it for an empty one.
+  const written = (bound) => (bound.validity.badInput ? "?" : bound.value);
 
   function show() {
     for (const slider of sliders) {
@@ -26,17 +35,20 @@ export function createWeights(root, { onRanking }) {
   async function rank() {
     const query = new URLSearchParams(values()), turn = (asked += 1);
     try {
-      const { ranking } = await ask(`${page.urls.ranking}?${query}`);
+      const answer = await ask(`${page.urls.ranking}?${query}`);
       if (turn !== asked) return;                       // a later one is on its way
       history.replaceState(null, "", `?${query}`);
-      onRanking(ranking);
-    } catch {
+      clearErrors(root);
+      onRanking(answer);
+    } catch (error) {
       if (turn !== asked) return;
-      note.hidden = false;
-      note.textContent = say("weights.stale");
+      const homeless = error instanceof Refusal ? showErrors(root, error.fields, { isFocused: false }) : [say("weights.stale")];
+      note.hidden = !homeless.length;
+      note.textContent = homeless.join(" ");
     }
   }
 
+  root.addEventListener("submit", (event) => event.preventDefault());
   root.addEventListener("input", () => {
     show();
     clearTimeout(timer);
@@ -44,9 +56,15 @@ export function createWeights(root, { onRanking }) {
   });
   show();
   return {
-    values, show,
-    set(weights) {
+    // In another language: what the server refused, it refuses in that one.
+    say() {
+      show();
+      if (root.querySelector("[aria-invalid]")) rank();
+    },
+    set(weights, constraints) {
       for (const slider of sliders) slider.value = weights[slider.name] ?? 0;
+      for (const bound of bounds) bound.value = constraints[bound.name] ?? "";
+      order.checked = constraints.keeps_order;
       show();
     },
   };

@@ -1,4 +1,4 @@
-// One batch: where it lies, its bytes and fields, its records, and the way to its neighbours.
+// One batch: its position, its bytes and fields, its records, and the way to its neighbours.
 
 import { tellBelow } from "./below.js";
 import { createHex } from "./hex.js";

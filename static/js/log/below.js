@@ -1,4 +1,4 @@
-// A list that is cut off by its box says how much of it lies below, at whatever place it is scrolled to.
+// A list that is cut off by its box says how much of it is below, wherever it is scrolled to.
 
 const HALF = 0.5;
 

@@ -1,5 +1,5 @@
 // Tells when the lab's Kafka lane has written more, or its group has committed: by the lab's own feed. The folder itself is asked for by
-// whoever listens, at most once a second.
+// the listeners, at most once a second.
 
 import { createFreshness } from "../freshness.js";
 import { createLive } from "../live.js";
@@ -8,8 +8,8 @@ import { openSocket } from "../socket.js";
 
 const APART_MS = 1000;
 
-// onGrown(): the lane has moved on. onFresh({state, ms}). partition(): which one is looked at.
-export function watchLab({ url, rig, partition, onGrown, onFresh }) {
+// onGrown(): the lane has moved on. onFresh({state, ms}). onFull(): there was no room for one more socket. partition(): which one is looked at.
+export function watchLab({ url, rig, partition, onGrown, onFresh, onFull }) {
   const freshness = createFreshness();
   let socket = null, view = null, mark = "", last = -Infinity, timer = 0;
 
@@ -52,6 +52,7 @@ export function watchLab({ url, rig, partition, onGrown, onFresh }) {
     onState(state) {
       if (state === "open") freshness.opened();
       else freshness.closed();
+      if (state === "full") onFull();
       tell();
     },
   });

@@ -12,7 +12,7 @@ export const HEIGHT = 190;
 const IN_LOG = new Set(["cut", "no_batch", "old_format", "crc", "records"]);
 const TOP = 48, TALL = 48, FOOT = TOP + TALL, INDEX = FOOT + 31, WORDS = INDEX + 20;
 
-// context: {width, say, words, chosen: base offset or null, gap: [from, to] of bytes or null, funnelTo: width of what lies below}
+// context: {width, say, words, chosen: base offset or null, gap: [from, to] of bytes or null, funnelTo: width of what is below}
 export function layout(folder, { width, say, words, chosen = null, gap = null, funnelTo = width }) {
   const { list, roomWidth, end } = places(folder, width), shapes = [];
   for (const place of list) {
@@ -73,7 +73,7 @@ function waiting(shapes, list, say) {
   if (!gone.length) return;
   const due = gone.map(({ segment }) => segment.deletes_in_ms).filter((ms) => ms !== null);
   const text = due.length ? say("log.files_go", { count: gone.length, left: Math.ceil(Math.min(...due) / 1000) * 1e6 }) : say("log.state.gone");
-  const { x, width } = gone.at(-1);                     // what lies to the right has its index there
+  const { x, width } = gone.at(-1);                     // what is to the right has its index there
   if (x + width > textWidth(text)) shapes.push({ id: "gone-words", tag: "text", x: 2, y: INDEX - 12, class: "m", text });
 }
 
@@ -90,7 +90,7 @@ function fileEnd(shapes, end, say) {
   shapes.push({ id: "file-end-words", tag: "text", x: x - 8, y: TOP - 7, class: "m end", text: say("log.file_end") });
 }
 
-// The flag stands at the high watermark; its words are on the left, where the log is. Answers how far left they reach.
+// The flag is at the high watermark; its words are on the left, where the log is. Returns how far left they reach.
 function flag(shapes, folder, list) {
   const at = folder.high_watermark === null ? null : offsetAt(list, folder.high_watermark);
   if (at === null) return Infinity;
@@ -98,7 +98,7 @@ function flag(shapes, folder, list) {
   shapes.push({ id: "hw-pole", tag: "path", d: `M${x} ${TOP}V14`, class: "pole" });
   shapes.push({ id: "hw-flag", tag: "path", d: `M${x} 14h24l-6 6.5l6 6.5h-24Z`, class: "ink" });
   const isRoom = x > figuresWidth(text) + 40;
-  shapes.push({ id: "hw-word", tag: "text", x: isRoom ? x - 8 : x + 30, y: 11, class: `b${isRoom ? " end" : ""}`, text: "HW" });
+  shapes.push({ id: "hw-word", tag: "text", "data-term": "high_watermark", x: isRoom ? x - 8 : x + 30, y: 11, class: `b${isRoom ? " end" : ""}`, text: "HW" });
   shapes.push({ id: "hw-no", tag: "text", x: isRoom ? x - 8 : x + 30, y: 25, class: `n${isRoom ? " end" : ""}`, text });
   return x - figuresWidth(text) - 16;
 }
@@ -109,7 +109,7 @@ function committed(shapes, folder, list, say) {
   if (at === null) return;
   const x = round(at), text = say("log.committed", { offset: folder.committed }), isRoom = x > textWidth(text) + 12;
   shapes.push({ id: "committed", tag: "path", d: `M${x} ${TOP - 1}l-5 -9h10Z`, class: "ink" });
-  shapes.push({ id: "committed-words", tag: "text", x: isRoom ? x - 10 : x + 10, y: TOP - 5, class: `m${isRoom ? " end" : ""}`, text });
+  shapes.push({ id: "committed-words", tag: "text", "data-term": "committed", x: isRoom ? x - 10 : x + 10, y: TOP - 5, class: `m${isRoom ? " end" : ""}`, text });
 }
 
 function retention(shapes, folder, list, flagLeft, say, words) {

@@ -3,7 +3,7 @@
 import { address } from "./format.js";
 import { fieldName, fieldValue, rows } from "./fields.js";
 
-const WHOLE = new Set(["attributes", "base_timestamp"]);   // told whole, on two lines if need be
+const WHOLE = new Set(["attributes", "base_timestamp"]);   // told whole, on two lines if necessary
 
 const make = (tag, className = "", text = null) => {
   const element = document.createElement(tag);

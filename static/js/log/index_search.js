@@ -18,7 +18,7 @@ export function narrowing({ entries, probes }) {
   });
 }
 
-// The same with the row's place, and from and to: the slots that the row spreads over. What has become too narrow to see is spread anew.
+// The same with the row's place, and from and to: the slots that the row spreads over. What has become too narrow to see is spread again.
 export function searchRows(step) {
   let from = 0, to = step.entries - 1, y = TOP;
   return narrowing(step).map((look) => {
@@ -83,7 +83,7 @@ function boxes(shapes, step, top, { width, isResult }) {
   });
 }
 
-// The bytes of the log from the first row's to behind the last one's.
+// The bytes of the log from the first row's to the end of the last one's.
 export function span(step, gap, segmentBytes) {
   const positions = step.around.map(([, position]) => position), last = positions.at(-1) ?? 0;
   const isEnd = !positions.length || (step.around_first_slot ?? 0) + positions.length >= step.entries;

@@ -1,11 +1,12 @@
-// The look-up's form and its player: what is asked for, by which rule, and where in its steps the page stands.
+// The look-up's form and its player: the request, its rule, and the step that the page shows.
 
 import { Refusal } from "../commands.js";
 import { number } from "../say.js";
+import { firstExample } from "./example.js";
 import { instant } from "./format.js";
 import { createPlayer } from "./player.js";
 import { LONG_MAX, fieldError, isLong, plainNumber } from "./settings_form.js";
-import { distance, isBelow, plus } from "./offsets.js";
+import { isBelow } from "./offsets.js";
 import { createTiers } from "./tiers.js";
 import { message, stepWords } from "./words.js";
 import { page } from "../chrome.js";
@@ -14,13 +15,6 @@ const AGAIN_MS = 700;
 const $ = (id) => document.getElementById(id);
 // The two walks of the article of docs/kafka/log.md, chapter 2.
 const WALKS = [{ kind: "offset", value: 6506155 }, { kind: "timestamp", value: 1570793423501 }];
-
-// The middle of the segment before the active one: retention comes there last.
-function middle({ segments, start_offset: start, end_offset: end }) {
-  const live = segments.filter(({ state }) => state !== "deleted"), { base_offset: from, next_offset: to } = live[Math.max(0, live.length - 2)];
-  const half = plus(from, Math.floor(distance(from, to ?? end) / 2)), last = plus(end, -1);
-  return isBelow(half, start) ? start : isBelow(last, half) ? last : half;
-}
 
 export function createLookup({ api, say, speak, folder, timestamp, onBatch, onDrawn, onFault }) {
   const input = $("value"), tiers = createTiers($("steps"), { say, folder });
@@ -57,7 +51,7 @@ export function createLookup({ api, say, speak, folder, timestamp, onBatch, onDr
   }
 
   function words() {
-    const text = answer ? message(answer, folder(), say) : "";
+    const text = answer && !isRefused ? message(answer, folder(), say) : "";
     if ($("answer").textContent !== text) $("answer").textContent = text;
     $("answer").hidden = !$("answer").textContent;
   }
@@ -81,15 +75,24 @@ export function createLookup({ api, say, speak, folder, timestamp, onBatch, onDr
       if (isFirst) return setTimeout(() => answer ?? begin(), AGAIN_MS);
       const texts = error instanceof Refusal ? error.fields[target.kind] ?? error.fields.value ?? error.fields.rule : null;
       if (texts) refuse([texts].flat().join(" "));
-      else onFault(error, $("look-up"));
+      else {
+        putOld(true);
+        onFault(error, $("look-up"));
+      }
     }
   }
 
-  // What is still shown belongs to another question than the one that was refused.
+  // What is still shown belongs to another question than the one that was refused, and its sentence goes.
+  function putOld(isOld) {
+    isRefused = isOld;
+    if (isOld) $("told").textContent = "";
+    words();
+    for (const id of ["steps", "batch"]) $(id).toggleAttribute("data-old", isRefused);
+  }
+
   function refuse(text) {
     fieldError(input, text);
-    isRefused = Boolean(text);
-    for (const id of ["steps", "batch"]) $(id).toggleAttribute("data-old", isRefused);
+    putOld(Boolean(text));
   }
 
   function none() {
@@ -161,7 +164,7 @@ export function createLookup({ api, say, speak, folder, timestamp, onBatch, onDr
     if (query.has("timestamp")) set("timestamp", query.get("timestamp"));
     else if (query.has("offset")) set("offset", query.get("offset"));
     else if (!isOwn && first) set(first.kind, first.value);
-    else if (!isOwn) set("offset", middle(folder()));
+    else if (!isOwn) set("offset", firstExample(folder()));
     if (isLong(plainNumber(input.value))) ask({ kind, value: plainNumber(input.value), rule }, false, true);
   }
 

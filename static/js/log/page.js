@@ -13,7 +13,7 @@ import { instant, mebibytes, size } from "./format.js";
 import { createLookup } from "./lookup.js";
 import { isBelow } from "./offsets.js";
 import { entryAt } from "./places.js";
-import { createRoving } from "./roving.js";
+import { createRoving } from "../roving.js";
 import { createSettings } from "./settings_form.js";
 import { cleanTable, folderTable, writeTable } from "./tables.js";
 import { createUpload } from "./upload.js";
@@ -278,9 +278,10 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
-// The focus goes from a row to its picture, which the tables have stood for.
+// The focus goes from a row to its picture, which the tables replaced until then.
 function toggleTables() {
   const isTables = document.body.toggleAttribute("data-twins"), row = document.activeElement.closest(".twin-box");
+  for (const box of document.querySelectorAll(".twin-box")) box.tabIndex = isTables ? 0 : -1;   // what scrolls is reached by the keyboard
   redraw();                                             // a hidden picture has no size to be drawn to
   if (!isTables) row?.parentElement.querySelector(".pic [tabindex='0']")?.focus();
 }
@@ -308,7 +309,8 @@ addEventListener("resize", redraw);
 redraw();
 if (isUnfinished()) setTimeout(grown, AGAIN_MS);
 if (page.log.socket) {
-  watchLab({ url: page.log.socket, rig: page.log.rig, partition: () => String(folder.partition), onGrown: grown, onFresh: showFresh });
+  watchLab({ url: page.log.socket, rig: page.log.rig, partition: () => String(folder.partition), onGrown: grown, onFresh: showFresh,
+    onFull: () => notice(say("notice.full"), { near: $("fresh") }) });
 }
 lookup.begin(query);
 readClean();

@@ -1,4 +1,4 @@
-// Where bytes and offsets of a partition's folder lie in a picture: every segment to scale by its bytes, deleted ones first.
+// Where a picture shows the bytes and offsets of a partition's folder: every segment to scale by its bytes, deleted ones first.
 
 import { number } from "../say.js";
 import { figuresWidth } from "./format.js";
@@ -32,7 +32,7 @@ export function places(folder, width) {
   return { list, scale, roomWidth: isOpen ? Math.max(open - 8, Math.min(free * scale, width - 2 - (x - GAP))) : 0, end: x - GAP };
 }
 
-// The byte at which an offset lies: exact at index entries, in proportion between two of them.
+// The byte of an offset: exact at index entries, in proportion between two of them.
 export function positionOf(segment, offset) {
   const points = [[segment.base_offset, 0], ...segment.entries, ...(segment.next_offset === null ? [] : [[segment.next_offset, segment.bytes]])];
   for (let index = 1; index < points.length; index += 1) {
@@ -44,7 +44,7 @@ export function positionOf(segment, offset) {
   return segment.bytes;
 }
 
-// The pixel at which an offset lies, null where no segment holds it.
+// The pixel of an offset, null where no segment holds it.
 export function offsetAt(list, offset) {
   const live = list.filter(({ segment }) => segment.state !== "deleted");
   const found = live.findLast(({ segment }) => !isBelow(offset, segment.base_offset)) ?? null;

@@ -1,6 +1,6 @@
 // A look-up on the page: one tier a step, each with its sentence, its picture and its table. The tier of the current moment is lit.
 
-import { createRoving } from "./roving.js";
+import { createRoving } from "../roving.js";
 import * as indexSearch from "./index_search.js";
 import * as scan from "./scan.js";
 import { indexTable, scanTable, writeTable } from "./tables.js";
@@ -28,7 +28,10 @@ export function createTiers(root, { say, folder }) {
     const look = make("p", "look s m", section), box = make("div", "pic scroll", section), svg = box.appendChild(document.createElementNS(SVG, "svg"));
     svg.setAttribute("role", "group");
     box.dataset.scroll = "";
-    const twin = make("table", "twin", make("div", "twin-box", section));
+    const twinBox = make("div", "twin-box", section), twin = make("table", "twin", twinBox);
+    line.id = `step-${place + 1}`;
+    twinBox.tabIndex = document.body.hasAttribute("data-twins") ? 0 : -1;
+    for (const [name, value] of [["role", "group"], ["aria-labelledby", line.id]]) twinBox.setAttribute(name, value);
     twin.createTHead();
     twin.createTBody();
     if (step.step === "scan") svg.setAttribute("height", scan.HEIGHT);

@@ -15,9 +15,12 @@ export function behind(folder, say, words) {
   return us >= 1e6 ? say("log.behind_time", { count: folder.behind, time: span(us, words) }) : say("log.behind", { count: folder.behind });
 }
 
+// Whether the worker has not written as far as the lab's records go.
+const isPreparing = ({ segments, behind: count }) => !segments.length || count > BEHIND_MOST;
+
 export function sub(folder, say) {
   const deleted = folder.segments.filter((segment) => segment.state === "deleted").length;
-  if (folder.end_offset === folder.start_offset && !folder.bytes) return say("log.sub_empty");
+  if (folder.end_offset === folder.start_offset && !folder.bytes) return say(isPreparing(folder) ? "log.sub_preparing" : "log.sub_empty");
   return say(deleted ? "log.sub_waiting" : "log.sub", {
     segments: folder.segments.length - deleted, deleted, size: size(folder.bytes), from: number(folder.start_offset), to: number(plus(folder.end_offset, -1)),
   });
@@ -83,7 +86,7 @@ export function message(lookup, folder, say) {
   return say(MESSAGES.has(lookup.message) ? `log.message.${lookup.message}` : "log.message.other", params);
 }
 
-// What is odd about the files: [text, whether it is damage]. Zeros are told once, for a sparse file is not broken, and so are indexes that
+// What is odd about the files: [text, whether it is damage]. Zeros are reported once (a sparse file is not broken), and so are indexes that
 // nobody brought along.
 export function remarks(folder, say) {
   const all = folder.segments.flatMap((segment) => (segment.damage ?? []).map((damage) => ({ ...damage, base_offset: segment.base_offset })));

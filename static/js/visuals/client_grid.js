@@ -4,11 +4,13 @@
 
 import { draw, round } from "../draw.js";
 import { isTextured, paint, textOn, waitingPaint } from "../paint.js";
+import { light } from "./lit.js";
+import { TALL, WIDTH, nameEvery } from "./size.js";
 
-const TOP = 48, HEIGHT = 178, LEFT = 74, RIGHT = 256, ROWS_MAX = 12, GAP = 4;
+const TOP = 42, LEFT = 74, RIGHT = 230, ROWS_MAX = 12, GAP = 4;
 const OUT_OF_SERVICE = new Set(["crashed", "gone", "refused"]);
 
-export function layout(rig, { say, at }) {
+export function layout(rig, { say, at, height: pictureHeight = TALL }) {
   const { picture } = rig, keys = Object.keys(picture.partitions), shapes = [];
   const { names, hidden } = visible(rig, picture);
   const held = new Map(names.map((name) => [name, []]));
@@ -18,21 +20,21 @@ export function layout(rig, { say, at }) {
     if (part.owner === null) isOpen = true;
     held.get(row)?.push(key);
   }
-  const height = Math.min(60, (HEIGHT - (hidden ? 16 : 0)) / Math.max(1, names.length));
+  const height = Math.min(60, (pictureHeight - 2 - TOP - (hidden ? 16 : 0)) / Math.max(1, names.length));
   const size = cellSize(Math.max(3, ...[...held.values()].map((own) => own.length)), height);
   shapes.push(
-    { id: "count", tag: "text", x: 0, y: 14, class: "m n small", text: say("picture.source_count", { count: picture.source_count }) },
-    { id: "node", tag: "text", x: 0, y: 38, class: "m n small", text: say("picture.node") },
-    { id: "units", tag: "text", x: LEFT, y: 38, class: "m n small", text: say("picture.partitions") },
-    { id: "tick", tag: "text", x: 312, y: 38, class: "m end small", text: say("picture.tick") },
+    { id: "count", tag: "text", "data-term": "source_count", x: 0, y: 14, class: "m n", text: say("picture.source_count", { count: picture.source_count }) },
+    { id: "node", tag: "text", "data-term": "node_id", x: 0, y: 34, class: "m n", text: say("picture.node") },
+    { id: "units", tag: "text", "data-term": "partitions", x: LEFT, y: 34, class: "m n", text: say("picture.partitions") },
+    { id: "tick", tag: "text", "data-term": "tick", x: WIDTH, y: 34, class: "m end", text: say("picture.tick") },
   );
   if (isOpen) {
-    shapes.push({ id: "void-sw", tag: "rect", x: 299.5, y: 3.5, width: 12, height: 12, fill: "url(#void)", class: "void" },
-      { id: "void-word", tag: "text", x: 293, y: 14, class: "m end", text: say("picture.unregistered") });
+    shapes.push({ id: "void-sw", tag: "rect", x: WIDTH - 12.5, y: 3.5, width: 12, height: 12, fill: "url(#void)", class: "void" },
+      { id: "void-word", tag: "text", x: WIDTH - 19, y: 14, class: "m end", text: say("picture.unregistered") });
   }
   const context = { rig, say, at, shapes, height, size, current: rig.route?.unit };
-  names.forEach((name, row) => client(context, name, TOP + row * height, held.get(name)));
-  if (hidden) shapes.push({ id: "more", tag: "text", x: 0, y: 226, class: "m", text: say("picture.more", { count: hidden }) });
+  names.forEach((name, row) => client(context, name, TOP + row * height, held.get(name), row % nameEvery(height) === 0));
+  if (hidden) shapes.push({ id: "more", tag: "text", x: 0, y: pictureHeight - 3, class: "m", text: say("picture.more", { count: hidden }) });
   return shapes;
 }
 
@@ -53,18 +55,18 @@ function cellSize(most, height) {
   return { columns, width: (RIGHT - LEFT) / columns, box: Math.max(4, Math.min(32, (height - 2) / lines - GAP)) };
 }
 
-function client({ rig, say, at, shapes, height, size, current }, name, top, keys) {
+function client({ rig, say, at, shapes, height, size, current }, name, top, keys, isNamed) {
   const consumer = rig.consumers[name], info = rig.picture.clients[name], middle = round(top + height / 2), text = middle + 4.5;
   shapes.push({ id: `sw-${name}`, tag: "rect", x: 0.5, y: middle - 5, width: 10, height: 10, rx: 2, fill: paint(consumer.color), class: "o" });
-  if (height >= 11) {
-    shapes.push({ id: `name-${name}`, tag: "text", x: 14, y: text, class: "n tiny", text: name.length > 4 ? `${name.slice(0, 3)}…` : name });
-    if (info && info.node_id !== null) shapes.push({ id: `node-${name}`, tag: "text", x: 43, y: text, class: "n m tiny", text: `#${info.node_id}` });
+  if (isNamed) {
+    shapes.push({ id: `name-${name}`, tag: "text", x: 14, y: text, class: "n", text: name.length > 4 ? `${name.slice(0, 3)}…` : name });
+    if (info && info.node_id !== null) shapes.push({ id: `node-${name}`, tag: "text", x: 48, y: text, class: "n m", text: `#${info.node_id}` });
   }
   cells({ rig, shapes, height, size, current }, name, top, keys);
   const state = info?.state ?? consumer.state;
   if (OUT_OF_SERVICE.has(state)) {
-    if (height >= 11) shapes.push({ id: `state-${name}`, tag: "text", x: 312, y: text, class: "m end small", text: say(`client.${state}`) });
-  } else if (info) clockFace(shapes, name, info, at, middle, text, height);
+    if (isNamed) shapes.push({ id: `state-${name}`, tag: "text", x: WIDTH, y: text, class: "m end", text: say(`client.${state}`) });
+  } else if (info) clockFace(shapes, name, info, at, middle, text, height, isNamed);
 }
 
 function cells({ rig, shapes, height, size, current }, name, top, keys) {
@@ -76,10 +78,10 @@ function cells({ rig, shapes, height, size, current }, name, top, keys) {
     shapes.push({ id: `cell-${key}`, tag: "rect", x, y, width: inner, height: round(box), rx: 3,
       fill: !owner ? "url(#void)" : isHatched ? waitingPaint(owner.color) : paint(owner.color), class: !owner ? "cell void" : hasMoved ? "cell oo" : "cell o" });
     const label = `${part.broker}:${part.id}`, chip = hasMoved && owner && inner >= 34 && rig.consumers[part.before];
-    if (box >= 12 && inner >= 26) {
+    if (box >= 13 && inner >= 28) {
       const x0 = round(x + (chip ? inner - 12 : inner) / 2);
       if (!owner || isHatched || isTextured(owner.color)) shapes.push({ id: `plate-${key}`, tag: "rect", x: x0 - 14, y: round(y + Math.max(1, box / 2 - 8)), width: 28, height: round(Math.min(16, box - 2)), rx: 2, class: "plate-box" });
-      shapes.push({ id: `label-${key}`, tag: "text", x: x0, y: round(y + box / 2 + 4.5), class: "n mid small", fill: owner && !isHatched && !isTextured(owner.color) ? textOn(owner.color) : "var(--ink)", text: label });
+      shapes.push({ id: `label-${key}`, tag: "text", x: x0, y: round(y + box / 2 + 4.5), class: "n mid", fill: owner && !isHatched && !isTextured(owner.color) ? textOn(owner.color) : "var(--ink)", text: label });
     }
     if (chip) shapes.push({ id: `chip-${key}`, tag: "rect", x: round(x + inner - 13), y: round(y + 4), width: 7, height: round(Math.max(2, box - 8)), fill: paint(chip.color), class: "o" });
     if (key === current) shapes.push({ id: "current", tag: "rect", x: x - 3, y: round(y - 3), width: inner + 6, height: round(box + 6), rx: 5, class: "frame" });
@@ -87,18 +89,18 @@ function cells({ rig, shapes, height, size, current }, name, top, keys) {
 }
 
 // The arc is the time left to the client's next tick.
-function clockFace(shapes, name, info, at, middle, text, height) {
+function clockFace(shapes, name, info, at, middle, text, height, isNamed) {
   if (info.next_tick_us === null || info.next_tick_us === undefined) return;
   const left = Math.max(0, info.next_tick_us - at), r = Math.min(8, height / 2 - 1.5);
   if (r < 3) return;
   const share = Math.min(1, left / info.tick_period_us);
   shapes.push(
-    { id: `face-${name}`, tag: "circle", cx: 302, cy: middle, r, class: "face" },
-    { id: `arc-${name}`, tag: "circle", cx: 302, cy: middle, r, class: "arc", pathLength: 100, "stroke-dasharray": `${(share * 100).toFixed(0)} 200`, transform: `rotate(-90 302 ${middle})` },
+    { id: `face-${name}`, tag: "circle", cx: WIDTH - 10, cy: middle, r, class: "face" },
+    { id: `arc-${name}`, tag: "circle", cx: WIDTH - 10, cy: middle, r, class: "arc", pathLength: 100, "stroke-dasharray": `${(share * 100).toFixed(0)} 200`, transform: `rotate(-90 ${WIDTH - 10} ${middle})` },
   );
-  if (height >= 11) shapes.push({ id: `left-${name}`, tag: "text", x: 290, y: text, class: "n m end small", text: (left / 1e6).toFixed(1) });
+  if (isNamed) shapes.push({ id: `left-${name}`, tag: "text", x: WIDTH - 22, y: text, class: "n m end", text: (left / 1e6).toFixed(1) });
 }
 
 export function render(root, rig, context) {
-  draw(root, layout(rig, context));
+  draw(root, light(root, layout(rig, context), context.lit));
 }

@@ -1,16 +1,25 @@
 // Kafka: partitions across, consumers down, the lag of each partition beneath to scale. A partition that changed hands has a heavy
-// outline and leaves a dashed cell behind; one that stands still is hatched; one without owner is void.
+// outline and leaves a dashed cell behind; a paused one is hatched; one without owner is empty.
 
 import { draw, round } from "../draw.js";
 import { paint, waitingPaint } from "../paint.js";
+import { light } from "./lit.js";
+import { TALL, WIDTH, nameEvery } from "./size.js";
 
-const LEFT = 42, RIGHT = 312, TOP = 24, ROWS_HEIGHT = 140, LAG_BASE = 216, LAG_HEIGHT = 42, ROWS_MAX = 12;
+const LEFT = 46, RIGHT = WIDTH, TOP = 22, ROWS_MAX = 12, FIGURE = 18;   // FIGURE: the line of the largest lag's number, above its bar
 
-export function layout(rig, { say, current }) {
+// Above the lags, down to `base`, there is room for the rows.
+function bandsOf(height) {
+  const base = height - 6, lagHeight = Math.round(height * 0.19);
+  return { base, lagHeight, rowsHeight: base - lagHeight - FIGURE - TOP };
+}
+
+export function layout(rig, { say, current, height: pictureHeight = TALL }) {
   const { picture } = rig, keys = Object.keys(picture.partitions), shapes = [];
   const pitch = (RIGHT - LEFT) / Math.max(1, keys.length), cell = Math.max(2, Math.min(19.5, pitch - (pitch > 8 ? 3 : 1)));
   const { names, hidden } = visible(rig, picture);
-  const lines = Math.max(1, names.length), height = Math.min(27, ROWS_HEIGHT / lines), box = Math.max(4, Math.min(19, height - 2));
+  const { base, rowsHeight } = bandsOf(pictureHeight);
+  const lines = Math.max(1, names.length), height = Math.min(27, rowsHeight / lines), box = Math.max(4, Math.min(19, height - 2));
   const rowOf = new Map(names.map((name, index) => [name, index]));
   const x = (column) => round(LEFT + column * pitch + (pitch - cell) / 2), y = (row) => round(TOP + row * height + (height - box) / 2);
   const place = current?.unit ?? null;
@@ -19,7 +28,7 @@ export function layout(rig, { say, current }) {
   names.forEach((name, row) => {
     const { color } = rig.consumers[name];
     shapes.push({ id: `sw-${name}`, tag: "rect", x: 0.5, y: round(TOP + row * height + height / 2 - 5), width: 10, height: 10, rx: 2, fill: paint(color), class: "o" });
-    if (height >= 11) shapes.push({ id: `name-${name}`, tag: "text", x: 14, y: round(TOP + row * height + height / 2 + 4.5), class: "n tiny", text: clip(name) });
+    if (row % nameEvery(height) === 0) shapes.push({ id: `name-${name}`, tag: "text", x: 14, y: round(TOP + row * height + height / 2 + 4.5), class: "n", text: clip(name) });
     const points = keys.map((_, column) => `M${x(column) + cell / 2 - 1} ${round(y(row) + box / 2)}h2`).join("");
     shapes.push({ id: `dots-${name}`, tag: "path", d: points, class: "dots" });
   });
@@ -39,12 +48,12 @@ export function layout(rig, { say, current }) {
       class: part.owner === null ? "cell void" : hasMoved ? "cell oo" : "cell o",
     });
   });
-  lags(shapes, keys, picture, rig, x, cell, say);
+  lags(shapes, keys, picture, rig, x, cell, pictureHeight);
   if (place !== null && keys.includes(place)) {
-    shapes.push({ id: "current", tag: "rect", x: x(keys.indexOf(place)) - 2, y: 2, width: cell + 4, height: 224, rx: 3, class: "frame" });
+    shapes.push({ id: "current", tag: "rect", x: x(keys.indexOf(place)) - 2, y: 2, width: cell + 4, height: pictureHeight - 4, rx: 3, class: "frame" });
   }
-  if (hidden) shapes.push({ id: "more", tag: "text", x: 15, y: 182, class: "n m small", text: `+${hidden}` });
-  shapes.push({ id: "lag-word", tag: "text", x: 0, y: 212, class: "m", text: say("picture.lag") });
+  if (hidden) shapes.push({ id: "more", tag: "text", x: 0, y: base - 22, class: "n m", text: `+${hidden}` });
+  shapes.push({ id: "lag-word", tag: "text", "data-term": "lag", x: 0, y: base - 4, class: "m", text: say("picture.lag") });
   return shapes;
 }
 
@@ -61,24 +70,25 @@ function visible(rig, picture) {
   return { names, hidden: rig.order.length - names.length };
 }
 
-function lags(shapes, keys, picture, rig, x, cell, say) {
+function lags(shapes, keys, picture, rig, x, cell, pictureHeight) {
+  const { base, lagHeight } = bandsOf(pictureHeight);
   let most = 0;
   for (const key of keys) most = Math.max(most, picture.partitions[key].lag);
-  const scale = LAG_HEIGHT / Math.max(24, most);
+  const scale = lagHeight / Math.max(24, most);
   let named = false;
   keys.forEach((key, column) => {
     const part = picture.partitions[key], height = round(part.lag * scale), color = rig.consumers[part.owner]?.color;
-    shapes.push({ id: `lag-${key}`, tag: "rect", x: x(column) + 2, y: round(LAG_BASE - height), width: Math.max(1, cell - 4), height, fill: color ? paint(color) : "url(#void)", class: "lag o" });
+    shapes.push({ id: `lag-${key}`, tag: "rect", x: x(column) + 2, y: round(base - height), width: Math.max(1, cell - 4), height, fill: color ? paint(color) : "url(#void)", class: "lag o" });
     if (!named && most > 0 && part.lag === most) {
       named = true;
-      shapes.push({ id: "most", tag: "text", x: round(x(column) + cell / 2), y: round(LAG_BASE - height - 4), class: "n mid small", text: String(most) });
+      shapes.push({ id: "most", tag: "text", x: round(x(column) + cell / 2), y: round(base - height - 4), class: "n mid", text: String(most) });
     }
   });
-  shapes.push({ id: "base", tag: "path", d: `M${LEFT} ${LAG_BASE + 0.5}H${RIGHT}`, class: "rule" });
+  shapes.push({ id: "base", tag: "path", d: `M${LEFT} ${base + 0.5}H${RIGHT}`, class: "rule" });
 }
 
 const clip = (name) => (name.length > 4 ? `${name.slice(0, 3)}…` : name);
 
 export function render(root, rig, context) {
-  draw(root, layout(rig, { ...context, current: rig.route }));
+  draw(root, light(root, layout(rig, { ...context, current: rig.route }), context.lit));
 }

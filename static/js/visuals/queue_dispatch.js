@@ -1,37 +1,41 @@
 // RabbitMQ: one queue, its head at the right; each consumer with what it has in hand. A ring is a record in flight, a dashed circle a free
-// prefetch slot, a bent arrow a record that comes a second time. Many consumers become one small gauge each.
+// prefetch slot, a bent arrow a record that comes a second time; what a dead program holds is hatched. Many consumers become one small
+// gauge each.
 
 import { draw, round } from "../draw.js";
-import { paint } from "../paint.js";
+import { paint, waitingPaint } from "../paint.js";
+import { light } from "./lit.js";
+import { TALL, WIDTH, nameEvery } from "./size.js";
 
-const TOP = 48, HEIGHT = 176, LEFT = 58, RIGHT = 268, ROWS_MAX = 12, SLOTS_MAX = 10;
+const TOP = 46, LEFT = 58, RIGHT = 238, ROWS_MAX = 12, SLOTS_MAX = 10;
 
-export function layout(rig, { say }) {
-  const { picture } = rig, shapes = [], names = rig.order.filter((name) => name in picture.in_flight || rig.consumers[name].state !== "gone");
+export function layout(rig, { say, height = TALL }) {
+  const { picture } = rig, shapes = [], room = height - 4 - TOP, names = rig.order.filter((name) => name in picture.in_flight || rig.consumers[name].state !== "gone");
   shapes.push(
     { id: "queue", tag: "text", x: 0, y: 14, class: "m", text: say("picture.queue", { name: picture.name }) },
-    { id: "ready", tag: "text", x: 312, y: 14, class: "end", text: say("picture.ready", { ready: picture.ready }) },
-    { id: "walls", tag: "path", d: "M0 22.5H312M0 42.5H312", class: "wall" },
+    { id: "ready", tag: "text", "data-term": "ready", x: WIDTH, y: 14, class: "end", text: say("picture.ready", { ready: picture.ready }) },
+    { id: "walls", tag: "path", d: `M0 22.5H${WIDTH}M0 42.5H${WIDTH}`, class: "wall" },
   );
   if (!picture.head.length) shapes.push({ id: "hint", tag: "text", x: 0, y: 37, class: "m", text: say("picture.empty") });
   else if (picture.head.length < 9) shapes.push({ id: "hint", tag: "text", x: 0, y: 37, class: "m", text: say("picture.head") });
   picture.head.forEach(({ record, redelivered }, index) => {
-    const x = 302 - index * 14;
+    const x = WIDTH - 10 - index * 14;
     shapes.push({ id: `ready-${index}`, tag: "rect", x, y: 27, width: 10, height: 11, class: redelivered ? "ready again" : "ready" });
     if (redelivered) shapes.push({ id: `bent-${index}`, tag: "path", d: bent(x + 5, 32.5), class: "bent on-ink" });
     if (record === rig.route?.record) shapes.push({ id: "current", tag: "rect", x: x - 3, y: 24.5, width: 16, height: 16, rx: 3, class: "frame" });
   });
-  if (names.length > ROWS_MAX) gauges(shapes, rig, names, say);
-  else names.forEach((name, row) => hands(shapes, rig, name, row, Math.min(36, HEIGHT / names.length)));
+  if (names.length > ROWS_MAX) gauges(shapes, rig, names, say, height);
+  else names.forEach((name, row) => hands(shapes, rig, name, row, Math.min(36, room / names.length)));
   return shapes;
 }
 
 function hands(shapes, rig, name, row, height) {
   const { picture } = rig, consumer = rig.consumers[name], records = picture.in_flight[name] ?? [];
+  const isDark = consumer.state === "crashed", fill = (isDark ? waitingPaint : paint)(consumer.color);
   const y = round(TOP + row * height + height / 2), count = consumer.unacked ?? records.length;
   shapes.push({ id: `sw-${name}`, tag: "rect", x: 0.5, y: y - 5, width: 10, height: 10, rx: 2, fill: paint(consumer.color), class: "o" },
-    { id: `count-${name}`, tag: "text", x: 312, y: y + 4.5, class: "n m end small", text: picture.prefetch ? `${count}/${picture.prefetch}` : String(count) });
-  if (height >= 11) shapes.push({ id: `name-${name}`, tag: "text", x: 15, y: y + 4.5, class: "n small", text: name.length > 4 ? `${name.slice(0, 3)}…` : name });
+    { id: `count-${name}`, tag: "text", "data-term": "prefetch", x: WIDTH, y: y + 4.5, class: "n m end", text: picture.prefetch ? `${count}/${picture.prefetch}` : String(count) });
+  if (row % nameEvery(height) === 0) shapes.push({ id: `name-${name}`, tag: "text", x: 15, y: y + 4.5, class: "n", text: name.length > 4 ? `${name.slice(0, 3)}…` : name });
   const slots = Math.min(SLOTS_MAX * 2, picture.prefetch || Math.max(SLOTS_MAX, records.length));
   const pitch = Math.min(36, (RIGHT - LEFT) / slots), r = Math.max(2.5, Math.min(10, pitch * 0.32, height * 0.34)), width = round(r * 0.55);
   for (let slot = 0; slot < slots; slot += 1) {
@@ -41,28 +45,35 @@ function hands(shapes, rig, name, row, height) {
       continue;
     }
     shapes.push({ id: `edge-${name}-${slot}`, tag: "circle", cx: x, cy: y, r: round(r), class: "edge", "stroke-width": width + 2.5 },
-      { id: `hand-${name}-${slot}`, tag: "circle", cx: x, cy: y, r: round(r), fill: "none", stroke: paint(consumer.color), "stroke-width": width });
+      { id: `hand-${name}-${slot}`, tag: "circle", cx: x, cy: y, r: round(r), fill: isDark ? fill : "none", stroke: fill, "stroke-width": width });
     if (item.redelivered && r >= 5) shapes.push({ id: `again-${name}-${slot}`, tag: "path", d: bent(x, y), class: "bent" });
     if (item.record === rig.route?.record) shapes.push({ id: "current", tag: "circle", cx: x, cy: y, r: round(r + 5.5), class: "frame" });
   }
 }
 
 // One cell a consumer, filled from below by how much of its prefetch is in hand.
-function gauges(shapes, rig, names, say) {
-  shapes.push({ id: "cells", tag: "text", x: 312, y: 226, class: "m end small", text: say("picture.gauges") });
-  const { picture } = rig, side = Math.min(26, Math.floor(Math.sqrt((312 * (HEIGHT - 26)) / names.length))), columns = Math.floor(312 / side);
+function gauges(shapes, rig, names, say, height) {
+  shapes.push({ id: "cells", tag: "text", x: WIDTH, y: height - 3, class: "m end", text: say("picture.gauges") });
+  const { picture } = rig, side = Math.min(26, sideOf(names.length, height - TOP - 26)), columns = Math.floor(WIDTH / side);
   let most = picture.prefetch;
   if (!most) for (const name of names) most = Math.max(most, rig.consumers[name].unacked ?? 0);
   names.forEach((name, index) => {
     const x = (index % columns) * side + 0.5, y = TOP + 4 + Math.floor(index / columns) * side + 0.5, size = side - 3;
-    const { color, unacked } = rig.consumers[name], full = round(Math.min(1, (unacked ?? 0) / Math.max(1, most)) * size);
+    const { color, unacked, state } = rig.consumers[name], full = round(Math.min(1, (unacked ?? 0) / Math.max(1, most)) * size);
     shapes.push({ id: `slot-${name}`, tag: "rect", x, y, width: size, height: size, class: "free" },
-      { id: `full-${name}`, tag: "rect", x, y: round(y + size - full), width: size, height: full, fill: paint(color), class: "full" });
+      { id: `full-${name}`, tag: "rect", x, y: round(y + size - full), width: size, height: full, fill: state === "crashed" ? waitingPaint(color) : paint(color), class: "full" });
   });
+}
+
+// The largest whole side with which `count` squares fit into a box of this height.
+function sideOf(count, height) {
+  let side = Math.floor(Math.sqrt((WIDTH * height) / count));
+  while (side > 4 && Math.ceil(count / Math.floor(WIDTH / side)) * side > height) side -= 1;
+  return side;
 }
 
 const bent = (x, y) => `M${x + 3} ${y + 2.5}V${y - 1.5}H${x - 3}M${x - 1} ${y - 3.5}L${x - 3} ${y - 1.5}L${x - 1} ${y + 0.5}`;
 
 export function render(root, rig, context) {
-  draw(root, layout(rig, context));
+  draw(root, light(root, layout(rig, context), context.lit));
 }

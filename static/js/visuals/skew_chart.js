@@ -9,10 +9,11 @@ const DASHES = { pulsar: "solid", kafka: "dash", tubemq: "dot", rabbitmq: "longd
 const WEIGHTS = { pulsar: 2.5, kafka: 2, tubemq: 2, rabbitmq: 1.5 };
 const SEEN = 0.3;                                      // of the chart on screen
 const NEAR = "800px 0px", SEEN_EVERY_MS = 1000, NEAR_EVERY_MS = 10_000;
+const LEFT = 44, BESIDE = 176, TICK_WIDTH = 52;         // in pixels: left of the lines, left and right of them, a tick's words
 const GAP = 0.06;                                      // of the height, between the names at the line ends
 
 // -> { traces, layout }, plain data that Node tests.
-export function layout(view, { say, colors }) {
+export function layout(view, { say, colors, width = 1000 }) {
   const seconds = Object.keys(view.history).map(Number).sort((a, b) => a - b);
   const traces = view.rig_order.map((id) => ({
     x: seconds, y: seconds.map((second) => view.history[second]?.[id] ?? null), name: ownName(say(`rig.${view.rigs[id].model}`), id, view.rigs[id].model), mode: "lines", type: "scatter",
@@ -21,16 +22,16 @@ export function layout(view, { say, colors }) {
   const values = traces.flatMap((trace) => trace.y).filter((value) => value !== null);
   const high = Math.max(1.2, ...values), low = 1 - (high - 1) * 0.05, top = high + (high - 1) * 0.08;
   const last = seconds[seconds.length - 1] ?? 0, first = seconds[0] ?? 0;
-  const step = [5, 10, 15, 30, 60, 120, 300, 600].find((size) => (last - first) / size <= 8) ?? 1200;
+  const step = [5, 10, 15, 30, 60, 120, 300, 600].find((size) => (last - first) / size <= Math.min(8, (width - BESIDE) / TICK_WIDTH)) ?? 1200;
   const ticks = [];
   for (let at = Math.ceil(first / step) * step; at <= last; at += step) ticks.push(at);
   return {
     traces,
     layout: {
-      margin: { l: 44, r: 132, t: 8, b: 32 }, height: 200, autosize: true, showlegend: false, hovermode: "x unified",
+      margin: { l: LEFT, r: BESIDE - LEFT, t: 8, b: 32 }, height: 200, autosize: true, showlegend: false, hovermode: "x unified",
       paper_bgcolor: colors.panel, plot_bgcolor: colors.panel, font: { family: colors.font, size: 13, color: colors.muted },
       hoverlabel: { bgcolor: colors.panel, bordercolor: colors.rule, font: { color: colors.ink } },
-      xaxis: { range: [first, Math.max(first + 10, last)], tickvals: ticks, ticktext: ticks.map(minutes), showgrid: false, linecolor: colors.rule, ticks: "outside", tickcolor: colors.rule, fixedrange: true },
+      xaxis: { range: [first, Math.max(first + 10, last)], tickvals: ticks, ticktext: ticks.map(minutes), tickangle: 0, showgrid: false, linecolor: colors.rule, ticks: "outside", tickcolor: colors.rule, fixedrange: true },
       yaxis: { range: [low, top], nticks: 4, tickformat: ".2f", gridcolor: colors.rule, zeroline: false, fixedrange: true },
       annotations: names(traces, last, low, top, colors),
     },
@@ -60,7 +61,7 @@ export function createSkewChart(root, source) {
     if (!isNear || (!(isSeen && isForced) && now - drawnAt < (isSeen ? SEEN_EVERY_MS : NEAR_EVERY_MS))) return;
     drawnAt = now;
     loadPlotly(source).then((Plotly) => {
-      const drawing = layout(view, { say, colors: colorsOf(root) });
+      const drawing = layout(view, { say, colors: colorsOf(root), width: root.clientWidth });
       Plotly.react(root, drawing.traces, drawing.layout, { displayModeBar: false, responsive: true });
       root.dataset.seq = seq;
     }, () => {});                                      // tried again at the next refresh; the table says the same

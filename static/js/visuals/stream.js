@@ -2,7 +2,7 @@
 
 import { draw } from "../draw.js";
 
-const LINES = 3, LEFT = 46, COUNT = 64, LETTERS = 6;
+const LINES = 3, PITCH = 14, LEFT = 54, COUNT = 64, LETTERS = 6;
 
 export function layout(view, { width, say }) {
   const indexes = Object.keys(view.recent).map(Number).sort((a, b) => a - b).slice(-COUNT);
@@ -18,11 +18,11 @@ export function layout(view, { width, say }) {
   let path = "";
   indexes.forEach((index, place) => {
     if (place === indexes.length - 1) return;
-    // Filled boxes: the browser would work out the outline of 64 strokes anew in each frame.
+    // Filled boxes: the browser would compute the outline of 64 strokes again in each frame.
     path += `M${x(place).toFixed(1)} ${lineY(lines, nameOf(view.recent[index])) - 4}h${side}v8h-${side}z`;
   });
   const labels = shortened(lines);
-  const shapes = lines.map((name, line) => ({ id: `line-${line}`, tag: "text", x: 0, y: 13 + line * 12, class: "n m tiny", text: labels[line], title: name }));
+  const shapes = lines.map((name, line) => ({ id: `line-${line}`, tag: "text", x: 0, y: 13 + line * PITCH, class: "n m", text: labels[line], title: name }));
   shapes.push({ id: "marks", tag: "path", d: path, class: "marks" });
   if (indexes.length) {
     const last = indexes.length - 1;
@@ -44,7 +44,7 @@ export function shortened(names) {
 
 function lineY(lines, name) {
   const line = lines.indexOf(name);
-  return 8 + (line < 0 ? LINES - 1 : line) * 12;
+  return 8 + (line < 0 ? LINES - 1 : line) * PITCH;
 }
 
 export function render(root, view, context) {

@@ -1,19 +1,54 @@
-// What was done, by virtual time: a tick for each change, in the colour of its consumer. Shape says what: full = joined, ring = left,
-// cross = crashed, half = slow or paused. The newest has its name in bold; older names show where there is room.
+// Changes by virtual time: a mark for each change, in the colour of its consumer. Shape says what: full = joined, ring = left,
+// cross = crashed, half = slow or paused. Changes that would overlap are one mark with their number. The newest has its name in
+// bold; older names show where there is room. A mark that is pressed, or has the focus, says what was done and when.
 
 import { draw, round } from "../draw.js";
 import { paint } from "../paint.js";
+import { clock } from "../say.js";
 
-const LINE = 20, TEXT = 44, LETTER = 7.4;
+const LINE = 20, TEXT = 44, LETTER = 7.4, APART = 20, TOLD_MAX = 8;
 
 export function layout(view, { width, say }) {
   const ticks = Object.entries(view.timeline).map(([position, tick]) => ({ position, ...tick })).sort((a, b) => a.position - b.position);
   const from = ticks.length >= 60 ? ticks[0].at_us : 0, span = Math.max(1, view.at_us - from), left = 10, right = Math.max(60, width - 14);
   const x = (at) => round(left + ((at - from) / span) * (right - left));
-  const shapes = [{ id: "line", tag: "path", d: `M${left} ${LINE}H${right}`, class: "axis" }];
-  for (const tick of ticks) shapes.push(...mark(tick, x(tick.at_us)));
+  const shapes = [{ id: "line", tag: "path", d: `M${left} ${LINE}H${right}`, class: "axis" }], marks = clusters(ticks, (tick) => x(tick.at_us));
+  for (const { ticks: own, at } of marks) shapes.push(...(own.length === 1 ? mark(own[0], at) : many(own, at)));
   shapes.push({ id: "now", tag: "path", d: `M${right} 8V32`, class: "here" });
-  return [...shapes, ...labels(ticks, x, right, say)];
+  shapes.push(...labels(marks, right, say));
+  for (const { ticks: own, at } of [...marks].reverse()) shapes.push(hit(own, at, say));   // in the order of time: arrow keys follow it
+  return shapes;
+}
+
+// -> [{ at, ticks }], the newest first: what is nearer than APART to a mark's newest change belongs to that mark. Marks are APART or more.
+export function clusters(ticks, x) {
+  const found = [];
+  for (const tick of [...ticks].reverse()) {
+    const last = found.at(-1);
+    if (last && last.at - x(tick) < APART) last.ticks.unshift(tick);
+    else found.push({ at: x(tick), ticks: [tick] });
+  }
+  return found;
+}
+
+const many = (ticks, x) => {
+  const { position } = ticks.at(-1), half = ticks.length > 9 ? 9 : 7;
+  return [
+    { id: `tick-${position}`, tag: "rect", x: x - half, y: LINE - 9, width: 2 * half, height: 18, rx: 7, class: "o panel" },
+    { id: `tick-${position}-n`, tag: "text", x, y: LINE + 4.5, class: "n mid", text: String(ticks.length) },
+  ];
+};
+
+const what = (tick, say) => say(`tick.${tick.kind === "join" && tick.count > 1 ? "join_many" : tick.kind}`, tick);
+
+// What a finger, a mouse or the focus meets: larger than the mark. Its caption is the same for all three.
+function hit(ticks, x, say) {
+  const told = ticks.slice(-TOLD_MAX).map((tick) => `${clock(tick.at_us)} ${what(tick, say)}`), hidden = ticks.length - told.length;
+  const text = [...(hidden ? [say("picture.more", { count: hidden })] : []), ...told].join("\n");
+  return {
+    id: `hit-${ticks.at(-1).position}`, tag: "rect", x: round(x - APART / 2), y: 2, width: APART, height: 36, rx: 4, class: "hit",
+    role: "button", "aria-label": text.replaceAll("\n", ", "), "data-tip": text, "data-part": ticks.at(-1).position,
+  };
 }
 
 function mark({ position, kind, color }, x) {
@@ -34,12 +69,13 @@ function mark({ position, kind, color }, x) {
 }
 
 // Newest first: a name that would touch one already placed is left out.
-function labels(ticks, x, right, say) {
+function labels(marks, right, say) {
   const placed = [], shapes = [];
-  for (const [index, tick] of [...ticks].reverse().entries()) {
-    const text = say(`tick.${tick.kind === "join" && tick.count > 1 ? "join_many" : tick.kind}`, tick);
+  for (const [index, { ticks, at: x }] of marks.entries()) {
+    if (index > 0 && ticks.length > 1) continue;
+    const tick = ticks.at(-1), text = what(tick, say);
     const half = ([...text].reduce((sum, letter) => sum + (letter > "\u2e80" ? 13 : LETTER), 0)) / 2;
-    const at = Math.min(right - half + 8, Math.max(half, x(tick.at_us)));
+    const at = Math.min(right - half + 8, Math.max(half, x));
     if (placed.some(([from, to]) => at + half + 8 > from && at - half - 8 < to)) continue;
     placed.push([at - half, at + half]);
     shapes.push({ id: `name-${tick.position}`, tag: "text", x: round(at), y: TEXT, class: index === 0 ? "mid b" : "mid m", text });

@@ -1,9 +1,10 @@
 """The order of java.util.HashMap: slots first, insertion within a slot, and what growing does to it."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker_core.hashing.java_map import JavaHashSet, java_order, spread_hash
+from broker_core.hashing.java_map import JavaHashSet, computed_order, java_order, spread_hash
 
 
 def test_keys_of_one_slot_stand_in_order_of_insertion() -> None:
@@ -63,3 +64,20 @@ def test_the_first_key_is_the_first_in_order(keys: list[str]) -> None:
         table.add(key)
     if keys:
         assert table.first() == table.in_order()[0]
+
+
+# What JDK 17 prints for a HashMap that computeIfAbsent has filled with these topics, one after the other.
+FILLED_BY_COMPUTE_IF_ABSENT = {
+    "tms tomb tajx tjjd tpg tzbj": "tjjd tomb tzbj tpg tms tajx",
+    "to tf te tcb toc tdwj ttym tvp tm tp": "te ttym tcb tf tdwj tm toc to tp tvp",
+    "topic-60 topic-71 topic-82": "topic-82 topic-71 topic-60",
+    "topic-50 topic-61 topic-72 topic-83 topic-94 topic-107 topic-118 topic-129 topic-190": (
+        "topic-129 topic-118 topic-107 topic-94 topic-83 topic-72 topic-61 topic-50 topic-190"
+    ),
+}
+
+
+@pytest.mark.parametrize("keys", FILLED_BY_COMPUTE_IF_ABSENT)
+def test_a_newcomer_of_compute_if_absent_stands_first_in_its_slot(keys: str) -> None:
+    assert computed_order(keys.split()) == FILLED_BY_COMPUTE_IF_ABSENT[keys].split()
+    assert java_order(keys.split()) != computed_order(keys.split())

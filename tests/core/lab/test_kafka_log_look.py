@@ -92,6 +92,28 @@ def test_the_article_s_folder_has_its_sizes_and_is_sparse(article: Path) -> None
     walked.check()
 
 
+LISTED = {
+    "00000000000000000000": {"index": 1835920, "log": 1073741684, "timeindex": 2737884},
+    "00000000000003257573": {"index": 1828296, "log": 1073741513, "timeindex": 2725512},
+    "00000000000006506251": {"index": 1834744, "log": 1073741771, "timeindex": 2736072},
+    "00000000000009751854": {"index": 1832152, "log": 1073740984, "timeindex": 2731572},
+    "00000000000012999310": {"index": 1808792, "log": 1073741584, "snapshot": 10, "timeindex": 2694564},
+    "00000000000016260431": {"index": 10485760, "log": 278255892, "snapshot": 10, "timeindex": 10485756},
+}
+"""The article's listing, file by file; and beside them leader-epoch-checkpoint with 8 bytes."""
+
+
+def test_the_folder_has_every_file_of_the_article_s_listing(article: Path) -> None:
+    listed = {f"{base}.{suffix}": size for base, files in LISTED.items() for suffix, size in files.items()} | {"leader-epoch-checkpoint": 8}
+    assert {path.name: path.stat().st_size for path in article.iterdir()} == listed
+    assert sum(path.stat().st_blocks * 512 for path in article.iterdir()) < 32 << 20
+    log = OpenedLog(article)
+    (active,) = [row for row in segments_json(log, {}, now_ms=0, deleted_at_ms={}, cleaned_up_to=0) if row["active"]]
+    assert {(file["name"], file["bytes"]) for file in active["files"]} == {row for row in listed.items() if row[0].startswith("00000000000016260431")}
+    assert (active["index_entries"], active["time_index_entries"]) == SEGMENTS[-1][2:4], "zeros after the last row are room, not rows"
+    assert log.other_files() == ["leader-epoch-checkpoint"]
+
+
 def test_where_the_article_s_log_is_hollow_the_answer_says_so(article: Path) -> None:
     answer = lookup_offset(OpenedLog(article), 5_000_000, LOG_END_OFFSET)
     assert (answer["found"], answer["message"]) == (None, "hollow")

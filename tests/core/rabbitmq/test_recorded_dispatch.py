@@ -1,6 +1,6 @@
 """Sessions recorded from RabbitMQ 3.10.8, played on the queue model: every delivery, tag and ready count must be the same.
 
-The sessions speak AMQP: channels, delivery tags, bodies. The queue speaks of consumers and positions. What stands between:
+The sessions speak AMQP: channels, delivery tags, bodies. The queue speaks of consumers and positions. What is between:
 
 - a consumer of the queue is a consumer tag on a channel; a channel's tags count its deliveries from 1;
 - a consumer with no_ack is one whose records are acked as they arrive;

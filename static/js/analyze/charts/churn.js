@@ -4,9 +4,9 @@ import { figure } from "../../say.js";
 import { shortNames } from "../result.js";
 import { axis, colorOf, cutWords, endNames, endRoom, ground, lineOf, plain, plotHeight, shown } from "./ends.js";
 
-const TOP = 12, BOTTOM = 44;
+const TOP = 12, BOTTOM = 44, LEFT = 36;
 
-// Where no key has an owner none can move.
+// Where keys have no owner, none can move.
 const canDraw = (strategy) => strategy.totals.churn !== null;
 
 const linesOf = (context) => shown(context, canDraw);
@@ -16,24 +16,33 @@ export const cut = (context) => cutWords(context, canDraw);
 // A line or its name picks its strategy.
 export const lineAt = (context, place) => linesOf(context)[place]?.strategy.id;
 
+const curveOf = ({ strategy }) => strategy.steps.map((at) => at.churn_so_far ?? 0);
+
+// What the axes have to hold: { x: [first change, last], y: [0, most] }. Several charts side by side share one: context.scale.
+export function extent(context) {
+  return { x: [0, Math.max(1, context.result.steps.at(-1).step)], y: [0, Math.max(0.1, ...linesOf(context).flatMap(curveOf))] };
+}
+
 export function layout(context) {
-  const { result, say, words, colors, picked } = context, names = shortNames(result.strategies, words), x = result.steps.map(({ step }) => step);
-  const lines = linesOf(context).map((line) => ({ ...line, y: line.strategy.steps.map((at) => at.churn_so_far ?? 0) }));
+  const { result, say, words, colors, picked, width } = context, names = shortNames(result.strategies, words), x = result.steps.map(({ step }) => step);
+  const lines = linesOf(context).map((line) => ({ ...line, y: curveOf(line) }));
   const inner = plotHeight(lines.length), height = TOP + inner + BOTTOM;
-  const high = Math.max(0.1, ...lines.flatMap(({ y }) => y)) * 1.04;
-  const ends = lines.map(({ strategy, model, y }) => (
+  const scale = context.scale ?? extent(context), high = scale.y[1] * 1.04, [, last] = scale.x;
+  const named = lines.map(({ strategy, model, y }) => (
     { text: `${figure(y.at(-1), 2)} ${names.get(strategy.id)}`, value: y.at(-1), color: colorOf(model, colors), bold: strategy.id === picked }
   ));
+  // On a shared scale a shorter history ends before the plot does.
+  const room = endRoom(named), plotWidth = Math.max(80, width - LEFT - room), ends = named.map((end) => ({ ...end, short: (1 - Math.max(1, x.at(-1)) / last) * plotWidth }));
   return {
     height, minWidth: 0,
     traces: lines.map(({ strategy, model, dash, y }) => ({
       type: "scatter", mode: "lines", x, y, line: lineOf({ model, dash }, strategy.id === picked, colors), hovertemplate: `${plain(names.get(strategy.id))}: %{y:.2f}<extra></extra>`,
     })),
     layout: {
-      ...ground(colors, height, { l: 36, r: endRoom(ends), t: TOP, b: BOTTOM }),
-      xaxis: axis(colors, { range: [0, Math.max(1, x.at(-1))], showgrid: false, tick0: 0, dtick: Math.ceil(Math.max(1, x.at(-1)) / 8), tickangle: 0, tickformat: "d", title: { text: plain(say("churn.axis")), font: { size: 13 }, standoff: 6 } }),
+      ...ground(colors, height, { l: LEFT, r: room, t: TOP, b: BOTTOM }),
+      xaxis: axis(colors, { range: [0, last], showgrid: false, tick0: 0, dtick: Math.ceil(last / 8), tickangle: 0, tickformat: "d", title: { text: plain(say("churn.axis")), font: { size: 13 }, standoff: 6 } }),
       yaxis: axis(colors, { range: [0, high], nticks: 6 }),
-      annotations: endNames(ends, { low: 0, high, plotHeight: inner }),
+      annotations: endNames(ends, { low: 0, high, plotHeight: inner, plotWidth }),
     },
   };
 }

@@ -19,13 +19,15 @@ export const endRoom = (ends) =>
 export const plotHeight = (count) => Math.max(PLOT_PX, LINE_PX * count);
 
 // ends: [{ text, value, color, bold, short? }] -> an annotation each, right of the plot, in the same order. low, high: the axis; plotHeight:
-// pixels that the axis takes; short: pixels from this line's end to the plot's, where it ends earlier than others.
+// pixels that the axis takes; short: pixels from this line's end to the plot's, where it ends earlier. The names are right of the longest
+// line: in a comparison the other study may have the longer axis, and a leader across the empty part would look like a line that goes on.
 export function endNames(ends, { low, high, plotHeight, plotWidth = 1 }) {
   const part = ({ value }) => (value - low) / (high - low || 1), sorted = [...ends].sort((a, b) => a.value - b.value);
   const gap = Math.min(LINE_PX, plotHeight / Math.max(1, ends.length)) / plotHeight, places = spread(sorted.map(part), gap);
+  const shortest = Math.min(...ends.map(({ short }) => short ?? 0));
   return ends.map((end) => ({
     x: 1 - (end.short ?? 0) / plotWidth, xref: "paper", y: part(end), yref: "paper", showarrow: true, arrowhead: 0, arrowwidth: 1, arrowcolor: end.color, standoff: 3,
-    ax: LEAD_PX + (end.short ?? 0), ay: (part(end) - places[sorted.indexOf(end)]) * plotHeight, xanchor: "left", yanchor: "middle", align: "left", captureevents: true,
+    ax: LEAD_PX + (end.short ?? 0) - shortest, ay: (part(end) - places[sorted.indexOf(end)]) * plotHeight, xanchor: "left", yanchor: "middle", align: "left", captureevents: true,
     text: plain(end.text), font: { size: 13, color: end.color, weight: end.bold ? 700 : 400 },
   }));
 }

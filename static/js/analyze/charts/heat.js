@@ -8,7 +8,7 @@ import { axis, ground, plain, rowNames, rowNamesWidth } from "./ends.js";
 
 const ROW = 30, TOP = 28, BOTTOM = 30, CELL_MIN = 30, NUMBERED_MAX = 24, STEP = 0.6, LIGHT = 0.3, DARK = 0.72, GAP = 0.06;
 
-// Crashes after which no key moved although records wait: { consumers, strategies (ids) }, or null. Their 0 is no merit: nobody took over.
+// Crashes after which keys stayed although records wait: { consumers, strategies (ids) }, or null. Their 0 is no merit: nobody took over.
 export function untaken({ result, order }) {
   const byId = new Map(result.strategies.map((strategy) => [strategy.id, strategy])), crashes = result.steps.filter(({ kind }) => kind === "crash");
   const isUntaken = (id, { step }) => {
@@ -43,12 +43,12 @@ export function layout(context) {
   };
   const left = rowNamesWidth(rows, names), height = TOP + BOTTOM + ROW * rows.length;
   const ticks = isNumbered ? x : x.filter((place) => place % Math.ceil(steps.length / 12) === 0);
-  const usual = { family: colors.mono, size: 12, color: colors.muted, weight: 400 }, chosen = { ...usual, color: colors.ink, weight: 700 };
+  const usual = { family: colors.mono, size: 13, color: colors.muted, weight: 400 }, chosen = { ...usual, color: colors.ink, weight: 700 };
   const above = { y: 1, yref: "paper", yanchor: "bottom", showarrow: false }, below = { y: 0, yref: "paper", yanchor: "top", yshift: -6, showarrow: false };
   return {
     height, minWidth: isNumbered ? left + 16 + CELL_MIN * steps.length : left + 16 + 6 * steps.length,
     traces: [
-      // Bars that stand beside one another, not Plotly's heatmap: that is an image with an inline style, which our content policy forbids.
+      // Bars side by side, not Plotly's heatmap: that is an image with an inline style, which our content policy forbids.
       {
         type: "bar", orientation: "h", base: cells.map(({ column }) => column - 0.5 + GAP / 2), x: cells.map(() => 1 - GAP), y: cells.map(({ row }) => row), width: 0.9,
         customdata: cells.map(({ row, column }) => [row, column]), text: cells.map(({ row, column }) => hover[row][column]), textposition: "none", hovertemplate: "%{text}<extra></extra>",

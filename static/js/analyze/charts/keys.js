@@ -1,4 +1,4 @@
-// The hottest keys by their records. Records without a key are hatched; a whisker is how far an approximate count may be off.
+// The hottest keys by their records. Records without a key are hatched; an approximate count says the least and the most that it can be.
 
 import { number, percent } from "../../say.js";
 import { shortNames } from "../result.js";
@@ -9,7 +9,7 @@ import { axis, ground, plain } from "./ends.js";
 const ROW = 27, SHOWN_MAX = 10, KEY_MAX = 18, TABLE_KEY_MAX = 36;
 
 // A key as it is read: text, or its bytes where it is none; without a key and with an empty one are two things. What does not fit is cut,
-// and the length of the whole key stands behind it: two long keys may begin alike.
+// and the length of the whole key follows it: two long keys may begin alike.
 export function keyWords({ key, key_hex: hex, key_bytes: size = 0 }, say, most = KEY_MAX) {
   if (key === null && !hex) return say("keys.none");
   if (key === "") return say("keys.empty");
@@ -28,13 +28,12 @@ export function layout({ result, say, colors }) {
     height, minWidth: 0,
     traces: [{
       type: "bar", orientation: "h", x: keys.map(({ records }) => records), y: rows, width: 0.6, cliponaxis: false,
-      text: keys.map(({ records }) => number(records)), textposition: "outside", textfont: { family: colors.mono, size: 13, color: colors.ink },
+      text: keys.map(({ records, error }) => (error > 0 ? `${number(records)}–${number(records + error)}` : number(records))), textposition: "outside", textfont: { family: colors.mono, size: 13, color: colors.ink },
       hovertemplate: keys.map((entry) => `${plain(keyWords(entry, say))}: ${number(entry.records)} (${percent(entry.share, 2)})<extra></extra>`),
       marker: { color: colors.muted, line: { color: colors.muted, width: 1 }, pattern: { shape: keys.map((entry) => (isKeyless(entry) ? "/" : "")), bgcolor: colors.panel, size: 6, solidity: 0.25 } },
-      ...(hasErrors ? { error_x: { type: "data", symmetric: false, array: keys.map(() => 0), arrayminus: keys.map(({ error }) => error), color: colors.ink, thickness: 1.5, width: 4 } } : {}),
     }],
     layout: {
-      ...ground(colors, height, { l: 152, r: 64, t: 8, b: 8 }),
+      ...ground(colors, height, { l: 152, r: hasErrors ? 144 : 64, t: 8, b: 8 }),
       xaxis: axis(colors, { range: [0, most], visible: false }),
       yaxis: axis(colors, {
         range: [Math.max(1, keys.length) - 0.5, -0.5], showgrid: false, ticks: "", tickfont: { family: colors.mono, color: colors.ink },

@@ -7,7 +7,7 @@ import { identities } from "./consumers.js";
 
 const LEGEND_MAX = 16;
 
-// Behind them, of strategies under which records have no consumer, how many those are. template: an <li> with a <rect> and a <span>.
+// After them, of strategies under which records have no consumer, how many those are. template: an <li> with a <rect> and a <span>.
 export function writeLegend(list, template, { result, step, say, words }) {
   const places = identities(result), { members } = result.steps[step];
   list.replaceChildren(...members.slice(0, LEGEND_MAX).map((name) => {

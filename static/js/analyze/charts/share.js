@@ -1,5 +1,5 @@
 // Share per consumer after one step, a row a strategy: a dot a consumer, a line from the least to the most, one dashed line for the fair
-// share. Dots that would cover each other stand above and below their row.
+// share. Dots that would cover each other are above and below their row.
 
 import { figure, percent } from "../../say.js";
 import { shortNames } from "../result.js";
@@ -10,11 +10,20 @@ const ROW = 34, TOP = 28, BOTTOM = 44, DOT = 12, LEVEL = 0.2, EQUAL = 5e-4;
 
 export const cut = (context) => cutWords(context);
 
+const fairOf = ({ result, step }) => 100 / result.steps[step].members.length;
+
+const sharesOf = ({ strategy }, step) => Object.entries(strategy.steps[step].consumers).map(([name, { share }]) => ({ name, share: (share ?? 0) * 100 }));
+
+// What the axis has to hold: { x: [least, most] in per cent of the records }. Several charts side by side share one: context.scale.
+export function extent(context) {
+  const fair = fairOf(context), all = shown(context).flatMap((row) => sharesOf(row, context.step)).map(({ share }) => share);
+  return { x: [Math.min(fair, ...all), Math.max(fair, ...all)] };
+}
+
 export function layout(context) {
   const { result, step, say, words, colors, width, picked } = context, names = shortNames(result.strategies, words), places = identities(result);
-  const rows = shown(context), members = result.steps[step].members, fair = 100 / members.length;
-  const shares = rows.map(({ strategy }) => Object.entries(strategy.steps[step].consumers).map(([name, { share }]) => ({ name, share: (share ?? 0) * 100 })));
-  const all = shares.flat().map(({ share }) => share), low = Math.min(fair, ...all), high = Math.max(fair, ...all), pad = Math.max((high - low) * 0.06, fair * 0.05);
+  const rows = shown(context), fair = fairOf(context), shares = rows.map((row) => sharesOf(row, step));
+  const [low, high] = (context.scale ?? extent(context)).x, pad = Math.max((high - low) * 0.06, low * 0.05);
   const range = [Math.max(0, low - pad), high + pad], left = rowNamesWidth(rows.map(({ strategy }) => strategy), names);
   const perPixel = (range[1] - range[0]) / Math.max(80, width - left - 16);
   const dots = { x: [], y: [], text: [], color: [], symbol: [] }, hollow = { x: [], y: [], text: [] }, lines = [], notes = [];

@@ -1,4 +1,4 @@
-"""Small logs in memory, for tests that break them: segments of 1,500 bytes, seven keys, a clock that stands."""
+"""Small logs in memory, for tests that break them: segments of 1,500 bytes, seven keys, a stopped clock."""
 
 from broker_core.kafka.log.batch_reader import whole_batches
 from broker_core.kafka.log.compaction import clean, log_to_clean

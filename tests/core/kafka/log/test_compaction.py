@@ -1,5 +1,8 @@
 """Compaction keeps of each key the last record, and everything that readers and producers lean on."""
 
+from dataclasses import replace
+
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -8,7 +11,8 @@ from broker_core.kafka.log.compaction import Cleaned, clean, log_to_clean
 from broker_core.kafka.log.memory_storage import MemoryFolder
 from broker_core.kafka.log.offset_map import OffsetMap
 from broker_core.kafka.log.partition_log import PartitionLog
-from broker_core.kafka.log.record_batch import ControlType
+from broker_core.kafka.log.record import encode_pairs
+from broker_core.kafka.log.record_batch import ControlType, seal
 from broker_core.kafka.log.settings import DAY_MS, LogSettings
 
 NOW = 100 * DAY_MS
@@ -91,6 +95,17 @@ def test_tombstones_outlive_one_round_and_a_day() -> None:
     assert (3, b"a", None) in rows(log)
     compacted(log, NOW + DAY_MS, 0)
     assert b"a" not in [row[1] for row in rows(log)]
+
+
+@pytest.mark.parametrize("base_time", [-(2**63), 2**63 - 1])
+def test_a_topic_of_append_times_is_cleaned_whatever_times_a_client_gave(base_time: int) -> None:
+    log = new_log(replace(TOPIC, is_log_append_time=True))
+    encoded, count = encode_pairs([(b"gone", b"1"), (b"stays", b"1")])
+    log.append(seal(encoded, 0, -1, 0, count - 1, base_time, base_time, -1, -1, -1, count), now_ms=NOW)
+    log.append_pairs([(b"gone", b"2")], now_ms=NOW)
+    log.roll(NOW)
+    compacted(log)
+    assert [(record.offset, record.timestamp) for batch in log.batches() for record in batch.records()] == [(1, NOW), (2, NOW)]
 
 
 def test_small_neighbours_become_one_segment() -> None:

@@ -12,7 +12,7 @@ from broker_core.kafka.log.disk_storage import DiskFolder
 from broker_core.kafka.log.dump import NotALogFile, dump_path
 from broker_core.kafka.log.partition_log import PartitionLog
 from broker_core.kafka.log.record import Record
-from broker_core.kafka.log.record_batch import ControlType, encode_batch
+from broker_core.kafka.log.record_batch import CONTROL, ControlType, encode_batch
 from broker_core.kafka.log.settings import LogSettings
 
 NOW = 1_700_000_000_000
@@ -150,3 +150,15 @@ def test_the_fields_cover_every_byte_once(rows: list[tuple[bytes, bytes, list[tu
     if codec is Codec.NONE:
         keys = [field.value for field in fields if field.name == "key"]
         assert keys == [record.key for record in records if record.key]
+
+
+def test_control_records_of_a_kraft_quorum_have_their_names(tmp_path: Path) -> None:
+    """A cluster's metadata log holds them; what follows the type in the value is the quorum's own."""
+    path = tmp_path / "00000000000000000000.log"
+    keys = [b"\x00\x00\x00" + bytes([number]) for number in (2, 3, 4, 5, 6, 9)]
+    path.write_bytes(b"".join(encode_batch([Record(at, NOW, key, b"\x00\x00")], attributes=CONTROL).data for at, key in enumerate(keys)))
+    rows = list(dump_path(path, deep=True))
+    assert [row.fields["controlType"] for row in rows if row.kind == "record"] == [
+        "LEADER_CHANGE(2)", "SNAPSHOT_HEADER(3)", "SNAPSHOT_FOOTER(4)", "KRAFT_VERSION(5)", "KRAFT_VOTERS(6)",
+    ]  # fmt: skip
+    assert [str(row.fields["text"])[:10] for row in rows if row.kind == "problem"] == ["records at"], "9 is no type"

@@ -27,7 +27,7 @@ def test_an_orderly_end_is_remembered_once(tmp_path: Path) -> None:
     flights = logs.open("flights", 1, NOW, topic_id=bytes(16))
     for number in range(10):
         flights.append_pairs([(b"k", b"%d" % number)], now_ms=NOW)
-    flights.replicated_to = 8
+    flights.high_watermark = 8
     delete_records(flights, 4)
     logs.close(NOW)
     assert (tmp_path / "log-start-offset-checkpoint").read_text() == "0\n1\nflights 1 4\n"
@@ -60,21 +60,6 @@ def test_the_dirtiest_log_is_compacted_and_its_end_kept(tmp_path: Path) -> None:
     logs.close(NOW)
 
 
-def test_retention_runs_over_all_partitions_and_removes_files_when_their_delay_is_over(tmp_path: Path) -> None:
-    logs = opened(tmp_path)
-    long, short = logs.open("flights", 0, NOW), logs.open("flights", 1, NOW)
-    for _ in range(10):
-        long.append_pairs([(b"k", b"v" * 100)], now_ms=NOW)
-    short.append_pairs([(b"k", b"v" * 100)], now_ms=NOW)
-    deleted = logs.delete_old(NOW)
-    assert list(deleted) == [("flights", 0)] and long.log_start_offset == long.segments[0].base_offset > 0
-    renamed = [file.name for file in (tmp_path / "flights-0").iterdir() if file.suffix == ".deleted"]
-    assert len(renamed) >= 3 * len(deleted["flights", 0])
-    assert not logs.delete_old(NOW + 999) and (tmp_path / "flights-0" / renamed[0]).exists()
-    assert not logs.delete_old(NOW + 1_000)
-    assert not [file for file in (tmp_path / "flights-0").iterdir() if file.suffix == ".deleted"]
-
-
 def test_a_damaged_checkpoint_counts_as_missing(tmp_path: Path) -> None:
     logs = opened(tmp_path)
     logs.open("flights", 0, NOW).append_pairs([(b"k", b"v")], now_ms=NOW)
@@ -97,7 +82,7 @@ def test_what_a_roll_has_closed_is_flushed_and_not_read_again(tmp_path: Path) ->
     log = logs.open("state", 0, NOW)
     for number in range(8):
         log.append_pairs([(b"k%d" % number, b"v" * 100)], now_ms=NOW)
-    logs.flush_due(NOW)
+    log.flush_if_due(NOW)
     logs.checkpoint()
     assert 0 < log.recovery_point == log.active.base_offset < 8
     again = opened(tmp_path).open("state", 0, NOW)

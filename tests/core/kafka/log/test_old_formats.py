@@ -14,7 +14,7 @@ from kafka.record.legacy_records import LegacyRecordBatchBuilder as PythonBuilde
 from broker_core.kafka.log.batch_reader import batch_at
 from broker_core.kafka.log.codecs import Codec, compress
 from broker_core.kafka.log.dump import dump_path
-from broker_core.kafka.log.errors import CodecFailed, CorruptRecord, InvalidRecord
+from broker_core.kafka.log.errors import CodecFailed, CorruptRecord, InvalidRecord, OutsideMessage
 from broker_core.kafka.log.legacy import LegacyBatch
 from broker_core.kafka.log.record import Record
 
@@ -142,3 +142,19 @@ def test_an_old_segment_is_printed(tmp_path: Path) -> None:
         f"| offset: 8 CreateTime: {NOW} keySize: 1 valueSize: 3 key: a payload: one",
         f"| offset: 9 CreateTime: {NOW} keySize: 1 valueSize: 3 key: b payload: two",
     ]
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+def test_a_compressed_message_whose_value_has_no_place_for_its_length(magic: int) -> None:
+    inner = message(0, b"a", magic=magic)
+    data = bytearray(message(0, compress(Codec.GZIP, inner), magic=magic, attributes=Codec.GZIP, key=b"k"))
+    key_at = 26 if magic else 18
+    for key_size in (len(data) - key_at - 7, 2**31 - 1):  # its last four bytes would begin one byte too late; far outside
+        data[key_at : key_at + 4] = struct.pack(">i", key_size)
+        with pytest.raises(OutsideMessage):
+            list(only(bytes(data)).records())
+
+
+def test_zstd_came_with_format_2() -> None:
+    with pytest.raises(InvalidRecord):
+        list(only(message(0, compress(Codec.ZSTD, message(0, b"a")), attributes=Codec.ZSTD)).records())

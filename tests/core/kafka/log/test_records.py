@@ -106,3 +106,10 @@ def test_a_damaged_stream_ends_in_an_error_of_ours_or_in_records(codec: Codec, d
         list(only_batch(bytes(damaged)).records())
     except (CodecFailed, InvalidRecord):
         pass
+
+
+def test_a_gzip_stream_names_no_operating_system() -> None:
+    """As Java's since 16; recorded: each gzip batch of tests/vectors/kafka/records/batches.json begins with these bytes."""
+    packed = compress(Codec.GZIP, b"abc" * 50)
+    assert packed[:10].hex() == "1f8b08000000000000ff"
+    assert decompress(Codec.GZIP, packed).data == b"abc" * 50

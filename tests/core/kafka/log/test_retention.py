@@ -65,7 +65,7 @@ def test_when_all_have_expired_an_empty_segment_becomes_the_log() -> None:
 
 def test_nothing_above_the_high_watermark_goes() -> None:
     log = log_with_bases([0, 10, 20], 30, retention_ms=0)
-    log.replicated_to = 19
+    log.high_watermark = 19
     assert [d.base_offset for d in delete_old_segments(log, NOW)] == [0]
 
 
@@ -94,3 +94,11 @@ def test_delete_records_keeps_to_the_high_watermark() -> None:
     assert log.log_start_offset == 10
     delete_records(log, 3)
     assert log.log_start_offset == 10
+
+
+def test_delete_records_to_the_log_end_leaves_the_active_segment() -> None:
+    log = log_with_bases([0, 3, 6], 9, retention_ms=-1)
+    delete_records(log, 9)
+    assert [deletion.base_offset for deletion in delete_old_segments(log, NOW)] == [0, 3]
+    assert [segment.base_offset for segment in log.segments] == [6] and log.active.size > 0
+    assert (log.log_start_offset, log.log_end_offset) == (9, 9)

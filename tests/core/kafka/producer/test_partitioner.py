@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from broker_core.errors import CommandError
 from broker_core.kafka.producer.partitioner import (
     PartitionLoads,
+    RoundRobinPartitioner,
     StickyPartitioner,
     coordinator_partition,
     next_partition,
@@ -76,3 +77,25 @@ def test_a_switch_that_would_cut_a_batch_waits_but_not_beyond_two_batches() -> N
     keyless = StickyPartitioner(batch_size=100)
     keyless.stick_to(0)
     assert [keyless.append(60, may_switch=False) for _ in range(4)] == [False, False, False, True]
+
+
+def test_the_article_s_round_robin_gives_each_partition_as_many_records() -> None:
+    keyless = RoundRobinPartitioner()
+    assert Counter(keyless.place(range(12), 12) for _ in range(1200)) == dict.fromkeys(range(12), 100)
+
+
+def test_round_robin_passes_over_partitions_without_a_leader_unless_none_has_one() -> None:
+    assert [RoundRobinPartitioner(count).place([1, 3], 4) for count in range(4)] == [1, 3, 1, 3]
+    assert [RoundRobinPartitioner(count).place([], 4) for count in range(5)] == [0, 1, 2, 3, 0]
+
+
+def test_round_robin_counts_on_past_the_largest_integer() -> None:
+    keyless = RoundRobinPartitioner(2**31 - 1)
+    assert [keyless.place([], 10) for _ in range(3)] == [7, 0, 1], "2147483647, then its sign bit is cleared: 0, 1"
+
+
+def test_round_robin_refuses_a_topic_without_partitions_and_stays() -> None:
+    keyless = RoundRobinPartitioner()
+    with pytest.raises(CommandError, match="partition_count"):
+        keyless.place([], 0)
+    assert keyless.count == 0

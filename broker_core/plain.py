@@ -1,4 +1,4 @@
-"""A rig's fields as plain data and back, by their annotations; integer keys of dicts stay integers."""
+"""State as plain data and back, by its annotations; integer keys of dicts stay integers."""
 
 from collections import deque
 from typing import Any, get_origin

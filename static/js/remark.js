@@ -1,8 +1,8 @@
-// What a lab cannot play of the study that it was opened from: kept for the lab's page, which says it once.
+// What a new lab's page says once about where the lab comes from: what of a study it cannot play, of which moment it is a copy.
 
-const nameOf = (lab) => `highwater.left_out.${lab}`;
+const nameOf = (lab) => `highwater.remark.${lab}`;
 
-export function keepLeftOut(lab, sentences) {
+export function keepRemark(lab, sentences) {
   try {
     if (sentences.length) sessionStorage.setItem(nameOf(lab), sentences.join(" "));
   } catch {
@@ -11,7 +11,7 @@ export function keepLeftOut(lab, sentences) {
 }
 
 // The remark, null without one or when it has been given out before.
-export function takeLeftOut(lab) {
+export function takeRemark(lab) {
   try {
     const text = sessionStorage.getItem(nameOf(lab));
     sessionStorage.removeItem(nameOf(lab));

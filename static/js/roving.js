@@ -3,13 +3,14 @@
 const keyOf = (part) => part.dataset.part ?? `${part.dataset.offset}/${part.dataset.position ?? ""}`;
 
 // Answers around(drawIt): draws, then gives the tab stop and the focus back to the part that had them, or, where it is gone, to the one
-// that has come in its place. parts: what the arrow keys go through.
-export function createRoving(svg, parts = '[role="button"]') {
+// that has come in its place. parts: what the arrow keys go through. presses: the keys that press a part.
+export function createRoving(svg, parts = '[role="button"]', presses = ["Enter", " "]) {
   const list = () => [...svg.querySelectorAll(parts)];
   let at = null;                                       // the key of the part that has the tab stop
 
-  svg.addEventListener("focusin", (event) => {
-    const part = event.target.closest(parts);
+  // On the document: a drawing that listens for the focus itself becomes its own tab stop in Chromium.
+  svg.ownerDocument.addEventListener("focusin", (event) => {
+    const part = svg.contains(event.target) ? event.target.closest(parts) : null;
     if (part) stopAt(part);
   });
   svg.addEventListener("keydown", (event) => {
@@ -18,7 +19,7 @@ export function createRoving(svg, parts = '[role="button"]') {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     const next = event.key === "Home" ? all[0] : event.key === "End" ? all.at(-1) : step ? all[place + step] : null;
     if (next) next.focus();
-    else if (event.key === "Enter" || event.key === " ") document.activeElement.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+    else if (presses.includes(event.key)) document.activeElement.dispatchEvent(new MouseEvent("click", { bubbles: true }));
     else if (!step) return;
     event.preventDefault();
     event.stopPropagation();

@@ -1,0 +1,1 @@
+"""Client programs of Kafka, as nodes: a producer, and a consumer of a group."""

@@ -1,0 +1,363 @@
+"""A consumer of a group: the poll loop of the program, and beside it the heartbeat thread.
+
+    poll: commit that is due ─► assignment that arrived ─► rebalance it heard of: commit, revoke, JoinGroup ─► next record
+
+With `max.poll.records` = 1 the program handles one record between two polls. A heartbeat goes out every 3 s, up to 100 ms late
+(`retry.backoff.ms`), from the moment of the JoinGroup's answer; its answer tells of a rebalance, and the next poll acts on it. An eager
+member commits, revokes everything and joins; a cooperative one reads on, and revokes what it lost when the assignment arrives. Positions
+are committed every 5 s and before each rebalance. Records are fetched ahead; what is in the buffer moves neither position nor commit.
+Source: Kafka 3.9 clients ClassicKafkaConsumer, ConsumerCoordinator, AbstractCoordinator, Fetcher; docs/kafka/facts.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from broker_core.clock import MILLISECOND_US, SECOND_US
+from broker_core.kafka import requests as r
+from broker_core.kafka.assignors import ASSIGNORS, Assignor, StickyUserData, Subscription
+from broker_core.sim.node import Closed, Outbox
+from broker_core.sim.program import DONE, Leave, Pace, Pause, Program, Resume, Traffic
+
+HEARTBEAT_INTERVAL_US = 3 * SECOND_US
+HEARTBEAT_LATE_MAX_US = 100 * MILLISECOND_US
+SESSION_TIMEOUT_US = 45 * SECOND_US
+MAX_POLL_INTERVAL_US = 300 * SECOND_US
+AUTO_COMMIT_INTERVAL_US = 5 * SECOND_US
+FETCH_MAX_WAIT_US = 500 * MILLISECOND_US
+FETCH_RECORDS_MAX = 500
+
+OUT, COMMITTING, JOINING, SYNCING, IN = "out", "committing", "joining", "syncing", "in"
+"""Where a member is on its way into a generation: OUT before the first JoinGroup, COMMITTING before the next one."""
+
+
+class Join(msgspec.Struct, frozen=True, tag="kafka.consumer.join", array_like=True):
+    """A person starts the program: connect, subscribe, poll."""
+
+    broker: str
+
+
+@dataclass(slots=True)
+class Fetched:
+    """What is buffered of one partition: offsets from first to end, end excluded."""
+
+    first: int
+    end: int
+
+
+@dataclass(slots=True)
+class ConsumerState:
+    """client_id: names the member's id. phase: as above. generation: the last one it was part of. must_rejoin: it has heard of a rebalance.
+    pending: an assignment that arrived while a record was in hand. owned: partitions in the order of the assignment; positions: of each, the
+    next offset it handles, absent until the group's committed offset has arrived. committed: as far as it has told; commits_out: how many
+    of its commits wait for their answer. turn: where the next poll
+    begins to look. hand: partition of the record in hand, -1 for none. buffer: by partition. is_fetching: a fetch waits for its answer.
+    previous: the last assignment, and max_generation: what its assignor remembers. late_us: by how much its heartbeats are late.
+    """
+
+    client_id: str
+    group_id: str
+    topic: str
+    partitions: int
+    assignor: str
+    program: Program
+    connection: int = 0
+    phase: str = OUT
+    member_id: str = ""
+    generation: int = r.NO_GENERATION
+    leader: str = ""
+    must_rejoin: bool = False
+    pending: list[int] | None = None
+    commit_due: bool = False
+    owned: list[int] = field(default_factory=list)
+    positions: dict[int, int] = field(default_factory=dict)
+    committed: dict[int, int] = field(default_factory=dict)
+    commits_out: int = 0
+    turn: int = 0
+    hand: int = -1
+    buffer: dict[int, Fetched] = field(default_factory=dict)
+    is_fetching: bool = False
+    previous: list[int] = field(default_factory=list)
+    max_generation: int = r.NO_GENERATION
+    late_us: int = 0
+
+
+class Consumer:
+    def __init__(self, state: ConsumerState, traffic: Traffic, record_at: Any) -> None:
+        """record_at(partition, offset): number of that record; what a fetch's answer would carry."""
+        self.state = state
+        self.traffic = traffic
+        self.record_at = record_at
+        self.assignor: Assignor = ASSIGNORS[state.assignor]
+
+    # -- what reaches it ------------------------------------------------------------------------------------------------------------------
+
+    def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
+        match message:
+            case r.FetchResponse():
+                self.on_fetched(message, now_us, out)
+            case r.HeartbeatResponse(code):
+                self.on_heartbeat(code, now_us, out)
+            case r.JoinGroupResponse():
+                self.on_joined(message, now_us, out)
+            case r.SyncGroupResponse():
+                self.on_synced(message, now_us, out)
+            case r.OffsetFetchResponse(offsets):
+                self.on_offsets(offsets, now_us, out)
+            case r.OffsetCommitResponse():
+                self.state.commits_out -= 1
+                if self.state.phase == COMMITTING and not self.state.commits_out:
+                    self.send_join(now_us, out)
+            case Join(broker):
+                self.state.connection = out.connect(broker)
+                self.state.late_us = out.draw("kafka.heartbeat", HEARTBEAT_LATE_MAX_US)
+                self.send_join(now_us, out)
+            case Leave():
+                self.leave(now_us, out)
+            case Pause() | Resume() | Pace():
+                self.state.program.obey(message)
+                self.poll(now_us, out)
+            case Closed():
+                self.lose_everything(now_us, out)
+
+    def wake(self, name: str, now_us: int, out: Outbox) -> None:
+        state = self.state
+        if name == DONE:
+            self.state.program.done(now_us, out, self.traffic)
+            state.hand = -1
+            self.poll(now_us, out)
+        elif name == "heartbeat":
+            out.send(state.connection, r.HeartbeatRequest(state.group_id, state.generation, state.member_id))
+            out.deadline("heartbeat", now_us + HEARTBEAT_INTERVAL_US + state.late_us)
+        else:
+            state.commit_due = True
+            if state.hand < 0:
+                self.poll(now_us, out)
+
+    # -- the poll loop --------------------------------------------------------------------------------------------------------------------
+
+    def poll(self, now_us: int, out: Outbox) -> None:
+        """What the program does between two records."""
+        state = self.state
+        if state.hand >= 0:
+            return
+        if state.commit_due:
+            state.commit_due = False
+            self.commit(out)
+            out.deadline("commit", now_us + AUTO_COMMIT_INTERVAL_US)
+        if state.pending is not None:
+            numbers, state.pending = state.pending, None
+            self.take_assignment(numbers, now_us, out)
+        if state.must_rejoin and state.phase == IN:
+            self.prepare_join(now_us, out)
+        self.take(now_us, out)
+        self.fetch(out)
+
+    def take(self, now_us: int, out: Outbox) -> None:
+        """The program takes the next record of the next partition, in turn, that has one in the buffer."""
+        state = self.state
+        if state.hand >= 0 or state.program.is_paused:
+            return
+        owned, buffer = state.owned, state.buffer
+        count = len(owned)
+        for step in range(state.turn, state.turn + count):
+            number = owned[step % count]
+            fetched = buffer.get(number)
+            if fetched is not None:
+                state.turn = (step + 1) % count
+                offset = fetched.first
+                if offset + 1 == fetched.end:
+                    del buffer[number]
+                else:
+                    fetched.first = offset + 1
+                state.hand = number
+                state.positions[number] = offset + 1
+                state.program.take(self.record_at(number, offset), now_us, out, self.traffic)
+                return
+
+    def fetch(self, out: Outbox) -> None:
+        """Ask for what the buffer lacks, if no other fetch is under way."""
+        state = self.state
+        if state.is_fetching or not state.connection:
+            return
+        wanted = {number: state.positions[number] for number in state.owned if number not in state.buffer and number in state.positions}
+        if wanted:
+            state.is_fetching = True
+            out.send(state.connection, r.FetchRequest(wanted, FETCH_MAX_WAIT_US, FETCH_RECORDS_MAX))
+
+    def on_fetched(self, answer: r.FetchResponse, now_us: int, out: Outbox) -> None:
+        state = self.state
+        state.is_fetching = False
+        for number, first, end in answer.ranges:
+            # What was asked for before a rebalance, and is no longer the position, is thrown away.
+            if state.positions.get(number) == first and number in state.owned and number not in state.buffer:
+                state.buffer[number] = Fetched(first, end)
+        if state.hand < 0:
+            self.take(now_us, out)
+        self.fetch(out)
+
+    def commit(self, out: Outbox) -> None:
+        """Send the positions of what it owns; the record in hand is not done."""
+        state = self.state
+        offsets = {number: position - (state.hand == number) for number, position in state.positions.items() if number in state.owned}
+        state.committed.update(offsets)
+        state.commits_out += 1
+        out.send(state.connection, r.OffsetCommitRequest(state.group_id, state.generation, state.member_id, offsets))
+
+    # -- into the group -------------------------------------------------------------------------------------------------------------------
+
+    def on_heartbeat(self, code: int, now_us: int, out: Outbox) -> None:
+        state = self.state
+        if code == r.NONE:
+            return
+        if code in (r.UNKNOWN_MEMBER_ID, r.ILLEGAL_GENERATION):
+            self.forget_membership(keep_id=code == r.ILLEGAL_GENERATION)
+        state.must_rejoin = True
+        if state.hand < 0:
+            self.poll(now_us, out)
+
+    def prepare_join(self, now_us: int, out: Outbox) -> None:
+        """onJoinPrepare: commit, and when that is answered JoinGroup; an eager member lets go of everything first."""
+        state = self.state
+        state.must_rejoin = False
+        out.cancel("commit")
+        out.cancel("heartbeat")
+        if state.owned and state.generation != r.NO_GENERATION:
+            self.commit(out)
+            state.phase = COMMITTING
+        if not self.assignor.cooperative:
+            self.revoke(state.owned, "kafka.consumer.eager", out)
+        if state.phase != COMMITTING:
+            self.send_join(now_us, out)
+
+    def revoke(self, numbers: list[int], rule: str, out: Outbox) -> None:
+        """onPartitionsRevoked: nothing more is read of these."""
+        state = self.state
+        if not numbers:
+            return
+        lost = set(numbers)
+        out.tell("kafka.consumer.revoked", rule, {}, {"client": state.client_id, "partitions": list(numbers)})
+        state.owned = [number for number in state.owned if number not in lost]
+        state.turn = 0
+        for number in numbers:
+            state.positions.pop(number, None)
+            state.buffer.pop(number, None)
+
+    def send_join(self, now_us: int, out: Outbox) -> None:
+        state = self.state
+        state.phase = JOINING
+        out.send(state.connection, r.JoinGroupRequest(
+            state.group_id, state.member_id, state.client_id, SESSION_TIMEOUT_US, MAX_POLL_INTERVAL_US, state.assignor, self.subscription()
+        ))  # fmt: skip
+
+    def subscription(self) -> Subscription:
+        """What it asks for, with what its assignor wants to know of the last generation."""
+        state, topic = self.state, self.state.topic
+        if self.assignor.cooperative:
+            return Subscription((topic,), tuple((topic, number) for number in state.owned), state.generation)
+        if self.assignor.remembers and state.generation != r.NO_GENERATION:
+            return Subscription((topic,), user_data=StickyUserData(tuple((topic, number) for number in state.previous), state.generation))
+        return Subscription((topic,))
+
+    def on_joined(self, answer: r.JoinGroupResponse, now_us: int, out: Outbox) -> None:
+        state = self.state
+        if answer.error_code == r.UNKNOWN_MEMBER_ID:
+            self.forget_membership(keep_id=False)
+            self.send_join(now_us, out)
+            return
+        state.member_id, state.generation, state.leader = answer.member_id, answer.generation_id, answer.leader
+        state.phase = SYNCING
+        out.deadline("heartbeat", now_us + HEARTBEAT_INTERVAL_US + state.late_us)
+        assignments = self.assign(answer) if answer.leader == answer.member_id else {}
+        out.send(state.connection, r.SyncGroupRequest(state.group_id, state.generation, state.member_id, assignments))
+
+    def assign(self, answer: r.JoinGroupResponse) -> dict[str, list[int]]:
+        """The leader shares the partitions out."""
+        state = self.state
+        given = self.assignor.assign(dict(answer.members), {state.topic: state.partitions}, max_generation=state.max_generation)
+        state.max_generation = answer.generation_id
+        return {member_id: [number for _, number in partitions] for member_id, partitions in given.items()}
+
+    def on_synced(self, answer: r.SyncGroupResponse, now_us: int, out: Outbox) -> None:
+        state = self.state
+        if state.phase != SYNCING:
+            return
+        if answer.error_code != r.NONE:
+            if answer.error_code != r.REBALANCE_IN_PROGRESS:
+                self.forget_membership(keep_id=answer.error_code == r.ILLEGAL_GENERATION)
+            state.phase = IN
+            state.must_rejoin = True
+            if state.hand < 0:
+                self.poll(now_us, out)
+            return
+        state.phase = IN
+        state.pending = list(answer.assignment)
+        if state.hand < 0:
+            self.poll(now_us, out)
+
+    def take_assignment(self, numbers: list[int], now_us: int, out: Outbox) -> None:
+        """onJoinComplete: revoke what was lost, take what is new, and read on from the group's committed offsets."""
+        state = self.state
+        lost = [number for number in state.owned if number not in numbers]
+        if lost:
+            self.commit(out)
+            self.revoke(lost, "kafka.consumer.cooperative", out)
+            state.must_rejoin = True  # what it let go is handed out in a second rebalance
+        new = [number for number in numbers if number not in state.owned]
+        state.owned = list(numbers)
+        state.previous = list(numbers)
+        state.turn = 0
+        out.deadline("commit", now_us + AUTO_COMMIT_INTERVAL_US)
+        out.tell("kafka.consumer.assigned", None, {}, {"client": state.client_id, "partitions": list(numbers), "new": new})
+        if new:
+            out.send(state.connection, r.OffsetFetchRequest(state.group_id, new))
+
+    def on_offsets(self, offsets: dict[int, int], now_us: int, out: Outbox) -> None:
+        """Positions of new partitions: the committed offset, the beginning where there is none (auto.offset.reset=earliest)."""
+        state = self.state
+        for number, offset in offsets.items():
+            if number in state.owned and number not in state.positions:
+                state.positions[number] = state.committed[number] = max(0, offset)
+        if state.hand < 0:
+            self.take(now_us, out)
+        self.fetch(out)
+
+    # -- out of it ------------------------------------------------------------------------------------------------------------------------
+
+    def leave(self, now_us: int, out: Outbox) -> None:
+        """close(): commit, LeaveGroup, and the connection with it."""
+        state = self.state
+        state.program.drop(now_us, out, self.traffic)
+        if state.member_id:
+            if state.owned and state.phase in (IN, JOINING):
+                self.commit(out)
+            out.send(state.connection, r.LeaveGroupRequest(state.group_id, state.member_id))
+        out.cancel("heartbeat")
+        out.cancel("commit")
+        out.close(state.connection)
+        state.connection, state.phase, state.hand = 0, OUT, -1
+        state.owned, state.pending, state.must_rejoin, state.commits_out = [], None, False, 0
+        state.positions.clear()
+        state.buffer.clear()
+
+    def forget_membership(self, keep_id: bool) -> None:
+        """The coordinator does not know this member, or not in this generation: what it owns is lost."""
+        state = self.state
+        if not keep_id:
+            state.member_id = ""
+        state.generation = r.NO_GENERATION
+        state.owned = []
+        state.positions.clear()
+        state.buffer.clear()
+
+    def lose_everything(self, now_us: int, out: Outbox) -> None:
+        """The connection broke."""
+        self.state.program.drop(now_us, out, self.traffic)
+        self.state.hand = -1
+        self.forget_membership(keep_id=True)
+        self.state.connection, self.state.phase, self.state.commits_out = 0, OUT, 0
+        out.cancel("heartbeat")
+        out.cancel("commit")

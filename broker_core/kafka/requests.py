@@ -1,0 +1,129 @@
+"""Kafka requests and responses that our nodes exchange, by the names of Kafka's message schemas, fields in snake_case.
+
+A connection answers in the order of its requests, so no correlation ids are carried. Times are in microseconds of the lab's clock where
+Kafka has milliseconds. What is left out here (static members, several protocols, versions, transactions) belongs to the issues that need it.
+Source: Kafka 3.9 clients/src/main/resources/common/message; docs/kafka/facts.md.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from broker_core.kafka.assignors.protocol import Subscription
+
+NONE, OFFSET_OUT_OF_RANGE, UNKNOWN_TOPIC_OR_PARTITION = 0, 1, 3
+ILLEGAL_GENERATION, UNKNOWN_MEMBER_ID, REBALANCE_IN_PROGRESS = 22, 25, 27
+
+NO_GENERATION = -1
+
+
+class _Request(msgspec.Struct, array_like=True, gc=False):
+    pass
+
+
+class ProduceRequest(_Request, tag="kafka.ProduceRequest"):
+    """One record to one partition, acks=1. record: its number."""
+
+    partition: int
+    record: int
+
+
+class FetchRequest(_Request, tag="kafka.FetchRequest"):
+    """offsets: partition -> the next offset wanted, in the order in which the answer is filled."""
+
+    offsets: dict[int, int]
+    max_wait_us: int
+    records_max: int
+
+
+class FetchResponse(_Request, tag="kafka.FetchResponse"):
+    """ranges: (partition, first offset, end offset exclusive) of what was read; the records themselves are looked up by offset.
+    log_ends: partition -> log end offset."""
+
+    ranges: list[tuple[int, int, int]]
+    log_ends: dict[int, int]
+
+
+class JoinGroupRequest(_Request, tag="kafka.JoinGroupRequest"):
+    """member_id: "" for a new member. client_id: what a new member's id begins with. protocol: name of the assignor."""
+
+    group_id: str
+    member_id: str
+    client_id: str
+    session_timeout_us: int
+    rebalance_timeout_us: int
+    protocol: str
+    subscription: Subscription
+
+
+class JoinGroupResponse(_Request, tag="kafka.JoinGroupResponse"):
+    """members: (member id, subscription), for the leader alone."""
+
+    error_code: int
+    generation_id: int
+    protocol: str
+    leader: str
+    member_id: str
+    members: list[tuple[str, Subscription]]
+
+
+class SyncGroupRequest(_Request, tag="kafka.SyncGroupRequest"):
+    """assignments: member id -> partitions, from the leader; empty from the others."""
+
+    group_id: str
+    generation_id: int
+    member_id: str
+    assignments: dict[str, list[int]]
+
+
+class SyncGroupResponse(_Request, tag="kafka.SyncGroupResponse"):
+    error_code: int
+    assignment: list[int]
+
+
+class HeartbeatRequest(_Request, tag="kafka.HeartbeatRequest"):
+    group_id: str
+    generation_id: int
+    member_id: str
+
+
+class HeartbeatResponse(_Request, tag="kafka.HeartbeatResponse"):
+    error_code: int
+
+
+class LeaveGroupRequest(_Request, tag="kafka.LeaveGroupRequest"):
+    group_id: str
+    member_id: str
+
+
+class LeaveGroupResponse(_Request, tag="kafka.LeaveGroupResponse"):
+    error_code: int
+
+
+class OffsetCommitRequest(_Request, tag="kafka.OffsetCommitRequest"):
+    group_id: str
+    generation_id: int
+    member_id: str
+    offsets: dict[int, int]
+
+
+class OffsetCommitResponse(_Request, tag="kafka.OffsetCommitResponse"):
+    error_code: int
+
+
+class OffsetFetchRequest(_Request, tag="kafka.OffsetFetchRequest"):
+    group_id: str
+    partitions: list[int]
+
+
+class OffsetFetchResponse(_Request, tag="kafka.OffsetFetchResponse"):
+    """offsets: partition -> committed offset, -1 for none."""
+
+    offsets: dict[int, int]
+
+
+Request = (
+    ProduceRequest | FetchRequest | FetchResponse | JoinGroupRequest | JoinGroupResponse | SyncGroupRequest | SyncGroupResponse
+    | HeartbeatRequest | HeartbeatResponse | LeaveGroupRequest | LeaveGroupResponse | OffsetCommitRequest | OffsetCommitResponse
+    | OffsetFetchRequest | OffsetFetchResponse
+)  # fmt: skip

@@ -1,0 +1,83 @@
+"""The large figure of a lane: it fits what was done last.
+
+    join, leave, rejoin ──► keys moved          crash ──► keys that nobody serves, and for how long
+    slow, pause, resume ──► records that wait   nothing yet ──► what will happen when somebody joins
+
+A leave that left keys without an owner counts as a crash does; a lane without consumers says so, whatever was done last. Where keys have no
+owner (RabbitMQ), a crash shows in the records that the dead program keeps.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from broker_core.events import Json
+from broker_core.lab.consumer import GONE
+from broker_core.lab.pace import PACE_KINDS
+
+if TYPE_CHECKING:
+    from broker_core.lab.any_lane import AnyLane
+
+
+@dataclass(slots=True)
+class Subject:
+    """What was done last in this lane, and what it left without service.
+
+    dark_before: dark units when it was done. part, whole: keys without service after it and all live keys (or records held by the dead and
+    all unacked ones). since_us, until_us: for how long; until_us is None while it lasts.
+    """
+
+    kind: str
+    consumer: str
+    dark_before: int
+    part: int = 0
+    whole: int = 0
+    since_us: int | None = None
+    until_us: int | None = None
+
+    def lose(self, rig: "AnyLane") -> None:
+        """What is without service now is this subject's doing."""
+        self.part, self.whole = rig.stuck()
+        if self.since_us is None:
+            began_us = rig.tally.darkness.began_us
+            self.since_us = rig.now_us if began_us is None else began_us
+
+    def come_to_rest(self, rig: "AnyLane") -> None:
+        """The change is over; if it left more in the dark than before, that is what there is to say."""
+        if self.kind == "leave" and rig.tally.darkness.dark > self.dark_before:
+            self.lose(rig)
+
+    def look(self, rig: "AnyLane") -> None:
+        """Who serves what has changed: perhaps all is served again."""
+        if self.since_us is not None and self.until_us is None and rig.is_all_served():
+            self.until_us = rig.now_us
+
+
+def hero_view(rig: "AnyLane") -> Json:
+    """`code` and what its words need; times are moments, so that a view in which nothing happens stays the same.
+
+    next: `way`, how the lane takes a newcomer in. moving, moved: `part` of `whole` keys. keyless: keys have no owner, nothing can move.
+    dark, held: `part` of `whole` from `since_us` to `until_us` (null: still), because of `consumer`. waits, in_hands: `lag` records, `part` of
+    them for or with `consumer`. empty, queued: nobody alive consumes since `since_us`; `lag` records wait.
+    """
+    subject, bill = rig.tally.subject, rig.bill
+    darkness = rig.tally.darkness
+    if not rig.keys_have_owners and darkness.dark:
+        return {"code": "queued", "since_us": darkness.began_us, "lag": rig.lag()}
+    if all(consumer.state == GONE for consumer in rig.consumers.values()):
+        return {"code": "empty", "since_us": darkness.began_us, "lag": rig.lag()}
+    if subject is None or bill is None:
+        return {"code": "next", "way": rig.way_in()}
+    if subject.kind in PACE_KINDS:
+        consumer = rig.consumers.get(subject.consumer)
+        part = 0 if consumer is None else rig.waiting_for(consumer)
+        return {"code": "waits" if rig.keys_have_owners else "in_hands", "consumer": subject.consumer, "part": part, "lag": rig.lag()}
+    if subject.since_us is not None:
+        lasts = subject.until_us is None
+        part, whole = rig.stuck() if lasts and not rig.keys_have_owners else (subject.part, subject.whole)
+        return {
+            "code": "dark" if rig.keys_have_owners else "held", "consumer": subject.consumer, "part": part, "whole": whole,
+            "since_us": subject.since_us, "until_us": subject.until_us,
+        }  # fmt: skip
+    if not rig.keys_have_owners:
+        return {"code": "keyless"}
+    return {"code": "moved" if bill.settled else "moving", "part": bill.keys_moved, "whole": bill.keys_total}

@@ -1,0 +1,42 @@
+"""Out of order: how often a program finished a record of a key after a later record of the same key had been finished somewhere.
+
+Seen where the work is done, over all programs of a lane: it does not matter whether the broker gave the records out in the wrong order, gave
+one out a second time, or two programs worked at different speeds. A record that is finished twice in a row is a duplicate, not disorder.
+
+Where a broker gives any record to anybody (Pulsar, RabbitMQ) the rig hands over what was finished, a stretch at a time. Where a partition is
+read by one program from its committed offset on, order can break only in what is read again: Kafka's rig looks there and nowhere else. TubeMQ's
+finishes a record and confirms it in one step, so each partition is finished once, in order, and nothing is to be counted.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class KeyOrder:
+    """count: records finished out of order. last: key code -> the highest record of it that is finished.
+
+    >>> order = KeyOrder()
+    >>> order.finish([15, 16, 19, 7, 17, 20], 15, [3, 4, 3, 3, 3, -1], lambda record: 3)
+    >>> order.count
+    2
+    """
+
+    count: int = 0
+    last: dict[int, int] = field(default_factory=dict)
+
+    def finish(self, records: Sequence[int], first: int, codes: Sequence[int], key_code: Callable[[int], int]) -> None:
+        """Programs finished these records, in this order.
+
+        codes: key codes of the records from `first` on; key_code: of any older record; -1, no key, has no order.
+        """
+        last = self.last
+        highest = last.get
+        count = 0
+        for record in records:
+            code = codes[record - first] if record >= first else key_code(record)
+            if record >= highest(code, 0):
+                last[code] = record
+            elif code >= 0:
+                count += 1
+        self.count += count

@@ -1,0 +1,434 @@
+"""A lane: one model's world under the lab's workload, the person's verbs on it, and observers that say what it means.
+
+    workload ─► arrive ─► world (nodes, network) ─► turning points ─► sentence, bill, darkness, tally
+    verbs    ─► order  ──►                       ─► traffic        ─► rates, what was finished in which order
+
+A lane decides nothing about messages: that is its nodes'. It sees arrivals and commands, never another lane, so the four can be advanced one
+after the other and `advance(a)` then `advance(b)` equals `advance(b)`.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from broker_core.clock import SECOND_US
+from broker_core.errors import CommandError
+from broker_core.events import Cause, Json, TurningPoint
+from broker_core.lab.bill import Bill, Space
+from broker_core.lab.consumer import CRASHED, GONE, LIVE, PAUSED, Consumer
+from broker_core.lab.hero import Subject
+from broker_core.lab.lanes.model import LaneModel
+from broker_core.lab.lanes.traffic import LaneTraffic, Watch
+from broker_core.lab.pace import PACE_KINDS, pace_code
+from broker_core.lab.rig import HISTORY_KEPT_S, WHY_MAX, RigSetup
+from broker_core.lab.tally import Tally
+from broker_core.plain import from_plain, to_plain
+from broker_core.sim.network import DEFAULT_DELAY_US
+from broker_core.sim.program import Order, Pace, Pause, Resume
+from broker_core.sim.slot import CRASHED as NODE_CRASHED
+from broker_core.sim.world import World
+
+JITTER_PART = 10
+"""A message takes its lane's delay, and up to a tenth more."""
+
+
+class Lane:
+    """One model in the lab. STATE: what a checkpoint holds of the lane beside its world, with each field's type."""
+
+    STATE: ClassVar[dict[str, Any]] = {
+        "algorithm": str, "now_us": int, "next_record": int, "first_record": int, "consumers": dict[str, Consumer], "why": list[Json],
+        "sentence": Json, "bill": Bill | None, "tally": Tally, "history": dict[int, int | None], "sessions_made": dict[str, int],
+        "crash_positions": dict[str, int],
+    }  # fmt: skip
+
+    def __init__(self, setup: RigSetup, rules: LaneModel, watch: Watch | None = None) -> None:
+        self.rules = rules
+        self.model = rules.name
+        self.keys_have_owners = rules.keys_have_owners
+        self.id = setup.rig_id
+        self.seed = setup.seed
+        self.algorithm = setup.algorithm
+        self.options = setup.options
+        self.keys = setup.keys
+        self.texts = setup.texts
+        self.now_us = 0
+        self.first_record = self.next_record = 0
+        self.consumers: dict[str, Consumer] = {}
+        self.why: list[Json] = []
+        self.out: list[TurningPoint] = []
+        self.sentence: Json = {"code": "idle", "params": {}}
+        self.bill: Bill | None = None
+        self.tally = Tally()
+        self.history: dict[int, int | None] = {}
+        self.sessions_made: dict[str, int] = {}
+        self.crash_positions: dict[str, int] = {}
+        self.traffic = LaneTraffic(watch)
+        self.delay_us: int = setup.options.get("network_delay_us", DEFAULT_DELAY_US)
+        self.jitter_us = self.delay_us // JITTER_PART
+        self.world = World(self.id, rules.design(self), setup.seed, self._told)
+        rules.begin(self)
+
+    # -- time -----------------------------------------------------------------------------------------------------------------------------
+
+    def advance(self, until_us: int, first: int, times: Sequence[int], codes: Sequence[int]) -> None:
+        """Let everything happen up to and including `until_us`.
+
+        times, codes: arrival time and key code of the records `first`, `first` + 1, ...; those this lane has already seen are skipped, and
+        those after `until_us` are left for the next call.
+        """
+        self.fold_darkness()
+        arrive, watch = self.rules.arrive, self.traffic.watch
+        start = self.next_record - first
+
+        def publish(place: int) -> None:
+            index = self.next_record
+            self.next_record = index + 1
+            code = codes[index - first]
+            if watch is not None:
+                watch.arrived(index, code, self.rules.would_wait(self, index, code))
+            arrive(self, index, code)
+
+        while self.now_us < until_us or start < bisect_right(times, until_us):
+            stop_us = min(until_us, (self.now_us // SECOND_US + 1) * SECOND_US)
+            stop = bisect_right(times, stop_us, start)
+            self.world.advance(stop_us, times[start:stop], publish)
+            start, self.now_us = stop, stop_us
+            if stop_us % SECOND_US == 0:
+                self._sample(stop_us // SECOND_US)
+        finished = self.traffic.finished
+        if finished:
+            self.tally.finished.extend(finished)
+            finished.clear()
+            self.tally.fold_finished(first, codes, self.texts.key_code)
+
+    def _sample(self, second: int) -> None:
+        self.history[second] = self.skew_milli()
+        self.history.pop(second - HISTORY_KEPT_S, None)
+
+    # -- what the nodes told --------------------------------------------------------------------------------------------------------------
+
+    def _told(self, events: list[TurningPoint]) -> None:
+        """A node has told these; its step is over."""
+        self.now_us = self.world.now_us
+        for event in events:
+            self._keep(event)
+            self.rules.told(self, event)
+        self.rules.forget_caches()
+        self.tally.is_stale = True
+        self.fold_darkness()
+        self.settle()
+
+    def _keep(self, event: TurningPoint) -> None:
+        self.out.append(event)
+        if len(self.why) < WHY_MAX:
+            self.why.append(event.to_json(int(event.id.rpartition(":")[2])))
+
+    def emit(self, kind: str, cause: Cause, rule: str | None, inputs: Json, data: Json) -> Cause:
+        """Record a turning point that no node told: the lab's own acts, and what a person did to a program."""
+        self.world.cause = cause
+        followed = self.world.tell(kind, rule, inputs, data)
+        self._keep(self.world.told.pop())
+        self.world.cause = None
+        return followed
+
+    def say(self, code: str, /, **params: Any) -> None:
+        """Set the lane's sentence; the words for `code` are in the page's catalogue, in each language."""
+        self.sentence = {"code": code, "params": params}
+
+    # -- commands -------------------------------------------------------------------------------------------------------------------------
+
+    def check(self, kind: str, name: str) -> None:
+        """Raise CommandError if `kind` makes no sense for this consumer here."""
+        consumer = self.consumers.get(name)
+        if consumer is None:
+            raise CommandError("consumer", "there is no consumer {consumer} in {rig}", consumer=name, rig=self.id)
+        state = consumer.state
+        if kind == "rejoin" and state not in (CRASHED, GONE):
+            raise CommandError("consumer", "{consumer} has not crashed", consumer=name)
+        if kind in ("crash", "pause", "resume", "slow") and state in (CRASHED, GONE):
+            raise CommandError("consumer", "{consumer} has crashed; it can rejoin or leave", consumer=name)
+        if kind == "pause" and state == PAUSED:
+            raise CommandError("consumer", "{consumer} is already paused", consumer=name)
+        if kind == "resume" and state == LIVE and consumer.service_us == consumer.normal_us:
+            raise CommandError("consumer", "{consumer} is neither paused nor slow", consumer=name)
+
+    def join(self, joiners: Sequence[Consumer], position: int) -> None:
+        self._begin(position, "join", joiners[0].name)
+        if self.bill is not None:
+            self.bill.count = len(joiners)
+        for consumer in joiners:
+            self.consumers[consumer.name] = consumer
+            self.traffic.by_node[consumer.session] = consumer
+        self.rules.join(self, joiners, Cause(command=position))
+        self._command_done()
+
+    def change(self, kind: str, name: str, position: int, service_us: int = 0) -> None:
+        """Carry out leave, crash, rejoin, pause, resume or slow. `check` has been asked before. service_us: for slow."""
+        consumer, cause = self.consumers[name], Cause(command=position)
+        self._begin(position, kind, name)
+        match kind:
+            case "leave":
+                self.traffic.let_go(consumer.session, self.now_us)
+                del self.consumers[name]
+                self.rules.leave(self, consumer, cause)
+            case "crash":
+                consumer.state, consumer.hand = CRASHED, -1
+                consumer.deadline_from_us = self.now_us
+                self.crash_positions[consumer.session] = position
+                self.traffic.let_go(consumer.session, self.now_us)
+                self.world.crash(consumer.session, cause)
+                self.rules.crash(self, consumer, cause)
+            case "rejoin":
+                consumer.state = LIVE
+                consumer.deadline_us = consumer.deadline_from_us = None
+                consumer.acked = {}
+                consumer.session, consumer.joined_us = self.new_session(name), self.now_us
+                self.traffic.by_node[consumer.session] = consumer
+                self.rules.rejoin(self, consumer, cause)
+            case "pause":
+                consumer.state = PAUSED
+                self._order(consumer, Pause(), cause)
+            case "resume":
+                # Paused and slow: the first resume ends the pause, a second one the slowness.
+                if consumer.state == LIVE:
+                    consumer.service_us = consumer.normal_us
+                    self._order(consumer, Pace(consumer.service_us), cause)
+                else:
+                    consumer.state = LIVE
+                    self._order(consumer, Resume(), cause)
+            case "slow":
+                consumer.service_us = service_us
+                self._order(consumer, Pace(service_us), cause)
+        if kind in PACE_KINDS:
+            self.emit(f"{self.model}.consumer.{kind}", cause, None, {}, {"consumer": name, "rate": SECOND_US // consumer.service_us})
+            self.say(pace_code(self.model, kind, consumer), consumer=name, rate=SECOND_US // consumer.service_us)
+        self._command_done()
+        if kind == "crash" and self.tally.subject is not None:
+            self.tally.subject.lose(self)
+            self.tally.subject.look(self)
+
+    def _order(self, consumer: Consumer, order: Order, cause: Cause) -> None:
+        if self.world.condition(consumer.session) not in (None, NODE_CRASHED):
+            self.world.order(consumer.session, order, cause)
+
+    def new_session(self, name: str) -> str:
+        """The node of the next life of this consumer: `c4`, then `c4~2`, `c4~3`."""
+        number = self.sessions_made.get(name, 0) + 1
+        self.sessions_made[name] = number
+        return name if number == 1 else f"{name}~{number}"
+
+    def notice_crash(self, session: str, name: str, held: tuple[int, int] | None = None) -> None:
+        """The broker has found out that this life is over: from here on things move, so the bill begins here.
+
+        held: records that the dead program kept until now, and all that were unacked, in a model whose keys have no owner.
+        """
+        subject = self.tally.subject
+        if subject is not None and subject.kind == "crash" and held is not None:
+            subject.part, subject.whole = held
+        position = self.crash_positions.pop(session)
+        self.begin_change(position, "crash", name)
+        consumer = self.consumers.get(name)
+        if consumer is not None and consumer.session == session:
+            consumer.state = GONE
+            consumer.deadline_us = consumer.deadline_from_us = None
+
+    def noticed_code(self, session: str, name: str) -> str:
+        """The code of the sentence about a dead life: its program may have come back in a new one meanwhile."""
+        consumer = self.consumers.get(name)
+        return f"{self.model}.{'crash' if consumer is None or consumer.session == session else 'ghost'}_noticed"
+
+    # -- what a change cost ---------------------------------------------------------------------------------------------------------------
+
+    def _begin(self, position: int, kind: str, name: str) -> None:
+        self.begin_change(position, kind, name)
+        if position:  # nobody ordered what is there from the start
+            self.tally.subject = Subject(kind, name, self.tally.darkness.dark)
+        self.tally.is_stale = True
+
+    def begin_change(self, position: int, kind: str, name: str) -> None:
+        """Remember the state before. A change that comes before the last one settled goes on the same bill; a change of pace leaves that
+        bill its subject, who came or went."""
+        bill = self.bill
+        if bill is not None and not bill.settled:
+            bill.position = max(bill.position, position)  # a crash that is noticed has the number of the crash
+            if kind not in PACE_KINDS:
+                bill.kind, bill.consumer, bill.count = kind, name, 1
+            return
+        if bill is not None:
+            self.tally.take_over(bill)
+        space = self.space()
+        self.bill = Bill(
+            position=position, kind=kind, consumer=name, at_us=self.now_us, owners_before=self.key_owners(), units_before=self.units(),
+            space_before=(space[0], space[1]) if space else None, shares_before=self.shares(), skew_before=self.skew_milli(),
+            redelivered_from=self.redelivered, keys_total=self.keys.count_at(self.next_record),
+        )  # fmt: skip
+        self.why = []
+
+    def _command_done(self) -> None:
+        self.rules.forget_caches()
+        self.tally.is_stale = True
+        self.fold_darkness()
+        self.settle()
+
+    def settle(self) -> None:
+        """Close the bill if things have come to rest; while they have not, it shows what has moved so far."""
+        bill = self.bill
+        if bill is None or bill.settled:
+            return
+        self.fold_darkness()
+        bill.settled = self.is_settled()
+        bill.skew_after = self.skew_milli()
+        bill.compare(self.key_owners(), self.units(), self.space())
+        if bill.settled and bill.position == 0:
+            self.say("none")  # those who are there from the start changed nothing
+        elif bill.settled and bill.kind not in PACE_KINDS:
+            self.rules.on_settled(self, bill)
+        if bill.settled and self.tally.subject is not None:
+            self.tally.subject.come_to_rest(self)
+
+    def fold_darkness(self) -> None:
+        """Tell the fold of darkness how much nobody serves from now on, if that has changed."""
+        if not self.tally.is_stale:
+            return
+        self.tally.is_stale = False
+        self.tally.darkness.fold(self.now_us, *self.dark_units())
+        if self.tally.subject is not None:
+            self.tally.subject.look(self)
+
+    # -- looking --------------------------------------------------------------------------------------------------------------------------
+
+    @property
+    def event_count(self) -> int:
+        """How many turning points there were; a lane that takes another's place counts on from there."""
+        return self.world.told_count
+
+    @event_count.setter
+    def event_count(self, count: int) -> None:
+        self.world.told_count = count
+
+    @property
+    def redelivered(self) -> int:
+        """Messages given to somebody a second time so far."""
+        return self.rules.redelivered(self)
+
+    def weights(self) -> dict[str, int]:
+        """Consumer name -> records so far whose key (or partition) is its own now; where keys have no owner, records lately finished."""
+        return self.rules.weights(self)
+
+    def key_owners(self) -> list[str | None] | None:
+        """Owner of each live key, by first appearance; None: in this model keys have no owner."""
+        return self.rules.key_owners(self)
+
+    def units(self) -> dict[str, str | None] | None:
+        """Partition -> owner; None: this model shares by key or by record, not by partition."""
+        return self.rules.units(self)
+
+    def space(self) -> Space | None:
+        """Who owns which part of the hash space; None: this model has none."""
+        return self.rules.space(self)
+
+    def is_settled(self) -> bool:
+        """Whether the last change has come to rest. A crash that the brokers have not noticed yet has changed nothing."""
+        return self.rules.is_settled(self)
+
+    def stuck(self) -> tuple[int, int]:
+        """Live keys that nobody serves, and all; where keys have no owner, unacked records that the dead hold, and all."""
+        return self.rules.stuck(self)
+
+    def dark_units(self) -> tuple[int, int]:
+        """How many units nobody serves, and how many there are (`darkness.py`)."""
+        return self.rules.dark_units(self)
+
+    def is_all_served(self) -> bool:
+        """Whether no key waits for somebody who serves it."""
+        return not self.tally.darkness.dark if self.keys_have_owners else not self.crash_positions
+
+    def waiting_for(self, consumer: Consumer) -> int:
+        """Records that wait for this consumer: in its hands, sent to it, or where only it reads."""
+        return self.rules.waiting_for(self, consumer)
+
+    def way_in(self) -> str:
+        """How this lane takes a newcomer in, for the words that tell it beforehand: ring, halves, eager, cooperative, restart, turn."""
+        return self.rules.way_in(self)
+
+    def shares(self) -> dict[str, int]:
+        """Consumer -> its share of the load in millionths."""
+        weights = self.weights()
+        total = sum(weights.values())
+        return {name: weights.get(name, 0) * 1_000_000 // total if total else 0 for name in self.consumers}
+
+    def skew_milli(self) -> int | None:
+        """Largest share over mean share, in thousandths, over all consumers that the broker still counts; None with nothing to share."""
+        weights = self.weights()
+        counted = [weights.get(name, 0) for name, consumer in self.consumers.items() if consumer.state != GONE or weights.get(name)]
+        total = sum(counted)
+        return max(counted) * len(counted) * 1000 // total if total else None
+
+    def standing_us(self) -> int:
+        """How long the longest-paused partition has been paused; 0 when all are read."""
+        since_us = self.rules.stopped_since_us(self)
+        return 0 if since_us is None else self.now_us - since_us
+
+    def units_before(self) -> dict[str, str | None]:
+        """Partition -> owner when the bill was opened: what a picture shows as before."""
+        return (self.bill.units_before if self.bill else None) or {}
+
+    def units_of(self, name: str) -> int:
+        """How many partitions are this consumer's; 0 in a model without partitions."""
+        return sum(owner == name for owner in (self.units() or {}).values())
+
+    def sentence_as_of_now(self) -> Json:
+        """The sentence; `sentence.py` fills in the numbers that go on changing."""
+        return self.sentence
+
+    def held(self, consumer: Consumer) -> int:
+        """Records the broker has given to this consumer and not yet seen acknowledged."""
+        return self.rules.held(self, consumer)
+
+    def state_word(self, consumer: Consumer) -> str:
+        """live | slow | paused | crashed | waiting | gone"""
+        if consumer.state == LIVE and not self.rules.is_served(self, consumer):
+            return "waiting"
+        return "slow" if consumer.state == LIVE and consumer.service_us > consumer.normal_us else consumer.state
+
+    def lag(self) -> int:
+        """Records that arrived and are not done."""
+        return self.rules.lag(self)
+
+    def route(self, index: int, code: int) -> Json:
+        """Where record `index` went, step by step."""
+        return self.rules.route(self, index, code)
+
+    def picture(self) -> Json:
+        return self.rules.picture(self)
+
+    def algorithms(self) -> list[Json]:
+        return self.rules.algorithms()
+
+    def check_invariants(self) -> None:
+        """Raise InvariantError if the model has broken one of its own rules."""
+        self.rules.check(self)
+
+    def switched(self, algorithm: str, position: int) -> None:
+        """This lane has taken an older one's place and gone through the same history."""
+        self.emit(f"{self.model}.algorithm_switched", Cause(command=position), None, {}, {"algorithm": algorithm})
+        if self.bill is None or self.bill.position == 0:
+            self.say("switched", algorithm=algorithm)
+
+    # -- checkpoints ----------------------------------------------------------------------------------------------------------------------
+
+    def to_json(self) -> Json:
+        """The lane as plain JSON types (integer keys of dicts stay integers)."""
+        return {name: to_plain(getattr(self, name)) for name in self.STATE} | {"world": self.world.to_json()}
+
+    def load(self, state: Json) -> None:
+        """Become the lane that `to_json` described."""
+        for name, wanted in self.STATE.items():
+            setattr(self, name, from_plain(state[name], wanted))
+        self.traffic.by_node = {
+            consumer.session: consumer for consumer in self.consumers.values() if consumer.state not in (CRASHED, GONE)
+        }
+        self.world = World.from_json(self.id, self.rules.design(self), self.seed, state["world"], self._told)
+        self.rules.forget_caches()

@@ -1,0 +1,105 @@
+"""What a lane asks of its model: how its world is built and ordered about, what its turning points mean, and what its state says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from broker_core.events import Cause, Json, TurningPoint
+from broker_core.lab.bill import Bill, Space
+from broker_core.lab.consumer import Consumer
+from broker_core.sim.world import Design
+
+if TYPE_CHECKING:
+    from broker_core.lab.lanes.lane import Lane
+
+
+class LaneModel(Protocol):
+    """One model under a lane. It keeps no state except caches: what there is to know is in the lane's world."""
+
+    name: str
+    keys_have_owners: bool
+
+    def design(self, lane: Lane) -> Design:
+        """Kinds of nodes and messages."""
+        ...
+
+    def begin(self, lane: Lane) -> None:
+        """Start the brokers and the publishers, at time 0."""
+        ...
+
+    def forget_caches(self) -> None:
+        """The lane was restored, or who owns what has changed."""
+        ...
+
+    # -- a person's verbs -----------------------------------------------------------------------------------------------------------------
+
+    def arrive(self, lane: Lane, index: int, code: int) -> None:
+        """A message is published now."""
+        ...
+
+    def would_wait(self, lane: Lane, index: int, code: int) -> bool:
+        """Whether a message that is published now finds nobody alive who could take it."""
+        ...
+
+    def join(self, lane: Lane, joiners: Sequence[Consumer], cause: Cause) -> None: ...
+
+    def leave(self, lane: Lane, consumer: Consumer, cause: Cause) -> None: ...
+
+    def crash(self, lane: Lane, consumer: Consumer, cause: Cause) -> None:
+        """The program's machine has gone silent: say what that will lead to, and set the consumer's deadline if it is known."""
+        ...
+
+    def rejoin(self, lane: Lane, consumer: Consumer, cause: Cause) -> None: ...
+
+    # -- what happened --------------------------------------------------------------------------------------------------------------------
+
+    def told(self, lane: Lane, event: TurningPoint) -> None:
+        """A node told this: choose the lane's sentence, and open the bill of a crash that was noticed (`lane.notice_crash`)."""
+        ...
+
+    def on_settled(self, lane: Lane, bill: Bill) -> None:
+        """The last change has come to rest and its bill is closed."""
+        ...
+
+    # -- what the state says --------------------------------------------------------------------------------------------------------------
+
+    def weights(self, lane: Lane) -> dict[str, int]: ...
+
+    def key_owners(self, lane: Lane) -> list[str | None] | None: ...
+
+    def units(self, lane: Lane) -> dict[str, str | None] | None: ...
+
+    def space(self, lane: Lane) -> Space | None: ...
+
+    def is_settled(self, lane: Lane) -> bool: ...
+
+    def dark_units(self, lane: Lane) -> tuple[int, int]: ...
+
+    def stuck(self, lane: Lane) -> tuple[int, int]: ...
+
+    def waiting_for(self, lane: Lane, consumer: Consumer) -> int: ...
+
+    def way_in(self, lane: Lane) -> str: ...
+
+    def redelivered(self, lane: Lane) -> int: ...
+
+    def held(self, lane: Lane, consumer: Consumer) -> int: ...
+
+    def is_served(self, lane: Lane, consumer: Consumer) -> bool:
+        """Whether the broker serves this living program: it has let it in, and it is not waiting for its first assignment."""
+        ...
+
+    def algorithms(self) -> list[Json]: ...
+
+    def stopped_since_us(self, lane: Lane) -> int | None: ...
+
+    def lag(self, lane: Lane) -> int: ...
+
+    def route(self, lane: Lane, index: int, code: int) -> Json: ...
+
+    def picture(self, lane: Lane) -> Json: ...
+
+    def check(self, lane: Lane) -> None:
+        """Raise InvariantError where a law of the model is broken."""
+        ...

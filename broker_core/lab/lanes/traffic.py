@@ -1,0 +1,84 @@
+"""What the programs of a lane do with messages, counted while it passes: who works, how fast, and what was finished in which order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from broker_core.clock import SECOND_US
+from broker_core.lab.consumer import Consumer
+
+BUCKETS_KEPT_S = 10
+
+
+class Watch(Protocol):
+    """Who wants to see each message of a lane, in headless runs; it changes nothing. programs: by their nodes' names."""
+
+    def arrived(self, message: int, code: int, would_wait: bool) -> None:
+        """A message is published."""
+        ...
+
+    def received(self, program: str, message: int, now_us: int) -> None:
+        """It has reached the client of a program that is alive."""
+        ...
+
+    def handled(self, program: str, message: int, now_us: int) -> None:
+        """The program is done with it."""
+        ...
+
+    def dropped(self, program: str, message: int, now_us: int) -> None:
+        """The program releases the message in hand."""
+        ...
+
+    def let_go(self, program: str, now_us: int) -> None:
+        """The program is gone, with everything that it had."""
+        ...
+
+
+@dataclass(slots=True)
+class LaneTraffic:
+    """watch: sees it too, None for nobody. by_node: node of a program's present life -> its consumer. finished: messages handled since
+    somebody last took the list, in order."""
+
+    watch: Watch | None = None
+    by_node: dict[str, Consumer] = field(default_factory=dict)
+    finished: list[int] = field(default_factory=list)
+
+    def received(self, program: str, message: int, now_us: int) -> None:
+        if self.watch is not None:
+            self.watch.received(program, message, now_us)
+
+    def taken(self, program: str, message: int, now_us: int) -> None:
+        consumer = self.by_node.get(program)
+        if consumer is not None:
+            consumer.hand = message
+
+    def handled(self, program: str, message: int, now_us: int) -> None:
+        self.finished.append(message)
+        if self.watch is not None:
+            self.watch.handled(program, message, now_us)
+        consumer = self.by_node.get(program)
+        if consumer is None:
+            return
+        consumer.hand = -1
+        second = now_us // SECOND_US
+        acked = consumer.acked
+        if second in acked:
+            acked[second] += 1
+        else:
+            acked[second] = 1
+            for old in [s for s in acked if s < second - BUCKETS_KEPT_S]:
+                del acked[old]
+
+    def dropped(self, program: str, message: int, now_us: int) -> None:
+        if self.watch is not None:
+            self.watch.dropped(program, message, now_us)
+        consumer = self.by_node.get(program)
+        if consumer is not None:
+            consumer.hand = -1
+
+    def let_go(self, program: str, now_us: int) -> None:
+        """The program of this node is gone."""
+        self.by_node.pop(program, None)
+        if self.watch is not None:
+            self.watch.let_go(program, now_us)

@@ -1,0 +1,49 @@
+"""The running bill of a lane since the lab began: what all changes together have cost.
+
+One change's bill (`bill.py`) says how many keys moved now; a lane that moves few and leaves a third of them dark for a minute is not the
+better one. So four figures are side by side: keys moved, darkness, redelivered, out of order.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from broker_core.events import Json
+from broker_core.lab.bill import Bill
+from broker_core.lab.darkness import Darkness
+from broker_core.lab.hero import Subject
+from broker_core.lab.key_order import KeyOrder
+
+
+@dataclass(slots=True)
+class Tally:
+    """keys_moved: by the changes before the present bill's; a key that moves twice counts twice. subject: what the lane's large figure speaks
+    of, None before the first change. finished: records that the folds have not seen yet, in the order in which programs finished them.
+    is_stale: who serves what has changed since the last report of darkness; at first there was none."""
+
+    keys_moved: int = 0
+    darkness: Darkness = field(default_factory=Darkness)
+    order: KeyOrder = field(default_factory=KeyOrder)
+    subject: Subject | None = None
+    finished: list[int] = field(default_factory=list)
+    is_stale: bool = True
+
+    def take_over(self, bill: Bill) -> None:
+        """Another bill takes the place of this one, which has come to rest."""
+        if bill.position:  # those who are there from the start moved nothing
+            self.keys_moved += bill.keys_moved
+
+    def fold_finished(self, first: int, codes: Sequence[int], key_code: Callable[[int], int]) -> None:
+        """Take in what programs finished in a stretch. codes: key codes of the records from `first` on; key_code: of any older record."""
+        self.order.finish(self.finished, first, codes, key_code)
+        self.finished.clear()
+
+    def to_view(self, now_us: int, bill: Bill | None, redelivered: int, keys_have_owners: bool, partitions: int | None) -> Json:
+        """keys_moved: null where keys have no owner. dark_us: mean over the lane. dark_partition_us: its sum, null without partitions."""
+        moved = self.keys_moved + (bill.keys_moved if bill is not None and bill.position else 0)
+        return {
+            "keys_moved": moved if keys_have_owners else None,
+            "dark_us": self.darkness.mean_us_at(now_us),
+            "dark_partition_us": None if partitions is None else self.darkness.unit_us_at(now_us),
+            "redelivered": redelivered,
+            "out_of_order": self.order.count,
+        }

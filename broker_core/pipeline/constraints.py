@@ -1,0 +1,81 @@
+"""What a strategy must hold to be ranked at all, whatever its score: bounds that no weight can buy off.
+
+    keeps_order   no record is sent while another consumer has one of the same key. None: asked for where keys repeat
+    pause_s_max   no partition is paused for longer, in seconds. Without partitions there is nothing to bound
+    skew_max      the busiest consumer has at most so many times the mean, after every change
+"""
+
+import math
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from broker_core.errors import CommandError
+from broker_core.events import Json
+from broker_core.lab.command import refuse_unknown
+
+CONSTRAINTS: Mapping[str, None] = MappingProxyType({"keeps_order": None, "pause_s_max": None, "skew_max": None})
+"""What a study asks for unless told otherwise: order where keys repeat, no bound."""
+BOUNDS: Mapping[str, tuple[int, int]] = MappingProxyType({"pause_s_max": (0, 86_400), "skew_max": (1, 4_096)})
+
+
+def constraints_check(raw: object, field: str = "constraints") -> Json:
+    """The constraints complete; checking checked ones changes nothing. Raises CommandError at the field that is wrong.
+
+    >>> constraints_check({"skew_max": 1.5})
+    {'keeps_order': None, 'pause_s_max': None, 'skew_max': 1.5}
+    """
+    if raw is None:
+        raw = {}
+    if not isinstance(raw, dict):
+        raise CommandError(field, "must be an object")
+    refuse_unknown(raw, CONSTRAINTS, f"{field}.", field)
+    checked: Json = dict(CONSTRAINTS) | raw
+    # Not `in (None, True, False)`: 1 == True.
+    if not (checked["keeps_order"] is None or isinstance(checked["keeps_order"], bool)):
+        raise CommandError(f"{field}.keeps_order", "must be true, false or null")
+    for name, (low, high) in BOUNDS.items():
+        value = checked[name]
+        is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        if value is not None and not (is_number and low <= value <= high):
+            raise CommandError(f"{field}.{name}", "must be a number from {low} to {high}", low=low, high=high)
+    return checked
+
+
+def constraints_resolve(result: Json, raw: object = None) -> Json:
+    """The constraints that a result (`result_json`) is ranked under: keeps_order is True or False."""
+    checked = constraints_check(raw)
+    if checked["keeps_order"] is None:
+        checked["keeps_order"] = keys_repeat(result)
+    return checked
+
+
+def keys_repeat(result: Json) -> bool:
+    """Whether any key has two records, so that there is an order to keep."""
+    workload = result["workload"]
+    is_repeating: bool = workload["records"] - workload["no_key"] > workload["keys"]
+    return is_repeating
+
+
+def violations(strategy: Json, constraints: Json) -> list[Json]:
+    """What a strategy of a result does not hold, as `{"code": the constraint, "params"}`; [] if it holds all.
+
+    constraints: as `constraints_resolve` gives them. A figure that was not measured or does not apply breaks nothing. Where keys have no
+    owner, order is kept by chance alone: that breaks `keeps_order` also where no record of the sample was at risk.
+    """
+    totals, broken = strategy["totals"], []
+    at_risk = totals.get("order_at_risk")
+    if constraints["keeps_order"] and (at_risk or is_unowned(strategy)):
+        params = {"count": at_risk or 0, "value": totals.get("order_share") or 0.0, "is_owned": not is_unowned(strategy)}
+        broken.append({"code": "keeps_order", "params": params})
+    for code, column in (("pause_s_max", "pause_longest_s"), ("skew_max", "skew")):
+        value, limit = totals.get(column), constraints[code]
+        if limit is not None and value is not None and value > limit:
+            broken.append({"code": code, "params": {"value": value, "limit": limit}})
+    return broken
+
+
+def is_unowned(strategy: Json) -> bool:
+    """Whether several consumers take what no key assigns to one of them."""
+    shares = [share for step in strategy["steps"] for share in step.get("consumers", {}).values()]
+    is_shared = any(len(step.get("consumers", {})) > 1 for step in strategy["steps"])
+    return is_shared and all(share["keys"] is None for share in shares)

@@ -1,0 +1,230 @@
+"""The broker as a node: connections and their channels in front, queues at the back, a handler for each method.
+
+    connection ─ channel ─ consumer ──► queue (whose turn, prefetch, requeue: queue.py)
+
+Source: RabbitMQ 3.10.8, docs/rabbitmq/facts.md. Vectors of its queue: rabbitmq/dispatch.json.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from broker_core.events import Json, capped
+from broker_core.rabbitmq import methods as m
+from broker_core.rabbitmq.channel import Channel
+from broker_core.rabbitmq.connection import Connection
+from broker_core.rabbitmq.queue import Delivery, WorkQueue
+from broker_core.sim.node import Closed, Opened, Outbox
+
+VHOST = "/"
+LISTED_MAX = 8
+"""Programs that a turning point lists."""
+
+
+@dataclass(slots=True)
+class BrokerState:
+    """connections: number -> connection. queues: name -> queue; its consumers go by `Channel.consumer_key`.
+
+    redelivered: messages sent a second time so far. heartbeat_us: the interval both sides agreed on.
+    """
+
+    heartbeat_us: int = m.HEARTBEAT_US
+    connections: dict[int, Connection] = field(default_factory=dict)
+    queues: dict[str, WorkQueue] = field(default_factory=dict)
+    redelivered: int = 0
+
+
+class Broker:
+    def __init__(self, state: BrokerState) -> None:
+        self.state = state
+        # Who a queue's consumer is, by its key there: derived from the channels, for speed.
+        self.consumers: dict[str, tuple[Channel, str]] = {
+            channel.consumer_key(tag): (channel, tag)
+            for connection in state.connections.values() for channel in connection.channels.values() for tag in channel.consumers
+        }  # fmt: skip
+
+    def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
+        if type(message) is Opened:
+            self.state.connections[connection] = Connection(message.peer, now_us)
+            out.deadline(f"heartbeat:{connection}", now_us + self.state.heartbeat_us)
+        elif type(message) is Closed:
+            self.drop(connection, "rabbitmq.connection.closed_by_peer", out)
+        else:
+            known = self.state.connections[connection]
+            known.was_heard = True
+            HANDLERS[type(message)](self, known, connection, message, out)
+
+    def wake(self, name: str, now_us: int, out: Outbox) -> None:
+        connection = int(name.partition(":")[2])
+        known = self.state.connections[connection]
+        if not known.look():
+            out.deadline(name, now_us + self.state.heartbeat_us)
+            return
+        out.blame_silence(connection)
+        out.tell("rabbitmq.connection.missed_heartbeats", "rabbitmq.heartbeat.two_silent_checks", {"heartbeat_us": self.state.heartbeat_us},
+                 {"consumer": known.name, "connection": connection, "unacked": known.unacked_count(),
+                  "unacked_in_all": sum(other.unacked_count() for other in self.state.connections.values())})  # fmt: skip
+        out.close(connection)
+        self.drop(connection, "rabbitmq.connection.missed_heartbeats", out)
+
+    def drop(self, connection: int, rule: str, out: Outbox) -> None:
+        """The connection is gone: its channels go, each with its messages back to their places first."""
+        known = self.state.connections.pop(connection)
+        out.cancel(f"heartbeat:{connection}")
+        for channel in known.channels.values():
+            self.close_channel(known, channel, rule, out)
+
+    def close_channel(self, known: Connection, channel: Channel, rule: str, out: Outbox) -> None:
+        """What the channel held goes back to its old places, marked redelivered, and on to the consumer whose turn it is."""
+        requeued = len(channel.unacked)
+        moved: list[Delivery] = []
+        turns: list[str] = []
+        skipped: list[tuple[str, int]] = []
+        ready = 0
+        for queue_name in dict.fromkeys(channel.consumers.values()):
+            queue = self.state.queues[queue_name]
+            keys = [channel.consumer_key(tag) for tag, name in channel.consumers.items() if name == queue_name]
+            turns += [self.name_of(key) for key in queue.turn_order if key not in keys]
+            moved += queue.cancel_and_close(*keys)
+            skipped += self.passed_over(queue)
+            ready += queue.ready
+            for key in keys:
+                del self.consumers[key]
+        if channel.consumers:
+            out.tell("rabbitmq.channel.closed", "rabbitmq.queue.requeue_in_original_order", {"unacked": requeued, "reason": rule},
+                     {"consumer": known.name, "connection": channel.connection, "delivered": len(moved), "ready": ready,
+                      **self.turn_facts(turns, moved, skipped)})  # fmt: skip
+        self.deliver(moved, out)
+
+    def name_of(self, key: str) -> str:
+        """The name of the program that runs a queue's consumer."""
+        return self.state.connections[self.consumers[key][0].connection].name
+
+    def passed_over(self, queue: WorkQueue) -> list[tuple[str, int]]:
+        """Who lost its place in the ring because its prefetch was full, and how many messages it holds."""
+        return [(self.name_of(key), queue.unacked_count(key)) for key in queue.passed_over]
+
+    def turn_facts(self, turns: Sequence[str], deliveries: Sequence[Delivery], skipped: Sequence[tuple[str, int]]) -> Json:
+        """Whose turn it was, who got what, and who was passed over. turns: programs, the next one first."""
+        received = Counter(self.name_of(key) for key, _, _ in deliveries)
+        return {
+            **capped("turns", list(turns), LISTED_MAX),
+            **capped("received", [{"consumer": name, "records": count} for name, count in received.items()], LISTED_MAX),
+            **capped("skipped", [{"consumer": name, "unacked": count} for name, count in skipped], LISTED_MAX),
+        }
+
+    def deliver(self, deliveries: Sequence[Delivery], out: Outbox) -> None:
+        """Send what a queue gave out, in its order."""
+        for key, message, redelivered in deliveries:
+            channel, tag = self.consumers[key]
+            if redelivered:
+                self.state.redelivered += 1
+            out.send(channel.connection, m.BasicDeliver(channel.number, tag, channel.deliver(tag, message), redelivered, message))
+
+    def refuse(self, known: Connection, connection: int, channel: int, code: int, text: str, out: Outbox) -> None:
+        """A channel exception: the channel is closed, the client receives the code and the text."""
+        self.close_channel(known, known.channels.pop(channel), "rabbitmq.channel.exception", out)
+        out.send(connection, m.ChannelClose(channel, code, text))
+
+
+def connection_start_ok(broker: Broker, known: Connection, connection: int, method: m.ConnectionStartOk, out: Outbox) -> None:
+    known.name = method.connection_name
+
+
+def channel_open(broker: Broker, known: Connection, connection: int, method: m.ChannelOpen, out: Outbox) -> None:
+    known.channels[method.channel] = Channel(connection, method.channel)
+
+
+def channel_close(broker: Broker, known: Connection, connection: int, method: m.ChannelClose, out: Outbox) -> None:
+    broker.close_channel(known, known.channels.pop(method.channel), "rabbitmq.channel.closed_by_client", out)
+    out.send(connection, m.ChannelCloseOk(method.channel))
+
+
+def queue_declare(broker: Broker, known: Connection, connection: int, method: m.QueueDeclare, out: Outbox) -> None:
+    broker.state.queues.setdefault(method.queue, WorkQueue())
+
+
+def basic_qos(broker: Broker, known: Connection, connection: int, method: m.BasicQos, out: Outbox) -> None:
+    known.channels[method.channel].prefetch_count = method.prefetch_count
+
+
+def basic_consume(broker: Broker, known: Connection, connection: int, method: m.BasicConsume, out: Outbox) -> None:
+    """The consumer joins at the back of the queue's ring, and takes of the ready messages what it has room for."""
+    channel = known.channels[method.channel]
+    queue = broker.state.queues.get(method.queue)
+    if queue is None:
+        text = f"NOT_FOUND - no queue '{method.queue}' in vhost '{VHOST}'"
+        broker.refuse(known, connection, method.channel, m.NOT_FOUND, text, out)
+        return
+    channel.consumers[method.consumer_tag] = method.queue
+    key = channel.consumer_key(method.consumer_tag)
+    broker.consumers[key] = (channel, method.consumer_tag)
+    turns = [broker.name_of(other) for other in (*queue.turn_order, key)]
+    deliveries = queue.consume(key, channel.prefetch_count)
+    out.tell("rabbitmq.consumer.subscribed", "rabbitmq.queue.joins_at_the_end_of_the_ring", {"prefetch": channel.prefetch_count},
+             {"consumer": known.name, "connection": connection, "consumers": len(queue.ring), "delivered": len(deliveries),
+              **broker.turn_facts(turns, deliveries, broker.passed_over(queue))})  # fmt: skip
+    broker.deliver(deliveries, out)
+
+
+def basic_cancel(broker: Broker, known: Connection, connection: int, method: m.BasicCancel, out: Outbox) -> None:
+    """The consumer takes nothing more; what it holds stays with the channel. Of a tag that is not there: as if it had been."""
+    channel = known.channels[method.channel]
+    queue_name = channel.consumers.get(method.consumer_tag)
+    if queue_name is not None:
+        broker.state.queues[queue_name].cancel(channel.consumer_key(method.consumer_tag))
+
+
+def basic_publish(broker: Broker, known: Connection, connection: int, method: m.BasicPublish, out: Outbox) -> None:
+    """By the default exchange, to the queue of that name; where there is none, the message is dropped."""
+    queue = broker.state.queues.get(method.routing_key)
+    if queue is not None:
+        deliveries = queue.publish(method.message)
+        if deliveries:
+            broker.deliver(deliveries, out)
+
+
+def basic_ack(broker: Broker, known: Connection, connection: int, method: m.BasicAck, out: Outbox) -> None:
+    channel = known.channels[method.channel]
+    settled = channel.settle(method.delivery_tag, method.multiple)
+    if settled is None:
+        refuse_tag(broker, known, connection, method, out)
+        return
+    for tag, message in settled:
+        deliveries = broker.state.queues[channel.consumers[tag]].ack(channel.consumer_key(tag), message)
+        if deliveries:
+            broker.deliver(deliveries, out)
+
+
+def basic_nack(broker: Broker, known: Connection, connection: int, method: m.BasicNack, out: Outbox) -> None:
+    channel = known.channels[method.channel]
+    settled = channel.settle(method.delivery_tag, method.multiple)
+    if settled is None:
+        refuse_tag(broker, known, connection, method, out)
+        return
+    by_consumer: dict[str, list[int]] = {}
+    for tag, message in settled:
+        by_consumer.setdefault(tag, []).append(message)
+    for tag, messages in by_consumer.items():
+        broker.deliver(broker.state.queues[channel.consumers[tag]].nack(channel.consumer_key(tag), *messages), out)
+
+
+def refuse_tag(broker: Broker, known: Connection, connection: int, method: m.BasicAck | m.BasicNack, out: Outbox) -> None:
+    text = f"PRECONDITION_FAILED - unknown delivery tag {method.delivery_tag}"
+    broker.refuse(known, connection, method.channel, m.PRECONDITION_FAILED, text, out)
+
+
+def heartbeat(broker: Broker, known: Connection, connection: int, method: m.Heartbeat, out: Outbox) -> None:
+    """It was heard; that is all it says."""
+
+
+HANDLERS: Mapping[type, Callable[[Broker, Connection, int, Any, Outbox], None]] = MappingProxyType({
+    m.ConnectionStartOk: connection_start_ok,
+    m.ChannelOpen: channel_open, m.ChannelClose: channel_close, m.QueueDeclare: queue_declare, m.BasicQos: basic_qos,
+    m.BasicConsume: basic_consume, m.BasicCancel: basic_cancel, m.BasicPublish: basic_publish, m.BasicAck: basic_ack,
+    m.BasicNack: basic_nack, m.Heartbeat: heartbeat,
+})  # fmt: skip

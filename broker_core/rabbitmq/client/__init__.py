@@ -1,0 +1,1 @@
+"""Client programs of RabbitMQ, as nodes: one that publishes, one that consumes."""

@@ -1,0 +1,45 @@
+"""A publisher: one connection, one channel, every message to one queue through the default exchange."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from broker_core.rabbitmq import methods as m
+from broker_core.sim.node import Outbox
+
+CHANNEL = 1
+
+
+class Declare(msgspec.Struct, frozen=True, tag="rabbitmq.publisher.declare", array_like=True):
+    """A person starts the publisher: connect to `broker` and declare the queue."""
+
+    broker: str
+
+
+@dataclass(slots=True)
+class PublisherState:
+    queue: str
+    connection: int = 0
+
+
+class Publisher:
+    def __init__(self, state: PublisherState) -> None:
+        self.state = state
+
+    def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
+        if type(message) is Declare:
+            self.state.connection = out.connect(message.broker)
+            out.send(self.state.connection, m.ChannelOpen(CHANNEL))
+            out.send(self.state.connection, m.QueueDeclare(CHANNEL, self.state.queue))
+            out.deadline("heartbeat", now_us + m.HEARTBEAT_SEND_US)
+
+    def wake(self, name: str, now_us: int, out: Outbox) -> None:
+        out.send(self.state.connection, m.Heartbeat())
+        out.deadline(name, now_us + m.HEARTBEAT_SEND_US)
+
+    def publish(self, message: int, out: Outbox) -> None:
+        """The application has a message to send. message: its number, above all earlier ones."""
+        out.send(self.state.connection, m.BasicPublish(CHANNEL, self.state.queue, message))

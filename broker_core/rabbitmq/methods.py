@@ -1,0 +1,109 @@
+"""AMQP 0-9-1 methods that our nodes exchange, by the names of the specification.
+
+channel: the channel's number, from 1; 0 is the connection itself. message: the published message's number (its body is the workload's).
+Left out: what no lane plays (exchanges other than the default one, transactions, confirms, basic.get).
+Source: AMQP 0-9-1 specification; refusals and their texts as RabbitMQ 3.10.8 gives them (docs/rabbitmq/facts.md).
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from broker_core.clock import SECOND_US
+
+
+class _Method(msgspec.Struct, array_like=True, gc=False):
+    pass
+
+
+class ConnectionStartOk(_Method, tag="connection.start-ok"):
+    """connection_name: of the client properties, by which people know the program."""
+
+    connection_name: str
+
+
+class ChannelOpen(_Method, tag="channel.open"):
+    channel: int
+
+
+class QueueDeclare(_Method, tag="queue.declare"):
+    channel: int
+    queue: str
+
+
+class BasicQos(_Method, tag="basic.qos"):
+    """prefetch_count: for each consumer made on this channel from now on (global=false); 0 for no limit."""
+
+    channel: int
+    prefetch_count: int
+
+
+class BasicConsume(_Method, tag="basic.consume"):
+    channel: int
+    queue: str
+    consumer_tag: str
+
+
+class BasicCancel(_Method, tag="basic.cancel"):
+    channel: int
+    consumer_tag: str
+
+
+class BasicPublish(_Method, tag="basic.publish"):
+    """To the default exchange: routing_key is the queue's name."""
+
+    channel: int
+    routing_key: str
+    message: int
+
+
+class BasicDeliver(_Method, tag="basic.deliver"):
+    channel: int
+    consumer_tag: str
+    delivery_tag: int
+    redelivered: bool
+    message: int
+
+
+class BasicAck(_Method, tag="basic.ack"):
+    """multiple: all outstanding tags up to this one; with tag 0, all."""
+
+    channel: int
+    delivery_tag: int
+    multiple: bool = False
+
+
+class BasicNack(_Method, tag="basic.nack"):
+    """With requeue: the messages take their old places again."""
+
+    channel: int
+    delivery_tag: int
+    multiple: bool = False
+
+
+class ChannelClose(_Method, tag="channel.close"):
+    channel: int
+    reply_code: int
+    reply_text: str
+
+
+class ChannelCloseOk(_Method, tag="channel.close-ok"):
+    channel: int
+
+
+class Heartbeat(_Method, tag="heartbeat"):
+    """The frame that says no more than that the peer is there."""
+
+
+Method = (
+    ConnectionStartOk
+    | ChannelOpen | QueueDeclare | BasicQos | BasicConsume | BasicCancel | BasicPublish | BasicDeliver | BasicAck | BasicNack | ChannelClose
+    | ChannelCloseOk | Heartbeat
+)  # fmt: skip
+
+HEARTBEAT_US = 60 * SECOND_US
+"""The interval that server and client agree on by default."""
+HEARTBEAT_SEND_US = HEARTBEAT_US // 2
+"""A client sends a frame this often, so that one that is late is no silence."""
+
+SUCCESS, NOT_FOUND, PRECONDITION_FAILED, NOT_ALLOWED = 200, 404, 406, 530

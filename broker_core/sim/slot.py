@@ -1,0 +1,110 @@
+"""A node's place in its world, which is the node's outbox at the same time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from heapq import heappush
+from typing import TYPE_CHECKING, Any
+
+from broker_core.errors import InvariantError
+from broker_core.events import Cause, Json
+from broker_core.sim.disk import Disk
+from broker_core.sim.network import JITTER_COUNT, Link
+from broker_core.sim.node import Closed, Node
+
+if TYPE_CHECKING:
+    from broker_core.sim.world import World
+
+RUNNING, PAUSED, CRASHED = "running", "paused", "crashed"
+
+
+class Slot:
+    """A node's place in its world; to the node it is the outbox (`node.Outbox` says what each call does).
+
+    number: from 1, never given twice. silenced_by: cause of its crash or pause. deadlines: name -> (order of making, cause).
+    deferred: those that came due while the process was paused. links: connection -> the link on which this node sends.
+    """
+
+    __slots__ = ("condition", "deadlines", "deferred", "disk", "kind", "links", "name", "node", "number", "silenced_by", "world")
+
+    def __init__(self, world: World, number: int, name: str, kind: str, node: Node) -> None:
+        self.world = world
+        self.number = number
+        self.name = name
+        self.kind = kind
+        self.node = node
+        self.condition = RUNNING
+        self.silenced_by: Cause | None = None
+        self.deadlines: dict[str, tuple[int, Cause | None]] = {}
+        self.deferred: list[tuple[str, Cause | None]] = []
+        self.links: dict[int, Link] = {}
+        self.disk = Disk()
+
+    def connect(self, to: str) -> int:
+        return self.world.connect(self, to)
+
+    def send(self, connection: int, message: Any) -> None:
+        link = self.links.get(connection)
+        if link is None:
+            raise InvariantError(f"{self.name} sends on connection {connection}, which it does not have")
+        world = self.world
+        link.queue.append((message, world.cause))
+        made = world.made = world.made + 1
+        # `due_us`, written out: this is what every message goes through.
+        turn = link.turn
+        link.turn = (turn + 1) % JITTER_COUNT
+        at_us = world.now_us + link.delay_us + world.jitter[turn]
+        if at_us < link.last_us:
+            at_us = link.last_us
+        else:
+            link.last_us = at_us
+        heappush(world.heap, (at_us, made, link.number, ""))
+
+    def close(self, connection: int) -> None:
+        self.send(connection, Closed("closed"))
+        link = self.links.pop(connection)
+        self.world.stop_hearing(link)
+
+    def unsent(self, connection: int) -> int:
+        link = self.links[connection]
+        return len(link.queue) if link.is_held else 0
+
+    def deadline(self, name: str, at_us: int) -> None:
+        world = self.world
+        world.made += 1
+        self.deadlines[name] = (world.made, world.cause)
+        heappush(world.heap, (at_us, world.made, -self.number, name))
+
+    def cancel(self, name: str) -> None:
+        self.deadlines.pop(name, None)
+
+    def draw(self, stream: str, limit: int) -> int:
+        return self.world.random.below(stream, limit)
+
+    def tell(self, kind: str, rule: str | None, inputs: Json, data: Json) -> Cause:
+        return self.world.tell(kind, rule, inputs, data)
+
+    def because(self, cause: Cause) -> None:
+        self.world.cause = cause
+
+    def blame_silence(self, connection: int) -> None:
+        world = self.world
+        for link in world.links.values():
+            if link.connection == connection and link.receiver == self.number:
+                peer = world.by_number.get(link.sender)
+                world.cause = (peer.silenced_by if peer is not None else None) or link.cut_by or world.cause
+
+
+@dataclass(slots=True)
+class SlotState:
+    """A slot in a checkpoint. links: connection -> number of the link. node: the node's own state, plain."""
+
+    number: int
+    kind: str
+    condition: str
+    silenced_by: Cause | None
+    deadlines: dict[str, tuple[int, Cause | None]]
+    deferred: list[tuple[str, Cause | None]]
+    links: dict[int, int]
+    disk: Disk
+    node: Any

@@ -1,0 +1,417 @@
+"""A world: nodes, the network between them, and one heap that orders everything that happens by (microsecond, order of making).
+
+    orders, arrivals ─► nodes ─ send ─► links ─► heap ─► nodes ...        deadlines ─► heap
+                          └─ tell ─► turning points, taken by the driver of the world
+
+A world never runs by itself: `advance` lets everything happen up to a moment, `order` hands a node something from outside now.
+`advance(a)` then `advance(b)` equals `advance(b)`. Causes travel: an order's cause, or the last turning point that a node told, goes with
+the messages and deadlines that the node makes next, so the chain of causes crosses nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from typing import Any
+
+from broker_core.errors import CommandError, InvariantError
+from broker_core.events import Cause, Json, TurningPoint
+from broker_core.plain import from_plain, to_plain
+from broker_core.rng import SeededRandom
+from broker_core.sim.network import CUT, DEAF, DEFAULT_DELAY_US, FULL, JITTER_COUNT, Link, due_us, jitter_table
+from broker_core.sim.node import PERSON, Closed, Node, Opened
+from broker_core.sim.slot import CRASHED, PAUSED, RUNNING, Slot, SlotState
+
+NEVER = 1 << 62
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """What the worlds of one model are made of; it follows from the scenario, so a checkpoint does not hold it.
+
+    kinds: kind of node -> (class of its state, what makes the node from one). messages: union of all structs that travel.
+    delay_us, jitter_us: of a new link, one way; a message takes delay_us to delay_us + jitter_us.
+    """
+
+    kinds: Mapping[str, tuple[type, Callable[[Any], Node]]]
+    messages: Any
+    delay_us: int = DEFAULT_DELAY_US
+    jitter_us: int = 0
+
+
+@dataclass(slots=True)
+class WorldState:
+    """A world in a checkpoint. links: plain, because what travels on them is the model's."""
+
+    now_us: int
+    made: int
+    told_count: int
+    numbers: list[int]
+    draws: dict[str, int]
+    heap: list[tuple[int, int, int, str]]
+    nodes: dict[str, SlotState] = field(default_factory=dict)
+    links: list[Any] = field(default_factory=list)
+
+
+class World:
+    """One world. name: in the ids of its turning points. told: turning points that nobody has taken yet.
+
+    Errors: CommandError for an order that the world cannot carry out (no such node, link already cut), and then nothing has changed;
+    InvariantError where a node breaks the rules of its outbox.
+    """
+
+    def __init__(self, name: str, design: Design, seed: int, listener: Callable[[list[TurningPoint]], None] | None = None) -> None:
+        """listener: called after each step of a node that told something, with what it told; it may only look. Without one, turning points
+        gather in `told`."""
+        self.name = name
+        self.listener = listener
+        self.design = design
+        self.random = SeededRandom(seed)
+        self.jitter = jitter_table(self.random, design.jitter_us)
+        self.now_us = 0
+        self.made = 0
+        self.heap: list[tuple[int, int, int, str]] = []
+        self.slots: dict[str, Slot] = {}
+        self.by_number: dict[int, Slot] = {}
+        self.links: dict[int, Link] = {}
+        self.cause: Cause | None = None
+        self.told: list[TurningPoint] = []
+        self.told_count = 0
+        self.last_node = self.last_connection = self.last_link = 0
+
+    # -- time -----------------------------------------------------------------------------------------------------------------------------
+
+    def advance(self, until_us: int, times: Sequence[int] = (), arrive: Callable[[int], None] | None = None) -> int:
+        """Let everything happen up to and including `until_us`.
+
+        times: ascending moments at which `arrive(place in times)` is called, as an order from outside; those after `until_us` are left.
+        What is due in the same microsecond goes before an arrival. Returns how many arrived.
+        """
+        heap, links, by_number, told = self.heap, self.links, self.by_number, self.told
+        place, stop = 0, len(times)
+        arrival = times[0] if place < stop else NEVER
+        while True:
+            if heap and heap[0][0] <= arrival:
+                if heap[0][0] > until_us:
+                    break
+                at_us, made, target, name = heappop(heap)
+                self.now_us = at_us
+                if target > 0:
+                    link = links.get(target)
+                    if link is not None:
+                        slot = by_number.get(link.receiver)
+                        if link.trouble or slot is None or slot.condition != RUNNING:
+                            self._hold_or_lose(link, slot)
+                            continue
+                        message, self.cause = link.queue.popleft()
+                        if type(message) is Closed:
+                            del links[target]
+                            back = slot.links.pop(link.connection, None)
+                            if back is not None:
+                                links.pop(back.number, None)
+                        slot.node.receive(link.connection, message, at_us, slot)
+                        if told:
+                            self._report()
+                else:
+                    slot = by_number.get(-target)
+                    if slot is not None:
+                        found = slot.deadlines.get(name)
+                        if found is not None and found[0] == made:
+                            del slot.deadlines[name]
+                            if slot.condition == PAUSED:
+                                slot.deferred.append((name, found[1]))
+                                continue
+                            self.cause = found[1]
+                            slot.node.wake(name, at_us, slot)
+                            if told:
+                                self._report()
+            elif arrival <= until_us and arrive is not None:
+                self.now_us = arrival
+                self.cause = None
+                arrive(place)
+                place += 1
+                arrival = times[place] if place < stop else NEVER
+            else:
+                break
+        self.now_us = until_us
+        self.cause = None
+        return place
+
+    def order(self, name: str, message: Any, cause: Cause | None = None) -> None:
+        """Hand a node something from outside, now. Raises CommandError if no such process runs."""
+        slot = self._running(name)
+        self.cause = cause
+        slot.node.receive(PERSON, message, self.now_us, slot)
+        self.cause = None
+        if self.told:
+            self._report()
+
+    def tell(self, kind: str, rule: str | None, inputs: Json, data: Json) -> Cause:
+        """Record a turning point; also for what is decided outside the nodes (an operator's act)."""
+        self.told_count += 1
+        event = TurningPoint(f"{self.name}:{self.told_count}", self.now_us, self.name, kind, self.cause or Cause(), rule, inputs, data)
+        self.told.append(event)
+        self.cause = Cause(event=event.id)
+        return self.cause
+
+    # -- nodes ----------------------------------------------------------------------------------------------------------------------------
+
+    def start(self, name: str, kind: str, state: Any) -> Node:
+        """A process starts. kind: of the design. Raises CommandError if the name is taken."""
+        if name in self.slots:
+            raise CommandError("node", "{name} runs already", name=name)
+        self.last_node += 1
+        return self._add(self.last_node, name, kind, state).node
+
+    def node(self, name: str) -> Node | None:
+        """The node of that name, whatever its condition."""
+        slot = self.slots.get(name)
+        return None if slot is None else slot.node
+
+    def condition(self, name: str) -> str | None:
+        """RUNNING, PAUSED, CRASHED, or None for a name without a process."""
+        slot = self.slots.get(name)
+        return None if slot is None else slot.condition
+
+    def exit(self, name: str, cause: Cause | None = None) -> None:
+        """The process ends in order: then its connections are closed."""
+        slot = self._known(name)
+        self.cause = cause
+        for connection in list(slot.links):
+            slot.close(connection)
+        self.cause = None
+        self._remove(slot)
+
+    def crash(self, name: str, cause: Cause | None = None) -> None:
+        """The machine goes silent. What it sent still arrives; its peers learn nothing, and their connections stay."""
+        slot = self._running(name)
+        slot.condition, slot.silenced_by = CRASHED, cause
+        slot.deadlines.clear()
+        slot.deferred.clear()
+
+    def forget(self, name: str) -> None:
+        """A crashed node goes from the books."""
+        slot = self._known(name)
+        if slot.condition != CRASHED:
+            raise CommandError("node", "{name} has not crashed", name=name)
+        self._remove(slot)
+
+    def pause(self, name: str, cause: Cause | None = None) -> None:
+        """The process is stopped (SIGSTOP): it neither receives nor wakes until `resume`, and the network does not notice."""
+        slot = self._running(name)
+        slot.condition, slot.silenced_by = PAUSED, cause
+
+    def resume(self, name: str) -> None:
+        """It goes on: first the deadlines that came due meanwhile, then what has arrived, each in its order."""
+        slot = self._known(name)
+        if slot.condition != PAUSED:
+            raise CommandError("node", "{name} is not paused", name=name)
+        slot.condition, slot.silenced_by = RUNNING, None
+        for deadline, cause in slot.deferred:
+            self.made += 1
+            slot.deadlines[deadline] = (self.made, cause)
+            heappush(self.heap, (self.now_us, self.made, -slot.number, deadline))
+        slot.deferred.clear()
+        for link in self.links.values():
+            if link.receiver == slot.number and not link.is_held:
+                self._pay(link, self.now_us)
+
+    # -- network --------------------------------------------------------------------------------------------------------------------------
+
+    def connect(self, slot: Slot, to: str) -> int:
+        """Open a connection from a node to another; see `node.Outbox.connect`. To a name without a process, it opens and stays silent."""
+        peer = self.slots.get(to)
+        number = 0 if peer is None else peer.number
+        self.last_connection += 1
+        connection = self.last_connection
+        there = self._link(connection, slot.number, number)
+        back = self._link(connection, number, slot.number)
+        slot.links[connection] = there
+        if peer is not None:
+            peer.links[connection] = back
+        slot.send(connection, Opened(slot.name))
+        return connection
+
+    def connection(self, one: str, other: str) -> int | None:
+        """The newest open connection between two nodes, None if there is none."""
+        numbers = {self._known(one).number, self._known(other).number}
+        found = [link.connection for link in self.links.values() if {link.sender, link.receiver} == numbers and self._is_open(link)]
+        return max(found, default=None)
+
+    def set_delay(self, connection: int, delay_us: int) -> None:
+        """From now on a message takes this long, each way. What is under way keeps its time."""
+        for link in self._both(connection):
+            link.delay_us = delay_us
+
+    def cut(self, connection: int, sender: str | None = None, cause: Cause | None = None) -> None:
+        """Nothing is delivered any more: both ways, or only what `sender` sends. Raises CommandError if it is cut already."""
+        links = self._ways(connection, sender)
+        if all(link.trouble & CUT for link in links):
+            raise CommandError("link", "the link is cut already")
+        for link in links:
+            link.trouble |= CUT
+            link.cut_by = cause
+
+    def heal(self, connection: int) -> None:
+        """What was held is on its way again, in its order. Raises CommandError if nothing was cut."""
+        links = self._both(connection)
+        if not any(link.trouble & CUT for link in links):
+            raise CommandError("link", "the link is not cut")
+        for link in links:
+            link.trouble &= ~CUT
+            link.cut_by = None
+            self._release(link)
+
+    def fill(self, connection: int, sender: str, full: bool) -> None:
+        """The receiver's buffer is full (or has room again): what `sender` sends waits on its side."""
+        for link in self._ways(connection, sender):
+            link.trouble = link.trouble | FULL if full else link.trouble & ~FULL
+            self._release(link)
+
+    def reset(self, connection: int, cause: Cause | None = None) -> None:
+        """The connection breaks: what is under way is lost, and both ends receive Closed("reset") after the link's delay.
+
+        An end that is closed already learns nothing more. Raises CommandError if there is nothing left to break.
+        """
+        links = [link for link in self._both(connection) if self._is_open(link)]
+        if not links:
+            raise CommandError("link", "there is no such connection")
+        for link in links:
+            link.trouble = DEAF
+            if any(type(message) is Opened for message, _ in link.queue):
+                continue  # the receiver never knew of the connection
+            last = self._link(connection, link.sender, link.receiver)
+            last.delay_us = link.delay_us
+            last.queue.append((Closed("reset"), cause))
+            self.made += 1
+            heappush(self.heap, (due_us(last, self.now_us, self.jitter), self.made, last.number, ""))
+
+    def stop_hearing(self, sending: Link) -> None:
+        """The sender of this link has closed its end: what its peer has under way to it, or sends from now on, is lost."""
+        for link in self._both(sending.connection):
+            if link is not sending:
+                link.trouble |= DEAF
+                self._drop_if_dead(link)
+
+    # -- keeping --------------------------------------------------------------------------------------------------------------------------
+
+    def to_json(self) -> Json:
+        """The whole state as plain JSON types (integer keys of dicts stay integers). Turning points must have been taken."""
+        if self.told:
+            raise InvariantError("a world with turning points that nobody has taken cannot be kept")
+        nodes = {
+            slot.name: SlotState(
+                slot.number, slot.kind, slot.condition, slot.silenced_by, slot.deadlines, slot.deferred,
+                {connection: link.number for connection, link in slot.links.items()}, slot.disk, slot.node.state,
+            )
+            for slot in self.slots.values()
+        }  # fmt: skip
+        numbers = [self.last_node, self.last_connection, self.last_link]
+        links: list[Any] = list(self.links.values())
+        state = WorldState(self.now_us, self.made, self.told_count, numbers, self.random.draws, sorted(self.heap), nodes, links)
+        plain: Json = to_plain(state)
+        return plain
+
+    @classmethod
+    def from_json(
+        cls, name: str, design: Design, seed: int, plain: Json, listener: Callable[[list[TurningPoint]], None] | None = None
+    ) -> World:
+        """The world that `to_json` described; it goes on the same."""
+        state = from_plain(plain, WorldState)
+        world = cls(name, design, seed, listener)
+        world.now_us, world.made, world.told_count = state.now_us, state.made, state.told_count
+        world.last_node, world.last_connection, world.last_link = state.numbers
+        world.random.draws = state.draws
+        world.heap = state.heap
+        message_type: Any = design.messages | Opened | Closed
+        for entry in state.links:
+            link = from_plain({**entry, "queue": []}, Link)
+            link.queue.extend((from_plain(message, message_type), from_plain(cause, Cause | None)) for message, cause in entry["queue"])
+            world.links[link.number] = link
+        for node_name, kept in state.nodes.items():
+            slot = world._add(kept.number, node_name, kept.kind, from_plain(kept.node, design.kinds[kept.kind][0]))
+            slot.condition, slot.silenced_by, slot.disk = kept.condition, kept.silenced_by, kept.disk
+            slot.deadlines, slot.deferred = kept.deadlines, kept.deferred
+            slot.links = {connection: world.links[number] for connection, number in kept.links.items()}
+        return world
+
+    # -- how ------------------------------------------------------------------------------------------------------------------------------
+
+    def _report(self) -> None:
+        if self.listener is not None:
+            told = self.told[:]
+            self.told.clear()
+            self.listener(told)
+
+    def _add(self, number: int, name: str, kind: str, state: Any) -> Slot:
+        slot = Slot(self, number, name, kind, self.design.kinds[kind][1](state))
+        self.slots[name] = self.by_number[number] = slot
+        return slot
+
+    def _remove(self, slot: Slot) -> None:
+        del self.slots[slot.name], self.by_number[slot.number]
+        for link in slot.links.values():
+            self._drop_if_dead(link)
+
+    def _link(self, connection: int, sender: int, receiver: int) -> Link:
+        self.last_link += 1
+        link = self.links[self.last_link] = Link(
+            self.last_link, connection, sender, receiver, self.design.delay_us, self.last_link * 37 % JITTER_COUNT
+        )
+        return link
+
+    def _hold_or_lose(self, link: Link, slot: Slot | None) -> None:
+        """A ticket came due that cannot be used: owed if its message will be delivered one day, else the message is lost."""
+        if link.is_held or (slot is not None and slot.condition == PAUSED and not link.trouble):
+            link.owed += 1
+            return
+        message, _ = link.queue.popleft()
+        if type(message) is Closed:
+            del self.links[link.number]
+
+    def _drop_if_dead(self, link: Link) -> None:
+        """A link to a closed end, whose sender is no more, never carries anything again."""
+        if link.trouble & DEAF and link.sender not in self.by_number and not link.queue:
+            del self.links[link.number]
+
+    def _release(self, link: Link) -> None:
+        if link.is_held:
+            return
+        slot = self.by_number.get(link.receiver)
+        if slot is None or slot.condition != PAUSED:
+            self._pay(link, self.now_us + link.delay_us)
+
+    def _pay(self, link: Link, at_us: int) -> None:
+        for _ in range(link.owed):
+            self.made += 1
+            heappush(self.heap, (at_us, self.made, link.number, ""))
+        link.owed = 0
+        link.last_us = max(link.last_us, at_us)
+
+    def _known(self, name: str) -> Slot:
+        try:
+            return self.slots[name]
+        except KeyError:
+            raise CommandError("node", "there is no {name}", name=name) from None
+
+    def _running(self, name: str) -> Slot:
+        slot = self._known(name)
+        if slot.condition != RUNNING:
+            raise CommandError("node", "{name} is {condition}", name=name, condition=slot.condition)
+        return slot
+
+    def _is_open(self, link: Link) -> bool:
+        return not link.trouble & DEAF and not (link.queue and type(link.queue[-1][0]) is Closed)
+
+    def _both(self, connection: int) -> list[Link]:
+        return [link for link in self.links.values() if link.connection == connection]
+
+    def _ways(self, connection: int, sender: str | None) -> list[Link]:
+        links = self._both(connection)
+        if sender is not None:
+            number = self._known(sender).number
+            links = [link for link in links if link.sender == number]
+        if not links:
+            raise CommandError("link", "there is no such connection")
+        return links

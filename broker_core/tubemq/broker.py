@@ -1,0 +1,187 @@
+"""A TubeMQ broker: its partitions, who is registered for each, and how far each group has consumed.
+
+One owner per group and partition. A request of another one is refused (410) while the owner is alive; once its 30 s are over, the first
+such request removes it and is still refused, the second succeeds. A batch that was read and not confirmed is read again.
+Source: TubeMQ (InLong a6c7a6a670) BrokerServiceServer, DefaultOffsetManager; docs/tubemq/facts.md, "Broker". Vectors:
+tubemq/broker_register.json. Left out: filters, flow control, log start above 0, read positions other than "from the stored offset".
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from broker_core.clock import SECOND_US
+from broker_core.sim.node import Closed, Opened, Outbox
+from broker_core.tubemq import requests as r
+
+REGISTRATION_TIMEOUT_US = 30 * SECOND_US
+
+
+@dataclass(slots=True)
+class Consumed:
+    """One group's place in one partition. offset: stored, the next message to read. pending: messages read and not yet confirmed.
+
+    owner: client id registered for it, "" for none. connection: on which it registered. deadline_us: when the owner counts as dead.
+    furthest: no message from here on was ever handed out.
+    """
+
+    offset: int = 0
+    pending: int = 0
+    owner: str = ""
+    connection: int = 0
+    deadline_us: int = 0
+    furthest: int = 0
+
+
+@dataclass(slots=True)
+class Partition:
+    """end: how many messages were written. groups: group -> its place."""
+
+    end: int = 0
+    groups: dict[str, Consumed] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class BrokerState:
+    """partitions: partition key -> partition. batch_messages: most messages of one read. read_again: messages handed out twice so far."""
+
+    broker_id: int
+    partitions: dict[str, Partition]
+    batch_messages: int = 1
+    read_again: int = 0
+
+
+class Broker:
+    """logs: partition key -> number of the message at each offset. They follow from what was sent, so a checkpoint leaves them out and
+    the code that restores the world fills them again."""
+
+    def __init__(self, state: BrokerState) -> None:
+        self.state = state
+        self.logs: dict[str, array[int]] = {key: array("q") for key in state.partitions}
+
+    def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
+        kind = type(message)
+        if kind is r.SendMessageRequestP2B:
+            self.logs[message.partition].append(message.message)
+            self.state.partitions[message.partition].end += 1
+        elif kind is not Opened and kind is not Closed:
+            HANDLERS[kind](self, connection, message, now_us, out)
+
+    def wake(self, name: str, now_us: int, out: Outbox) -> None:
+        """The sweep: an owner's 30 s are over, the partition is free and its unconfirmed batch forgotten."""
+        _, group, key = name.split(":", 2)
+        place = self.state.partitions[key].groups[group]
+        if not place.owner:
+            return
+        if now_us < place.deadline_us:  # it has been heard of since; moving the deadline with every read would cost more than this look
+            out.deadline(name, place.deadline_us)
+            return
+        out.blame_silence(place.connection)
+        client_id = place.owner
+        place.owner, place.pending = "", 0
+        out.tell("tubemq.broker.registration_timed_out", "tubemq.timeout", {"timeout_us": REGISTRATION_TIMEOUT_US},
+                 {"client": client_id, "partition": key})  # fmt: skip
+
+    def place(self, group: str, key: str) -> Consumed | None:
+        """The group's place in a partition, None where this broker has no such partition."""
+        partition = self.state.partitions.get(key)
+        return None if partition is None else partition.groups.setdefault(group, Consumed())
+
+
+def sweep_name(group: str, key: str) -> str:
+    return f"registration:{group}:{key}"
+
+
+def register(broker: Broker, connection: int, request: r.RegisterRequestC2B, now_us: int, out: Outbox) -> None:
+    """connect2Partition and disconnectFromPartition at the broker."""
+    key, client_id = request.partition, request.client_id
+    place = broker.place(request.group, key)
+    if place is None:
+        out.send(connection, r.RegisterResponseB2C(r.FORBIDDEN, request.op_type, key, 0, 0))
+        return
+    end = broker.state.partitions[key].end
+    if request.op_type == r.UNREGISTER:
+        code = not_owner(place, client_id)
+        if code == r.SUCCESS:
+            place.offset += place.pending if request.last_pack_consumed else 0
+            place.owner, place.pending = "", 0
+            out.cancel(sweep_name(request.group, key))
+            out.tell("tubemq.broker.partition_released", None, {}, {"client": client_id, "partition": key})
+        out.send(connection, r.RegisterResponseB2C(code, request.op_type, key, place.offset, end))
+        return
+    if place.owner not in ("", client_id):
+        if now_us >= place.deadline_us:
+            place.owner, place.pending = "", 0
+        out.send(connection, r.RegisterResponseB2C(r.PARTITION_OCCUPIED, request.op_type, key, place.offset, end))
+        return
+    place.owner, place.connection, place.pending = client_id, connection, 0
+    if request.curr_offset >= 0:
+        place.offset = min(request.curr_offset, end)
+    place.deadline_us = now_us + REGISTRATION_TIMEOUT_US
+    out.deadline(sweep_name(request.group, key), place.deadline_us)
+    out.tell("tubemq.broker.partition_registered", "tubemq.broker.one_owner", {"offset": place.offset}, {"client": client_id, "partition": key})
+    out.send(connection, r.RegisterResponseB2C(r.SUCCESS, request.op_type, key, place.offset, end))
+
+
+def heartbeat(broker: Broker, connection: int, request: r.HeartBeatRequestC2B, now_us: int, out: Outbox) -> None:
+    """The owner is alive; what it does not own is named in the answer, and it drops that."""
+    failures: list[tuple[int, str]] = []
+    for key in request.partitions:
+        place = broker.place(request.group, key)
+        code = r.HB_NO_NODE if place is None else not_owner(place, request.client_id)
+        if place is None or code != r.SUCCESS:
+            failures.append((code, key))
+        else:
+            place.deadline_us = now_us + REGISTRATION_TIMEOUT_US
+    out.send(connection, r.HeartBeatResponseB2C(failures))
+
+
+def get_message(broker: Broker, connection: int, request: r.GetMessageRequestC2B, now_us: int, out: Outbox) -> None:
+    """One batch from the stored offset; a second read without a confirmation gives the same one. Reading keeps the owner alive too."""
+    key = request.partition
+    place = broker.place(request.group, key)
+    code = r.HB_NO_NODE if place is None else not_owner(place, request.client_id)
+    if place is None or code != r.SUCCESS:
+        out.send(connection, r.GetMessageResponseB2C(code, key, [], 0, 0))
+        return
+    place.deadline_us = now_us + REGISTRATION_TIMEOUT_US
+    end = broker.state.partitions[key].end
+    first, stop = place.offset, min(end, place.offset + broker.state.batch_messages)
+    if first >= end:
+        out.send(connection, r.GetMessageResponseB2C(r.NOT_FOUND, key, [], end, end))
+        return
+    place.pending = stop - first
+    broker.state.read_again += max(0, min(stop, place.furthest) - first)
+    place.furthest = max(place.furthest, stop)
+    out.send(connection, r.GetMessageResponseB2C(r.SUCCESS, key, broker.logs[key][first:stop].tolist(), first, end))
+
+
+def commit_offset(broker: Broker, connection: int, request: r.CommitOffsetRequestC2B, now_us: int, out: Outbox) -> None:
+    """confirmConsume: true moves the stored offset past the batch, false forgets the batch. Renews nothing."""
+    place = broker.place(request.group, request.partition)
+    if place is None:
+        out.send(connection, r.CommitOffsetResponseB2C(r.FORBIDDEN, request.partition, 0, 0))
+        return
+    code = r.SUCCESS if place.owner == request.client_id else r.UNAUTHORIZED
+    if code == r.SUCCESS:
+        place.offset += place.pending if request.last_pack_consumed else 0
+        place.pending = 0
+    end = broker.state.partitions[request.partition].end
+    out.send(connection, r.CommitOffsetResponseB2C(code, request.partition, place.offset, end))
+
+
+def not_owner(place: Consumed, client_id: str) -> int:
+    """SUCCESS for the owner; 411 where nobody is registered, 412 where another one is."""
+    if not place.owner:
+        return r.HB_NO_NODE
+    return r.SUCCESS if place.owner == client_id else r.DUPLICATE_PARTITION
+
+
+HANDLERS: Mapping[type, Callable[[Broker, int, Any, int, Outbox], None]] = MappingProxyType({
+    r.RegisterRequestC2B: register, r.HeartBeatRequestC2B: heartbeat, r.GetMessageRequestC2B: get_message,
+    r.CommitOffsetRequestC2B: commit_offset,
+})  # fmt: skip

@@ -1,0 +1,340 @@
+"""A consumer that balances for itself: TubeMQ's ClientBalanceConsumer with the loop of the official example around it.
+
+    boot ─► register at the master ─► every 10 s: query the partitions, release and connect (assignment.py)
+                                  └─► read one batch, handle it, confirm it, next partition in turn
+
+Each call waits for its answer before the next one is made, as in the original, where one thread makes them. A refused connect is tried
+once more after 1 s and then left alone for 5 s; a partition without new messages rests 400 ms. Heartbeats go to the master and to each
+broker every 13 s. Source: TubeMQ (InLong a6c7a6a670) SimpleClientBalanceConsumer, ClientBalanceConsumerExample; docs/tubemq/facts.md.
+Left out: several readers, flow control, read positions. A client that the master refuses starts again every second, as a process that its
+operator restarts.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from broker_core.clock import MILLISECOND_US, SECOND_US
+from broker_core.sim.node import Closed, Outbox
+from broker_core.sim.program import DONE, Pace, Pause, Program, Resume, Traffic
+from broker_core.tubemq import requests as r
+from broker_core.tubemq.assignment import Call, Connect, Disconnect, planned_calls
+from broker_core.tubemq.metadata import PartitionMetadata
+from broker_core.tubemq.partition_key import broker_of
+
+META_PERIOD_US = 10 * SECOND_US
+HEARTBEAT_US = 13 * SECOND_US
+REST_US = 400 * MILLISECOND_US
+REGISTER_RETRY_US = SECOND_US
+CONNECT_GUARD_US = 5 * SECOND_US
+RELEASE_WAIT_US = 3 * SECOND_US
+SHUTDOWN_SLEEP_US = 200 * MILLISECOND_US
+CONNECT_TRIES = 2
+
+BOOTING, STARTING, STARTED, REFUSED, STOPPING, STOPPED = "booting", "starting", "started", "refused", "stopping", "stopped"
+
+
+class Start(msgspec.Struct, frozen=True, tag="tubemq.consumer.start", array_like=True):
+    """A person starts the process. boot_us: until it calls start(). brokers: node name of each broker id."""
+
+    master: str
+    brokers: dict[int, str]
+    boot_us: int
+
+
+class Shutdown(msgspec.Struct, frozen=True, tag="tubemq.consumer.shutdown", array_like=True):
+    """A person ends it in order: everything is released, the master is informed."""
+
+
+@dataclass(slots=True)
+class ConsumerState:
+    """client_id: made by the process, new with each start. phase: one of the six above. refused_code: of the master's last refusal.
+
+    master: connection. brokers, connections: broker id -> node name, connection. metadata: what the master said of the topics.
+    registered: partition keys in order of registering. idle: those in turn to be read. calls: of the pass under way, the first one waits for
+    its answer; tries: how often it was made. guarded: partition -> until when it is not tried. waiting: partition whose read is under way.
+    batch: messages read and not yet handled; reading: their partition. next_pass_us: when the next pass begins.
+    """
+
+    client_id: str
+    group: str
+    source_count: int
+    node_id: int
+    program: Program
+    phase: str = BOOTING
+    refused_code: int = 0
+    master_name: str = ""
+    master: int = 0
+    broker_names: dict[int, str] = field(default_factory=dict)
+    connections: dict[int, int] = field(default_factory=dict)
+    metadata: PartitionMetadata = field(default_factory=PartitionMetadata)
+    registered: list[str] = field(default_factory=list)
+    idle: deque[str] = field(default_factory=deque)
+    calls: deque[Disconnect | Connect] = field(default_factory=deque)
+    tries: int = 0
+    guarded: dict[str, int] = field(default_factory=dict)
+    waiting: str = ""
+    reading: str = ""
+    batch: deque[int] = field(default_factory=deque)
+    next_pass_us: int | None = None
+
+
+class BalanceConsumer:
+    def __init__(self, state: ConsumerState, traffic: Traffic) -> None:
+        self.state = state
+        self.traffic = traffic
+
+    def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
+        kind = type(message)
+        if kind is r.GetMessageResponseB2C:
+            self.on_read(message, now_us, out)
+        elif kind is r.CommitOffsetResponseB2C:
+            return
+        elif kind is r.RegisterResponseB2C:
+            self.on_call_answered(message, now_us, out)
+        elif kind is r.GetPartMetaResponseM2C:
+            self.on_metadata(message, now_us, out)
+        elif kind is r.HeartBeatResponseB2C:
+            for _, partition in message.failures:
+                self.drop(partition, now_us, out)
+        elif kind is r.RegisterResponseM2C:
+            self.on_registered(message, now_us, out)
+        elif kind is Closed:
+            self.on_closed(connection, now_us, out)
+        else:
+            self.obey(message, now_us, out)
+
+    def obey(self, order: Any, now_us: int, out: Outbox) -> None:
+        match order:
+            case Start(master, brokers, boot_us):
+                self.state.master_name, self.state.broker_names = master, brokers
+                out.deadline("boot", now_us + boot_us)
+            case Shutdown():
+                self.shut_down(now_us, out)
+            case Pause() | Resume() | Pace():
+                self.state.program.obey(order)
+                self.go_on(now_us, out)
+
+    def wake(self, name: str, now_us: int, out: Outbox) -> None:
+        state = self.state
+        what, _, rest = name.partition(":")
+        if name == DONE:
+            self.on_handled(now_us, out)
+        elif what == "rest":
+            state.idle.append(rest)
+            self.read(now_us, out)
+        elif name == "boot":
+            state.phase = STARTING
+            if not state.master:
+                state.master = out.connect(state.master_name)
+            out.send(state.master, r.RegisterRequestC2M(state.client_id, state.group, state.source_count, state.node_id))
+        elif name == "pass":
+            self.begin_pass(now_us, out)
+        elif name == "call":
+            self.make_call(now_us, out)
+        elif name == "heartbeat":
+            self.beat(now_us, out)
+        elif name == "shutdown":
+            self.release_all(now_us, out)
+
+    # -- the master -------------------------------------------------------------------------------------------------------------------------
+
+    def on_registered(self, answer: r.RegisterResponseM2C, now_us: int, out: Outbox) -> None:
+        state = self.state
+        if state.phase != STARTING:
+            return
+        if answer.code != r.SUCCESS:
+            if state.refused_code != answer.code:
+                out.tell(
+                    "tubemq.client.refused", f"tubemq.master.{answer.code}",
+                    {"source_count": state.source_count, "node_id": state.node_id}, {"client": state.client_id, "code": answer.code},
+                )  # fmt: skip
+            state.phase, state.refused_code = REFUSED, answer.code
+            out.deadline("boot", now_us + REGISTER_RETRY_US)
+            return
+        state.phase, state.refused_code = STARTED, 0
+        state.connections = {broker_id: out.connect(name) for broker_id, name in state.broker_names.items()}
+        out.tell("tubemq.client.started", None, {"source_count": state.source_count}, {"client": state.client_id, "node_id": state.node_id})
+        out.deadline("heartbeat", now_us + HEARTBEAT_US)
+        self.begin_pass(now_us, out)
+
+    def beat(self, now_us: int, out: Outbox) -> None:
+        state = self.state
+        out.send(state.master, r.HeartRequestC2M(state.client_id, state.group))
+        for broker_id, connection in state.connections.items():
+            held = [key for key in state.registered if broker_of(key) == broker_id]
+            if held:
+                out.send(connection, r.HeartBeatRequestC2B(state.client_id, state.group, held))
+        out.deadline("heartbeat", now_us + HEARTBEAT_US)
+
+    # -- the assigner's pass ------------------------------------------------------------------------------------------------------------------
+
+    def begin_pass(self, now_us: int, out: Outbox) -> None:
+        state = self.state
+        state.next_pass_us = now_us + META_PERIOD_US
+        out.deadline("pass", state.next_pass_us)
+        if not state.calls:  # a pass that is held up by refused connects goes on before the next begins
+            out.send(state.master, r.GetPartMetaRequestC2M(state.client_id, state.group, state.metadata.meta_id))
+
+    def on_metadata(self, answer: r.GetPartMetaResponseM2C, now_us: int, out: Outbox) -> None:
+        state = self.state
+        if state.phase != STARTED or answer.code != r.SUCCESS:
+            return
+        state.metadata = state.metadata.updated(answer.topic_meta_id, answer.topic_meta, answer.broker_ids)
+        calls: list[Call] = planned_calls(
+            state.metadata.status, state.registered, source_count=state.source_count, node_id=state.node_id, saved_offsets={}
+        )
+        state.calls.extend(call for call in calls if state.guarded.get(call.key, 0) <= now_us)
+        self.make_call(now_us, out)
+
+    def make_call(self, now_us: int, out: Outbox) -> None:
+        """Make the first call of the pass, or end the pass."""
+        state = self.state
+        if not state.calls:
+            return
+        call = state.calls[0]
+        connection = state.connections[broker_of(call.key)]
+        state.tries += 1
+        if isinstance(call, Connect):
+            request = r.RegisterRequestC2B(r.REGISTER, state.client_id, state.group, call.key, call.bootstrap_offset)
+        elif call.key == state.reading and state.tries == 1:
+            out.deadline("call", now_us + RELEASE_WAIT_US)  # disconnectFromPartition waits for the batch in use, but not forever
+            return
+        else:
+            self.drop(call.key, now_us, out)
+            request = r.RegisterRequestC2B(r.UNREGISTER, state.client_id, state.group, call.key)
+        out.send(connection, request)
+
+    def on_call_answered(self, answer: r.RegisterResponseB2C, now_us: int, out: Outbox) -> None:
+        state = self.state
+        if state.phase != STARTED or not state.calls or state.calls[0].key != answer.partition:
+            return
+        if answer.op_type == r.REGISTER and answer.code != r.SUCCESS:
+            if state.tries >= CONNECT_TRIES:
+                state.guarded[answer.partition] = now_us + CONNECT_GUARD_US
+                self.end_call()
+            out.deadline("call", now_us + REGISTER_RETRY_US)
+            return
+        self.end_call()
+        if answer.op_type == r.REGISTER:
+            state.guarded.pop(answer.partition, None)
+            state.registered.append(answer.partition)
+            state.idle.append(answer.partition)
+        if not state.calls:
+            out.tell("tubemq.client.connected", "tubemq.assignment.modulo", {"source_count": state.source_count, "node_id": state.node_id},
+                     {"client": state.client_id, "partitions": state.registered[:]})  # fmt: skip
+        self.make_call(now_us, out)
+        self.read(now_us, out)
+
+    def end_call(self) -> None:
+        self.state.calls.popleft()
+        self.state.tries = 0
+
+    # -- reading ------------------------------------------------------------------------------------------------------------------------------
+
+    def read(self, now_us: int, out: Outbox) -> None:
+        """getMessage of the next idle partition, if the program is free and no other read is under way."""
+        state = self.state
+        if state.idle and not state.waiting and not state.reading and not state.program.is_paused and state.phase == STARTED:
+            key = state.waiting = state.idle.popleft()
+            out.send(state.connections[broker_of(key)], r.GetMessageRequestC2B(state.client_id, state.group, key))
+
+    def on_read(self, answer: r.GetMessageResponseB2C, now_us: int, out: Outbox) -> None:
+        state = self.state
+        if answer.partition != state.waiting:
+            return  # it was dropped while the answer was under way
+        state.waiting = ""
+        if answer.code == r.SUCCESS:
+            state.reading = answer.partition
+            state.batch.extend(answer.messages)
+            self.go_on(now_us, out)
+            return
+        if answer.code == r.NOT_FOUND:
+            out.deadline(f"rest:{answer.partition}", now_us + REST_US)
+        else:
+            self.drop(answer.partition, now_us, out)
+        self.read(now_us, out)
+
+    def go_on(self, now_us: int, out: Outbox) -> None:
+        """The program takes the next message of its batch; with none, the next read."""
+        state = self.state
+        if state.batch and state.program.is_free:
+            state.program.take(state.batch.popleft(), now_us, out, self.traffic)
+        elif not state.batch:
+            self.read(now_us, out)
+
+    def on_handled(self, now_us: int, out: Outbox) -> None:
+        """The batch is confirmed with its last message; its partition goes to the end of the turn."""
+        state = self.state
+        state.program.done(now_us, out, self.traffic)
+        if not state.batch:
+            key, state.reading = state.reading, ""
+            out.send(state.connections[broker_of(key)], r.CommitOffsetRequestC2B(state.client_id, state.group, key, True))
+            state.idle.append(key)
+            if state.calls and state.calls[0].key == key:  # a release has waited for this
+                out.cancel("call")
+                self.make_call(now_us, out)
+        self.go_on(now_us, out)
+
+    def drop(self, key: str, now_us: int, out: Outbox) -> None:
+        """Forget a partition here; of a batch that is out, what is not confirmed is read again by the next owner."""
+        state = self.state
+        if key in state.registered:
+            state.registered.remove(key)
+        if key in state.idle:
+            state.idle.remove(key)
+        out.cancel(f"rest:{key}")
+        if key == state.waiting:
+            state.waiting = ""
+        if key == state.reading:
+            state.reading = ""
+            state.batch.clear()
+            state.program.drop(now_us, out, self.traffic)
+
+    # -- the end ------------------------------------------------------------------------------------------------------------------------------
+
+    def shut_down(self, now_us: int, out: Outbox) -> None:
+        """shutdown(): 200 ms, then every partition is released and the master told. Before start() has succeeded there is nothing to end."""
+        state = self.state
+        for name in ("boot", "pass", "call", "heartbeat"):
+            out.cancel(name)
+        state.next_pass_us = None
+        state.program.drop(now_us, out, self.traffic)
+        if state.phase != STARTED:
+            self.stopped(out)
+            return
+        state.phase = STOPPING
+        out.deadline("shutdown", now_us + SHUTDOWN_SLEEP_US)
+
+    def release_all(self, now_us: int, out: Outbox) -> None:
+        state = self.state
+        for key in state.registered:
+            out.send(state.connections[broker_of(key)], r.RegisterRequestC2B(r.UNREGISTER, state.client_id, state.group, key))
+        out.send(state.master, r.CloseRequestC2M(state.client_id, state.group))
+        for connection in (state.master, *state.connections.values()):
+            out.close(connection)
+        state.registered.clear()
+        self.stopped(out)
+
+    def stopped(self, out: Outbox) -> None:
+        self.state.phase = STOPPED
+        for key in [*self.state.idle]:
+            out.cancel(f"rest:{key}")
+        self.state.idle.clear()
+        self.state.batch.clear()
+        self.state.waiting = self.state.reading = ""
+        out.tell("tubemq.client.stopped", None, {}, {"client": self.state.client_id})
+
+    def on_closed(self, connection: int, now_us: int, out: Outbox) -> None:
+        """A connection broke: everything that this broker gave is dropped; the next pass connects again."""
+        state = self.state
+        for broker_id in [broker_id for broker_id, number in state.connections.items() if number == connection]:
+            state.connections[broker_id] = out.connect(state.broker_names[broker_id])
+            for key in [key for key in state.registered if broker_of(key) == broker_id]:
+                self.drop(key, now_us, out)
+        if connection == state.master:
+            state.master = out.connect(state.master_name)

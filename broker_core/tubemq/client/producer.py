@@ -1,0 +1,61 @@
+"""A producer: one connection to each broker, each message to the partition that its router names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from broker_core.sim.node import Outbox
+from broker_core.tubemq import requests as r
+from broker_core.tubemq.partition_key import broker_of
+
+
+class Connect(msgspec.Struct, frozen=True, tag="tubemq.producer.connect", array_like=True):
+    """A person starts the producer. brokers: node name of each broker id."""
+
+    brokers: dict[int, str]
+
+
+@dataclass(slots=True)
+class ProducerState:
+    """connections: broker id -> connection. turn: of the next message without a key."""
+
+    connections: dict[int, int] = field(default_factory=dict)
+    turn: int = 0
+
+
+class Producer:
+    """partitions: all keys, in the order in which messages without a key go round. router: key code -> partition key; the application's
+    own, as TubeMQ leaves it to producers (docs/tubemq/modulo.md)."""
+
+    def __init__(self, state: ProducerState, partitions: Sequence[str], router: Callable[[int], str]) -> None:
+        self.state = state
+        self.partitions = partitions
+        self.router = router
+        self.routes: dict[str, int] = {}
+
+    def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
+        if type(message) is Connect:
+            self.state.connections = {broker_id: out.connect(name) for broker_id, name in message.brokers.items()}
+
+    def wake(self, name: str, now_us: int, out: Outbox) -> None:
+        """It sets no deadlines."""
+
+    def place(self, code: int | None) -> str:
+        """The partition of a message with this key code, None for one without a key. Moves the turn on."""
+        if code is not None:
+            return self.router(code)
+        partition = self.partitions[self.state.turn]
+        self.state.turn = (self.state.turn + 1) % len(self.partitions)
+        return partition
+
+    def send(self, message: int, code: int | None, out: Outbox) -> None:
+        """The application has a message to send. message: its number; code: of its key."""
+        partition = self.place(code)
+        connection = self.routes.get(partition)
+        if connection is None:
+            connection = self.routes[partition] = self.state.connections[broker_of(partition)]
+        out.send(connection, r.SendMessageRequestP2B(partition, message))

@@ -1,0 +1,137 @@
+"""Requests between TubeMQ's clients, master and brokers, by the names of MasterService.proto and BrokerService.proto.
+
+C2M, M2C: consumer and master. C2B, B2C: consumer and broker. P2B: producer to broker. partition: the key "brokerId:topic:partitionId".
+Offsets here count messages; on the wire they are bytes of the index log, 28 for each. Left out: filters, sessions, authorisation, flow control.
+Source: TubeMQ (InLong a6c7a6a670); docs/tubemq/facts.md, "Requests".
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+SUCCESS, BAD_REQUEST, UNAUTHORIZED, FORBIDDEN, NOT_FOUND = 200, 400, 401, 403, 404
+PARTITION_OCCUPIED, HB_NO_NODE, DUPLICATE_PARTITION = 410, 411, 412
+CLIENT_SHUTDOWN, CLIENT_HIGH_FREQUENCY_REQUEST = 420, 421
+SOURCE_COUNT_DIFFERS, NODE_ID_TAKEN = 429, 430
+
+REGISTER, UNREGISTER = 31, 32
+"""op_type of a RegisterRequestC2B (RpcConstants.MSG_OPTYPE_REGISTER, MSG_OPTYPE_UNREGISTER)."""
+
+
+class _Request(msgspec.Struct, array_like=True, gc=False):
+    pass
+
+
+class RegisterRequestC2M(_Request, tag="tubemq.RegisterRequestC2M"):
+    client_id: str
+    group: str
+    source_count: int
+    node_id: int
+
+
+class RegisterResponseM2C(_Request, tag="tubemq.RegisterResponseM2C"):
+    code: int
+
+
+class GetPartMetaRequestC2M(_Request, tag="tubemq.GetPartMetaRequestC2M"):
+    """topic_meta_id: of what the client has; the answer carries the topics only if the master's is another one."""
+
+    client_id: str
+    group: str
+    topic_meta_id: int
+
+
+class GetPartMetaResponseM2C(_Request, tag="tubemq.GetPartMetaResponseM2C"):
+    """topic_meta: entries of `metadata.expand_topic_meta`. broker_ids: the brokers that the master knows."""
+
+    code: int
+    topic_meta_id: int
+    topic_meta: list[str]
+    broker_ids: list[int]
+
+
+class HeartRequestC2M(_Request, tag="tubemq.HeartRequestC2M"):
+    client_id: str
+    group: str
+
+
+class HeartResponseM2C(_Request, tag="tubemq.HeartResponseM2C"):
+    code: int
+
+
+class CloseRequestC2M(_Request, tag="tubemq.CloseRequestC2M"):
+    client_id: str
+    group: str
+
+
+class RegisterRequestC2B(_Request, tag="tubemq.RegisterRequestC2B"):
+    """curr_offset: where to begin, below 0 for the stored offset. last_pack_consumed: with UNREGISTER, whether the batch out was handled."""
+
+    op_type: int
+    client_id: str
+    group: str
+    partition: str
+    curr_offset: int = -1
+    last_pack_consumed: bool = False
+
+
+class RegisterResponseB2C(_Request, tag="tubemq.RegisterResponseB2C"):
+    code: int
+    op_type: int
+    partition: str
+    curr_offset: int
+    max_offset: int
+
+
+class HeartBeatRequestC2B(_Request, tag="tubemq.HeartBeatRequestC2B"):
+    client_id: str
+    group: str
+    partitions: list[str]
+
+
+class HeartBeatResponseB2C(_Request, tag="tubemq.HeartBeatResponseB2C"):
+    """failures: (code, partition) of those that this client does not hold: 411 nobody does, 412 another one."""
+
+    failures: list[tuple[int, str]]
+
+
+class GetMessageRequestC2B(_Request, tag="tubemq.GetMessageRequestC2B"):
+    client_id: str
+    group: str
+    partition: str
+
+
+class GetMessageResponseB2C(_Request, tag="tubemq.GetMessageResponseB2C"):
+    """messages: numbers of the messages of one batch; empty unless code is SUCCESS. curr_offset: where the batch begins."""
+
+    code: int
+    partition: str
+    messages: list[int]
+    curr_offset: int
+    max_offset: int
+
+
+class CommitOffsetRequestC2B(_Request, tag="tubemq.CommitOffsetRequestC2B"):
+    client_id: str
+    group: str
+    partition: str
+    last_pack_consumed: bool
+
+
+class CommitOffsetResponseB2C(_Request, tag="tubemq.CommitOffsetResponseB2C"):
+    code: int
+    partition: str
+    curr_offset: int
+    max_offset: int
+
+
+class SendMessageRequestP2B(_Request, tag="tubemq.SendMessageRequestP2B"):
+    partition: str
+    message: int
+
+
+Request = (
+    RegisterRequestC2M | RegisterResponseM2C | GetPartMetaRequestC2M | GetPartMetaResponseM2C | HeartRequestC2M | HeartResponseM2C
+    | CloseRequestC2M | RegisterRequestC2B | RegisterResponseB2C | HeartBeatRequestC2B | HeartBeatResponseB2C | GetMessageRequestC2B
+    | GetMessageResponseB2C | CommitOffsetRequestC2B | CommitOffsetResponseB2C | SendMessageRequestP2B
+)  # fmt: skip

@@ -1,0 +1,130 @@
+"""What the terms of the pages mean: the one place for definitions. A page says `{% term "skew" "figure.skew" %}`, or puts data-term="skew" on
+what it draws; static/js/tips.js shows the definition on hover, focus and touch. The end of a page lists all of its terms, too.
+"""
+
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
+
+# id -> its name, what it means
+TERMS = {
+    "skew": (
+        pgettext_lazy("term", "skew"),
+        _("The largest consumer's share divided by the mean share. 1 is even; 2 means that one consumer does twice its part."),
+    ),
+    "share": (
+        pgettext_lazy("term", "share"),
+        _("The part of the keys, hash space, partitions or records that a consumer has. The dashed bar is what it had before the last change."),
+    ),
+    "fair": (pgettext_lazy("term", "fair share"), _("One divided by the number of consumers: what each would have if all had the same.")),
+    "rate": (pgettext_lazy("term", "rec/s"), _("Records that a consumer handled in the last second.")),
+    "space": (
+        pgettext_lazy("term", "hash space"),
+        _("All values that a key's hash can have. Pulsar gives each consumer parts of it; the figure is the part that changed hands."),
+    ),
+    "partitions": (
+        pgettext_lazy("term", "partitions"),
+        _("A topic's records are stored in partitions, each read in order by one consumer of the group. The figure says how many changed hands."),
+    ),
+    "redelivered": (
+        pgettext_lazy("term", "redelivered"),
+        _("Records that were delivered a second time, because they had not been acknowledged or committed."),
+    ),
+    "pause": (
+        pgettext_lazy("term", "pause"),
+        _("How long partitions waited without a consumer reading them, from the start of the change until they were read again."),
+    ),
+    "lag": (pgettext_lazy("term", "lag"), _("Records after a consumer's position in a partition: the end offset minus the position.")),
+    "committed": (pgettext_lazy("term", "committed offset"), _("The offset that a group has stored: a consumer that takes over starts there.")),
+    "generation": (
+        pgettext_lazy("term", "generation"),
+        _("The number of a group's current assignment. Each rebalance begins a new one, and members of an older one are refused."),
+    ),
+    "rebalance": (
+        pgettext_lazy("term", "rebalance"),
+        _("A Kafka group reassigns its partitions: all members join again, and the leader assigns."),
+    ),
+    "source_count": (
+        pgettext_lazy("term", "sourceCount"),
+        _("How many clients a TubeMQ group says it has. Each takes the partitions whose key's hash modulo this number is its nodeId."),
+    ),
+    "node_id": (pgettext_lazy("term", "nodeId"), _("A TubeMQ client's number in its group, 0 to sourceCount minus 1.")),
+    "tick": (pgettext_lazy("term", "next tick"), _("Time until a TubeMQ client checks again which partitions are its own.")),
+    "point": (
+        pgettext_lazy("term", "ring point"),
+        _("A consumer has many points on the hash ring. A key belongs to the first point at or above its hash."),
+    ),
+    "slot": (pgettext_lazy("term", "slot"), _("One value of the hash space. A consumer has ranges of slots.")),
+    "permits": (
+        pgettext_lazy("term", "permits"),
+        _("How many more records a Pulsar consumer lets the broker send. At 0 nothing arrives until it grants more."),
+    ),
+    "in_flight": (pgettext_lazy("term", "in flight, unacked"), _("Records that a consumer has received and not acknowledged yet.")),
+    "prefetch": (pgettext_lazy("term", "prefetch count"), _("How many unacknowledged records RabbitMQ lets one consumer hold.")),
+    "ready": (pgettext_lazy("term", "ready"), _("Records in RabbitMQ's queue that no consumer has received yet.")),
+    "keys_moved": (
+        pgettext_lazy("term", "keys moved"),
+        _("Keys that changed their consumer. The running bill counts a key each time that it moves."),
+    ),
+    "dark": (
+        pgettext_lazy("term", "dark"),
+        _(
+            "A partition or part of the hash space is dark while no live consumer serves it. The figure is the mean of that time over all of "
+            "them since the start: a third dark for 30 s gives 10 s."
+        ),
+    ),
+    "out_of_order": (pgettext_lazy("term", "out of order"), _(
+        "A record that was handled after a later record of the same key. Pulsar 3.2 makes a newcomer wait for a key's older records; "
+        "the Pulsar lane leaves this rule out, so it shows more of them."
+    )),
+    "silent": (
+        pgettext_lazy("term", "silent"),
+        _("The consumer has crashed silently. The system still counts on it until a timeout has passed."),
+    ),
+    "segment": (
+        pgettext_lazy("term", "segment"),
+        _("A log is a sequence of files, the segments. Only the last one grows; old ones are deleted whole."),
+    ),
+    "index": (
+        pgettext_lazy("term", "sparse index"),
+        _("One entry for about every index.interval.bytes of the log: an offset and the byte where its batch begins."),
+    ),
+    "batch": (
+        pgettext_lazy("term", "record batch"),
+        _("Records are written in batches with one header: base offset, length, CRC, codec, times."),
+    ),
+    "high_watermark": (
+        pgettext_lazy("term", "high watermark"),
+        _("The offset below which every in-sync replica has the records. Consumers read no further."),
+    ),
+    "log_start": (pgettext_lazy("term", "log start offset"), _("The first offset that can still be read. Retention moves it forward.")),
+    "retention": (pgettext_lazy("term", "retention"), _("Old segments are deleted when the log is too large or their records are too old.")),
+    "compaction": (pgettext_lazy("term", "compaction"), _("Keeps the newest record of each key and drops the older ones.")),
+    "tombstone": (pgettext_lazy("term", "tombstone"), _("A record without a value: compaction drops the key and, later, the tombstone.")),
+    "churn": (pgettext_lazy("term", "churn"), _("The share of keys that change their consumer when consumers join and leave.")),
+    "order_risk": (
+        pgettext_lazy("term", "order at risk"),
+        _("The share of records that may be handled out of their key's order, because a key can have two consumers at once."),
+    ),
+    "hot_key": (pgettext_lazy("term", "hot key"), _("A key with so many records that it alone can overload a consumer.")),
+}
+
+# item of the top bar -> the terms that its pages use, in the order in which one meets them
+TERMS_OF = {
+    "stage": (
+        "skew", "share", "fair", "rate", "space", "partitions", "redelivered", "pause", "keys_moved", "lag", "committed", "generation", "rebalance",
+        "source_count", "node_id", "tick", "point", "slot", "permits", "in_flight", "prefetch", "ready", "dark", "out_of_order", "silent",
+    ),
+    "log": (
+        "segment", "index", "batch", "high_watermark", "log_start", "committed", "lag", "retention", "compaction", "tombstone",
+    ),
+    "analyze": (
+        "skew", "churn", "share", "fair", "pause", "order_risk", "lag", "hot_key", "redelivered", "partitions", "space", "point",
+        "rebalance", "generation", "source_count", "prefetch", "dark", "out_of_order",
+    ),
+}
+
+GLOSSARY = {
+    "glossary.title": _("What the words mean"),
+    **{f"term.{term}": text for term, (_name, text) in TERMS.items()},
+    **{f"term.{term}.name": name for term, (name, _text) in TERMS.items()},
+}

@@ -1,0 +1,52 @@
+"""The list of labs: the visitor's own and the demo. Reads, presents and draws; names, deletion and undo go through the API."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.middleware.csrf import get_token
+from django.shortcuts import render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from dashboard import access, selectors
+from dashboard.formats import clock, fill
+from dashboard.models import NAME_MAX
+from dashboard.page import base_context
+
+Json = dict[str, Any]
+
+
+@require_safe
+@never_cache
+def labs(request: HttpRequest) -> HttpResponse:
+    """The visitor's labs and the demo, with what each is doing."""
+    visitor = access.visitor_of(request) or access.token_new()      # a lab that is made here is the visitor's own
+    own = selectors.lab_list(visitor=visitor)
+    known = {row["id"] for row in own}
+    context = base_context(request, "labs")
+    words = context["catalogue"][context["page"]["language"]]
+    rows = [_row(row, words, mine=True) for row in own] + [_row(row, words) for row in selectors.lab_list() if row["id"] not in known]
+    context["page"] |= {
+        "csrf": get_token(request), "urls": {"labs": "/api/labs/", "lab": "/lab/{id}/"},
+        "labs": [{name: row[name] for name in ("id", "name", "workload_code", "created")} for row in rows],
+    }  # fmt: skip
+    response = render(request, "dashboard/labs.html", {**context, "labs": rows, "name_max": NAME_MAX})
+    access.visitor_remember(response, visitor)
+    return response
+
+
+def _row(row: Json, words: dict[str, str], *, mine: bool = False) -> Json:
+    key, code = row["workload"].get("key"), f"workload.{row['workload']['kind']}"
+    created = row["created_at"][:16].replace("T", " ")
+    return {
+        **row,
+        "mine": mine,
+        "title": row["name"] or fill(words["labs.unnamed"], {"workload": words[code], "time": created}, words),
+        "clock": clock(row["at_us"]),
+        "workload_code": code,
+        "workload_words": words[code],
+        "key_code": f"key.{key}" if key else "",
+        "key_words": words[f"key.{key}"] if key else "",
+        "status_words": words[f"labs.{row['status']}"],
+        "created": created,
+    }

@@ -1,0 +1,68 @@
+"""The Stage by keyboard and by screen reader: where the focus goes, what is said, what a row is called."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import wait_frame, wait_text
+from tests.browser.test_stage import do, rows
+
+# What of the focused element's ring an ancestor that scrolls or cuts would hide: its markup, null where the ring is whole.
+CUT_OFF = """() => {
+  const e = document.activeElement, style = getComputedStyle(e), box = e.getBoundingClientRect();
+  const wide = parseFloat(style.outlineWidth) + parseFloat(style.outlineOffset);
+  for (let parent = e.parentElement; parent && parent !== document.body; parent = parent.parentElement) {
+    const { overflowX, overflowY } = getComputedStyle(parent), edge = parent.getBoundingClientRect();
+    if (overflowX !== 'visible' && (box.left - wide < edge.left - 0.5 || box.right + wide > edge.right + 0.5)) return e.outerHTML.slice(0, 120);
+    if (overflowY !== 'visible' && (box.top - wide < edge.top - 0.5 || box.bottom + wide > edge.bottom + 0.5)) return e.outerHTML.slice(0, 120);
+  }
+  return null;
+}"""
+
+
+def test_the_focus_goes_to_a_neighbour_when_its_row_leaves(page: Page) -> None:
+    page.focus('#pulsar [data-consumer="c2"] [data-verb=leave]')
+    page.keyboard.press("Enter")
+    page.wait_for_selector('#pulsar [data-consumer="c2"]', state="detached")
+    expect(page.locator('#pulsar [data-consumer="c3"] [data-verb=leave]')).to_be_focused()
+    page.keyboard.press("Enter")
+    page.wait_for_selector('#pulsar [data-consumer="c3"]', state="detached")
+    expect(page.locator('#pulsar [data-consumer="c1"] [data-verb=leave]')).to_be_focused()
+    page.keyboard.press("Enter")
+    page.wait_for_selector('#pulsar [data-consumer="c1"]', state="detached")
+    expect(page.locator("#pulsar .list")).to_be_focused()
+
+
+def test_a_crashed_consumers_row_says_silent(page: Page) -> None:
+    do(page, "c2", "crash")
+    for lane in ("pulsar", "kafka", "tubemq", "rabbitmq"):
+        word = page.locator(f'#{lane} [data-consumer="c2"] [data-field=word]')
+        expect(word).to_have_text("silent")
+        expect(word).to_be_visible()
+
+
+def test_a_lanes_new_sentence_is_said_politely(page: Page) -> None:
+    assert page.text_content("#announce") == ""
+    page.click("#add")
+    wait_text(page, "#announce", "RabbitMQ: ")
+    assert page.get_attribute("#announce", "role") == "status"
+
+
+@pytest.mark.parametrize("tables", [False, True])
+def test_no_focus_ring_is_cut_off(page: Page, tables: bool) -> None:
+    page.click("#add-ten")
+    wait_text(page, "h1", "10 consumers joined")
+    if tables:
+        page.keyboard.press("t")
+    wait_frame(page)
+    assert len(rows(page, "pulsar")) == 13
+    page.focus("#add")
+    for _ in range(75):
+        page.keyboard.press("Tab")
+        assert page.evaluate(CUT_OFF) is None
+
+
+def test_tables_that_scroll_are_reached_by_the_keyboard(page: Page) -> None:
+    page.keyboard.press("t")
+    assert page.eval_on_selector_all(".lane .twin-box", "boxes => boxes.map((box) => box.tabIndex)") == [0, 0, 0, 0]
+    page.keyboard.press("t")
+    assert page.eval_on_selector_all(".lane .twin-box", "boxes => boxes.map((box) => box.tabIndex)") == [-1, -1, -1, -1]

@@ -1,0 +1,40 @@
+"""The first ten seconds of a visitor who does nothing: the demo adds a consumer by itself, once, and says so."""
+
+from collections.abc import Callable
+
+from playwright.sync_api import BrowserContext
+
+from tests.browser.conftest import open_stage, save, wait_frame, wait_text
+from tests.browser.test_stage import rows
+from tests.supervisor.site import SupervisedSite
+
+Profile = Callable[..., BrowserContext]
+
+
+def test_a_demo_that_nobody_touches_adds_one_consumer_in_all_tabs_together(profile: Profile, site: SupervisedSite) -> None:
+    context = profile()
+    page = open_stage(context, site, "")
+    wait_text(page, "h1", "press Add consumer")
+    other = open_stage(context, site, "")
+    assert other.get_attribute("#main", "data-lab") == page.get_attribute("#main", "data-lab")
+    for tab in (page, other):
+        wait_text(tab, "h1", "Nothing was pressed, so the demo added c4.")
+        wait_frame(tab)
+        assert rows(tab, "pulsar") == ["c1", "c2", "c3", "c4"]
+    save(page, "stage-demo")
+    # It was done: a page that opens now has no demo in it any more.
+    page.reload()
+    assert page.evaluate("() => JSON.parse(document.getElementById('page').textContent).demo") is None
+
+
+def test_only_ones_own_untouched_demo_presses_by_itself(profile: Profile, site: SupervisedSite) -> None:
+    def demo_of(tab) -> object:
+        return tab.evaluate("() => JSON.parse(document.getElementById('page').textContent).demo")
+
+    page = open_stage(profile(), site, "")
+    lab = page.get_attribute("#main", "data-lab")
+    assert demo_of(page) == {"command_id": "demo:join", "after_ms": 8000}
+    page.keyboard.press("t")
+    assert demo_of(open_stage(page.context, site, f"lab/{lab}/")) is None           # by its link
+    assert demo_of(open_stage(profile(), site, f"lab/{lab}/")) is None              # a visitor who may only look
+    assert demo_of(open_stage(profile(), site, "?demo=off")) is None

@@ -1,0 +1,72 @@
+"""What fits where: the Stage on a projector, a large screen and a phone. Sizes are read from the drawn page."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser.conftest import open_stage, save, wait_frame, wait_text
+from tests.supervisor.site import SupervisedSite
+
+Profile = Callable[..., BrowserContext]
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+
+# Every element with text of its own that is on screen, with the size in which its letters are drawn: a picture scales its own.
+SMALL_TEXTS = """() => [...document.querySelectorAll('body *')].filter((e) => e.checkVisibility({ visibilityProperty: true })
+  && !e.closest('.twin-box, .defs, script') && [...e.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim())).map((e) => {
+    const matrix = e.ownerSVGElement?.getScreenCTM(), scale = matrix ? Math.hypot(matrix.a, matrix.b) : 1;
+    return [parseFloat(getComputedStyle(e).fontSize) * scale, e.textContent.trim().slice(0, 40)];
+  }).filter(([size]) => size > 0 && size < 12.95)"""
+
+
+def sized(profile: Profile, site: SupervisedSite, width: int, height: int) -> Page:
+    return open_stage(profile(viewport={"width": width, "height": height}), site)
+
+
+def test_a_projector_shows_four_lanes_with_their_consumers_without_scrolling(profile: Profile, site: SupervisedSite) -> None:
+    page = sized(profile, site, 1280, 720)
+    page.click("#add")
+    wait_text(page, "h1", "c4 joined")
+    bar = page.locator(".trans").bounding_box()
+    assert bar is not None
+    for lane in ("pulsar", "kafka", "tubemq", "rabbitmq"):
+        last = page.locator(f'#{lane} [data-consumer="c4"]')
+        expect(last).to_be_visible()
+        box = last.bounding_box()
+        assert box and box["y"] + box["height"] <= bar["y"] and box["x"] + box["width"] <= 1280
+    save(page, "stage-1280")
+
+
+def test_pictures_grow_with_the_screen(profile: Profile, site: SupervisedSite) -> None:
+    widths = [sized(profile, site, *size).locator("#pulsar .pic svg").bounding_box()["width"] for size in ((1280, 720), (1440, 900), (1920, 1080))]
+    assert 280 <= widths[0] < widths[1] < widths[2] and widths[2] > 400
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 720), (1920, 1080), (390, 844)])
+def test_no_text_is_smaller_than_13_pixels(profile: Profile, site: SupervisedSite, width: int, height: int) -> None:
+    page = sized(profile, site, width, height)
+    page.click("#add-ten")
+    wait_text(page, "h1", "10 consumers joined")
+    wait_frame(page)
+    assert page.evaluate(SMALL_TEXTS) == []
+
+
+def test_a_phone_reaches_speed_clock_timeline_link_and_ten(profile: Profile, site: SupervisedSite) -> None:
+    page = open_stage(profile(**PHONE), site)
+    for there in (".clock", "#timeline", "#add-ten"):
+        expect(page.locator(there)).to_be_in_viewport(ratio=1)
+    expect(page.locator("[data-speed='4']")).to_be_hidden()
+    page.tap("#tools")
+    expect(page.locator("#tools")).to_have_attribute("aria-expanded", "true")
+    for there in ("[data-speed='4']", "#twins", "#share"):
+        expect(page.locator(there)).to_be_in_viewport(ratio=1)
+    page.tap("[data-speed='4']")
+    page.wait_for_selector("[data-speed='4'][aria-pressed=true]")
+    page.tap("#tools")
+    expect(page.locator("#share")).to_be_hidden()
+    page.tap("#add-ten")
+    wait_text(page, "h1", "10 consumers joined")
+    page.wait_for_function("() => document.getElementById('timeline').getBoundingClientRect().width > 200")
+    right = page.eval_on_selector("#timeline", "svg => Math.max(...[...svg.children].map((e) => e.getBoundingClientRect().right))")
+    assert right <= 390
+    save(page, "stage-390-many")

@@ -1,0 +1,105 @@
+"""Stories of "Why?": a panel beside a picture that goes on, whose steps light what they speak of."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser.conftest import open_stage, save, wait_frame, wait_text
+from tests.supervisor.site import SupervisedSite
+
+Profile = Callable[..., BrowserContext]
+LANES = ("pulsar", "kafka", "tubemq", "rabbitmq")
+
+
+def overlap(page: Page, lane: str) -> float:
+    """How much of the lane's picture the panel covers, in square pixels."""
+    picture, panel = page.locator(f"#{lane} .pic").bounding_box(), page.locator("#why").bounding_box()
+    assert picture and panel
+    sides = [
+        max(0.0, min(picture[at] + picture[size], panel[at] + panel[size]) - max(picture[at], panel[at]))
+        for at, size in (("x", "width"), ("y", "height"))
+    ]
+    return sides[0] * sides[1]
+
+
+def joined(page: Page) -> None:
+    page.click("#add")
+    wait_text(page, "h1", "c4 joined")
+    page.wait_for_selector('#tubemq [data-consumer="c4"]')
+    page.wait_for_function("() => /^[0-9]/.test(document.querySelector('#pulsar [data-slot=hero]').textContent)")
+
+
+@pytest.mark.parametrize("width", [1440, 1280])
+def test_panel_stands_beside_the_picture_which_goes_on(profile: Profile, site: SupervisedSite, width: int) -> None:
+    page = open_stage(profile(viewport={"width": width, "height": 900 if width == 1440 else 720}), site)
+    joined(page)
+    for lane in LANES:
+        page.click(f"[data-why={lane}]")
+        expect(page.locator("#why")).to_be_visible()
+        expect(page.locator(f"[data-why={lane}]")).to_have_attribute("aria-expanded", "true")
+        assert overlap(page, lane) == 0
+        box = page.locator("#why").bounding_box()
+        assert box and box["width"] >= 240 and box["x"] >= 0 and box["x"] + box["width"] <= width
+        seq = page.get_attribute(f"#{lane} [data-picture]", "data-seq")
+        page.wait_for_function(
+            "([lane, seq]) => document.querySelector(`#${lane} [data-picture]`).dataset.seq !== seq", arg=[lane, seq]
+        )
+        save(page, f"why-{lane}-{width}")
+    page.keyboard.press("Escape")
+    expect(page.locator("#why")).to_be_hidden()
+    expect(page.locator("[data-why=rabbitmq]")).to_be_focused()
+
+
+def test_a_step_lights_what_it_speaks_of(page: Page) -> None:
+    joined(page)
+    page.click("[data-why=pulsar]")
+    step = page.locator("#why li", has_text="c4 connected to the subscription")
+    step.hover()
+    picture = page.locator("#pulsar [data-picture]")
+    expect(picture).to_have_attribute("data-lit", "")
+    assert page.locator("#pulsar [data-picture] .lit").count() >= 2
+    save(page, "why-lit-pulsar")
+    page.mouse.move(5, 5)
+    expect(picture).not_to_have_attribute("data-lit", "")
+    page.click("[data-why=rabbitmq]")
+    page.focus("#why li")
+    expect(page.locator("#rabbitmq [data-picture]")).to_have_attribute("data-lit", "")
+    wait_frame(page)
+    assert page.evaluate("() => document.activeElement.closest('#why li') !== null")
+    save(page, "why-lit-rabbitmq")
+    page.click("[data-why=tubemq]")
+    page.locator("#why li", has_text="c4 computed its partitions").hover()
+    expect(page.locator("#tubemq [data-picture] .cell.lit")).to_have_count(3)
+
+
+def test_the_chain_explains_the_number(page: Page) -> None:
+    joined(page)
+    page.click("[data-why=pulsar]")
+    moved = page.evaluate("() => window.highwater.view().rigs.pulsar.bill.keys_moved")
+    event = page.evaluate("() => window.highwater.view().rigs.pulsar.why.find((event) => event.data.taken).data")
+    assert sum(entry["keys"] for entry in event["taken"]) == event["keys_moved"] == moved
+    said = page.text_content("#why-list") or ""
+    assert "points it put on the ring" in said and "from c1, in" in said
+    page.click("[data-why=rabbitmq]")
+    wait_text(page, "#why-list", "turn order, the next one first")
+    page.click("#language")
+    wait_text(page, "#why-list", "轮询顺序，下一个在最前")
+    save(page, "why-zh")
+
+
+def test_on_a_phone_the_panel_is_below_the_picture_and_rules_wrap(profile: Profile, site: SupervisedSite) -> None:
+    page = open_stage(profile(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True), site)
+    page.tap("#add")
+    wait_text(page, "h1", "c4 joined")
+    page.tap("[data-tab=rabbitmq]")
+    page.tap("[data-why=rabbitmq]")
+    expect(page.locator("#why")).to_be_visible()
+    assert overlap(page, "rabbitmq") == 0
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
+    assert page.eval_on_selector("#why", "e => e.scrollWidth <= e.clientWidth")
+    picture, panel = page.locator("#rabbitmq .pic").bounding_box(), page.locator("#why").bounding_box()
+    assert picture and panel and panel["y"] >= picture["y"] + picture["height"]
+    tabs = page.locator(".tabs").bounding_box()
+    assert tabs and picture["y"] >= tabs["y"] + tabs["height"] and panel["y"] < 844 - 64
+    save(page, "why-390")

@@ -1,0 +1,256 @@
+"""The laws of a lab's journal, on the code that the worker runs: replay is the life that was lived, seek lands in it, a fork shares its past."""
+
+import json
+import random
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from broker_core.errors import CommandError, ReplayError
+from broker_core.lab import journal as journals
+from broker_core.lab.journal import CHECKPOINTS_MAX, Cadence, Journal, Mark, Replay, begin, nearest, thinned
+from broker_core.lab.lab import Lab
+from broker_core.lab.scenario import scenario_from_json
+from tests.core.lab.journals import random_life
+
+SECOND = 1_000_000
+SCENARIO = scenario_from_json({"workload": {"kind": "uniform", "keys": 50, "rate": 20}, "consumer_rate": 10})
+few = settings(max_examples=4, deadline=None)
+seeds = st.integers(0, 10_000)
+
+
+def lived(orders, scenario=SCENARIO):
+    """(journal, lab) of a lab that was given these orders: (kind, args, microseconds that pass before it)."""
+    lab, journal = Lab(scenario), Journal(scenario)
+    for position, (kind, args, wait_us) in enumerate(orders, start=1):
+        lab.advance_to(lab.now_us + wait_us)
+        order = {"command_id": f"o{position}", "kind": kind, "rig": "all", "consumer": None, "args": args}
+        command = {**order, "position": position, "at_us": lab.now_us}
+        lab.submit(command)
+        journal.commands.append(command)
+    return journal, lab
+
+
+def watched(scenario, commands, until_us, cadence_s=1.0):
+    """(journal with the checkpoints that a worker takes, {moment: (view, checkpoint)}): the life of the commands, lived once more."""
+    journal, cadence, lab, seen = Journal(scenario, commands), Cadence(), Lab(scenario), {}
+    for command in [*commands, None]:
+        goal_us = until_us if command is None else command["at_us"]
+        while lab.now_us < goal_us:
+            lab.advance_to(min(goal_us, lab.now_us + 5 * SECOND))
+            journal.keep(lab, cadence, lab.now_us / SECOND * cadence_s)
+            seen[lab.now_us, lab.position] = lab.view(), lab.checkpoint()
+        if command is not None:
+            lab.submit(command)
+            journal.keep(lab, cadence, lab.now_us / SECOND * cadence_s)
+            seen[lab.now_us, lab.position] = lab.view(), lab.checkpoint()
+    return journal, seen
+
+
+# -- replay ------------------------------------------------------------------------------------------------------------
+
+
+@few
+@given(seed=seeds)
+def test_replay_of_the_journal_gives_the_same_bytes(seed):
+    scenario, commands, lab = random_life(seed, 12)
+    again = Journal(scenario, commands).seek(lab.now_us)
+    assert again.checkpoint() == lab.checkpoint()
+    assert json.dumps(again.view()) == json.dumps(lab.view())
+
+
+@few
+@given(seed=seeds, slices=st.lists(st.integers(1_000, 9 * SECOND), min_size=1, max_size=5))
+def test_replay_in_slices_tells_what_a_replay_at_once_tells(seed, slices):
+    scenario, commands, lab = random_life(seed, 8)
+    at_once = Replay(begin(scenario, None)[0], commands, lab.now_us)
+    sliced = Replay(begin(scenario, None)[0], commands, lab.now_us)
+    told = {at_once: [], sliced: []}
+    while not at_once.is_there:
+        told[at_once] += at_once.step(10**12).events
+    turn = 0
+    while not sliced.is_there:
+        told[sliced] += sliced.step(max(slices[turn % len(slices)], lab.now_us // 500)).events
+        turn += 1
+    assert told[sliced] == told[at_once] and told[at_once]
+    assert sliced.lab.checkpoint() == at_once.lab.checkpoint() == lab.checkpoint()
+
+
+@few
+@given(seed=seeds)
+def test_restored_checkpoint_goes_on_as_if_nothing_had_happened(seed):
+    scenario, _, lab = random_life(seed, 8)
+    twin, error = begin(scenario, lab.checkpoint())
+    assert error is None and twin.view() == lab.view()
+    assert twin.advance_to(lab.now_us + 40 * SECOND) == lab.advance_to(lab.now_us + 40 * SECOND)
+    assert twin.checkpoint() == lab.checkpoint()
+
+
+@few
+@given(seed=seeds, cut=st.integers(0, 8))
+def test_replay_from_any_checkpoint_is_the_replay_from_the_start(seed, cut):
+    scenario, commands, lab = random_life(seed, 8)
+    half = Journal(scenario, commands).seek(until_position=cut)
+    lab_2, error = begin(scenario, half.checkpoint())
+    assert error is None
+    assert Replay(lab_2, commands, lab.now_us).finish().checkpoint() == lab.checkpoint()
+
+
+@pytest.mark.parametrize("state", [b"", b"of another version", b"x" * 100])
+def test_a_checkpoint_that_cannot_be_read_costs_nothing_but_time(state):
+    scenario, commands, lab = random_life(5, 6)
+    fresh, error = begin(scenario, state)
+    assert isinstance(error, ReplayError) and fresh.now_us == 0
+    journal = Journal(scenario, commands, {Mark(commands[3]["at_us"], 3): state})
+    assert journal.seek(lab.now_us).checkpoint() == lab.checkpoint()
+
+
+def test_a_command_that_cannot_be_what_was_accepted_stops_the_replay():
+    journal, _ = lived([("join", {"count": 1}, SECOND), ("join", {"count": 1}, SECOND)])
+    journal.commands[1]["at_us"] = journal.commands[0]["at_us"] - 1
+    with pytest.raises(ReplayError, match="dated"):
+        Replay(Lab(SCENARIO), journal.commands, 9 * SECOND).finish()
+    journal.commands[1] |= {"at_us": 3 * SECOND, "kind": "crash", "consumer": "nobody", "args": {}}
+    with pytest.raises(ReplayError, match=r"entry 2 \(crash\) is refused"):
+        Replay(Lab(SCENARIO), journal.commands, 9 * SECOND).finish()
+
+
+def test_a_borrowed_command_may_be_refused_and_may_come_late():
+    commands = [
+        {"command_id": "a", "kind": "step", "rig": "all", "consumer": None, "args": {}, "position": 1, "at_us": SECOND},
+        {"command_id": "b", "kind": "crash", "rig": "all", "consumer": "nobody", "args": {}, "position": 2, "at_us": SECOND + 1},
+        {"command_id": "c", "kind": "join", "rig": "all", "consumer": None, "args": {"count": 1}, "position": 3, "at_us": SECOND + 2},
+    ]
+    replay, told = Replay(Lab(SCENARIO), commands, 2 * SECOND, borrowed={1, 2, 3}), []
+    while not replay.is_there:
+        told.append(replay.step(SECOND))
+    outcomes = {step.command["position"]: step.refusal for step in told if step.command is not None}
+    assert list(outcomes) == [1, 2, 3] and outcomes[1] is outcomes[3] is None
+    assert isinstance(outcomes[2], CommandError) and outcomes[2].field == "consumer"
+    assert "c4" in replay.lab.seen and replay.lab.now_us == 2 * SECOND
+
+
+# -- checkpoints -------------------------------------------------------------------------------------------------------
+
+
+def test_checkpoints_come_after_so_many_records_and_so_much_wall_time(monkeypatch):
+    monkeypatch.setattr(journals, "CHECKPOINT_RECORDS", 20)
+    lab, journal, cadence = Lab(SCENARIO), Journal(SCENARIO), Cadence()
+    lab.advance_to(SECOND - 50_000)
+    assert not journal.keep(lab, cadence, 100.0), "19 records"
+    lab.advance_to(SECOND)
+    assert journal.keep(lab, cadence, 100.0)
+    lab.advance_to(4 * SECOND)
+    assert not journal.keep(lab, cadence, 101.9), "two seconds are not over"
+    assert journal.keep(lab, cadence, 102.0)
+    assert sorted(journal.checkpoints) == [Mark(SECOND, 0), Mark(4 * SECOND, 0)]
+    monkeypatch.setattr(journals, "CHECKPOINT_BYTES_PER_S", 1)
+    taken = cadence.take(lab, 200.0)
+    assert cadence.due_s == 200.0 + len(taken.state), "a large one is longer in coming"
+    assert (taken.mark, taken.record_count) == (Mark(4 * SECOND, 0), 80)
+
+
+def test_checkpoints_stay_few_and_the_first_and_the_newest_stay():
+    marks = [Mark(number, 0) for number in range(CHECKPOINTS_MAX + 1)]
+    assert thinned(marks[:-1]) == []
+    gone = thinned(marks)
+    kept = [mark for mark in marks if mark not in gone]
+    assert marks[0] in kept and set(marks[len(marks) // 2 :]) <= set(kept) and len(kept) <= CHECKPOINTS_MAX
+    assert max(b.at_us - a.at_us for a, b in pairwise(kept)) == 2
+
+
+def test_the_nearest_checkpoint_is_the_last_one_by_then():
+    marks = [Mark(5, 1), Mark(5, 3), Mark(9, 4)]
+    assert [nearest(marks, at_us) for at_us in (4, 5, 8, 9)] == [None, Mark(5, 3), Mark(5, 3), Mark(9, 4)]
+
+
+# -- moments -----------------------------------------------------------------------------------------------------------
+
+
+@few
+@given(seed=seeds)
+def test_seek_lands_in_every_moment_that_was_lived(seed):
+    scenario, commands, lab = random_life(seed, 9)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(journals, "CHECKPOINT_RECORDS", 100)
+        journal, seen = watched(scenario, commands, lab.now_us, cadence_s=0.5)
+    assert journal.checkpoints or lab.record_count < 100
+    for at_us, position in random.Random(seed).sample(sorted(seen), min(8, len(seen))):
+        view, state = seen[at_us, position]
+        sought = journal.seek(at_us, position)
+        assert sought.checkpoint() == state
+        assert json.dumps(sought.view()) == json.dumps(view)
+    for command in commands[:: max(1, len(commands) // 4)]:
+        after = journal.seek(until_position=command["position"])
+        assert after.position == command["position"] and after.checkpoint() == seen[after.now_us, after.position][1]
+
+
+@few
+@given(seed=seeds, part=st.floats(0, 1))
+def test_a_fork_shares_everything_up_to_the_moment_and_goes_its_own_way(seed, part):
+    scenario, commands, lab = random_life(seed, 8)
+    journal, _ = watched(scenario, commands, lab.now_us)
+    until_us = int(lab.now_us * part)
+    untouched = [dict(command) for command in journal.commands], dict(journal.checkpoints)
+    fork = journal.fork(until_us)
+    there = fork.seek(until_us)
+    assert there.checkpoint() == journal.seek(until_us).checkpoint() and there.now_us == until_us
+    assert fork.commands == journal.commands[: len(fork.commands)]
+    join = {"command_id": "own", "kind": "join", "rig": "all", "consumer": "own", "args": {"count": 1},
+            "position": there.position + 1, "at_us": until_us}  # fmt: skip
+    there.submit(join)
+    fork.commands.append(join)
+    there.advance_to(until_us + 5 * SECOND)
+    assert fork.seek(until_us + 5 * SECOND).checkpoint() == there.checkpoint()
+    assert "own" not in journal.seek(lab.now_us).seen and (journal.commands, journal.checkpoints) == untouched
+    assert journal.seek(lab.now_us).checkpoint() == lab.checkpoint(), "the original is as it was"
+
+
+def test_a_fork_at_the_end_of_a_journal_without_its_future_lives_the_same_future():
+    scenario, commands, lab = random_life(11, 12)
+    fork = Journal(scenario, commands).fork(commands[5]["at_us"])
+    fork.commands.extend(commands[len(fork.commands) :])
+    assert fork.seek(lab.now_us).checkpoint() == lab.checkpoint()
+
+
+def test_what_is_dated_exactly_then_belongs_to_the_moment():
+    journal, _ = lived([("join", {"count": 1}, 2 * SECOND), ("join", {"count": 1}, SECOND)])
+    assert [len(journal.seek(at_us).seen) for at_us in (2 * SECOND - 1, 2 * SECOND, 3 * SECOND - 1, 3 * SECOND)] == [3, 4, 4, 5]
+    assert journal.seek(2 * SECOND).record_count == 40, "and so does a record"
+
+
+def test_of_commands_at_one_time_those_up_to_the_position_belong_to_the_moment():
+    journal, lab = lived([("join", {"count": 1}, SECOND), ("join", {"count": 1}, 0), ("join", {"count": 1}, 0)])
+    assert [len(journal.seek(SECOND, position).seen) for position in (0, 1, 2, 3, 9)] == [3, 4, 5, 6, 6]
+    assert [len(journal.seek(until_position=position).seen) for position in (0, 1, 2, 3)] == [3, 4, 5, 6]
+    assert journal.seek(until_position=0).now_us == 0
+    assert len(journal.seek(2 * SECOND, 1).seen) == 6, "at another time the position leaves nothing out"
+    assert journal.cut(SECOND, 2).past_us == SECOND - 1, "what the third has told is not the fork's"
+    assert journal.cut(SECOND, 3).past_us == journal.cut(SECOND).past_us == SECOND
+    assert lab.position == 3
+
+
+def test_a_step_belongs_to_a_moment_once_its_record_has_arrived():
+    journal, lab = lived([("step", {}, SECOND + 10), ("join", {"count": 1}, 0)])
+    began_us, ended_us = SECOND + 10, lab.now_us
+    assert ended_us == SECOND + 50_000
+    for at_us, positions in ((began_us - 1, []), (began_us, []), (ended_us - 1, []), (ended_us, [1, 2])):
+        cut = journal.cut(at_us)
+        assert ([command["position"] for command in cut.commands], cut.until_us) == (positions, at_us)
+        assert journal.seek(at_us).now_us == at_us
+    assert journal.cut(until_position=1)[1:] == (ended_us, ended_us - 1)
+    assert journal.seek(until_position=1).record_count == 21
+
+
+def test_between_two_places_of_the_journal_lies_the_one_before():
+    journal, _ = lived([("join", {"count": 1}, SECOND), ("join", {"count": 1}, SECOND)])
+    journal.commands[1]["position"] = 7      # what lies between was refused, or left behind by a fork
+    assert journal.cut(until_position=5)[:2] == journal.cut(until_position=1)[:2] == ([journal.commands[0]], SECOND)
+    assert journal.cut(until_position=7).until_us == 2 * SECOND
+
+
+def test_a_moment_without_time_and_place_is_none():
+    with pytest.raises(ValueError, match="a time, a position, or both"):
+        Journal(SCENARIO).cut()

@@ -1,0 +1,102 @@
+"""Out of order is what the programs saw: held against everything that they finished, written down record by record."""
+
+import pytest
+
+from broker_core.lab.lab import Lab
+from broker_core.lab.rigs.kafka import KafkaRig
+from broker_core.lab.rigs.pulsar import PulsarRig
+from broker_core.lab.rigs.rabbitmq import RabbitMqRig
+from broker_core.lab.rigs.tubemq import TubeMqRig
+from broker_core.lab.scenario import scenario_from_json
+from tests.core.lab.journals import random_life
+
+SECOND = 1_000_000
+
+
+@pytest.fixture
+def written_down(monkeypatch):
+    """Every rig made from here on keeps `arrived` ((unit, position) -> key code) and `seen` ([(unit, position)] as finished)."""
+    for kind, unit in ((KafkaRig, kafka_unit), (TubeMqRig, tubemq_unit), (PulsarRig, None), (RabbitMqRig, None)):
+        watch(monkeypatch, kind, unit)
+
+
+def kafka_unit(rig, consumer):
+    return rig.client_of(consumer).hand
+
+
+def tubemq_unit(rig, consumer):
+    return rig.clients[consumer.name].hand
+
+
+def ends(rig):
+    units = rig.partitions.items() if isinstance(rig, TubeMqRig) else enumerate(rig.partitions)
+    return {unit: partition.end for unit, partition in units}
+
+
+def watch(monkeypatch, kind, unit):
+    on_arrival, on_done = kind.on_arrival, kind.on_done
+
+    def arrival(rig, index, code):
+        if unit is None:
+            place = (None, index)
+            rig.__dict__.setdefault("arrived", {})[place] = code
+            on_arrival(rig, index, code)
+        else:
+            before = ends(rig)
+            # An idle reader may take the record at once, but never finishes it before time passes.
+            on_arrival(rig, index, code)
+            (place,) = [(name, end - 1) for name, end in ends(rig).items() if end != before[name]]
+            rig.__dict__.setdefault("arrived", {})[place] = code
+
+    def done(rig, consumer, record):
+        rig.__dict__.setdefault("seen", []).append((None if unit is None else unit(rig, consumer), record))
+        on_done(rig, consumer, record)
+
+    monkeypatch.setattr(kind, "on_arrival", arrival)
+    monkeypatch.setattr(kind, "on_done", done)
+
+
+def out_of_order(rig):
+    """Records finished after a later one of their key."""
+    highest, count = {}, 0
+    for place in rig.__dict__.get("seen", []):
+        code = rig.arrived[place]
+        if code < 0:
+            continue
+        count += place[1] < highest.get(code, -1)
+        highest[code] = max(highest.get(code, -1), place[1])
+    return count
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_count_is_what_the_programs_saw(seed, written_down):
+    _, _, lab = random_life(seed, 20)
+    assert {rig.id: rig.tally.order.count for rig in lab.rigs.values()} == {rig.id: out_of_order(rig) for rig in lab.rigs.values()}
+
+
+def test_reading_again_after_a_crash_breaks_the_order_of_a_busy_key_in_kafka(written_down):
+    rigs = [{"model": "kafka", "algorithm": "range"}]
+    lab = Lab(scenario_from_json({"rigs": rigs, "workload": {"kind": "hot_key", "rate": 20}, "consumer_rate": 20}))
+    lab.advance_to(29 * SECOND)
+    for position, name in enumerate(("c1", "c2", "c3"), 1):
+        lab.submit({"command_id": name, "kind": "crash", "rig": "all", "consumer": name, "args": {}, "position": position})
+    lab.submit({"command_id": "j", "kind": "join", "rig": "all", "consumer": None, "args": {}, "position": 4})
+    lab.advance_to(120 * SECOND)
+    rig = lab.rigs["kafka"]
+    assert rig.redelivered > 0
+    assert rig.tally.order.count == out_of_order(rig) > 0
+
+
+def test_tubemq_confirms_as_it_finishes_so_no_key_is_ever_out_of_order(written_down):
+    for seed in range(4):
+        _, _, lab = random_life(100 + seed, 20)
+        assert lab.rigs["tubemq"].tally.order.count == out_of_order(lab.rigs["tubemq"]) == 0
+
+
+def test_two_programs_at_different_speeds_break_the_order_of_a_queue(written_down):
+    rigs = [{"model": "rabbitmq", "algorithm": "prefetch_5"}]
+    lab = Lab(scenario_from_json({"rigs": rigs, "workload": {"kind": "uniform", "keys": 3, "rate": 20}, "consumers": 2}))
+    lab.submit({"command_id": "s", "kind": "slow", "rig": "all", "consumer": "c1", "args": {"rate": 2}, "position": 1})
+    lab.advance_to(30 * SECOND)
+    rig = lab.rigs["rabbitmq"]
+    assert rig.tally.order.count == out_of_order(rig) > 10

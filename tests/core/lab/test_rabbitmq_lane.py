@@ -1,0 +1,138 @@
+"""The RabbitMQ lane on its world: the laws of determinism, and what it says of each change."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from broker_core.errors import CommandError
+from broker_core.lab.hero import hero_view
+from broker_core.lab.lab import Lab
+from broker_core.lab.lanes.rabbitmq import make_lane
+from broker_core.lab.rig import RigSetup
+from broker_core.lab.scenario import scenario_from_json
+
+SECOND = 1_000_000
+
+
+class WorldLab(Lab):
+    """A lab whose RabbitMQ lane is a world; the other three are left out."""
+
+    def _make_rig(self, spec, algorithm):
+        return make_lane(RigSetup(spec.id, algorithm, spec.options, self.scenario.seed, self.keys, self.workload))
+
+
+def lab_of(algorithm="prefetch_5", consumers=3, **options) -> WorldLab:
+    rig = {"model": "rabbitmq", "algorithm": algorithm, **options}
+    return WorldLab(scenario_from_json({"rigs": [rig], "consumers": consumers, "workload": {"kind": "uniform", "keys": 50, "rate": 40}}))
+
+
+def order(lab, kind, consumer=None, **args):
+    return lab.submit({"command_id": f"x{lab.position + 1}", "kind": kind, "consumer": consumer, "args": args})
+
+
+def lane_of(lab):
+    return lab.rigs["rabbitmq"]
+
+
+acts = st.tuples(
+    st.integers(0, 20 * SECOND), st.sampled_from(("join", "leave", "crash", "rejoin", "pause", "resume", "slow")), st.integers(1, 6)
+)
+lives = st.lists(acts, max_size=8).map(sorted)
+
+
+def run(life, stops=(), restore_at=None):
+    lab, events = lab_of(), []
+    for at_us, kind, number in sorted([*life, *((stop, "", 0) for stop in stops)]):
+        if restore_at is not None and at_us > restore_at:
+            events += lab.advance_to(restore_at)
+            lab, restore_at = WorldLab.restore(lab.scenario, lab.checkpoint()), None
+        events += lab.advance_to(at_us)
+        if kind:
+            try:
+                events += order(lab, kind, None if kind == "join" else f"c{number}")
+            except CommandError:
+                pass
+    events += lab.advance_to(25 * SECOND)
+    return lab.checkpoint(), events
+
+
+@given(lives, st.lists(st.integers(0, 25 * SECOND), max_size=4))
+@settings(deadline=None, max_examples=25)
+def test_time_in_pieces_equals_time_at_once(life, stops):
+    assert run(life, stops) == run(life)
+
+
+@given(lives, st.integers(0, 20 * SECOND))
+@settings(deadline=None, max_examples=25)
+def test_restored_lane_goes_on_as_if_nothing_had_happened(life, restore_at):
+    assert run(life, restore_at=restore_at) == run(life)
+
+
+def test_order_crosses_the_network_and_its_effect_names_it_as_the_cause():
+    lab = lab_of(consumers=0)
+    assert order(lab, "join") == []
+    (event,) = lab.advance_to(10_000)
+    assert (event["kind"], event["cause"], event["data"]["consumer"]) == ("rabbitmq.consumer.subscribed", {"command": 1}, "c1")
+    assert 1_000 <= event["at_us"] <= 1_100
+
+
+def test_newcomer_takes_its_turn_and_a_leaver_gives_back_what_it_held():
+    lab = lab_of()
+    lab.advance_to(10 * SECOND)
+    order(lab, "join")
+    assert lane_of(lab).state_word(lane_of(lab).consumers["c4"]) == "waiting"
+    lab.advance_to(11 * SECOND)
+    assert lane_of(lab).sentence["code"] == "rabbitmq.join"
+    order(lab, "leave", "c2")
+    (closed,) = lab.advance_to(11 * SECOND + 10_000)
+    assert lane_of(lab).sentence == {"code": "rabbitmq.leave", "params": {"consumer": "c2", "redelivered": closed["inputs"]["unacked"]}}
+    lab.advance_to(15 * SECOND)
+    bill = lane_of(lab).bill.to_view(lane_of(lab).redelivered, 0)
+    assert bill["settled"] and bill["redelivered"] == closed["inputs"]["unacked"]
+
+
+def test_silent_program_is_given_up_at_the_moment_that_its_row_counts_down_to():
+    lab = lab_of("prefetch_1")
+    lab.advance_to(70 * SECOND)
+    order(lab, "crash", "c1")
+    consumer = lane_of(lab).consumers["c1"]
+    deadline_us = consumer.deadline_us
+    assert lane_of(lab).sentence["code"] == "rabbitmq.crash_pending" and deadline_us is not None
+    events = lab.advance_to(deadline_us + SECOND)
+    missed = next(event for event in events if event["kind"] == "rabbitmq.connection.missed_heartbeats")
+    assert missed["at_us"] == deadline_us and missed["cause"] == {"command": 1}
+    closed = next(event for event in events if event["kind"] == "rabbitmq.channel.closed")
+    assert closed["cause"] == {"event": missed["id"]}
+    assert consumer.state == "gone" and lane_of(lab).sentence["code"] == "rabbitmq.crash_noticed"
+    hero = hero_view(lane_of(lab))
+    assert (hero["code"], hero["part"]) == ("held", 1) and hero["until_us"] == deadline_us
+
+
+def test_program_that_comes_back_is_told_from_the_connection_that_it_left():
+    lab = lab_of("prefetch_1")
+    lab.advance_to(20 * SECOND)
+    order(lab, "crash", "c1")
+    lab.advance_to(30 * SECOND)
+    order(lab, "rejoin", "c1")
+    lab.advance_to(300 * SECOND)
+    assert lane_of(lab).consumers["c1"].state == "live" and lane_of(lab).sentence["code"] == "rabbitmq.ghost_noticed"
+
+
+def test_person_who_removes_a_silent_program_closes_its_connection_at_the_broker():
+    lab = lab_of("prefetch_1")
+    lab.advance_to(20 * SECOND)
+    order(lab, "crash", "c1")
+    order(lab, "leave", "c1")
+    (closed,) = [event for event in lab.advance_to(21 * SECOND) if event["kind"] == "rabbitmq.channel.closed"]
+    assert closed["inputs"] == {"unacked": 1, "reason": "rabbitmq.connection.closed_by_peer"} and closed["cause"] == {"command": 2}
+
+
+@pytest.mark.parametrize("algorithm", ["prefetch_5", "prefetch_1", "prefetch_unlimited"])
+def test_lane_handles_as_many_records_as_the_rig_that_it_will_replace(algorithm):
+    counts = []
+    for kind in (WorldLab, Lab):
+        lab = kind(lab_of(algorithm).scenario)
+        lab.advance_to(60 * SECOND)
+        counts.append(sum(sum(consumer.acked.values()) for consumer in lane_of(lab).consumers.values()))
+    # Two milliseconds from an ack to the next message cost a program with a prefetch of 1 two in a hundred of its tenths of a second.
+    assert counts[1] * 97 // 100 <= counts[0] <= counts[1]

@@ -1,0 +1,61 @@
+"""The running bill: every change's cost is in it once, and a restart loses nothing of it."""
+
+import pytest
+
+from broker_core.lab.lab import Lab
+from broker_core.lab.scenario import scenario_from_json
+from tests.core.lab.journals import random_life
+
+SECOND = 1_000_000
+MOVES = [(12, "join", None, {}), (30, "join", None, {"count": 3}), (60, "leave", "c2", {}), (90, "crash", "c1", {}), (200, "rejoin", "c1", {})]
+
+
+def test_keys_moved_is_the_sum_of_all_bills():
+    lab = Lab(scenario_from_json({}))
+    closed: dict[str, dict[tuple[int, int], int]] = {rig_id: {} for rig_id in lab.rigs}
+
+    def note():
+        for rig_id, rig in lab.view()["rigs"].items():
+            if rig["bill"]:
+                closed[rig_id][rig["bill"]["position"], rig["bill"]["at_us"]] = rig["bill"]["keys_moved"]
+
+    for place, (second, kind, consumer, args) in enumerate(MOVES):
+        while lab.now_us < second * SECOND:
+            lab.advance_to(lab.now_us + SECOND // 10)
+            note()
+        lab.submit({"command_id": f"t{place}", "kind": kind, "rig": "all", "consumer": consumer, "args": args})
+        note()
+    lab.advance_to(230 * SECOND)
+    note()
+    for rig_id, rig in lab.view()["rigs"].items():
+        moved = rig["tally"]["keys_moved"]
+        if rig_id == "rabbitmq":
+            assert moved is None
+        else:
+            assert moved == sum(closed[rig_id].values()) > 0
+
+
+def test_the_start_and_changes_of_pace_move_nothing():
+    lab = Lab(scenario_from_json({}))
+    lab.advance_to(20 * SECOND)
+    lab.submit({"command_id": "s", "kind": "slow", "rig": "all", "consumer": "c1", "args": {"rate": 2}})
+    lab.advance_to(40 * SECOND)
+    assert {rig["tally"]["keys_moved"] for rig in lab.view()["rigs"].values()} == {0, None}
+
+
+@pytest.mark.parametrize("seed", [5, 6])
+def test_a_restored_lab_has_the_same_running_bill(seed):
+    scenario, _, lab = random_life(seed, 15)
+    again = Lab.restore(scenario, lab.checkpoint())
+    until_us = lab.now_us + 30 * SECOND
+    for one in (lab, again):
+        one.advance_to(until_us)
+    assert [rig["tally"] for rig in again.view()["rigs"].values()] == [rig["tally"] for rig in lab.view()["rigs"].values()]
+
+
+def test_dark_time_is_a_mean_and_where_there_are_partitions_a_sum_too():
+    lab = Lab(scenario_from_json({}))
+    lab.advance_to(20 * SECOND)
+    tallies = {rig_id: rig["tally"] for rig_id, rig in lab.view()["rigs"].items()}
+    assert tallies["kafka"]["dark_us"] == 6 * SECOND and tallies["kafka"]["dark_partition_us"] == 72 * SECOND
+    assert tallies["pulsar"]["dark_us"] == 0 and tallies["pulsar"]["dark_partition_us"] is None

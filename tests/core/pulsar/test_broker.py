@@ -1,0 +1,103 @@
+"""The broker by itself: send this command, expect those."""
+
+from broker_core.pulsar import commands as c
+from broker_core.pulsar.broker import Broker, BrokerState
+from broker_core.pulsar.key_shared import KeySharedSubscription
+from broker_core.pulsar.selectors import make_selector
+from broker_core.sim.node import Closed, Opened
+from tests.core.playbook import Played, play, wake
+
+P, A, B = 1, 2, 3
+LOW, HIGH = 100, 40_000  # hashes, which are their own slots below 65,536
+
+
+def broker(algorithm: str = "auto_split") -> tuple[Broker, Played]:
+    hashes = {0: LOW, 1: HIGH}
+    node = Broker(BrokerState(KeySharedSubscription(make_selector(algorithm))), hashes.__getitem__, algorithm)
+    out = Played("broker")
+    play(node, out, P, Opened("producer"), c.CommandProducer(1))
+    return node, out
+
+
+def subscribe(node, out, connection, name, ranges=(), permits=10):
+    play(node, out, connection, Opened(name))
+    sent = play(node, out, connection, c.CommandSubscribe(1, 1, name, list(ranges)))
+    if sent == [(connection, c.CommandSuccess(1))]:
+        sent += play(node, out, connection, c.CommandFlow(1, permits))
+    return sent
+
+
+def send(node, out, *messages):
+    return play(node, out, P, *[c.CommandSend(1, message, key) for message, key in messages])
+
+
+def test_message_goes_to_the_owner_of_its_key_while_it_has_permits():
+    node, out = broker()
+    subscribe(node, out, A, "c1", permits=1)
+    assert send(node, out, (0, 0), (1, 0)) == [(A, c.CommandMessage(1, 0, False))]
+    assert play(node, out, A, c.CommandFlow(1, 5)) == [(A, c.CommandMessage(1, 1, False))]
+
+
+def test_grouped_acknowledgements_move_mark_delete_on():
+    node, out = broker()
+    subscribe(node, out, A, "c1")
+    send(node, out, (0, 0), (1, 1), (2, 0))
+    play(node, out, A, c.CommandAck(1, [1, 0]))
+    assert node.state.subscription.mark_delete == 1 and node.state.subscription.outstanding == 1
+
+
+def test_closed_consumer_gives_back_what_it_had_not_acknowledged():
+    node, out = broker()
+    subscribe(node, out, A, "c1")
+    send(node, out, (0, 0))
+    subscribe(node, out, B, "c2")
+    assert play(node, out, A, c.CommandCloseConsumer(2, 1)) == [(B, c.CommandMessage(1, 0, True)), (A, c.CommandSuccess(2))]
+    assert out.told[-1][0] == "pulsar.consumer.disconnected" and node.state.redelivered == 1
+
+
+def test_connection_that_answers_no_ping_is_closed_at_the_second_tick():
+    node, out = broker()
+    subscribe(node, out, A, "c1")
+    subscribe(node, out, B, "c2")
+    send(node, out, (0, 0), (1, 1))
+    assert wake(node, out, "keep_alive:2") == [(A, c.CommandPing())]
+    play(node, out, A, c.CommandPong())
+    assert wake(node, out, "keep_alive:2") == [(A, c.CommandPing())]
+    moved = wake(node, out, "keep_alive:2")
+    assert out.closed == [A] and out.blamed == [A]
+    assert [connection for connection, _ in moved] == [B]
+    assert [kind for kind, _ in out.told[-2:]] == ["pulsar.connection.silent", "pulsar.consumer.disconnected"]
+
+
+def test_conflicting_ranges_are_refused_once_their_holder_has_shown_that_it_lives():
+    node, out = broker("sticky")
+    subscribe(node, out, A, "c1", [(0, 65535)])
+    assert subscribe(node, out, B, "c2", [(0, 99)]) == [(A, c.CommandPing())]
+    ((connection, answer),) = play(node, out, A, c.CommandPong())
+    assert connection == B and answer.error == "ConsumerAssignError" and "conflict" in answer.message.lower()
+    assert out.told[-1][0] == "pulsar.consumer.refused"
+
+
+def test_conflicting_ranges_are_given_once_their_holder_has_not_answered_for_five_seconds():
+    node, out = broker("sticky")
+    subscribe(node, out, A, "c1", [(0, 65535)])
+    send(node, out, (0, 0))
+    subscribe(node, out, B, "c2", [(0, 65535)])
+    assert out.deadlines["liveness:2"] == c.LIVENESS_TIMEOUT_US
+    assert wake(node, out, "liveness:2") == [(B, c.CommandSuccess(1))]
+    assert play(node, out, B, c.CommandFlow(1, 5)) == [(B, c.CommandMessage(1, 0, True))]
+    assert out.closed == [A]
+
+
+def test_peer_that_closes_takes_its_consumers_with_it():
+    node, out = broker()
+    subscribe(node, out, A, "c1")
+    send(node, out, (0, 0))
+    play(node, out, A, Closed("closed"))
+    assert node.consumers == {} and node.state.subscription.waiting == 1 and "keep_alive:2" not in out.deadlines
+
+
+def test_ping_of_a_client_is_answered():
+    node, out = broker()
+    subscribe(node, out, A, "c1")
+    assert play(node, out, A, c.CommandPing()) == [(A, c.CommandPong())]

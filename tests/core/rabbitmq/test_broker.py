@@ -1,0 +1,113 @@
+"""The broker by itself: send this method, expect those."""
+
+from broker_core.rabbitmq import methods as m
+from broker_core.rabbitmq.broker import Broker, BrokerState
+from broker_core.sim.node import Closed, Opened
+from tests.core.playbook import Played, play, wake
+
+P, A, B = 1, 2, 3  # connections of the publisher and of two workers
+
+
+def broker_with(prefetch: int = 0, workers: tuple[int, ...] = (A,)) -> tuple[Broker, Played]:
+    broker, out = Broker(BrokerState()), Played("broker")
+    play(broker, out, P, Opened("publisher"), m.ChannelOpen(1), m.QueueDeclare(1, "q"))
+    for connection in workers:
+        play(broker, out, connection, Opened(f"w{connection}"), m.ChannelOpen(1), m.BasicQos(1, prefetch), m.BasicConsume(1, "q", "c"))
+    return broker, out
+
+
+def publish(broker: Broker, out: Played, *messages: int) -> list[tuple[int, m.BasicDeliver]]:
+    return play(broker, out, P, *[m.BasicPublish(1, "q", message) for message in messages])
+
+
+def test_deliveries_go_round_and_tags_count_from_one_on_each_channel():
+    broker, out = broker_with(workers=(A, B))
+    sent = publish(broker, out, 0, 1, 2)
+    assert [(connection, method.delivery_tag, method.message) for connection, method in sent] == [(A, 1, 0), (B, 1, 1), (A, 2, 2)]
+    assert not any(method.redelivered for _, method in sent)
+
+
+def test_worker_at_its_prefetch_gets_the_next_one_with_its_ack():
+    broker, out = broker_with(prefetch=1)
+    assert len(publish(broker, out, 0, 1)) == 1
+    ((connection, method),) = play(broker, out, A, m.BasicAck(1, 1))
+    assert (connection, method.delivery_tag, method.message) == (A, 2, 1)
+
+
+def test_ack_of_an_unknown_tag_closes_the_channel_with_406_and_requeues():
+    broker, out = broker_with(workers=(A, B))
+    publish(broker, out, 0)
+    sent = play(broker, out, A, m.BasicAck(1, 9))
+    redelivered, close = sent
+    assert redelivered == (B, m.BasicDeliver(1, "c", 1, True, 0))
+    assert close == (A, m.ChannelClose(1, 406, "PRECONDITION_FAILED - unknown delivery tag 9"))
+
+
+def test_ack_multiple_takes_all_up_to_the_tag():
+    broker, out = broker_with()
+    publish(broker, out, 0, 1, 2)
+    play(broker, out, A, m.BasicAck(1, 2, multiple=True))
+    assert broker.state.queues["q"].unacked_count("2.1.c") == 1
+    play(broker, out, A, m.BasicAck(1, 0, multiple=True))
+    assert broker.state.queues["q"].unacked_count("2.1.c") == 0
+
+
+def test_nack_brings_messages_back_to_their_old_places_marked_redelivered():
+    broker, out = broker_with(prefetch=2)
+    publish(broker, out, 0, 1, 2)
+    sent = play(broker, out, A, m.BasicNack(1, 2, multiple=True))
+    assert [(method.message, method.redelivered) for _, method in sent] == [(0, True), (1, True)]
+
+
+def test_closed_channel_gives_what_it_held_to_the_others_in_publish_order():
+    broker, out = broker_with(workers=(A, B))
+    publish(broker, out, 0, 1, 2, 3)
+    *moved, ok = play(broker, out, A, m.ChannelClose(1, 200, "Goodbye"))
+    assert [(connection, method.message, method.redelivered) for connection, method in moved] == [(B, 0, True), (B, 2, True)]
+    assert ok == (A, m.ChannelCloseOk(1))
+    kind, data = out.told[-1]
+    assert (kind, data["consumer"], data["delivered"], data["ready"]) == ("rabbitmq.channel.closed", "w2", 2, 0)
+    assert data["turns"] == ["w3"] and data["received"] == [{"consumer": "w3", "records": 2}] and data["skipped"] == []
+
+
+def test_cancelled_consumer_gets_nothing_more_and_keeps_what_it_holds():
+    broker, out = broker_with()
+    publish(broker, out, 0)
+    assert play(broker, out, A, m.BasicCancel(1, "c")) == []
+    assert publish(broker, out, 1) == []
+    assert broker.state.queues["q"].ready == 1
+    play(broker, out, A, m.BasicAck(1, 1))
+    assert broker.state.connections[A].channels[1].unacked == {}
+
+
+def test_consuming_a_queue_that_is_not_there_is_refused_with_404():
+    broker, out = broker_with(workers=())
+    sent = play(broker, out, A, Opened("w"), m.ChannelOpen(1), m.BasicConsume(1, "nowhere", "c"))
+    assert sent == [(A, m.ChannelClose(1, 404, "NOT_FOUND - no queue 'nowhere' in vhost '/'"))]
+
+
+def test_second_look_in_a_row_that_heard_nothing_closes_the_connection():
+    broker, out = broker_with(workers=(A, B))
+    publish(broker, out, 0)
+    wake(broker, out, "heartbeat:2")  # heard of since the connection was opened
+    assert A not in out.closed
+    wake(broker, out, "heartbeat:2")  # the first that heard nothing
+    assert A not in out.closed
+    sent = wake(broker, out, "heartbeat:2")
+    assert out.blamed == [A] and out.closed == [A] and sent == [(B, m.BasicDeliver(1, "c", 1, True, 0))]
+    assert [kind for kind, _ in out.told[-2:]] == ["rabbitmq.connection.missed_heartbeats", "rabbitmq.channel.closed"]
+
+
+def test_any_method_counts_as_a_sign_of_life():
+    broker, out = broker_with()
+    for _ in range(5):
+        wake(broker, out, "heartbeat:2")
+        play(broker, out, A, m.Heartbeat())
+    assert out.closed == []
+
+
+def test_connection_closed_by_its_peer_requeues_at_once():
+    broker, out = broker_with(workers=(A, B))
+    publish(broker, out, 0)
+    assert play(broker, out, A, Closed("closed")) == [(B, m.BasicDeliver(1, "c", 1, True, 0))]
+    assert A not in broker.state.connections and "heartbeat:2" not in out.deadlines

@@ -1,0 +1,103 @@
+"""A broker by itself: registering, reading, confirming, and how long it believes that an owner is alive."""
+
+from broker_core.clock import SECOND_US
+from broker_core.tubemq import requests as r
+from broker_core.tubemq.broker import Broker, BrokerState, Partition
+from tests.core.playbook import Played, play, wake
+
+KEY = "1:orders:0"
+
+
+def broker(messages=(), batch=1) -> tuple[Broker, Played]:
+    node, out = Broker(BrokerState(1, {KEY: Partition()}, batch)), Played("broker")
+    play(node, out, 9, *[r.SendMessageRequestP2B(KEY, message) for message in messages])
+    return node, out
+
+
+def connect(node, out, client, connection=1, offset=-1, now_us=0):
+    ((_, answer),) = play(node, out, connection, r.RegisterRequestC2B(r.REGISTER, client, "g", KEY, offset), now_us=now_us)
+    return answer.code, answer.curr_offset
+
+
+def read(node, out, client, now_us=0):
+    ((_, answer),) = play(node, out, 1, r.GetMessageRequestC2B(client, "g", KEY), now_us=now_us)
+    return answer.code, answer.messages
+
+
+def confirm(node, out, client, consumed=True):
+    ((_, answer),) = play(node, out, 1, r.CommitOffsetRequestC2B(client, "g", KEY, consumed))
+    return answer.code, answer.curr_offset
+
+
+def test_batch_comes_again_until_it_is_confirmed():
+    node, out = broker(messages=(70, 71, 72), batch=2)
+    connect(node, out, "a")
+    assert read(node, out, "a") == read(node, out, "a") == (200, [70, 71])
+    assert confirm(node, out, "a", consumed=False) == (200, 0)
+    assert read(node, out, "a") == (200, [70, 71])
+    assert confirm(node, out, "a") == (200, 2)
+    assert read(node, out, "a") == (200, [72])
+    assert node.state.read_again == 4
+    confirm(node, out, "a")
+    assert read(node, out, "a") == (404, [])
+
+
+def test_one_owner_per_partition_and_group():
+    node, out = broker()
+    assert connect(node, out, "a")[0] == 200
+    assert connect(node, out, "b")[0] == 410
+    assert read(node, out, "b")[0] == 412 and confirm(node, out, "b")[0] == 401
+    ((_, answer),) = play(node, out, 1, r.RegisterRequestC2B(r.REGISTER, "b", "other group", KEY))
+    assert answer.code == 200
+
+
+def test_owner_whose_time_is_over_is_removed_by_the_first_request_which_is_still_refused():
+    node, out = broker()
+    connect(node, out, "a")
+    assert [connect(node, out, "b", now_us=30 * SECOND_US)[0] for _ in range(2)] == [410, 200]
+
+
+def test_reads_and_heartbeats_keep_an_owner_alive_and_confirmations_do_not():
+    node, out = broker(messages=(5,))
+    connect(node, out, "a", connection=4)
+    read(node, out, "a", now_us=10 * SECOND_US)
+    wake(node, out, f"registration:g:{KEY}")
+    assert out.told[-1][0] == "tubemq.broker.partition_registered" and out.deadlines[f"registration:g:{KEY}"] == 40 * SECOND_US
+    play(node, out, 4, r.HeartBeatRequestC2B("a", "g", [KEY]), now_us=35 * SECOND_US)
+    wake(node, out, f"registration:g:{KEY}")
+    confirm(node, out, "a")
+    assert out.deadlines[f"registration:g:{KEY}"] == 65 * SECOND_US
+    wake(node, out, f"registration:g:{KEY}")
+    assert out.blamed == [4] and out.told[-1] == ("tubemq.broker.registration_timed_out", {"client": "a", "partition": KEY})
+    assert read(node, out, "a")[0] == 411
+
+
+def test_heartbeat_names_what_its_sender_does_not_hold():
+    node, out = broker()
+    connect(node, out, "a")
+    ((_, answer),) = play(node, out, 1, r.HeartBeatRequestC2B("b", "g", [KEY, "1:orders:7"]))
+    assert answer.failures == [(412, KEY), (411, "1:orders:7")]
+
+
+def test_release_frees_the_partition_and_the_next_owner_reads_what_was_not_confirmed():
+    node, out = broker(messages=(5, 6))
+    connect(node, out, "a")
+    read(node, out, "a")
+    play(node, out, 1, r.RegisterRequestC2B(r.UNREGISTER, "a", "g", KEY))
+    assert connect(node, out, "b") == (200, 0)
+    assert read(node, out, "b") == (200, [5])
+    ((_, answer),) = play(node, out, 1, r.RegisterRequestC2B(r.UNREGISTER, "b", "g", KEY, -1, True))
+    assert (answer.code, answer.curr_offset) == (200, 1)
+
+
+def test_first_offset_replaces_the_stored_one_and_ends_at_the_end():
+    node, out = broker(messages=range(4))
+    assert connect(node, out, "a", offset=2) == (200, 2)
+    assert connect(node, out, "a", offset=99) == (200, 4)
+    assert connect(node, out, "a", offset=-5) == (200, 4)
+
+
+def test_unknown_partition_is_forbidden():
+    node, out = broker()
+    ((_, answer),) = play(node, out, 1, r.RegisterRequestC2B(r.REGISTER, "a", "g", "1:orders:7"))
+    assert answer.code == 403

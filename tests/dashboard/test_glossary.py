@@ -1,0 +1,50 @@
+"""Every term that a page marks has its definition in the glossary, and the definition travels with that page."""
+
+import re
+from pathlib import Path
+
+import pytest
+from django.template.loader import render_to_string
+from django.test import RequestFactory
+
+from dashboard.page import base_context
+from dashboard.sentences import LANGUAGES, catalogue
+from dashboard.sentences.glossary import TERMS, TERMS_OF
+
+ROOT = Path(__file__).resolve().parents[2]
+MARKED = re.compile(r"""data-term"?[:=]\s*"([a-z_]+)"|\{% term "([a-z_]+)\"""")
+
+
+def marked(*folders: str) -> set[str]:
+    files = [path for folder in folders for path in sorted((ROOT / folder).rglob("*.*")) if path.suffix in (".html", ".js")]
+    return {found for path in files for pair in MARKED.findall(path.read_text(encoding="utf-8")) for found in pair if found}
+
+
+@pytest.mark.parametrize(
+    ("item", "folders"),
+    [
+        ("stage", ["templates/dashboard/partials", "static/js/visuals"]),
+        ("log", ["static/js/log"]),
+        ("analyze", ["templates/dashboard/analyze", "static/js/analyze"]),
+    ],
+)
+def test_a_marked_term_is_defined_on_its_page(item: str, folders: list[str]) -> None:
+    found = marked(*folders)
+    assert found and found <= set(TERMS_OF[item])
+
+
+def test_each_definition_is_used_by_a_page_and_each_use_has_one() -> None:
+    assert {term for terms in TERMS_OF.values() for term in terms} == set(TERMS)
+
+
+@pytest.mark.parametrize("item", TERMS_OF)
+def test_the_page_ends_with_the_definitions_that_its_terms_point_to(item: str, rf: RequestFactory) -> None:
+    text = render_to_string("dashboard/partials/glossary.html", base_context(rf.get("/"), item))
+    for term in TERMS_OF[item]:
+        assert f'<dd id="term-{term}" data-say="term.{term}">' in text and f'data-say="term.{term}.name"' in text
+
+
+def test_a_definition_is_a_short_text_in_both_languages() -> None:
+    for language in LANGUAGES:
+        words = catalogue()[language]
+        assert all(20 <= len(words[f"term.{term}"]) * (3 if language != "en" else 1) <= 240 for term in TERMS)
