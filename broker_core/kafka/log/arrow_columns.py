@@ -6,7 +6,7 @@
 Gives what record.py gives, record by record; a batch in which something is odd is handed to record.py, which reads it or
 says what is wrong.
 
-Source: the rules of record.py and record_batch.py. The compiled loops: arrow_kernels.py, imported when the first batch is read.
+Source: the rules of record.py and record_batch.py. The compiled loops: record_kernels.py, imported when the first batch is read.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def arrow_columns(batches: Sequence[Batch], columns: Sequence[str] = tuple(COLUM
     >>> [made.to_pydict() for made in arrow_columns([encode_pairs_batch([(b"a", b"1"), (None, b"2")], timestamp=9)], ["key", "timestamp_ms"])]
     [{'key': [b'a', None], 'timestamp_ms': [9, 9]}]
     """
-    from broker_core.kafka.log.arrow_kernels import PART_COUNT, find_parts
+    from broker_core.kafka.log.record_kernels import PART_COUNT, find_parts
 
     begin = 0
     while begin < len(batches):
@@ -107,7 +107,7 @@ def _plain(batches: Sequence[Batch], begin: int) -> tuple[list[Any], list[tuple[
 
 
 def _assemble(octets: NDArray[np.uint8], parts: Ints, columns: Sequence[str]) -> pa.RecordBatch:
-    from broker_core.kafka.log import arrow_kernels as at
+    from broker_core.kafka.log import record_kernels as at
 
     def plain(part: int) -> pa.Array:
         return pa.array(np.ascontiguousarray(parts[part]))
@@ -130,7 +130,7 @@ def _assemble(octets: NDArray[np.uint8], parts: Ints, columns: Sequence[str]) ->
 
 
 def _binary(octets: NDArray[np.uint8], starts: Ints, sizes: Ints) -> pa.Array:
-    from broker_core.kafka.log.arrow_kernels import copy_parts
+    from broker_core.kafka.log.record_kernels import copy_parts
 
     count = len(starts)
     offsets = np.empty(count + 1, np.int32)
@@ -142,7 +142,7 @@ def _binary(octets: NDArray[np.uint8], starts: Ints, sizes: Ints) -> pa.Array:
 
 
 def _headers(octets: NDArray[np.uint8], starts: Ints, counts: Ints) -> pa.Array:
-    from broker_core.kafka.log.arrow_kernels import find_headers
+    from broker_core.kafka.log.record_kernels import find_headers
 
     found = np.empty((4, int(counts.sum())), np.int64)
     find_headers(octets, starts, counts, found)

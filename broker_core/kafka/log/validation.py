@@ -6,7 +6,7 @@ What passes can be read: a look-up by time and the cleaner open every batch agai
 has asked all this (`PartitionLog.append_as_follower`).
 
 Source: Kafka 3.9 storage/internals/log/LogValidator, UnifiedLog.analyzeAndValidateRecords. The compiled loop:
-validation_kernels.py, imported when the first batch comes.
+record_kernels.py, imported when the first batch comes.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def with_times(batch: RecordBatch, attributes: int, max_timestamp: int) -> Recor
 
 def _largest_timestamp(batch: RecordBatch, settings: LogSettings, now_ms: int) -> int:
     """Look at each record, and give the largest time; -1: none has one."""
-    from broker_core.kafka.log.validation_kernels import survey
+    from broker_core.kafka.log.record_kernels import survey
 
     header, data = batch
     records, position = data, HEADER_SIZE

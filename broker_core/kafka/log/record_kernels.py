@@ -1,6 +1,8 @@
-"""The compiled loops of arrow_columns.py: where the parts of each record are, and copying them into Arrow's buffers.
+"""The compiled loops over records: of validation.py (whether a batch can be read, and what it spans) and of arrow_columns.py (where the
+parts of each record are, and copying them into Arrow's buffers).
 
-They take only what record.py takes, and leave a batch alone at the first byte that is odd: record.py then says what it is.
+They take only what record.py takes, and leave a batch alone at the first byte that is odd: record.py then says what it is. They share a
+file because numba keeps what it compiled for as long as the kernel's own file is unchanged, and looks at no other.
 Source of the rules: record.py (Kafka clients 3.9.2, DefaultRecord).
 """
 
@@ -34,6 +36,52 @@ def _varint(octets: Any, position: int, end: int, bytes_max: int) -> tuple[Any, 
                 value &= np.uint64(0xFFFFFFFF)
             return np.int64(value >> np.uint64(1)) ^ -np.int64(value & np.uint64(1)), position
     return np.int64(0), _UNSOUND
+
+
+@compiled
+def survey(octets: Any, position: int, count: int) -> tuple[bool, Any, Any, bool]:
+    """Walk over `count` records, uncompressed, from a position to the end of the bytes.
+
+    Returns whether they are sound and numbered 0, 1, 2, ...; the smallest and the largest difference to the batch's base
+    timestamp; and whether a record has no key. The other three mean nothing where the records are not sound.
+    """
+    end = len(octets)
+    smallest, largest, has_null_key = np.int64(_DELTA_MAX), np.int64(-_DELTA_MAX), False
+    for index in range(count):
+        size, position = _varint(octets, position, end, 5)
+        if position < 0 or size < 0 or size > end - position:
+            return False, smallest, largest, has_null_key
+        record_end = position + size
+        delta, position = _varint(octets, position + 1, end, 10)
+        if position < 0 or delta > _DELTA_MAX or delta < -_DELTA_MAX:
+            return False, smallest, largest, has_null_key
+        smallest, largest = min(smallest, delta), max(largest, delta)
+        offset_delta, position = _varint(octets, position, end, 5)
+        if position < 0 or offset_delta != index:
+            return False, smallest, largest, has_null_key
+        length, position = _varint(octets, position, end, 5)
+        if position < 0 or length > end - position:
+            return False, smallest, largest, has_null_key
+        has_null_key |= length < 0
+        position += max(length, 0)
+        length, position = _varint(octets, position, end, 5)
+        if position < 0 or length > end - position:
+            return False, smallest, largest, has_null_key
+        position += max(length, 0)
+        header_count, position = _varint(octets, position, end, 5)
+        if position < 0 or header_count < 0 or header_count > end - position:
+            return False, smallest, largest, has_null_key
+        for _ in range(header_count):
+            length, position = _varint(octets, position, end, 5)
+            if position < 0 or length < 0 or length > end - position:
+                return False, smallest, largest, has_null_key
+            length, position = _varint(octets, position + length, end, 5)
+            if position < 0 or length > end - position:
+                return False, smallest, largest, has_null_key
+            position += max(length, 0)
+        if position != record_end:
+            return False, smallest, largest, has_null_key
+    return position == end, smallest, largest, has_null_key
 
 
 @compiled
