@@ -8,7 +8,7 @@ from django.templatetags.static import static
 from django.utils import translation
 
 from broker_core.lab.command import DEMO_JOIN_ID
-from dashboard.presentation import HUES, paint, present
+from dashboard.presentation import paint, present, textures
 from dashboard.sentences import catalogue
 from dashboard.sentences.glossary import TERMS_OF
 
@@ -78,14 +78,4 @@ def stage_context(view: Json, words: dict[str, str]) -> Json:
         "speeds": [{"value": speed, "label": f"×{speed}", "pressed": speed == view["speed"]} for speed in SPEEDS],
         "blank": {"name": "", "state": "live", "paint": paint(None), "width": "0", "was_x": "0", "was_width": "0.0", "verbs": []},
         "textures": textures(),
-    }
-
-
-def textures() -> Json:
-    """Patterns: colours 8 to 14 have a diagonal, 15 to 21 dots; every hue has one for what waits to be handed over."""
-    hues = range(1, HUES + 1)
-    return {
-        "diagonal": [{"id": HUES + hue, "hue": hue} for hue in hues],
-        "dots": [{"id": 2 * HUES + hue, "hue": hue} for hue in hues],
-        "draining": [{"id": hue, "hue": hue} for hue in hues],
     }

@@ -1,4 +1,4 @@
-"""Every text of the live pages, once: code -> words. Templates, presentation.py and the browser all take their words from here.
+"""Every text of the live pages, once: code -> words. Templates, present.js and the other scripts all take their words from here.
 
 A text may hold named places: `{consumer}` takes the parameter as it is, `{pause_us}` (a name that ends in `_us`) a duration, a number is
 grouped by thousands, and `{count?record|records}` gives the first word for 1 and the second otherwise. The words of both languages

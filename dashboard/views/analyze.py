@@ -15,7 +15,8 @@ from django.views.decorators.http import require_safe
 from dashboard import access, selectors
 from dashboard.errors import Refused
 from dashboard.models import Study
-from dashboard.page import base_context, textures
+from dashboard.page import base_context
+from dashboard.presentation import textures
 from dashboard.studies import folders
 from dashboard.studies import selectors as studies
 from dashboard.studies.owner import owner_of

@@ -1,5 +1,5 @@
-// The view as words and figures, frame after frame: the browser's half of dashboard/presentation.py, line by line. No rule of a model is
-// here; a test runs both halves on the same views and compares all they say.
+// The view as words and figures, frame after frame. The server runs this same file for the first frame (dashboard/page_scripts.py), so a
+// change of what a lane says is made here and nowhere else. No rule of a model is here.
 
 import { paint } from "./paint.js";
 import { NONE, clock, figure, number, percent, seconds, speaker } from "./say.js";
@@ -76,7 +76,7 @@ function noticedBy(view, say) {
 
 // The names as a list in words: "Kafka, TubeMQ and RabbitMQ".
 function listed(names, say) {
-  const first = names.slice(0, -1), last = names.at(-1) ?? "";
+  const first = names.slice(0, -1), last = names[names.length - 1] ?? "";
   return first.length ? say("list.and", { first: first.join(say("list.comma")), last }) : last;
 }
 

@@ -1,4 +1,4 @@
-// The pictures as tables: the browser's half of dashboard/twins.py.
+// The pictures as tables: what a screen reader reads, and what key T shows in their place.
 
 import { NONE, fill, number, percent } from "./say.js";
 

@@ -1,4 +1,4 @@
-// Reads {view, words} from standard input and prints what present.js says: for the test that holds it against presentation.py.
+// Reads {view, words} from standard input and prints what present.js says in Node: for the test of the engine that the server runs it in.
 import { readFileSync } from "node:fs";
 
 import { present } from "../../static/js/present.js";
