@@ -10,6 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from math import lcm
 
+import numpy as np
+import numpy.typing as npt
+
+IntArray = npt.NDArray[np.int64]
 Owner = str | tuple[str, ...] | None
 Slices = tuple[Sequence[int], Sequence[Owner]]
 Range = tuple[int, int]
@@ -26,18 +30,24 @@ def moved_share(before: Slices, after: Slices, space: int, first_slot: int = 0) 
     >>> moved_share(([3, 9], ["a", "b"]), ([9], ["b"]), 16)   # 0..3, and 10..15 which wrap to them
     Fraction(5, 8)
     """
-    old, new = _unrolled(before, space), _unrolled(after, space)
-    moved = i = j = 0
-    low = first_slot
-    while low < space:
-        while old[i][0] < low:
-            i += 1
-        while new[j][0] < low:
-            j += 1
-        (old_bound, was), (new_bound, now) = old[i], new[j]
-        high = min(old_bound, new_bound)
-        moved += _differing(low, high, was, now)
-        low = high + 1
+    if before == after:
+        return Fraction(0)
+    (old_bounds, old), (new_bounds, new) = _unrolled(before, space), _unrolled(after, space)
+    # A large ring has tens of thousands of slices on either side: owners become numbers, and arrays do the rest.
+    number = {owner: index for index, owner in enumerate(dict.fromkeys([*old, *new]))}
+    highs = np.union1d(old_bounds, new_bounds)
+    highs = highs[highs >= first_slot]
+    lows = np.concatenate(([first_slot], highs[:-1] + 1))
+    was = _numbers(old, number)[np.searchsorted(old_bounds, highs)]
+    now = _numbers(new, number)[np.searchsorted(new_bounds, highs)]
+    is_other = was != now
+    is_split = np.fromiter((isinstance(owner, tuple) for owner in number), bool, len(number))
+    is_partly = is_other & (is_split[was] | is_split[now])
+    is_whole = is_other & ~is_partly
+    moved = int((highs[is_whole] - lows[is_whole] + 1).sum())
+    owners = list(number)
+    for at in np.flatnonzero(is_partly):
+        moved += _differing(int(lows[at]), int(highs[at]), owners[was[at]], owners[now[at]])
     return Fraction(moved, space - first_slot)
 
 
@@ -73,23 +83,22 @@ def _without(ranges: Ranges, kept: Ranges) -> Iterator[Range]:
             yield low, end
 
 
-def _unrolled(slices: Slices, space: int) -> list[tuple[int, Owner]]:
+def _unrolled(slices: Slices, space: int) -> tuple[IntArray, list[Owner]]:
     """The slices up to the last slot, with what wraps over written as a separate slice."""
     bounds, owners = slices
     if not bounds:
-        return [(space - 1, None)]
-    out = list(zip(bounds, owners, strict=True))
+        return np.array([space - 1]), [None]
     if bounds[-1] < space - 1:
-        out.append((space - 1, owners[0]))
-    return out
+        return np.array([*bounds, space - 1]), [*owners, owners[0]]
+    return np.array(bounds), list(owners)
+
+
+def _numbers(owners: Sequence[Owner], number: Mapping[Owner, int]) -> IntArray:
+    return np.fromiter(map(number.__getitem__, owners), np.int64, len(owners))
 
 
 def _differing(low: int, high: int, was: Owner, now: Owner) -> int:
-    """How many of the slots low..high have different owners."""
-    if was == now:
-        return 0
-    if not isinstance(was, tuple) and not isinstance(now, tuple):
-        return high - low + 1
+    """How many of the slots low..high have different owners, where several split them before or after."""
     olds = was if isinstance(was, tuple) else (was,)
     news = now if isinstance(now, tuple) else (now,)
     # Who owns a slot repeats with this period, so count the differing residues and how often each occurs in low..high.

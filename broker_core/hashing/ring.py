@@ -14,6 +14,7 @@ What the holders of a shared point do about it is the caller's rule (`pulsar/sel
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from typing import Any
 
 from broker_core.errors import CommandError
@@ -52,7 +53,12 @@ class HashRing:
     @property
     def points(self) -> list[int]:
         """All points, ascending; computed at each call."""
-        return [point for cell in self._cells for point in cell]
+        return list(chain.from_iterable(self._cells))
+
+    @property
+    def first_holders(self) -> list[str]:
+        """The first holder of each of `points`; computed at each call."""
+        return list(chain.from_iterable(self._first_holders))
 
     def holder_at(self, slot: int, is_split: bool = False) -> str | None:
         """The first holder of the first point at or after `slot`, else of the first point of the ring.

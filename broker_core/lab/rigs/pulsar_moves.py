@@ -48,7 +48,8 @@ def taken_facts(name: str, before: Space, after: Space, moved: Sequence[tuple[in
     the newcomer's slices that were cut off that consumer's, `keys` those that moved from it; consumer None was nobody.
     """
     bounds, owners = after[0], after[1]
-    own = [index for index, owner in enumerate(owners) if holds(owner, name)]
+    mine = {owner for owner in set(owners) if holds(owner, name)}
+    own = [index for index, owner in enumerate(owners) if owner in mine]
     slices = Counter(owner_before(before, bounds[index]) for index in own)
     keys = Counter(owner for _, owner in moved)
     givers = sorted(slices.keys() | keys.keys(), key=lambda giver: (-keys[giver], -slices[giver], giver or ""))

@@ -15,7 +15,7 @@ from broker_core.lab.darkness import SPACE_UNITS
 from broker_core.lab.keys import NO_KEY
 from broker_core.lab.rig import Rig, RigSetup
 from broker_core.lab.rigs.pulsar_moves import EXPLAINED_MAX, KEYS_MAX, first_of, taken_facts
-from broker_core.lab.slices import slices_view
+from broker_core.lab.slices import dark_slots, named_owners, slices_view
 from broker_core.pulsar.key_shared import KeySharedSubscription
 from broker_core.pulsar.selectors import make_selector
 from broker_core.pulsar.selectors.consistent_hash import RingSelector
@@ -111,34 +111,17 @@ class PulsarOwnersRig(Rig):
         if self.space_cache is None:
             selector = self.subscription.selector
             bounds, owners = self.owned_slices()
-            self.space_cache = (list(bounds), [self.owner_name(owner) for owner in owners], selector.space, selector.first_slot)
+            self.space_cache = (list(bounds), named_owners(owners, self.name_of), selector.space, selector.first_slot)
         return self.space_cache
-
-    def owner_name(self, owner: Owner) -> Owner:
-        if isinstance(owner, tuple):
-            return tuple(self.name_of[session] for session in owner)
-        return None if owner is None else self.name_of[owner]
 
     def is_dead(self, session: str) -> bool:
         """Whether its program is dead and the broker does not know yet."""
         return session in self.crash_positions
 
     def dark_units(self) -> tuple[int, int]:
-        bounds, owners = self.owned_slices()
-        if not self.crash_positions and None not in owners:
-            return 0, SPACE_UNITS  # every slice has a live owner, and a large ring has tens of thousands of slices
         selector = self.subscription.selector
-        dark, below = 0, selector.first_slot - 1
-        for bound, owner in zip(bounds, owners, strict=True):
-            dark += self.dark_part(bound - below, owner)
-            below = bound
-        dark += self.dark_part(selector.space - 1 - below, owners[0])  # what lies above the last bound wraps to the first slice
+        dark = dark_slots(*self.owned_slices(), selector.space, selector.first_slot, self.is_dead)
         return dark * SPACE_UNITS // (selector.space - selector.first_slot), SPACE_UNITS
-
-    def dark_part(self, slots: int, owner: Owner) -> int:
-        """How many of these slots nobody serves. Several owners of one slice share it evenly."""
-        sessions = owner if isinstance(owner, tuple) else (owner,)
-        return slots * sum(session is None or self.is_dead(session) for session in sessions) // len(sessions)
 
     def stuck(self) -> tuple[int, int]:
         live = self.keys.count_at(self.next_record)
@@ -175,15 +158,16 @@ class PulsarOwnersRig(Rig):
     def space_picture(self) -> Json:
         """The part of the picture that changes only with the assignment."""
         bounds, owners, slots, _ = self.space()
-        dark = [session is not None and self.is_dead(session) for session in map(first_of, self.owned_slices()[1])]
+        sessions = self.owned_slices()[1]
+        dead = {owner for owner in set(sessions) if (session := first_of(owner)) is not None and self.is_dead(session)}
         was = self.bill.space_before if self.bill else None
-        first = [first_of(owner) for owner in owners]
-        before = [first_of(owner) for owner in was[1]] if was else []
-        names = [name for name in dict.fromkeys([*self.consumers, *first, *before]) if name is not None]
+        # Who owns something, by first appearance: asked once for each owner, because a large ring has tens of thousands of slices.
+        shown = map(first_of, dict.fromkeys([*owners, *(was[1] if was else ())]))
+        names = [name for name in dict.fromkeys([*self.consumers, *shown]) if name is not None]
         is_ring = self.algorithm in RINGS
         return {
             "kind": "ring" if is_ring else "ranges", "space": slots, "names": names,
-            "points": sum(owner is not None for owner in first) if is_ring else None,
-            "now": slices_view(bounds, first, slots, names, dark),
-            "before": slices_view(was[0], before, slots, names) if was and any(before) else None,
+            "points": len(owners) - owners.count(None) if is_ring else None,
+            "now": slices_view(bounds, owners, slots, names, [owner in dead for owner in sessions] if dead else None),
+            "before": slices_view(was[0], was[1], slots, names) if was and any(was[1]) else None,
         }  # fmt: skip

@@ -15,9 +15,11 @@ April 2026.
 Vectors: pulsar/consistent_hash.json. The documentation's own ring: `ring_document.py`.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 from typing import Any, ClassVar, Self
 
 from broker_core.errors import CommandError
@@ -25,6 +27,7 @@ from broker_core.hashing.murmur3 import MASK_31, murmur3_32
 from broker_core.hashing.ring import HashRing
 from broker_core.pulsar.selectors.protocol import Range, Ranges, Slices
 
+SharedSlices = tuple[list[int], list[str | tuple[str, ...] | None]]
 POINTS = 100
 """Upstream's default (subscriptionKeySharedConsistentHashingReplicaPoints); fewer make the arcs visibly uneven."""
 
@@ -96,6 +99,13 @@ class RingMember:
     name_index: int
 
 
+@lru_cache(maxsize=1024)  # the lanes of a lab, and a lane under its next rule, have the same consumers
+def _points_of(rule: RingRule, member: RingMember, count: int) -> tuple[int, ...]:
+    """The points of a consumer, by index."""
+    slot, text, name, name_index = rule.slot, rule.point_text, member.name, member.name_index
+    return tuple(slot(murmur3_32(text(name, name_index, i))) for i in range(rule.first_index, rule.first_index + count))
+
+
 class RingSelector:
     """A ring under one `RingRule`, `point_count` points per consumer.
 
@@ -118,6 +128,8 @@ class RingSelector:
         self._mask, self._fold = rule.mask, rule.fold
         self._is_split = rule.shared is not SharedPoint.QUEUE
         self.members: dict[str, RingMember] = {}  # in arrival order
+        self._slices: Slices | None = None  # until the next consumer comes or goes: a large ring has tens of thousands
+        self._shared_slices: SharedSlices | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A rule holds functions, which cannot be pickled; its name can. A ring is rebuilt from its members.
@@ -136,6 +148,7 @@ class RingSelector:
         """Take the leaver's points away; at a shared point those after it move up."""
         member = self.members.pop(consumer, None)
         if member is not None:
+            self._slices = self._shared_slices = None
             self.ring.remove(consumer, self._points(member))
 
     def slot(self, hash32: int) -> int:
@@ -148,20 +161,24 @@ class RingSelector:
         return self.ring.holder_at(slot if self._fold is None else slot % self._fold + 1, self._is_split)
 
     def slices(self) -> Slices:
-        """One slice per point, with its first holder."""
-        points = self.ring.points
-        if not points:
-            return [self.space - 1], [None]
-        return points, [self.ring.first_holder[point] for point in points]
+        """One slice per point, with its first holder. For reading: the same lists until a consumer comes or goes."""
+        if self._slices is None:
+            points = self.ring.points
+            self._slices = (points, [*self.ring.first_holders]) if points else ([self.space - 1], [None])
+        return self._slices
 
-    def shared_slices(self) -> tuple[list[int], list[str | tuple[str, ...] | None]]:
+    def shared_slices(self) -> SharedSlices:
         """Like `slices`, but a point that splits its keys among several holders has the tuple of them.
 
         For `moved_share`, which then counts such points exactly.
         """
-        bounds, owners = self.slices()
-        shared = self.ring.shared if self._is_split else {}
-        return bounds, [tuple(shared[at]) if at in shared else owner for at, owner in zip(bounds, owners, strict=True)]
+        if self._shared_slices is None:
+            bounds, first = self.slices()
+            owners: list[str | tuple[str, ...] | None] = [*first]
+            for point, holders in self.ring.shared.items() if self._is_split else ():
+                owners[bisect_left(bounds, point)] = tuple(holders)
+            self._shared_slices = bounds, owners
+        return self._shared_slices
 
     def ranges(self) -> dict[str, Ranges]:
         """As each version reports them.
@@ -201,13 +218,12 @@ class RingSelector:
 
     def _enter(self, consumer: str, member: RingMember) -> None:
         self.members[consumer] = member
+        self._slices = self._shared_slices = None
         by_name = self._name_order if self.rule.shared is SharedPoint.NAME_ORDER else None
         self.ring.add(consumer, self._points(member), by_name, self.rule.shared is SharedPoint.QUEUE)
 
-    def _points(self, member: RingMember) -> list[int]:
-        slot, text, name, name_index = self.rule.slot, self.rule.point_text, member.name, member.name_index
-        first = self.rule.first_index
-        return [slot(murmur3_32(text(name, name_index, i))) for i in range(first, first + self.point_count)]
+    def _points(self, member: RingMember) -> Sequence[int]:
+        return _points_of(self.rule, member, self.point_count)
 
     def _name_order(self, consumer: str) -> bytes:
         # Java compares strings by UTF-16 code units, Python by code points.

@@ -58,6 +58,17 @@ def test_slices_tell_the_owner_of_every_slot(algorithm: str, names: list[str]) -
         assert selector.select(hash32) == (held[slot % len(held)] if isinstance(held, tuple) else held)
 
 
+@pytest.mark.parametrize("algorithm", [name for name, made in SELECTORS.items() if isinstance(made(), RingSelector)])
+@given(names=history)
+def test_slices_of_a_ring_follow_who_comes_and_goes(algorithm: str, names: list[str]) -> None:
+    selector = SELECTORS[algorithm]()
+    for name in names:
+        (selector.remove if name in selector.ranges() else selector.add)(name)
+        fresh = selector_from_json(selector.to_json())
+        assert isinstance(selector, RingSelector) and isinstance(fresh, RingSelector)
+        assert (selector.slices(), selector.shared_slices()) == (fresh.slices(), fresh.shared_slices())
+
+
 @pytest.mark.parametrize("algorithm", SELECTORS)
 @given(names=history)
 def test_state_survives_json(algorithm: str, names: list[str]) -> None:
