@@ -2,6 +2,7 @@
 
 One owner per group and partition. A request of another one is refused (410) while the owner is alive; once its 30 s are over, the first
 such request removes it and is still refused, the second succeeds. A batch that was read and not confirmed is read again.
+What a client registers and releases is told by that client; a broker tells only what no client knows.
 Source: TubeMQ (InLong a6c7a6a670) BrokerServiceServer, DefaultOffsetManager; docs/tubemq/facts.md, "Broker". Vectors:
 tubemq/broker_register.json. Left out: filters, flow control, log start above 0, read positions other than "from the stored offset".
 """
@@ -17,6 +18,7 @@ from typing import Any
 from broker_core.clock import SECOND_US
 from broker_core.sim.node import Closed, Opened, Outbox
 from broker_core.tubemq import requests as r
+from broker_core.tubemq.client_id import host_of
 
 REGISTRATION_TIMEOUT_US = 30 * SECOND_US
 
@@ -55,18 +57,30 @@ class BrokerState:
     read_again: int = 0
 
 
+@dataclass(slots=True)
+class MessageLog:
+    """Numbers of a partition's messages from offset `start` on."""
+
+    start: int = 0
+    messages: array[int] = field(default_factory=lambda: array("q"))
+
+    def between(self, first: int, stop: int) -> list[int]:
+        """Numbers of the messages at the offsets first..stop-1."""
+        return self.messages[first - self.start : stop - self.start].tolist()
+
+
 class Broker:
-    """logs: partition key -> number of the message at each offset. They follow from what was sent, so a checkpoint leaves them out and
-    the code that restores the world fills them again."""
+    """logs: partition key -> its messages. They follow from what was sent, so a checkpoint leaves them out and the code that restores the
+    world fills them again, from the lowest offset on that somebody may still read."""
 
     def __init__(self, state: BrokerState) -> None:
         self.state = state
-        self.logs: dict[str, array[int]] = {key: array("q") for key in state.partitions}
+        self.logs: dict[str, MessageLog] = {key: MessageLog() for key in state.partitions}
 
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
         kind = type(message)
         if kind is r.SendMessageRequestP2B:
-            self.logs[message.partition].append(message.message)
+            self.logs[message.partition].messages.append(message.message)
             self.state.partitions[message.partition].end += 1
         elif kind is not Opened and kind is not Closed:
             HANDLERS[kind](self, connection, message, now_us, out)
@@ -79,12 +93,8 @@ class Broker:
             return
         if now_us < place.deadline_us:  # it has been heard of since; moving the deadline with every read would cost more than this look
             out.deadline(name, place.deadline_us)
-            return
-        out.blame_silence(place.connection)
-        client_id = place.owner
-        place.owner, place.pending = "", 0
-        out.tell("tubemq.broker.registration_timed_out", "tubemq.timeout", {"timeout_us": REGISTRATION_TIMEOUT_US},
-                 {"client": client_id, "partition": key})  # fmt: skip
+        else:
+            time_out(place, key, out)
 
     def place(self, group: str, key: str) -> Consumed | None:
         """The group's place in a partition, None where this broker has no such partition."""
@@ -94,6 +104,15 @@ class Broker:
 
 def sweep_name(group: str, key: str) -> str:
     return f"registration:{group}:{key}"
+
+
+def time_out(place: Consumed, key: str, out: Outbox) -> None:
+    """The owner has not been heard of for 30 s: the partition is free, and its unconfirmed batch will be read again."""
+    out.blame_silence(place.connection)
+    client_id = place.owner
+    place.owner, place.pending = "", 0
+    out.tell("tubemq.broker.registration_timed_out", "tubemq.timeout", {"timeout_us": REGISTRATION_TIMEOUT_US},
+             {"consumer": host_of(client_id), "client": client_id, "partition": key})  # fmt: skip
 
 
 def register(broker: Broker, connection: int, request: r.RegisterRequestC2B, now_us: int, out: Outbox) -> None:
@@ -110,12 +129,11 @@ def register(broker: Broker, connection: int, request: r.RegisterRequestC2B, now
             place.offset += place.pending if request.last_pack_consumed else 0
             place.owner, place.pending = "", 0
             out.cancel(sweep_name(request.group, key))
-            out.tell("tubemq.broker.partition_released", None, {}, {"client": client_id, "partition": key})
         out.send(connection, r.RegisterResponseB2C(code, request.op_type, key, place.offset, end))
         return
     if place.owner not in ("", client_id):
         if now_us >= place.deadline_us:
-            place.owner, place.pending = "", 0
+            time_out(place, key, out)
         out.send(connection, r.RegisterResponseB2C(r.PARTITION_OCCUPIED, request.op_type, key, place.offset, end))
         return
     place.owner, place.connection, place.pending = client_id, connection, 0
@@ -123,7 +141,6 @@ def register(broker: Broker, connection: int, request: r.RegisterRequestC2B, now
         place.offset = min(request.curr_offset, end)
     place.deadline_us = now_us + REGISTRATION_TIMEOUT_US
     out.deadline(sweep_name(request.group, key), place.deadline_us)
-    out.tell("tubemq.broker.partition_registered", "tubemq.broker.one_owner", {"offset": place.offset}, {"client": client_id, "partition": key})
     out.send(connection, r.RegisterResponseB2C(r.SUCCESS, request.op_type, key, place.offset, end))
 
 
@@ -157,7 +174,7 @@ def get_message(broker: Broker, connection: int, request: r.GetMessageRequestC2B
     place.pending = stop - first
     broker.state.read_again += max(0, min(stop, place.furthest) - first)
     place.furthest = max(place.furthest, stop)
-    out.send(connection, r.GetMessageResponseB2C(r.SUCCESS, key, broker.logs[key][first:stop].tolist(), first, end))
+    out.send(connection, r.GetMessageResponseB2C(r.SUCCESS, key, broker.logs[key].between(first, stop), first, end))
 
 
 def commit_offset(broker: Broker, connection: int, request: r.CommitOffsetRequestC2B, now_us: int, out: Outbox) -> None:

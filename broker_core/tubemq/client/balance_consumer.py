@@ -19,10 +19,12 @@ from typing import Any
 import msgspec
 
 from broker_core.clock import MILLISECOND_US, SECOND_US
+from broker_core.events import Json
 from broker_core.sim.node import Closed, Outbox
 from broker_core.sim.program import DONE, Pace, Pause, Program, Resume, Traffic
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.assignment import Call, Connect, Disconnect, planned_calls
+from broker_core.tubemq.client_id import host_of
 from broker_core.tubemq.metadata import PartitionMetadata
 from broker_core.tubemq.partition_key import broker_of
 
@@ -52,12 +54,14 @@ class Shutdown(msgspec.Struct, frozen=True, tag="tubemq.consumer.shutdown", arra
 
 @dataclass(slots=True)
 class ConsumerState:
-    """client_id: made by the process, new with each start. phase: one of the six above. refused_code: of the master's last refusal.
+    """client_id: made by the process, new with each start. phase: one of the six above. refused_code: of the last refusal, by the master or
+    (410) by a broker whose partition another client has; 0 when it has all that it asked for.
 
     master: connection. brokers, connections: broker id -> node name, connection. metadata: what the master said of the topics.
-    registered: partition keys in order of registering. idle: those in turn to be read. calls: of the pass under way, the first one waits for
-    its answer; tries: how often it was made. guarded: partition -> until when it is not tried. waiting: partition whose read is under way.
-    batch: messages read and not yet handled; reading: their partition. next_pass_us: when the next pass begins.
+    registered: partition keys in order of registering; is_told: whether it has told of them. idle: those in turn to be read.
+    calls: of the pass under way, the first one waits for its answer; tries: how often it was made. guarded: partition -> until when it is not
+    tried. waiting: partition whose read is under way. batch: messages read and not yet handled; reading: their partition. next_pass_us: when
+    the next pass begins.
     """
 
     client_id: str
@@ -73,6 +77,7 @@ class ConsumerState:
     connections: dict[int, int] = field(default_factory=dict)
     metadata: PartitionMetadata = field(default_factory=PartitionMetadata)
     registered: list[str] = field(default_factory=list)
+    is_told: bool = True
     idle: deque[str] = field(default_factory=deque)
     calls: deque[Disconnect | Connect] = field(default_factory=deque)
     tries: int = 0
@@ -99,8 +104,7 @@ class BalanceConsumer:
         elif kind is r.GetPartMetaResponseM2C:
             self.on_metadata(message, now_us, out)
         elif kind is r.HeartBeatResponseB2C:
-            for _, partition in message.failures:
-                self.drop(partition, now_us, out)
+            self.lose([partition for _, partition in message.failures], "tubemq.broker.one_owner", now_us, out)
         elif kind is r.RegisterResponseM2C:
             self.on_registered(message, now_us, out)
         elif kind is Closed:
@@ -148,17 +152,13 @@ class BalanceConsumer:
         if state.phase != STARTING:
             return
         if answer.code != r.SUCCESS:
-            if state.refused_code != answer.code:
-                out.tell(
-                    "tubemq.client.refused", f"tubemq.master.{answer.code}",
-                    {"source_count": state.source_count, "node_id": state.node_id}, {"client": state.client_id, "code": answer.code},
-                )  # fmt: skip
-            state.phase, state.refused_code = REFUSED, answer.code
+            self.tell_refusal(answer.code, f"tubemq.master.{answer.code}", out)
+            state.phase = REFUSED
             out.deadline("boot", now_us + REGISTER_RETRY_US)
             return
         state.phase, state.refused_code = STARTED, 0
         state.connections = {broker_id: out.connect(name) for broker_id, name in state.broker_names.items()}
-        out.tell("tubemq.client.started", None, {"source_count": state.source_count}, {"client": state.client_id, "node_id": state.node_id})
+        out.tell("tubemq.client.started", None, {"source_count": state.source_count}, {**self.who(), "node_id": state.node_id})
         out.deadline("heartbeat", now_us + HEARTBEAT_US)
         self.begin_pass(now_us, out)
 
@@ -214,6 +214,8 @@ class BalanceConsumer:
         if state.phase != STARTED or not state.calls or state.calls[0].key != answer.partition:
             return
         if answer.op_type == r.REGISTER and answer.code != r.SUCCESS:
+            self.tell_refusal(answer.code, "tubemq.broker.one_owner", out)
+            self.tell_partitions(out)  # what it has by now; the rest will take a while
             if state.tries >= CONNECT_TRIES:
                 state.guarded[answer.partition] = now_us + CONNECT_GUARD_US
                 self.end_call()
@@ -224,15 +226,44 @@ class BalanceConsumer:
             state.guarded.pop(answer.partition, None)
             state.registered.append(answer.partition)
             state.idle.append(answer.partition)
+        state.is_told = False
         if not state.calls:
-            out.tell("tubemq.client.connected", "tubemq.assignment.modulo", {"source_count": state.source_count, "node_id": state.node_id},
-                     {"client": state.client_id, "partitions": state.registered[:]})  # fmt: skip
+            self.tell_partitions(out)
+            state.refused_code = r.PARTITION_OCCUPIED if state.guarded else 0
         self.make_call(now_us, out)
         self.read(now_us, out)
 
     def end_call(self) -> None:
         self.state.calls.popleft()
         self.state.tries = 0
+
+    # -- what it tells ------------------------------------------------------------------------------------------------------------------------
+
+    def who(self) -> Json:
+        return {"consumer": host_of(self.state.client_id), "client": self.state.client_id}
+
+    def tell_refusal(self, code: int, rule: str, out: Outbox) -> None:
+        """A refusal is told once, however often the client asks again."""
+        state = self.state
+        if state.refused_code != code:
+            state.refused_code = code
+            out.tell("tubemq.client.refused", rule, {"source_count": state.source_count, "node_id": state.node_id}, {**self.who(), "code": code})
+
+    def tell_partitions(self, out: Outbox) -> None:
+        """Which partitions it reads, after its pass has changed them."""
+        state = self.state
+        if not state.is_told:
+            state.is_told = True
+            out.tell("tubemq.client.connected", "tubemq.assignment.modulo", {"source_count": state.source_count, "node_id": state.node_id},
+                     {**self.who(), "partitions": state.registered[:]})  # fmt: skip
+
+    def lose(self, keys: list[str], rule: str | None, now_us: int, out: Outbox) -> None:
+        """Partitions that are its own no longer, against its will."""
+        lost = [key for key in keys if key in self.state.registered]
+        for key in keys:
+            self.drop(key, now_us, out)
+        if lost:
+            out.tell("tubemq.client.disconnected", rule, {}, {**self.who(), "partitions": lost})
 
     # -- reading ------------------------------------------------------------------------------------------------------------------------------
 
@@ -251,12 +282,14 @@ class BalanceConsumer:
         if answer.code == r.SUCCESS:
             state.reading = answer.partition
             state.batch.extend(answer.messages)
+            for number in answer.messages:
+                self.traffic.received(out.name, number, now_us)
             self.go_on(now_us, out)
             return
         if answer.code == r.NOT_FOUND:
             out.deadline(f"rest:{answer.partition}", now_us + REST_US)
         else:
-            self.drop(answer.partition, now_us, out)
+            self.lose([answer.partition], "tubemq.broker.one_owner", now_us, out)
         self.read(now_us, out)
 
     def go_on(self, now_us: int, out: Outbox) -> None:
@@ -298,43 +331,44 @@ class BalanceConsumer:
     # -- the end ------------------------------------------------------------------------------------------------------------------------------
 
     def shut_down(self, now_us: int, out: Outbox) -> None:
-        """shutdown(): 200 ms, then every partition is released and the master told. Before start() has succeeded there is nothing to end."""
+        """shutdown(): 200 ms, then every partition is released and the master told. A client that no master knows has nothing to end."""
         state = self.state
         for name in ("boot", "pass", "call", "heartbeat"):
             out.cancel(name)
         state.next_pass_us = None
         state.program.drop(now_us, out, self.traffic)
-        if state.phase != STARTED:
+        state.waiting = state.reading = ""  # what is on its way here comes too late
+        state.batch.clear()
+        if state.phase in (STARTING, STARTED):
+            state.phase = STOPPING
+            out.deadline("shutdown", now_us + SHUTDOWN_SLEEP_US)
+        else:
             self.stopped(out)
-            return
-        state.phase = STOPPING
-        out.deadline("shutdown", now_us + SHUTDOWN_SLEEP_US)
 
     def release_all(self, now_us: int, out: Outbox) -> None:
         state = self.state
-        for key in state.registered:
+        asked = [call.key for call in state.calls if isinstance(call, Connect) and state.tries][:1]  # the answer came too late, or never
+        out.tell("tubemq.client.stopped", None, {}, {**self.who(), "partitions": state.registered[:]})
+        for key in [*state.registered, *asked]:
             out.send(state.connections[broker_of(key)], r.RegisterRequestC2B(r.UNREGISTER, state.client_id, state.group, key))
         out.send(state.master, r.CloseRequestC2M(state.client_id, state.group))
         for connection in (state.master, *state.connections.values()):
             out.close(connection)
-        state.registered.clear()
         self.stopped(out)
 
     def stopped(self, out: Outbox) -> None:
         self.state.phase = STOPPED
-        for key in [*self.state.idle]:
+        for key in self.state.registered:
             out.cancel(f"rest:{key}")
+        self.state.registered.clear()
         self.state.idle.clear()
-        self.state.batch.clear()
-        self.state.waiting = self.state.reading = ""
-        out.tell("tubemq.client.stopped", None, {}, {"client": self.state.client_id})
+        self.state.calls.clear()
 
     def on_closed(self, connection: int, now_us: int, out: Outbox) -> None:
         """A connection broke: everything that this broker gave is dropped; the next pass connects again."""
         state = self.state
         for broker_id in [broker_id for broker_id, number in state.connections.items() if number == connection]:
             state.connections[broker_id] = out.connect(state.broker_names[broker_id])
-            for key in [key for key in state.registered if broker_of(key) == broker_id]:
-                self.drop(key, now_us, out)
+            self.lose([key for key in state.registered if broker_of(key) == broker_id], None, now_us, out)
         if connection == state.master:
             state.master = out.connect(state.master_name)

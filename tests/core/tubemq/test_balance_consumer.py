@@ -42,7 +42,7 @@ def started(source_count=1, node_id=0, keys=(OWN, OTHER)):
 def test_each_partition_is_connected_after_the_answer_for_the_one_before():
     node, out, _ = started()
     assert node.state.registered == [OWN, OTHER]
-    assert out.told[-1] == ("tubemq.client.connected", {"client": "a", "partitions": [OWN, OTHER]})
+    assert out.told[-1] == ("tubemq.client.connected", {"consumer": "a", "client": "a", "partitions": [OWN, OTHER]})
 
 
 def test_refused_start_is_tried_again_every_second_and_told_once():
@@ -62,6 +62,17 @@ def test_occupied_partition_is_tried_twice_and_then_left_alone_for_five_seconds(
     assert wake(node, out, "call") == [(2, r.RegisterRequestC2B(r.REGISTER, "a", "g", key))]
     play(node, out, 2, r.RegisterResponseB2C(410, r.REGISTER, key, 0, 0), now_us=SECOND_US)
     assert node.state.guarded == {key: 6 * SECOND_US} and not node.state.calls
+    assert out.told[-1] == ("tubemq.client.refused", {"consumer": "a", "client": "a", "code": 410})
+    play(node, out, 1, r.GetPartMetaResponseM2C(200, 1, [], []), now_us=10 * SECOND_US)
+    play(node, out, 2, r.RegisterResponseB2C(200, r.REGISTER, key, 0, 0))
+    assert (node.state.refused_code, out.told[-1][0]) == (0, "tubemq.client.connected")
+
+
+def test_partitions_that_it_has_are_told_before_it_waits_for_the_others():
+    node, out, _ = booted()
+    play(node, out, 1, r.RegisterResponseM2C(200), r.GetPartMetaResponseM2C(200, 1, META, [1]))
+    play(node, out, 2, r.RegisterResponseB2C(200, r.REGISTER, OWN, 0, 0), r.RegisterResponseB2C(410, r.REGISTER, OTHER, 0, 0))
+    assert [(kind, data.get("partitions")) for kind, data in out.told[-2:]] == [("tubemq.client.refused", None), ("tubemq.client.connected", [OWN])]
 
 
 def test_one_batch_is_read_handled_confirmed_and_then_the_next_partition_read():
@@ -87,6 +98,7 @@ def test_partition_that_the_broker_gave_away_is_dropped_with_what_was_read_of_it
     node.read(0, out)
     play(node, out, 2, r.GetMessageResponseB2C(200, OWN, [41], 0, 1), r.HeartBeatResponseB2C([(412, OWN)]))
     assert node.state.registered == [OTHER] and DONE not in out.deadlines
+    assert out.told[-1] == ("tubemq.client.disconnected", {"consumer": "a", "client": "a", "partitions": [OWN]})
     assert counted.log[-1] == ("dropped", 41)
 
 
@@ -106,6 +118,41 @@ def test_shutdown_releases_everything_and_tells_the_master():
         (1, r.CloseRequestC2M("a", "g")),
     ]  # fmt: skip
     assert out.closed == [1, 2] and node.state.phase == "stopped"
+    assert out.told[-1] == ("tubemq.client.stopped", {"consumer": "a", "client": "a", "partitions": [OWN, OTHER]})
+
+
+def test_message_that_arrives_after_shutdown_is_not_taken():
+    node, out, counted = started()
+    node.read(0, out)
+    play(node, out, PERSON, Shutdown())
+    play(node, out, 2, r.GetMessageResponseB2C(200, OWN, [41], 0, 1))
+    assert counted.log == [] and DONE not in out.deadlines
+
+
+def test_resting_partitions_do_not_wake_a_client_that_has_stopped():
+    node, out, _ = started()
+    node.read(0, out)
+    play(node, out, 2, r.GetMessageResponseB2C(404, OWN, [], 0, 0))
+    play(node, out, PERSON, Shutdown())
+    wake(node, out, "shutdown")
+    assert out.deadlines == {}
+
+
+def test_shutdown_ends_what_was_asked_for_and_not_answered_yet():
+    node, out, _ = booted()
+    play(node, out, PERSON, Shutdown())
+    play(node, out, 1, r.RegisterResponseM2C(200))
+    assert wake(node, out, "shutdown") == [(1, r.CloseRequestC2M("a", "g"))]
+    node, out, _ = booted()
+    play(node, out, 1, r.RegisterResponseM2C(200), r.GetPartMetaResponseM2C(200, 1, META, [1]))
+    play(node, out, PERSON, Shutdown())
+    assert wake(node, out, "shutdown") == [(2, r.RegisterRequestC2B(r.UNREGISTER, "a", "g", OWN)), (1, r.CloseRequestC2M("a", "g"))]
+
+
+def test_process_that_was_stopped_before_it_started_ends_in_silence():
+    node, out = BalanceConsumer(ConsumerState("a", "g", 1, 0, Program(100)), Counted()), Played("a")
+    play(node, out, PERSON, Start("master", {1: "b1"}, 500), Shutdown())
+    assert (out.deadlines, out.told, node.state.phase) == ({}, [], "stopped")
 
 
 # -- a whole cluster ---------------------------------------------------------------------------------------------------------------------

@@ -1,8 +1,10 @@
 """A broker by itself: registering, reading, confirming, and how long it believes that an owner is alive."""
 
+from array import array
+
 from broker_core.clock import SECOND_US
 from broker_core.tubemq import requests as r
-from broker_core.tubemq.broker import Broker, BrokerState, Partition
+from broker_core.tubemq.broker import Broker, BrokerState, MessageLog, Partition
 from tests.core.playbook import Played, play, wake
 
 KEY = "1:orders:0"
@@ -55,6 +57,7 @@ def test_owner_whose_time_is_over_is_removed_by_the_first_request_which_is_still
     node, out = broker()
     connect(node, out, "a")
     assert [connect(node, out, "b", now_us=30 * SECOND_US)[0] for _ in range(2)] == [410, 200]
+    assert out.told == [("tubemq.broker.registration_timed_out", {"consumer": "a", "client": "a", "partition": KEY})] and out.blamed == [1]
 
 
 def test_reads_and_heartbeats_keep_an_owner_alive_and_confirmations_do_not():
@@ -62,13 +65,13 @@ def test_reads_and_heartbeats_keep_an_owner_alive_and_confirmations_do_not():
     connect(node, out, "a", connection=4)
     read(node, out, "a", now_us=10 * SECOND_US)
     wake(node, out, f"registration:g:{KEY}")
-    assert out.told[-1][0] == "tubemq.broker.partition_registered" and out.deadlines[f"registration:g:{KEY}"] == 40 * SECOND_US
+    assert out.told == [] and out.deadlines[f"registration:g:{KEY}"] == 40 * SECOND_US
     play(node, out, 4, r.HeartBeatRequestC2B("a", "g", [KEY]), now_us=35 * SECOND_US)
     wake(node, out, f"registration:g:{KEY}")
     confirm(node, out, "a")
     assert out.deadlines[f"registration:g:{KEY}"] == 65 * SECOND_US
     wake(node, out, f"registration:g:{KEY}")
-    assert out.blamed == [4] and out.told[-1] == ("tubemq.broker.registration_timed_out", {"client": "a", "partition": KEY})
+    assert out.blamed == [4] and out.told[-1] == ("tubemq.broker.registration_timed_out", {"consumer": "a", "client": "a", "partition": KEY})
     assert read(node, out, "a")[0] == 411
 
 
@@ -88,6 +91,13 @@ def test_release_frees_the_partition_and_the_next_owner_reads_what_was_not_confi
     assert read(node, out, "b") == (200, [5])
     ((_, answer),) = play(node, out, 1, r.RegisterRequestC2B(r.UNREGISTER, "b", "g", KEY, -1, True))
     assert (answer.code, answer.curr_offset) == (200, 1)
+
+
+def test_log_that_was_filled_again_from_the_stored_offset_on_gives_the_same_batch():
+    node, out = broker(messages=range(70, 80))
+    connect(node, out, "a", offset=6)
+    node.logs[KEY] = MessageLog(6, array("q", range(76, 80)))
+    assert read(node, out, "a") == (200, [76])
 
 
 def test_first_offset_replaces_the_stored_one_and_ends_at_the_end():

@@ -27,8 +27,9 @@ def test_node_id_of_another_member_is_refused_with_430_even_when_that_one_is_dea
     node, out = master()
     register(node, out, "a", 2, 0)
     assert register(node, out, "a2", 2, 0) == 430
-    wake(node, out, "consumer:g:a")
-    assert out.blamed == [1] and out.told[-1] == ("tubemq.master.consumer_timed_out", {"client": "a", "node_id": 0})
+    out.deadlines.clear()
+    node.wake("consumer:g:a", 30 * SECOND_US, out)
+    assert out.blamed == [1] and out.told[-1] == ("tubemq.master.consumer_timed_out", {"consumer": "a", "client": "a", "node_id": 0})
     assert register(node, out, "a2", 2, 0) == 200
 
 
@@ -36,7 +37,8 @@ def test_heartbeat_moves_the_time_out_and_is_refused_with_411_for_a_stranger():
     node, out = master()
     register(node, out, "a", 1, 0)
     assert play(node, out, 1, r.HeartRequestC2M("a", "g"), now_us=7 * SECOND_US) == [(1, r.HeartResponseM2C(200))]
-    assert out.deadlines["consumer:g:a"] == 37 * SECOND_US
+    wake(node, out, "consumer:g:a")
+    assert out.deadlines["consumer:g:a"] == 37 * SECOND_US and out.told == []
     assert play(node, out, 2, r.HeartRequestC2M("z", "g")) == [(2, r.HeartResponseM2C(411))]
 
 
