@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any
 
 from broker_core.kafka import requests as r
 from broker_core.kafka.group.group import Group
@@ -22,25 +22,55 @@ from broker_core.kafka.group.sync import sync_group, sync_phase_over
 from broker_core.sim.node import Closed, Opened, Outbox
 
 
-class RecordStore(Protocol):
-    """Where the records of a partition are kept, by offset; not part of the broker's state, as it follows from what was produced."""
+@dataclass(slots=True)
+class LightLog:
+    """A partition's log, by the numbers of its records. start: log start offset; end: log end offset. records: from start on."""
 
-    def append(self, partition: int, record: int) -> None: ...
+    start: int = 0
+    end: int = 0
+    records: list[int] = field(default_factory=list)
+
+    def append(self, record: int) -> None:
+        self.records.append(record)
+        self.end += 1
+
+    def at(self, offset: int) -> int:
+        """The record at an offset that the log still has."""
+        return self.records[offset - self.start]
+
+    def delete_before(self, offset: int) -> None:
+        """DeleteRecords: nobody will read what is below `offset` any more."""
+        if offset > self.start:
+            del self.records[: offset - self.start]
+            self.start = offset
+
+
+@dataclass(slots=True)
+class WaitingFetch:
+    """A fetch that found nothing, and until when it waits."""
+
+    request: r.FetchRequest
+    until_us: int
 
 
 @dataclass(slots=True)
 class BrokerState:
-    """ends: log end offset of each partition. groups: by id. waiting: connection -> the fetch that waits there."""
+    """logs: of each partition. groups: by id. waiting: connection -> the fetch that waits there. watched: connections for which a deadline of
+    a waiting fetch is set; it may find an earlier fetch answered, and is moved on then, which is cheaper than one for each fetch."""
 
-    ends: list[int]
+    logs: list[LightLog]
     groups: dict[str, Group] = field(default_factory=dict)
-    waiting: dict[int, r.FetchRequest] = field(default_factory=dict)
+    waiting: dict[int, WaitingFetch] = field(default_factory=dict)
+    watched: dict[int, None] = field(default_factory=dict)
 
 
 class Broker:
-    def __init__(self, state: BrokerState, store: RecordStore) -> None:
+    def __init__(self, state: BrokerState) -> None:
         self.state = state
-        self.store = store
+        # Partition -> connections that may wait for it, in the order of their fetches: found again from `waiting`.
+        self.interested: list[dict[int, None]] = [{} for _ in state.logs]
+        for connection, fetch in state.waiting.items():
+            self.note_interest(connection, fetch.request)
 
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
         kind = type(message)
@@ -49,7 +79,9 @@ class Broker:
         elif kind is r.FetchRequest:
             self.fetch(connection, message, now_us, out)
         elif kind is Closed:
-            if self.state.waiting.pop(connection, None) is not None:
+            self.state.waiting.pop(connection, None)
+            if connection in self.state.watched:
+                del self.state.watched[connection]
                 out.cancel(f"fetch:{connection}")
         elif kind is not Opened:
             group = self.state.groups.get(message.group_id)
@@ -61,8 +93,7 @@ class Broker:
         what, _, rest = name.partition(":")
         match what:
             case "fetch":
-                connection = int(rest)
-                self.answer(connection, self.state.waiting.pop(connection), out)
+                self.fetch_over(int(rest), now_us, out)
             case "session":
                 group_id, _, member_id = rest.partition(":")
                 session_over(self.state.groups[group_id], member_id, now_us, out)
@@ -73,29 +104,54 @@ class Broker:
 
     def produce(self, request: r.ProduceRequest, out: Outbox) -> None:
         number = request.partition
-        self.store.append(number, request.record)
-        self.state.ends[number] += 1
-        waiting = self.state.waiting
-        for connection in [connection for connection, fetch in waiting.items() if number in fetch.offsets]:
-            out.cancel(f"fetch:{connection}")
-            self.answer(connection, waiting.pop(connection), out)
+        self.state.logs[number].append(request.record)
+        interested = self.interested[number]
+        if interested:
+            waiting = self.state.waiting
+            for connection in interested:
+                fetch = waiting.get(connection)
+                if fetch is not None and number in fetch.request.offsets:
+                    del waiting[connection]
+                    self.answer(connection, fetch.request, out)
+            interested.clear()
 
     def fetch(self, connection: int, request: r.FetchRequest, now_us: int, out: Outbox) -> None:
-        ends = self.state.ends
-        if any(offset < ends[number] for number, offset in request.offsets.items()):
-            self.answer(connection, request, out)
-        else:
-            self.state.waiting[connection] = request
+        logs, state = self.state.logs, self.state
+        for number, offset in request.offsets.items():
+            if offset < logs[number].end:
+                self.answer(connection, request, out)
+                return
+        state.waiting[connection] = WaitingFetch(request, now_us + request.max_wait_us)
+        self.note_interest(connection, request)
+        if connection not in state.watched:
+            state.watched[connection] = None
             out.deadline(f"fetch:{connection}", now_us + request.max_wait_us)
+
+    def note_interest(self, connection: int, request: r.FetchRequest) -> None:
+        for number in request.offsets:
+            interested = self.interested[number]
+            interested.pop(connection, None)
+            interested[connection] = None
+
+    def fetch_over(self, connection: int, now_us: int, out: Outbox) -> None:
+        """A deadline of a waiting fetch: this one's, or that of an earlier one which was answered in time."""
+        fetch = self.state.waiting.get(connection)
+        if fetch is not None and fetch.until_us > now_us:
+            out.deadline(f"fetch:{connection}", fetch.until_us)
+            return
+        del self.state.watched[connection]
+        if fetch is not None:
+            del self.state.waiting[connection]
+            self.answer(connection, fetch.request, out)
 
     def answer(self, connection: int, request: r.FetchRequest, out: Outbox) -> None:
         """What there is of each partition, at most `records_max` each."""
-        ends = self.state.ends
-        ranges = [
-            (number, offset, min(ends[number], offset + request.records_max))
-            for number, offset in request.offsets.items() if offset < ends[number]
-        ]  # fmt: skip
-        out.send(connection, r.FetchResponse(ranges, {number: ends[number] for number in request.offsets}))
+        logs, ranges, most = self.state.logs, [], request.records_max
+        for number, offset in request.offsets.items():
+            end = logs[number].end
+            if offset < end:
+                ranges.append((number, offset, min(end, offset + most)))
+        out.send(connection, r.FetchResponse(ranges))
 
 
 HANDLERS: Mapping[type, Callable[[Group, int, Any, int, Outbox], None]] = MappingProxyType({

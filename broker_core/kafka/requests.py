@@ -12,7 +12,7 @@ import msgspec
 from broker_core.kafka.assignors.protocol import Subscription
 
 NONE, OFFSET_OUT_OF_RANGE, UNKNOWN_TOPIC_OR_PARTITION = 0, 1, 3
-ILLEGAL_GENERATION, UNKNOWN_MEMBER_ID, REBALANCE_IN_PROGRESS = 22, 25, 27
+ILLEGAL_GENERATION, UNKNOWN_MEMBER_ID, REBALANCE_IN_PROGRESS, MEMBER_ID_REQUIRED = 22, 25, 27, 79
 
 NO_GENERATION = -1
 
@@ -37,11 +37,9 @@ class FetchRequest(_Request, tag="kafka.FetchRequest"):
 
 
 class FetchResponse(_Request, tag="kafka.FetchResponse"):
-    """ranges: (partition, first offset, end offset exclusive) of what was read; the records themselves are looked up by offset.
-    log_ends: partition -> log end offset."""
+    """ranges: (partition, first offset, end offset exclusive) of what was read; the records themselves are looked up by offset."""
 
     ranges: list[tuple[int, int, int]]
-    log_ends: dict[int, int]
 
 
 class JoinGroupRequest(_Request, tag="kafka.JoinGroupRequest"):

@@ -11,6 +11,7 @@ Source: Kafka 3.9 clients ClassicKafkaConsumer, ConsumerCoordinator, AbstractCoo
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -50,12 +51,12 @@ class Fetched:
 
 @dataclass(slots=True)
 class ConsumerState:
-    """client_id: names the member's id. phase: as above. generation: the last one it was part of. must_rejoin: it has heard of a rebalance.
+    """client_id: names the member's id. phase: as above. generation: of its last JoinGroup's answer. must_rejoin: it has heard of a rebalance.
     pending: an assignment that arrived while a record was in hand. owned: partitions in the order of the assignment; positions: of each, the
     next offset it handles, absent until the group's committed offset has arrived. committed: as far as it has told; commits_out: how many
-    of its commits wait for their answer. turn: where the next poll
-    begins to look. hand: partition of the record in hand, -1 for none. buffer: by partition. is_fetching: a fetch waits for its answer.
-    previous: the last assignment, and max_generation: what its assignor remembers. late_us: by how much its heartbeats are late.
+    of its commits wait for their answer. turn: where the next poll begins to look. hand: partition of the record in hand, -1 for none.
+    buffer: by partition. is_fetching: a fetch waits for its answer. previous: the last assignment it took; its generation, assigned, and
+    max_generation are what its assignor remembers. late_us: by how much its heartbeats are late.
     """
 
     client_id: str
@@ -81,16 +82,17 @@ class ConsumerState:
     buffer: dict[int, Fetched] = field(default_factory=dict)
     is_fetching: bool = False
     previous: list[int] = field(default_factory=list)
+    assigned: int = r.NO_GENERATION
     max_generation: int = r.NO_GENERATION
     late_us: int = 0
 
 
 class Consumer:
-    def __init__(self, state: ConsumerState, traffic: Traffic, record_at: Any) -> None:
-        """record_at(partition, offset): number of that record; what a fetch's answer would carry."""
+    def __init__(self, state: ConsumerState, traffic: Traffic, read: Callable[[int, int], int]) -> None:
+        """read(partition, offset): number of the record there, which poll() now gives to the program; a fetch's answer would carry it."""
         self.state = state
         self.traffic = traffic
-        self.record_at = record_at
+        self.read = read
         self.assignor: Assignor = ASSIGNORS[state.assignor]
 
     # -- what reaches it ------------------------------------------------------------------------------------------------------------------
@@ -162,6 +164,8 @@ class Consumer:
         if state.hand >= 0 or state.program.is_paused:
             return
         owned, buffer = state.owned, state.buffer
+        if not buffer:
+            return
         count = len(owned)
         for step in range(state.turn, state.turn + count):
             number = owned[step % count]
@@ -175,7 +179,9 @@ class Consumer:
                     fetched.first = offset + 1
                 state.hand = number
                 state.positions[number] = offset + 1
-                state.program.take(self.record_at(number, offset), now_us, out, self.traffic)
+                record = self.read(number, offset)
+                self.traffic.received(out.name, record, now_us)
+                state.program.take(record, now_us, out, self.traffic)
                 return
 
     def fetch(self, out: Outbox) -> None:
@@ -257,13 +263,17 @@ class Consumer:
         """What it asks for, with what its assignor wants to know of the last generation."""
         state, topic = self.state, self.state.topic
         if self.assignor.cooperative:
-            return Subscription((topic,), tuple((topic, number) for number in state.owned), state.generation)
-        if self.assignor.remembers and state.generation != r.NO_GENERATION:
-            return Subscription((topic,), user_data=StickyUserData(tuple((topic, number) for number in state.previous), state.generation))
+            return Subscription((topic,), tuple((topic, number) for number in state.owned), state.assigned)
+        if self.assignor.remembers and state.assigned != r.NO_GENERATION:
+            return Subscription((topic,), user_data=StickyUserData(tuple((topic, number) for number in state.previous), state.assigned))
         return Subscription((topic,))
 
     def on_joined(self, answer: r.JoinGroupResponse, now_us: int, out: Outbox) -> None:
         state = self.state
+        if answer.error_code == r.MEMBER_ID_REQUIRED:
+            state.member_id = answer.member_id
+            self.send_join(now_us, out)
+            return
         if answer.error_code == r.UNKNOWN_MEMBER_ID:
             self.forget_membership(keep_id=False)
             self.send_join(now_us, out)
@@ -308,7 +318,7 @@ class Consumer:
             state.must_rejoin = True  # what it let go is handed out in a second rebalance
         new = [number for number in numbers if number not in state.owned]
         state.owned = list(numbers)
-        state.previous = list(numbers)
+        state.previous, state.assigned = list(numbers), state.generation
         state.turn = 0
         out.deadline("commit", now_us + AUTO_COMMIT_INTERVAL_US)
         out.tell("kafka.consumer.assigned", None, {}, {"client": state.client_id, "partitions": list(numbers), "new": new})

@@ -1,7 +1,7 @@
 """One classic consumer group at its coordinator: its members, its generation, and what waits for an answer.
 
 The coordinator knows nothing of partitions: the group's leader, a consumer, assigns them. Source: Kafka 3.9 ClassicGroup,
-ClassicGroupMember. Left out until the groups' own issue: static members, the vote between protocols, MEMBER_ID_REQUIRED.
+ClassicGroupMember. Left out until the groups' own issue: static members, the vote between protocols.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ class Member:
 
 @dataclass(slots=True)
 class Group:
-    """members: by id, in the order in which they were added. protocol: name of the assignor. initial_left_us: by how much the initial delay
-    may still be prolonged, None while none runs; has_newcomer: somebody joined during it. offsets: partition -> committed.
-    cause: the last turning point of the group, from which the next one follows."""
+    """members: by id, in the order in which they were added. pending: ids that were given out and with which nobody has joined yet ->
+    connection. protocol: name of the assignor. initial_left_us: by how much the initial delay may still be prolonged, None while none runs;
+    has_newcomer: somebody joined during it. offsets: partition -> committed. cause: the last turning point of the group, from which the next
+    one follows."""
 
     group_id: str
     state: str = EMPTY
@@ -46,6 +47,7 @@ class Group:
     leader: str | None = None
     protocol: str = ""
     members: dict[str, Member] = field(default_factory=dict)
+    pending: dict[str, int] = field(default_factory=dict)
     initial_left_us: int | None = None
     has_newcomer: bool = False
     offsets: dict[int, int] = field(default_factory=dict)
@@ -72,7 +74,7 @@ class Group:
 
     def has_all_joined(self) -> bool:
         """Whether every member has joined. One that is dead holds up the others until its session or the rebalance times out."""
-        return self.initial_left_us is None and all(member.awaits_join for member in self.members.values())
+        return self.initial_left_us is None and not self.pending and all(member.awaits_join for member in self.members.values())
 
 
 def session_name(group: Group, member_id: str) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from broker_core.kafka import requests as r
 from broker_core.kafka.group.group import Group, session_name
+from broker_core.kafka.group.join import complete_if_all_joined
 from broker_core.kafka.group.leave import remove_member
 from broker_core.kafka.group.states import PREPARING
 from broker_core.sim.node import Outbox
@@ -31,7 +32,11 @@ def heartbeat(group: Group, connection: int, request: r.HeartbeatRequest, now_us
 
 
 def session_over(group: Group, member_id: str, now_us: int, out: Outbox) -> None:
-    """Nothing was heard of a member for its session timeout. One whose JoinGroup is parked is waiting, not silent, once it is known."""
+    """Nothing was heard of a member for its session timeout. One whose JoinGroup is parked is waiting, not silent, once it is known; one that
+    never came back with the id that it was given is no member yet."""
+    if group.pending.pop(member_id, None) is not None:
+        complete_if_all_joined(group, now_us, out)
+        return
     member = group.members[member_id]
     if member.awaits_join and not member.is_new:
         return

@@ -1,7 +1,8 @@
 """JoinGroup: members gather, and with the last of them the next generation begins.
 
 A request is parked until every known member has joined, or the rebalance timeout is over; the first members of an empty group wait for
-`group.initial.rebalance.delay.ms`, again as long as somebody new arrives. Source: Kafka 3.9 GroupMetadataManager.classicGroupJoin...,
+`group.initial.rebalance.delay.ms`, again as long as somebody new arrives. Who joins without an id is given one, and joins again with it
+(KIP-394): so a program that goes before it is answered can still leave. Source: Kafka 3.9 GroupMetadataManager.classicGroupJoin...,
 docs/kafka/facts.md. Vectors: kafka/group/classic.json (from the groups' own issue on).
 """
 
@@ -25,10 +26,16 @@ def join_group(group: Group, connection: int, request: r.JoinGroupRequest, now_u
     """Take a JoinGroup: answer at once where nothing changes, else park it and begin or go on with a rebalance."""
     member = group.members.get(request.member_id)
     if member is None:
-        if request.member_id:
-            refuse(connection, r.UNKNOWN_MEMBER_ID, request.member_id, out)
+        member_id = request.member_id
+        if not member_id:
+            member_id = f"{request.client_id}-{out.draw('kafka.member', 1 << 32):08x}"
+            group.pending[member_id] = connection
+            out.deadline(session_name(group, member_id), now_us + request.session_timeout_us)
+            refuse(connection, r.MEMBER_ID_REQUIRED, member_id, out)
             return
-        member_id = f"{request.client_id}-{out.draw('kafka.member', 1 << 32):08x}"
+        if group.pending.pop(member_id, None) is None:
+            refuse(connection, r.UNKNOWN_MEMBER_ID, member_id, out)
+            return
         member = Member(member_id, connection, request.session_timeout_us, request.rebalance_timeout_us, request.subscription)
         group.add(member)
         group.protocol = request.protocol
@@ -56,11 +63,12 @@ def prepare_rebalance(group: Group, rule: str, now_us: int, out: Outbox) -> None
     """The group prepares a rebalance. Members learn it from the answers to their heartbeats; who waits in SyncGroup, at once."""
     was = group.state
     group.enter(REBALANCE)
-    for member in group.members.values():
-        if member.awaits_sync:
-            member.awaits_sync = False
-            out.send(member.connection, r.SyncGroupResponse(r.REBALANCE_IN_PROGRESS, []))
-        member.assignment = []
+    if was == COMPLETING:
+        for member in group.members.values():
+            member.assignment = []
+            if member.awaits_sync:
+                member.awaits_sync = False
+                out.send(member.connection, r.SyncGroupResponse(r.REBALANCE_IN_PROGRESS, []))
     out.cancel(sync_name(group))
     if was == EMPTY:
         delay_us = min(INITIAL_REBALANCE_DELAY_US, max(group.rebalance_timeout_us(), INITIAL_REBALANCE_DELAY_US))
@@ -91,13 +99,17 @@ def join_phase_over(group: Group, now_us: int, out: Outbox) -> None:
         out.cancel(session_name(group, member_id))
         group.drop(member_id)
         group.cause = out.tell("kafka.group.member_removed", "kafka.group.rebalance_timeout", {}, {"member_id": member_id})
-    complete_if_all_joined(group, now_us, out)
+    complete_join(group, now_us, out)
 
 
 def complete_if_all_joined(group: Group, now_us: int, out: Outbox) -> None:
-    """End the join phase if nobody is missing: the next generation, an answer for everybody, and the list of members for the leader."""
-    if group.state != PREPARING or not group.has_all_joined():
-        return
+    """End the join phase if nobody is missing."""
+    if group.state == PREPARING and group.has_all_joined():
+        complete_join(group, now_us, out)
+
+
+def complete_join(group: Group, now_us: int, out: Outbox) -> None:
+    """The next generation begins with those who have joined: an answer for everybody, and the list of members for the leader."""
     out.cancel(join_name(group))
     group.generation += 1
     if not group.members:

@@ -13,6 +13,11 @@ from broker_core.sim.node import Outbox
 
 
 def leave_group(group: Group, connection: int, request: r.LeaveGroupRequest, now_us: int, out: Outbox) -> None:
+    if group.pending.pop(request.member_id, None) is not None:
+        out.cancel(session_name(group, request.member_id))
+        out.send(connection, r.LeaveGroupResponse(r.NONE))
+        complete_if_all_joined(group, now_us, out)
+        return
     if request.member_id not in group.members:
         out.send(connection, r.LeaveGroupResponse(r.UNKNOWN_MEMBER_ID))
         return

@@ -5,10 +5,11 @@ import pytest
 from broker_core.clock import SECOND_US
 from broker_core.kafka import requests as r
 from broker_core.kafka.assignors import Subscription
-from broker_core.kafka.broker import Broker, BrokerState
+from broker_core.kafka.broker import Broker, BrokerState, LightLog
 from broker_core.kafka.client import producer as producers
 from broker_core.kafka.client.consumer import AUTO_COMMIT_INTERVAL_US, Consumer, ConsumerState, Join
 from broker_core.kafka.client.producer import Producer, ProducerState
+from broker_core.kafka.producer.placement import Placement
 from broker_core.sim.node import PERSON
 from broker_core.sim.program import DONE, Leave, Pace, Pause, Program, Resume
 from broker_core.sim.world import Design, World
@@ -23,6 +24,8 @@ def joined(assignor="range", generation=1, draws=(40_000,)):
     out = Played("c1", draws)
     ((_, request),) = play(node, out, PERSON, Join("broker"))
     assert (request.member_id, request.client_id, request.protocol) == ("", "c1", assignor)
+    ((_, request),) = play(node, out, 1, r.JoinGroupResponse(r.MEMBER_ID_REQUIRED, -1, "", "", ME, []))
+    assert request.member_id == ME
     answer = r.JoinGroupResponse(0, generation, assignor, "other", ME, [])
     assert play(node, out, 1, answer) == [(1, r.SyncGroupRequest("g", generation, ME, {}))]
     return node, out, counted
@@ -45,7 +48,7 @@ def test_leader_assigns_for_everybody_and_followers_bring_nothing():
 
 def test_records_are_handled_one_at_a_time_round_the_partitions():
     node, out, counted = reading()
-    play(node, out, 1, r.FetchResponse([(0, 0, 2), (1, 0, 1)], {0: 2, 1: 1}))
+    play(node, out, 1, r.FetchResponse([(0, 0, 2), (1, 0, 1)]))
     for _ in range(2):
         wake(node, out, DONE)
     assert [number for what, number in counted.log if what == "taken"] == [0, 100, 1]
@@ -54,7 +57,7 @@ def test_records_are_handled_one_at_a_time_round_the_partitions():
 
 def test_fetch_goes_out_while_the_program_works_and_only_one_at_a_time():
     node, out, _ = reading()
-    ((_, request),) = play(node, out, 1, r.FetchResponse([(0, 0, 5)], {0: 5, 1: 0}))
+    ((_, request),) = play(node, out, 1, r.FetchResponse([(0, 0, 5)]))
     assert request.offsets == {1: 0}
     assert wake(node, out, DONE) == []
 
@@ -69,7 +72,7 @@ def test_heartbeats_are_late_by_what_was_drawn_and_stop_when_the_member_rejoins(
 
 def test_eager_member_commits_revokes_everything_and_then_joins():
     node, out, _ = reading()
-    play(node, out, 1, r.FetchResponse([(0, 0, 2)], {0: 2, 1: 0}))
+    play(node, out, 1, r.FetchResponse([(0, 0, 2)]))
     play(node, out, 1, r.HeartbeatResponse(r.REBALANCE_IN_PROGRESS))
     assert node.state.owned == [0, 1]  # the record in hand is finished first
     assert wake(node, out, DONE) == [(1, r.OffsetCommitRequest("g", 1, ME, {0: 1, 1: 0}))]
@@ -90,9 +93,21 @@ def test_cooperative_member_reads_on_and_revokes_only_what_it_lost():
     assert node.state.phase == "committing"  # what it let go is handed out in a second rebalance
 
 
+@pytest.mark.parametrize("assignor", ["sticky", "cooperative-sticky"])
+def test_member_claims_what_it_had_for_the_last_generation_whose_assignment_it_took(assignor):
+    node, out, _ = reading(assignor, owned=(0,))
+    play(node, out, 1, r.HeartbeatResponse(r.REBALANCE_IN_PROGRESS), r.OffsetCommitResponse(0))
+    play(node, out, 1, r.JoinGroupResponse(0, 2, assignor, "other", ME, []))
+    sent = play(node, out, 1, r.SyncGroupResponse(r.REBALANCE_IN_PROGRESS, []), r.OffsetCommitResponse(0))
+    subscription = next(message.subscription for _, message in sent if isinstance(message, r.JoinGroupRequest))
+    claims = (subscription.owned, subscription.generation) if assignor == "cooperative-sticky" else (
+        subscription.user_data.partitions, subscription.user_data.generation)
+    assert claims == ((("t", 0),), 1)
+
+
 def test_assignment_that_arrives_while_a_record_is_in_hand_waits_for_the_next_poll():
     node, out, _ = reading("cooperative-sticky")
-    play(node, out, 1, r.FetchResponse([(0, 0, 2)], {0: 2, 1: 0}))
+    play(node, out, 1, r.FetchResponse([(0, 0, 2)]))
     node.state.phase = "syncing"
     play(node, out, 1, r.SyncGroupResponse(0, [0, 1, 2]))
     assert node.state.pending == [0, 1, 2] and node.state.owned == [0, 1]
@@ -103,13 +118,13 @@ def test_assignment_that_arrives_while_a_record_is_in_hand_waits_for_the_next_po
 def test_what_was_fetched_before_a_rebalance_is_thrown_away():
     node, out, _ = reading()
     play(node, out, 1, r.HeartbeatResponse(r.REBALANCE_IN_PROGRESS))
-    play(node, out, 1, r.FetchResponse([(0, 0, 2)], {0: 2, 1: 0}))
+    play(node, out, 1, r.FetchResponse([(0, 0, 2)]))
     assert node.state.buffer == {} and node.state.program.hand < 0
 
 
 def test_positions_are_committed_every_five_seconds_without_the_record_in_hand():
     node, out, _ = reading()
-    play(node, out, 1, r.FetchResponse([(0, 0, 2)], {0: 2, 1: 0}))
+    play(node, out, 1, r.FetchResponse([(0, 0, 2)]))
     assert out.deadlines["commit"] == AUTO_COMMIT_INTERVAL_US
     assert wake(node, out, "commit") == []  # at the next poll, not before
     commit = next(message for _, message in wake(node, out, DONE) if isinstance(message, r.OffsetCommitRequest))
@@ -125,7 +140,7 @@ def test_member_that_the_coordinator_forgot_joins_as_a_new_one():
 
 def test_leaving_commits_and_says_so():
     node, out, counted = reading()
-    play(node, out, 1, r.FetchResponse([(0, 0, 2)], {0: 2, 1: 0}))
+    play(node, out, 1, r.FetchResponse([(0, 0, 2)]))
     sent = play(node, out, PERSON, Leave())
     assert sent == [(1, r.OffsetCommitRequest("g", 1, ME, {0: 0, 1: 0})), (1, r.LeaveGroupRequest("g", ME))]
     assert out.closed == [1] and counted.log[-1] == ("dropped", 0)
@@ -134,7 +149,7 @@ def test_leaving_commits_and_says_so():
 def test_paused_program_stays_in_the_group():
     node, out, _ = reading()
     play(node, out, PERSON, Pause())
-    play(node, out, 1, r.FetchResponse([(0, 0, 2)], {0: 2, 1: 0}))
+    play(node, out, 1, r.FetchResponse([(0, 0, 2)]))
     assert node.state.program.hand < 0 and node.state.buffer[0].first == 0
     assert wake(node, out, "heartbeat") == [(1, r.HeartbeatRequest("g", 1, ME))]
 
@@ -144,34 +159,23 @@ def test_paused_program_stays_in_the_group():
 PARTITIONS = 6
 
 
-class Store:
-    def __init__(self) -> None:
-        self.logs: list[list[int]] = [[] for _ in range(PARTITIONS)]
-
-    def append(self, partition: int, record: int) -> None:
-        self.logs[partition].append(record)
-
-    def at(self, partition: int, offset: int) -> int:
-        return self.logs[partition][offset]
-
-
 def cluster(assignor: str, consumers: int):
-    store, counted = Store(), Counted()
+    counted, state = Counted(), BrokerState([LightLog() for _ in range(PARTITIONS)])
     design = Design(
         {
-            "broker": (BrokerState, lambda state: Broker(state, store)),
-            "consumer": (ConsumerState, lambda state: Consumer(state, counted, store.at)),
+            "broker": (BrokerState, Broker),
+            "consumer": (ConsumerState, lambda own: Consumer(own, counted, lambda number, offset: state.logs[number].at(offset))),
             "producer": (ProducerState, lambda state: Producer(state, lambda code: code % PARTITIONS)),
         },
         r.Request | Join | Leave | Pause | Resume | Pace | producers.Connect, jitter_us=200,
     )  # fmt: skip
     world = World("k", design, 7)
-    world.start("broker", "broker", BrokerState([0] * PARTITIONS))
-    world.start("producer", "producer", ProducerState(PARTITIONS))
+    world.start("broker", "broker", state)
+    world.start("producer", "producer", ProducerState(Placement(PARTITIONS)))
     world.order("producer", producers.Connect("broker"))
     for number in range(1, consumers + 1):
         add(world, f"c{number}", assignor)
-    return world, store, counted
+    return world, state, counted
 
 
 def add(world: World, name: str, assignor: str) -> None:
@@ -183,7 +187,7 @@ def run(world: World, until_us: int) -> None:
     """20 records a second, in order, for as long as it runs."""
     producer, slot, first = world.node("producer"), world.slots["producer"], world.now_us // 50_000 + 1
     times = range(first * 50_000, until_us + 1, 50_000)
-    world.advance(until_us, times, lambda place: producer.send(first + place, first + place, 100, slot))
+    world.advance(until_us, times, lambda place: producer.send(first + place, first + place, slot))
 
 
 def owned(world: World, *names: str) -> list[list[int]]:
@@ -192,7 +196,7 @@ def owned(world: World, *names: str) -> list[list[int]]:
 
 @pytest.mark.parametrize("assignor", ["range", "roundrobin", "sticky", "cooperative-sticky"])
 def test_group_shares_every_partition_once_through_join_crash_and_leave(assignor):
-    world, store, counted = cluster(assignor, 2)
+    world, state, counted = cluster(assignor, 2)
     run(world, 15 * SECOND_US)
     assert sorted(number for part in owned(world, "c1", "c2") for number in part) == list(range(PARTITIONS))
     add(world, "c3", assignor)
@@ -207,6 +211,6 @@ def test_group_shares_every_partition_once_through_join_crash_and_leave(assignor
     assert owned(world, "c1") == [list(range(PARTITIONS))]
     # At least once: each record but those of the last moment was handled, some twice.
     handled = {number for what, number in counted.log if what == "handled"}
-    sent = {number for log in store.logs for number in log}
+    sent = {number for log in state.logs for number in log.records}
     assert len(sent - handled) <= 3 and handled <= sent
     assert [event.kind for event in world.told].count("kafka.group.member_expired") == 1

@@ -13,19 +13,23 @@ A, B, C = 1, 2, 3
 SUBSCRIPTION = Subscription(("t",))
 
 
-class NoRecords:
-    def append(self, partition: int, record: int) -> None:
-        raise AssertionError("the coordinator keeps no records")
-
-
 def coordinator() -> tuple[Broker, Played]:
-    node, out = Broker(BrokerState([0, 0]), NoRecords()), Played("broker", draws=(1, 2, 3, 4, 5))
+    node, out = Broker(BrokerState([])), Played("broker", draws=(1, 2, 3, 4, 5))
     for connection in (A, B, C):
         play(node, out, connection, Opened(f"client{connection}"))
     return node, out
 
 
+def first_join(node, out, connection, now_us=0, session_us=45 * SECOND_US):
+    """The id that a newcomer is given."""
+    request = r.JoinGroupRequest("g", "", f"c{connection}", session_us, 300 * SECOND_US, "range", SUBSCRIPTION)
+    ((_, answer),) = play(node, out, connection, request, now_us=now_us)
+    assert answer.error_code == r.MEMBER_ID_REQUIRED
+    return answer.member_id
+
+
 def join(node, out, connection, member_id="", now_us=0, session_us=45 * SECOND_US):
+    member_id = member_id or first_join(node, out, connection, now_us, session_us)
     request = r.JoinGroupRequest("g", member_id, f"c{connection}", session_us, 300 * SECOND_US, "range", SUBSCRIPTION)
     return play(node, out, connection, request, now_us=now_us)
 
@@ -167,6 +171,37 @@ def test_join_under_an_unknown_id_is_refused_and_leaves_the_group_as_it_was():
     node, out, (a,) = stable(A)
     ((_, answer),) = join(node, out, B, "made-up")
     assert answer.error_code == r.UNKNOWN_MEMBER_ID and list(group_of(node).members) == [a] and group_of(node).state == STABLE
+
+
+def test_newcomer_that_does_not_come_back_with_its_id_holds_up_the_others_until_it_leaves_or_times_out():
+    for end in ("leave", "time-out"):
+        node, out, (a,) = stable(A)
+        pending = first_join(node, out, B)
+        assert list(group_of(node).members) == [a] and group_of(node).state == STABLE
+        join(node, out, C)
+        assert join(node, out, A, a) == []
+        if end == "leave":
+            sent = play(node, out, B, r.LeaveGroupRequest("g", pending))
+            assert sent.pop(0) == (B, r.LeaveGroupResponse(r.NONE))
+        else:
+            sent = wake(node, out, f"session:g:{pending}")
+        assert sorted(connection for connection, _ in sent) == [A, C] and group_of(node).generation == 2
+
+
+def test_join_phase_that_is_over_does_not_wait_for_who_has_only_an_id():
+    node, out, (a,) = stable(A)
+    first_join(node, out, B)
+    join(node, out, C)
+    join(node, out, A, a)
+    assert sorted(connection for connection, _ in wake(node, out, "join:g")) == [A, C]
+
+
+def test_member_that_expires_in_a_rebalance_still_has_the_partitions_that_it_was_last_assigned():
+    node, out, (a, _) = stable(A, B)
+    join(node, out, C)
+    out.told.clear()
+    wake(node, out, f"session:g:{a}")
+    assert out.told[0] == ("kafka.group.member_expired", {"member_id": a, "partitions": [0, 1]})
 
 
 def test_every_state_of_the_table_can_be_left_and_reached():
