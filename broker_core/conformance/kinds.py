@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from broker_core.conformance import kafka, kafka_records, pulsar, tubemq
+from broker_core.conformance import kafka, kafka_log, kafka_records, pulsar, tubemq
 from broker_core.conformance.result import CaseResult
 
 Document = dict[str, Any]
@@ -54,6 +54,10 @@ KINDS = (
     Kind("corrupt", {"cases": {"hex", "change", "batch_iteration"}}, kafka_records.run_corrupt),
     Kind("compaction_filter", {"cases": {"input_hex", "keep_offsets"}}, kafka_records.run_compaction_filter),
     Kind("varint_crc", {"malformed": {"hex", "read_varlong"}}, kafka_records.run_varint_crc),
+    Kind("epoch_cache", {"cases": {"checkpoint_file_after", "steps"}}, kafka_log.run_epoch_cache),
+    # The same steps on the same log; only the first names an expiration in every case.
+    Kind("producer_state", {"cases": {"config", "producer_id_expiration_ms", "steps"}}, kafka_log.run_log),
+    Kind("unified_log", {"cases": {"config", "steps"}}, kafka_log.run_log),
     Kind(
         "mod_assign",
         {

@@ -80,7 +80,8 @@ class LocalLog:
         first batch comes whole even where it is larger than the limit, so that a reader never starves.
         Raises OffsetOutOfRange outside log start to log end. The bytes are a view: nothing is copied.
         """
-        if not self.log_start_offset <= offset <= self.log_end_offset:
+        # After `restart_at` the log start offset may be below the first segment: nothing is there, whatever it says.
+        if not max(self.log_start_offset, self.segments[0].base_offset) <= offset <= self.log_end_offset:
             raise OffsetOutOfRange(f"offset {offset}; the log holds {self.log_start_offset} to {self.log_end_offset}")
         end = self.log_end_offset if end_offset is None else min(end_offset, self.log_end_offset)
         if offset < end:
@@ -116,7 +117,7 @@ class LocalLog:
             latest = max(self.segments, key=lambda segment: segment.max_timestamp)
             return latest.find_timestamp(latest.max_timestamp, latest.base_offset) if latest.max_timestamp >= 0 else None
         for segment in self.segments:
-            if segment.largest_timestamp >= timestamp:
+            if segment.load_times() >= timestamp:
                 # This one and no later one, even where the log start offset has moved past all that it holds.
                 return segment.find_timestamp(timestamp, self.log_start_offset)
         return None
@@ -129,6 +130,38 @@ class LocalLog:
             for aborted in read_aborted(self.folder, file_name(segment.base_offset, TXN_INDEX))
             if aborted.last_offset >= first_offset and aborted.first_offset < end_offset
         ]
+
+    def aborted_in(self, fetched: Fetched, offset: int) -> list[AbortedTransaction]:
+        """Give the aborted transactions that a read_committed reader needs to know with what it has read from that offset on.
+
+        As far as the index tells, a little more than the bytes hold: the original does not look into them either.
+        """
+        index = self.segment_of(fetched.base_offset)
+        row = self.segments[index].offset_index.first_at_or_after_position(fetched.position + len(fetched.data))
+        behind = self.segments[index + 1].base_offset if index + 1 < len(self.segments) else self.log_end_offset
+        end_offset = behind if row is None else row.offset
+        found: list[AbortedTransaction] = []
+        for segment in self.segments[index:]:
+            for aborted in read_aborted(self.folder, file_name(segment.base_offset, TXN_INDEX)):
+                if aborted.last_offset >= offset and aborted.first_offset < end_offset:
+                    found.append(aborted)
+                if aborted.last_stable_offset >= end_offset:
+                    return found  # all that is stable by then has been seen
+        return found
+
+    def is_beyond_records(self, offset: int) -> bool:
+        """Whether no batch is left at or after that offset. Raises OffsetOutOfRange below the first segment."""
+        if offset < self.segments[0].base_offset:
+            raise OffsetOutOfRange(f"offset {offset}; the first segment begins at {self.segments[0].base_offset}")
+        return all(segment.find(offset) is None for segment in self.segments[self.segment_of(offset) :])
+
+    def position_of(self, offset: int) -> tuple[int, int, int]:
+        """Give where an offset is: (offset, base offset of its segment, position in its file). The log end is the end of the last file."""
+        for segment in self.segments[self.segment_of(offset) :]:
+            found = segment.find(offset)
+            if found is not None:
+                return offset, segment.base_offset, found.position
+        return offset, self.active.base_offset, self.active.size
 
     # --- delete
 

@@ -11,6 +11,7 @@ Source: Kafka 3.9 storage/internals/log/OffsetIndex.
 from __future__ import annotations
 
 import struct
+from bisect import bisect_left
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -47,6 +48,11 @@ class OffsetIndex(IndexFile):
         """Give the last row at or below the offset; (base offset, 0) where there is none."""
         slot = self.slot_at_or_below(offset - self.base_offset, probes)
         return self.entry(slot) if slot >= 0 else OffsetPosition(self.base_offset, 0)
+
+    def first_at_or_after_position(self, position: int) -> OffsetPosition | None:
+        """Give the first row whose append starts at or after that position in the file; None: there is none."""
+        slot = bisect_left(range(self.row_count), position, key=lambda slot: self.row_at(slot)[1])
+        return self.entry(slot) if slot < self.row_count else None
 
     def entry(self, slot: int) -> OffsetPosition:
         relative, position = self.row_at(slot)

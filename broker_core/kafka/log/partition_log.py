@@ -43,6 +43,7 @@ from broker_core.kafka.log.segment import SNAPSHOT, TXN_INDEX, RollReason, Segme
 from broker_core.kafka.log.settings import LogSettings
 from broker_core.kafka.log.storage import Folder
 from broker_core.kafka.log.transaction_index import add_aborted
+from broker_core.kafka.log.transaction_verification import TransactionVerifications
 from broker_core.kafka.log.validation import validated, with_times
 from broker_core.kafka.log.varint import Buffer
 from broker_core.kafka.log.watermarks import WatermarkedLog
@@ -66,6 +67,7 @@ class PartitionLog(WatermarkedLog):
         super().__init__(folder, settings, loaded.segments, loaded.log_start_offset, loaded.log_end_offset)
         self.producers = loaded.producers
         self.epochs = loaded.epochs
+        self.verifications = TransactionVerifications()
         self.recovery_point = loaded.recovery_point
         self.leader_epoch = max(0, self.epochs.latest)
         self.roll_reason: RollReason | None = None  # of the last append that went to a new segment
@@ -106,14 +108,25 @@ class PartitionLog(WatermarkedLog):
 
     # --- append
 
-    def append(self, data: Buffer, *, now_ms: int, leader_epoch: int | None = None) -> Appended:
+    def append(
+        self,
+        data: Buffer,
+        *,
+        now_ms: int,
+        leader_epoch: int | None = None,
+        is_from_coordinator: bool = False,
+        verification_guard: int | None = None,
+    ) -> Appended:
         """Append the batch that a client sent, encoded with base offset 0: it gets the next offsets.
 
-        leader_epoch: default the log's own. Raises CorruptRecord, InvalidRecord, InvalidTimestamp, UnknownCodec, CodecFailed, RecordTooLarge,
+        leader_epoch: default the log's own. is_from_coordinator: of a producer's batch only the epoch is checked, not the sequence.
+        verification_guard: of `start_verification`, for a transaction's first batch.
+        Raises CorruptRecord, InvalidRecord, InvalidTimestamp, UnknownCodec, CodecFailed, RecordTooLarge,
         RecordBatchTooLarge, the errors of producer_state.py, StorageFull; then nothing of it was written.
         """
         epoch = self.leader_epoch if leader_epoch is None else leader_epoch
-        return self._append_from_client(validated(whole_batches(data), self.settings, now_ms), epoch, now_ms)
+        batch = validated(whole_batches(data), self.settings, now_ms, not is_from_coordinator)
+        return self._append_from_client(batch, epoch, now_ms, is_from_coordinator, verification_guard)
 
     def append_pairs(
         self,
@@ -162,9 +175,14 @@ class PartitionLog(WatermarkedLog):
         producer_epoch: int,
         coordinator_epoch: int,
         now_ms: int,
+        leader_epoch: int | None = None,
     ) -> Appended:
-        """Append the control batch that ends a producer's transaction. Raises InvalidProducerEpoch, TransactionCoordinatorFenced."""
-        base_offset, epoch = self.log_end_offset, self.leader_epoch
+        """Append the control batch that ends a producer's transaction. leader_epoch: default the log's own.
+
+        Raises InvalidProducerEpoch, TransactionCoordinatorFenced.
+        """
+        base_offset = self.log_end_offset
+        epoch = self.leader_epoch if leader_epoch is None else leader_epoch
         batch = encode_control_batch(
             control_type,
             base_offset=base_offset,
@@ -212,6 +230,7 @@ class PartitionLog(WatermarkedLog):
         base = self.log_end_offset if base_offset is None else base_offset
         active = self.active
         if active.size == 0 and active.base_offset == base:
+            active.created_ms = now_ms  # the original puts a new one in its place
             return active
         active.close_for_appends()
         self.producers.end_offset = base
@@ -219,6 +238,19 @@ class PartitionLog(WatermarkedLog):
         segment = Segment(self.folder, base, self.settings, now_ms)
         self.segments.append(segment)
         return segment
+
+    # --- what only a leader is asked
+
+    def start_verification(self, producer_id: int, producer_epoch: int, sequence: int, now_ms: int) -> int | None:
+        """Give the guard for a transaction's first batch, before its coordinator is asked; None: one is open, none is needed."""
+        if self.producers.has_open_transaction(producer_id):
+            return None
+        return self.verifications.start(producer_id, producer_epoch, sequence, now_ms)
+
+    def forget_expired_producers(self, now_ms: int) -> None:
+        """Drop the producers, and the verifications, that have been silent for too long. The original asks every 10 minutes."""
+        self.producers.forget_expired(now_ms, self.settings.producer_id_expiration_ms)
+        self.verifications.forget_expired(now_ms, self.settings.producer_id_expiration_ms)
 
     # --- cut, flush, close
 
@@ -256,6 +288,7 @@ class PartitionLog(WatermarkedLog):
         self.delete_files_of(gone, now_ms)
         self.active.truncate_to(offset, now_ms)
         self.log_end_offset = offset
+        self._has_open_end = True
         self.log_start_offset = min(self.log_start_offset, offset)
         self.recovery_point = min(self.recovery_point, offset)
         self.epochs.truncate_from_end(offset)
@@ -277,7 +310,7 @@ class PartitionLog(WatermarkedLog):
         self.log_end_offset = offset
         self.log_start_offset = offset if log_start_offset is None else log_start_offset
         self.recovery_point = min(self.recovery_point, offset)
-        self.epochs.clear()
+        self.epochs.clear_and_flush()
         self.producers = ProducerState()
         for stale in snapshot_offsets(self.folder):
             self.folder.remove(file_name(stale, SNAPSHOT))
@@ -312,7 +345,9 @@ class PartitionLog(WatermarkedLog):
             self.folder, self.segments, self.producers, self.log_start_offset, self.log_end_offset, now_ms, self.settings.producer_id_expiration_ms
         )
 
-    def _append_from_client(self, batch: RecordBatch, epoch: int, now_ms: int) -> Appended:
+    def _append_from_client(
+        self, batch: RecordBatch, epoch: int, now_ms: int, is_from_coordinator: bool = False, verification_guard: int | None = None
+    ) -> Appended:
         """Write a validated batch at the log end, unless its producer has sent it before."""
         header, data = batch
         base_offset = self.log_end_offset
@@ -320,9 +355,13 @@ class PartitionLog(WatermarkedLog):
         segment = self._segment_for(base_offset, last_offset, header.max_timestamp, epoch, now_ms, len(data))
         has_producer = header.producer_id >= 0
         if has_producer:
-            earlier = self.producers.check(header)
+            earlier = None if is_from_coordinator else self.producers.duplicate_of(header)
             if earlier is not None:
                 return Appended(earlier.first_offset, earlier.last_offset, is_duplicate=True)
+            if header.is_transactional and self.settings.verifies_transactions and not self.producers.has_open_transaction(header.producer_id):
+                self.verifications.check_guard(header.producer_id, verification_guard)
+            lowest = None if is_from_coordinator else self.verifications.lowest_sequence(header.producer_id)
+            self.producers.check(header, has_sequence=not is_from_coordinator, lowest_sequence=lowest)
         place, rest = placed(batch, base_offset, epoch)
         self._write(segment, last_offset, header.max_timestamp, last_offset, now_ms, place, rest)
         if has_producer:
@@ -358,6 +397,7 @@ class PartitionLog(WatermarkedLog):
         """Write an append, `data` and then `rest`, at the end of the active segment. Raises StorageFull."""
         segment.append(last_offset, max_timestamp, offset_of_max_timestamp, data, rest)
         self.log_end_offset = self.producers.end_offset = last_offset + 1
+        self._has_open_end = False
         if last_offset >= self._flush_at_offset:
             self.flush(now_ms)
         if self._first_unstable is not None:
@@ -368,6 +408,8 @@ class PartitionLog(WatermarkedLog):
         updates = ProducerUpdates(self.producers)
         for batch in batches:
             updates.add(batch)
+            if self.verifications.under_way and batch.header.is_transactional:
+                self.verifications.end(batch.header.producer_id)
         for completed in updates.note():
             row = self.producers.complete(completed)
             if completed.is_aborted:

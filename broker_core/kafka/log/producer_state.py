@@ -102,29 +102,43 @@ class ProducerState:
         """Whether it knows nobody."""
         return not self.entries and not self._unreplicated
 
-    def check(self, header: BatchHeader) -> BatchMark | None:
-        """Decide on a client's batch. Gives the earlier one that it repeats, or None: to be appended.
+    def duplicate_of(self, header: BatchHeader) -> BatchMark | None:
+        """Give the earlier batch, one of the last five, that a client's batch repeats; None: it is new."""
+        entry = self.entries.get(header.producer_id)
+        if entry is None or entry.producer_epoch != header.producer_epoch:
+            return None
+        for mark in entry.batches:
+            if mark.first_sequence == header.base_sequence and mark.last_sequence == header.last_sequence:
+                return mark
+        return None
 
+    def check(self, header: BatchHeader, *, has_sequence: bool = True, lowest_sequence: int | None = None) -> None:
+        """Decide on a new batch. has_sequence: False for a coordinator's, whose sequence nobody asks for.
+
+        lowest_sequence: the highest that is taken now, because an earlier batch is being verified (transaction_verification.py).
         Raises InvalidProducerEpoch, OutOfOrderSequence, InvalidTxnState. Reads the state, never writes it.
         """
         entry = self.entries.get(header.producer_id)
-        if entry is None:
-            return None  # nothing known, or forgotten: any sequence will do
         epoch = header.producer_epoch
-        if epoch == entry.producer_epoch:
-            for mark in entry.batches:
-                if mark.first_sequence == header.base_sequence and mark.last_sequence == header.last_sequence:
-                    return mark
-        elif epoch < entry.producer_epoch:
+        if entry is not None and epoch < entry.producer_epoch:
             raise InvalidProducerEpoch(f"epoch {epoch}; producer {header.producer_id} is at {entry.producer_epoch}")
-        elif header.base_sequence != 0:
-            raise OutOfOrderSequence(f"a new epoch begins with sequence 0, not {header.base_sequence}")
-        last = entry.last_sequence  # -1 where only a marker is known: after it comes 0
-        if epoch == entry.producer_epoch and header.base_sequence != add_sequence(last, 1):
-            raise OutOfOrderSequence(f"sequence {header.base_sequence} after {last}")
+        if lowest_sequence is not None and header.base_sequence > lowest_sequence:
+            raise OutOfOrderSequence(f"sequence {header.base_sequence} while {lowest_sequence} is being verified")
+        if entry is None:
+            return  # nothing known, or forgotten: any sequence will do
+        if has_sequence:
+            if epoch > entry.producer_epoch:
+                if header.base_sequence != 0:
+                    raise OutOfOrderSequence(f"a new epoch begins with sequence 0, not {header.base_sequence}")
+            elif header.base_sequence != add_sequence(entry.last_sequence, 1):  # -1 where only a marker is known: after it comes 0
+                raise OutOfOrderSequence(f"sequence {header.base_sequence} after {entry.last_sequence}")
         if entry.transaction_start != NO_OPEN_TRANSACTION and not header.is_transactional:
             raise InvalidTxnState(f"a plain batch inside producer {header.producer_id}'s open transaction")
-        return None
+
+    def has_open_transaction(self, producer_id: int) -> bool:
+        """Whether a transaction of that producer has begun here, and no marker has ended it."""
+        entry = self.entries.get(producer_id)
+        return entry is not None and entry.transaction_start != NO_OPEN_TRANSACTION
 
     def check_replicated(self, batches: Iterable[RecordBatch]) -> None:
         """Decide on what a leader has taken: only a plain batch inside an open transaction is refused. Raises InvalidTxnState."""
@@ -135,7 +149,7 @@ class ProducerState:
                 continue
             if header.is_control or header.is_transactional:
                 is_open[producer_id] = not header.is_control
-            elif is_open.get(producer_id, self._has_open_transaction(producer_id)):
+            elif is_open.get(producer_id, self.has_open_transaction(producer_id)):
                 raise InvalidTxnState(f"a plain batch inside producer {producer_id}'s open transaction")
 
     def begin(self, begun: Iterable[tuple[int, int]]) -> None:
@@ -250,7 +264,3 @@ class ProducerState:
             raise InvalidProducerEpoch(f"a marker of epoch {header.producer_epoch} after {entry.producer_epoch}")
         if coordinator_epoch < entry.coordinator_epoch:
             raise TransactionCoordinatorFenced(f"coordinator epoch {coordinator_epoch} after {entry.coordinator_epoch}")
-
-    def _has_open_transaction(self, producer_id: int) -> bool:
-        entry = self.entries.get(producer_id)
-        return entry is not None and entry.transaction_start != NO_OPEN_TRANSACTION

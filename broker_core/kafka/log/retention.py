@@ -59,7 +59,7 @@ def delete_old_segments(log: PartitionLog, now_ms: int) -> list[Deletion]:
 
         deleted += _delete(log, now_ms, "size", is_too_much)
     if settings.cleanup_delete and settings.retention_ms >= 0:
-        deleted += _delete(log, now_ms, "time", lambda segment, _: now_ms - segment.largest_timestamp > settings.retention_ms)
+        deleted += _delete(log, now_ms, "time", lambda segment, _: now_ms - segment.load_times() > settings.retention_ms)
     return deleted
 
 

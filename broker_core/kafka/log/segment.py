@@ -86,6 +86,7 @@ class Segment:
         self.log = folder.open(file_name(base_offset, LOG) + stage)
         self._open_indexes()
         self.max_timestamp, self.offset_of_max_timestamp = self.time_index.last_entry
+        self._is_time_loaded = False
         self._last_offset_max = base_offset + RELATIVE_OFFSET_MAX
         self._segment_ms = settings.segment_ms - settings.segment_jitter_ms
         self._index_interval_bytes = settings.index_interval_bytes
@@ -107,6 +108,15 @@ class Segment:
         """The largest record timestamp; without any, when the file was last written."""
         return self.max_timestamp if self.max_timestamp >= 0 else self.folder.modified_ms(self.log.name)
 
+    def load_times(self) -> int:
+        """Give the largest timestamp, and remember over a truncation that there is one.
+
+        The original reads it from the time index when somebody first asks. A segment opened again and truncated before that
+        may know no time, though it has records: where its time index has no row left.
+        """
+        self._is_time_loaded = True
+        return self.largest_timestamp
+
     @property
     def first_timestamp(self) -> int:
         """The largest timestamp of the first batch; -1 without any."""
@@ -127,6 +137,7 @@ class Segment:
             raise
         if not position:
             self._begin_at(max_timestamp)
+        self._is_time_loaded = True
         if max_timestamp > self.max_timestamp:
             self.max_timestamp, self.offset_of_max_timestamp = max_timestamp, offset_of_max_timestamp
         # A log begins a new segment beside a full index; a segment that the cleaner writes takes all it is given, and its index ends early.
@@ -277,11 +288,14 @@ class Segment:
         self.offset_index.truncate_to(offset)
         self.time_index.truncate_to(offset)
         self.log.truncate(found.position)
+        has_time = self._is_time_loaded and self.max_timestamp >= 0
         self.max_timestamp, self.offset_of_max_timestamp = self.time_index.last_entry
-        for last in self.batches(self._indexed_position(self.offset_index.last_offset)):
-            header = last.batch.header
-            if header.max_timestamp > self.max_timestamp:
-                self.max_timestamp, self.offset_of_max_timestamp = header.max_timestamp, header.last_offset
+        self._is_time_loaded = True
+        if has_time or self.max_timestamp >= 0:
+            for last in self.batches(self._indexed_position(self.offset_index.last_offset)):
+                header = last.batch.header
+                if header.max_timestamp > self.max_timestamp:
+                    self.max_timestamp, self.offset_of_max_timestamp = header.max_timestamp, header.last_offset
         truncate_aborted(self.folder, file_name(self.base_offset, TXN_INDEX), offset)
         self._row_behind = self.log.size + self._index_interval_bytes
         self._bytes_max = self._room()
@@ -291,6 +305,7 @@ class Segment:
 
     def close_for_appends(self) -> None:
         """Put the largest timestamp into the time index: the segment takes no more. Raises StorageFull."""
+        self._is_time_loaded = True
         self.time_index.maybe_append(self.max_timestamp, self.offset_of_max_timestamp, at_close=True)
         self.offset_index.close_for_appends()
         self.time_index.close_for_appends()
@@ -418,7 +433,7 @@ class Segment:
         self.offset_index.file.truncate(0)
         self.time_index.file.truncate(0)
         self._open_indexes()
-        self.max_timestamp, self.offset_of_max_timestamp = -1, self.base_offset
+        self.max_timestamp, self.offset_of_max_timestamp, self._is_time_loaded = -1, self.base_offset, True
         self._row_behind = self._index_interval_bytes
 
     def _open_indexes(self) -> None:

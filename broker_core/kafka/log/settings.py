@@ -42,6 +42,7 @@ class LogSettings:
     message_timestamp_before_max_ms: int = LONG_MAX
     message_timestamp_after_max_ms: int = LONG_MAX
     producer_id_expiration_ms: int = DAY_MS
+    verifies_transactions: bool = False  # transaction.partition.verification.enable, for a broker that can ask the coordinator
 
     @property
     def asks_for_records(self) -> bool:

@@ -27,9 +27,10 @@ from broker_core.kafka.log.record_batch import (
 from broker_core.kafka.log.settings import LONG_MAX, LogSettings
 
 
-def validated(batches: list[RecordBatch], settings: LogSettings, now_ms: int) -> RecordBatch:
+def validated(batches: list[RecordBatch], settings: LogSettings, now_ms: int, needs_sequence: bool = True) -> RecordBatch:
     """Give the one batch of a request as it is to be stored: itself, or with other times in its header.
 
+    needs_sequence: False for a coordinator's batch, which may name a producer without a sequence.
     The broker's time where the topic says so; else the largest time of its records, whatever its header claims.
     Raises RecordTooLarge, CorruptRecord, InvalidRecord, InvalidTimestamp, UnknownCodec, CodecFailed.
     """
@@ -50,7 +51,7 @@ def validated(batches: list[RecordBatch], settings: LogSettings, now_ms: int) ->
         raise InvalidRecord(f"{header.record_count} records over {offsets} offsets")
     if attributes & CONTROL:
         raise InvalidRecord("clients may not write control records")
-    if header.producer_id >= 0 and header.base_sequence < 0:
+    if needs_sequence and header.producer_id >= 0 and header.base_sequence < 0:
         raise InvalidRecord(f"no sequence from producer {header.producer_id}")
     largest = _largest_timestamp(batch, settings, now_ms)
     if settings.is_log_append_time:

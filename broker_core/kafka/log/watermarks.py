@@ -14,11 +14,30 @@ Vectors: kafka/replication/unified_log.json, producer_state.json.
 
 from __future__ import annotations
 
+from enum import Enum
+from typing import NamedTuple
+
 from broker_core.kafka.log.errors import OffsetOutOfRange
 from broker_core.kafka.log.leader_epochs import LeaderEpochs
-from broker_core.kafka.log.local_log import LocalLog
+from broker_core.kafka.log.local_log import EARLIEST, LATEST, Fetched, LocalLog
 from broker_core.kafka.log.producer_snapshots import follow_log_start
 from broker_core.kafka.log.producer_state import ProducerState
+from broker_core.kafka.log.transaction_index import AbortedTransaction
+
+
+class Isolation(Enum):
+    """Who reads: replicas up to the log end, consumers up to the high watermark, or up to the last stable offset (read_committed)."""
+
+    LOG_END = "log_end"
+    HIGH_WATERMARK = "high_watermark"
+    TXN_COMMITTED = "txn_committed"
+
+
+class IsolatedRead(NamedTuple):
+    """What was read. aborted: the aborted transactions in it; None: nobody asked, or there is no record at or after the offset."""
+
+    fetched: Fetched
+    aborted: list[AbortedTransaction] | None
 
 
 class WatermarkedLog(LocalLog):
@@ -29,6 +48,8 @@ class WatermarkedLog(LocalLog):
     recovery_point: int
     _high_watermark: int | None = None  # None: nobody replicates, all that is appended counts
     _first_unstable: int | None = None
+    _has_open_end = False  # a truncation inside a batch took the batch whole: no record is just below the log end
+    _is_placed = True  # whether the place of the high watermark in the segments is known
 
     @property
     def high_watermark(self) -> int:
@@ -39,6 +60,7 @@ class WatermarkedLog(LocalLog):
     def high_watermark(self, offset: int) -> None:
         """Set it, on a leader or a follower; it may go back, and stays within log start and log end."""
         self._high_watermark = max(self.log_start_offset, min(offset, self.log_end_offset))
+        self._is_placed = self._high_watermark == self.log_end_offset
         self.producers.forget_replicated(self._high_watermark)
         self._note_stable()
 
@@ -54,10 +76,39 @@ class WatermarkedLog(LocalLog):
         """
         if offset > self.log_end_offset:
             raise OffsetOutOfRange(f"high watermark {offset}; the log ends at {self.log_end_offset}")
-        if offset <= self.high_watermark:
+        if offset <= self.placed_high_watermark():
             return False
         self.high_watermark = offset
         return True
+
+    def placed_high_watermark(self) -> int:
+        """Look up where the high watermark is in the segments, as every reader does, and give it.
+
+        Where a truncation inside a batch has taken the records around it, it moves up to the log end: the original finds no other place.
+        """
+        if not self._is_placed:
+            if self._has_open_end and self.is_beyond_records(self.high_watermark):
+                self.high_watermark = self.log_end_offset
+            self._is_placed = True
+        return self.high_watermark
+
+    def read_as(self, isolation: Isolation, offset: int, bytes_max: int, *, at_least_one: bool = True) -> IsolatedRead:
+        """Give what such a reader may read from that offset on; bytes_max, at_least_one: as `read`. A batch that the end cuts is left out.
+
+        Raises OffsetOutOfRange as `read` does.
+        """
+        if offset < self.log_start_offset:
+            raise OffsetOutOfRange(f"offset {offset}; the log starts at {self.log_start_offset}")
+        end = self.log_end_offset if isolation is Isolation.LOG_END else self.placed_high_watermark()
+        if isolation is Isolation.TXN_COMMITTED:
+            end = self.last_stable_offset
+        fetched = self.read(offset, bytes_max, end_offset=end, at_least_one=at_least_one)
+        if isolation is not Isolation.TXN_COMMITTED:
+            return IsolatedRead(fetched, None)
+        if offset >= end:
+            return IsolatedRead(fetched, [])
+        is_beyond = not fetched.data and self._has_open_end and self.is_beyond_records(offset)
+        return IsolatedRead(fetched, None if is_beyond else self.aborted_in(fetched, offset))
 
     @property
     def last_stable_offset(self) -> int:
@@ -69,6 +120,19 @@ class WatermarkedLog(LocalLog):
     def first_unstable_offset(self) -> int | None:
         """Where the oldest transaction begins that is open, or whose marker the high watermark has not passed; None: there is none."""
         return self._first_unstable
+
+    def epoch_of_answer(self, timestamp: int, offset: int) -> int | None:
+        """Give the leader epoch that goes with an answer of `offset_for_time`; None: none is known.
+
+        For EARLIEST the oldest epoch if it covers the log start, for LATEST the newest one, else the epoch of the batch found.
+        """
+        if timestamp == LATEST:
+            return self.epochs.latest if self.epochs.rows else None
+        if timestamp == EARLIEST:
+            row = self.epochs.earliest_row
+            return row[0] if row is not None and row[1] <= self.log_start_offset else None
+        epoch = next(self.batches(offset)).header.partition_leader_epoch
+        return epoch if epoch >= 0 else None
 
     def raise_log_start(self, offset: int) -> bool:
         """Nobody reads below that offset any more; a lower one changes nothing. Tells whether it moved.

@@ -2,11 +2,13 @@
 
 import pytest
 
+from broker_core.kafka.log.batch_reader import whole_batches
 from broker_core.kafka.log.errors import OffsetOutOfRange, TransactionCoordinatorFenced
 from broker_core.kafka.log.memory_storage import MemoryFolder
 from broker_core.kafka.log.partition_log import PartitionLog
 from broker_core.kafka.log.record_batch import ControlType
 from broker_core.kafka.log.settings import LogSettings
+from broker_core.kafka.log.watermarks import Isolation
 from tests.core.kafka.log.small_logs import NOW, fill
 
 
@@ -143,3 +145,34 @@ def test_a_marker_above_the_checkpointed_high_watermark_holds_again_after_a_rest
     assert (log.high_watermark, log.last_stable_offset) == (2, 0)
     log.raise_high_watermark(3)
     assert log.last_stable_offset == 3
+
+
+def test_a_high_watermark_without_a_record_around_it_moves_to_the_log_end_when_it_is_looked_up() -> None:
+    log = opened()
+    log.append_pairs([(b"k", b"v")] * 4, now_ms=NOW)
+    log.high_watermark = 1
+    log.truncate_to(3, NOW)  # takes the batch whole, and leaves a hole from 0 to 3
+    assert (log.high_watermark, log.log_end_offset) == (1, 3)
+    assert log.placed_high_watermark() == 3
+
+
+def test_a_reader_of_committed_records_gets_the_aborted_transactions_that_it_needs() -> None:
+    log = opened()
+    in_transaction(log)
+    end(log, ControlType.ABORT)
+    in_transaction(log, sequence=1)
+    log.high_watermark = 3
+    fetched, aborted = log.read_as(Isolation.TXN_COMMITTED, 0, 1 << 20)
+    assert [(row.producer_id, row.first_offset) for row in aborted or ()] == [(1, 0)]
+    assert len(whole_batches(fetched.data)) == 2, "the open transaction is not among them"
+    assert log.read_as(Isolation.HIGH_WATERMARK, 0, 1 << 20).aborted is None
+    assert log.read_as(Isolation.TXN_COMMITTED, 2, 1 << 20).aborted == []
+    assert len(whole_batches(log.read_as(Isolation.LOG_END, 0, 1 << 20).fetched.data)) == 3
+
+
+def test_nothing_can_be_read_below_the_first_segment_whatever_the_log_start_says() -> None:
+    log = opened()
+    log.restart_at(20, NOW, log_start_offset=15)
+    assert log.log_start_offset == 15
+    with pytest.raises(OffsetOutOfRange):
+        log.read(16, 1 << 20)
