@@ -1,9 +1,12 @@
 """The bill of a change: what it moved, what came twice, how long partitions were paused, how even the load was before and after."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from broker_core.events import Json
 from broker_core.hashing.hash_range import Owner, moved_share
+from broker_core.lab.change import Change, changes_view, note_change
+from broker_core.lab.pace import PACE_KINDS
 
 Space = tuple[list[int], list[Owner], int, int]
 """A hash space: inclusive upper bounds, their owners, number of slots, first slot in use."""
@@ -15,8 +18,8 @@ class Bill:
 
     owners_before: owner of each live key by first appearance, None where keys have no owner. units_before: partition -> owner.
     space_before: the hash space as (inclusive upper bounds, owners). shares in millionths, skew in thousandths, as integers: no float
-    decides anything. count: how many joined at once, `consumer` first. pause_us: the longest pause of a partition that is read again,
-    paused_from_us: when that pause began.
+    decides anything. count: how many joined at once, `consumer` first. changes: all that it counts. pause_us: the longest pause of a
+    partition that is read again, paused_from_us: when that pause began.
     """
 
     position: int
@@ -31,6 +34,7 @@ class Bill:
     redelivered_from: int
     keys_total: int
     count: int = 1
+    changes: list[Change] = field(default_factory=list)
     settled: bool = False
     keys_moved: int = 0
     space_moved_millionths: int | None = None
@@ -41,6 +45,11 @@ class Bill:
     paused_from_us: int | None = None
     skew_after: int | None = None
     moved_units: list[str] = field(default_factory=list)
+
+    def note_change(self, kind: str, names: Sequence[str], now_us: int) -> None:
+        """This change is on the bill. One of pace is so only on a bill that it opened itself: it moves nothing."""
+        if kind not in PACE_KINDS or not self.changes:
+            note_change(self.changes, kind, names, now_us)
 
     def note_pause(self, from_us: int, until_us: int) -> None:
         """A partition that nobody has read since `from_us` is read again."""
@@ -74,6 +83,7 @@ class Bill:
         standing_us: how long the partitions that are paused now have been so."""
         return {
             "position": self.position, "kind": self.kind, "consumer": self.consumer, "at_us": self.at_us, "settled": self.settled,
+            "changes": changes_view(self.changes),
             "keys_moved": self.keys_moved, "keys_total": self.keys_total,
             "space_moved": None if self.space_moved_millionths is None else self.space_moved_millionths / 1_000_000,
             "partitions_moved": self.partitions_moved, "partitions_total": self.partitions_total,

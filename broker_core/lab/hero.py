@@ -5,12 +5,16 @@
 
 A leave that left keys without an owner counts as a crash does; a lane without consumers says so, whatever was done last. Where keys have no
 owner (RabbitMQ), a crash shows in the records that the dead program keeps.
+
+The figure can cover more than what was done last: changes that fall together are on one bill, and what nobody serves may be the doing of
+several. The view of the figure, or of its bill, names them all.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from broker_core.events import Json
+from broker_core.lab.change import Change, add_changes, changes_view
 from broker_core.lab.consumer import GONE
 from broker_core.lab.pace import PACE_KINDS
 
@@ -23,7 +27,8 @@ class Subject:
     """What was done last in this lane, and what it left without service.
 
     dark_before: dark units when it was done. part, whole: keys without service after it and all live keys (or records held by the dead and
-    all unacked ones). since_us, until_us: for how long; until_us is None while it lasts.
+    all unacked ones). since_us, until_us: for how long; until_us is None while it lasts. changes: all that left something without service
+    since then.
     """
 
     kind: str
@@ -33,13 +38,18 @@ class Subject:
     whole: int = 0
     since_us: int | None = None
     until_us: int | None = None
+    changes: list[Change] = field(default_factory=list)
 
     def lose(self, rig: "AnyLane") -> None:
-        """What is without service now is this subject's doing."""
+        """What is without service now is the doing of this subject, and of those before it that still leave something without."""
         self.part, self.whole = rig.stuck()
+        lost = rig.tally.lost
+        if rig.bill is not None:
+            add_changes(lost, rig.bill.changes)
+        self.changes = list(lost)
         if self.since_us is None:
             began_us = rig.tally.darkness.began_us
-            self.since_us = rig.now_us if began_us is None else began_us
+            self.since_us = (lost[0].at_us if lost else rig.now_us) if began_us is None else began_us
 
     def come_to_rest(self, rig: "AnyLane") -> None:
         """The change is over; if it left more in the dark than before, that is what there is to say."""
@@ -48,7 +58,10 @@ class Subject:
 
     def look(self, rig: "AnyLane") -> None:
         """Who serves what has changed: perhaps all is served again."""
-        if self.since_us is not None and self.until_us is None and rig.is_all_served():
+        if not rig.is_all_served():
+            return
+        rig.tally.lost = []
+        if self.since_us is not None and self.until_us is None:
             self.until_us = rig.now_us
 
 
@@ -56,8 +69,9 @@ def hero_view(rig: "AnyLane") -> Json:
     """`code` and what its words need; times are moments, so that a view in which nothing happens stays the same.
 
     next: `way`, how the lane takes a newcomer in. moving, moved: `part` of `whole` keys. keyless: keys have no owner, nothing can move.
-    dark, held: `part` of `whole` from `since_us` to `until_us` (null: still), because of `consumer`. waits, in_hands: `lag` records, `part` of
-    them for or with `consumer`. empty, queued: nobody alive consumes since `since_us`; `lag` records wait.
+    dark, held: `part` of `whole` from `since_us` to `until_us` (null: still), because of `changes`, `consumer` the last of them.
+    waits, in_hands: `lag` records, `part` of them for or with `consumer`. empty, queued: nobody alive consumes since `since_us`; `lag` records
+    wait.
     """
     subject, bill = rig.tally.subject, rig.bill
     darkness = rig.tally.darkness
@@ -76,7 +90,7 @@ def hero_view(rig: "AnyLane") -> Json:
         part, whole = rig.stuck() if lasts and not rig.keys_have_owners else (subject.part, subject.whole)
         return {
             "code": "dark" if rig.keys_have_owners else "held", "consumer": subject.consumer, "part": part, "whole": whole,
-            "since_us": subject.since_us, "until_us": subject.until_us,
+            "since_us": subject.since_us, "until_us": subject.until_us, "changes": changes_view(subject.changes),
         }  # fmt: skip
     if not rig.keys_have_owners:
         return {"code": "keyless"}

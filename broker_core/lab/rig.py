@@ -281,6 +281,7 @@ class Rig(ABC):
         self.begin_subject(position, "join", joiners[0].name)
         if self.bill is not None:
             self.bill.count = len(joiners)
+            self.bill.note_change("join" if position else "start", [consumer.name for consumer in joiners], self.now_us)
         for consumer in joiners:
             self.consumers[consumer.name] = consumer
         self.tally.is_stale = True
@@ -292,6 +293,8 @@ class Rig(ABC):
         consumer, cause = self.consumers[name], Cause(command=position)
         self.begin_change(position, kind, name)
         self.begin_subject(position, kind, name)
+        if self.bill is not None:
+            self.bill.note_change(kind, [name], self.now_us)
         self.tally.is_stale = True
         match kind:
             case "leave":
@@ -338,6 +341,8 @@ class Rig(ABC):
         self.tally.is_stale = True
         position = self.crash_positions.pop(session)
         self.begin_change(position, "crash", name)
+        if self.bill is not None:
+            self.bill.note_change("noticed", [name], self.now_us)
         consumer = self.consumers.get(name)
         if consumer is not None and consumer.session == session:
             consumer.state = GONE

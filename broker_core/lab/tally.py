@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from broker_core.events import Json
 from broker_core.lab.bill import Bill
+from broker_core.lab.change import Change
 from broker_core.lab.darkness import Darkness
 from broker_core.lab.hero import Subject
 from broker_core.lab.key_order import KeyOrder
@@ -17,13 +18,15 @@ from broker_core.lab.key_order import KeyOrder
 @dataclass(slots=True)
 class Tally:
     """keys_moved: by the changes before the present bill's; a key that moves twice counts twice. subject: what the lane's large figure speaks
-    of, None before the first change. finished: records that the folds have not seen yet, in the order in which programs finished them.
-    is_stale: who serves what has changed since the last report of darkness; at first there was none."""
+    of, None before the first change. lost: changes that have left something without service, until all is served again. finished: records
+    that the folds have not seen yet, in the order in which programs finished them. is_stale: who serves what has changed since the last
+    report of darkness; at first there was none."""
 
     keys_moved: int = 0
     darkness: Darkness = field(default_factory=Darkness)
     order: KeyOrder = field(default_factory=KeyOrder)
     subject: Subject | None = None
+    lost: list[Change] = field(default_factory=list)
     finished: list[int] = field(default_factory=list)
     is_stale: bool = True
 

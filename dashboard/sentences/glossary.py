@@ -72,6 +72,13 @@ TERMS = {
             "them since the start: a third dark for 30 s gives 10 s."
         ),
     ),
+    "bill": (
+        pgettext_lazy("term", "bill"),
+        _(
+            "Changes that begin before the last one has settled share one bill. The large figure and the small ones count from the first of "
+            "them; shares and pictures compare with the moment before it."
+        ),
+    ),
     "out_of_order": (pgettext_lazy("term", "out of order"), _(
         "A record that was handled after a later record of the same key. Pulsar 3.2 makes a newcomer wait for a key's older records; "
         "the Pulsar lane leaves this rule out, so it shows more of them."
@@ -111,8 +118,9 @@ TERMS = {
 # item of the top bar -> the terms that its pages use, in the order in which one meets them
 TERMS_OF = {
     "stage": (
-        "skew", "share", "fair", "rate", "space", "partitions", "redelivered", "pause", "keys_moved", "lag", "committed", "generation", "rebalance",
-        "source_count", "node_id", "tick", "point", "slot", "permits", "in_flight", "prefetch", "ready", "dark", "out_of_order", "silent",
+        "skew", "share", "fair", "rate", "space", "partitions", "redelivered", "pause", "bill", "keys_moved", "lag", "committed", "generation",
+        "rebalance", "source_count", "node_id", "tick", "point", "slot", "permits", "in_flight", "prefetch", "ready", "dark", "out_of_order",
+        "silent",
     ),
     "log": (
         "segment", "index", "batch", "high_watermark", "log_start", "committed", "lag", "retention", "compaction", "tombstone",

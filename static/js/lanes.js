@@ -7,7 +7,7 @@ export function createLane(root, rowTemplate) {
   const list = root.querySelector(".row-list"), fair = root.querySelector(".fair line"), more = root.querySelector("[data-more]");
   const routeSwatch = root.querySelector(".route rect"), algorithms = [...root.querySelectorAll("[data-algorithm]")];
   const figures = createFigures(root.querySelector(".figures")), tally = createTally(root.querySelector(".tally")), twin = createTwin(root);
-  const rows = new Map(), noteTerm = termOnce(root.querySelector('[data-slot="note"]'));
+  const covers = root.querySelector('[data-slot="hero_covers"]'), rows = new Map(), noteTerm = termOnce(root.querySelector('[data-slot="note"]'));
   let fairX = null, rules = null;
   for (const element of list.children) rows.set(element.dataset.consumer, createRow(element));
 
@@ -18,6 +18,7 @@ export function createLane(root, rowTemplate) {
 
   function write(lane) {
     for (const [name, set] of slots) set(lane.slots[name]);
+    covers.hidden = !lane.slots.hero_covers;
     noteTerm(lane.note_term);
     figures(lane.figures);
     tally(lane.tally);
@@ -171,7 +172,9 @@ function writeVerbs(box, verbs) {
 
 function createTwin(root) {
   const head = root.querySelector(".twin thead tr"), body = root.querySelector(".twin tbody"), more = textOnce(root.querySelector("[data-twin-more]"));
+  const caption = textOnce(root.querySelector("[data-twin-caption]"));
   return (twin) => {
+    caption(twin.caption);
     fillCells(head, twin.head, "th");
     while (body.rows.length > twin.rows.length) body.lastElementChild.remove();
     twin.rows.forEach((cells, index) => fillCells(body.rows[index] ?? body.insertRow(), cells, "td"));

@@ -1,6 +1,7 @@
 // The view as words and figures, frame after frame. The server runs this same file for the first frame (dashboard/page_scripts.py), so a
 // change of what a lane says is made here and nowhere else. No rule of a model is here.
 
+import { billCovers, heroCovers, listed, rebalanceFor } from "./covers.js";
 import { paint } from "./paint.js";
 import { NONE, clock, figure, number, percent, seconds, speaker } from "./say.js";
 import { twin } from "./twins.js";
@@ -74,12 +75,6 @@ function noticedBy(view, say) {
   return say(noticed.length ? "sub.noticed" : "sub.unnoticed", { noticed: listed(noticed, say), waiting: listed(waiting, say), count: waiting.length });
 }
 
-// The names as a list in words: "Kafka, TubeMQ and RabbitMQ".
-function listed(names, say) {
-  const first = names.slice(0, -1), last = names[names.length - 1] ?? "";
-  return first.length ? say("list.and", { first: first.join(say("list.comma")), last }) : last;
-}
-
 export function lastRecord(view) {
   let last = null;
   for (const index in view.recent) if (last === null || Number(index) > last) last = Number(index);
@@ -118,6 +113,7 @@ function lane(id, rig, view, words, say, limit, withTwins, scope) {
       about: say(`${model}.${rig.algorithm}.about`),
       tab: ownName(say(`rig.${model}`), id, model),
       ...hero(rig.hero, view.at_us, say),
+      hero_covers: heroCovers(rig, say),
       sentence: sentence(rig, view, say),
       ...routeWords(model, route, say),
       fair: small(fair),
@@ -133,7 +129,7 @@ function lane(id, rig, view, words, say, limit, withTwins, scope) {
     algorithms: algorithms(model, rig, say, words),
     fair_x: fair === null ? null : figure((fair / scale) * BAR_WIDTH, 1),
     rows: rig.order.slice(0, limit).map((name) => row(rig.consumers[name], scale, view.at_us, words, say, where)),
-    twin: withTwins ? twin(rig, words) : null,
+    twin: withTwins ? { ...twin(rig, words), caption: billCovers(rig, say) } : null,
   };
 }
 
@@ -226,7 +222,7 @@ function sentence(rig, view, say) {
   const params = { ...rig.sentence.params };
   if ("deadline_us" in params) params.left = timeLeft(params.deadline_us, view.at_us);
   if ("algorithm" in params) params.algorithm = say(`${rig.model}.${params.algorithm}`);
-  params.who = params.count > 1 ? say("newcomers", params) : params.consumer;
+  if ("members" in params) params.who = rebalanceFor(rig, say) || params.consumer;
   let { code } = rig.sentence;
   if (code === "kafka.crash_pending" && params.deadline_us === null) code = "kafka.crash_joining";
   else if (IDLE_HAS_WORDS.includes(code) && (params.partitions === 0 || params.read_again === 0)) code += "_idle";

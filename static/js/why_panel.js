@@ -1,6 +1,7 @@
 // "Why?" as a panel beside its lane's picture, which stays visible and goes on: at the right of the lane, at the left of the last one, below
 // the picture where there is no room beside it. A step that has the pointer or the focus lights what it speaks of.
 
+import { billCovers } from "./covers.js";
 import { spokenOf } from "./visuals/lit.js";
 import { chain, entries } from "./why.js";
 
@@ -15,7 +16,7 @@ export function sideOf(lane, width) {
 
 // laneOf: rig id -> the lane's element. now: () -> { view, say, words }. onLight: the picture must be drawn again.
 export function createWhyPanel(panel, { laneOf, now, onLight }) {
-  const title = panel.querySelector("h2"), list = panel.querySelector("ol");
+  const title = panel.querySelector("h2"), list = panel.querySelector("ol"), covers = panel.querySelector("#why-covers");
   let open = null, key = "", words = null, step = null;
 
   function show(id) {
@@ -60,6 +61,7 @@ export function createWhyPanel(panel, { laneOf, now, onLight }) {
     [key, words] = [newest, language.words];
     const focused = [...list.children].indexOf(document.activeElement);
     title.textContent = language.say("why.title", { lane: language.say(`lane.${rig.model}`) });
+    covers.textContent = billCovers(rig, language.say);
     list.replaceChildren(...entries(chain(rig, view.timeline, language), language.say));
     light(null);
     list.children[focused]?.focus();

@@ -158,6 +158,7 @@ class Lane:
         self._begin(position, "join", joiners[0].name)
         if self.bill is not None:
             self.bill.count = len(joiners)
+            self.bill.note_change("join" if position else "start", [consumer.name for consumer in joiners], self.now_us)
         for consumer in joiners:
             self.consumers[consumer.name] = consumer
             self.traffic.by_node[consumer.session] = consumer
@@ -168,6 +169,8 @@ class Lane:
         """Carry out leave, crash, rejoin, pause, resume or slow. `check` has been asked before. service_us: for slow."""
         consumer, cause = self.consumers[name], Cause(command=position)
         self._begin(position, kind, name)
+        if self.bill is not None:
+            self.bill.note_change(kind, [name], self.now_us)
         match kind:
             case "leave":
                 self.traffic.let_go(consumer.session, self.now_us)
@@ -229,6 +232,8 @@ class Lane:
             subject.part, subject.whole = held
         position = self.crash_positions.pop(session)
         self.begin_change(position, "crash", name)
+        if self.bill is not None:
+            self.bill.note_change("noticed", [name], self.now_us)
         consumer = self.consumers.get(name)
         if consumer is not None and consumer.session == session:
             consumer.state = GONE

@@ -110,3 +110,16 @@ def test_a_switch_of_the_rule_keeps_what_was_done_last():
     after = story.do("set_algorithm", rig="kafka", algorithm="sticky").heroes()
     assert after["kafka"]["code"] == "moved"
     assert {name: hero for name, hero in after.items() if name != "kafka"} == {name: hero for name, hero in before.items() if name != "kafka"}
+
+
+def test_the_dark_that_two_crashes_leave_names_both_and_counts_from_the_first():
+    story = Story(consumers=5).at(20).do("crash", "c2").at(26).do("crash", "c3")
+    for rig_id, hero in story.heroes().items():
+        assert hero["code"] == ("held" if rig_id == "rabbitmq" else "dark") and hero["since_us"] == 20 * SECOND
+        assert hero["changes"] == [{"kind": "crash", "names": ["c2", "c3"], "count": 2}]
+
+
+def test_a_crash_after_all_was_served_again_stands_alone():
+    story = Story(consumers=5).at(20).do("crash", "c2").at(300).do("rejoin", "c2").at(340).do("crash", "c3")
+    assert {rig_id: hero["changes"] for rig_id, hero in story.heroes().items()} == {
+        rig_id: [{"kind": "crash", "names": ["c3"], "count": 1}] for rig_id in (*KEYED, "rabbitmq")}  # fmt: skip

@@ -87,3 +87,50 @@ def test_a_rebalance_at_one_moment_pauses_nothing():
     lab = at(lab_of(consumers=1), 20, "join", count=10)
     rig = rig_at(lab, 40, "kafka")
     assert rig["bill"]["pause_us"] == 0 and rig["sentence"]["code"] == "kafka.at_once"
+
+
+def covered(rig: Json) -> list[tuple[str, list[str], int]]:
+    """What a lane's bill counts: kind, names, how many."""
+    return [(change["kind"], change["names"], change["count"]) for change in rig["bill"]["changes"]]
+
+
+@pytest.mark.parametrize("rig", ["kafka", "tubemq"])
+def test_leaves_within_one_rebalance_are_named_together_with_their_beginning(rig: str):
+    lab = at(at(at(lab_of(consumers=4), 20, "leave", "c1"), 20.2, "leave", "c2"), 20.4, "leave", "c3")
+    for second in (20.5, 60):
+        view = rig_at(lab, second, rig)
+        assert covered(view) == [("leave", ["c1", "c2", "c3"], 3)] and view["bill"]["at_us"] == 20 * SECOND
+    assert view["bill"]["settled"] and view["hero"]["code"] == "moved"
+    assert view["hero"]["part"] == view["bill"]["keys_moved"] > 0.5 * view["hero"]["whole"]
+
+
+@pytest.mark.parametrize("rig", ["kafka", "tubemq"])
+def test_a_join_and_a_leave_that_fall_together_are_both_on_the_bill(rig: str):
+    lab = at(at(lab_of(), 20, "join", count=10), 20.3, "leave", "c2")
+    assert covered(rig_at(lab, 60, rig)) == [("join", ["c4", "c5", "c6"], 10), ("leave", ["c2"], 1)]
+    assert covered(rig_at(at(lab, 61, "join"), 90, rig)) == [("join", ["c14"], 1)]
+
+
+def test_a_crash_amid_a_rebalance_is_on_its_bill_once_although_it_is_found_out_later():
+    lab = at(at(lab_of(), 20, "join"), 20.3, "crash", "c2")
+    assert covered(rig_at(lab, 21, "kafka")) == [("join", ["c4"], 1), ("crash", ["c2"], 1)]
+    held_up = rig_at(lab, 40, "kafka")
+    assert held_up["hero"]["code"] == "dark" and [change["kind"] for change in held_up["hero"]["changes"]] == ["join", "crash"]
+    assert covered(rig_at(lab, 90, "kafka")) == [("join", ["c4"], 1), ("crash", ["c2"], 1)]
+
+
+def test_a_crash_that_is_found_out_at_rest_has_a_bill_that_says_so():
+    lab = at(lab_of(), 20, "crash", "c2")
+    assert covered(rig_at(lab, 21, "kafka")) == [("crash", ["c2"], 1)]
+    assert covered(rig_at(lab, 90, "kafka")) == [("noticed", ["c2"], 1)]
+
+
+def test_what_came_before_the_first_consumers_had_their_partitions_counts_from_the_start():
+    rig = rig_at(at(lab_of(), 1, "join"), 20, "kafka")
+    assert covered(rig) == [("start", ["c1", "c2", "c3"], 3), ("join", ["c4"], 1)] and rig["bill"]["at_us"] == 0
+
+
+def test_a_pause_amid_a_rebalance_is_not_on_its_bill():
+    lab = at(at(lab_of(), 20, "join"), 20.3, "pause", "c1")
+    assert covered(rig_at(lab, 40, "kafka")) == [("join", ["c4"], 1)]
+    assert covered(rig_at(at(lab, 41, "resume", "c1"), 42, "kafka")) == [("resume", ["c1"], 1)]
