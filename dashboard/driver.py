@@ -16,6 +16,7 @@ from itertools import takewhile
 from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.lab import journal
+from broker_core.lab.command import MEMBERSHIP_KINDS
 from broker_core.lab.patch import diff
 from broker_core.lab.scenario import scenario_from_json
 from dashboard import ledger
@@ -33,6 +34,7 @@ RESERVE_FRAMES = 1_000
 DEBT_MAX_S = 2.0             # a lab that cannot keep up slows down; it does not try to catch up more than this
 BEHIND_SHOWN_MS = 250        # less is the frame's own beat
 FRAME_BYTES_MAX = 64 * 1024  # a longer frame is sent as a snapshot if that is shorter
+EFFECT_US_MAX = 20_000       # longest wait in a slow network for the effect of a command
 SLICE_US = 250_000           # virtual time that is derived between two looks at the wall clock, at first
 log = logging.getLogger(__name__)
 
@@ -159,6 +161,9 @@ class LabDriver:
     def handle(self, commands: list[StoredCommand], clock: Clock, budget_s: float) -> tuple[int, list[Json]]:
         """Decide commands in order, now, for about budget_s of work and one at least.
 
+        What a person orders reaches the brokers through a lane's network, so a moment of virtual time passes after it, also in a paused lab:
+        the frame that follows shows the effect (docs/decisions/a-paused-lab-lets-a-request-through.md).
+
         Returns how many were decided, and the refusals as events; decisions and turning points wait for `frame`.
         """
         refusals: list[Json] = []
@@ -171,6 +176,8 @@ class LabDriver:
             try:
                 self._tell(self.core.submit({**command.body, "position": command.position, "at_us": at_us}))
                 self.decisions.append(Decision(command, at_us))
+                if command.body["kind"] in MEMBERSHIP_KINDS:
+                    self._tell(self.core.advance_to(at_us + min(self.core.answer_us, EFFECT_US_MAX)))
             except CommandError as error:
                 fields = {error.field: [in_words(error)]}
                 self.decisions.append(Decision(command, at_us, fields))

@@ -11,12 +11,13 @@ from broker_core.clock import SECOND_US, VirtualClock
 from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.lab import checkpoint as checkpoints
+from broker_core.lab.any_lane import AnyLane
 from broker_core.lab.command import CLOCK_KINDS, DEMO_JOIN_ID, MEMBERSHIP_KINDS, check_command
 from broker_core.lab.consumer import Consumer
 from broker_core.lab.keys import LiveKeys
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
-from broker_core.lab.rig import Rig, RigSetup
-from broker_core.lab.scenario import RIG_KINDS, RigSpec, Scenario, check_algorithm
+from broker_core.lab.rig import RigSetup
+from broker_core.lab.scenario import LANE_KINDS, RigSpec, Scenario, check_algorithm
 from broker_core.lab.view import Shown, lab_view
 from broker_core.lab.workload import Workload, workload_from_json
 
@@ -52,7 +53,7 @@ class Lab:
         self.history: list[Json] = []
         self.position = 0
         self.shown = Shown()
-        self.rigs: dict[str, Rig] = {}
+        self.rigs: dict[str, AnyLane] = {}
         if begin:
             self._begin()
 
@@ -65,6 +66,8 @@ class Lab:
             self._membership(start)
             self.caption = {"code": "start", "params": {"count": scenario.consumers}}
         for rig in self.rigs.values():
+            if rig.now_us < 0:
+                rig.advance(0, 0, (), ())
             rig.fold_darkness()
         self._collect()
 
@@ -77,12 +80,17 @@ class Lab:
         """When the next record arrives."""
         return self.workload.arrival_us(self.record_count)
 
-    def _make_rig(self, spec: RigSpec, algorithm: str) -> Rig:
+    @property
+    def answer_us(self) -> int:
+        """How long a request and its answer are under way at most, in the lane with the slowest network."""
+        return max(rig.answer_us for rig in self.rigs.values())
+
+    def _make_rig(self, spec: RigSpec, algorithm: str) -> AnyLane:
         options = spec.options
         if algorithm != spec.algorithm:  # a custom prefetch belongs to the algorithm that the lane began with
             options = {name: value for name, value in options.items() if name != "prefetch"}
         setup = RigSetup(spec.id, algorithm, options, self.scenario.seed, self.keys, self.workload)
-        return RIG_KINDS[spec.model](setup)
+        return LANE_KINDS[spec.model].make(setup, None)
 
     # -- time ---------------------------------------------------------------------------------------------------------------------------
 
@@ -154,7 +162,7 @@ class Lab:
                 # One record further.
                 self._advance(self.next_arrival_us)
 
-    def _targets(self, command: Json) -> list[Rig]:
+    def _targets(self, command: Json) -> list[AnyLane]:
         if command["rig"] == "all":
             return list(self.rigs.values())
         rig = self.rigs.get(command["rig"])
@@ -175,7 +183,7 @@ class Lab:
             params["rig"] = command["rig"]
         self._note(command, params)
 
-    def _join(self, command: Json, rigs: list[Rig]) -> list[str]:
+    def _join(self, command: Json, rigs: list[AnyLane]) -> list[str]:
         count, name = command["args"]["count"], command["consumer"]
         for rig in rigs:
             if len(rig.consumers) + count > self.limits.consumers_max:
@@ -191,7 +199,7 @@ class Lab:
         self._join_rigs(rigs, names, command["position"])
         return names
 
-    def _join_rigs(self, rigs: list[Rig], names: list[str], position: int) -> None:
+    def _join_rigs(self, rigs: list[AnyLane], names: list[str], position: int) -> None:
         service_us = SECOND_US // self.scenario.consumer_rate
         for rig in rigs:
             joiners = [Consumer(name, self.seen[name], service_us, service_us, rig.new_session(name), rig.now_us) for name in names]
@@ -207,7 +215,7 @@ class Lab:
             number += 1
         return names
 
-    def _change(self, command: Json, rigs: list[Rig]) -> None:
+    def _change(self, command: Json, rigs: list[AnyLane]) -> None:
         kind, name = command["kind"], command["consumer"]
         holding = [rig for rig in rigs if name in rig.consumers]
         if not holding:
@@ -218,7 +226,7 @@ class Lab:
             rig.check(kind, name)
         self._change_rigs(command, holding)
 
-    def _change_rigs(self, command: Json, rigs: list[Rig]) -> None:
+    def _change_rigs(self, command: Json, rigs: list[AnyLane]) -> None:
         service_us = SECOND_US // command["args"]["rate"] if command["kind"] == "slow" else 0
         for rig in rigs:
             rig.change(command["kind"], command["consumer"], command["position"], service_us)
@@ -233,7 +241,7 @@ class Lab:
         self.shown = Shown()
         self._note(command, {"rig": rig.id, "algorithm": algorithm, "count": 1})
 
-    def _rebuild(self, old: Rig, algorithm: str, position: int) -> Rig:
+    def _rebuild(self, old: AnyLane, algorithm: str, position: int) -> AnyLane:
         """The same lane under another algorithm, after the same membership history.
 
         Commands take effect at their own times; of the records, the last SWITCH_RECORDS_MAX run through it, so that the answer comes at once
@@ -244,7 +252,8 @@ class Lab:
         rig.event_count = old.event_count
         rig.first_record = rig.next_record = max(0, self.record_count - SWITCH_RECORDS_MAX)
         for command in [c for c in self.history if c["rig"] in ("all", old.id)]:
-            self._run(rig, command["at_us"])
+            if command["position"]:  # those who are there from the start join before time 0
+                self._run(rig, command["at_us"])
             if command["kind"] == "join":
                 self._join_rigs([rig], command["names"], command["position"])
             elif command["consumer"] in rig.consumers:
@@ -255,7 +264,7 @@ class Lab:
         rig.fold_darkness()
         return rig
 
-    def _run(self, rig: Rig, until_us: int) -> None:
+    def _run(self, rig: AnyLane, until_us: int) -> None:
         while rig.now_us < until_us:
             stretch_us = min(until_us, rig.now_us + STRETCH_US)
             first = rig.next_record

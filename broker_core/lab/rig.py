@@ -60,6 +60,7 @@ class Rig(ABC):
 
     model: ClassVar[str]
     keys_have_owners: ClassVar[bool] = True
+    answer_us: ClassVar[int] = 0  # a rig's requests take no time
     records_are_indexes: ClassVar[bool] = False  # what a consumer has in hand is the lab's record index, not an offset in a partition
     STATE: ClassVar[tuple[str, ...]] = (
         "algorithm", "now_us", "next_record", "first_record", "consumers", "heap", "timer_seq", "event_count", "why", "sentence", "bill",

@@ -5,34 +5,56 @@ left out, `{}` is the demo: 3 consumers that take 10 records a second each, 36 f
 partitions.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
+from broker_core.lab.any_lane import AnyLane
 from broker_core.lab.command import RIG_ID, refuse_unknown, whole
+from broker_core.lab.lanes import rabbitmq
+from broker_core.lab.lanes.traffic import Watch
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
-from broker_core.lab.rig import Rig
+from broker_core.lab.rig import Rig, RigSetup
 from broker_core.lab.rigs.kafka import KafkaRig
 from broker_core.lab.rigs.pulsar import PulsarRig
-from broker_core.lab.rigs.rabbitmq import PREFETCH_MAX, RabbitMqRig
 from broker_core.lab.rigs.tubemq import TubeMqRig
 from broker_core.lab.workload import workload_from_json
 from broker_core.pulsar.selectors import POINTS_MAX
 
-RIG_KINDS: Mapping[str, type[Rig]] = MappingProxyType({"pulsar": PulsarRig, "kafka": KafkaRig, "tubemq": TubeMqRig, "rabbitmq": RabbitMqRig})
+
+@dataclass(frozen=True, slots=True)
+class LaneKind:
+    """A model that a lane can run. make: a lane of it, whose messages a watch may see. algorithms: what it can run, the default first."""
+
+    make: Callable[[RigSetup, Watch | None], AnyLane]
+    algorithms: Callable[[], list[Json]]
+
+
+def _rig_kind(kind: type[Rig]) -> LaneKind:
+    """A model that has not moved onto a world yet; `pipeline/timed_watch.py` watches it by subclasses."""
+    return LaneKind(lambda setup, watch: kind(setup), kind.algorithms)
+
+
+LANE_KINDS: Mapping[str, LaneKind] = MappingProxyType({
+    "pulsar": _rig_kind(PulsarRig),
+    "kafka": _rig_kind(KafkaRig),
+    "tubemq": _rig_kind(TubeMqRig),
+    "rabbitmq": LaneKind(rabbitmq.make_lane, rabbitmq.algorithms),
+})  # fmt: skip
 DEFAULT_ALGORITHM = MappingProxyType({"pulsar": "consistent_hash", "kafka": "range", "tubemq": "modulo", "rabbitmq": "prefetch_5"})
 RIGS_MAX = 8
 PARTITIONS_MAX = 1000
 BROKERS_MAX = 100
+NETWORK_DELAY_MAX_US = 1_000_000
 SEED_MAX = 2**63 - 1
 _FIELDS = {"name", "seed", "workload", "rigs", "consumers", "consumer_rate"}
 _RIG_FIELDS = {
     "pulsar": {"receiver_queue_size", "points"},
     "kafka": {"partitions", "topic"},
     "tubemq": {"partitions", "brokers", "topic"},
-    "rabbitmq": {"topic", "prefetch"},
+    "rabbitmq": {"topic", "prefetch", "network_delay_us"},
 }
 
 
@@ -58,7 +80,7 @@ class Scenario:
 
 def algorithm_ids(model: str) -> list[str]:
     """The algorithms that a lane of this model can run, the default first."""
-    return [entry["id"] for entry in RIG_KINDS[model].algorithms()]
+    return [entry["id"] for entry in LANE_KINDS[model].algorithms()]
 
 
 def scenario_from_json(raw: object, limits: Limits = DEFAULT_LIMITS) -> Scenario:
@@ -92,7 +114,7 @@ def scenario_to_json(scenario: Scenario) -> Json:
 
 def _check_rigs(raw: object) -> tuple[RigSpec, ...]:
     if raw is None:
-        raw = [{"model": model} for model in RIG_KINDS]
+        raw = [{"model": model} for model in LANE_KINDS]
     if not isinstance(raw, list) or not 1 <= len(raw) <= RIGS_MAX:
         raise CommandError("rigs", "must be a list of 1 to {high} rigs", high=RIGS_MAX)
     specs: list[RigSpec] = []
@@ -101,8 +123,8 @@ def _check_rigs(raw: object) -> tuple[RigSpec, ...]:
         if not isinstance(entry, dict):
             raise CommandError(where, "must be an object")
         model = entry.get("model")
-        if not isinstance(model, str) or model not in RIG_KINDS:
-            raise CommandError(f"{where}.model", "must be one of {choices}", choices=", ".join(RIG_KINDS))
+        if not isinstance(model, str) or model not in LANE_KINDS:
+            raise CommandError(f"{where}.model", "must be one of {choices}", choices=", ".join(LANE_KINDS))
         refuse_unknown(entry, {"id", "model", "algorithm"} | _RIG_FIELDS[model], f"{where}.", where)
         rig_id = entry.get("id", model)
         if not isinstance(rig_id, str) or not RIG_ID.fullmatch(rig_id) or rig_id in ("all", "lab"):
@@ -124,6 +146,8 @@ def check_algorithm(model: str, algorithm: object, field: str) -> None:
 
 def _check_options(model: str, entry: Json, where: str) -> Json:
     options: Json = {}
+    if "network_delay_us" in entry:
+        options["network_delay_us"] = whole(f"{where}.network_delay_us", entry["network_delay_us"], 1, NETWORK_DELAY_MAX_US)
     if model == "pulsar":
         # Below 2 the client could never grant half of its queue again.
         options["receiver_queue_size"] = whole(f"{where}.receiver_queue_size", entry.get("receiver_queue_size", 1000), 2, 100_000)
@@ -142,5 +166,5 @@ def _check_options(model: str, entry: Json, where: str) -> Json:
             raise CommandError(f"{where}.partitions", "must be a multiple of the number of brokers")
     if "prefetch" in entry:
         # Instead of the number in the algorithm's name, until the lane is switched to another.
-        options["prefetch"] = whole(f"{where}.prefetch", entry["prefetch"], 0, PREFETCH_MAX)
+        options["prefetch"] = whole(f"{where}.prefetch", entry["prefetch"], 0, rabbitmq.PREFETCH_MAX)
     return options

@@ -14,13 +14,15 @@ from broker_core.analysis.order import at_risk
 from broker_core.analysis.pause import longest_us, stopped_us
 from broker_core.clock import SECOND_US
 from broker_core.events import Json
+from broker_core.lab.any_lane import AnyLane
 from broker_core.lab.consumer import Consumer
 from broker_core.lab.lab import Lab
 from broker_core.lab.limits import Limits
-from broker_core.lab.rig import Rig, RigSetup
-from broker_core.lab.scenario import RigSpec, Scenario
+from broker_core.lab.rig import RigSetup
+from broker_core.lab.scenario import LANE_KINDS, RigSpec, Scenario
 from broker_core.lab.workload_base import Workload
 from broker_core.pipeline.members import Step, has_records
+from broker_core.pipeline.timed_flights import FlightWatch
 from broker_core.pipeline.timed_watch import WATCHED, WatchedRig
 
 WARM_S = 60
@@ -119,15 +121,22 @@ class TimedLab(Lab):
         if not joins_with_next:
             for name in self.joining:
                 self.seen.setdefault(name, len(self.seen) + 1)
-            self._join_rigs([self.watched], self.joining, step.step)
+            self._join_rigs([self.lane], self.joining, step.step)
             self.joining = []
-            self.watched.check_invariants()
+            self.lane.check_invariants()
 
-    def _make_rig(self, spec: RigSpec, algorithm: str) -> WatchedRig:
-        self.watched = WATCHED[spec.model](RigSetup(spec.id, algorithm, spec.options, self.scenario.seed, self.keys, self.workload))
-        return self.watched
+    def _make_rig(self, spec: RigSpec, algorithm: str) -> AnyLane:
+        setup = RigSetup(spec.id, algorithm, spec.options, self.scenario.seed, self.keys, self.workload)
+        self.watch: WatchedRig | FlightWatch
+        if spec.model in WATCHED:
+            self.lane: AnyLane = WATCHED[spec.model](setup)
+            self.watch = self.lane
+        else:
+            self.watch = FlightWatch()
+            self.lane = LANE_KINDS[spec.model].make(setup, self.watch)
+        return self.lane
 
-    def _join_rigs(self, rigs: list[Rig], names: list[str], position: int) -> None:
+    def _join_rigs(self, rigs: list[AnyLane], names: list[str], position: int) -> None:
         for rig in rigs:
             joiners = [Consumer(name, 1, self.service_us, self.service_us, rig.new_session(name), rig.now_us) for name in names]
             rig.join(joiners, position)
@@ -138,21 +147,21 @@ def timed_run(
 ) -> list[TimedStep]:
     """Run one strategy through the history. go_on: called before each step with its number; whatever it raises ends the run."""
     lab = TimedLab(spec, workload, seed, len(steps[0].members), table.service_us)
-    rig = lab.watched
+    rig, watch = lab.lane, lab.watch
     rows: list[Json] = []
     curve = [(0.0, 0)]
     for place, step in enumerate(steps):
         go_on(place)
         start_us, until_us = table.starts_us[place], table.starts_us[place + 1]
         level = max(lag for _, lag in curve[-LEVEL_S:])
-        before: Json = {"records": lab.record_count, "waited": rig.waited, "redelivered": rig.redelivered, "lag_before": level}
+        before: Json = {"records": lab.record_count, "waited": watch.waited, "redelivered": rig.redelivered, "lag_before": level}
         if place:
             lab.change(step, joins_with_next=start_us == until_us and place + 1 < len(steps) and _is_one_order(step, steps[place + 1]))
         curve = [(0.0, rig.lag()), *_curve(lab, rig, start_us, until_us)]
         rows.append(before | {"lag": thinned(curve, CURVE_POINTS), "weights": dict(rig.weights()), "skew_milli": rig.skew_milli()})
-    rig.finish()
-    ends: Json = {"records": lab.record_count, "waited": rig.waited, "redelivered": rig.redelivered}
-    risks = [flight.sent_us for flight in at_risk(rig.flights)]
+    watch.finish(rig.now_us)
+    ends: Json = {"records": lab.record_count, "waited": watch.waited, "redelivered": rig.redelivered}
+    risks = [flight.sent_us for flight in at_risk(watch.flights)]
     timed: list[TimedStep] = []
     for place, (row, after) in enumerate(zip(rows, [*rows[1:], ends], strict=True)):
         start_us, until_us = table.starts_us[place], table.starts_us[place + 1]
@@ -164,8 +173,8 @@ def timed_run(
             waited=after["waited"] - row["waited"] + (early if spec.model in HOLDS_KEYS else 0),
             redelivered=after["redelivered"] - row["redelivered"],
             order_at_risk=0 if spec.model in HOLDS_KEYS else early,
-            pause_partition_us=stopped_us(rig.stops, start_us, until_us),
-            pause_longest_us=longest_us(rig.stops, start_us, until_us + last),
+            pause_partition_us=stopped_us(watch.stops, start_us, until_us),
+            pause_longest_us=longest_us(watch.stops, start_us, until_us + last),
             **{name: row[name] for name in ("lag_before", "lag", "weights", "skew_milli")},
         ))  # fmt: skip
     return timed
@@ -176,7 +185,7 @@ def _is_one_order(step: Step, after: Step) -> bool:
     return step.at is not None and step.kind == after.kind == "join" and step.at == after.at
 
 
-def _curve(lab: TimedLab, rig: WatchedRig, start_us: int, until_us: int) -> Iterator[tuple[float, int]]:
+def _curve(lab: TimedLab, rig: AnyLane, start_us: int, until_us: int) -> Iterator[tuple[float, int]]:
     """The lag at each whole second after the change, and at the end of the step."""
     at_us = start_us
     while at_us < until_us:

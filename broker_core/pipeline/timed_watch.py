@@ -16,13 +16,12 @@ from broker_core.lab.rig import Rig, RigSetup
 from broker_core.lab.rigs import kafka_group, tubemq_group
 from broker_core.lab.rigs.kafka import KafkaRig
 from broker_core.lab.rigs.pulsar import PulsarRig
-from broker_core.lab.rigs.rabbitmq import RabbitMqRig
 from broker_core.lab.rigs.tubemq import TubeMqRig
 from broker_core.tubemq.assignment import Call
 
 
 class WatchedRig(Rig):
-    """What is common to all four. flights, stops: those that are over. waited: records that arrived while nobody could take them: their
+    """What is common to them. flights, stops: those that are over. waited: records that arrived while nobody could take them: their
     partition was paused, their key's consumer was dead or missing, or (a queue) no consumer was alive."""
 
     def __init__(self, setup: RigSetup) -> None:
@@ -33,7 +32,7 @@ class WatchedRig(Rig):
         self._stopped: dict[str, int] = {}  # partition -> since when
         super().__init__(setup)
 
-    def finish(self) -> None:
+    def finish(self, now_us: int) -> None:
         """The run is over: what is still in flight or paused counts up to now."""
         for name in list(self._in_flight):
             self.let_go(name)
@@ -100,23 +99,6 @@ class WatchedPulsar(WatchedRig, PulsarRig):
         super().on_arrival(index, code)
         consumer = self.consumers.get(self.owner_of(code) or "")
         self.waited += consumer is None or consumer.state == CRASHED
-
-    def hand_over(self, deliveries: Sequence[tuple[str, int, bool]]) -> None:
-        for session, position, _ in deliveries:
-            self.sent(session, position, self.codes[position])
-        super().hand_over(deliveries)
-
-
-class WatchedRabbitMq(WatchedRig, RabbitMqRig):
-    def __init__(self, setup: RigSetup) -> None:
-        self.codes: list[int] = []
-        super().__init__(setup)
-
-    def on_arrival(self, index: int, code: int) -> None:
-        self.codes.append(code)
-        super().on_arrival(index, code)
-        if self.queue.ready:
-            self.waited += all(consumer.state in (CRASHED, GONE) for consumer in self.consumers.values())
 
     def hand_over(self, deliveries: Sequence[tuple[str, int, bool]]) -> None:
         for session, position, _ in deliveries:
@@ -207,6 +189,6 @@ class WatchedTubeMq(WatchedRig, TubeMqRig):
 
 
 WATCHED: Mapping[str, type[WatchedRig]] = MappingProxyType(
-    {"pulsar": WatchedPulsar, "kafka": WatchedKafka, "tubemq": WatchedTubeMq, "rabbitmq": WatchedRabbitMq}
+    {"pulsar": WatchedPulsar, "kafka": WatchedKafka, "tubemq": WatchedTubeMq}
 )
-"""Model -> its rig, watched."""
+"""Model -> its rig, watched; the models that have moved onto worlds are watched by `timed_flights.py`."""

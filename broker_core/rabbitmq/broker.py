@@ -83,7 +83,7 @@ class Broker:
         requeued = len(channel.unacked)
         moved: list[Delivery] = []
         turns: list[str] = []
-        skipped: list[tuple[str, int]] = []
+        skipped: list[Json] = []
         ready = 0
         for queue_name in dict.fromkeys(channel.consumers.values()):
             queue = self.state.queues[queue_name]
@@ -104,17 +104,20 @@ class Broker:
         """The name of the program that runs a queue's consumer."""
         return self.state.connections[self.consumers[key][0].connection].name
 
-    def passed_over(self, queue: WorkQueue) -> list[tuple[str, int]]:
+    def passed_over(self, queue: WorkQueue) -> list[Json]:
         """Who lost its place in the ring because its prefetch was full, and how many messages it holds."""
-        return [(self.name_of(key), queue.unacked_count(key)) for key in queue.passed_over]
+        return [
+            {"consumer": self.name_of(key), "connection": self.consumers[key][0].connection, "unacked": queue.unacked_count(key)}
+            for key in queue.passed_over
+        ]
 
-    def turn_facts(self, turns: Sequence[str], deliveries: Sequence[Delivery], skipped: Sequence[tuple[str, int]]) -> Json:
+    def turn_facts(self, turns: Sequence[str], deliveries: Sequence[Delivery], skipped: Sequence[Json]) -> Json:
         """Whose turn it was, who got what, and who was passed over. turns: programs, the next one first."""
         received = Counter(self.name_of(key) for key, _, _ in deliveries)
         return {
             **capped("turns", list(turns), LISTED_MAX),
             **capped("received", [{"consumer": name, "records": count} for name, count in received.items()], LISTED_MAX),
-            **capped("skipped", [{"consumer": name, "unacked": count} for name, count in skipped], LISTED_MAX),
+            **capped("skipped", list(skipped), LISTED_MAX),
         }
 
     def deliver(self, deliveries: Sequence[Delivery], out: Outbox) -> None:

@@ -46,6 +46,7 @@ class WorkQueue:
     """A queue and its consumers. Every method that can set records moving returns the deliveries, in the order they happen.
 
     Positions are the records' places in publish order; they only grow. Errors leave the queue as it was.
+    published, acked: how many records have come in, and how many are done.
 
     >>> queue = WorkQueue()
     >>> queue.consume("c1", 1), queue.consume("c2", 1)
@@ -58,7 +59,7 @@ class WorkQueue:
     ([], 1)
     """
 
-    __slots__ = ("_consumers", "_fresh", "_last", "_out", "_requeued", "_ring")
+    __slots__ = ("_consumers", "_fresh", "_last", "_out", "_requeued", "_ring", "acked", "published")
 
     def __init__(self) -> None:
         self._consumers: dict[str, _Consumer] = {}
@@ -69,6 +70,7 @@ class WorkQueue:
         self._requeued: list[int] = []
         self._fresh: deque[int] = deque()
         self._last = -1
+        self.published = self.acked = 0
 
     # Consumers
 
@@ -108,6 +110,7 @@ class WorkQueue:
         if position <= self._last:
             raise CommandError("position", f"{position} is not after {self._last}")
         self._last = position
+        self.published += 1
         if not self._ring:
             self._fresh.append(position)
             return []
@@ -128,6 +131,7 @@ class WorkQueue:
         holder = self._consumers.get(consumer) or self._known(consumer)
         if holder.unacked.pop(position, None) is None:
             raise CommandError("position", f"{consumer} holds no record {position}")
+        self.acked += 1
         if not holder.is_out:
             return []
         self._join_ring(holder)
@@ -202,6 +206,8 @@ class WorkQueue:
         """The whole state, so that `from_json` gives a queue that behaves the same from here on."""
         return {
             "last": self._last,
+            "published": self.published,
+            "acked": self.acked,
             "requeued": sorted(self._requeued),
             "fresh": _runs(self._fresh),
             "consumers": {
@@ -219,7 +225,7 @@ class WorkQueue:
     def from_json(cls, state: dict[str, Any]) -> WorkQueue:
         """The queue that `to_json` described."""
         queue = cls()
-        queue._last = state["last"]
+        queue._last, queue.published, queue.acked = state["last"], state["published"], state["acked"]
         queue._requeued = list(state["requeued"])  # sorted, which is a heap
         queue._fresh = deque(position for start, count in state["fresh"] for position in range(start, start + count))
         queue._consumers = {

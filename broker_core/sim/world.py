@@ -61,11 +61,14 @@ class World:
     InvariantError where a node breaks the rules of its outbox.
     """
 
-    def __init__(self, name: str, design: Design, seed: int, listener: Callable[[list[TurningPoint]], None] | None = None) -> None:
-        """listener: called after each step of a node that told something, with what it told; it may only look. Without one, turning points
-        gather in `told`."""
+    def __init__(
+        self, name: str, design: Design, seed: int, listener: Callable[[list[TurningPoint]], None] | None = None,
+        witness: Callable[[TurningPoint], None] | None = None,
+    ) -> None:
+        """listener: called after each step of a node that told something, with what it told; without one, turning points gather in `told`.
+        witness: called at once with what a node tells, in the middle of its step. Both may only look."""
         self.name = name
-        self.listener = listener
+        self.listener, self.witness = listener, witness
         self.design = design
         self.random = SeededRandom(seed)
         self.jitter = jitter_table(self.random, design.jitter_us)
@@ -152,6 +155,8 @@ class World:
         self.told_count += 1
         event = TurningPoint(f"{self.name}:{self.told_count}", self.now_us, self.name, kind, self.cause or Cause(), rule, inputs, data)
         self.told.append(event)
+        if self.witness is not None:
+            self.witness(event)
         self.cause = Cause(event=event.id)
         return self.cause
 
@@ -315,11 +320,12 @@ class World:
 
     @classmethod
     def from_json(
-        cls, name: str, design: Design, seed: int, plain: Json, listener: Callable[[list[TurningPoint]], None] | None = None
+        cls, name: str, design: Design, seed: int, plain: Json, listener: Callable[[list[TurningPoint]], None] | None = None,
+        witness: Callable[[TurningPoint], None] | None = None,
     ) -> World:
         """The world that `to_json` described; it goes on the same."""
         state = from_plain(plain, WorldState)
-        world = cls(name, design, seed, listener)
+        world = cls(name, design, seed, listener, witness)
         world.now_us, world.made, world.told_count = state.now_us, state.made, state.told_count
         world.last_node, world.last_connection, world.last_link = state.numbers
         world.random.draws = state.draws
@@ -357,7 +363,7 @@ class World:
     def _link(self, connection: int, sender: int, receiver: int) -> Link:
         self.last_link += 1
         link = self.links[self.last_link] = Link(
-            self.last_link, connection, sender, receiver, self.design.delay_us, self.last_link * 37 % JITTER_COUNT
+            self.last_link, connection, sender, receiver, self.design.delay_us, self.last_link * 37 % JITTER_COUNT, self.now_us
         )
         return link
 

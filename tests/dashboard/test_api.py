@@ -90,6 +90,7 @@ def test_wrong_command_is_refused_at_its_field(opened: services.OpenedLab, body:
         ({"nonsense": 1}, "nonsense"),
         ({"rigs": []}, "rigs"),
         ({"rigs": [{"model": "nats"}]}, "rigs.0.model"),
+        ({"rigs": [{"model": "rabbitmq", "network_delay_us": 0}]}, "rigs.0.network_delay_us"),
         ({"workload": {"rate": 5_001}}, "workload.rate"),
         ({"workload": {"kind": "poison"}}, "workload.kind"),
         ({"scenario": {"consumers": 1_000_000}}, "consumers"),

@@ -46,14 +46,14 @@ def of_the_core(view: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.fixture
 def lab(world: World) -> Lab:
-    """Three joins and a crash in four seconds, the last join of them at the time of another: the lab was paused."""
+    """Two joins, another rule and a crash in four seconds, the second join at the time of the other rule: the lab was paused."""
     lab = world.open()
     world.run(1)
     world.order(lab, "join")                                  # position 2: 1 is the first play
     world.run(1)
     world.order(lab, "pause_lab")
     world.run(0.2)
-    world.order(lab, "join")
+    world.order(lab, "set_algorithm", rig="kafka", args={"algorithm": "sticky"})
     world.order(lab, "join")                                  # 4 and 5, at one time
     world.order(lab, "play")
     world.run(1)
@@ -95,7 +95,7 @@ def test_answer_is_that_of_a_new_lab_whose_token_commands_it(world: World, lab: 
 def test_a_position_alone_is_the_moment_right_after_that_command(world: World, lab: Lab) -> None:
     together_us = at_us(lab, 4)
     assert together_us == at_us(lab, 5)
-    for position, count, moment_us in ((0, 3, 0), (2, 4, at_us(lab, 2)), (4, 5, together_us), (5, 6, together_us)):
+    for position, count, moment_us in ((0, 3, 0), (2, 4, at_us(lab, 2)), (4, 4, together_us), (5, 5, together_us)):
         view = view_of(driven(world, fork(lab, {"until_position": position})))
         assert (len(view["consumers"]), view["at_us"]) == (count, moment_us)
 
@@ -103,7 +103,8 @@ def test_a_position_alone_is_the_moment_right_after_that_command(world: World, l
 def test_time_and_position_together_tell_commands_of_one_time_apart(world: World, lab: Lab) -> None:
     request = {"until_us": at_us(lab, 4), "until_position": 4, "speed": 4}
     view = view_of(driven(world, fork(lab, request)))
-    assert (len(view["consumers"]), view["speed"], view["playing"]) == (5, 4, False)
+    assert (len(view["consumers"]), view["speed"], view["playing"]) == (4, 4, False)
+    assert view["rigs"]["kafka"]["algorithm"] == "sticky"
     link = {"at_us": request["until_us"], "position": 4, "speed": 4}
     assert of_the_core(view_of(driven(world, fork(lab, link)))) == of_the_core(view), "a copied link says the same"
 
@@ -143,7 +144,7 @@ def test_a_fork_tells_each_turning_point_once_and_derives_from_its_parent_s_chec
 def test_a_fork_of_a_lab_that_still_loads_takes_its_borrowed_commands_along(world: World, lab: Lab) -> None:
     other = services.lab_fork(lab_id=lab.pk, request={"seed": 9}).lab      # nobody has driven it yet
     until_us = at_us(lab, 5)
-    assert len(view_of(driven(world, fork(other, {"until_us": until_us})))["consumers"]) == 6
+    assert len(view_of(driven(world, fork(other, {"until_us": until_us})))["consumers"]) == 5
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker_core.lab.lab import Lab
-from broker_core.lab.scenario import RIG_KINDS, scenario_from_json
+from broker_core.lab.scenario import LANE_KINDS, scenario_from_json
 from dashboard import formats
 from dashboard.formats import fill
 from dashboard.page import base_context, lab_page, stage_context
@@ -106,7 +106,7 @@ def test_a_strategy_of_one_point_or_one_partition_is_named_in_the_singular(words
 
 
 def test_every_rule_of_every_model_has_a_name_a_note_and_a_sentence() -> None:
-    for model, kind in RIG_KINDS.items():
+    for model, kind in LANE_KINDS.items():
         for entry in kind.algorithms():
             for part in ("", ".note", ".about"):
                 assert f"{model}.{entry['id']}{part}" in SENTENCES

@@ -50,6 +50,21 @@ def test_command_goes_out_at_once_with_its_turning_points(world: World) -> None:
     assert StoredEvent.objects.filter(lab=lab).count() > 0
 
 
+def test_paused_lab_shows_what_an_order_did_although_requests_take_time(world: World) -> None:
+    lab = world.open(rigs=[{"model": "rabbitmq", "network_delay_us": 2_000}])
+    world.run(1)
+    world.order(lab, "pause_lab")
+    world.run(0.5)
+    before = view_of(lab)
+    world.order(lab, "join")
+    world.run(0.5)
+    after = view_of(lab)
+    assert after["rigs"]["rabbitmq"]["consumers"]["c4"]["state"] == "live" and after["rigs"]["rabbitmq"]["bill"]["settled"]
+    assert 0 < after["at_us"] - before["at_us"] < 5_000
+    world.run(1)
+    assert view_of(lab)["at_us"] == after["at_us"]
+
+
 def test_order_of_arrival_is_the_order_of_effect(world: World) -> None:
     lab = world.open()
     world.run(0.5)

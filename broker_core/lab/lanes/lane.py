@@ -5,6 +5,8 @@
 
 A lane decides nothing about messages: that is its nodes'. It sees arrivals and commands, never another lane, so the four can be advanced one
 after the other and `advance(a)` then `advance(b)` equals `advance(b)`.
+
+Its processes start a little before time 0 (`LaneModel.head_start_us`), so that who is there from the start is served when the lab begins.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from broker_core.lab.hero import Subject
 from broker_core.lab.lanes.model import LaneModel
 from broker_core.lab.lanes.traffic import LaneTraffic, Watch
 from broker_core.lab.pace import PACE_KINDS, pace_code
-from broker_core.lab.rig import HISTORY_KEPT_S, WHY_MAX, RigSetup
+from broker_core.lab.rig import HISTORY_KEPT_S, WHY_FIRST, WHY_MAX, RigSetup
 from broker_core.lab.tally import Tally
 from broker_core.plain import from_plain, to_plain
 from broker_core.sim.network import DEFAULT_DELAY_US
@@ -53,7 +55,6 @@ class Lane:
         self.options = setup.options
         self.keys = setup.keys
         self.texts = setup.texts
-        self.now_us = 0
         self.first_record = self.next_record = 0
         self.consumers: dict[str, Consumer] = {}
         self.why: list[Json] = []
@@ -67,7 +68,8 @@ class Lane:
         self.traffic = LaneTraffic(watch)
         self.delay_us: int = setup.options.get("network_delay_us", DEFAULT_DELAY_US)
         self.jitter_us = self.delay_us // JITTER_PART
-        self.world = World(self.id, rules.design(self), setup.seed, self._told)
+        self.world = World(self.id, rules.design(self), setup.seed, self._told, self._heard)
+        self.now_us = self.world.now_us = -rules.head_start_us(self)
         rules.begin(self)
 
     # -- time -----------------------------------------------------------------------------------------------------------------------------
@@ -109,21 +111,33 @@ class Lane:
 
     # -- what the nodes told --------------------------------------------------------------------------------------------------------------
 
+    def _heard(self, event: TurningPoint) -> None:
+        """A node tells this, in the middle of its step."""
+        self.now_us = self.world.now_us
+        self.rules.heard(self, event)
+
     def _told(self, events: list[TurningPoint]) -> None:
         """A node has told these; its step is over."""
         self.now_us = self.world.now_us
         for event in events:
             self._keep(event)
             self.rules.told(self, event)
+        self._changed()
+
+    def _changed(self) -> None:
+        """Who gets what may be another matter now."""
         self.rules.forget_caches()
+        if self.traffic.watch is not None:
+            self.traffic.watch.stopped(self.rules.stopped(self), self.now_us)
         self.tally.is_stale = True
         self.fold_darkness()
         self.settle()
 
     def _keep(self, event: TurningPoint) -> None:
         self.out.append(event)
-        if len(self.why) < WHY_MAX:
-            self.why.append(event.to_json(int(event.id.rpartition(":")[2])))
+        self.why.append(event.to_json(int(event.id.rpartition(":")[2])))
+        if len(self.why) > WHY_MAX:
+            del self.why[WHY_FIRST]
 
     def emit(self, kind: str, cause: Cause, rule: str | None, inputs: Json, data: Json) -> Cause:
         """Record a turning point that no node told: the lab's own acts, and what a person did to a program."""
@@ -163,7 +177,7 @@ class Lane:
             self.consumers[consumer.name] = consumer
             self.traffic.by_node[consumer.session] = consumer
         self.rules.join(self, joiners, Cause(command=position))
-        self._command_done()
+        self._changed()
 
     def change(self, kind: str, name: str, position: int, service_us: int = 0) -> None:
         """Carry out leave, crash, rejoin, pause, resume or slow. `check` has been asked before. service_us: for slow."""
@@ -207,7 +221,7 @@ class Lane:
         if kind in PACE_KINDS:
             self.emit(f"{self.model}.consumer.{kind}", cause, None, {}, {"consumer": name, "rate": SECOND_US // consumer.service_us})
             self.say(pace_code(self.model, kind, consumer), consumer=name, rate=SECOND_US // consumer.service_us)
-        self._command_done()
+        self._changed()
         if kind == "crash" and self.tally.subject is not None:
             self.tally.subject.lose(self)
             self.tally.subject.look(self)
@@ -222,14 +236,12 @@ class Lane:
         self.sessions_made[name] = number
         return name if number == 1 else f"{name}~{number}"
 
-    def notice_crash(self, session: str, name: str, held: tuple[int, int] | None = None) -> None:
-        """The broker has found out that this life is over: from here on things move, so the bill begins here.
-
-        held: records that the dead program kept until now, and all that were unacked, in a model whose keys have no owner.
-        """
+    def notice_crash(self, session: str, name: str) -> None:
+        """The broker has found out that this life is over, and has changed nothing yet: from here on things move, so the bill begins here."""
+        self.rules.forget_caches()
         subject = self.tally.subject
-        if subject is not None and subject.kind == "crash" and held is not None:
-            subject.part, subject.whole = held
+        if subject is not None and subject.kind == "crash" and not self.keys_have_owners:
+            subject.lose(self)  # the last look at what it held
         position = self.crash_positions.pop(session)
         self.begin_change(position, "crash", name)
         if self.bill is not None:
@@ -240,9 +252,9 @@ class Lane:
             consumer.deadline_us = consumer.deadline_from_us = None
 
     def noticed_code(self, session: str, name: str) -> str:
-        """The code of the sentence about a dead life: its program may have come back in a new one meanwhile."""
+        """The code of the sentence about a dead life: its program may have come back in a new one meanwhile, and left again."""
         consumer = self.consumers.get(name)
-        return f"{self.model}.{'crash' if consumer is None or consumer.session == session else 'ghost'}_noticed"
+        return f"{self.model}.{'crash' if consumer is not None and consumer.session == session else 'ghost'}_noticed"
 
     # -- what a change cost ---------------------------------------------------------------------------------------------------------------
 
@@ -269,13 +281,8 @@ class Lane:
             space_before=(space[0], space[1]) if space else None, shares_before=self.shares(), skew_before=self.skew_milli(),
             redelivered_from=self.redelivered, keys_total=self.keys.count_at(self.next_record),
         )  # fmt: skip
-        self.why = []
-
-    def _command_done(self) -> None:
-        self.rules.forget_caches()
-        self.tally.is_stale = True
-        self.fold_darkness()
-        self.settle()
+        if bill is None or bill.position != position:  # a crash that is noticed goes on from the crash itself
+            self.why = []
 
     def settle(self) -> None:
         """Close the bill if things have come to rest; while they have not, it shows what has moved so far."""
@@ -295,7 +302,7 @@ class Lane:
 
     def fold_darkness(self) -> None:
         """Tell the fold of darkness how much nobody serves from now on, if that has changed."""
-        if not self.tally.is_stale:
+        if not self.tally.is_stale or self.now_us < 0:  # before the lab begins there is nothing to serve
             return
         self.tally.is_stale = False
         self.tally.darkness.fold(self.now_us, *self.dark_units())
@@ -354,6 +361,12 @@ class Lane:
         """Records that wait for this consumer: in its hands, sent to it, or where only it reads."""
         return self.rules.waiting_for(self, consumer)
 
+    @property
+    def answer_us(self) -> int:
+        """How long a request and its answer are under way at most."""
+        answer_us: int = 2 * (self.delay_us + self.jitter_us)
+        return answer_us
+
     def way_in(self) -> str:
         """How this lane takes a newcomer in, for the words that tell it beforehand: ring, halves, eager, cooperative, restart, turn."""
         return self.rules.way_in(self)
@@ -373,8 +386,7 @@ class Lane:
 
     def standing_us(self) -> int:
         """How long the longest-paused partition has been paused; 0 when all are read."""
-        since_us = self.rules.stopped_since_us(self)
-        return 0 if since_us is None else self.now_us - since_us
+        return self.now_us - min(self.rules.stopped(self).values(), default=self.now_us)
 
     def units_before(self) -> dict[str, str | None]:
         """Partition -> owner when the bill was opened: what a picture shows as before."""
@@ -435,5 +447,5 @@ class Lane:
         self.traffic.by_node = {
             consumer.session: consumer for consumer in self.consumers.values() if consumer.state not in (CRASHED, GONE)
         }
-        self.world = World.from_json(self.id, self.rules.design(self), self.seed, state["world"], self._told)
+        self.world = World.from_json(self.id, self.rules.design(self), self.seed, state["world"], self._told, self._heard)
         self.rules.forget_caches()

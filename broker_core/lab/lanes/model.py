@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from broker_core.events import Cause, Json, TurningPoint
@@ -25,7 +25,11 @@ class LaneModel(Protocol):
         ...
 
     def begin(self, lane: Lane) -> None:
-        """Start the brokers and the publishers, at time 0."""
+        """Start the brokers and the publishers, `head_start_us` before time 0."""
+        ...
+
+    def head_start_us(self, lane: Lane) -> int:
+        """How long before time 0 the lane's processes start, so that those who are there from the start are served at 0."""
         ...
 
     def forget_caches(self) -> None:
@@ -54,8 +58,13 @@ class LaneModel(Protocol):
 
     # -- what happened --------------------------------------------------------------------------------------------------------------------
 
+    def heard(self, lane: Lane, event: TurningPoint) -> None:
+        """A node tells this now, in the middle of its step. A node that has found a program dead tells so before it changes anything:
+        then `lane.notice_crash` opens the bill, while who owns what is still as it was."""
+        ...
+
     def told(self, lane: Lane, event: TurningPoint) -> None:
-        """A node told this: choose the lane's sentence, and open the bill of a crash that was noticed (`lane.notice_crash`)."""
+        """A node told this and its step is over: choose the lane's sentence."""
         ...
 
     def on_settled(self, lane: Lane, bill: Bill) -> None:
@@ -92,7 +101,9 @@ class LaneModel(Protocol):
 
     def algorithms(self) -> list[Json]: ...
 
-    def stopped_since_us(self, lane: Lane) -> int | None: ...
+    def stopped(self, lane: Lane) -> Mapping[str, int]:
+        """Partitions that nobody may read at the moment, with since when; empty in a model without partitions."""
+        ...
 
     def lag(self, lane: Lane) -> int: ...
 

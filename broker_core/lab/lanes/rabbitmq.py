@@ -7,7 +7,7 @@ silent, a person closes its connection at the broker.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 from broker_core.clock import SECOND_US
@@ -23,6 +23,7 @@ from broker_core.rabbitmq.broker import Broker, BrokerState
 from broker_core.rabbitmq.channel import Channel
 from broker_core.rabbitmq.client.publisher import Declare, Publisher, PublisherState
 from broker_core.rabbitmq.client.worker import TAG, Subscribe, Worker, WorkerState
+from broker_core.rabbitmq.connection import SILENT_CHECKS_MAX
 from broker_core.rabbitmq.queue import WorkQueue
 from broker_core.sim.program import Leave, Order, Program
 from broker_core.sim.slot import Slot
@@ -71,6 +72,9 @@ class RabbitMqRules:
         lane.world.start(PUBLISHER, "publisher", PublisherState(self.queue_name))
         lane.world.order(PUBLISHER, Declare(BROKER))
 
+    def head_start_us(self, lane: Lane) -> int:
+        return lane.answer_us
+
     def forget_caches(self) -> None:
         self.publisher = None
 
@@ -98,7 +102,9 @@ class RabbitMqRules:
         if consumer.state == GONE:
             lane.world.forget(consumer.session)
             lane.say("left_gone", consumer=consumer.name)
-        elif consumer.state == CRASHED:
+            return
+        self.say_left(lane, consumer.name, self.held(lane, consumer))
+        if consumer.state == CRASHED:
             lane.crash_positions.pop(consumer.session)
             lane.world.reset(self.connection_of(lane, consumer.session), cause)
             lane.world.forget(consumer.session)
@@ -107,41 +113,57 @@ class RabbitMqRules:
             lane.world.exit(consumer.session, cause)
 
     def crash(self, lane: Lane, consumer: Consumer, cause: Cause) -> None:
-        connection = self.connection_of(lane, consumer.session)
-        known = self.broker(lane).connections.get(connection)
-        if known is not None:  # else its first words are still on their way
-            looks = (lane.now_us - known.since_us) // m.HEARTBEAT_US + known.looks_left()
-            consumer.deadline_us = known.since_us + looks * m.HEARTBEAT_US
+        consumer.deadline_us = self.given_up_us(lane, consumer)
         unacked = self.held(lane, consumer)
         lane.emit("rabbitmq.consumer.crashed", cause, "rabbitmq.heartbeat.two_silent_checks",
                   {"heartbeat_us": m.HEARTBEAT_US, "unacked": unacked}, {"consumer": consumer.name, "deadline_us": consumer.deadline_us})  # fmt: skip
         lane.say("rabbitmq.crash_pending", consumer=consumer.name, unacked=unacked, deadline_us=consumer.deadline_us)
+
+    def given_up_us(self, lane: Lane, consumer: Consumer) -> int:
+        """When the broker will drop the connection of a program that falls silent now; what it has sent still arrives."""
+        link = lane.world.slots[consumer.session].links[self.connection_of(lane, consumer.session)]
+        known = self.broker(lane).connections.get(link.connection)
+        if known is None:  # its first words are still on their way
+            return consumer.joined_us + lane.delay_us + (SILENT_CHECKS_MAX + 1) * m.HEARTBEAT_US
+        look_us = known.since_us + ((lane.now_us - known.since_us) // m.HEARTBEAT_US + 1) * m.HEARTBEAT_US
+        if not link.queue:
+            return look_us + (known.looks_left() - 1) * m.HEARTBEAT_US
+        return look_us + (SILENT_CHECKS_MAX + (link.last_us >= look_us)) * m.HEARTBEAT_US
 
     def rejoin(self, lane: Lane, consumer: Consumer, cause: Cause) -> None:
         self.start(lane, consumer, cause)
 
     # -- what happened --------------------------------------------------------------------------------------------------------------------
 
+    def heard(self, lane: Lane, event: TurningPoint) -> None:
+        if event.kind == "rabbitmq.connection.missed_heartbeats":
+            lane.notice_crash(self.session_of(lane, event.data["connection"]), event.data["consumer"])
+        # The broker cannot know what the person at the page does: which of those that it passes over are dead.
+        dead = self.dead(lane)
+        for passed_over in event.data.get("skipped", ()):
+            if passed_over["connection"] in dead:
+                passed_over["dead"] = True
+
     def told(self, lane: Lane, event: TurningPoint) -> None:
-        match event.kind:
-            case "rabbitmq.connection.missed_heartbeats":
-                held = event.data["unacked"], event.data["unacked_in_all"]
-                lane.notice_crash(self.session_of(lane, event.data["connection"]), event.data["consumer"], held)
-            case "rabbitmq.channel.closed":
-                self.say_closed(lane, event)
+        if event.kind == "rabbitmq.channel.closed":
+            self.say_closed(lane, event)
 
     def say_closed(self, lane: Lane, event: TurningPoint) -> None:
-        name, unacked = event.data["consumer"], event.inputs["unacked"]
-        last = "" if self.served(lane) else "_last"
+        connection, name, unacked = event.data["connection"], event.data["consumer"], event.inputs["unacked"]
         if event.inputs["reason"] == "rabbitmq.connection.missed_heartbeats":
-            session = self.session_of(lane, event.data["connection"])
-            lane.say(lane.noticed_code(session, name) + last, consumer=name, unacked=unacked)
+            code = lane.noticed_code(self.session_of(lane, connection), name)
+            is_last = code == "rabbitmq.crash_noticed" and not self.served(lane)
+            lane.say(f"{code}_last" if is_last else code, consumer=name, unacked=unacked)
         else:
-            lane.say(f"rabbitmq.leave{last}", consumer=name, redelivered=unacked)
+            self.say_left(lane, name, unacked)
+
+    def say_left(self, lane: Lane, name: str, unacked: int) -> None:
+        """Somebody has left, or the broker is about to learn it, and gives back what was unacked."""
+        lane.say("rabbitmq.leave" if self.living(lane) else "rabbitmq.leave_last", consumer=name, redelivered=unacked)
 
     def on_settled(self, lane: Lane, bill: Bill) -> None:
         if bill.kind in ("join", "rejoin"):
-            code = "rabbitmq.join_first" if len(self.served(lane)) == bill.count else "rabbitmq.join"
+            code = "rabbitmq.join_first" if len(self.living(lane)) == bill.count else "rabbitmq.join"
             lane.say(f"{code}_many" if bill.count > 1 else code, consumer=bill.consumer, count=bill.count)
 
     # -- what the state says --------------------------------------------------------------------------------------------------------------
@@ -175,6 +197,15 @@ class RabbitMqRules:
             number for number, known in self.broker(lane).connections.items() if any(channel.consumers for channel in known.channels.values())
         ]  # fmt: skip
 
+    def dead(self, lane: Lane) -> set[int]:
+        """Connections of silent programs that the broker has not noticed."""
+        return {self.connection_of(lane, session) for session in lane.crash_positions}
+
+    def living(self, lane: Lane) -> list[int]:
+        """Connections that consume for a program that is alive, also when the broker does not know yet that another has left."""
+        served = self.served(lane)
+        return [connection for session in self.sessions(lane) if (connection := self.connection_of(lane, session)) in served]
+
     def weights(self, lane: Lane) -> dict[str, int]:
         second = lane.now_us // SECOND_US
         return {name: consumer.acked_between(second - BUCKETS_KEPT_S, second + 1) for name, consumer in lane.consumers.items()}
@@ -197,11 +228,10 @@ class RabbitMqRules:
         return [consumer.session for consumer in lane.consumers.values() if consumer.state not in (CRASHED, GONE)]
 
     def dark_units(self, lane: Lane) -> tuple[int, int]:
-        dead = {self.connection_of(lane, session) for session in lane.crash_positions}
-        return int(all(connection in dead for connection in self.served(lane))), 1
+        return int(not self.living(lane)), 1
 
     def stuck(self, lane: Lane) -> tuple[int, int]:
-        dead = {self.connection_of(lane, session) for session in lane.crash_positions}
+        dead = self.dead(lane)
         held = {number: known.unacked_count() for number, known in self.broker(lane).connections.items()}
         return sum(count for number, count in held.items() if number in dead), sum(held.values())
 
@@ -222,11 +252,15 @@ class RabbitMqRules:
         known = self.broker(lane).connections.get(self.connection_of(lane, consumer.session))
         return known is not None and any(channel.consumers for channel in known.channels.values())
 
-    def stopped_since_us(self, lane: Lane) -> None:
-        return None
+    def stopped(self, lane: Lane) -> Mapping[str, int]:
+        return {}
 
     def lag(self, lane: Lane) -> int:
-        return self.queue(lane).ready + sum(known.unacked_count() for known in self.broker(lane).connections.values())
+        # What the publisher has sent and the broker has not seen yet is part of it.
+        return lane.next_record - lane.first_record - self.queue(lane).acked
+
+    def unacked(self, lane: Lane) -> int:
+        return sum(known.unacked_count() for known in self.broker(lane).connections.values())
 
     def route(self, lane: Lane, index: int, code: int) -> Json:
         """Where the record is: in whose hands, at which place of the queue, or done."""
@@ -248,11 +282,13 @@ class RabbitMqRules:
                 name: [{"record": p, "redelivered": r} for p, r in queue.unacked(channel.consumer_key(TAG), IN_FLIGHT_SHOWN)]
                 for name, channel in channels.items()
             },
-            "unacked": sum(known.unacked_count() for known in self.broker(lane).connections.values()),
+            "unacked": self.unacked(lane),
         }  # fmt: skip
 
     def check(self, lane: Lane) -> None:
         queue = self.queue(lane)
+        if queue.ready + self.unacked(lane) + queue.acked != queue.published:
+            raise InvariantError(f"{queue.ready} ready, {self.unacked(lane)} unacked and {queue.acked} done are not {queue.published} published")
         for name, channel in self.channels(lane).items():
             count = queue.unacked_count(channel.consumer_key(TAG))
             if count != len(channel.unacked):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -32,6 +33,10 @@ class Watch(Protocol):
 
     def let_go(self, program: str, now_us: int) -> None:
         """The program is gone, with everything that it had."""
+        ...
+
+    def stopped(self, units: Mapping[str, int], now_us: int) -> None:
+        """These partitions and no others are read by nobody from now on; each with since when."""
         ...
 
 

@@ -81,7 +81,9 @@ def test_slow_and_pause_are_told_in_records_that_wait(kind):
 def test_a_lane_that_nobody_consumes_says_so_whatever_came_before():
     story = Story().at(20).do("leave", "c1").do("leave", "c2").do("leave", "c3").at(30)
     assert story.codes() == {**dict.fromkeys(KEYED, "empty"), "rabbitmq": "queued"}
-    assert {hero["since_us"] for hero in story.heroes().values()} == {20 * SECOND}
+    since_us = {name: hero["since_us"] for name, hero in story.heroes().items()}
+    # A lane on its world learns of it one network delay later.
+    assert min(since_us.values()) >= 20 * SECOND and max(since_us.values()) <= 20 * SECOND + story.lab.answer_us
     assert story.do("join").at(45).codes() == {**dict.fromkeys(KEYED, "moved"), "rabbitmq": "keyless"}
     assert story.do("crash", "c4").at(50).codes() == {**dict.fromkeys(KEYED, "dark"), "rabbitmq": "queued"}
     assert story.at(400).codes() == {**dict.fromkeys(KEYED, "empty"), "rabbitmq": "queued"}

@@ -19,7 +19,8 @@ def lab_of(model: str, algorithm: str, **scenario: Any) -> Lab:
 
 
 def order(lab: Lab, kind: str, **rest: Any) -> list[dict[str, Any]]:
-    return lab.submit({"command_id": f"x{lab.position}", "kind": kind, "rig": "all", **rest})
+    told = lab.submit({"command_id": f"x{lab.position}", "kind": kind, "rig": "all", **rest})
+    return told + lab.advance_to(lab.now_us + lab.answer_us)
 
 
 @pytest.mark.parametrize(
@@ -74,8 +75,8 @@ def test_ten_newcomers_keep_their_turning_points_small() -> None:
 def test_rabbitmq_tells_whose_turn_it_was_and_who_was_passed_over() -> None:
     lab = lab_of("rabbitmq", "prefetch_5")
     (joined,) = order(lab, "join")
-    data, queue = joined["data"], lab.rigs["rabbitmq"].queue  # type: ignore[attr-defined]
-    assert queue.ready > 0, "a backlog, so everybody's prefetch is full"
+    data, queue = joined["data"], lab.view()["rigs"]["rabbitmq"]["picture"]
+    assert queue["ready"] > 0, "a backlog, so everybody's prefetch is full"
     assert data["turns"] == ["c4"] and data["received"] == [{"consumer": "c4", "records": 5}]
     assert {entry["consumer"] for entry in data["skipped"]} == {"c1", "c2", "c3", "c4"}
     assert all(entry["unacked"] == 5 for entry in data["skipped"])
