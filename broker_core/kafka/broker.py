@@ -16,7 +16,7 @@ from broker_core.kafka import requests as r
 from broker_core.kafka.group.group import Group
 from broker_core.kafka.group.heartbeat import heartbeat, session_over
 from broker_core.kafka.group.join import join_group, join_phase_over
-from broker_core.kafka.group.leave import leave_group
+from broker_core.kafka.group.leave import forget_pending, leave_group
 from broker_core.kafka.group.offsets import offset_commit, offset_fetch
 from broker_core.kafka.group.sync import sync_group, sync_phase_over
 from broker_core.sim.node import Closed, Opened, Outbox
@@ -83,11 +83,13 @@ class Broker:
             if connection in self.state.watched:
                 del self.state.watched[connection]
                 out.cancel(f"fetch:{connection}")
+            for group in self.state.groups.values():
+                forget_pending(group, connection, now_us, out)
         elif kind is not Opened:
-            group = self.state.groups.get(message.group_id)
-            if group is None:
-                group = self.state.groups[message.group_id] = Group(message.group_id)
-            HANDLERS[kind](group, connection, message, now_us, out)
+            wanted = self.state.groups.get(message.group_id)
+            if wanted is None:
+                wanted = self.state.groups[message.group_id] = Group(message.group_id)
+            HANDLERS[kind](wanted, connection, message, now_us, out)
 
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
         what, _, rest = name.partition(":")

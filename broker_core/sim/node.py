@@ -66,7 +66,12 @@ class Outbox(Protocol):
         ...
 
     def because(self, cause: Cause) -> None:
-        """What this node does from here until it returns follows from `cause`, which an earlier `tell` gave, not from what it answers."""
+        """What this node does from here until it returns follows from `cause`, which an earlier `tell` or `why` gave, not from what it
+        answers."""
+        ...
+
+    def why(self) -> Cause:
+        """What this node answers follows from this; for `because`, should it act on it later."""
         ...
 
     def blame_silence(self, connection: int) -> None:

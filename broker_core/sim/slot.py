@@ -87,6 +87,9 @@ class Slot:
     def because(self, cause: Cause) -> None:
         self.world.cause = cause
 
+    def why(self) -> Cause:
+        return self.world.cause or Cause()
+
     def blame_silence(self, connection: int) -> None:
         world = self.world
         for link in world.links.values():

@@ -8,7 +8,8 @@ from broker_core.events import Cause, Json
 
 
 class Played:
-    """sent: (connection, message). deadlines: name -> at_us. told: (kind, data). draws: what `draw` gives, in order, then 0."""
+    """sent: (connection, message). deadlines: name -> at_us. told: (kind, data). draws: what `draw` gives, in order, then 0.
+    cause: of what the node answers."""
 
     def __init__(self, name: str = "node", draws: tuple[int, ...] = ()) -> None:
         self.name = name
@@ -19,6 +20,7 @@ class Played:
         self.connected: dict[int, str] = {}
         self.closed: list[int] = []
         self.blamed: list[Cause | int] = []
+        self.cause = Cause()
         self._draws = list(draws)
 
     def connect(self, to: str) -> int:
@@ -52,6 +54,9 @@ class Played:
 
     def because(self, cause: Cause) -> None:
         self.blamed.append(cause)
+
+    def why(self) -> Cause:
+        return self.cause
 
     def blame_silence(self, connection: int) -> None:
         self.blamed.append(connection)

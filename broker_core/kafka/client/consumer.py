@@ -18,6 +18,7 @@ from typing import Any
 import msgspec
 
 from broker_core.clock import MILLISECOND_US, SECOND_US
+from broker_core.events import Cause
 from broker_core.kafka import requests as r
 from broker_core.kafka.assignors import ASSIGNORS, Assignor, StickyUserData, Subscription
 from broker_core.sim.node import Closed, Outbox
@@ -56,7 +57,7 @@ class ConsumerState:
     next offset it handles, absent until the group's committed offset has arrived. committed: as far as it has told; commits_out: how many
     of its commits wait for their answer. turn: where the next poll begins to look. hand: partition of the record in hand, -1 for none.
     buffer: by partition. is_fetching: a fetch waits for its answer. previous: the last assignment it took; its generation, assigned, and
-    max_generation are what its assignor remembers. late_us: by how much its heartbeats are late.
+    max_generation are what its assignor remembers. late_us: by how much its heartbeats are late. because: cause of must_rejoin and pending.
     """
 
     client_id: str
@@ -85,6 +86,7 @@ class ConsumerState:
     assigned: int = r.NO_GENERATION
     max_generation: int = r.NO_GENERATION
     late_us: int = 0
+    because: Cause = field(default_factory=Cause)
 
 
 class Consumer:
@@ -151,9 +153,11 @@ class Consumer:
             self.commit(out)
             out.deadline("commit", now_us + AUTO_COMMIT_INTERVAL_US)
         if state.pending is not None:
+            out.because(state.because)
             numbers, state.pending = state.pending, None
             self.take_assignment(numbers, now_us, out)
         if state.must_rejoin and state.phase == IN:
+            out.because(state.because)
             self.prepare_join(now_us, out)
         self.take(now_us, out)
         self.fetch(out)
@@ -221,7 +225,7 @@ class Consumer:
             return
         if code in (r.UNKNOWN_MEMBER_ID, r.ILLEGAL_GENERATION):
             self.forget_membership(keep_id=code == r.ILLEGAL_GENERATION)
-        state.must_rejoin = True
+        state.must_rejoin, state.because = True, out.why()
         if state.hand < 0:
             self.poll(now_us, out)
 
@@ -245,7 +249,7 @@ class Consumer:
         if not numbers:
             return
         lost = set(numbers)
-        out.tell("kafka.consumer.revoked", rule, {}, {"client": state.client_id, "partitions": list(numbers)})
+        out.tell("kafka.consumer.revoked", rule, {}, {"client": state.client_id, "partitions": numbers})
         state.owned = [number for number in state.owned if number not in lost]
         state.turn = 0
         for number in numbers:
@@ -295,6 +299,7 @@ class Consumer:
         state = self.state
         if state.phase != SYNCING:
             return
+        state.because = out.why()
         if answer.error_code != r.NONE:
             if answer.error_code != r.REBALANCE_IN_PROGRESS:
                 self.forget_membership(keep_id=answer.error_code == r.ILLEGAL_GENERATION)
@@ -311,17 +316,19 @@ class Consumer:
     def take_assignment(self, numbers: list[int], now_us: int, out: Outbox) -> None:
         """onJoinComplete: revoke what was lost, take what is new, and read on from the group's committed offsets."""
         state = self.state
-        lost = [number for number in state.owned if number not in numbers]
-        if lost:
+        had = set(state.owned)
+        kept = had.intersection(numbers)
+        if had != kept:
             self.commit(out)
-            self.revoke(lost, "kafka.consumer.cooperative", out)
-            state.must_rejoin = True  # what it let go is handed out in a second rebalance
-        new = [number for number in numbers if number not in state.owned]
+            self.revoke([number for number in state.owned if number not in kept], "kafka.consumer.cooperative", out)
+            state.must_rejoin, state.because = True, out.why()  # what it let go is handed out in a second rebalance
+        new = [number for number in numbers if number not in kept]
         state.owned = list(numbers)
         state.previous, state.assigned = list(numbers), state.generation
         state.turn = 0
         out.deadline("commit", now_us + AUTO_COMMIT_INTERVAL_US)
-        out.tell("kafka.consumer.assigned", None, {}, {"client": state.client_id, "partitions": list(numbers), "new": new})
+        if new:
+            out.tell("kafka.consumer.assigned", None, {}, {"client": state.client_id, "partitions": new})
         if new:
             out.send(state.connection, r.OffsetFetchRequest(state.group_id, new))
 

@@ -26,6 +26,18 @@ def leave_group(group: Group, connection: int, request: r.LeaveGroupRequest, now
     remove_member(group, request.member_id, "kafka.group.leave", now_us, out)
 
 
+def forget_pending(group: Group, connection: int, now_us: int, out: Outbox) -> None:
+    """A connection closed: an id that was given out on it, and with which nobody has joined, goes too.
+
+    Kafka keeps such an id for the session timeout, and a join phase waits for it: a program that is stopped before it hears its id holds up
+    its group for that long. Ours does not keep it, because only that connection was ever told of it.
+    """
+    for member_id in [member_id for member_id, given_on in group.pending.items() if given_on == connection]:
+        del group.pending[member_id]
+        out.cancel(session_name(group, member_id))
+        complete_if_all_joined(group, now_us, out)
+
+
 def remove_member(group: Group, member_id: str, rule: str, now_us: int, out: Outbox) -> None:
     """A member goes; who is left rebalances, or has now all joined."""
     out.cancel(session_name(group, member_id))

@@ -21,6 +21,7 @@ def sync_group(group: Group, connection: int, request: r.SyncGroupRequest, now_u
     if request.generation_id != group.generation:
         out.send(connection, r.SyncGroupResponse(r.ILLEGAL_GENERATION, []))
         return
+    out.because(group.cause)
     if group.state == PREPARING:
         out.send(connection, r.SyncGroupResponse(r.REBALANCE_IN_PROGRESS, []))
         return

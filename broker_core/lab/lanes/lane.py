@@ -397,8 +397,8 @@ class Lane:
         return sum(owner == name for owner in (self.units() or {}).values())
 
     def sentence_as_of_now(self) -> Json:
-        """The sentence; `sentence.py` fills in the numbers that go on changing."""
-        return self.sentence
+        """The sentence as far as only the model knows what it says now; `sentence.py` fills in the other numbers that go on changing."""
+        return self.rules.sentence_now(self)
 
     def held(self, consumer: Consumer) -> int:
         """Records the broker has given to this consumer and not yet seen acknowledged."""
@@ -438,12 +438,14 @@ class Lane:
 
     def to_json(self) -> Json:
         """The lane as plain JSON types (integer keys of dicts stay integers)."""
-        return {name: to_plain(getattr(self, name)) for name in self.STATE} | {"world": self.world.to_json()}
+        state = {name: to_plain(getattr(self, name)) for name in self.STATE}
+        return state | {"notes": to_plain(self.rules.notes), "world": self.world.to_json()}
 
     def load(self, state: Json) -> None:
         """Become the lane that `to_json` described."""
         for name, wanted in self.STATE.items():
             setattr(self, name, from_plain(state[name], wanted))
+        self.rules.notes = from_plain(state["notes"], type(self.rules.notes))
         self.traffic.by_node = {
             consumer.session: consumer for consumer in self.consumers.values() if consumer.state not in (CRASHED, GONE)
         }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from broker_core.events import Cause, Json, TurningPoint
 from broker_core.lab.bill import Bill, Space
@@ -15,10 +15,14 @@ if TYPE_CHECKING:
 
 
 class LaneModel(Protocol):
-    """One model under a lane. It keeps no state except caches: what there is to know is in the lane's world."""
+    """One model under a lane. What there is to know is in the lane's world; besides it, a model keeps caches and its observers' notes.
+
+    notes: a dataclass of annotated fields that a checkpoint holds, None for a model that remembers nothing.
+    """
 
     name: str
     keys_have_owners: bool
+    notes: Any
 
     def design(self, lane: Lane) -> Design:
         """Kinds of nodes and messages."""
@@ -65,6 +69,10 @@ class LaneModel(Protocol):
 
     def told(self, lane: Lane, event: TurningPoint) -> None:
         """A node told this and its step is over: choose the lane's sentence."""
+        ...
+
+    def sentence_now(self, lane: Lane) -> Json:
+        """`lane.sentence`, or what is true in its place at this moment of a change."""
         ...
 
     def on_settled(self, lane: Lane, bill: Bill) -> None:

@@ -49,6 +49,7 @@ def make_lane(setup: RigSetup, watch: Watch | None = None) -> Lane:
 class RabbitMqRules:
     name = "rabbitmq"
     keys_have_owners = False
+    notes: None = None
 
     def __init__(self, algorithm: str, options: Json) -> None:
         self.prefetch: int = options.get("prefetch", PREFETCH[algorithm])
@@ -160,6 +161,9 @@ class RabbitMqRules:
     def say_left(self, lane: Lane, name: str, unacked: int) -> None:
         """Somebody has left, or the broker is about to learn it, and gives back what was unacked."""
         lane.say("rabbitmq.leave" if self.living(lane) else "rabbitmq.leave_last", consumer=name, redelivered=unacked)
+
+    def sentence_now(self, lane: Lane) -> Json:
+        return lane.sentence
 
     def on_settled(self, lane: Lane, bill: Bill) -> None:
         if bill.kind in ("join", "rejoin"):

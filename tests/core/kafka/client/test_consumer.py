@@ -3,6 +3,7 @@
 import pytest
 
 from broker_core.clock import SECOND_US
+from broker_core.events import Cause
 from broker_core.kafka import requests as r
 from broker_core.kafka.assignors import Subscription
 from broker_core.kafka.broker import Broker, BrokerState, LightLog
@@ -89,7 +90,7 @@ def test_cooperative_member_reads_on_and_revokes_only_what_it_lost():
     play(node, out, 1, r.JoinGroupResponse(0, 2, "cooperative-sticky", "other", ME, []))
     out.told.clear()
     play(node, out, 1, r.SyncGroupResponse(0, [1]))
-    assert [(kind, data["partitions"]) for kind, data in out.told] == [("kafka.consumer.revoked", [0]), ("kafka.consumer.assigned", [1])]
+    assert [(kind, data["partitions"]) for kind, data in out.told] == [("kafka.consumer.revoked", [0])] and node.state.owned == [1]
     assert node.state.phase == "committing"  # what it let go is handed out in a second rebalance
 
 
@@ -120,6 +121,16 @@ def test_what_was_fetched_before_a_rebalance_is_thrown_away():
     play(node, out, 1, r.HeartbeatResponse(r.REBALANCE_IN_PROGRESS))
     play(node, out, 1, r.FetchResponse([(0, 0, 2)]))
     assert node.state.buffer == {} and node.state.program.hand < 0
+
+
+def test_what_a_member_does_after_its_record_in_hand_follows_from_what_it_heard_meanwhile():
+    node, out, _ = reading()
+    play(node, out, 1, r.FetchResponse([(0, 0, 2)]))
+    out.cause = Cause(event="test:rebalance")
+    play(node, out, 1, r.HeartbeatResponse(r.REBALANCE_IN_PROGRESS))
+    out.cause = Cause(event="test:earlier")
+    wake(node, out, DONE)
+    assert out.blamed[-1] == Cause(event="test:rebalance")
 
 
 def test_positions_are_committed_every_five_seconds_without_the_record_in_hand():

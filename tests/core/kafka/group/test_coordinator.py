@@ -6,7 +6,7 @@ from broker_core.kafka.assignors import Subscription
 from broker_core.kafka.broker import Broker, BrokerState
 from broker_core.kafka.group.group import Group
 from broker_core.kafka.group.states import COMPLETING, EMPTY, PREPARING, STABLE, TRANSITIONS
-from broker_core.sim.node import Opened
+from broker_core.sim.node import Closed, Opened
 from tests.core.playbook import Played, play, wake
 
 A, B, C = 1, 2, 3
@@ -173,8 +173,8 @@ def test_join_under_an_unknown_id_is_refused_and_leaves_the_group_as_it_was():
     assert answer.error_code == r.UNKNOWN_MEMBER_ID and list(group_of(node).members) == [a] and group_of(node).state == STABLE
 
 
-def test_newcomer_that_does_not_come_back_with_its_id_holds_up_the_others_until_it_leaves_or_times_out():
-    for end in ("leave", "time-out"):
+def test_newcomer_that_does_not_come_back_with_its_id_holds_up_the_others_until_it_leaves_or_times_out_or_hangs_up():
+    for end in ("leave", "time-out", "close"):
         node, out, (a,) = stable(A)
         pending = first_join(node, out, B)
         assert list(group_of(node).members) == [a] and group_of(node).state == STABLE
@@ -183,6 +183,8 @@ def test_newcomer_that_does_not_come_back_with_its_id_holds_up_the_others_until_
         if end == "leave":
             sent = play(node, out, B, r.LeaveGroupRequest("g", pending))
             assert sent.pop(0) == (B, r.LeaveGroupResponse(r.NONE))
+        elif end == "close":
+            sent = play(node, out, B, Closed("closed"))
         else:
             sent = wake(node, out, f"session:g:{pending}")
         assert sorted(connection for connection, _ in sent) == [A, C] and group_of(node).generation == 2
