@@ -18,13 +18,18 @@ from broker_core.pulsar.key_shared import Delivery, KeySharedSubscription
 from broker_core.pulsar.selectors.protocol import AssignRefused
 from broker_core.sim.node import Closed, Opened, Outbox
 
+KEEP_ALIVE, LIVENESS = "pulsar.keep_alive.two_ticks", "pulsar.connection.liveness_check"
+"""Rules by which the broker gives up on a connection."""
+
 
 @dataclass(slots=True)
 class Connection:
-    """peer: the client's name. awaits_pong: a ping has not been answered. consumers: consumer id -> name. asking: consumers that wait for
-    the word whether this connection is alive, as (connection, their subscribe command)."""
+    """peer: the client's name. since_us: when it was opened; from there the keep-alive ticks. awaits_pong: a ping has not been answered.
+    consumers: consumer id -> name. asking: consumers that wait for the word whether this connection is alive, as (connection, their
+    subscribe command)."""
 
     peer: str
+    since_us: int = 0
     awaits_pong: bool = False
     consumers: dict[int, str] = field(default_factory=dict)
     asking: list[tuple[int, c.CommandSubscribe]] = field(default_factory=list)
@@ -64,10 +69,10 @@ class Broker:
             if deliveries:
                 self.deliver(deliveries, out)
         elif kind is Opened:
-            self.state.connections[connection] = Connection(message.peer)
+            self.state.connections[connection] = Connection(message.peer, now_us)
             out.deadline(f"keep_alive:{connection}", now_us + c.KEEP_ALIVE_US)
         elif kind is Closed:
-            self.drop(connection, out)
+            self.drop(connection, "pulsar.connection.closed", now_us, out)
         else:
             HANDLERS[kind](self, connection, message, now_us, out)
 
@@ -81,35 +86,37 @@ class Broker:
                 out.send(connection, c.CommandPing())
                 out.deadline(name, now_us + c.KEEP_ALIVE_US)
                 return
-            rule = "pulsar.keep_alive.two_ticks"
+            rule, limit = KEEP_ALIVE, {"keep_alive_us": c.KEEP_ALIVE_US}
         else:
-            rule = "pulsar.connection.liveness_check"
+            rule, limit = LIVENESS, {"liveness_timeout_us": c.LIVENESS_TIMEOUT_US}
         out.blame_silence(connection)
-        out.tell("pulsar.connection.silent", rule, {"keep_alive_us": c.KEEP_ALIVE_US, "liveness_timeout_us": c.LIVENESS_TIMEOUT_US},
-                 {"client": known.peer})  # fmt: skip
+        out.tell("pulsar.connection.silent", rule, limit, {"client": known.peer})
         out.close(connection)
-        self.drop(connection, out)
+        self.drop(connection, rule, now_us, out)
 
-    def drop(self, connection: int, out: Outbox) -> None:
+    def drop(self, connection: int, reason: str, now_us: int, out: Outbox) -> None:
         """The connection is gone, and its consumers with it; who waited for the word about it is let in."""
         known = self.state.connections.pop(connection)
         out.cancel(f"keep_alive:{connection}")
         out.cancel(f"liveness:{connection}")
         for consumer_id in known.consumers:
-            self.remove(known, connection, consumer_id, out)
+            self.remove(known, connection, consumer_id, reason, out)
         for asker, command in known.asking:
             if asker in self.state.connections:
-                subscribe(self, asker, command, 0, out)
+                subscribe(self, asker, command, now_us, out)
 
-    def remove(self, known: Connection, connection: int, consumer_id: int, out: Outbox) -> None:
+    def remove(self, known: Connection, connection: int, consumer_id: int, reason: str, out: Outbox) -> None:
         """Out of the selector; what the consumer had not acknowledged goes to the consumer that owns its keys now."""
         subscription = self.state.subscription
         key = consumer_key(connection, consumer_id)
-        unacked = subscription.unacked_count(key)
+        unacked = set(subscription.unacked(key))
         deliveries = subscription.disconnect(key)
         del self.consumers[key]
-        out.tell("pulsar.consumer.disconnected", self.rule, {"unacked": unacked},
-                 {"consumer": known.consumers[consumer_id], "redelivered": len(deliveries), "waiting": subscription.waiting})  # fmt: skip
+        # What waited for another reason may go out at the same time: that is no redelivery of this consumer's.
+        redelivered = sum(message in unacked for _, message, _ in deliveries)
+        out.tell("pulsar.consumer.disconnected", self.rule, {"unacked": len(unacked), "reason": reason},
+                 {"consumer": known.consumers[consumer_id], "client": known.peer, "consumers": len(self.consumers),
+                  "redelivered": redelivered, "waiting": subscription.waiting})  # fmt: skip
         self.deliver(deliveries, out)
 
     def deliver(self, deliveries: Sequence[Delivery], out: Outbox) -> None:
@@ -135,7 +142,7 @@ def subscribe(broker: Broker, connection: int, command: c.CommandSubscribe, now_
     known.consumers[command.consumer_id] = command.consumer_name
     broker.consumers[key] = (connection, command.consumer_id)
     out.tell("pulsar.consumer.connected", broker.rule, {"ranges": [list(pair) for pair in command.ranges]},
-             {"consumer": command.consumer_name, "consumers": len(broker.consumers)})  # fmt: skip
+             {"consumer": command.consumer_name, "client": known.peer, "consumers": len(broker.consumers)})  # fmt: skip
     out.send(connection, c.CommandSuccess(command.request_id))
     broker.deliver(deliveries, out)
 
@@ -177,9 +184,12 @@ def ack(broker: Broker, connection: int, command: c.CommandAck, now_us: int, out
 
 
 def close_consumer(broker: Broker, connection: int, command: c.CommandCloseConsumer, now_us: int, out: Outbox) -> None:
+    """A consumer that still waits to be let in is closed, too: it will not be."""
     known = broker.state.connections[connection]
+    for other in broker.state.connections.values():
+        other.asking = [asked for asked in other.asking if asked[0] != connection or asked[1].consumer_id != command.consumer_id]
     if command.consumer_id in known.consumers:
-        broker.remove(known, connection, command.consumer_id, out)
+        broker.remove(known, connection, command.consumer_id, "pulsar.consumer.closed", out)
         del known.consumers[command.consumer_id]
     out.send(connection, c.CommandSuccess(command.request_id))
 

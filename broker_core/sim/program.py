@@ -53,7 +53,7 @@ class Traffic(Protocol):
         ...
 
     def dropped(self, program: str, message: int, now_us: int) -> None:
-        """It releases the message unhandled."""
+        """It releases a message unhandled, in hand or still waiting in its client."""
         ...
 
 

@@ -20,13 +20,15 @@ from broker_core.sim.node import Closed, Outbox
 from broker_core.sim.program import DONE, Leave, Pace, Pause, Program, Resume, Traffic
 
 CONSUMER_ID = 1
+STARTED = "started"
 
 
 class Subscribe(msgspec.Struct, frozen=True, tag="pulsar.consumer.subscribe", array_like=True):
-    """A person starts the program. ranges: for sticky ranges, else empty."""
+    """A person starts the program. ranges: for sticky ranges, else empty. after_us: how long it takes to start, before it connects."""
 
     broker: str
     ranges: list[Range]
+    after_us: int = 0
 
 
 class Resubscribe(msgspec.Struct, frozen=True, tag="pulsar.consumer.resubscribe", array_like=True):
@@ -38,13 +40,15 @@ class Resubscribe(msgspec.Struct, frozen=True, tag="pulsar.consumer.resubscribe"
 @dataclass(slots=True)
 class ConsumerState:
     """queue: messages received and not yet taken by the program. taken: of them since permits were last granted. acks: handled and not yet
-    told to the broker. request_id: of the last command that is answered. is_subscribed: the broker has said so. refused: name of the last
-    error."""
+    told to the broker. broker: where it connects to. ranges: sticky ranges of its configuration, else empty. request_id: of the last command
+    that is answered. is_subscribed: the broker has said so. refused: name of the last error."""
 
     name: str
     program: Program
     queue_size: int = c.RECEIVER_QUEUE_SIZE
     ack_group_us: int = c.ACK_GROUP_US
+    broker: str = ""
+    ranges: list[Range] = field(default_factory=list)
     connection: int = 0
     request_id: int = 0
     is_subscribed: bool = False
@@ -69,12 +73,17 @@ class Consumer:
                     self.take(now_us, out)
             return
         match message:
-            case Subscribe(broker, ranges):
-                state.connection = out.connect(broker)
-                self.subscribe(ranges, out)
+            case Subscribe(broker, ranges, after_us):
+                state.broker, state.ranges = broker, ranges
+                if after_us:
+                    out.deadline(STARTED, now_us + after_us)
+                else:
+                    self.connect(out)
             case Resubscribe(ranges):
-                self.close(now_us, out)
-                self.subscribe(ranges, out)
+                state.ranges = ranges
+                if state.connection:
+                    self.close(now_us, out)
+                    self.subscribe(out)
             case c.CommandSuccess(request_id):
                 if request_id == state.request_id and state.connection:
                     self.on_subscribed(out)
@@ -83,9 +92,11 @@ class Consumer:
             case c.CommandPing():
                 out.send(connection, c.CommandPong())
             case Leave():
-                self.close(now_us, out)
-                out.close(state.connection)
-                state.connection = 0
+                out.cancel(STARTED)
+                if state.connection:
+                    self.close(now_us, out)
+                    out.close(state.connection)
+                    state.connection = 0
             case Pause() | Resume() | Pace():
                 state.program.obey(message)
                 self.take(now_us, out)
@@ -93,9 +104,14 @@ class Consumer:
                 state.connection, state.is_subscribed = 0, False
                 self.let_go(now_us, out)
 
-    def subscribe(self, ranges: list[Range], out: Outbox) -> None:
-        self.state.request_id += 1
-        out.send(self.state.connection, c.CommandSubscribe(self.state.request_id, CONSUMER_ID, self.state.name, ranges))
+    def connect(self, out: Outbox) -> None:
+        self.state.connection = out.connect(self.state.broker)
+        self.subscribe(out)
+
+    def subscribe(self, out: Outbox) -> None:
+        state = self.state
+        state.request_id += 1
+        out.send(state.connection, c.CommandSubscribe(state.request_id, CONSUMER_ID, state.name, state.ranges))
 
     def on_subscribed(self, out: Outbox) -> None:
         state = self.state
@@ -111,6 +127,8 @@ class Consumer:
             elif len(state.acks) == 1:
                 out.deadline("acks", now_us + state.ack_group_us)
             self.take(now_us, out)
+        elif name == STARTED:
+            self.connect(out)
         else:
             self.send_acks(out)
 
@@ -140,6 +158,8 @@ class Consumer:
 
     def let_go(self, now_us: int, out: Outbox) -> None:
         self.state.program.drop(now_us, out, self.traffic)
+        for message in self.state.queue:
+            self.traffic.dropped(out.name, message, now_us)
         self.state.queue.clear()
         self.state.acks = []
         out.cancel("acks")

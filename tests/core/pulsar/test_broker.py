@@ -89,6 +89,35 @@ def test_conflicting_ranges_are_given_once_their_holder_has_not_answered_for_fiv
     assert out.closed == [A]
 
 
+def test_holders_that_are_asked_one_after_the_other_have_five_seconds_each():
+    node, out = broker("sticky")
+    subscribe(node, out, A, "c1", [(0, 32_767)])
+    subscribe(node, out, B, "c2", [(32_768, 65_535)])
+    subscribe(node, out, 4, "c3", [(0, 65_535)])
+    assert wake(node, out, "liveness:3") == [(A, c.CommandPing())] and out.deadlines["liveness:2"] == 2 * c.LIVENESS_TIMEOUT_US
+    assert wake(node, out, "liveness:2") == [(4, c.CommandSuccess(1))] and out.closed == [B, A]
+
+
+def test_consumer_that_is_closed_while_it_waits_for_the_word_is_not_let_in():
+    node, out = broker("sticky")
+    subscribe(node, out, A, "c1", [(0, 65535)])
+    subscribe(node, out, B, "c2", [(0, 99)])
+    again = play(node, out, B, c.CommandCloseConsumer(2, 1), c.CommandSubscribe(3, 1, "c2", [(0, 9)]))
+    assert again == [(B, c.CommandSuccess(2)), (A, c.CommandPing())]
+    assert wake(node, out, "liveness:2") == [(B, c.CommandSuccess(3))]
+    assert node.state.subscription.selector.asked == {"3.1": [(0, 9)]}
+
+
+def test_what_had_waited_for_the_leaver_is_not_counted_as_redelivered():
+    node, out = broker()
+    subscribe(node, out, A, "c1", permits=1)
+    send(node, out, (0, 1), (1, 1))
+    subscribe(node, out, B, "c2", permits=5)
+    play(node, out, A, c.CommandCloseConsumer(2, 1))
+    data = {"consumer": "c1", "client": "c1", "consumers": 1, "redelivered": 1, "waiting": 0}
+    assert out.told[-1] == ("pulsar.consumer.disconnected", data)
+
+
 def test_peer_that_closes_takes_its_consumers_with_it():
     node, out = broker()
     subscribe(node, out, A, "c1")

@@ -52,6 +52,14 @@ def test_leaving_acknowledges_what_was_handled_and_drops_the_rest():
     assert counted.log[-1] == ("dropped", 6) and out.closed == [1] and "acks" not in out.deadlines
 
 
+def test_messages_that_its_queue_drops_are_counted_as_dropped():
+    node, out, counted = consumer()
+    play(node, out, 1, *messages(5, 6, 7))
+    play(node, out, PERSON, Resubscribe([(0, 9)]))
+    assert counted.log == [("taken", 5), ("dropped", 5), ("dropped", 6), ("dropped", 7)]
+    assert node.state.ranges == [(0, 9)]
+
+
 def test_new_ranges_mean_a_new_subscription_and_what_was_under_way_is_ignored():
     node, out, _ = consumer()
     assert play(node, out, PERSON, Resubscribe([(0, 9)])) == [(1, c.CommandCloseConsumer(2, 1)), (1, c.CommandSubscribe(3, 1, "c1", [(0, 9)]))]
