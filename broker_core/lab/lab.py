@@ -89,7 +89,7 @@ class Lab:
         options = spec.options
         if algorithm != spec.algorithm:  # a custom prefetch belongs to the algorithm that the lane began with
             options = {name: value for name, value in options.items() if name != "prefetch"}
-        setup = RigSetup(spec.id, algorithm, options, self.scenario.seed, self.keys, self.workload)
+        setup = RigSetup(spec.id, algorithm, options, self.scenario.seed, self.keys, self.workload, self.scenario.consumers)
         return LANE_KINDS[spec.model].make(setup, None)
 
     # -- time ---------------------------------------------------------------------------------------------------------------------------

@@ -45,7 +45,8 @@ class KeyText(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RigSetup:
-    """What a rig is made of. options: the model's settings, checked by the scenario. keys, texts: shared by all rigs, written by the lab."""
+    """What a rig is made of. options: the model's settings, checked by the scenario. keys, texts: shared by all rigs, written by the lab.
+    consumers: how many are there from the start."""
 
     rig_id: str
     algorithm: str
@@ -53,6 +54,7 @@ class RigSetup:
     seed: int
     keys: LiveKeys
     texts: KeyText
+    consumers: int = 0
 
 
 class Rig(ABC):

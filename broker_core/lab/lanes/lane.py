@@ -60,7 +60,8 @@ class Lane:
         self.why: list[Json] = []
         self.out: list[TurningPoint] = []
         self.sentence: Json = {"code": "idle", "params": {}}
-        self.bill: Bill | None = None
+        self._bill: Bill | None = None
+        self._compared: tuple[int, ...] | None = None
         self.tally = Tally()
         self.history: dict[int, int | None] = {}
         self.sessions_made: dict[str, int] = {}
@@ -71,6 +72,7 @@ class Lane:
         self.world = World(self.id, rules.design(self), setup.seed, self._told, self._heard)
         self.now_us = self.world.now_us = -rules.head_start_us(self)
         rules.begin(self)
+        rules.forget_caches()
 
     # -- time -----------------------------------------------------------------------------------------------------------------------------
 
@@ -126,6 +128,7 @@ class Lane:
 
     def _changed(self) -> None:
         """Who gets what may be another matter now."""
+        self._compared = None
         self.rules.forget_caches()
         if self.traffic.watch is not None:
             self.traffic.watch.stopped(self.rules.stopped(self), self.now_us)
@@ -170,9 +173,9 @@ class Lane:
 
     def join(self, joiners: Sequence[Consumer], position: int) -> None:
         self._begin(position, "join", joiners[0].name)
-        if self.bill is not None:
-            self.bill.count = len(joiners)
-            self.bill.note_change("join" if position else "start", [consumer.name for consumer in joiners], self.now_us)
+        if self._bill is not None:
+            self._bill.count = len(joiners)
+            self._bill.note_change("join" if position else "start", [consumer.name for consumer in joiners], self.now_us)
         for consumer in joiners:
             self.consumers[consumer.name] = consumer
             self.traffic.by_node[consumer.session] = consumer
@@ -183,8 +186,8 @@ class Lane:
         """Carry out leave, crash, rejoin, pause, resume or slow. `check` has been asked before. service_us: for slow."""
         consumer, cause = self.consumers[name], Cause(command=position)
         self._begin(position, kind, name)
-        if self.bill is not None:
-            self.bill.note_change(kind, [name], self.now_us)
+        if self._bill is not None:
+            self._bill.note_change(kind, [name], self.now_us)
         match kind:
             case "leave":
                 self.traffic.let_go(consumer.session, self.now_us)
@@ -242,10 +245,14 @@ class Lane:
         subject = self.tally.subject
         if subject is not None and subject.kind == "crash" and not self.keys_have_owners:
             subject.lose(self)  # the last look at what it held
-        position = self.crash_positions.pop(session)
-        self.begin_change(position, "crash", name)
-        if self.bill is not None:
-            self.bill.note_change("noticed", [name], self.now_us)
+        self.begin_change(self.crash_positions[session], "crash", name)
+        if self._bill is not None:
+            self._bill.note_change("noticed", [name], self.now_us)
+        self.bury(session, name)
+
+    def bury(self, session: str, name: str) -> None:
+        """This life is over, and its broker knows."""
+        del self.crash_positions[session]
         consumer = self.consumers.get(name)
         if consumer is not None and consumer.session == session:
             consumer.state = GONE
@@ -267,7 +274,7 @@ class Lane:
     def begin_change(self, position: int, kind: str, name: str) -> None:
         """Remember the state before. A change that comes before the last one settled goes on the same bill; a change of pace leaves that
         bill its subject, who came or went."""
-        bill = self.bill
+        bill = self._bill
         if bill is not None and not bill.settled:
             bill.position = max(bill.position, position)  # a crash that is noticed has the number of the crash
             if kind not in PACE_KINDS:
@@ -285,20 +292,46 @@ class Lane:
             self.why = []
 
     def settle(self) -> None:
-        """Close the bill if things have come to rest; while they have not, it shows what has moved so far."""
-        bill = self.bill
+        """Close the bill if things have come to rest."""
+        bill = self._bill
         if bill is None or bill.settled:
             return
         self.fold_darkness()
-        bill.settled = self.is_settled()
-        bill.skew_after = self.skew_milli()
-        bill.compare(self.key_owners(), self.units(), self.space())
-        if bill.settled and bill.position == 0:
+        if not self.is_settled():
+            return
+        self._compared = None
+        self._compare(bill)
+        bill.settled = True
+        if bill.position == 0:
             self.say("none")  # those who are there from the start changed nothing
-        elif bill.settled and bill.kind not in PACE_KINDS:
+        elif bill.kind not in PACE_KINDS:
             self.rules.on_settled(self, bill)
-        if bill.settled and self.tally.subject is not None:
+        if self.tally.subject is not None:
             self.tally.subject.come_to_rest(self)
+
+    def _compare(self, bill: Bill) -> None:
+        """Let the bill say what has moved until now."""
+        moment = self.now_us, self.next_record, self.world.told_count, self.world.made
+        if moment != self._compared:
+            self._compared = moment
+            bill.skew_after = self.skew_milli()
+            bill.compare(self.key_owners(), self.units(), self.space())
+
+    @property
+    def bill(self) -> Bill | None:
+        """The bill of the last change. While things have not come to rest it is compared when somebody looks, not at each step of theirs."""
+        if self._bill is not None and not self._bill.settled:
+            self._compare(self._bill)
+        return self._bill
+
+    @bill.setter
+    def bill(self, bill: Bill | None) -> None:
+        self._bill, self._compared = bill, None
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether no change is under way."""
+        return self._bill is None or self._bill.settled
 
     def fold_darkness(self) -> None:
         """Tell the fold of darkness how much nobody serves from now on, if that has changed."""
@@ -363,9 +396,16 @@ class Lane:
 
     @property
     def answer_us(self) -> int:
-        """How long a request and its answer are under way at most."""
-        answer_us: int = 2 * (self.delay_us + self.jitter_us)
+        """How long a request and its answer are under way at most; of several who join at a time, those of the last."""
+        joiners = 0 if self._bill is None or self._bill.settled else self._bill.count
+        answer_us: int = 2 * (self.delay_us + self.jitter_us) + joiners * self.start_step_us
         return answer_us
+
+    @property
+    def start_step_us(self) -> int:
+        """How far apart programs are started, so that none overtakes another on the network."""
+        step_us: int = self.jitter_us + 1
+        return step_us
 
     def way_in(self) -> str:
         """How this lane takes a newcomer in, for the words that tell it beforehand: ring, halves, eager, cooperative, restart, turn."""

@@ -16,7 +16,7 @@ from broker_core.errors import InvariantError
 from broker_core.events import Cause, Json
 from broker_core.lab.bill import Bill
 from broker_core.lab.consumer import CRASHED, GONE, Consumer
-from broker_core.lab.rigs.pulsar_moves import given_facts
+from broker_core.lab.lanes.pulsar_moves import given_facts
 from broker_core.lab.rigs.pulsar_owners import RINGS, PulsarOwnersRig, Ranges
 from broker_core.pulsar.key_shared import Delivery
 from broker_core.pulsar.selectors import SELECTORS

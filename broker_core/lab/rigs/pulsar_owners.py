@@ -13,8 +13,8 @@ from broker_core.hashing.murmur3 import murmur3_32
 from broker_core.lab.bill import Space
 from broker_core.lab.darkness import SPACE_UNITS
 from broker_core.lab.keys import NO_KEY
+from broker_core.lab.lanes.pulsar_moves import EXPLAINED_MAX, KEYS_MAX, first_of, taken_facts
 from broker_core.lab.rig import Rig, RigSetup
-from broker_core.lab.rigs.pulsar_moves import EXPLAINED_MAX, KEYS_MAX, first_of, taken_facts
 from broker_core.lab.slices import dark_slots, named_owners, slices_view
 from broker_core.pulsar.key_shared import KeySharedSubscription
 from broker_core.pulsar.selectors import make_selector

@@ -1,0 +1,182 @@
+"""Who owns what in the Pulsar lane, read from the broker's subscription: slots, the keys in them, and what a change moved from whom.
+
+A key is hashed (murmur3, unsigned), the selector says which of the broker's consumers has that slot, and that consumer is a program's. An
+`Assignment` is one moment of this; it is made anew only when the selector answers otherwise.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import NamedTuple, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from broker_core.hashing.hash_range import Owner
+from broker_core.hashing.murmur3 import murmur3_32
+from broker_core.lab.bill import Space
+from broker_core.lab.darkness import SPACE_UNITS
+from broker_core.lab.keys import NO_KEY, LiveKeys
+from broker_core.lab.rig import KeyText
+from broker_core.lab.slices import dark_slots, named_owners
+from broker_core.pulsar.broker import Broker
+from broker_core.pulsar.selectors import Selector
+from broker_core.pulsar.selectors.consistent_hash import RingSelector
+
+NO_KEY_HASH_KEY = "NONE_KEY"
+"""What 3.2 hashes for a message without a key, so that all of them go to one consumer (Commands.peekStickyKey)."""
+Slots = npt.NDArray[np.int64]
+
+
+class KeyHashes(dict[int, int]):
+    """Key code -> unsigned murmur3 of its bytes, computed once a key."""
+
+    def __init__(self, texts: KeyText) -> None:
+        self.texts = texts
+
+    def __missing__(self, code: int) -> int:
+        value = self[code] = murmur3_32(NO_KEY_HASH_KEY if code == NO_KEY else self.texts.key_bytes(code))
+        return value
+
+
+class RawSlices(NamedTuple):
+    """The selector's answer: inclusive upper bounds, and the broker's consumers behind them. Several may share a point of the ring: they split
+    its slots, and each counts with its part."""
+
+    bounds: list[int]
+    holders: list[Owner]
+
+
+def raw_slices(selector: Selector) -> RawSlices:
+    """Of a ring the same lists as long as nothing changes."""
+    if isinstance(selector, RingSelector):
+        return RawSlices(*selector.shared_slices())
+    bounds, holders = selector.slices()
+    return RawSlices(bounds, [*holders])
+
+
+class Assignment:
+    """Who owned which slots at one moment. raw: what the selector answered; owners: the same with the programs' names, slice by slice."""
+
+    def __init__(self, selector: Selector, raw: RawSlices, names: Mapping[str, str]) -> None:
+        """names: the broker's consumer -> its program's name."""
+        self.raw = raw
+        self.names = dict(names)
+        self.slots, self.first_slot = selector.space, selector.first_slot
+        self.owners = named_owners(raw.holders, names)
+        self._is_split = any(isinstance(owner, tuple) for owner in set(raw.holders))
+        self._bounds: Slots = np.array(raw.bounds, np.int64)
+
+    @property
+    def space(self) -> Space:
+        return self.raw.bounds, self.owners, self.slots, self.first_slot
+
+    def owners_of(self, slots: Slots) -> list[str | None]:
+        """The program that owns each of these slots."""
+        return self._picked(self.owners, slots)
+
+    def holders_of(self, slots: Slots) -> list[str | None]:
+        """The broker's consumer that owns each of these slots."""
+        return self._picked(self.raw.holders, slots)
+
+    def holder_of(self, slot: int) -> str | None:
+        """The broker's consumer that owns this slot."""
+        place = bisect_left(self.raw.bounds, slot)
+        holder = self.raw.holders[place if place < len(self.raw.bounds) else 0]
+        return holder[slot % len(holder)] if isinstance(holder, tuple) else holder
+
+    def dark_units(self, dead: AbstractSet[str]) -> int:
+        """How many ten-thousandths of the space nobody serves: without an owner, or one of these dead."""
+        dark = dark_slots(*self.raw, self.slots, self.first_slot, dead.__contains__)
+        return dark * SPACE_UNITS // (self.slots - self.first_slot)
+
+    def _picked(self, owners: Sequence[Owner], slots: Slots) -> list[str | None]:
+        at = np.searchsorted(self._bounds, slots)
+        at[at == len(self._bounds)] = 0
+        found = [owners[place] for place in at.tolist()]
+        if not self._is_split:
+            return cast(list[str | None], found)
+        return [
+            owner[slot % len(owner)] if isinstance(owner, tuple) else owner for owner, slot in zip(found, slots.tolist(), strict=True)
+        ]  # fmt: skip
+
+
+class Owners:
+    """Who owns what now, as a cache: all of it follows from the broker's state and from how many messages of each key there were."""
+
+    def __init__(self, texts: KeyText, keys: LiveKeys, selector: Selector) -> None:
+        """keys: the lab's. selector: any of the lane's rule; it says which slot a hash has."""
+        self.hashes = KeyHashes(texts)
+        self.keys = keys
+        self._slot = selector.slot
+        self._slots: Slots = np.zeros(0, np.int64)
+        self._now: Assignment | None = None
+        self._is_good = False
+        self._key_owners: list[str | None] = []
+        self._holders: dict[int, str | None] = {}
+        self._weights: dict[str, int] | None = None
+        self._unweighed: list[int] = []
+
+    def forget(self) -> None:
+        """The selector may have changed: ask it again before the next answer."""
+        self._is_good = False
+
+    def now(self, broker: Broker) -> Assignment:
+        """The assignment, the same object as long as nothing has changed."""
+        if self._now is not None and self._is_good:
+            return self._now
+        selector = broker.state.subscription.selector
+        raw = raw_slices(selector)
+        if self._now is None or self._now.raw != raw:
+            names = {key: broker.state.connections[connection].consumers[number] for key, (connection, number) in broker.consumers.items()}
+            self._now = Assignment(selector, raw, names)
+            self._key_owners, self._weights = [], None
+            self._holders.clear()
+        self._is_good = True
+        return self._now
+
+    def slots(self, count: int) -> Slots:
+        """The slot of each of the first `count` live keys."""
+        known = len(self._slots)
+        if known < count:
+            new = [self._slot(self.hashes[code]) for code in self.keys.codes[known:count]]
+            self._slots = np.concatenate((self._slots, np.array(new, np.int64)))
+        return self._slots[:count]
+
+    def key_owners(self, broker: Broker, count: int) -> list[str | None]:
+        """The program that owns each of the first `count` live keys."""
+        now, known = self.now(broker), len(self._key_owners)
+        if known < count:
+            self._key_owners = self._key_owners + now.owners_of(self.slots(count)[known:])
+        return self._key_owners[:count]
+
+    def slot_of(self, code: int) -> int:
+        return self._slot(self.hashes[code])
+
+    def holder_of(self, broker: Broker, code: int) -> str | None:
+        """The broker's consumer that owns this key."""
+        now = self.now(broker)
+        if code not in self._holders:
+            self._holders[code] = now.holder_of(self.slot_of(code))
+        return self._holders[code]
+
+    def note(self, code: int) -> None:
+        """A message with this key is published."""
+        self._unweighed.append(code)
+
+    def weights(self, broker: Broker, counts: Mapping[int, int]) -> dict[str, int]:
+        """Program -> messages so far whose key is its own now. counts: of each key, all those that were noted among them."""
+        now = self.now(broker)
+        if self._weights is None:
+            self._weights, fresh = dict.fromkeys(now.names.values(), 0), counts
+        else:
+            fresh = Counter(self._unweighed)
+        self._unweighed.clear()
+        for code, count in fresh.items():
+            holder = self.holder_of(broker, code)
+            if holder is not None:
+                self._weights[now.names[holder]] += count
+        return self._weights
