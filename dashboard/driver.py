@@ -16,7 +16,7 @@ from itertools import takewhile
 from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.lab import journal
-from broker_core.lab.command import MEMBERSHIP_KINDS
+from broker_core.lab.commands import CONSUMER_KINDS
 from broker_core.lab.patch import diff
 from broker_core.lab.scenario import scenario_from_json
 from dashboard import ledger
@@ -176,7 +176,7 @@ class LabDriver:
             try:
                 self._tell(self.core.submit({**command.body, "position": command.position, "at_us": at_us}))
                 self.decisions.append(Decision(command, at_us))
-                if command.body["kind"] in MEMBERSHIP_KINDS:
+                if command.body["kind"] in CONSUMER_KINDS:
                     self._tell(self.core.advance_to(at_us + min(self.core.answer_us, EFFECT_US_MAX)))
             except CommandError as error:
                 fields = {error.field: [in_words(error)]}

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
-from broker_core.lab.command import check_command
+from broker_core.lab.commands import check_command
 from dashboard.errors import Refused, in_words
 from dashboard.formats import clock, number
 from dashboard.models import Lab, StoredCommand

@@ -7,7 +7,7 @@ from django.http import HttpRequest
 from django.templatetags.static import static
 from django.utils import translation
 
-from broker_core.lab.command import DEMO_JOIN_ID
+from broker_core.lab.commands.membership import DEMO_JOIN_ID
 from dashboard.presentation import paint, present, textures
 from dashboard.sentences import catalogue
 from dashboard.sentences.glossary import TERMS_OF

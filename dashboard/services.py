@@ -23,7 +23,7 @@ from kombu.exceptions import OperationalError
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
-from broker_core.lab.command import check_command
+from broker_core.lab.commands import check_command
 from broker_core.lab.journal import Cut, Journal
 from broker_core.lab.scenario import Scenario, scenario_from_json, scenario_to_json
 from dashboard import access, ledger, quotas, selectors
@@ -311,7 +311,7 @@ def _check_now(lab: Lab, body: Json) -> None:
     if waiting >= settings.COMMANDS_PENDING_MAX:
         raise Refused(429, {"lab": _("too many commands are waiting: send this one again later")})
     snapshot = selectors.lab_snapshot(lab_id=lab.pk) if not waiting else None
-    if snapshot is not None and (refusal := refusal_known(snapshot["view"], body, settings.CONSUMERS_PER_RIG_MAX)):
+    if snapshot is not None and (refusal := refusal_known(snapshot["view"], body, core_limits())):
         raise Refused(400, refusal)
 
 

@@ -12,12 +12,15 @@ from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.lab import checkpoint as checkpoints
 from broker_core.lab.any_lane import AnyLane
-from broker_core.lab.command import CLOCK_KINDS, DEMO_JOIN_ID, MEMBERSHIP_KINDS, check_command
+from broker_core.lab.commands import command_from_json
+from broker_core.lab.commands.base import ALL, Command, ConsumerCommand
+from broker_core.lab.commands.facts import facts_of_lab
+from broker_core.lab.commands.membership import DEMO_JOIN_ID, Join
 from broker_core.lab.consumer import Consumer
 from broker_core.lab.keys import LiveKeys
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
 from broker_core.lab.rig import RigSetup
-from broker_core.lab.scenario import LANE_KINDS, RigSpec, Scenario, check_algorithm
+from broker_core.lab.scenario import LANE_KINDS, RigSpec, Scenario
 from broker_core.lab.view import Shown, lab_view
 from broker_core.lab.workload import Workload, workload_from_json
 
@@ -62,8 +65,7 @@ class Lab:
         scenario = self.scenario
         self.rigs.update((spec.id, self._make_rig(spec, spec.algorithm)) for spec in scenario.rigs)
         if scenario.consumers:
-            start = {"kind": "join", "rig": "all", "consumer": None, "args": {"count": scenario.consumers}, "position": 0, "at_us": 0}
-            self._membership(start)
+            Join(command_id="lab:start", count=scenario.consumers).carry_out(self, 0)
             self.caption = {"code": "start", "params": {"count": scenario.consumers}}
         for rig in self.rigs.values():
             if rig.now_us < 0:
@@ -132,80 +134,23 @@ class Lab:
         command: as `check_command` gives it, with "position", its place in the journal, from 1 and rising.
         """
         position = command.get("position", self.position + 1)
-        checked = check_command({key: value for key, value in command.items() if key not in ("position", "at_us")}, self.limits)
-        checked["position"], checked["at_us"] = position, self.now_us
+        ordered = command_from_json({key: value for key, value in command.items() if key not in ("position", "at_us")}, self.limits)
         if position <= self.position:
             raise CommandError("position", "{position} is not after {last}", position=position, last=self.position)
-        kind = checked["kind"]
-        if kind in CLOCK_KINDS:
-            self._clock_command(kind, checked["args"])
-        elif kind in MEMBERSHIP_KINDS:
-            self._membership(checked)
-        else:
-            self._set_algorithm(checked)
+        ordered.check(facts_of_lab(self))
+        ordered.carry_out(self, position)
         self.position = position
         for rig in self.rigs.values():
             rig.check_invariants()
         return self._collect()
 
-    def _clock_command(self, kind: str, args: Json) -> None:
-        match kind:
-            case "play":
-                self.playing = True
-            case "pause_lab":
-                self.playing = False
-            case "speed":
-                self.speed_milli = round(args["speed"] * 1000)
-            case "step":
-                if self.playing:
-                    raise CommandError("kind", "pause the lab before you step")
-                # One record further.
-                self._advance(self.next_arrival_us)
+    # What commands do with a lab (broker_core/lab/commands/):
 
-    def _targets(self, command: Json) -> list[AnyLane]:
-        if command["rig"] == "all":
-            return list(self.rigs.values())
-        rig = self.rigs.get(command["rig"])
-        if rig is None:
-            raise CommandError("rig", "there is no rig {rig} in this lab", rig=command["rig"])
-        return [rig]
+    def lanes_of(self, rig: str) -> list[AnyLane]:
+        """The lanes that a command for `rig` is for."""
+        return list(self.rigs.values()) if rig == ALL else [self.rigs[rig]]
 
-    def _membership(self, command: Json) -> None:
-        kind, rigs = command["kind"], self._targets(command)
-        if kind == "join":
-            names = self._join(command, rigs)
-            params: Json = {"consumer": names[-1], "first": names[0], "count": len(names)}
-        else:
-            name = command["consumer"]
-            self._change(command, rigs)
-            params = {"consumer": name, "count": 1, **command["args"]}
-        if command["rig"] != "all":
-            params["rig"] = command["rig"]
-        self._note(command, params)
-
-    def _join(self, command: Json, rigs: list[AnyLane]) -> list[str]:
-        count, name = command["args"]["count"], command["consumer"]
-        for rig in rigs:
-            if len(rig.consumers) + count > self.limits.consumers_max:
-                raise CommandError(
-                    "args.count", "at most {limit} consumers; {rig} has {count}",
-                    limit=self.limits.consumers_max, rig=rig.id, count=len(rig.consumers),
-                )  # fmt: skip
-            if name is not None and name in rig.consumers:
-                raise CommandError("consumer", "{consumer} is already in {rig}", consumer=name, rig=rig.id)
-        names = [name] if name is not None else self._free_names(count)
-        for new in names:
-            self.seen.setdefault(new, len(self.seen) + 1)
-        self._join_rigs(rigs, names, command["position"])
-        return names
-
-    def _join_rigs(self, rigs: list[AnyLane], names: list[str], position: int) -> None:
-        service_us = SECOND_US // self.scenario.consumer_rate
-        for rig in rigs:
-            joiners = [Consumer(name, self.seen[name], service_us, service_us, rig.new_session(name), rig.now_us) for name in names]
-            rig.join(joiners, position)
-
-    def _free_names(self, count: int) -> list[str]:
+    def free_names(self, count: int) -> list[str]:
         """The next unused names c1, c2, ...: a name means one colour and one story."""
         names: list[str] = []
         number = 1
@@ -215,31 +160,46 @@ class Lab:
             number += 1
         return names
 
-    def _change(self, command: Json, rigs: list[AnyLane]) -> None:
-        kind, name = command["kind"], command["consumer"]
-        holding = [rig for rig in rigs if name in rig.consumers]
-        if not holding:
-            if command["rig"] == "all":
-                raise CommandError("consumer", "there is no consumer {consumer}", consumer=name)
-            raise CommandError("consumer", "there is no consumer {consumer} in {rig}", consumer=name, rig=command["rig"])
-        for rig in holding:
-            rig.check(kind, name)
-        self._change_rigs(command, holding)
+    def join_lanes(self, lanes: list[AnyLane], names: list[str], position: int) -> None:
+        """These consumers join now, at the scenario's pace."""
+        service_us = SECOND_US // self.scenario.consumer_rate
+        for new in names:
+            self.seen.setdefault(new, len(self.seen) + 1)
+        for lane in lanes:
+            joiners = [Consumer(name, self.seen[name], service_us, service_us, lane.new_session(name), lane.now_us) for name in names]
+            lane.join(joiners, position)
 
-    def _change_rigs(self, command: Json, rigs: list[AnyLane]) -> None:
-        service_us = SECOND_US // command["args"]["rate"] if command["kind"] == "slow" else 0
-        for rig in rigs:
-            rig.change(command["kind"], command["consumer"], command["position"], service_us)
+    def step(self) -> None:
+        """One record further."""
+        self._advance(self.next_arrival_us)
 
-    def _set_algorithm(self, command: Json) -> None:
-        (rig,) = self._targets(command)
-        algorithm = command["args"]["algorithm"]
-        check_algorithm(rig.model, algorithm, "args.algorithm")
-        if algorithm == rig.algorithm:
-            raise CommandError("args.algorithm", "{rig} already runs {algorithm}", rig=rig.id, algorithm=algorithm)
-        self.rigs[rig.id] = self._rebuild(rig, algorithm, command["position"])
+    def switch(self, rig: str, algorithm: str, position: int) -> None:
+        """The lane goes on under another algorithm."""
+        self.rigs[rig] = self._rebuild(self.rigs[rig], algorithm, position)
         self.shown = Shown()
-        self._note(command, {"rig": rig.id, "algorithm": algorithm, "count": 1})
+
+    def note(self, command: Command, position: int, names: list[str]) -> None:
+        """Caption and timeline say what was last ordered; the history is what a switched lane runs through again.
+
+        names: the consumers that it was about, none for a change of rule.
+        """
+        kind, args = command.kind, command.args()
+        params: Json = {**args, "count": max(1, len(names))}
+        if names:
+            params["consumer"] = names[-1]
+        if kind == Join.kind:
+            params["first"] = names[0]
+        if command.rig != ALL:
+            params["rig"] = command.rig
+        by = {"by": "demo"} if kind == Join.kind and command.command_id == DEMO_JOIN_ID else {}
+        self.caption = {"code": kind, "params": {**params, **by}}
+        name = params.get("consumer")
+        tick = {"at_us": self.now_us, "kind": kind, "consumer": name, "color": self.seen.get(name or ""), "count": params["count"]}
+        self.timeline[position] = {**tick, **by}
+        while len(self.timeline) > TIMELINE_MAX:
+            del self.timeline[next(iter(self.timeline))]
+        if names:
+            self.history.append({"position": position, "at_us": self.now_us, "names": names, "command": command.to_json()})
 
     def _rebuild(self, old: AnyLane, algorithm: str, position: int) -> AnyLane:
         """The same lane under another algorithm, after the same membership history.
@@ -251,13 +211,17 @@ class Lab:
         rig = self._make_rig(spec, algorithm)
         rig.event_count = old.event_count
         rig.first_record = rig.next_record = max(0, self.record_count - SWITCH_RECORDS_MAX)
-        for command in [c for c in self.history if c["rig"] in ("all", old.id)]:
-            if command["position"]:  # those who are there from the start join before time 0
-                self._run(rig, command["at_us"])
-            if command["kind"] == "join":
-                self._join_rigs([rig], command["names"], command["position"])
-            elif command["consumer"] in rig.consumers:
-                self._change_rigs(command, [rig])
+        for entry in self.history:
+            command = command_from_json(entry["command"], self.limits)
+            if command.rig not in (ALL, old.id):
+                continue
+            if entry["position"]:  # those who are there from the start join before time 0
+                self._run(rig, entry["at_us"])
+            if isinstance(command, ConsumerCommand):
+                if command.consumer in rig.consumers:
+                    command.carry_out_in(rig, entry["position"])
+            else:
+                self.join_lanes([rig], entry["names"], entry["position"])
         self._run(rig, self.now_us)
         rig.out.clear()
         rig.switched(algorithm, position)
@@ -271,25 +235,6 @@ class Lab:
             stop = min(self.record_count, max(first, self.workload.count_until(stretch_us)))
             times = [self.workload.arrival_us(index) for index in range(first, stop)]
             rig.advance(stretch_us, first, times, self.workload.key_codes(first, stop))
-
-    def _note(self, command: Json, params: Json) -> None:
-        """Caption and timeline say what was last ordered; the history is what a switched lane runs through again."""
-        kind, position = command["kind"], command["position"]
-        by = {"by": "demo"} if kind == "join" and command.get("command_id") == DEMO_JOIN_ID else {}
-        self.caption = {"code": kind, "params": {**params, **by}}
-        color = self.seen.get(params.get("consumer", ""))
-        tick = {"at_us": self.now_us, "kind": kind, "consumer": params.get("consumer"), "color": color, "count": params["count"]}
-        self.timeline[position] = {**tick, **by}
-        while len(self.timeline) > TIMELINE_MAX:
-            del self.timeline[next(iter(self.timeline))]
-        if kind == "set_algorithm":
-            return
-        entry = {name: command[name] for name in ("kind", "rig", "consumer", "args", "position")}
-        entry["at_us"] = self.now_us
-        if kind == "join":
-            count = params["count"]
-            entry["names"] = list(self.seen)[-count:] if command["consumer"] is None else [command["consumer"]]
-        self.history.append(entry)
 
     # -- looking and keeping ------------------------------------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.lab.any_lane import AnyLane
-from broker_core.lab.command import RIG_ID, refuse_unknown, whole
+from broker_core.lab.commands.fields import RIG_ID, refuse_unknown, whole
 from broker_core.lab.lanes import rabbitmq
 from broker_core.lab.lanes.traffic import Watch
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits

@@ -1,32 +1,71 @@
 """What the view already rules out is refused at once, just as the lab itself would refuse it."""
 
+from typing import Any
+
 import pytest
 
 from broker_core.errors import CommandError
-from broker_core.lab.command import KINDS, check_command
+from broker_core.lab.commands import COMMANDS, CONSUMER_KINDS, check_command
+from broker_core.lab.commands.clock import ClockCommand
 from broker_core.lab.lab import Lab
+from broker_core.lab.limits import DEFAULT_LIMITS
 from broker_core.lab.scenario import scenario_from_json
+from dashboard.errors import in_words
 from dashboard.foresight import refusal_known
+from dashboard.sentences import SENTENCES
 
 
 @pytest.fixture
 def lab() -> Lab:
-    """c1 works, c2 is paused, c3 is slow, c4 has crashed unnoticed, c5 has left."""
-    lab = Lab(scenario_from_json({"consumers": 5, "workload": {"kind": "uniform", "keys": 20, "rate": 20}}))
+    """c1 works, c2 is paused, c3 is slow, c4 has crashed unnoticed, c5 has left, c6 is faster than it was; the clock runs."""
+    lab = Lab(scenario_from_json({"consumers": 6, "workload": {"kind": "uniform", "keys": 20, "rate": 20}}))
     lab.advance_to(9_000_000)
-    for number, (kind, consumer) in enumerate([("pause", "c2"), ("slow", "c3"), ("crash", "c4"), ("leave", "c5")]):
-        lab.submit({"command_id": f"x{number}", "kind": kind, "consumer": consumer})
+    orders = [("pause", "c2"), ("slow", "c3"), ("crash", "c4"), ("leave", "c5"), ("slow", "c6"), ("play", None)]
+    for number, (kind, consumer) in enumerate(orders):
+        lab.submit({"command_id": f"x{number}", "kind": kind, "consumer": consumer, "args": {"rate": 50} if consumer == "c6" else {}})
     return lab
 
 
-@pytest.mark.parametrize("consumer", ["c1", "c2", "c3", "c4", "c5", "c6"])
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind in ("join", "leave", "crash", "rejoin", "pause", "resume", "slow")])
-def test_foresight_and_lab_agree(lab: Lab, kind: str, consumer: str) -> None:
-    command = check_command({"command_id": "y1", "kind": kind, "consumer": consumer})
-    foreseen = refusal_known(lab.view(), command, 512)
+def agree(lab: Lab, command: dict[str, Any]) -> str | None:
+    """The field at which view and lab refuse a command alike; None when both take it."""
+    foreseen = refusal_known(lab.view(), command, DEFAULT_LIMITS)
     try:
         lab.submit({**command, "position": lab.position + 1})
-        refused = None
+        refused = {}
     except CommandError as error:
-        refused = error.field
-    assert list(foreseen) == ([refused] if refused else [])
+        refused = {error.field: in_words(error)}
+    assert foreseen == refused
+    return next(iter(refused), None)
+
+
+@pytest.mark.parametrize("rig", ["all", "kafka", "nowhere"])
+@pytest.mark.parametrize("consumer", ["c1", "c2", "c3", "c4", "c5", "c6", "c7"])
+@pytest.mark.parametrize("kind", sorted(CONSUMER_KINDS))
+def test_foresight_and_lab_agree_about_a_consumer(lab: Lab, kind: str, consumer: str, rig: str) -> None:
+    field = agree(lab, check_command({"command_id": "y1", "kind": kind, "rig": rig, "consumer": consumer}))
+    if rig == "nowhere":
+        assert field == "rig"
+
+
+def test_who_was_made_faster_can_be_brought_back_to_its_pace(lab: Lab) -> None:
+    assert agree(lab, check_command({"command_id": "y1", "kind": "resume", "consumer": "c6"})) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "more", "field"),
+    [
+        ("step", {}, "kind"), ("play", {}, None), ("pause_lab", {}, None), ("speed", {"args": {"speed": 4}}, None),
+        ("join", {"args": {"count": 508}}, "args.count"), ("join", {"args": {"count": 3}}, None),
+        ("set_algorithm", {"rig": "kafka", "args": {"algorithm": "range"}}, "args.algorithm"),
+        ("set_algorithm", {"rig": "kafka", "args": {"algorithm": "modulo"}}, "args.algorithm"),
+        ("set_algorithm", {"rig": "kafka", "args": {"algorithm": "sticky"}}, None),
+    ],
+)  # fmt: skip
+def test_foresight_and_lab_agree_about_the_rest(lab: Lab, kind: str, more: dict[str, Any], field: str | None) -> None:
+    assert agree(lab, check_command({"command_id": "y1", "kind": kind, **more})) == field
+
+
+def test_every_kind_of_command_has_its_words() -> None:
+    for kind, command in COMMANDS.items():
+        if not issubclass(command, ClockCommand):
+            assert {f"caption.{kind}", f"tick.{kind}"} <= set(SENTENCES)

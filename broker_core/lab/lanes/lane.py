@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from broker_core.clock import SECOND_US
-from broker_core.errors import CommandError
 from broker_core.events import Cause, Json, TurningPoint
 from broker_core.lab.bill import Bill, Space
 from broker_core.lab.consumer import CRASHED, GONE, LIVE, PAUSED, Consumer
@@ -156,21 +155,6 @@ class Lane:
 
     # -- commands -------------------------------------------------------------------------------------------------------------------------
 
-    def check(self, kind: str, name: str) -> None:
-        """Raise CommandError if `kind` makes no sense for this consumer here."""
-        consumer = self.consumers.get(name)
-        if consumer is None:
-            raise CommandError("consumer", "there is no consumer {consumer} in {rig}", consumer=name, rig=self.id)
-        state = consumer.state
-        if kind == "rejoin" and state not in (CRASHED, GONE):
-            raise CommandError("consumer", "{consumer} has not crashed", consumer=name)
-        if kind in ("crash", "pause", "resume", "slow") and state in (CRASHED, GONE):
-            raise CommandError("consumer", "{consumer} has crashed; it can rejoin or leave", consumer=name)
-        if kind == "pause" and state == PAUSED:
-            raise CommandError("consumer", "{consumer} is already paused", consumer=name)
-        if kind == "resume" and state == LIVE and consumer.service_us == consumer.normal_us:
-            raise CommandError("consumer", "{consumer} is neither paused nor slow", consumer=name)
-
     def join(self, joiners: Sequence[Consumer], position: int) -> None:
         self._begin(position, "join", joiners[0].name)
         if self._bill is not None:
@@ -183,7 +167,7 @@ class Lane:
         self._changed()
 
     def change(self, kind: str, name: str, position: int, service_us: int = 0) -> None:
-        """Carry out leave, crash, rejoin, pause, resume or slow. `check` has been asked before. service_us: for slow."""
+        """Carry out leave, crash, rejoin, pause, resume or slow, which the command's check has allowed. service_us: for slow."""
         consumer, cause = self.consumers[name], Cause(command=position)
         self._begin(position, kind, name)
         if self._bill is not None:

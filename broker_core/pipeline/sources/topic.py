@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 from broker_core.events import Json
-from broker_core.lab.command import RIG_ID
+from broker_core.lab.commands.fields import RIG_ID
 
 FLIGHTS, RECORDS = "flights", "records"
 LENGTH_MAX = 32

@@ -14,8 +14,11 @@ from broker_core.clock import SECOND_US
 from broker_core.errors import InvariantError
 from broker_core.lab.any_lane import AnyLane
 from broker_core.lab.bill import Bill
+from broker_core.lab.commands import command_from_json
+from broker_core.lab.commands.facts import LabFacts, facts_of_lane
 from broker_core.lab.consumer import GONE, Consumer
 from broker_core.lab.keys import LiveKeys
+from broker_core.lab.limits import DEFAULT_LIMITS
 from broker_core.lab.rig import RigSetup
 from broker_core.lab.scenario import LANE_KINDS, RigSpec
 from broker_core.pipeline.strategies.base import Step
@@ -60,7 +63,8 @@ def rig_states(spec: RigSpec, steps: Sequence[Step], seed: int, read: Callable[[
         elif waiting or step.kind == "join" or step.consumer is None:
             bill = None
         else:
-            rig.check(step.kind, step.consumer)
+            ordered = command_from_json({"command_id": "study", "kind": step.kind, "consumer": step.consumer})
+            ordered.check(LabFacts({rig.id: facts_of_lane(rig)}, is_playing=False, limits=DEFAULT_LIMITS))
             rig.change(step.kind, step.consumer, place)
             bill = _rest(rig)
         states.append(read(rig, bill))

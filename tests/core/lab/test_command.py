@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker_core.errors import CommandError
-from broker_core.lab.command import check_command
+from broker_core.lab.commands import check_command
 from broker_core.lab.lab import Lab
 from broker_core.lab.scenario import scenario_from_json, scenario_to_json
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from broker_core.lab.command import DEMO_JOIN_ID
+from broker_core.lab.commands.membership import DEMO_JOIN_ID
 from broker_core.lab.lab import Lab
 from broker_core.lab.scenario import scenario_from_json
 

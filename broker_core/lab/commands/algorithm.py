@@ -1,0 +1,48 @@
+"""Another rule for a lane."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Self
+
+from broker_core.errors import CommandError
+from broker_core.events import Json
+from broker_core.lab.commands.base import ALL, Command
+from broker_core.lab.commands.facts import LabFacts
+from broker_core.lab.limits import Limits
+
+if TYPE_CHECKING:
+    from broker_core.lab.lab import Lab
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetAlgorithm(Command):
+    """The lane is built anew under the other rule, and goes through its history again."""
+
+    kind: ClassVar[str] = "set_algorithm"
+    ARGS: ClassVar[frozenset[str]] = frozenset({"algorithm"})
+
+    algorithm: str
+
+    @classmethod
+    def make(cls, command_id: str, rig: str, consumer: object, args: Json, limits: Limits) -> Self:
+        if rig == ALL:
+            raise CommandError("rig", "name the rig whose algorithm changes")
+        if consumer is not None:
+            raise CommandError("consumer", "{kind} does not apply to one consumer: leave this out", kind=cls.kind)
+        algorithm = args.get("algorithm")
+        if not isinstance(algorithm, str) or not 1 <= len(algorithm) <= 64:
+            raise CommandError("args.algorithm", "must be the id of an algorithm")
+        return cls(command_id=command_id, rig=rig, algorithm=algorithm)
+
+    def args(self) -> Json:
+        return {"algorithm": self.algorithm}
+
+    def check(self, lab: LabFacts) -> None:
+        (lane,) = self.targets(lab)
+        if self.algorithm not in lane.algorithms:
+            raise CommandError("args.algorithm", "must be one of {choices}", choices=", ".join(lane.algorithms))
+        if self.algorithm == lane.algorithm:
+            raise CommandError("args.algorithm", "{rig} already runs {algorithm}", rig=lane.id, algorithm=self.algorithm)
+
+    def carry_out(self, lab: "Lab", position: int) -> None:
+        lab.switch(self.rig, self.algorithm, position)
+        lab.note(self, position, [])

@@ -1,0 +1,117 @@
+"""What all commands share: their common fields, the check against a lab, and the way into a lab."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from broker_core.errors import CommandError
+from broker_core.events import Json
+from broker_core.lab.commands import fields
+from broker_core.lab.commands.facts import LabFacts, LaneFacts
+from broker_core.lab.limits import Limits
+
+if TYPE_CHECKING:
+    from broker_core.lab.any_lane import AnyLane
+    from broker_core.lab.lab import Lab
+
+ALL = "all"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command(ABC):
+    """One kind of order. rig: the lane it is for, or "all".
+
+    A kind has its words in the page's catalogue under its name: `caption.<kind>`, `tick.<kind>` for what changes a lane, `verb.<kind>` for
+    what stands beside a consumer.
+    """
+
+    kind: ClassVar[str]
+    ARGS: ClassVar[frozenset[str]] = frozenset()
+    """Names of its arguments."""
+
+    command_id: str
+    rig: str = ALL
+
+    @classmethod
+    @abstractmethod
+    def make(cls, command_id: str, rig: str, consumer: object, args: Json, limits: Limits) -> Self:
+        """Read the fields that belong to this kind. Raises CommandError at the one that is wrong."""
+
+    @abstractmethod
+    def check(self, lab: LabFacts) -> None:
+        """Raise CommandError at the field for which this lab cannot carry the command out."""
+
+    @abstractmethod
+    def carry_out(self, lab: "Lab", position: int) -> None:
+        """Do it now. `check` has been asked before. position: the command's place in the journal."""
+
+    def args(self) -> Json:
+        """The arguments, defaults filled in."""
+        return {}
+
+    def consumer_name(self) -> str | None:
+        """Whom it names."""
+        return None
+
+    def to_json(self) -> Json:
+        """The journal's entry, without its place and time."""
+        return {"command_id": self.command_id, "kind": self.kind, "rig": self.rig, "consumer": self.consumer_name(), "args": self.args()}
+
+    def targets(self, lab: LabFacts) -> Sequence[LaneFacts]:
+        """The lanes that it is for. Raises CommandError when there is none of that name."""
+        if self.rig == ALL:
+            return list(lab.lanes.values())
+        lane = lab.lanes.get(self.rig)
+        if lane is None:
+            raise CommandError("rig", "there is no rig {rig} in this lab", rig=self.rig)
+        return [lane]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumerCommand(Command):
+    """An order about one consumer, in each lane that has it."""
+
+    consumer: str
+
+    @classmethod
+    def make(cls, command_id: str, rig: str, consumer: object, args: Json, limits: Limits) -> Self:
+        if consumer is None:
+            raise CommandError("consumer", "name the consumer for {kind}", kind=cls.kind)
+        return cls(command_id=command_id, rig=rig, consumer=fields.consumer_name(consumer), **cls.read_args(args, limits))
+
+    @classmethod
+    def read_args(cls, args: Json, limits: Limits) -> dict[str, Any]:
+        """The arguments as this class's fields. Raises CommandError at the one that is wrong."""
+        return {}
+
+    def consumer_name(self) -> str:
+        return self.consumer
+
+    def check(self, lab: LabFacts) -> None:
+        targets = self.targets(lab)
+        holding = [lane for lane in targets if self.consumer in lane.names]
+        if not holding:
+            if self.rig == ALL:
+                raise CommandError("consumer", "there is no consumer {consumer}", consumer=self.consumer)
+            raise CommandError("consumer", "there is no consumer {consumer} in {rig}", consumer=self.consumer, rig=self.rig)
+        for lane in holding:
+            self.check_in(lane)
+
+    @abstractmethod
+    def check_in(self, lane: LaneFacts) -> None:
+        """Raise CommandError if it makes no sense for this consumer in this lane."""
+
+    def carry_out(self, lab: "Lab", position: int) -> None:
+        for lane in lab.lanes_of(self.rig):
+            if self.consumer in lane.consumers:
+                self.carry_out_in(lane, position)
+        lab.note(self, position, [self.consumer])
+
+    def carry_out_in(self, lane: "AnyLane", position: int) -> None:
+        """In one lane, which has the consumer."""
+        lane.change(self.kind, self.consumer, position)
+
+    def refuse_crashed(self, lane: LaneFacts) -> None:
+        if lane.consumer(self.consumer).has_crashed:
+            raise CommandError("consumer", "{consumer} has crashed; it can rejoin or leave", consumer=self.consumer)

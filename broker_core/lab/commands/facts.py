@@ -1,0 +1,110 @@
+"""What a command's check may look at: the lab itself when it carries the command out, or a view of it when a web process answers at once.
+
+Only what commands change is here, never what time changes by itself: a view may be a second old.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from broker_core.clock import SECOND_US
+from broker_core.events import Json
+from broker_core.lab.consumer import CRASHED, GONE, PAUSED
+from broker_core.lab.limits import Limits
+
+if TYPE_CHECKING:
+    from broker_core.lab.any_lane import AnyLane
+    from broker_core.lab.lab import Lab
+
+
+class ConsumerFacts(NamedTuple):
+    """has_crashed: also after its broker has noticed. has_own_pace: somebody has made it slower or faster than the scenario says."""
+
+    has_crashed: bool
+    is_paused: bool
+    has_own_pace: bool
+
+
+class LaneFacts(Protocol):
+    @property
+    def id(self) -> str: ...
+    @property
+    def algorithm(self) -> str: ...
+    @property
+    def algorithms(self) -> Sequence[str]: ...
+    @property
+    def names(self) -> Collection[str]: ...
+    def consumer(self, name: str) -> ConsumerFacts: ...
+
+
+@dataclass(frozen=True, slots=True)
+class LabFacts:
+    """lanes: by id, in the lab's order."""
+
+    lanes: dict[str, LaneFacts]
+    is_playing: bool
+    limits: Limits
+
+
+def facts_of_lab(lab: "Lab") -> LabFacts:
+    return LabFacts({lane.id: facts_of_lane(lane) for lane in lab.rigs.values()}, lab.playing, lab.limits)
+
+
+def facts_of_lane(lane: "AnyLane") -> LaneFacts:
+    return _Lane(lane)
+
+
+def facts_of_view(view: Json, limits: Limits) -> LabFacts:
+    """view: as `lab_view` makes it."""
+    normal = SECOND_US // (SECOND_US // view["consumer_rate"])
+    return LabFacts({lane_id: _LaneView(lane_id, view["rigs"][lane_id], normal) for lane_id in view["rig_order"]}, view["playing"], limits)
+
+
+@dataclass(frozen=True, slots=True)
+class _Lane:
+    lane: "AnyLane"
+
+    @property
+    def id(self) -> str:
+        return self.lane.id
+
+    @property
+    def algorithm(self) -> str:
+        return self.lane.algorithm
+
+    @property
+    def algorithms(self) -> Sequence[str]:
+        return [entry["id"] for entry in self.lane.algorithms()]
+
+    @property
+    def names(self) -> Collection[str]:
+        return self.lane.consumers.keys()
+
+    def consumer(self, name: str) -> ConsumerFacts:
+        known = self.lane.consumers[name]
+        return ConsumerFacts(known.state in (CRASHED, GONE), known.state == PAUSED, known.service_us != known.normal_us)
+
+
+@dataclass(frozen=True, slots=True)
+class _LaneView:
+    """normal: records a second that a consumer finishes when nobody has changed its pace."""
+
+    id: str
+    view: Json
+    normal: int
+
+    @property
+    def algorithm(self) -> str:
+        return str(self.view["algorithm"])
+
+    @property
+    def algorithms(self) -> Sequence[str]:
+        return [entry["id"] for entry in self.view["algorithms"]]
+
+    @property
+    def names(self) -> Collection[str]:
+        return list(self.view["consumers"])
+
+    def consumer(self, name: str) -> ConsumerFacts:
+        known = self.view["consumers"][name]
+        return ConsumerFacts(known["state"] in (CRASHED, GONE), known["state"] == PAUSED, known["capacity"] != self.normal)

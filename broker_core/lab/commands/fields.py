@@ -1,0 +1,46 @@
+"""What a field of a request may hold, checked without a lab."""
+
+import math
+import re
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from broker_core.errors import CommandError
+
+CONSUMER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,31}")
+COMMAND_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,63}")
+RIG_ID = re.compile(r"[a-z][a-z0-9_-]{0,31}")
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+SPEED_MILLI_MIN, SPEED_MILLI_MAX = 100, 20_000
+
+
+def refuse_unknown(raw: Mapping[Any, Any], known: Collection[str], prefix: str, whole_field: str) -> None:
+    """Raise CommandError for the first key that is not `known`: at `prefix` + its name, or at `whole_field` if that is not a name."""
+    for name in raw:
+        if name not in known:
+            if not isinstance(name, str) or not NAME.fullmatch(name):
+                raise CommandError(whole_field, "has a field that is not a name")
+            raise CommandError(f"{prefix}{name}", "is unknown; known: {names}", names=", ".join(sorted(known)))
+
+
+def whole(field: str, value: object, low: int, high: int) -> int:
+    """`value` as a whole number from `low` to `high`; CommandError at `field` otherwise. A bool is not a number here."""
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise CommandError(field, "must be a whole number from {low} to {high}", low=low, high=high)
+    return value
+
+
+def speed(value: Any) -> float:
+    """A clock's speed, 1.0 being real time, in thousandths; CommandError at args.speed otherwise."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise CommandError("args.speed", "must be a number from {low} to {high}", low=0.1, high=20)
+    if not SPEED_MILLI_MIN <= round(value * 1000) <= SPEED_MILLI_MAX:
+        raise CommandError("args.speed", "must be a number from {low} to {high}", low=0.1, high=20)
+    return round(value * 1000) / 1000
+
+
+def consumer_name(value: object) -> str:
+    """A consumer's name; CommandError at consumer otherwise."""
+    if not isinstance(value, str) or not CONSUMER_NAME.fullmatch(value):
+        raise CommandError("consumer", "must be 1 to 32 letters, digits or . _ -, beginning with a letter or digit")
+    return value

@@ -1,0 +1,88 @@
+"""Who is there: join, leave, crash, rejoin."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Self
+
+from broker_core.errors import CommandError
+from broker_core.events import Json
+from broker_core.lab.commands import fields
+from broker_core.lab.commands.base import Command, ConsumerCommand
+from broker_core.lab.commands.facts import LabFacts, LaneFacts
+from broker_core.lab.limits import Limits
+
+if TYPE_CHECKING:
+    from broker_core.lab.lab import Lab
+
+DEMO_JOIN_ID = "demo:join"
+"""The consumer that the demo adds by itself when nobody presses anything: one a lab, as its id is one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Join(Command):
+    """Consumers join. consumer: the name of one; without it `count` of them take the next free names."""
+
+    kind: ClassVar[str] = "join"
+    ARGS: ClassVar[frozenset[str]] = frozenset({"count"})
+
+    consumer: str | None = None
+    count: int = 1
+
+    @classmethod
+    def make(cls, command_id: str, rig: str, consumer: object, args: Json, limits: Limits) -> Self:
+        count = fields.whole("args.count", args.get("count", 1), 1, limits.consumers_max)
+        name = None if consumer is None else fields.consumer_name(consumer)
+        if name is not None and count != 1:
+            raise CommandError("args.count", "must be 1 when the consumer has a name")
+        return cls(command_id=command_id, rig=rig, consumer=name, count=count)
+
+    def args(self) -> Json:
+        return {"count": self.count}
+
+    def consumer_name(self) -> str | None:
+        return self.consumer
+
+    def check(self, lab: LabFacts) -> None:
+        limit = lab.limits.consumers_max
+        for lane in self.targets(lab):
+            if len(lane.names) + self.count > limit:
+                raise CommandError(
+                    "args.count", "at most {limit} consumers; {rig} has {count}", limit=limit, rig=lane.id, count=len(lane.names)
+                )
+            if self.consumer is not None and self.consumer in lane.names:
+                raise CommandError("consumer", "{consumer} is already in {rig}", consumer=self.consumer, rig=lane.id)
+
+    def carry_out(self, lab: "Lab", position: int) -> None:
+        names = [self.consumer] if self.consumer is not None else lab.free_names(self.count)
+        lab.join_lanes(lab.lanes_of(self.rig), names, position)
+        lab.note(self, position, names)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leave(ConsumerCommand):
+    """It says goodbye; of a crashed one the lab forgets the row."""
+
+    kind: ClassVar[str] = "leave"
+
+    def check_in(self, lane: LaneFacts) -> None:
+        """Everybody may leave."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Crash(ConsumerCommand):
+    """Its machine goes silent, and nobody is told."""
+
+    kind: ClassVar[str] = "crash"
+
+    def check_in(self, lane: LaneFacts) -> None:
+        self.refuse_crashed(lane)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejoin(ConsumerCommand):
+    """A crashed one starts again."""
+
+    kind: ClassVar[str] = "rejoin"
+
+    def check_in(self, lane: LaneFacts) -> None:
+        if not lane.consumer(self.consumer).has_crashed:
+            raise CommandError("consumer", "{consumer} has not crashed", consumer=self.consumer)
