@@ -56,6 +56,10 @@ class Bill:
         if until_us - from_us > self.pause_us or self.paused_from_us is None:
             self.pause_us, self.paused_from_us = until_us - from_us, from_us
 
+    def standing_us(self, stopped_since_us: int, now_us: int) -> int:
+        """How long the partitions that are paused now have been so, for this bill: a change of pace paused none, it only found them so."""
+        return now_us - (max(stopped_since_us, self.at_us) if self.kind in PACE_KINDS else stopped_since_us)
+
     def pause_facts(self) -> Json:
         """What the turning point at the end of a pause says: the figure of the bill, and when it began."""
         return {"pause_us": self.pause_us, "paused_from_us": self.paused_from_us}

@@ -436,9 +436,9 @@ class Rig(ABC):
         self.sentence = {"code": code, "params": params}
 
     def standing_us(self) -> int:
-        """How long the longest-paused partition has been paused; 0 when all are read."""
+        """How long the longest-paused partition has been paused, as the bill counts it; 0 when all are read."""
         since_us = self.stopped_since_us()
-        return 0 if since_us is None else self.now_us - since_us
+        return 0 if since_us is None or self.bill is None else self.bill.standing_us(since_us, self.now_us)
 
     def stopped_since_us(self) -> int | None:
         """Since when some partition has been paused; None: none does, or this model has none."""

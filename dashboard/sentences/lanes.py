@@ -39,7 +39,11 @@ LANES = {
     # What a bill covers
     "covers": _("Since {clock}: {changes}"),
     "covers.bill": _("This bill. {covers}"),
-    "covers.many": _("{count}"),
+    "covers.join_many": _("{count} joined"),
+    "covers.leave_many": _("{count} left"),
+    "covers.rejoin_many": _("{count} came back"),
+    "covers.crash_many": _("{count} crashed"),
+    "covers.noticed_many": _("{count} timed out"),
     "covers.changes": _("{count} changes"),
     "covers.start": _("the lab began"),
     "covers.join": _("{who} joined"),
@@ -279,7 +283,7 @@ LANES = {
     "where.lane": _("only here"),
     # Table twins
     "twin.consumer": _("consumer"),
-    "twin.share": _("share of the space"),
+    "twin.share": _("hash space"),
     "twin.before": _("before"),
     "twin.slices": _("slices"),
     "twin.permits": _("permits"),

@@ -32,8 +32,7 @@ export function listed(names, say) {
 const ofBill = ({ bill }, say) => (bill?.changes?.length ? covers(bill.changes, bill.at_us, say) : "");
 
 function covers(changes, since, say) {
-  const said = changes.map((change) => say(`covers.${change.kind}`, { who: who(change, say) }));
+  const said = changes.map(({ kind, names, count }) => (count > NAMED_MAX && kind !== "start"
+    ? say(`covers.${kind}_many`, { count }) : say(`covers.${kind}`, { who: listed(names, say) })));
   return say("covers", { changes: listed(said, say), clock: clock(since) });
 }
-
-const who = ({ names, count }, say) => (count > NAMED_MAX ? say("covers.many", { count }) : listed(names, say));

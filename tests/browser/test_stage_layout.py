@@ -70,3 +70,40 @@ def test_a_phone_reaches_speed_clock_timeline_link_and_ten(profile: Profile, sit
     right = page.eval_on_selector("#timeline", "svg => Math.max(...[...svg.children].map((e) => e.getBoundingClientRect().right))")
     assert right <= 390
     save(page, "stage-390-many")
+
+
+# Neighbours in one line that stand nearer to each other than a narrow space: [lane, left text, right text].
+TOUCHING = """() => [...document.querySelectorAll('.bill dl')].flatMap((list) => {
+  const boxes = [...list.children].map((cell) => {
+    const range = document.createRange();
+    range.selectNodeContents(cell.lastElementChild);
+    return { text: cell.textContent.trim(), rect: range.getBoundingClientRect() };
+  });
+  const lane = list.closest('.lane').id, isNear = (left, right) => right.width && left.right + 3 > right.left;
+  return boxes.slice(1).flatMap((box, index) => (isNear(boxes[index].rect, box.rect) ? [[lane, boxes[index].text, box.text]] : []));
+})"""
+LINES_OF_HEADS = """() => [...document.querySelectorAll('.twin-box .twin th')].map((e) => {
+  const range = document.createRange();
+  range.selectNodeContents(e);
+  return [new Set([...range.getClientRects()].map((rect) => rect.top)).size, e.textContent];
+}).filter(([lines]) => lines > 2)"""
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 720), (1920, 1080), (390, 844)])
+@pytest.mark.parametrize("language", ["en", "zh-hans"])
+def test_figures_heads_and_words_of_the_pictures_stand_clear_of_each_other(
+    profile: Profile, site: SupervisedSite, width: int, height: int, language: str
+) -> None:
+    context = profile(viewport={"width": width, "height": height})
+    context.add_cookies([{"name": "django_language", "value": language, "url": site.url}])
+    page = open_stage(context, site)
+    page.click("#add")
+    page.wait_for_function("() => { const { bill } = window.highwater.view().rigs.tubemq; return bill?.settled && bill.pause_us > 0; }")
+    wait_frame(page)
+    assert page.evaluate(TOUCHING) == []
+    if width > 640:
+        word = page.eval_on_selector("#kafka .pic [data-term=lag]", "e => e.getBoundingClientRect().right")
+        assert word + 2 < page.eval_on_selector("#kafka .pic rect.lag", "e => e.getBoundingClientRect().left")
+    page.keyboard.press("t")
+    page.wait_for_function("() => document.body.hasAttribute('data-twins')")
+    assert page.evaluate(LINES_OF_HEADS) == []

@@ -175,3 +175,25 @@ test("an empty ring has no points", () => {
   rig.picture = { ...rig.picture, points: 0, connected: 0, names: [], before: null, now: { bounds: [rig.picture.space - 1], owners: [-1] } };
   assert.ok(!hashRing.layout(rig, { say }).some(({ id }) => id === "points"));
 });
+
+test("partitions: the largest lag's number stays readable where the frame of the current record crosses it", () => {
+  for (const name of NAMES) {
+    const rig = load(name).rigs.kafka;
+    for (const unit of Object.keys(rig.picture.partitions)) {
+      const shapes = partitionGrid.layout(rig, { say, current: { unit } }), order = shapes.map(({ id }) => id), most = shapes.find(({ id }) => id === "most");
+      if (!most) continue;
+      assert.ok(order.indexOf("most") > order.indexOf("current") && most.class.includes("halo"));
+      assert.ok(most.x + 4 * most.text.length <= WIDTH + 0.5, "the number ends within the picture");
+    }
+  }
+});
+
+test("queue: where rows are lower than a letter, a count stands in every row that has its name", () => {
+  const rig = load("stage").rigs.rabbitmq, names = Array.from({ length: 10 }, (_, index) => `c${index + 1}`);
+  rig.order = names;
+  for (const name of names) rig.consumers[name] ??= { ...rig.consumers.c1, name };
+  const texts = queueDispatch.layout(rig, { say, height: SHORT }).filter(({ id, tag }) => tag === "text" && /^(name|count)-/.test(id));
+  const counts = texts.filter(({ id }) => id.startsWith("count-")), named = texts.filter(({ id }) => id.startsWith("name-"));
+  assert.ok(counts.length > 2 && counts.length === named.length);
+  assert.ok(counts.every(({ y }, index) => index === 0 || y - counts[index - 1].y >= 13));
+});

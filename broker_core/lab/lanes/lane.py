@@ -409,8 +409,9 @@ class Lane:
         return max(counted) * len(counted) * 1000 // total if total else None
 
     def standing_us(self) -> int:
-        """How long the longest-paused partition has been paused; 0 when all are read."""
-        return self.now_us - min(self.rules.stopped(self).values(), default=self.now_us)
+        """How long the longest-paused partition has been paused, as the bill counts it; 0 when all are read."""
+        since_us = min(self.rules.stopped(self).values(), default=None)
+        return 0 if since_us is None or self.bill is None else self.bill.standing_us(since_us, self.now_us)
 
     def units_before(self) -> dict[str, str | None]:
         """Partition -> owner when the bill was opened: what a picture shows as before."""

@@ -6,7 +6,7 @@ import { paint, waitingPaint } from "../paint.js";
 import { light } from "./lit.js";
 import { TALL, WIDTH, nameEvery } from "./size.js";
 
-const LEFT = 46, RIGHT = WIDTH, TOP = 22, ROWS_MAX = 12, FIGURE = 18;   // FIGURE: the line of the largest lag's number, above its bar
+const LEFT = 55, RIGHT = WIDTH, TOP = 22, ROWS_MAX = 12, FIGURE = 18;   // FIGURE: the line of the largest lag's number, above its bar
 
 // Above the lags, down to `base`, there is room for the rows.
 function bandsOf(height) {
@@ -48,10 +48,11 @@ export function layout(rig, { say, current, height: pictureHeight = TALL }) {
       class: part.owner === null ? "cell void" : hasMoved ? "cell oo" : "cell o",
     });
   });
-  lags(shapes, keys, picture, rig, x, cell, pictureHeight);
+  const largest = lags(shapes, keys, picture, rig, x, cell, pictureHeight);
   if (place !== null && keys.includes(place)) {
     shapes.push({ id: "current", tag: "rect", x: x(keys.indexOf(place)) - 2, y: 2, width: cell + 4, height: pictureHeight - 4, rx: 3, class: "frame" });
   }
+  if (largest) shapes.push(largest);   // after the frame: its halo keeps the line off the figure
   if (hidden) shapes.push({ id: "more", tag: "text", x: 0, y: base - 22, class: "n m", text: `+${hidden}` });
   shapes.push({ id: "lag-word", tag: "text", "data-term": "lag", x: 0, y: base - 4, class: "m", text: say("picture.lag") });
   return shapes;
@@ -70,21 +71,23 @@ function visible(rig, picture) {
   return { names, hidden: rig.order.length - names.length };
 }
 
+// The bars, and for the caller the number of the largest.
 function lags(shapes, keys, picture, rig, x, cell, pictureHeight) {
   const { base, lagHeight } = bandsOf(pictureHeight);
   let most = 0;
   for (const key of keys) most = Math.max(most, picture.partitions[key].lag);
   const scale = lagHeight / Math.max(24, most);
-  let named = false;
+  let largest = null;
   keys.forEach((key, column) => {
     const part = picture.partitions[key], height = round(part.lag * scale), color = rig.consumers[part.owner]?.color;
     shapes.push({ id: `lag-${key}`, tag: "rect", x: x(column) + 2, y: round(base - height), width: Math.max(1, cell - 4), height, fill: color ? paint(color) : "url(#void)", class: "lag o" });
-    if (!named && most > 0 && part.lag === most) {
-      named = true;
-      shapes.push({ id: "most", tag: "text", x: round(x(column) + cell / 2), y: round(base - height - 4), class: "n mid", text: String(most) });
+    if (!largest && most > 0 && part.lag === most) {
+      const half = 4 * String(most).length, middle = Math.min(x(column) + cell / 2, RIGHT - half);
+      largest = { id: "most", tag: "text", x: round(middle), y: round(base - height - 4), class: "n mid halo", text: String(most) };
     }
   });
   shapes.push({ id: "base", tag: "path", d: `M${LEFT} ${base + 0.5}H${RIGHT}`, class: "rule" });
+  return largest;
 }
 
 const clip = (name) => (name.length > 4 ? `${name.slice(0, 3)}…` : name);

@@ -33,9 +33,11 @@ function hands(shapes, rig, name, row, height) {
   const { picture } = rig, consumer = rig.consumers[name], records = picture.in_flight[name] ?? [];
   const isDark = consumer.state === "crashed", fill = (isDark ? waitingPaint : paint)(consumer.color);
   const y = round(TOP + row * height + height / 2), count = consumer.unacked ?? records.length;
-  shapes.push({ id: `sw-${name}`, tag: "rect", x: 0.5, y: y - 5, width: 10, height: 10, rx: 2, fill: paint(consumer.color), class: "o" },
-    { id: `count-${name}`, tag: "text", "data-term": "prefetch", x: WIDTH, y: y + 4.5, class: "n m end", text: picture.prefetch ? `${count}/${picture.prefetch}` : String(count) });
-  if (row % nameEvery(height) === 0) shapes.push({ id: `name-${name}`, tag: "text", x: 15, y: y + 4.5, class: "n", text: name.length > 4 ? `${name.slice(0, 3)}…` : name });
+  shapes.push({ id: `sw-${name}`, tag: "rect", x: 0.5, y: y - 5, width: 10, height: 10, rx: 2, fill: paint(consumer.color), class: "o" });
+  if (row % nameEvery(height) === 0) {
+    shapes.push({ id: `name-${name}`, tag: "text", x: 15, y: y + 4.5, class: "n", text: name.length > 4 ? `${name.slice(0, 3)}…` : name },
+      { id: `count-${name}`, tag: "text", "data-term": "prefetch", x: WIDTH, y: y + 4.5, class: "n m end", text: picture.prefetch ? `${count}/${picture.prefetch}` : String(count) });
+  }
   const slots = Math.min(SLOTS_MAX * 2, picture.prefetch || Math.max(SLOTS_MAX, records.length));
   const pitch = Math.min(36, (RIGHT - LEFT) / slots), r = Math.max(2.5, Math.min(10, pitch * 0.32, height * 0.34)), width = round(r * 0.55);
   for (let slot = 0; slot < slots; slot += 1) {

@@ -125,3 +125,9 @@ def test_a_crash_after_all_was_served_again_stands_alone():
     story = Story(consumers=5).at(20).do("crash", "c2").at(300).do("rejoin", "c2").at(340).do("crash", "c3")
     assert {rig_id: hero["changes"] for rig_id, hero in story.heroes().items()} == {
         rig_id: [{"kind": "crash", "names": ["c3"], "count": 1}] for rig_id in (*KEYED, "rabbitmq")}  # fmt: skip
+
+
+def test_the_bill_of_a_pause_counts_what_a_crash_has_paused_from_its_own_beginning_on():
+    view = Story(consumers=5).at(20).do("crash", "c2").at(30).do("pause", "c3").at(33).lab.view()["rigs"]
+    for rig_id in ("kafka", "tubemq"):
+        assert view[rig_id]["bill"]["kind"] == "pause" and view[rig_id]["bill"]["pause_us"] == 3 * SECOND
