@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from broker_core.conformance import kafka, kafka_log, kafka_records, pulsar, tubemq
+from broker_core.conformance import kafka, kafka_fetcher, kafka_log, kafka_partition, kafka_records, pulsar, tubemq
 from broker_core.conformance.result import CaseResult
 
 Document = dict[str, Any]
@@ -58,6 +58,8 @@ KINDS = (
     # The same steps on the same log; only the first names an expiration in every case.
     Kind("producer_state", {"cases": {"config", "producer_id_expiration_ms", "steps"}}, kafka_log.run_log),
     Kind("unified_log", {"cases": {"config", "steps"}}, kafka_log.run_log),
+    Kind("partition", {"cases": {"local_broker", "min_insync_replicas", "steps"}}, kafka_partition.run_partition),
+    Kind("fetcher", {"cases": {"truncation", "brokers", "steps", "final_logs"}}, kafka_fetcher.run_fetcher),
     Kind(
         "mod_assign",
         {

@@ -44,7 +44,12 @@ class OutsideMessage(LogError):
 
 
 class UnexpectedAppendOffset(LogError):
-    """UNKNOWN_SERVER_ERROR: a leader's batch below the log end (the original's UnexpectedAppendOffsetException)."""
+    """UNKNOWN_SERVER_ERROR: a leader's batches begin below the log end (the original's UnexpectedAppendOffsetException)."""
+
+    def __init__(self, first_offset: int, last_offset: int, log_end_offset: int) -> None:
+        super().__init__(f"offset {first_offset} where {log_end_offset} or more was to come")
+        self.first_offset = first_offset
+        self.last_offset = last_offset
 
 
 class OffsetsOutOfOrder(LogError):
@@ -96,4 +101,4 @@ class InvalidTxnState(LogError):
 class TransactionCoordinatorFenced(LogError):
     """TRANSACTION_COORDINATOR_FENCED: a marker by a coordinator that has been replaced."""
 
-    code = 74
+    code = 52

@@ -213,7 +213,7 @@ class PartitionLog(WatermarkedLog):
                 raise OffsetsOutOfOrder(f"offset {after.header.base_offset} after {before.header.last_offset}")
         first_offset, last_offset = batches[0].header.base_offset, batches[-1].header.last_offset
         if first_offset < self.log_end_offset:
-            raise UnexpectedAppendOffset(f"offset {first_offset} where {self.log_end_offset} or more was to come")
+            raise UnexpectedAppendOffset(first_offset, last_offset, self.log_end_offset)
         for header, _ in batches:
             if header.partition_leader_epoch >= 0:
                 self.epochs.assign(header.partition_leader_epoch, header.base_offset)

@@ -87,7 +87,7 @@ class WatermarkedLog(LocalLog):
         Where a truncation inside a batch has taken the records around it, it moves up to the log end: the original finds no other place.
         """
         if not self._is_placed:
-            if self._has_open_end and self.is_beyond_records(self.high_watermark):
+            if self.is_in_open_end(self.high_watermark):
                 self.high_watermark = self.log_end_offset
             self._is_placed = True
         return self.high_watermark
@@ -107,8 +107,12 @@ class WatermarkedLog(LocalLog):
             return IsolatedRead(fetched, None)
         if offset >= end:
             return IsolatedRead(fetched, [])
-        is_beyond = not fetched.data and self._has_open_end and self.is_beyond_records(offset)
+        is_beyond = not fetched.data and self.is_in_open_end(offset)
         return IsolatedRead(fetched, None if is_beyond else self.aborted_in(fetched, offset))
+
+    def is_in_open_end(self, offset: int) -> bool:
+        """Whether an offset is in the hole that a truncation inside a batch has left below the log end."""
+        return self._has_open_end and offset < self.log_end_offset and self.is_beyond_records(offset)
 
     @property
     def last_stable_offset(self) -> int:

@@ -76,6 +76,8 @@ CHANGES: list[tuple[str, str, str, Callable[[Row], None]]] = [
     ("kafka/records", "compaction_filter", "cases", plus_one("max_timestamp")),
     ("kafka/records", "varint_crc", "malformed", plus_one("read_varlong")),
     ("kafka/replication", "epoch_cache", "cases", plus_one("steps", 0, "entries", 0, 1)),
+    ("kafka/replication", "fetcher", "cases", plus_one("steps", -1, "after", "2", "hw")),
+    ("kafka/replication", "partition", "cases", plus_one("steps", 0, "after", "followers", 0, "leo")),
     ("kafka/replication", "producer_state", "cases", plus_one("steps", 0, "after", "producers", 0, "epoch")),
     ("kafka/replication", "unified_log", "cases", plus_one("steps", 0, "answer", "last_offset")),
     ("tubemq", "mod_assign", "cases", lambda row: swap_owner(row["owned_by_node"])),

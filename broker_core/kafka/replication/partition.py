@@ -1,0 +1,441 @@
+"""One partition on one broker: as its leader, or as a follower of another one.
+
+    append ─► min ISR? ─► log ─► high watermark                       ISR of one: it moves at once
+    fetch of a follower ─► read ─► its state ─► joins the ISR? ─► high watermark ─► waiting produces
+    time ─► who is late leaves the ISR ─► the controller agrees ─► high watermark
+
+    high watermark = min(log end) over the maximal ISR and over those that are caught up and may join,
+                     if the committed ISR has min.insync.replicas members
+
+The leader asks the controller for each change of the ISR, and has one request on its way at a time. What a produce with acks=-1 waits
+for is in delayed_produce.py; how a follower copies its leader in fetcher.py.
+
+Source: Kafka 3.9 core Partition, Replica. Vectors: kafka/replication/partition.json, fetcher.json.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from broker_core.errors import InvariantError
+from broker_core.kafka.error_codes import ErrorCode, Refused
+from broker_core.kafka.log.errors import OffsetOutOfRange, UnexpectedAppendOffset
+from broker_core.kafka.log.leader_epochs import UNDEFINED, EpochStart
+from broker_core.kafka.log.partition_log import EARLIEST, LATEST, Appended, PartitionLog
+from broker_core.kafka.log.retention import delete_records
+from broker_core.kafka.log.time_index import TimestampOffset
+from broker_core.kafka.log.varint import Buffer
+from broker_core.kafka.log.watermarks import Isolation
+from broker_core.kafka.replication.brokers import Brokers, alive_epoch
+from broker_core.kafka.replication.fetch import FetchedPartition, PartitionFetch
+from broker_core.kafka.replication.isr import (
+    STAYS_PENDING,
+    TO_COMMITTED,
+    AlterPartitionRequest,
+    AlterPartitionSlot,
+    CommittedIsr,
+    IsrState,
+    PendingIsr,
+)
+from broker_core.kafka.replication.replica_state import ReplicaState
+
+REPLICA_LAG_TIME_MAX_MS = 30_000
+ACKS_ALL = -1
+
+
+class LeaderAndIsr(NamedTuple):
+    """What the controller has decided on a partition, as its replicas learn it. isr: of no interest to a follower."""
+
+    leader: int
+    leader_epoch: int
+    partition_epoch: int
+    replicas: Sequence[int]
+    isr: Sequence[int] = ()
+    adding: Sequence[int] = ()
+    removing: Sequence[int] = ()
+
+
+class AppendedToLeader(NamedTuple):
+    """is_hw_raised: the high watermark moved with the append."""
+
+    appended: Appended
+    is_hw_raised: bool
+
+
+class Acked(NamedTuple):
+    """Whether a produce with acks=-1 is decided, and how."""
+
+    is_done: bool
+    error: ErrorCode
+
+
+class TimestampAnswer(NamedTuple):
+    """An answer to ListOffsets. epoch: None: not known."""
+
+    found: TimestampOffset
+    epoch: int | None
+
+
+@dataclass(slots=True)
+class Partition:
+    """All that a broker knows of a partition. log: None until it has a replica here.
+
+    brokers: the broker's metadata of all brokers, shared. broker_epoch: its own.
+    """
+
+    broker_id: int
+    brokers: Brokers
+    broker_epoch: int
+    min_insync_replicas: int = 1
+    lag_ms_max: int = REPLICA_LAG_TIME_MAX_MS
+    log: PartitionLog | None = None
+    leader: int | None = None
+    leader_epoch: int = -1
+    partition_epoch: int = 0
+    epoch_start_offset: int | None = None  # where the current leader epoch begins; None: not the leader
+    followers: dict[int, ReplicaState] = field(default_factory=dict)  # the leader's picture of the others
+    isr_state: IsrState = field(default_factory=CommittedIsr)
+    replicas: tuple[int, ...] = ()
+    adding: tuple[int, ...] = ()
+    removing: tuple[int, ...] = ()
+    alter_partition: AlterPartitionSlot = field(default_factory=AlterPartitionSlot)
+
+    # --- roles
+
+    @property
+    def is_leader(self) -> bool:
+        return self.leader == self.broker_id
+
+    def make_leader(self, state: LeaderAndIsr, now_ms: int) -> bool:
+        """Lead from now on, or go on leading with another ISR. Tells whether it did not lead before.
+
+        A partition epoch from before is passed over. A change under way is dropped. Only a higher leader epoch begins a new one: its start
+        is noted, and the followers' states are set afresh.
+        """
+        if state.partition_epoch < self.partition_epoch:
+            return False
+        log = self._own_log()
+        is_new_leader = not self.is_leader
+        self._note_assignment(state)
+        self.followers = {
+            replica: self.followers.get(replica) or ReplicaState() for replica in state.replicas if replica != self.broker_id
+        }
+        self.isr_state = CommittedIsr(frozenset(state.isr))
+        if state.leader_epoch > self.leader_epoch:
+            start = log.log_end_offset
+            # At once, though nothing is written yet: a follower may ask for an epoch above all that this log has records of.
+            log.epochs.assign(state.leader_epoch, start)
+            for replica, follower in self.followers.items():
+                follower.reset(now_ms, start, is_new_leader=is_new_leader, is_in_sync=replica in state.isr)
+            self.leader_epoch = log.leader_epoch = state.leader_epoch
+            self.epoch_start_offset = start
+        self.partition_epoch = state.partition_epoch
+        self.leader = self.broker_id
+        self._raise_high_watermark(now_ms)
+        return is_new_leader
+
+    def make_follower(self, state: LeaderAndIsr) -> bool:
+        """Follow from now on. Tells whether the leader epoch is a higher one: then its fetcher begins anew.
+
+        A partition epoch from before is passed over. Any leader epoch is taken over.
+        """
+        if state.partition_epoch < self.partition_epoch:
+            return False
+        log = self._own_log()
+        is_new_epoch = state.leader_epoch > self.leader_epoch
+        self._note_assignment(state)
+        self.leader, self.leader_epoch, self.partition_epoch = state.leader, state.leader_epoch, state.partition_epoch
+        log.leader_epoch = state.leader_epoch
+        self.epoch_start_offset = None
+        self.followers = {}
+        self.isr_state = CommittedIsr()
+        return is_new_epoch
+
+    # --- as a leader
+
+    @property
+    def min_isr(self) -> int:
+        """min.insync.replicas, but never more than there are replicas."""
+        return min(self.min_insync_replicas, len(self.followers) + 1)
+
+    @property
+    def is_under_min_isr(self) -> bool:
+        return self.is_leader and len(self.isr_state.isr) < self.min_isr
+
+    @property
+    def is_under_replicated(self) -> bool:
+        """Whether a replica that is not just being added is missing in the ISR."""
+        return self.is_leader and len(self.isr_state.isr) < len(set(self.replicas).difference(self.adding))
+
+    def append_as_leader(
+        self,
+        data: Buffer,
+        acks: int,
+        now_ms: int,
+        *,
+        is_from_coordinator: bool = False,
+        verification_guard: int | None = None,
+    ) -> AppendedToLeader:
+        """Append what a producer sent. acks: -1, 0 or 1; only -1 asks for min.insync.replicas, before the append.
+
+        Raises Refused (NOT_LEADER_OR_FOLLOWER, NOT_ENOUGH_REPLICAS), and what `PartitionLog.append` raises.
+        """
+        log = self._leader_log()
+        if acks == ACKS_ALL and len(self.isr_state.isr) < self.min_isr:
+            raise Refused(ErrorCode.NOT_ENOUGH_REPLICAS, f"{len(self.isr_state.isr)} in sync, {self.min_isr} asked for")
+        appended = log.append(
+            data,
+            now_ms=now_ms,
+            leader_epoch=self.leader_epoch,
+            is_from_coordinator=is_from_coordinator,
+            verification_guard=verification_guard,
+        )
+        return AppendedToLeader(appended, self._raise_high_watermark(now_ms))
+
+    def check_acks(self, required_offset: int) -> Acked:
+        """Whether all of the ISR have what ends at that offset. An error decides, too.
+
+        Under min ISR the high watermark does not move: NOT_ENOUGH_REPLICAS_AFTER_APPEND comes only where it had passed the offset before
+        the ISR shrank. It counts the maximal ISR, the check before the append the committed one.
+        """
+        if not self.is_leader:
+            return Acked(False, ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        if self._own_log().high_watermark < required_offset:
+            return Acked(False, ErrorCode.NONE)
+        is_enough = self.min_isr <= len(self.isr_state.maximal_isr)
+        return Acked(True, ErrorCode.NONE if is_enough else ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND)
+
+    def fetch_as_follower(self, replica: int, broker_epoch: int, fetch: PartitionFetch, now_ms: int) -> FetchedPartition:
+        """Answer another replica's fetch, and note what it says of that replica. broker_epoch: of its sender; -1: not checked.
+
+        The first check that fails decides: leader epoch, leader, replica, then as `_read`. The high watermark in the answer is the one
+        before this fetch moved it: a follower learns of it one fetch later. Where the logs diverge, nothing is noted.
+        Raises Refused, OffsetOutOfRange.
+        """
+        log = self.log_for(fetch.leader_epoch, needs_leader=True)
+        follower = self.followers.get(replica)
+        if follower is None:
+            # With the right epoch it may be a replica that this broker has yet to hear of.
+            code = ErrorCode.UNKNOWN_LEADER_EPOCH if fetch.leader_epoch is not None else ErrorCode.NOT_LEADER_OR_FOLLOWER
+            raise Refused(code, f"{replica} is not one of the replicas {self.replicas}")
+        answer = self._read(log, fetch, Isolation.LOG_END)
+        if answer.diverging is None:
+            known_epoch = alive_epoch(self.brokers, replica)
+            if broker_epoch != -1 and known_epoch is not None and known_epoch > broker_epoch:
+                raise Refused(ErrorCode.NOT_LEADER_OR_FOLLOWER, f"broker epoch {broker_epoch}; {replica} has registered again as {known_epoch}")
+            end_before = follower.log_end_offset
+            # Where truncation has left no record up to the log end, a read ends there.
+            offset = log.log_end_offset if not answer.data and log.is_in_open_end(fetch.offset) else fetch.offset
+            follower.fetched(offset, fetch.log_start_offset, now_ms, answer.log_end_offset, broker_epoch)
+            self._maybe_expand_isr(replica)
+            if follower.log_end_offset != end_before:
+                self._raise_high_watermark(now_ms)
+        return answer
+
+    def fetch_as_consumer(self, fetch: PartitionFetch, isolation: Isolation, *, needs_leader: bool = True) -> FetchedPartition:
+        """Answer a consumer's fetch; needs_leader: False where it may read from a follower near it. Raises Refused, OffsetOutOfRange."""
+        return self._read(self.log_for(fetch.leader_epoch, needs_leader=needs_leader), fetch, isolation)
+
+    def list_offset(
+        self, timestamp: int, isolation: Isolation, leader_epoch: int | None = None, *, needs_leader: bool = True
+    ) -> TimestampAnswer | None:
+        """Answer ListOffsets; None: no record is that young. isolation: LOG_END for a replica.
+
+        A client is told OFFSET_NOT_AVAILABLE while the high watermark is below the start of the leader's epoch: it might have seen more
+        under the leader before. Raises Refused.
+        """
+        log = self.log_for(leader_epoch, needs_leader=needs_leader)
+        is_lagging = self.epoch_start_offset is not None and self.epoch_start_offset > log.high_watermark
+        unavailable = Refused(ErrorCode.OFFSET_NOT_AVAILABLE, f"the high watermark is {log.high_watermark}, the epoch began later")
+        end = {
+            Isolation.LOG_END: log.log_end_offset,
+            Isolation.HIGH_WATERMARK: log.high_watermark,
+            Isolation.TXN_COMMITTED: log.last_stable_offset,
+        }[isolation]
+        if timestamp == LATEST:
+            if is_lagging and isolation is not Isolation.LOG_END:
+                raise unavailable
+            return TimestampAnswer(TimestampOffset(-1, end), self.leader_epoch)
+        found = log.offset_for_time(timestamp)
+        if found is not None and (timestamp == EARLIEST or found.offset < end):
+            return TimestampAnswer(found, log.epoch_of_answer(timestamp, found.offset))
+        if is_lagging and isolation is not Isolation.LOG_END:
+            raise unavailable
+        return None
+
+    def delete_records(self, before_offset: int) -> int:
+        """DeleteRecords; -1: up to the high watermark. Gives the low watermark. Raises Refused, OffsetOutOfRange."""
+        log = self._leader_log()
+        if not log.settings.cleanup_delete:
+            raise Refused(ErrorCode.POLICY_VIOLATION, "the topic's cleanup policy does not delete")
+        delete_records(log, before_offset)
+        return self.low_watermark()
+
+    def low_watermark(self) -> int:
+        """The smallest log start offset of the leader and of the followers that are alive; -1 if one of those has not fetched.
+
+        Raises Refused.
+        """
+        starts = [follower.log_start_offset for replica, follower in self.followers.items() if self._is_alive(replica)]
+        return min([self._leader_log().log_start_offset, *starts])
+
+    def last_offset_for_epoch(self, epoch: int, leader_epoch: int | None, *, needs_leader: bool = True) -> EpochStart:
+        """Answer OffsetsForLeaderEpoch: (largest epoch at or below it, its end offset), (-1, -1): not known. Raises Refused."""
+        log = self.log_for(leader_epoch, needs_leader=needs_leader)
+        return log.epochs.end_offset_for(epoch, log.log_end_offset)
+
+    # --- the ISR
+
+    def out_of_sync(self, now_ms: int) -> list[int]:
+        """The ISR's members that are late now; none while a change is under way."""
+        if self.isr_state.is_pending:
+            return []
+        end = self._own_log().log_end_offset
+        late = [
+            replica
+            for replica in self.isr_state.isr - {self.broker_id}
+            if replica not in self.followers or not self.followers[replica].is_caught_up(end, now_ms, self.lag_ms_max)
+        ]
+        return sorted(late)
+
+    def maybe_shrink_isr(self, now_ms: int) -> None:
+        """Ask the controller to drop late members. The original looks every half of `replica.lag.time.max.ms`."""
+        if not self.is_leader or not isinstance(self.isr_state, CommittedIsr):
+            return
+        late = self.out_of_sync(now_ms)
+        if late:
+            self._propose(self.isr_state.isr.difference(late), self.isr_state, None)
+
+    def alter_partition_succeeded(self, answer: LeaderAndIsr, now_ms: int) -> None:
+        """The controller has answered with what holds now. An answer to a change that was overtaken, or with other epochs, is passed over."""
+        change = self.alter_partition.answered()
+        if change is None or self.isr_state is not change:
+            return
+        if answer.leader_epoch != self.leader_epoch or answer.partition_epoch < self.partition_epoch:
+            return
+        self.isr_state = CommittedIsr(frozenset(answer.isr))
+        self.partition_epoch = answer.partition_epoch
+        self._raise_high_watermark(now_ms)
+
+    def alter_partition_failed(self, error: ErrorCode) -> None:
+        """The controller has refused: back to the committed ISR, wait for metadata, or ask again, by the error."""
+        change = self.alter_partition.answered()
+        if change is None or self.isr_state is not change:
+            return
+        if error in TO_COMMITTED:
+            self.isr_state = change.committed
+        elif error not in STAYS_PENDING:
+            self.alter_partition.submit(change)
+
+    # --- as a follower
+
+    def append_as_follower(self, data: Buffer, now_ms: int) -> Appended:
+        """Append what the leader gave. Raises what `PartitionLog.append_as_follower` raises.
+
+        The first batch of an empty log may begin below its start, where DeleteRecords on the leader has cut into it: the log then restarts there.
+        """
+        log = self._own_log()
+        try:
+            return log.append_as_follower(data, now_ms=now_ms)
+        except UnexpectedAppendOffset as error:
+            is_empty = log.log_end_offset == log.log_start_offset
+            if not (is_empty and error.first_offset < log.log_end_offset <= error.last_offset):
+                raise
+            log.restart_at(error.first_offset, now_ms)
+            return log.append_as_follower(data, now_ms=now_ms)
+
+    # --- inside
+
+    def log_for(self, leader_epoch: int | None, *, needs_leader: bool) -> PartitionLog:
+        """Give the log to a request that names a leader epoch; None: it does not.
+
+        Raises Refused: FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH, NOT_LEADER_OR_FOLLOWER.
+        """
+        if leader_epoch is not None and leader_epoch != self.leader_epoch:
+            code = ErrorCode.FENCED_LEADER_EPOCH if leader_epoch < self.leader_epoch else ErrorCode.UNKNOWN_LEADER_EPOCH
+            raise Refused(code, f"leader epoch {leader_epoch}; here it is {self.leader_epoch}")
+        if (needs_leader and not self.is_leader) or self.log is None:
+            raise Refused(ErrorCode.NOT_LEADER_OR_FOLLOWER, f"the leader is {self.leader}")
+        return self.log
+
+    def _own_log(self) -> PartitionLog:
+        if self.log is None:
+            raise InvariantError("a replica has a log before it has a role")
+        return self.log
+
+    def _leader_log(self) -> PartitionLog:
+        return self.log_for(None, needs_leader=True)
+
+    def _note_assignment(self, state: LeaderAndIsr) -> None:
+        self.replicas, self.adding, self.removing = tuple(state.replicas), tuple(state.adding), tuple(state.removing)
+
+    def _read(self, log: PartitionLog, fetch: PartitionFetch, isolation: Isolation) -> FetchedPartition:
+        """Read, unless the reader's last epoch shows that its log is another one. Raises OffsetOutOfRange.
+
+        An epoch that is unknown here, then an offset below the log start, then the divergence, then an offset beyond the log end.
+        """
+        answer = FetchedPartition(log.high_watermark, log.last_stable_offset, log.log_start_offset, log.log_end_offset)
+        if fetch.last_fetched_epoch is not None:
+            epoch, end_offset = found = log.epochs.end_offset_for(fetch.last_fetched_epoch, log.log_end_offset)
+            if found == UNDEFINED:
+                raise OffsetOutOfRange(f"epoch {fetch.last_fetched_epoch} is above all that is known here")
+            if fetch.offset < log.log_start_offset:
+                raise OffsetOutOfRange(f"offset {fetch.offset}; the log starts at {log.log_start_offset}")
+            if epoch < fetch.last_fetched_epoch or end_offset < fetch.offset:
+                return answer._replace(diverging=found)
+        fetched, aborted = log.read_as(isolation, fetch.offset, fetch.bytes_max)
+        return answer._replace(data=fetched.data, aborted=aborted)
+
+    def _is_alive(self, replica: int) -> bool:
+        return alive_epoch(self.brokers, replica) is not None
+
+    def _is_eligible(self, replica: int) -> bool:
+        """Whether it may join the ISR: alive, not fenced, not on its way out, and it fetches as the broker that is registered."""
+        known = self.brokers.get(replica)
+        fetched_as = self.followers[replica].broker_epoch
+        if known is None or known.is_fenced or known.is_shutting_down or not known.is_alive or fetched_as is None:
+            return False
+        return fetched_as in (-1, known.epoch)
+
+    def _maybe_expand_isr(self, replica: int) -> None:
+        """Ask the controller to let a follower in that has reached the high watermark, and the start of the leader's epoch.
+
+        Below that start there may be records that are committed, though the new leader does not know it yet: were the follower elected
+        without them, they would be lost.
+        """
+        state, log, start = self.isr_state, self._own_log(), self.epoch_start_offset
+        if not isinstance(state, CommittedIsr) or replica in state.isr or start is None or not self._is_eligible(replica):
+            return
+        if self.followers[replica].log_end_offset >= max(log.high_watermark, start):
+            self._propose(state.isr | {replica}, state, replica)
+
+    def _propose(self, isr: frozenset[int], committed: CommittedIsr, added: int | None) -> None:
+        members = tuple((broker, self._fetched_as(broker)) for broker in sorted(isr))
+        change = PendingIsr(committed, AlterPartitionRequest(self.leader_epoch, self.partition_epoch, members), added)
+        # While another request is on its way this one is not attempted, and all is as before.
+        self.isr_state = change if self.alter_partition.submit(change) else committed
+
+    def _fetched_as(self, broker: int) -> int:
+        """The broker epoch under which a member of the ISR is known here; -1: it has not fetched yet."""
+        if broker == self.broker_id:
+            return self.broker_epoch
+        follower = self.followers.get(broker)
+        return -1 if follower is None or follower.broker_epoch is None else follower.broker_epoch
+
+    def _raise_high_watermark(self, now_ms: int) -> bool:
+        """Move the high watermark to what all that count have. Tells whether it moved.
+
+        Beside the maximal ISR those count that are caught up in time and may join: else it would run away from them for ever.
+        """
+        if not self.is_leader or self.is_under_min_isr:
+            return False
+        log = self._own_log()
+        end = lowest = log.log_end_offset
+        for replica, follower in self.followers.items():
+            if follower.log_end_offset < lowest:
+                is_joining = follower.is_caught_up(end, now_ms, self.lag_ms_max) and self._is_eligible(replica)
+                if replica in self.isr_state.maximal_isr or is_joining:
+                    lowest = follower.log_end_offset
+        return log.raise_high_watermark(lowest)
