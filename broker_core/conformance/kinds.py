@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from broker_core.conformance import kafka, kafka_fetcher, kafka_log, kafka_partition, kafka_records, pulsar, tubemq
+from broker_core.conformance import kafka, kafka_fetcher, kafka_log, kafka_partition, kafka_records, pulsar, pulsar_dispatch, tubemq
 from broker_core.conformance.result import CaseResult
 
 Document = dict[str, Any]
@@ -19,16 +19,20 @@ Runner = Callable[[Document], Iterator[CaseResult]]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind of vector file. sections: list in the document -> fields of a row that together only this kind has."""
+    """One kind of vector file. sections: list in the document -> fields of a row that together only this kind has. step: a field of the
+    row's steps, where the rows of several kinds have the same."""
 
     name: str
     sections: dict[str, set[str]]
     run: Runner
+    step: str = ""
 
     def recognises(self, document: Document) -> bool:
         """Whether one of the document's lists has rows of this kind."""
         return any(
-            row.keys() >= fields for section, fields in self.sections.items() if (row := _first(document, section))
+            row.keys() >= fields and (not self.step or any(self.step in step for step in row["steps"]))
+            for section, fields in self.sections.items()
+            if (row := _first(document, section))
         )
 
 
@@ -41,6 +45,9 @@ KINDS = (
         {"cases": {"range_size", "steps", "slots"}, "client_validate": {"ranges", "result"}},
         pulsar.run_sticky_ranges,
     ),
+    Kind("failover", {"cases": {"topics", "names", "steps"}}, pulsar_dispatch.run_failover, "notified"),
+    Kind("shared_dispatch", {"cases": {"id", "steps"}}, pulsar_dispatch.run_shared_dispatch, "index_after"),
+    Kind("key_shared_order_3_2", {"cases": {"allow_out_of_order", "read_batch", "steps"}}, pulsar_dispatch.run_key_shared_order),
     Kind(
         "partitioner",
         {"murmur2": {"hex", "murmur2"}, "groups": {"group", "hash_code"}, "sticky": {"queue_sizes", "picks"}},

@@ -40,32 +40,32 @@ CLIENT_RESULTS = {
 def run_murmur(document: Json) -> Iterator[CaseResult]:
     """One case per string and per byte string: the hash, whole and masked, and the slots that follow from it."""
     for index, row in enumerate(document.get("strings", [])):
-        yield _checked(f"strings[{index}]", partial(_murmur, row, row["s"]))
+        yield checked(f"strings[{index}]", partial(_murmur, row, row["s"]))
     for index, row in enumerate(document.get("bytes", [])):
-        yield _checked(f"bytes[{index}]", partial(_murmur, row, b64decode(row["bytes_b64"])))
+        yield checked(f"bytes[{index}]", partial(_murmur, row, b64decode(row["bytes_b64"])))
 
 
 def run_auto_split(document: Json) -> Iterator[CaseResult]:
     """One case per sequence of joins and leaves."""
     for row in document.get("cases", []):
-        yield _checked(row["id"], partial(_auto_split, row))
+        yield checked(row["id"], partial(_auto_split, row))
 
 
 def run_consistent_hash(document: Json) -> Iterator[CaseResult]:
     """One case per sequence, in every version that its steps expect something of."""
     for row in document.get("cases", []):
-        yield _checked(row["id"], partial(_consistent_hash, row))
+        yield checked(row["id"], partial(_consistent_hash, row))
 
 
 def run_sticky_ranges(document: Json) -> Iterator[CaseResult]:
     """One case per sequence, in both versions, and one per list of ranges that the client validates."""
     for row in document.get("cases", []):
-        yield _checked(row["id"], partial(_sticky_ranges, row))
+        yield checked(row["id"], partial(_sticky_ranges, row))
     for index, row in enumerate(document.get("client_validate", [])):
-        yield _checked(f"client_validate[{index}]", partial(_client_validate, row))
+        yield checked(f"client_validate[{index}]", partial(_client_validate, row))
 
 
-def _checked(case_id: str, checks: Callable[[], Iterable[Check]]) -> CaseResult:
+def checked(case_id: str, checks: Callable[[], Iterable[Check]]) -> CaseResult:
     def run() -> CaseResult:
         for what, expected, got in checks():
             if expected != got:

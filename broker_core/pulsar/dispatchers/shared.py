@@ -1,0 +1,115 @@
+"""Shared: whose turn it is. Consumers take turns within their priority level, and a level gets something only while no better one can.
+
+    list     C1 C2 C3 | C4 C5        level 0 | level 1
+    permits   2  1  1    2  1
+    turns    C1 C2 C3 C1 C4 C5 C4
+
+Source: Pulsar 3.2 and master of April 2026, `AbstractDispatcherMultipleConsumers.getNextConsumer` and
+`PersistentDispatcherMultipleConsumers.addConsumer`. Vectors: pulsar/shared_dispatch.json.
+"""
+
+from dataclasses import dataclass
+from itertools import chain
+
+ROUND_ROBIN_BATCH = 20
+"""dispatcherMaxRoundRobinBatchSize: so many messages in a row may go to the consumer whose turn it is."""
+
+
+@dataclass(slots=True)
+class SharedConsumer:
+    """A connected consumer. priority: priorityLevel, 0 is best. permits: messages that it can take."""
+
+    consumer: str
+    priority: int = 0
+    permits: int = 0
+
+
+class SharedTurns:
+    """The turns of a Shared subscription.
+
+    index: where the next search starts; it may be the list's length.
+
+    >>> turns = SharedTurns()
+    >>> for name, priority, permits in [("C1", 0, 2), ("C2", 0, 1), ("C3", 0, 1), ("C4", 1, 2), ("C5", 1, 1)]:
+    ...     turns.add(SharedConsumer(name, priority, permits))
+    >>> [turns.take(1)[0] for _ in range(8)]
+    ['C1', 'C2', 'C3', 'C1', 'C4', 'C5', 'C4', None]
+    """
+
+    def __init__(self) -> None:
+        self.consumers: list[SharedConsumer] = []
+        self.index = 0
+
+    def add(self, consumer: SharedConsumer) -> None:
+        """At the end of the list, which is sorted by priority only when the newcomer's is better than that of the one before it."""
+        self.consumers.append(consumer)
+        if len(self.consumers) > 1 and consumer.priority < self.consumers[-2].priority:
+            self.consumers.sort(key=lambda known: known.priority)
+
+    def remove(self, consumer: str) -> None:
+        """The index stays, so a removal before it makes the search pass over one consumer in this round."""
+        self.consumers = [known for known in self.consumers if known.consumer != consumer]
+
+    def flow(self, consumer: str, permits: int) -> None:
+        """The consumer can take so many more; one that is not connected changes nothing."""
+        known = self.find(consumer)
+        if known is not None:
+            known.permits += permits
+
+    def find(self, consumer: str) -> SharedConsumer | None:
+        return next((known for known in self.consumers if known.consumer == consumer), None)
+
+    def take(self, messages: int) -> tuple[str | None, int]:
+        """Whose turn it is and how many of so many messages it gets, at most ROUND_ROBIN_BATCH; (None, 0) when nobody can take any."""
+        known = self.next()
+        if known is None:
+            return None, 0
+        count = max(1, min(messages, known.permits, ROUND_ROBIN_BATCH))
+        known.permits -= count
+        return known.consumer, count
+
+    def next(self) -> SharedConsumer | None:
+        """Whose turn it is; None, and the index as it was, when nobody has permits."""
+        consumers = self.consumers
+        if not consumers:
+            return None
+        if self.index >= len(consumers):
+            self.index = 0
+        level = consumers[self.index].priority
+        place = self._better(level) if level else None
+        if place is None:
+            place = self._in_level(level)
+        if place is None:
+            place = self._after(level)
+        if place is None:
+            return None
+        self.index = place + 1
+        return consumers[place]
+
+    def _better(self, level: int) -> int | None:
+        """The first with permits among those of better levels, which stand at the head of the list."""
+        for place, known in enumerate(self.consumers):
+            if known.priority >= level:
+                return None
+            if known.permits > 0:
+                return place
+        return None
+
+    def _in_level(self, level: int) -> int | None:
+        """Once round the level, from the index on."""
+        consumers, start = self.consumers, self.index
+        first = next(place for place, known in enumerate(consumers) if known.priority == level)
+        end = start
+        while end < len(consumers) and consumers[end].priority == level:
+            end += 1
+        for place in chain(range(start, end), range(first, start)):
+            if consumers[place].priority == level and consumers[place].permits > 0:
+                return place
+        return None
+
+    def _after(self, level: int) -> int | None:
+        """The first with permits behind the level."""
+        for place, known in enumerate(self.consumers):
+            if known.priority > level and known.permits > 0:
+                return place
+        return None

@@ -1,0 +1,103 @@
+"""Exclusive and Failover: of all connected consumers one is active and gets everything; Failover lets the others stand by.
+
+    partitioned topic     best priority level, sorted by name:  A  B  C      partition 4 of any number: 4 mod 3 -> B
+    other topics          a ring of that level's consumers, 100 points each; the topic's own name falls on one of them
+
+The active consumer is picked at every join and leave from the whole list, so a leave can move the role on partitions whose active
+consumer stayed.
+
+Source: Pulsar 3.2 and master of April 2026, `AbstractDispatcherSingleActiveConsumer`. Vectors: pulsar/failover.json.
+"""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from broker_core.hashing.java_hash import utf16_order
+from broker_core.hashing.murmur3 import murmur3_31
+from broker_core.pulsar.dispatchers.errors import ConsumerBusy, ServerMetadata
+
+POINTS = 100
+"""Points of a consumer on the ring of names, whatever broker.conf says about Key_Shared."""
+NOT_PARTITIONED = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Standby:
+    """A connected consumer. consumer: unique; priority: priorityLevel, 0 is best."""
+
+    consumer: str
+    name: str
+    priority: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a join or a leave did. switched: another consumer is active now (not: nobody is). notified: who is told who is active, in the
+    dispatcher's order."""
+
+    switched: bool
+    notified: tuple[str, ...]
+
+
+class SingleActiveDispatcher:
+    """One topic, or one partition of a topic, under one subscription.
+
+    topic: its full name, persistent://tenant/namespace/name. partition: its index, NOT_PARTITIONED for none. uses_ring: master's
+    activeConsumerFailoverConsistentHashing, the ring for partitions as well.
+
+    >>> dispatcher = SingleActiveDispatcher("persistent://public/default/t-partition-1", 1)
+    >>> [dispatcher.add(Standby(name, name)).switched for name in "AB"], dispatcher.active
+    ([True, True], 'B')
+    """
+
+    def __init__(self, topic: str, partition: int = NOT_PARTITIONED, *, is_exclusive: bool = False, uses_ring: bool = False) -> None:
+        self.topic = topic
+        self.partition = 0 if is_exclusive else partition
+        self.is_exclusive = is_exclusive
+        self.uses_ring = uses_ring or self.partition == NOT_PARTITIONED
+        self.consumers: list[Standby] = []
+        self.active: str | None = None
+
+    @property
+    def order(self) -> list[str]:
+        """All connected consumers: by priority, then by name, then as they came."""
+        return [standby.consumer for standby in self.consumers]
+
+    def add(self, standby: Standby) -> Change:
+        """Let a consumer in. Raises ConsumerBusy for the second of an Exclusive subscription."""
+        if self.is_exclusive and self.consumers:
+            raise ConsumerBusy("Exclusive consumer is already connected")
+        self.consumers.append(standby)
+        self.consumers.sort(key=lambda known: (known.priority, utf16_order(known.name)))
+        switched = self._pick()
+        if self.is_exclusive:
+            return Change(switched, ())
+        return Change(switched, tuple(self.order) if switched else (standby.consumer,))
+
+    def remove(self, consumer: str) -> Change:
+        """Let a consumer go. Raises ServerMetadata if it is not connected."""
+        place = next((place for place, known in enumerate(self.consumers) if known.consumer == consumer), None)
+        if place is None:
+            raise ServerMetadata("Consumer was not connected")
+        del self.consumers[place]
+        switched = self._pick()
+        return Change(switched, tuple(self.order) if switched and not self.is_exclusive else ())
+
+    def _pick(self) -> bool:
+        """Pick the active consumer; whether it is another one than before."""
+        before = self.active
+        if not self.consumers:
+            self.active = None
+            return False
+        best = [known for known in self.consumers if known.priority == self.consumers[0].priority]
+        self.active = (_on_ring(best, self.topic) if self.uses_ring else best[self.partition % len(best)]).consumer
+        return self.active != before
+
+
+def _on_ring(best: Sequence[Standby], topic: str) -> Standby:
+    """The consumer of the first point at or after the topic's, clockwise. Of two on one point the later in the list has it."""
+    ring = {murmur3_31(f"{known.name}{index}"): known for known in best for index in range(POINTS)}
+    points = sorted(ring)
+    place = bisect_left(points, murmur3_31(topic))
+    return ring[points[place % len(points)]]
