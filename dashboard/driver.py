@@ -5,19 +5,23 @@
 
 The floor makes a crash invisible: before a browser can see virtual time t, a floor of t or more is in the row, and the next holder
 re-derives that far before it decides anything. The same holds for frame numbers (seq_floor).
-Nothing here asks the clock: the shard passes the wall time in, and tests pass what they like.
+Nothing here asks the clock: the shard passes the wall time in, and tests pass what they like. What may take long comes in pieces
+(broker_core/lab/pieces.py): the shard serves other labs in between, and asks nothing else of this one until the last piece.
 """
 
 import logging
 from collections import deque
 from collections.abc import Callable
 from itertools import takewhile
+from typing import TypeVar
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.lab import journal
 from broker_core.lab.commands import CONSUMER_KINDS
+from broker_core.lab.journal import Checkpoint
 from broker_core.lab.patch import diff
+from broker_core.lab.pieces import Pieces, whole
 from broker_core.lab.scenario import scenario_from_json
 from dashboard import ledger
 from dashboard.chunks import ChunkWriter
@@ -39,6 +43,22 @@ SLICE_US = 250_000           # virtual time that is derived between two looks at
 log = logging.getLogger(__name__)
 
 Clock = Callable[[], float]  # wall time in seconds, from anywhere, never backwards
+Told = tuple[Frame | None, Commit | None]
+OVER = object()
+T = TypeVar("T")
+
+
+def timed(pieces: Pieces[T], clock: Clock) -> Pieces[tuple[T, float]]:
+    """(what they come to, seconds of work without the stops in between)."""
+    took_s = 0.0
+    while True:
+        started_s = clock()
+        try:
+            next(pieces)
+        except StopIteration as end:
+            return end.value, took_s + clock() - started_s
+        took_s += clock() - started_s
+        yield
 
 
 REASON_MAX = 2_000           # characters of what is kept of an error
@@ -84,6 +104,7 @@ class LabDriver:
         self.stored_wall_s = -1e9              # when the view was last written
         self.checkpoint_due_s = -1e9           # when the next checkpoint may be made
         self._slice_us = SLICE_US
+        self._replaying: Pieces[None] | None = None
         self.chunks = ChunkWriter(row.pk)
 
     @property
@@ -96,25 +117,27 @@ class LabDriver:
         """Re-derive towards the floor for about budget_s. True once the lab takes commands. Raises ReplayError for a broken journal."""
         until_s = clock() + budget_s
         while not self.loaded and clock() < until_s:
-            self._replay(clock)
+            self._replaying = self._replaying or self._replay(clock)
+            if next(self._replaying, OVER) is OVER:
+                self._replaying = None
         if self.loaded:
             self._rebase(clock())
         return self.loaded
 
-    def _replay(self, clock: Clock) -> None:
+    def _replay(self, clock: Clock) -> Pieces[None]:
         """One step of the journal. What was borrowed from another lab is decided on the way."""
-        started_s, before_us = clock(), self.core.now_us
-        told = self.replay.step(self._slice_us)
+        before_us = self.core.now_us
+        told, took_s = yield from timed(self.replay.step(self._slice_us), clock)
         self._tell(told.events)
         if told.command is None:
-            self._pace(before_us, clock() - started_s)
+            self._pace(before_us, took_s)
         elif (command := self.borrowed.get(told.command["position"])) is not None:
             refusal = None if told.refusal is None else {told.refusal.field: [in_words(told.refusal)]}
             self.decisions.append(Decision(command, self.core.now_us, refusal))
 
     # -- time --------------------------------------------------------------------------------------------------------
 
-    def advance(self, clock: Clock, budget_s: float) -> bool:
+    def advance(self, clock: Clock, budget_s: float) -> Pieces[bool]:
         """Let virtual time follow the wall clock for at most budget_s of work, and never past the floor. False: there is more to do now."""
         if not self.core.playing:
             self.behind_ms = 0
@@ -123,7 +146,7 @@ class LabDriver:
         started_s = clock()
         target_us = self._due_us(started_s)
         while self.core.now_us < min(target_us, self.floor_us) and clock() - started_s < budget_s:
-            self._advance(min(target_us, self.floor_us, self.core.now_us + self._slice_us), clock)
+            yield from self._advance(min(target_us, self.floor_us, self.core.now_us + self._slice_us), clock)
         debt_s = (target_us - self.core.now_us) / self._us_per_s
         self.behind_ms = 0 if debt_s * 1000 < BEHIND_SHOWN_MS else round(debt_s * 10) * 100
         if debt_s > DEBT_MAX_S:
@@ -131,10 +154,11 @@ class LabDriver:
         self.chunks.write(self.core, started_s)
         return self.core.now_us >= min(target_us, self.floor_us)
 
-    def _advance(self, at_us: int, clock: Clock) -> None:
-        started_s, before_us = clock(), self.core.now_us
-        self._tell(self.core.advance_to(at_us))
-        self._pace(before_us, clock() - started_s)
+    def _advance(self, at_us: int, clock: Clock) -> Pieces[None]:
+        before_us = self.core.now_us
+        events, took_s = yield from timed(self.core.advancing(at_us), clock)
+        self._tell(events)
+        self._pace(before_us, took_s)
 
     def _pace(self, before_us: int, took_s: float) -> None:
         """The next slice is longer or shorter than this one, so that it takes about 10 ms."""
@@ -158,8 +182,8 @@ class LabDriver:
 
     # -- commands ----------------------------------------------------------------------------------------------------
 
-    def handle(self, commands: list[StoredCommand], clock: Clock, budget_s: float) -> tuple[int, list[Json]]:
-        """Decide commands in order, now, for about budget_s of work and one at least.
+    def handle(self, commands: list[StoredCommand], clock: Clock, budget_s: float) -> Pieces[tuple[int, list[Json]]]:
+        """Decide commands in order, now, for about budget_s and one at least.
 
         What a person orders reaches the brokers through a lane's network, so a moment of virtual time passes after it, also in a paused lab:
         the frame that follows shows the effect (docs/decisions/a-paused-lab-lets-a-request-through.md).
@@ -174,10 +198,10 @@ class LabDriver:
             decided += 1
             at_us = self.core.now_us
             try:
-                self._tell(self.core.submit({**command.body, "position": command.position, "at_us": at_us}))
+                self._tell((yield from self.core.submitting({**command.body, "position": command.position, "at_us": at_us})))
                 self.decisions.append(Decision(command, at_us))
                 if command.body["kind"] in CONSUMER_KINDS:
-                    self._tell(self.core.advance_to(at_us + min(self.core.answer_us, EFFECT_US_MAX)))
+                    self._tell((yield from self.core.advancing(at_us + min(self.core.answer_us, EFFECT_US_MAX))))
             except CommandError as error:
                 fields = {error.field: [in_words(error)]}
                 self.decisions.append(Decision(command, at_us, fields))
@@ -197,15 +221,16 @@ class LabDriver:
 
     # -- what browsers and the database learn ---------------------------------------------------------------------
 
-    def frame(self, wall_s: float, refusals: list[Json] | None = None) -> tuple[Frame | None, Commit | None]:
+    def frame(self, wall_s: float, refusals: list[Json] | None = None) -> Pieces[Told]:
         """The change since the last frame, and what must be committed before it is published. Either may be None."""
-        view = self.core.view()
+        checkpoint = (yield from self.cadence.taking(self.core, wall_s)) if self.cadence.is_due(self.core, wall_s) else None
+        view = yield from self.core.viewing()    # the last stop: from here on nobody sees this lab half told
         view["feed"] = feed_state(self.epoch, behind_ms=self.behind_ms, auto_paused=self.auto_paused)
         new_events = [event for event in self.events if event["seq"] > self.event_seq_stored]
         self.events = []
         patch = [] if self.needs_full else diff(self.view, view)
         shown = (new_events + refusals) if refusals else new_events
-        must_store = bool(self.decisions or new_events) or self._reserve_is_short() or not self.view
+        must_store = bool(self.decisions or new_events or checkpoint) or self._reserve_is_short() or not self.view
         frame = None
         if self.needs_full or patch or shown:
             from_seq, self.seq, before = self.seq, self.seq + 1, self.view
@@ -217,7 +242,7 @@ class LabDriver:
                 raise
         commit = None
         if must_store or (frame is not None and wall_s - self.stored_wall_s >= 1.0):
-            commit = self._commit(new_events, wall_s)
+            commit = self._commit(new_events, wall_s, checkpoint)
             self.stored_wall_s = wall_s
             if new_events:
                 self.event_seq_stored = new_events[-1]["seq"]
@@ -231,9 +256,9 @@ class LabDriver:
         message = {"type": "frame", "lab": self.lab_id, "epoch": self.epoch, "from_seq": from_seq, "seq": self.seq, "at_us": at_us,
                    "patch": patch, "events": events}  # fmt: skip
         text = encode(message)
-        if len(text) > FRAME_BYTES_MAX and len(whole := self._snapshot_text()) < len(text):
+        if len(text) > FRAME_BYTES_MAX and len(snapshot := self._snapshot_text()) < len(text):
             # Five hundred consumers came at once: the change is longer than the view that it leads to.
-            return Frame(self.lab_id, self.epoch, from_seq, self.seq, True, whole)
+            return Frame(self.lab_id, self.epoch, from_seq, self.seq, True, snapshot)
         return Frame(self.lab_id, self.epoch, from_seq, self.seq, False, text)
 
     def full_frame(self) -> Frame:
@@ -248,19 +273,18 @@ class LabDriver:
             return True
         return self.core.playing and self.floor_us - self.core.now_us < RESERVE_LEFT_S * self._us_per_s
 
-    def _commit(self, events: list[Json], wall_s: float) -> Commit:
+    def _commit(self, events: list[Json], wall_s: float, checkpoint: Checkpoint | None = None) -> Commit:
         now_us = self.core.now_us
         self.floor_us = now_us + int(RESERVE_S * self._us_per_s) if self.core.playing else now_us
         self.seq_floor = self.seq + RESERVE_FRAMES
-        checkpoint = self.cadence.take(self.core, wall_s) if self.cadence.is_due(self.core, wall_s) else None
         decisions, self.decisions = self.decisions, []
         return Commit(self.lab_id, self.epoch, self.seq, self.view["at_us"], self.floor_us, self.seq_floor, encode(self.view),
                       decisions, events, checkpoint)  # fmt: skip
 
-    def rest(self, wall_s: float) -> tuple[Frame | None, Commit | None]:
+    def rest(self, wall_s: float) -> Told:
         """Say that the lab pauses because nobody watches, and leave a checkpoint so that it is soon back."""
         self.auto_paused = True
-        frame, commit = self.frame(wall_s)
+        frame, commit = whole(self.frame(wall_s))
         commit = commit or self._commit([], wall_s)
         commit.checkpoint = commit.checkpoint or self.cadence.take(self.core, wall_s)
         commit.clock_floor_us = self.floor_us = self.core.now_us      # nothing after this was shown

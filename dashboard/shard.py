@@ -5,8 +5,9 @@ the frames that are due. Commands go first and their frames go out at once; tick
 
 Labs do not reach one another. Whatever goes wrong in one lab's part of a turn stops that lab, with the reason on its page, and the turn goes
 on (`_of_lab`); only a database that is gone ends a turn. And a turn has TURN_BUDGET_S of work: what it had no time for comes in the next one,
-after the wakes, cheap labs first. A lab's step is at most ADVANCE_BUDGET_S of its virtual time and one frame; after a long one it rests as
-long as it worked. So a lab of 512 consumers slows itself down and says "behind", and does not hold its shard.
+after the wakes, cheap labs first. A lab's step is at most ADVANCE_BUDGET_S of its virtual time and one frame, or its commands and their
+frame. A step that takes long is cut into pieces (`under_way`), one lane's part of it each: after a long piece the lab rests as long as it
+worked, and the others have their turn. So a lab of 512 consumers slows itself down and says "behind", and does not hold its shard.
 """
 
 import logging
@@ -20,11 +21,13 @@ from contextlib import contextmanager
 from django.conf import settings
 from django.db import DatabaseError
 
+from broker_core.lab.pieces import Pieces
 from dashboard import ledger
-from dashboard.driver import Clock, LabDriver, reason_of, stopped_frame
+from dashboard.driver import Clock, LabDriver, reason_of, stopped_frame, timed
 from dashboard.transport import WANTS_FULL, WATCHED_S, Frame, Transport
 
 log = logging.getLogger(__name__)
+Step = Pieces[None]
 
 KEEP_EVERY_S = 0.5           # leases, heartbeat
 LOOK_EVERY_S = 1.0           # who is watched, which labs nobody drives
@@ -34,8 +37,9 @@ TURN_BUDGET_S = 0.1          # work between two looks at the wakes; the step tha
 LOAD_BUDGET_S = 0.05         # of a turn, for all loading labs together
 LOAD_STEP_S = 0.01           # for one of them, before the next has its step
 ADVANCE_BUDGET_S = 0.03      # for one lab's time
-COMMANDS_BUDGET_S = 0.03     # for one lab's commands; one command is never cut
-FAIR_S = 0.02                # a lab whose step takes longer rests as long as it worked, and waits for the cheaper ones,
+COMMANDS_BUDGET_S = 0.03     # for one lab's commands; one at least, and after a long one its neighbours' come first
+PIECES_BUDGET_S = 0.02       # for the pieces of one lab's step in a turn; one at least
+FAIR_S = 0.02                # a lab that takes longer rests as long as it worked, and waits for the cheaper ones,
 WAITS_TIMES = 4              # this many times its own length at most
 TELL_TIMES = 6               # a large view is sent less often: a sixth of the lab's time goes into that at most
 ASIDE_S = 5.0                # a lab whose rows the database will not read or write now, while it serves the others
@@ -56,7 +60,10 @@ class Shard:
         self.cost_s: dict[str, float] = {}           # what its step takes, smoothed
         self.rests_until_s: dict[str, float] = {}
         self.ordered: dict[str, None] = {}           # labs that have commands waiting, in the order in which we heard of them
+        self.under_way: dict[str, Step] = {}         # what is left of steps that one turn had no time for
         self.aside_until_s: dict[str, float] = {}
+        self.frames: list[Frame] = []                # of this turn's ticks, to be stored and published together
+        self.commits: list[ledger.Commit] = []
         self.interval_s = settings.FRAME_INTERVAL_S
         self.stopping = False
         self._keep_s = self._look_s = self._idle_s = self._poll_s = -1e9
@@ -102,7 +109,7 @@ class Shard:
         due_s = min(self.frame_due_s.values(), default=now_s + settings.SHARD_POLL_S)
         if len(self.frame_due_s) < len(self.drivers):
             due_s = now_s                                  # somebody is still loading
-        for lab_id in self.ordered:                        # the last turn had no time for their commands
+        for lab_id in self.ordered.keys() - self.under_way.keys():  # the last turn had no time for their commands
             due_s = min(due_s, self.rests_until_s.get(lab_id, now_s))
         return max(0.0, min(due_s - now_s, settings.SHARD_POLL_S))
 
@@ -220,18 +227,29 @@ class Shard:
             driver = self.drivers.get(lab_id)
             if driver is None:
                 del self.ordered[lab_id]                   # another's, stopped, gone; or the next poll finds it again
-            elif lab_id in self.frame_due_s and self.clock() >= self.rests_until_s.get(lab_id, 0.0):
+            elif lab_id in self.frame_due_s and lab_id not in self.under_way and self.clock() >= self.rests_until_s.get(lab_id, 0.0):
                 del self.ordered[lab_id]
-                with self._of_lab(lab_id, driver.epoch):
-                    self._carry_out(driver)
+                self._go_on(driver, self._carry_out(driver))
 
-    def _carry_out(self, driver: LabDriver) -> None:
+    def _go_on(self, driver: LabDriver, step: Step) -> None:
+        """The next pieces of a lab's step. What is left of it then is due as soon as the lab has rested."""
+        lab_id = driver.lab_id
+        self.under_way.pop(lab_id, None)
+        with self._of_lab(lab_id, driver.epoch):
+            until_s = self.clock() + PIECES_BUDGET_S
+            for _stop in step:
+                if self.clock() > until_s:
+                    self.under_way[lab_id] = step
+                    self.frame_due_s[lab_id] = self.clock()
+                    break
+
+    def _carry_out(self, driver: LabDriver) -> Step:
         commands = ledger.commands_waiting(driver.lab_id)
         if not commands:
             return
-        driver.advance(self.clock, ADVANCE_BUDGET_S)
-        decided, refusals = driver.handle(commands, self.clock, COMMANDS_BUDGET_S)
-        frame, commit = driver.frame(self.clock(), refusals)
+        yield from driver.advance(self.clock, ADVANCE_BUDGET_S)
+        decided, refusals = yield from driver.handle(commands, self.clock, COMMANDS_BUDGET_S)
+        frame, commit = yield from driver.frame(self.clock(), refusals)
         self._store([commit] if commit else [])
         if driver.lab_id in self.drivers:
             self._publish([frame] if frame else [])
@@ -241,8 +259,7 @@ class Shard:
 
     def _ticks(self) -> None:
         """The frames that are due. A lab whose step is long waits for the others, but not forever: then it is its turn."""
-        frames: list[Frame] = []
-        commits: list[ledger.Commit] = []
+        self.frames, self.commits = [], []
         now_s = self.clock()
         due = [lab_id for lab_id, due_s in self.frame_due_s.items() if due_s <= now_s]
         for lab_id in sorted(due, key=lambda lab_id: self.frame_due_s[lab_id] + WAITS_TIMES * self._excess_s(lab_id)):
@@ -251,34 +268,34 @@ class Shard:
                 continue
             if self._is_spent:
                 break
-            if commits and self._excess_s(lab_id):
-                self._tell(frames, commits)                # the others need not wait for this one
-                frames, commits = [], []
-            with self._of_lab(lab_id, driver.epoch):
-                self._tick(driver, frames, commits)
-        self._tell(frames, commits)
+            if self._excess_s(lab_id):
+                self._tell()                               # the others need not wait for this one
+            self._go_on(driver, self.under_way.get(lab_id) or self._tick(driver))
+        self._tell()
 
     def _excess_s(self, lab_id: str) -> float:
         return max(0.0, self.cost_s.get(lab_id, 0.0) - FAIR_S)
 
-    def _tick(self, driver: LabDriver, frames: list[Frame], commits: list[ledger.Commit]) -> None:
+    def _tick(self, driver: LabDriver) -> Step:
         started_s, lab_id = self.clock(), driver.lab_id
         told_due_s = self.told_due_s.get(lab_id, started_s)
-        is_there = driver.advance(self.clock, ADVANCE_BUDGET_S)
+        is_there = yield from driver.advance(self.clock, ADVANCE_BUDGET_S)
         now_s = self.clock()
         if now_s >= told_due_s:
             watched = now_s < self.watched_until_s.get(lab_id, 0.0) and not self.transport.is_down
-            frame, commit = driver.frame(now_s)
+            (frame, commit), took_s = yield from timed(driver.frame(now_s), self.clock)
             if commit is not None:
-                commits.append(commit)
+                self.commits.append(commit)
             if frame is not None and (watched or frame.full):
-                frames.append(frame)
-            self.tell_cost_s[lab_id] = (3 * self.tell_cost_s.get(lab_id, 0.0) + self.clock() - now_s) / 4
+                self.frames.append(frame)
+            self.tell_cost_s[lab_id] = (3 * self.tell_cost_s.get(lab_id, 0.0) + took_s) / 4
             interval_s = max(self.interval_s if watched else UNWATCHED_INTERVAL_S, TELL_TIMES * self.tell_cost_s[lab_id])
             told_due_s = self.told_due_s[lab_id] = max(told_due_s + interval_s, started_s + interval_s / 2)
         self.frame_due_s[lab_id] = told_due_s if is_there else self.clock()
 
-    def _tell(self, frames: list[Frame], commits: list[ledger.Commit]) -> None:
+    def _tell(self) -> None:
+        frames, commits = self.frames, self.commits
+        self.frames, self.commits = [], []
         self._store(commits)
         self._publish([frame for frame in frames if frame.lab_id in self.drivers])
 
@@ -311,7 +328,7 @@ class Shard:
     def _rest_unwatched(self, now_s: float) -> None:
         """Labs that nobody watched for LAB_IDLE_PAUSE_S pause by themselves; the demo does as soon as it is ready to be copied."""
         unwatched = [lab_id for lab_id, driver in self.drivers.items()
-                     if driver.view and now_s >= self.watched_until_s.get(lab_id, 0.0)]  # fmt: skip
+                     if driver.view and lab_id not in self.under_way and now_s >= self.watched_until_s.get(lab_id, 0.0)]  # fmt: skip
         seen_at = ledger.labs_seen_at(unwatched) if unwatched else {}
         for lab_id in unwatched:
             if self._is_spent:
@@ -367,7 +384,8 @@ class Shard:
 
     def _forget(self, lab_id: str) -> None:
         self.drivers.pop(lab_id, None)
-        for table in (self.frame_due_s, self.told_due_s, self.watched_until_s, self.tell_cost_s, self.cost_s, self.rests_until_s):
+        for table in (self.frame_due_s, self.told_due_s, self.watched_until_s, self.tell_cost_s, self.cost_s, self.rests_until_s,
+                      self.under_way):  # fmt: skip
             table.pop(lab_id, None)
 
     def _forget_all(self) -> None:

@@ -18,6 +18,7 @@ from broker_core.errors import CommandError, ReplayError
 from broker_core.events import Json
 from broker_core.lab.lab import Lab
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
+from broker_core.lab.pieces import Pieces, whole
 from broker_core.lab.scenario import Scenario
 from broker_core.lab.workload import workload_from_json
 
@@ -69,24 +70,26 @@ class Replay:
     def is_there(self) -> bool:
         return not self.left and self.lab.now_us >= self.until_us
 
-    def step(self, slice_us: int) -> Told:
+    def step(self, slice_us: int) -> Pieces[Told]:
         """Carry out the next command if its time has come, else let at most `slice_us` pass towards it. Only while it `is_there` not yet.
 
         Raises ReplayError for a command that cannot be what was once accepted.
         """
         now_us = self.lab.now_us
         if self.left and self.left[0]["at_us"] <= now_us:
-            return self._carry_out(self.left.popleft())
+            told = yield from self._carry_out(self.left[0])
+            self.left.popleft()      # only now: until then it `is_there` not yet
+            return told
         goal_us = self.left[0]["at_us"] if self.left else self.until_us
-        return Told(self.lab.advance_to(min(goal_us, now_us + slice_us)))
+        return Told((yield from self.lab.advancing(min(goal_us, now_us + slice_us))))
 
-    def _carry_out(self, command: Json) -> Told:
+    def _carry_out(self, command: Json) -> Pieces[Told]:
         position, kind = command["position"], str(command.get("kind"))
         is_borrowed = position in self.borrowed
         if command["at_us"] < self.lab.now_us and not is_borrowed:
             raise ReplayError(position, kind, f"is dated {command['at_us']} us, before the {self.lab.now_us} us it follows")
         try:
-            return Told(self.lab.submit(command), command)
+            return Told((yield from self.lab.submitting(command)), command)
         except CommandError as error:
             if not is_borrowed:
                 raise ReplayError(position, kind, f"is refused: {error}") from error
@@ -95,7 +98,7 @@ class Replay:
     def finish(self) -> Lab:
         """All the way at once."""
         while not self.is_there:
-            self.step(max(1, self.until_us))
+            whole(self.step(max(1, self.until_us)))
         return self.lab
 
 
@@ -142,7 +145,11 @@ class Cadence:
 
     def take(self, lab: Lab, wall_s: float) -> Checkpoint:
         """A checkpoint now, due or not."""
-        state = lab.checkpoint()
+        return whole(self.taking(lab, wall_s))
+
+    def taking(self, lab: Lab, wall_s: float) -> Pieces[Checkpoint]:
+        """`take` in pieces."""
+        state = yield from lab.checkpointing()
         self.records = lab.record_count
         self.due_s = wall_s + max(CHECKPOINT_EVERY_S, len(state) / CHECKPOINT_BYTES_PER_S)
         return Checkpoint(Mark(lab.now_us, lab.position), lab.record_count, state)

@@ -19,6 +19,7 @@ from broker_core.lab.commands.membership import DEMO_JOIN_ID, Join
 from broker_core.lab.consumer import Consumer
 from broker_core.lab.keys import LiveKeys
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
+from broker_core.lab.pieces import Pieces, whole
 from broker_core.lab.rig import RigSetup
 from broker_core.lab.scenario import LANE_KINDS, RigSpec, Scenario
 from broker_core.lab.view import Shown, lab_view
@@ -27,6 +28,8 @@ from broker_core.lab.workload import Workload, workload_from_json
 STRETCH_US = 10 * SECOND_US
 """Longest stretch for which arrivals are laid out at once; bounds memory when a lab is far behind."""
 SWITCH_RECORDS_MAX = 20_000
+SWITCH_STRETCH_US = SECOND_US // 4
+"""The same of a lane that goes through its history under another algorithm; each stretch is a piece of that command."""
 TIMELINE_MAX = 60
 
 
@@ -65,7 +68,8 @@ class Lab:
         scenario = self.scenario
         self.rigs.update((spec.id, self._make_rig(spec, spec.algorithm)) for spec in scenario.rigs)
         if scenario.consumers:
-            Join(command_id="lab:start", count=scenario.consumers).carry_out(self, 0)
+            for _stop in Join(command_id="lab:start", count=scenario.consumers).carry_out(self, 0):
+                pass
             self.caption = {"code": "start", "params": {"count": scenario.consumers}}
         for rig in self.rigs.values():
             if rig.now_us < 0:
@@ -98,10 +102,14 @@ class Lab:
 
     def advance_to(self, at_us: int) -> list[Json]:
         """Let everything happen up to and including `at_us`. Returns the turning points. `advance_to(a)` then `(b)` equals `(b)`."""
-        self._advance(at_us)
+        return whole(self.advancing(at_us))
+
+    def advancing(self, at_us: int) -> Pieces[list[Json]]:
+        """`advance_to` in pieces, lane by lane."""
+        yield from self._advance(at_us)
         return self._collect()
 
-    def _advance(self, at_us: int) -> None:
+    def _advance(self, at_us: int) -> Pieces[None]:
         while self.clock.now_us < at_us:
             until_us = min(at_us, self.clock.now_us + STRETCH_US)
             first, stop = self.record_count, self.workload.count_until(until_us)
@@ -111,6 +119,7 @@ class Lab:
             self.keys.note(first, codes)
             for rig in self.rigs.values():
                 rig.advance(until_us, first, times, codes)
+                yield
             self.record_count = stop
             self.clock.advance_to(until_us)
 
@@ -133,12 +142,16 @@ class Lab:
 
         command: as `check_command` gives it, with "position", its place in the journal, from 1 and rising.
         """
+        return whole(self.submitting(command))
+
+    def submitting(self, command: Json) -> Pieces[list[Json]]:
+        """`submit` in pieces, lane by lane; a switched lane goes through its history in many. A refusal comes before the first stop."""
         position = command.get("position", self.position + 1)
         ordered = command_from_json({key: value for key, value in command.items() if key not in ("position", "at_us")}, self.limits)
         if position <= self.position:
             raise CommandError("position", "{position} is not after {last}", position=position, last=self.position)
         ordered.check(facts_of_lab(self))
-        ordered.carry_out(self, position)
+        yield from ordered.carry_out(self, position)
         self.position = position
         for rig in self.rigs.values():
             rig.check_invariants()
@@ -160,7 +173,7 @@ class Lab:
             number += 1
         return names
 
-    def join_lanes(self, lanes: list[AnyLane], names: list[str], position: int) -> None:
+    def join_lanes(self, lanes: list[AnyLane], names: list[str], position: int) -> Pieces[None]:
         """These consumers join now, at the scenario's pace."""
         service_us = SECOND_US // self.scenario.consumer_rate
         for new in names:
@@ -168,14 +181,15 @@ class Lab:
         for lane in lanes:
             joiners = [Consumer(name, self.seen[name], service_us, service_us, lane.new_session(name), lane.now_us) for name in names]
             lane.join(joiners, position)
+            yield
 
-    def step(self) -> None:
+    def step(self) -> Pieces[None]:
         """One record further."""
-        self._advance(self.next_arrival_us)
+        return self._advance(self.next_arrival_us)
 
-    def switch(self, rig: str, algorithm: str, position: int) -> None:
+    def switch(self, rig: str, algorithm: str, position: int) -> Pieces[None]:
         """The lane goes on under another algorithm."""
-        self.rigs[rig] = self._rebuild(self.rigs[rig], algorithm, position)
+        self.rigs[rig] = yield from self._rebuild(self.rigs[rig], algorithm, position)
         self.shown = Shown()
 
     def note(self, command: Command, position: int, names: list[str]) -> None:
@@ -201,7 +215,7 @@ class Lab:
         if names:
             self.history.append({"position": position, "at_us": self.now_us, "names": names, "command": command.to_json()})
 
-    def _rebuild(self, old: AnyLane, algorithm: str, position: int) -> AnyLane:
+    def _rebuild(self, old: AnyLane, algorithm: str, position: int) -> Pieces[AnyLane]:
         """The same lane under another algorithm, after the same membership history.
 
         Commands take effect at their own times; of the records, the last SWITCH_RECORDS_MAX run through it, so that the answer comes at once
@@ -216,42 +230,53 @@ class Lab:
             if command.rig not in (ALL, old.id):
                 continue
             if entry["position"]:  # those who are there from the start join before time 0
-                self._run(rig, entry["at_us"])
+                yield from self._run(rig, entry["at_us"])
             if isinstance(command, ConsumerCommand):
                 if command.consumer in rig.consumers:
                     command.carry_out_in(rig, entry["position"])
             else:
-                self.join_lanes([rig], entry["names"], entry["position"])
-        self._run(rig, self.now_us)
+                yield from self.join_lanes([rig], entry["names"], entry["position"])
+            yield
+        yield from self._run(rig, self.now_us)
         rig.out.clear()
         rig.switched(algorithm, position)
         rig.fold_darkness()
         return rig
 
-    def _run(self, rig: AnyLane, until_us: int) -> None:
+    def _run(self, rig: AnyLane, until_us: int) -> Pieces[None]:
         while rig.now_us < until_us:
-            stretch_us = min(until_us, rig.now_us + STRETCH_US)
+            stretch_us = min(until_us, rig.now_us + SWITCH_STRETCH_US)
             first = rig.next_record
             stop = min(self.record_count, max(first, self.workload.count_until(stretch_us)))
             times = [self.workload.arrival_us(index) for index in range(first, stop)]
             rig.advance(stretch_us, first, times, self.workload.key_codes(first, stop))
+            yield
 
     # -- looking and keeping ------------------------------------------------------------------------------------------------------------
 
     def view(self) -> Json:
         """Everything that a page draws, as plain JSON: a pure function of the lab's state."""
-        return lab_view(self)
+        return whole(self.viewing())
+
+    def viewing(self) -> Pieces[Json]:
+        """`view` in pieces, lane by lane."""
+        return (yield from lab_view(self))
 
     def checkpoint(self) -> bytes:
         """The whole state: record indexes and counters, no payloads. `Lab.restore` gives a lab that goes on the same."""
-        return checkpoints.encode(self._state())
+        return whole(self.checkpointing())
 
-    def _state(self) -> Json:
-        return {
+    def checkpointing(self) -> Pieces[bytes]:
+        """`checkpoint` in pieces, lane by lane."""
+        rigs: Json = {}
+        for rig_id, rig in self.rigs.items():
+            rigs[rig_id] = rig.to_json()
+            yield
+        return checkpoints.encode({
             "now_us": self.now_us, "record_count": self.record_count, "playing": self.playing, "speed_milli": self.speed_milli,
             "event_seq": self.event_seq, "seen": self.seen, "caption": self.caption, "timeline": self.timeline, "history": self.history,
-            "position": self.position, "rigs": {rig_id: rig.to_json() for rig_id, rig in self.rigs.items()},
-        }  # fmt: skip
+            "position": self.position, "rigs": rigs,
+        })  # fmt: skip
 
     @classmethod
     def restore(cls, scenario: Scenario, blob: bytes, limits: Limits = DEFAULT_LIMITS) -> "Lab":

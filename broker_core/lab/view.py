@@ -11,6 +11,7 @@ from broker_core.events import Json
 from broker_core.lab.consumer import CRASHED, GONE, LIVE, Consumer
 from broker_core.lab.hero import hero_view
 from broker_core.lab.idle import idle_view
+from broker_core.lab.pieces import Pieces
 from broker_core.lab.rig import HISTORY_KEPT_S, RATE_WINDOW_S
 from broker_core.lab.sentence import sentence_view
 
@@ -55,9 +56,12 @@ def _keep_newest(entries: dict[str, Json], count: int) -> None:
         del entries[key]
 
 
-def lab_view(lab: "Lab") -> Json:
-    """The view of a whole lab; its parts are described in docs/interface.md."""
-    rigs = {rig_id: rig_view(lab, rig) for rig_id, rig in lab.rigs.items()}
+def lab_view(lab: "Lab") -> Pieces[Json]:
+    """The view of a whole lab, lane by lane; its parts are described in docs/interface.md."""
+    rigs: Json = {}
+    for rig_id, rig in lab.rigs.items():
+        rigs[rig_id] = rig_view(lab, rig)
+        yield
     present = {name for rig in lab.rigs.values() for name, consumer in rig.consumers.items() if consumer.state not in (CRASHED, GONE)}
     last = lab.record_count
     return {

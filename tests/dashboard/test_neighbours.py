@@ -1,5 +1,6 @@
 """Whatever goes wrong in one lab stops that lab alone: with its reason on its page, its journal kept, and no neighbour the wiser."""
 
+import inspect
 import json
 from collections.abc import Callable
 from typing import Any
@@ -12,6 +13,7 @@ from redis.exceptions import ResponseError
 
 from broker_core.errors import InvariantError, ReplayError
 from broker_core.lab import journal as journals
+from broker_core.lab import view as views
 from broker_core.lab.lab import Lab as CoreLab
 from broker_core.lab.scenario import scenario_from_json
 from dashboard import chunks, ledger, selectors
@@ -82,7 +84,7 @@ def spoil(update: str, *values: str) -> None:
             cursor.execute("PRAGMA ignore_check_constraints = OFF")
 
 
-CORE = ["advance_to", "view", "checkpoint"]
+CORE = ["advancing", "viewing", "checkpointing"]
 ERRORS = [InvariantError("one record is owned twice"), ReplayError(3, "join"), MemoryError("no more of it"), RecursionError("too deep"),
           KeyError("c9"), UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates")]  # fmt: skip
 
@@ -100,7 +102,7 @@ def test_an_error_of_the_core(two: Two, monkeypatch: pytest.MonkeyPatch, step: s
 @pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
 def test_an_error_in_carrying_out_a_command(two: Two, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     core = two.driver.core
-    raising(monkeypatch, CoreLab, "submit", lambda self, *_rest: self is core, error)
+    raising(monkeypatch, CoreLab, "submitting", lambda self, *_rest: self is core, error)
     two.world.order(two.broken, "join")
     two.assert_neighbour_goes_on()
     two.assert_stopped(type(error).__name__)
@@ -110,8 +112,13 @@ def test_an_error_in_carrying_out_a_command(two: Two, monkeypatch: pytest.Monkey
 @pytest.mark.parametrize("name", ["diff", "encode"])
 def test_a_change_that_cannot_be_told(two: Two, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     poisoned = object()
-    real = CoreLab.view
-    monkeypatch.setattr(CoreLab, "view", lambda self: {**real(self), "poison": poisoned} if self is two.driver.core else real(self))
+    real = CoreLab.viewing
+
+    def viewing(core: CoreLab) -> Any:
+        view = yield from real(core)
+        return {**view, "poison": poisoned} if core is two.driver.core else view
+
+    monkeypatch.setattr(CoreLab, "viewing", viewing)
     if name == "diff":
         raising(monkeypatch, drivers, "diff", lambda _old, new: new.get("poison") is poisoned, ValueError("no patch"))
     two.assert_neighbour_goes_on()
@@ -224,14 +231,14 @@ def test_lab_that_never_had_a_view_says_so_on_its_page(world: World) -> None:
 
 
 def test_a_lab_deleted_in_the_middle_of_a_turn(two: Two, monkeypatch: pytest.MonkeyPatch) -> None:
-    real, core = CoreLab.view, two.driver.core
+    real, core = CoreLab.viewing, two.driver.core
 
-    def view(self: CoreLab) -> Any:
+    def viewing(self: CoreLab) -> Any:
         if self is core:
             Lab.objects.filter(pk=two.broken.pk).delete()
         return real(self)
 
-    monkeypatch.setattr(CoreLab, "view", view)
+    monkeypatch.setattr(CoreLab, "viewing", viewing)
     two.driver.stored_wall_s = -1e9
     two.assert_neighbour_goes_on()
     assert two.broken.pk not in two.world.shard.drivers
@@ -329,12 +336,19 @@ class Costly:
     def _charge(self, monkeypatch: pytest.MonkeyPatch, name: str, cost_s: float) -> None:
         real = getattr(CoreLab, name)
 
-        def call(core: CoreLab, *args: Any) -> Any:
+        def charge(core: CoreLab) -> None:
             if core is self.two.driver.core:
                 self.two.world.clock.now_s += cost_s
+
+        def call(core: CoreLab, *args: Any) -> Any:
+            charge(core)
             return real(core, *args)
 
-        monkeypatch.setattr(CoreLab, name, call)
+        def pieces(core: CoreLab, *args: Any) -> Any:
+            charge(core)
+            return (yield from real(core, *args))
+
+        monkeypatch.setattr(CoreLab, name, pieces if inspect.isgeneratorfunction(real) else call)
 
 
 def turns_of(two: Two, count: int) -> list[float]:
@@ -349,7 +363,7 @@ def turns_of(two: Two, count: int) -> list[float]:
 
 
 def test_a_large_lab_does_not_hold_its_shard_and_says_behind(two: Two, monkeypatch: pytest.MonkeyPatch) -> None:
-    Costly(two, monkeypatch, advance_to=0.015, view=0.03)
+    Costly(two, monkeypatch, advancing=0.015, viewing=0.03)
     two.driver._slice_us = 10_000
     lengths = turns_of(two, 200)
     assert max(lengths) < 0.15, "one step of 30 ms and one frame, then the wakes are looked at"
@@ -363,7 +377,7 @@ def test_a_large_lab_does_not_hold_its_shard_and_says_behind(two: Two, monkeypat
 def test_many_orders_of_one_lab_let_a_neighbours_order_in(two: Two, monkeypatch: pytest.MonkeyPatch) -> None:
     for _order in range(30):
         two.world.order(two.broken, "join")
-    Costly(two, monkeypatch, submit=0.1)
+    Costly(two, monkeypatch, submitting=0.1)
     two.world.shard.turn()
     receipt = two.world.order(two.sound, "join")
     turns_of(two, 2)
@@ -376,9 +390,67 @@ def test_many_orders_of_one_lab_let_a_neighbours_order_in(two: Two, monkeypatch:
     assert list(applied) == sorted(applied)
 
 
+def costly_lanes(two: Two, monkeypatch: pytest.MonkeyPatch, cost_s: float) -> None:
+    """What each lane of the one lab takes for a join."""
+    real = CoreLab.join_lanes
+
+    def join_lanes(core: CoreLab, *args: Any) -> Any:
+        for _stop in real(core, *args):
+            two.world.clock.now_s += cost_s if core is two.driver.core else 0.0
+            yield
+
+    monkeypatch.setattr(CoreLab, "join_lanes", join_lanes)
+
+
+def test_one_long_command_lets_a_neighbours_order_in(two: Two, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A lane's part of a command takes 0.3 s, a lane's part of a view 0.1 s; the neighbour waits for one of them, not for all."""
+    costly_lanes(two, monkeypatch, 0.3)
+    real = views.rig_view
+
+    def rig_view(lab: CoreLab, rig: Any) -> Any:
+        two.world.clock.now_s += 0.1 if lab is two.driver.core else 0.0
+        return real(lab, rig)
+
+    monkeypatch.setattr(views, "rig_view", rig_view)
+    long = two.world.order(two.broken, "join")
+    waited_s = []
+
+    def state(lab: Lab, receipt: Any) -> str:
+        return str(selectors.command_get(lab_id=lab.pk, command_id=receipt["command_id"])["state"])
+
+    while state(two.broken, long) == "accepted":
+        began_s = two.world.clock.now_s
+        click = two.world.order(two.sound, "join")
+        while state(two.sound, click) == "accepted":
+            two.world.shard.turn()
+            assert two.world.clock.now_s - began_s < 0.45, "one piece, and what is left of its turn"
+        waited_s.append(two.world.clock.now_s - began_s)
+        two.world.clock.now_s += 0.15
+    assert len(waited_s) > 8 and min(waited_s) < 0.1
+    while two.broken.pk in two.world.shard.under_way:
+        turns_of(two, 1)
+    journal = selectors.journal(lab=two.broken)
+    again = journals.Journal(scenario_from_json(journal["scenario"]), journal["commands"]).seek(two.driver.core.now_us)
+    assert again.view() == two.driver.core.view()
+
+
+def test_a_command_in_pieces_is_not_half_done_when_the_database_is_gone(two: Two, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+    settings.SHARD_POLL_S = 0.01
+    costly_lanes(two, monkeypatch, 0.3)
+    long = two.world.order(two.broken, "join")
+    two.world.shard.turn()
+    assert two.broken.pk in two.world.shard.under_way
+    two.world.shard._forget_all()
+    assert not two.world.shard.under_way
+    turns_of(two, 200)
+    assert selectors.command_get(lab_id=two.broken.pk, command_id=long["command_id"])["state"] == "applied"
+    core = two.world.shard.drivers[two.broken.pk].core
+    assert core is not two.driver.core and {len(rig.consumers) for rig in core.rigs.values()} == {4}
+
+
 def test_pieces_make_the_same_lab(two: Two, monkeypatch: pytest.MonkeyPatch) -> None:
     """However a turn cuts a lab's time, what comes of it is what a replay of its journal in one go gives."""
-    Costly(two, monkeypatch, advance_to=0.015)
+    Costly(two, monkeypatch, advancing=0.015)
     for kind in ("join", "join"):
         two.world.order(two.broken, kind)
         turns_of(two, 60)

@@ -139,8 +139,7 @@ def test_of_two_drivers_the_one_that_lost_its_lease_writes_nothing(world: World)
     assert stored.epoch == winner.drivers[lab.pk].epoch > stale.epoch
     world.order(lab, "join")
     sent = len(world.transport.frames)
-    with world.shard._of_lab(lab.pk, stale.epoch):             # the loser still believes in itself
-        world.shard._carry_out(stale)
+    world.shard._go_on(stale, world.shard._carry_out(stale))       # the loser still believes in itself
     assert lab.pk not in world.shard.drivers
     assert world.transport.frames[sent:] == [], "what was not committed is not published"
     assert StoredCommand.objects.get(lab=lab, position=2).state == "accepted"
@@ -185,14 +184,14 @@ def test_lab_nobody_watches_pauses_by_itself_and_says_so(world: World, settings:
 def test_lab_that_breaks_its_own_rule_stops_alone_and_keeps_its_journal(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     broken, sound = world.open(), world.open()
     world.run(0.5)
-    real, core = CoreLab.advance_to, world.shard.drivers[broken.pk].core
+    real, core = CoreLab.advancing, world.shard.drivers[broken.pk].core
 
-    def advance_to(self: CoreLab, at_us: int) -> Any:
+    def advancing(self: CoreLab, at_us: int) -> Any:
         if self is core:
             raise InvariantError("one record is owned twice")
         return real(self, at_us)
 
-    monkeypatch.setattr(CoreLab, "advance_to", advance_to)
+    monkeypatch.setattr(CoreLab, "advancing", advancing)
     world.run(1.5)
     broken.refresh_from_db()
     assert broken.status == Lab.Status.FAILED and "owned twice" in broken.failed_reason
@@ -204,13 +203,13 @@ def test_lab_that_breaks_its_own_rule_stops_alone_and_keeps_its_journal(world: W
 def test_lab_that_cannot_keep_up_slows_down_and_says_behind(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     lab = world.open()
     world.run(0.5)
-    real = CoreLab.advance_to
+    real = CoreLab.advancing
 
     def slow(self: CoreLab, at_us: int) -> Any:
         world.clock.now_s += 2 * (at_us - self.now_us) / 1e6   # the core takes two seconds for one
-        return real(self, at_us)
+        return (yield from real(self, at_us))
 
-    monkeypatch.setattr(CoreLab, "advance_to", slow)
+    monkeypatch.setattr(CoreLab, "advancing", slow)
     world.run(3)
     driver = world.shard.drivers[lab.pk]
     assert driver.behind_ms >= 500

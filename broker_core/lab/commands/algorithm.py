@@ -1,5 +1,6 @@
 """Another rule for a lane."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self
 
@@ -43,6 +44,6 @@ class SetAlgorithm(Command):
         if self.algorithm == lane.algorithm:
             raise CommandError("args.algorithm", "{rig} already runs {algorithm}", rig=lane.id, algorithm=self.algorithm)
 
-    def carry_out(self, lab: "Lab", position: int) -> None:
-        lab.switch(self.rig, self.algorithm, position)
+    def carry_out(self, lab: "Lab", position: int) -> Iterable[None]:
+        yield from lab.switch(self.rig, self.algorithm, position)
         lab.note(self, position, [])

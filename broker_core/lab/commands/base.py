@@ -1,7 +1,7 @@
 """What all commands share: their common fields, the check against a lab, and the way into a lab."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -43,8 +43,8 @@ class Command(ABC):
         """Raise CommandError at the field for which this lab cannot carry the command out."""
 
     @abstractmethod
-    def carry_out(self, lab: "Lab", position: int) -> None:
-        """Do it now. `check` has been asked before. position: the command's place in the journal."""
+    def carry_out(self, lab: "Lab", position: int) -> Iterable[None]:
+        """Do it now, stopping after each lane (`lab/pieces.py`). `check` has been asked before. position: the command's place in the journal."""
 
     def args(self) -> Json:
         """The arguments, defaults filled in."""
@@ -102,10 +102,11 @@ class ConsumerCommand(Command):
     def check_in(self, lane: LaneFacts) -> None:
         """Raise CommandError if it makes no sense for this consumer in this lane."""
 
-    def carry_out(self, lab: "Lab", position: int) -> None:
+    def carry_out(self, lab: "Lab", position: int) -> Iterable[None]:
         for lane in lab.lanes_of(self.rig):
             if self.consumer in lane.consumers:
                 self.carry_out_in(lane, position)
+                yield
         lab.note(self, position, [self.consumer])
 
     def carry_out_in(self, lane: "AnyLane", position: int) -> None:

@@ -1,5 +1,6 @@
 """The lab's clock: play, pause_lab, step, speed. None of them changes what a lane does, only when."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -39,16 +40,18 @@ class ClockCommand(Command):
 class Play(ClockCommand):
     kind: ClassVar[str] = "play"
 
-    def carry_out(self, lab: "Lab", position: int) -> None:
+    def carry_out(self, lab: "Lab", position: int) -> Iterable[None]:
         lab.playing = True
+        return ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PauseLab(ClockCommand):
     kind: ClassVar[str] = "pause_lab"
 
-    def carry_out(self, lab: "Lab", position: int) -> None:
+    def carry_out(self, lab: "Lab", position: int) -> Iterable[None]:
         lab.playing = False
+        return ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,8 +64,8 @@ class Step(ClockCommand):
         if lab.is_playing:
             raise CommandError("kind", "pause the lab before you step")
 
-    def carry_out(self, lab: "Lab", position: int) -> None:
-        lab.step()
+    def carry_out(self, lab: "Lab", position: int) -> Iterable[None]:
+        return lab.step()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,5 +84,6 @@ class Speed(ClockCommand):
     def args(self) -> Json:
         return {"speed": self.speed}
 
-    def carry_out(self, lab: "Lab", position: int) -> None:
+    def carry_out(self, lab: "Lab", position: int) -> Iterable[None]:
         lab.speed_milli = round(self.speed * 1000)
+        return ()

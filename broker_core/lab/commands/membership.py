@@ -1,5 +1,6 @@
 """Who is there: join, leave, crash, rejoin."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self
 
@@ -51,9 +52,9 @@ class Join(Command):
             if self.consumer is not None and self.consumer in lane.names:
                 raise CommandError("consumer", "{consumer} is already in {rig}", consumer=self.consumer, rig=lane.id)
 
-    def carry_out(self, lab: "Lab", position: int) -> None:
+    def carry_out(self, lab: "Lab", position: int) -> Iterable[None]:
         names = [self.consumer] if self.consumer is not None else lab.free_names(self.count)
-        lab.join_lanes(lab.lanes_of(self.rig), names, position)
+        yield from lab.join_lanes(lab.lanes_of(self.rig), names, position)
         lab.note(self, position, names)
 
 

@@ -12,6 +12,7 @@ from broker_core.errors import CommandError, ReplayError
 from broker_core.lab import journal as journals
 from broker_core.lab.journal import CHECKPOINTS_MAX, Cadence, Journal, Mark, Replay, begin, nearest, thinned
 from broker_core.lab.lab import Lab
+from broker_core.lab.pieces import whole
 from broker_core.lab.scenario import scenario_from_json
 from tests.core.lab.journals import random_life
 
@@ -69,10 +70,10 @@ def test_replay_in_slices_tells_what_a_replay_at_once_tells(seed, slices):
     sliced = Replay(begin(scenario, None)[0], commands, lab.now_us)
     told = {at_once: [], sliced: []}
     while not at_once.is_there:
-        told[at_once] += at_once.step(10**12).events
+        told[at_once] += whole(at_once.step(10**12)).events
     turn = 0
     while not sliced.is_there:
-        told[sliced] += sliced.step(max(slices[turn % len(slices)], lab.now_us // 500)).events
+        told[sliced] += whole(sliced.step(max(slices[turn % len(slices)], lab.now_us // 500))).events
         turn += 1
     assert told[sliced] == told[at_once] and told[at_once]
     assert sliced.lab.checkpoint() == at_once.lab.checkpoint() == lab.checkpoint()

@@ -1,0 +1,62 @@
+"""Long steps of a lab stop between their lanes, so that its neighbours are served; the stops change nothing."""
+
+import pytest
+
+from broker_core.errors import CommandError
+from broker_core.lab.lab import Lab
+from broker_core.lab.scenario import scenario_from_json
+
+SECOND = 1_000_000
+
+
+def lab_of() -> Lab:
+    rigs = [{"id": f"lane{number}", "model": model} for number, model in enumerate(["pulsar", "kafka", "tubemq", "rabbitmq", "kafka"])]
+    return Lab(scenario_from_json({"workload": {"kind": "uniform", "keys": 50, "rate": 40}, "consumers": 3, "rigs": rigs}))
+
+
+def order(lab: Lab, kind: str, rig: str = "all", consumer: str | None = None, **args: object) -> dict[str, object]:
+    return {"command_id": f"p{lab.position}", "kind": kind, "rig": rig, "consumer": consumer, "args": args}
+
+
+def stops(pieces):
+    return sum(1 for _stop in pieces)
+
+
+@pytest.mark.parametrize(("kind", "consumer"), [("join", None), ("leave", "c1"), ("crash", "c2"), ("slow", "c1")])
+def test_a_command_stops_after_each_lane(kind, consumer):
+    lab, cut = lab_of(), lab_of()
+    for each in (lab, cut):
+        each.advance_to(7 * SECOND)
+    args = {"rate": 2} if kind == "slow" else {}
+    assert stops(cut.submitting(order(cut, kind, consumer=consumer, **args))) >= 5
+    lab.submit(order(lab, kind, consumer=consumer, **args))
+    assert stops(cut.advancing(60 * SECOND)) >= 5
+    lab.advance_to(60 * SECOND)
+    assert (cut.view(), cut.checkpoint()) == (lab.view(), lab.checkpoint())
+
+
+def test_views_and_checkpoints_stop_after_each_lane():
+    lab = lab_of()
+    assert stops(lab.viewing()) == stops(lab.checkpointing()) == 5
+
+
+def test_a_switched_lane_s_history_is_one_of_many_pieces():
+    lab = lab_of()
+    for second in range(1, 60):
+        lab.advance_to(second * SECOND)
+        lab.submit(order(lab, "join" if second % 2 else "leave", consumer=None if second % 2 else "c3" if second == 2 else f"c{second // 2 + 2}"))
+    pieces = lab.submitting(order(lab, "set_algorithm", "lane1", algorithm="sticky"))
+    for _stop in range(150):
+        next(pieces)
+        assert lab.rigs["lane1"].algorithm == "range", "until the last piece the lane is as it was"
+    stops(pieces)
+    assert lab.rigs["lane1"].algorithm == "sticky"
+
+
+def test_a_refusal_comes_before_the_first_stop():
+    lab = lab_of()
+    before = lab.checkpoint()
+    for refused in (order(lab, "leave", consumer="c9"), order(lab, "set_algorithm", "lane1", algorithm="range"), order(lab, "join", count=600)):
+        with pytest.raises(CommandError):
+            next(lab.submitting(refused))
+    assert lab.checkpoint() == before
