@@ -18,6 +18,7 @@ from broker_core.lab.any_lane import AnyLane
 from broker_core.lab.consumer import Consumer
 from broker_core.lab.lab import Lab
 from broker_core.lab.limits import Limits
+from broker_core.lab.pieces import Pieces, whole
 from broker_core.lab.rig import RigSetup
 from broker_core.lab.scenario import LANE_KINDS, RigSpec, Scenario
 from broker_core.lab.workload_base import Workload
@@ -119,9 +120,7 @@ class TimedLab(Lab):
             return
         self.joining.append(step.consumer or "")
         if not joins_with_next:
-            for name in self.joining:
-                self.seen.setdefault(name, len(self.seen) + 1)
-            self._join_rigs([self.lane], self.joining, step.step)
+            whole(self.join_lanes([self.lane], self.joining, step.step))
             self.joining = []
             self.lane.check_invariants()
 
@@ -136,10 +135,14 @@ class TimedLab(Lab):
             self.lane = LANE_KINDS[spec.model].make(setup, self.watch)
         return self.lane
 
-    def _join_rigs(self, rigs: list[AnyLane], names: list[str], position: int) -> None:
-        for rig in rigs:
-            joiners = [Consumer(name, 1, self.service_us, self.service_us, rig.new_session(name), rig.now_us) for name in names]
-            rig.join(joiners, position)
+    def join_lanes(self, lanes: list[AnyLane], names: list[str], position: int) -> Pieces[None]:
+        """These consumers join now, at the table's pace."""
+        for name in names:
+            self.seen.setdefault(name, len(self.seen) + 1)
+        for lane in lanes:
+            joiners = [Consumer(name, 1, self.service_us, self.service_us, lane.new_session(name), lane.now_us) for name in names]
+            lane.join(joiners, position)
+            yield
 
 
 def timed_run(
