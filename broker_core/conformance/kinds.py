@@ -10,7 +10,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from broker_core.conformance import kafka, kafka_fetcher, kafka_log, kafka_partition, kafka_records, pulsar, pulsar_dispatch, tubemq
+from broker_core.conformance import (
+    kafka,
+    kafka_controller,
+    kafka_fetcher,
+    kafka_log,
+    kafka_partition,
+    kafka_records,
+    pulsar,
+    pulsar_dispatch,
+    tubemq,
+)
 from broker_core.conformance.result import CaseResult
 
 Document = dict[str, Any]
@@ -66,6 +76,7 @@ KINDS = (
     Kind("producer_state", {"cases": {"config", "producer_id_expiration_ms", "steps"}}, kafka_log.run_log),
     Kind("unified_log", {"cases": {"config", "steps"}}, kafka_log.run_log),
     Kind("partition", {"cases": {"local_broker", "min_insync_replicas", "steps"}}, kafka_partition.run_partition),
+    Kind("controller", {"cases": {"kind", "name", "steps"}}, kafka_controller.run_controller),
     Kind("fetcher", {"cases": {"truncation", "brokers", "steps", "final_logs"}}, kafka_fetcher.run_fetcher),
     Kind(
         "mod_assign",
