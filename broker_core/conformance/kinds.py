@@ -12,8 +12,9 @@ from typing import Any
 
 from broker_core.conformance import (
     kafka,
-    kafka_controller,
     kafka_fetcher,
+    kafka_group,
+    kafka_group_bytes,
     kafka_log,
     kafka_partition,
     kafka_records,
@@ -30,12 +31,18 @@ Runner = Callable[[Document], Iterator[CaseResult]]
 @dataclass(frozen=True, slots=True)
 class Kind:
     """One kind of vector file. sections: list in the document -> fields of a row that together only this kind has. step: a field of the
-    row's steps, where the rows of several kinds have the same."""
+    row's steps, where the rows of several kinds have the same. files: the names of its files, where there are several or another one."""
 
     name: str
     sections: dict[str, set[str]]
     run: Runner
     step: str = ""
+    files: tuple[str, ...] = ()
+
+    @property
+    def file_names(self) -> tuple[str, ...]:
+        """The names, without suffix, that its files have."""
+        return self.files or (self.name,)
 
     def recognises(self, document: Document) -> bool:
         """Whether one of the document's lists has rows of this kind."""
@@ -67,6 +74,23 @@ KINDS = (
     Kind("assignors_rack", {"scenarios": {"partition_racks", "members", "results"}}, kafka.run_assignors_rack),
     Kind("assignors", {"scenarios": {"topics", "members", "results"}}, kafka.run_assignors),
     Kind("assignor_sequences", {"sequences": {"assignor", "steps"}}, kafka.run_assignor_sequences),
+    Kind(
+        "consumer_protocol",
+        {
+            "subscriptions": {"encoded", "decoded"},
+            "assignments": {"encoded", "decoded_partitions"},
+            "sticky_user_data": {"before_first_assignment", "hex"},
+            "malformed_or_newer": {"hex", "subscription_outcome"},
+        },
+        kafka_group_bytes.run_consumer_protocol,
+    ),
+    # Before the logs, whose cases have a configuration and steps as well.
+    Kind(
+        "group_coordinator",
+        {"cases": {"start_ms", "member_ids", "steps"}},
+        kafka_group.run_group_coordinator,
+        files=("classic", "offsets", "consumer_protocol_848"),
+    ),
     Kind("batches", {"batches_sets": {"hex", "batches", "reencode"}}, kafka_records.run_batches),
     Kind("corrupt", {"cases": {"hex", "change", "batch_iteration"}}, kafka_records.run_corrupt),
     Kind("compaction_filter", {"cases": {"input_hex", "keep_offsets"}}, kafka_records.run_compaction_filter),
@@ -76,7 +100,6 @@ KINDS = (
     Kind("producer_state", {"cases": {"config", "producer_id_expiration_ms", "steps"}}, kafka_log.run_log),
     Kind("unified_log", {"cases": {"config", "steps"}}, kafka_log.run_log),
     Kind("partition", {"cases": {"local_broker", "min_insync_replicas", "steps"}}, kafka_partition.run_partition),
-    Kind("controller", {"cases": {"kind", "name", "steps"}}, kafka_controller.run_controller),
     Kind("fetcher", {"cases": {"truncation", "brokers", "steps", "final_logs"}}, kafka_fetcher.run_fetcher),
     Kind(
         "mod_assign",
@@ -103,7 +126,7 @@ def kind_of(document: Document, file_name: str) -> Kind | None:
         if kind.recognises(document):
             return kind
     for kind in KINDS:
-        if kind.name == stem and any(document.get(section) == [] for section in kind.sections):
+        if stem in kind.file_names and any(document.get(section) == [] for section in kind.sections):
             return kind
     return None
 

@@ -61,6 +61,15 @@ def utf16_order(text: str) -> bytes:
     return text.encode("utf-16-be", "surrogatepass")
 
 
+def utf16_length(text: str) -> int:
+    """How long Java says that a text is: in UTF-16 units.
+
+    >>> utf16_length("a"), utf16_length("\N{GRINNING FACE}")
+    (1, 2)
+    """
+    return len(text) + sum(character > "\uffff" for character in text)
+
+
 def java_sorted(texts: Iterable[str]) -> list[str]:
     """Sort strings as Java's natural order does.
 

@@ -32,18 +32,44 @@ def spread_hash(hash_code: int) -> int:
     return hash_code ^ hash_code >> 16
 
 
-def java_order(keys: Iterable[str]) -> list[str]:
+def java_order(keys: Iterable[str], size_peak: int = 0) -> list[str]:
     """Give `keys`, inserted in the order given, in the order in which a HashMap iterates over them.
 
-    A key that comes again keeps its first place. Putting the result into a second map gives the same order again.
+    A key that comes again keeps its first place. Putting the result into a second map gives the same order again. size_peak: how many
+    keys the map has held at once, if that was more: its table grew for them and never shrinks.
 
     >>> java_order(["C2", "C0", "C1"])
     ['C0', 'C1', 'C2']
     >>> java_order(["consumer", "orders", "payments"])
     ['payments', 'orders', 'consumer']
     """
-    table: JavaHashSet[str] = JavaHashSet(string_hash_unsigned)
+    table: JavaHashSet[str] = JavaHashSet(string_hash_unsigned, size_peak)
     for key in keys:
+        table.add(key)
+    return table.in_order()
+
+
+def copied_order(copied: Iterable[str], removed: Iterable[str] = (), computed: Iterable[str] = ()) -> list[str]:
+    """Give the keys of a HashMap that was made as a copy of another map, from which some were removed and then some put in by `compute`.
+
+    A copy's table is as small as its keys allow, not of 16 slots; what `compute` puts in comes first in its slot.
+
+    >>> java_order(["range", "uniform"]), copied_order(["uniform"], computed=["range"])
+    (['uniform', 'range'], ['range', 'uniform'])
+    """
+    keys = list(copied)
+    slot_count = FIRST_SLOT_COUNT
+    if keys:
+        slot_count = 1
+        while slot_count < 4 * len(keys) // 3 + 1:
+            slot_count *= 2
+    table: JavaHashSet[str] = _ComputedKeys(string_hash_unsigned, slot_count=slot_count)
+    # The copied keys keep their order, so they go in from the last to the first.
+    for key in reversed(keys):
+        table.add(key)
+    for key in removed:
+        table.remove(key)
+    for key in computed:
         table.add(key)
     return table.in_order()
 
@@ -71,10 +97,12 @@ class JavaHashSet(Generic[Key]):
 
     __slots__ = ("_hash_code", "_hashes", "_slot_count", "_slot_sizes")
 
-    def __init__(self, hash_code: Callable[[Key], int]) -> None:
+    def __init__(self, hash_code: Callable[[Key], int], size_peak: int = 0, slot_count: int = FIRST_SLOT_COUNT) -> None:
         self._hash_code = hash_code
         self._hashes: dict[Key, int] = {}  # in order of insertion
-        self._slot_count = FIRST_SLOT_COUNT
+        self._slot_count = slot_count
+        while 4 * size_peak > 3 * self._slot_count:
+            self._slot_count *= 2
         self._slot_sizes: dict[int, int] = {}
 
     def __len__(self) -> int:

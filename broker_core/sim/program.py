@@ -38,9 +38,7 @@ Order = Pause | Resume | Pace | Leave
 
 
 class Traffic(Protocol):
-    """Who counts messages while they pass; it changes nothing. is_watched: somebody wants to hear of those received, too."""
-
-    is_watched: bool
+    """Who counts messages while they pass; it changes nothing."""
 
     def received(self, program: str, message: int, now_us: int) -> None:
         """A message has reached the client of a program."""

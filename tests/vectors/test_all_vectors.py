@@ -10,7 +10,7 @@ from broker_core.conformance.__main__ import run_file
 from broker_core.conformance.kinds import KINDS
 
 FOLDER = Path(__file__).parent
-KNOWN = sorted(kind.name for kind in KINDS)
+KNOWN = sorted(name for kind in KINDS for name in kind.file_names)
 
 
 def kind_name(file: Path) -> str:

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from broker_core.errors import InvariantError
 
-EMPTY, PREPARING, COMPLETING, STABLE = "Empty", "PreparingRebalance", "CompletingRebalance", "Stable"
+EMPTY, PREPARING, COMPLETING, STABLE, DEAD = "Empty", "PreparingRebalance", "CompletingRebalance", "Stable", "Dead"
 REBALANCE, ALL_JOINED, ALL_LEFT, LEADER_SYNCED = "rebalance", "all joined", "all left", "leader synced"
 
 TRANSITIONS: Mapping[tuple[str, str], str] = MappingProxyType({

@@ -17,14 +17,13 @@ def paused_count(rig: "KafkaGroupRig") -> int:
 
 def begin_pause(rig: "KafkaGroupRig", numbers: Sequence[int], rule: str) -> None:
     """Nobody reads these partitions from here on. The first of them begin the pause. rule: why."""
-    begun = 0
+    was_paused = paused_count(rig)
     for number in numbers:
         partition = rig.partitions[number]
         if partition.stopped_us is None:
             partition.stopped_us = rig.now_us
-            begun += 1
     paused = paused_count(rig)
-    if paused and paused == begun:
+    if paused and not was_paused:
         rig.emit("kafka.group.partitions_paused", rig.cause(), rule, {}, {"partitions": paused})
     if rig.bill is not None:
         rig.bill.partitions_stopped = max(rig.bill.partitions_stopped, paused)
@@ -32,14 +31,12 @@ def begin_pause(rig: "KafkaGroupRig", numbers: Sequence[int], rule: str) -> None
 
 def resume(rig: "KafkaGroupRig", numbers: Sequence[int]) -> None:
     """These partitions are read again. The last of them ends the pause."""
-    ended = False
+    was_paused = paused_count(rig)
     for number in numbers:
         partition = rig.partitions[number]
         if partition.stopped_us is not None:
-            ended = True
             if rig.bill is not None:
                 rig.bill.note_pause(partition.stopped_us, rig.now_us)
             partition.stopped_us = None
-    # Asked for each of hundreds of members: the first partition that is still paused is answer enough.
-    if ended and rig.bill is not None and all(partition.stopped_us is None for partition in rig.partitions):
+    if was_paused and not paused_count(rig) and rig.bill is not None:
         rig.emit("kafka.group.partitions_resumed", rig.cause(), None, {}, rig.bill.pause_facts())

@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 
 from broker_core.rabbitmq import methods as m
-from broker_core.rabbitmq.methods import BasicPublish
 from broker_core.sim.node import Outbox
 
 CHANNEL = 1
@@ -43,5 +42,4 @@ class Publisher:
 
     def publish(self, message: int, out: Outbox) -> None:
         """The application has a message to send. message: its number, above all earlier ones."""
-        state = self.state
-        out.send(state.connection, BasicPublish(CHANNEL, state.queue, message))
+        out.send(self.state.connection, m.BasicPublish(CHANNEL, self.state.queue, message))

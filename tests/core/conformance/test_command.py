@@ -165,7 +165,6 @@ def test_an_unknown_kind_fails_the_run_unless_passed_over(run: Run, tmp_path: Pa
         {"cases": [7]},
         {"scenarios": [{"id": "x", "note": "", "steps": []}]},  # dispatch, topology
         {"cases": [{"id": "x", "note": "", "steps": []}]},  # shared_dispatch, master_register
-        {"subscriptions": [], "assignments": []},  # consumer_protocol
         {"batches_sets": [{"id": "x", "hex": "", "batches": []}]},
         {"cases": [{"id": "x", "base": "", "change": "", "hex": ""}]},  # corrupt
     ],

@@ -1,0 +1,56 @@
+"""Heartbeat in a classic group: a member shows that it lives, and learns of a rebalance. And what happens when it does not.
+
+Source: Kafka 3.9 GroupMetadataManager.classicGroupHeartbeatToClassicGroup, expireClassicGroupMemberHeartbeat.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from broker_core.kafka.group.classic.group import ClassicGroup
+from broker_core.kafka.group.classic.rebalance import answer_join, complete_join, prepare_rebalance, restart_session
+from broker_core.kafka.group.codes import ILLEGAL_GENERATION, NONE, REBALANCE_IN_PROGRESS, UNKNOWN_MEMBER_ID, Refused
+from broker_core.kafka.group.messages import HeartbeatRequest, HeartbeatResponse, JoinGroupResponse
+from broker_core.kafka.group.states import EMPTY, PREPARING
+from broker_core.kafka.group.written import Written, answered
+
+if TYPE_CHECKING:
+    from broker_core.kafka.group.group_coordinator import GroupCoordinator
+
+
+def heartbeat(c: GroupCoordinator, request: HeartbeatRequest, group: ClassicGroup) -> Written:
+    """Answer a heartbeat. Refused in this order: unknown or fenced member, other generation."""
+    group.check_member(request.member_id, request.group_instance_id)
+    if request.generation_id != group.generation:
+        raise Refused(ILLEGAL_GENERATION)
+    if group.state == EMPTY:
+        raise Refused(UNKNOWN_MEMBER_ID)
+    restart_session(c, group, group.members[request.member_id])
+    # The member learns of the rebalance here and nowhere else.
+    return answered(HeartbeatResponse(REBALANCE_IN_PROGRESS if group.state == PREPARING else NONE))
+
+
+def session_over(c: GroupCoordinator, group_id: str, member_id: str) -> Written:
+    """Nothing was heard of a member for its session timeout. A known one whose request is parked is waiting, not silent."""
+    try:
+        group = c.classic_group(group_id)
+    except Refused:
+        return Written()
+    if member_id in group.pending_joins:
+        group.drop(member_id)
+        return _complete_if_all_joined(c, group)
+    member = group.members.get(member_id)
+    if member is None or member.is_waiting:
+        return Written()
+    c.tell("kafka.group.member_expired", "kafka.group.session_timeout", {"session_timeout_ms": member.session_timeout_ms},
+           {"member_id": member_id})  # fmt: skip
+    answer_join(c, group, member, JoinGroupResponse("", UNKNOWN_MEMBER_ID))
+    group.drop(member_id)
+    if group.state in (EMPTY, PREPARING):
+        return _complete_if_all_joined(c, group)
+    return prepare_rebalance(c, group, "kafka.group.session_timeout")
+
+
+def _complete_if_all_joined(c: GroupCoordinator, group: ClassicGroup) -> Written:
+    # Unlike the end of a join, this looks at nothing but who is there: it can cut the initial delay short.
+    return complete_join(c, group) if group.state == PREPARING and group.has_all_joined() else Written()

@@ -1,0 +1,83 @@
+"""SyncGroup in a classic group: the leader brings the assignment, the others wait for their part of it.
+
+The assignment is written before anybody gets it; when that fails, the group prepares a rebalance. Once Stable, a SyncGroup is answered
+with what is stored, and its session is not prolonged. Source: Kafka 3.9 GroupMetadataManager.classicGroupSyncToClassicGroup.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from broker_core.kafka.group.classic.group import ClassicGroup
+from broker_core.kafka.group.classic.rebalance import clear_assignments, hand_out, rebalance_or_complete_join, sync_name
+from broker_core.kafka.group.codes import (
+    ILLEGAL_GENERATION,
+    INCONSISTENT_GROUP_PROTOCOL,
+    NONE,
+    REBALANCE_IN_PROGRESS,
+    Refused,
+    answered_as,
+)  # fmt: skip
+from broker_core.kafka.group.messages import RequestContext, SyncGroupRequest, SyncGroupResponse
+from broker_core.kafka.group.states import COMPLETING, LEADER_SYNCED, PREPARING
+from broker_core.kafka.group.written import LeaderSynced, Written, answered
+
+if TYPE_CHECKING:
+    from broker_core.kafka.group.group_coordinator import GroupCoordinator
+
+
+def sync_group(c: GroupCoordinator, context: RequestContext, request: SyncGroupRequest, group: ClassicGroup) -> Written:
+    """Take a SyncGroup. Refused in this order: unknown or fenced member, other generation, other protocol, a rebalance in preparation."""
+    group.check_member(request.member_id, request.group_instance_id)
+    if request.generation_id != group.generation:
+        raise Refused(ILLEGAL_GENERATION)
+    if _is_other(request.protocol_type, group.protocol_type) or _is_other(request.protocol_name, group.protocol):
+        raise Refused(INCONSISTENT_GROUP_PROTOCOL)
+    if group.state == PREPARING:
+        raise Refused(REBALANCE_IN_PROGRESS)
+    member = group.members[request.member_id]
+    group.pending_syncs.pop(request.member_id, None)
+    if not group.pending_syncs:
+        c.cancel(sync_name(group.group_id))
+    if group.state != COMPLETING:
+        return answered(SyncGroupResponse(NONE, group.protocol_type, group.protocol, member.assignment))
+    member.awaits_sync = context
+    if group.leader != member.member_id:
+        return Written()
+    given = {part.member_id: part.assignment for part in request.assignments}
+    assignments = {member_id: given.get(member_id, b"") for member_id in group.members}
+    then = LeaderSynced(group.group_id, group.generation, assignments)
+    return Written([group.to_record(assignments)], then=then, replay=False)
+
+
+def assignment_written(c: GroupCoordinator, then: LeaderSynced) -> None:
+    """The assignment is stored: everybody who waits gets its part, and the group is Stable."""
+    group = _group_of(c, then)
+    if group is None:
+        return
+    for member in group.members.values():
+        member.assignment = then.assignments.get(member.member_id, b"")
+    hand_out(c, group, NONE)
+    group.enter(LEADER_SYNCED, c.now_ms)
+    c.tell("kafka.group.assigned", f"kafka.assignor.{group.protocol}", {"members": len(group.members)}, {"generation": group.generation})
+
+
+def assignment_not_written(c: GroupCoordinator, then: LeaderSynced, code: int) -> None:
+    """The assignment could not be stored: nobody gets it, the group begins again."""
+    group = _group_of(c, then)
+    if group is None:
+        return
+    clear_assignments(c, group, answered_as(code))
+    rebalance_or_complete_join(c, group, "kafka.group.append_failed")
+
+
+def _group_of(c: GroupCoordinator, then: LeaderSynced) -> ClassicGroup | None:
+    """The group, if it still waits for this assignment."""
+    group = c.state.groups.get(then.group_id)
+    if isinstance(group, ClassicGroup) and group.state == COMPLETING and group.generation == then.generation:
+        return group
+    return None
+
+
+def _is_other(asked: str | None, known: str | None) -> bool:
+    return asked is not None and known is not None and asked != known

@@ -1,0 +1,312 @@
+"""The group coordinator of one partition of `__consumer_offsets`: takes requests and timers, writes records, answers when they are safe.
+
+    request ──► step ──► records ──► log ──► applied to the state ──► high watermark passes ──► answer
+                  │                   └─ append fails: what is not in the log is undone, the answer is an error
+                  └─ parks the request: answered by a later step
+
+All that a step changes and that a successor must know is a record. An answer to a writer waits for every earlier write of the partition; a
+reader sees what the high watermark has passed. `load` rebuilds the state from the log; parked requests and pending ids are lost with the old
+coordinator. Time is a parameter, timers are names with a deadline, the log is given: no clock, no I/O.
+
+Source: Kafka 3.9 GroupCoordinatorService, CoordinatorRuntime, GroupCoordinatorShard. Vectors: kafka/group/*.json.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import msgspec
+
+from broker_core.errors import InvariantError
+from broker_core.kafka.group import replay, steps, versions
+from broker_core.kafka.group.classic.group import ClassicGroup
+from broker_core.kafka.group.codes import (
+    GROUP_ID_NOT_FOUND,
+    NONE,
+    NOT_COORDINATOR,
+    REQUEST_TIMED_OUT,
+    UNKNOWN_MEMBER_ID,
+    AppendFailed,
+    Refused,
+)  # fmt: skip
+from broker_core.kafka.group.consumer.group import ConsumerGroup
+from broker_core.kafka.group.messages import RequestContext
+from broker_core.kafka.group.offset import expiry
+from broker_core.kafka.group.offset.store import OffsetStore
+from broker_core.kafka.group.records import EndOfTransaction, LogRecord, read_back
+from broker_core.kafka.group.settings import GroupSettings
+from broker_core.kafka.group.timeline import Timeline
+from broker_core.kafka.group.topics import TopicsImage
+from broker_core.kafka.group.written import Then, Written
+
+RETRY_BACKOFF_MS = 500
+
+
+class Appended(msgspec.Struct, frozen=True):
+    """The log took records. high_watermark: below it everything is committed; it may still be behind."""
+
+    end_offset: int
+    high_watermark: int
+
+
+class CoordinatorOut(Protocol):
+    """What a coordinator can do."""
+
+    def answer(self, context: RequestContext, response: Any) -> None:
+        """Answer a request, at once or long after it came."""
+        ...
+
+    def append(self, records: Sequence[LogRecord]) -> Appended:
+        """Append to the partition of the offsets topic. Raises AppendFailed when the log refuses."""
+        ...
+
+    def deadline(self, name: str, at_ms: int) -> None:
+        """Wake the coordinator at `at_ms` with this name; one of the same name is moved."""
+        ...
+
+    def cancel(self, name: str) -> None: ...
+
+    def draw_id(self, is_classic: bool) -> str:
+        """The random part of a new member id: a UUID as classic groups write it, or the 22 characters of the consumer protocol."""
+        ...
+
+    def tell(self, kind: str, rule: str | None, inputs: Mapping[str, Any], data: Mapping[str, Any]) -> None:
+        """Record a turning point."""
+        ...
+
+
+class Timer(msgspec.Struct, frozen=True):
+    """What runs when a deadline comes. step: a name in TIMERS; arguments: for it. retries: again after a failed append."""
+
+    step: str
+    arguments: tuple[Any, ...] = ()
+    retries: bool = False
+
+
+class Waiting(msgspec.Struct, frozen=True):
+    """An operation whose answer waits for the high watermark to reach end_offset."""
+
+    end_offset: int
+    timer: str
+    context: RequestContext | None
+    request: Any
+    response: Any
+    then: Then | None
+
+
+@dataclass(slots=True)
+class CoordinatorState:
+    """All that a checkpoint must hold. end_offset: of the last append. unanswered: tickets of requests without an answer so far.
+    waiting: oldest first. timers: by name."""
+
+    groups: Timeline[str, ClassicGroup | ConsumerGroup] = field(default_factory=Timeline)
+    offsets: OffsetStore = field(default_factory=OffsetStore)
+    end_offset: int = 0
+    high_watermark: int = 0
+    unanswered: set[int] = field(default_factory=set)
+    waiting: list[Waiting] = field(default_factory=list)
+    timers: dict[str, Timer] = field(default_factory=dict)
+    wait_count: int = 0
+
+
+class GroupCoordinator:
+    """settings: of the broker. topics: what the cluster's metadata says of topics; replaced by `topics_changed`."""
+
+    def __init__(self, settings: GroupSettings, topics: TopicsImage | None = None, state: CoordinatorState | None = None) -> None:
+        self.settings = settings
+        self.topics = topics if topics is not None else TopicsImage()
+        self.state = state if state is not None else CoordinatorState()
+        self.now_ms = 0
+        self.out: CoordinatorOut
+
+    # What comes in
+
+    def load(self, records: Iterable[LogRecord], end_offset: int, now_ms: int, out: CoordinatorOut) -> None:
+        """Take the partition over: replay its log, then start every timer anew. end_offset: of the log, which is committed."""
+        self._begin(now_ms, out)
+        for offset, record in enumerate(records):
+            self.apply(read_back(record), offset)
+        state = self.state
+        state.end_offset = state.high_watermark = end_offset
+        state.groups.seal(end_offset)
+        state.groups.commit(end_offset)
+        state.offsets.seal(end_offset)
+        state.offsets.commit(end_offset)
+        expiry.schedule_expiry(self)
+        steps.loaded(self)
+
+    def unload(self, now_ms: int, out: CoordinatorOut) -> None:
+        """Another broker takes the partition over: what waits is answered NOT_COORDINATOR, timers end."""
+        self._begin(now_ms, out)
+        for waiting in self.state.waiting:
+            out.cancel(waiting.timer)
+            self._fail(waiting.context, waiting.request, waiting.then, NOT_COORDINATOR)
+        self.state.waiting.clear()
+        for name in list(self.state.timers):
+            self.cancel(name)
+        steps.unloaded(self)
+
+    def receive(self, context: RequestContext, request: Any, now_ms: int, out: CoordinatorOut) -> None:
+        """Handle a request. Its answer comes by `out.answer`, now or when what it waits for has happened."""
+        self._begin(now_ms, out)
+        request = versions.as_of(context.api_version, request)
+        self.state.unanswered.add(context.ticket)
+        # A fetch that requires stability waits for earlier writes as a writer does.
+        is_reader = type(request) in steps.READERS and not getattr(request, "require_stable", False)
+        try:
+            refusal = versions.refusal(context.api_version, request, self.settings)
+            if refusal != NONE:
+                raise Refused(refusal)
+            if is_reader:
+                self.answer(context, steps.READERS[type(request)](self, request))
+                return
+            written = steps.WRITERS[type(request)](self, context, request)
+        except Refused as refused:
+            self.answer(context, versions.error_response(request, refused.code))
+            return
+        self._write(written, context, request)
+
+    def wake(self, name: str, now_ms: int, out: CoordinatorOut) -> None:
+        """A deadline is due."""
+        self._begin(now_ms, out)
+        timer = self.state.timers.pop(name, None)
+        if timer is None:
+            return
+        if timer.step == "operation_timed_out":
+            self._operation_timed_out(name)
+            return
+        try:
+            written = steps.TIMERS[timer.step](self, *timer.arguments)
+            is_taken = self._write(written)
+        except Refused:
+            is_taken = False
+        if not is_taken and timer.retries:
+            self.schedule(name, RETRY_BACKOFF_MS, timer)
+
+    def high_watermark_moved(self, high_watermark: int, now_ms: int, out: CoordinatorOut) -> None:
+        """Replicas have caught up: answer what waited for it."""
+        self._begin(now_ms, out)
+        self._committed_up_to(high_watermark)
+        while self.state.waiting and self.state.waiting[0].end_offset <= high_watermark:
+            waiting = self.state.waiting.pop(0)
+            self.cancel(waiting.timer)
+            self._complete(waiting.context, waiting.response, waiting.then)
+
+    def topics_changed(self, topics: TopicsImage, changed: Iterable[str]) -> None:
+        """New metadata. changed: names of topics that were made, deleted or changed."""
+        self.topics = topics
+        steps.topics_changed(self, changed)
+
+    # What steps use
+
+    def answer(self, context: RequestContext, response: Any) -> None:
+        """Answer a request; one that has its answer keeps it."""
+        if context.ticket in self.state.unanswered:
+            self.state.unanswered.remove(context.ticket)
+            self.out.answer(context, versions.shaped(context.api_version, response))
+
+    def schedule(self, name: str, delay_ms: int, timer: Timer) -> None:
+        """Run a step in `delay_ms`; a timer of the same name is replaced."""
+        self.state.timers[name] = timer
+        self.out.deadline(name, self.now_ms + delay_ms)
+
+    @staticmethod
+    def timer(step: str, *arguments: Any, retries: bool = False) -> Timer:
+        """What a deadline runs; see `Timer`."""
+        return Timer(step, arguments, retries)
+
+    def tell(self, kind: str, rule: str | None, inputs: Mapping[str, Any], data: Mapping[str, Any]) -> None:
+        """Record a turning point."""
+        self.out.tell(kind, rule, inputs, data)
+
+    def cancel(self, name: str) -> None:
+        if self.state.timers.pop(name, None) is not None:
+            self.out.cancel(name)
+
+    def classic_group(self, group_id: str, makes: bool = False) -> ClassicGroup:
+        """The classic group of this id. makes: make it if there is none. Refuses a missing one with 25, one of the other kind with 69."""
+        group = self.state.groups.get(group_id)
+        if group is None:
+            if not makes:
+                raise Refused(UNKNOWN_MEMBER_ID)
+            group = ClassicGroup(group_id, state_since_ms=self.now_ms)
+            self.state.groups.put(group_id, group)
+        if not isinstance(group, ClassicGroup):
+            raise Refused(GROUP_ID_NOT_FOUND)
+        return group
+
+    def apply(self, record: LogRecord, offset: int) -> None:
+        """Apply one record of the log to the state."""
+        if isinstance(record, EndOfTransaction):
+            self.state.offsets.end_transaction(record)
+        else:
+            replay.apply(self, record, offset)
+
+    # How an operation ends
+
+    def _begin(self, now_ms: int, out: CoordinatorOut) -> None:
+        self.now_ms = now_ms
+        self.out = out
+
+    def _write(self, written: Written, context: RequestContext | None = None, request: Any = None) -> bool:
+        """Append, apply, answer. Returns whether the log took it."""
+        state = self.state
+        if written.records:
+            first_offset = state.end_offset
+            try:
+                appended = self.out.append(written.records)
+            except AppendFailed as failed:
+                state.groups.undo()
+                state.offsets.undo()
+                self._fail(context, request, written.then, failed.code)
+                return False
+            if written.replay:
+                for number, record in enumerate(written.records):
+                    self.apply(record, first_offset + number)
+            state.end_offset = appended.end_offset
+            state.groups.seal(appended.end_offset)
+            state.offsets.seal(appended.end_offset)
+            self._committed_up_to(appended.high_watermark)
+        if state.high_watermark >= state.end_offset:
+            self._complete(context, written.response, written.then)
+        else:
+            self._wait(context, request, written)
+        return True
+
+    def _wait(self, context: RequestContext | None, request: Any, written: Written) -> None:
+        is_answered = context is None or context.ticket not in self.state.unanswered
+        if is_answered and written.then is None:
+            return
+        self.state.wait_count += 1
+        name = f"operation-timeout-{self.state.wait_count}"
+        self.state.waiting.append(Waiting(self.state.end_offset, name, context, request, written.response, written.then))
+        self.schedule(name, self.settings.offsets_commit_timeout_ms, Timer("operation_timed_out"))
+
+    def _operation_timed_out(self, name: str) -> None:
+        """Replicas did not confirm in time. The records stay in the log and count once they are confirmed."""
+        for index, waiting in enumerate(self.state.waiting):
+            if waiting.timer == name:
+                del self.state.waiting[index]
+                self._fail(waiting.context, waiting.request, waiting.then, REQUEST_TIMED_OUT)
+                return
+        raise InvariantError(f"nothing waits for {name}")
+
+    def _complete(self, context: RequestContext | None, response: Any, then: Then | None) -> None:
+        if then is not None:
+            steps.COMMITTED[type(then)](self, then)
+        if context is not None and response is not None:
+            self.answer(context, response)
+
+    def _fail(self, context: RequestContext | None, request: Any, then: Then | None, code: int) -> None:
+        if then is not None:
+            steps.FAILED[type(then)](self, then, code)
+        if context is not None:
+            self.answer(context, versions.error_response(request, code))
+
+    def _committed_up_to(self, high_watermark: int) -> None:
+        state = self.state
+        state.high_watermark = max(state.high_watermark, high_watermark)
+        state.groups.commit(high_watermark)
+        state.offsets.commit(high_watermark)

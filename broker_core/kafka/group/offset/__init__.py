@@ -1,0 +1,1 @@
+"""Committed offsets: commit, fetch, delete, transactions, expiry; a file per step."""
