@@ -8,12 +8,11 @@ from django.http.request import split_domain_port, validate_host
 from broker_core.events import Json
 from dashboard import selectors
 from dashboard.doors import CountedConsumer
-from dashboard.feed import LabFeed, Reader, TooMany, feed
+from dashboard.feed import CLOSE_UNKNOWN_LAB, LabFeed, Reader, TooMany, feed
 from dashboard.threads import in_thread
 
 CLOSE_BAD_MESSAGE = 4400     # anything but a snapshot request or an acknowledgement
 CLOSE_FORBIDDEN = 4403       # a page of another site opened the socket
-CLOSE_UNKNOWN_LAB = 4404
 CLOSE_NO_ROOM = 4430         # too many sockets are open, in all or of this network address: come again later
 CLOSE_TOO_MANY = 4429        # more messages than a reader of frames has to send
 

@@ -23,7 +23,7 @@ from broker_core.events import Json
 from dashboard import selectors, services
 from dashboard.models import shard_of
 from dashboard.threads import in_thread
-from dashboard.transport import WANTS_FULL, WATCHED_S, Frame, stream_key, wake_key, watched_key
+from dashboard.transport import GONE, WANTS_FULL, WATCHED_S, Frame, stream_key, wake_key, watched_key
 
 log = logging.getLogger(__name__)
 
@@ -35,6 +35,7 @@ STORE_EVERY_S = 10.0         # how often the database is
 READ_BLOCK_MS = 1000
 RETRY_S = 0.2
 CLOSE_CANNOT_SEND = 1011
+CLOSE_UNKNOWN_LAB = 4404
 FULL_AGAIN_S = 0.5           # how often one lab's shard is asked for a full frame
 
 Send = Callable[[Json], Awaitable[None]]
@@ -149,6 +150,12 @@ class LabFeed:
         for reader in tuple(self.readers):
             if reader.stalled and reader.window_open:
                 await self.send_snapshot(reader)
+
+    async def end(self) -> None:
+        """The lab is deleted: its readers are told, and look for it again by themselves, as its owner can restore it."""
+        for reader in tuple(self.readers):
+            self.leave(reader)
+            await reader.close(CLOSE_UNKNOWN_LAB)
 
     # -- the browser's two messages ----------------------------------------------------------------------------------
 
@@ -286,6 +293,9 @@ class Feed:
             lab = by_key[key]
             for entry_id, fields in entries:
                 lab.last_id = entry_id
+                if GONE.encode() in fields:
+                    await self._end_deleted([lab.lab_id])
+                    continue
                 try:
                     await lab.receive(Frame.from_fields(lab.lab_id, fields))
                 except (LookupError, ValueError):             # this lab's stream holds something other than a frame
@@ -303,9 +313,17 @@ class Feed:
             if time.monotonic() - self._stored_s >= STORE_EVERY_S:
                 self._stored_s = time.monotonic()
                 try:
+                    await self._end_deleted(lab_ids)
                     await in_thread(services.lab_watched)(lab_ids=lab_ids)
                 except Exception:
                     log.exception("who watches could not be stored; it will be in %s s", STORE_EVERY_S)
+
+    async def _end_deleted(self, lab_ids: list[str]) -> None:
+        """Let those of these labs go that are no longer there."""
+        there = await in_thread(selectors.labs_there)(lab_ids=lab_ids)
+        for lab_id in set(lab_ids) - there:
+            if (lab := self.labs.get(lab_id)) is not None:
+                await lab.end()
 
     async def _mark(self, lab_ids: list[str]) -> None:
         with contextlib.suppress(RedisError, OSError):        # the shards remember for a while, and soon hear it again

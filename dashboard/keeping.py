@@ -16,6 +16,7 @@ from broker_core.events import Json
 from dashboard import access, selectors
 from dashboard.errors import Refused
 from dashboard.models import NAME_MAX, Lab
+from dashboard.transport import transport
 
 
 def lab_rename(*, lab_id: str, request: Json, bearer: str | None = None, visitor: str | None = None) -> Lab:
@@ -33,11 +34,15 @@ def lab_rename(*, lab_id: str, request: Json, bearer: str | None = None, visitor
 
 
 def lab_delete(*, lab_id: str, bearer: str | None = None, visitor: str | None = None) -> None:
-    """Delete a lab. The next write of its driver finds that it is gone. Raises Refused: 404 unknown lab, 403 not the owner."""
+    """Delete a lab. Who watches it is told; the next write of its driver finds that it is gone.
+
+    Raises Refused: 404 unknown lab, 403 not the owner.
+    """
     with transaction.atomic():
         lab = _owned(Lab.objects, lab_id, bearer, visitor)
         lab.deleted_at = timezone.now()
         lab.save(update_fields=["deleted_at"])
+        transaction.on_commit(lambda: transport().tell_gone(lab_id) and None)
 
 
 def lab_restore(*, lab_id: str, bearer: str | None = None, visitor: str | None = None) -> Lab:

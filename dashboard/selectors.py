@@ -29,6 +29,11 @@ def lab_exists(*, lab_id: str) -> bool:
     return Lab.objects.filter(pk=lab_id).exists()
 
 
+def labs_there(*, lab_ids: list[str]) -> set[str]:
+    """Which of these labs there are: deleted ones are not."""
+    return set(Lab.objects.filter(pk__in=lab_ids).values_list("pk", flat=True))
+
+
 def lab_stopped(*, lab_id: str) -> str:
     """Why a lab will not move again; "" while it can."""
     return Lab.objects.filter(pk=lab_id, status=Lab.Status.FAILED).values_list("failed_reason", flat=True).first() or ""

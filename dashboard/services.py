@@ -26,7 +26,7 @@ from broker_core.events import Json
 from broker_core.lab.commands import check_command
 from broker_core.lab.journal import Cut, Journal
 from broker_core.lab.scenario import Scenario, scenario_from_json, scenario_to_json
-from dashboard import access, ledger, quotas, selectors
+from dashboard import access, copies, ledger, quotas, selectors
 from dashboard.errors import Refused, in_words
 from dashboard.foresight import refusal_known
 from dashboard.frames import encode, feed_state
@@ -125,7 +125,8 @@ def lab_fork(*, lab_id: str, request: Json | None = None, visitor: str | None = 
     """Copy a lab as it is now; or with {until_us?, until_position?, speed?} as it was at that moment, paused; or, with {"workload": {...}} or
     {"seed": n}, replay its commands at their times under another scenario. A copied link says at_us for until_us and position for until_position.
 
-    Anybody may: reading needs nothing, and the copy is one's own. Raises Refused 404 for an unknown lab, 400 for a moment that the lab has
+    Anybody may: reading needs nothing, and the copy is one's own. A visitor who has an unchanged copy of that moment gets it again; a token that a
+    program had for it is replaced. Raises Refused 404 for an unknown lab, 400 for a moment that the lab has
     not had, else as lab_open.
     """
     changes = {key: value for key, value in (request or {}).items() if value is not None}
@@ -136,10 +137,14 @@ def lab_fork(*, lab_id: str, request: Json | None = None, visitor: str | None = 
         parent = Lab.objects.filter(pk=lab_id).first()
         if parent is None:
             raise selectors.lab_unknown()
-        _make_room(address)
         token = access.token_new()
-        if is_moment:
-            lab = _fork_moment(parent, moment_of(parent, changes), token, visitor)
+        moment = moment_of(parent, changes) if is_moment else None
+        if moment is not None and visitor and (own := copies.unchanged_copy(parent, moment, _journal(parent), visitor)):
+            Lab.objects.filter(pk=own.pk).update(owner_hash=access.token_hash(token))
+            return OpenedLab(own, token)
+        _make_room(address)
+        if moment is not None:
+            lab = _fork_moment(parent, moment, token, visitor)
         elif not changes:
             lab = _fork_here(parent, token, visitor)
         else:
@@ -186,7 +191,7 @@ def _fork_moment(parent: Lab, moment: Moment, token: str, visitor: str | None) -
     if moment.speed is not None:
         orders.insert(0, {"kind": "speed", "args": {"speed": moment.speed}})
     for place, order in enumerate(orders, start=1):
-        body = check_command({"command_id": f"lab:{lab.pk}:{order['kind']}", **order})
+        body = check_command({"command_id": copies.own_id(lab, order["kind"]), **order})
         StoredCommand.objects.create(lab=lab, command_id=body["command_id"], position=parent.position + place, body=body, at_us=cut.until_us)
     return lab
 

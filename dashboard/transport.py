@@ -33,6 +33,8 @@ DOWN_PAUSE_S = 0.5           # after a failure, how long Redis is not asked
 
 # Entries of a shard's wake list: a lab's id, or this before it: "publish a full frame, somebody cannot follow".
 WANTS_FULL = "full:"
+GONE = "gone"
+"""The one field of a stream's entry that is no frame: perhaps the lab is deleted. It stays in the stream, and a lab may be restored."""
 
 
 def stream_key(lab_id: str) -> str:
@@ -157,6 +159,20 @@ class Transport:
         for lab_id, reason in refused.items():
             log.warning("lab %s: Redis does not take its frame: %s", lab_id, reason)
         return set(refused)
+
+    def tell_gone(self, lab_id: str) -> bool:
+        """Tell those who watch a lab to look whether it is still there; without Redis they look by themselves a little later."""
+        if self.is_down:
+            return False
+        try:
+            with self._redis.pipeline(transaction=False) as pipe:
+                pipe.xadd(stream_key(lab_id), {GONE: 1}, maxlen=STREAM_FRAMES_MAX, approximate=True)
+                pipe.expire(stream_key(lab_id), STREAM_KEPT_S)
+                pipe.execute()
+        except redis.RedisError as error:
+            self._failed(error)
+            return False
+        return True
 
     def watched(self, lab_ids: list[str]) -> set[str] | None:
         """Which of these labs a browser watches now; None when Redis cannot say."""

@@ -20,6 +20,7 @@ from broker_core.lab.rig import Rig, RigSetup
 from broker_core.lab.rigs.kafka import KafkaRig
 from broker_core.lab.rigs.pulsar import PulsarRig
 from broker_core.lab.rigs.tubemq import TubeMqRig
+from broker_core.lab.topic import workload_topic
 from broker_core.lab.workload import workload_from_json
 from broker_core.pulsar.selectors import POINTS_MAX
 
@@ -92,12 +93,12 @@ def scenario_from_json(raw: object, limits: Limits = DEFAULT_LIMITS) -> Scenario
     if not isinstance(name, str) or not 1 <= len(name) <= 64 or not name.isprintable():
         raise CommandError("name", "must be 1 to 64 printable characters")
     seed = whole("seed", raw.get("seed", 7), 0, SEED_MAX)
-    workload = workload_from_json(raw.get("workload", {}), limits, seed)
+    accepted = workload_from_json(raw.get("workload", {}), limits, seed).to_json()
     return Scenario(
         name=name,
         seed=seed,
-        workload=workload.to_json(),
-        rigs=_check_rigs(raw.get("rigs")),
+        workload=accepted,
+        rigs=_check_rigs(raw.get("rigs"), workload_topic(accepted)),
         consumers=whole("consumers", raw.get("consumers", 3), 0, limits.consumers_max),
         consumer_rate=whole("consumer_rate", raw.get("consumer_rate", 10), 1, limits.service_per_second_max),
     )
@@ -112,7 +113,7 @@ def scenario_to_json(scenario: Scenario) -> Json:
     }  # fmt: skip
 
 
-def _check_rigs(raw: object) -> tuple[RigSpec, ...]:
+def _check_rigs(raw: object, topic: str) -> tuple[RigSpec, ...]:
     if raw is None:
         raw = [{"model": model} for model in LANE_KINDS]
     if not isinstance(raw, list) or not 1 <= len(raw) <= RIGS_MAX:
@@ -133,7 +134,7 @@ def _check_rigs(raw: object) -> tuple[RigSpec, ...]:
             raise CommandError(f"{where}.id", "{rig} is listed twice", rig=rig_id)
         algorithm = entry.get("algorithm", DEFAULT_ALGORITHM[model])
         check_algorithm(model, algorithm, f"{where}.algorithm")
-        specs.append(RigSpec(rig_id, model, algorithm, _check_options(model, entry, where)))
+        specs.append(RigSpec(rig_id, model, algorithm, _check_options(model, entry, where, topic)))
     return tuple(specs)
 
 
@@ -144,7 +145,7 @@ def check_algorithm(model: str, algorithm: object, field: str) -> None:
         raise CommandError(field, "must be one of {choices}", choices=", ".join(known))
 
 
-def _check_options(model: str, entry: Json, where: str) -> Json:
+def _check_options(model: str, entry: Json, where: str, source_topic: str) -> Json:
     options: Json = {}
     if "network_delay_us" in entry:
         options["network_delay_us"] = whole(f"{where}.network_delay_us", entry["network_delay_us"], 1, NETWORK_DELAY_MAX_US)
@@ -154,7 +155,7 @@ def _check_options(model: str, entry: Json, where: str) -> Json:
         if "points" in entry:
             options["points"] = whole(f"{where}.points", entry["points"], 1, POINTS_MAX)
         return options
-    topic = entry.get("topic", "flights")
+    topic = entry.get("topic", source_topic)
     if not isinstance(topic, str) or not RIG_ID.fullmatch(topic):
         raise CommandError(f"{where}.topic", "must be 1 to 32 lower-case letters, digits, _ or -")
     options["topic"] = topic

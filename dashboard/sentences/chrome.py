@@ -26,6 +26,8 @@ CHROME = {
     "notice.refused": _("Not done: {reason}"),
     "notice.failed": _("Not done: the server answered {status}."),
     "notice.full": _("Too many live pages are open, on this site or in your network. This one tries again in 30 seconds."),
+    "notice.gone": _("This lab was deleted. Its owner can restore it for a short time on the Labs page."),
+    "notice.to_labs": _("Open Labs"),
     "stopped.title": _("This lab has stopped"),
     "stopped.more": _("An internal error stopped it; this is its last state. A fresh copy starts with the same workload and lanes."),
     "stopped.copy": _("Start a fresh copy"),

@@ -100,7 +100,7 @@ def study_start(*, request: Json, owner_hash: str, address: str = "") -> Study:
 
 def _with_topic(request: Json) -> Json:
     """An uploaded file is stored under another name than the one it came with, which its topic is called after."""
-    from broker_core.pipeline.sources.topic import topic_of_name
+    from broker_core.lab.topic import topic_of_name
 
     source = request.get("source")
     upload = Upload.objects.filter(pk=source["upload"]).first() if isinstance(source, dict) and isinstance(source.get("upload"), str) else None

@@ -36,11 +36,16 @@ export const submit = (page, command, options = {}) =>
 
 export const fork = (page, changes = {}) => post(page.urls.fork, changes, { csrf: page.csrf });
 
-// A lab that starts again with the same scenario: a copy of what was done would stop at the same place.
+// A lab that starts again with the same scenario, under the same name: a copy of what was done would stop at the same place.
 export async function beginAnew(page) {
-  const journal = await fetch(page.urls.journal, { credentials: "same-origin" });
-  if (!journal.ok) throw new Refusal(journal.status, {});
-  return post(page.urls.labs, { scenario: (await journal.json()).scenario }, { csrf: page.csrf });
+  const [{ scenario }, { name }] = await Promise.all([read(page.urls.journal), read(`${page.urls.labs}${page.lab}/`)]);
+  return post(page.urls.labs, { scenario, ...(name ? { name } : {}) }, { csrf: page.csrf });
+}
+
+async function read(url) {
+  const answer = await fetch(url, { credentials: "same-origin" });
+  if (!answer.ok) throw new Refusal(answer.status, {});
+  return answer.json();
 }
 
 // randomUUID exists on https and localhost only; a workshop may be on a plain address of the local net.

@@ -48,7 +48,7 @@ const aroundMarks = createRoving($("timeline"), '[role="button"]', ["Enter"]);  
 const limits = Object.fromEntries(lanes.map(({ id }) => [id, ROWS_MAX]));
 
 let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, isForced = true, sizes = null, drawMs = 0;
-let socket = null, speedKey = "", timelineKey = "", timelineAt = -Infinity, changeKey = "", isSecondHalf = false, isTurn = false, restTimer = 0;
+let socket = null, speedKey = "", timelineKey = "", timelineAt = -Infinity, changeKey = "", isSecondHalf = false, isTurn = false, restTimer = 0, isGone = false;
 
 // -- drawing ---------------------------------------------------------------------------------------------------------------------------
 
@@ -198,6 +198,7 @@ function drawInTurn() {
 
 // A frame that does not fit the view is a gap like any other: ask for the whole.
 function onMessage(message) {
+  isGone = false;
   if (isSecondHalf) drawFrame();   // a patch changes the view in place, and this half belongs to the view as it is
   try {
     receive(message);
@@ -223,6 +224,10 @@ socket = openSocket(page.urls.socket, {
     if (state === "open") freshness.opened();
     else freshness.closed();
     if (state === "full") controls.notice(say("notice.full"), { near: $("fresh") });
+    if (state === "gone" && !isGone) {
+      isGone = true;
+      controls.notice(say("notice.gone"), { near: $("fresh"), label: say("notice.to_labs"), onAction: () => location.assign(page.urls.list) });
+    }
     showFreshness();
   },
 });

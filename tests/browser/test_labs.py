@@ -126,3 +126,18 @@ def test_nothing_is_cut_off(labs: Page, width: int) -> None:
     labs.click(f"{row(labs, 'first')} [data-rename]")
     assert labs.evaluate(cut) == []
     save(labs, f"labs-{width}-zh")
+
+
+def test_a_stage_in_another_tab_says_that_its_lab_was_deleted_and_goes_on_when_it_is_back(labs: Page, site: SupervisedSite) -> None:
+    stage = labs.context.new_page()
+    stage.goto(site.url.rstrip("/") + str(labs.get_attribute(f"{row(labs, 'first')} [data-name]", "href")))
+    wait_frame(stage)
+    labs.click(f"{row(labs, 'first')} [data-delete]")
+    expect(stage.locator("#notice-text")).to_contain_text("This lab was deleted")
+    expect(stage.locator("#notice-action")).to_have_text("Open Labs")
+    labs.click("[data-undo]")
+    expect(labs.locator(row(labs, "first"))).to_be_visible()
+    wait_frame(stage)
+    labs.click(f"{row(labs, 'first')} [data-delete]")
+    stage.click("#notice-action")
+    stage.wait_for_url("**/labs/")

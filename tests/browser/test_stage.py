@@ -357,7 +357,7 @@ def test_a_notice_on_a_phone_stands_above_the_bottom_bar(profile: Profile, site:
 def test_a_stopped_lab_says_so_and_begins_anew(page: Page, profile: Profile, site: SupervisedSite) -> None:
     lab = page.get_attribute("#main", "data-lab")
     with sqlite3.connect(site.run_dir / "highwater.sqlite3", timeout=10) as database:
-        database.execute("update dashboard_lab set status = 'failed', failed_reason = 'InvariantError: c1 twice' where id = ?", (lab,))
+        database.execute("update dashboard_lab set status = 'failed', failed_reason = 'InvariantError: c1 twice', name = 'Mine' where id = ?", (lab,))
     guest = profile().new_page()
     guest.goto(f"{site.url}lab/{lab}/")
     expect(guest.locator("#stopped")).to_be_visible()
@@ -371,6 +371,8 @@ def test_a_stopped_lab_says_so_and_begins_anew(page: Page, profile: Profile, sit
     guest.wait_for_url(lambda url: "/lab/" in url and lab not in url)
     wait_frame(guest)
     expect(guest.locator("#stopped")).to_be_hidden()
+    fresh = guest.evaluate("lab => fetch(`/api/labs/${lab}/`).then((answer) => answer.json())", guest.get_attribute("#main", "data-lab"))
+    assert fresh["name"] == "Mine"
 
 
 def test_the_chart_is_drawn_before_anyone_scrolls_to_it(page: Page) -> None:

@@ -194,3 +194,27 @@ def test_more_messages_than_frames_is_too_many(settings: Any) -> None:
     with pytest.raises(TooMany):
         for _message in range(3 * settings.SOCKET_MESSAGES_PER_S):
             reader.count_message()
+
+
+@pytest.mark.asyncio
+async def test_who_watches_a_deleted_lab_is_told_and_one_that_was_restored_goes_on(lab: LabFeed, shard: Shard, monkeypatch: Any) -> None:
+    closed: list[int] = []
+
+    async def send(message: dict[str, Any]) -> None:
+        closed.append(message["code"])
+
+    there = {lab.lab_id}
+    monkeypatch.setattr(feeds.selectors, "labs_there", lambda lab_ids: there & set(lab_ids))
+    feed = feeds.Feed()
+    feed.labs[lab.lab_id] = lab
+    lab.readers.add(Reader(send))
+
+    class Stream:
+        async def xread(self, streams: dict[str, bytes], block: int) -> Any:
+            return [(next(iter(streams)).encode(), [(b"1-0", {b"gone": b"1"})])]
+
+    await feed._read_once(Stream())
+    assert closed == [] and len(lab.readers) == 1
+    there.clear()
+    await feed._read_once(Stream())
+    assert closed == [feeds.CLOSE_UNKNOWN_LAB] and not lab.readers

@@ -150,3 +150,26 @@ def test_link_with_a_wrong_moment_says_so_and_leads_to_the_lab(world: World, que
     answer = Client().get(f"/lab/{lab.pk}/?{query}")
     assert answer.status_code == 400 and Lab.objects.count() == 1
     assert f'href="/lab/{lab.pk}/"' in answer.text and "This link does not name a moment of the lab" in answer.text
+
+
+def test_a_link_opened_twice_gives_the_visitor_the_same_copy_until_it_is_changed(world: World) -> None:
+    lab, then = changed_lab(world)
+    moment = {"at_us": then["at_us"], "position": max(int(place) for place in then["timeline"]), "speed": 4}
+
+    def fork(visitor: str | None, **changes: Any) -> services.OpenedLab:
+        return services.lab_fork(lab_id=lab.pk, request={**moment, **changes}, visitor=visitor)
+
+    first = fork("ann")
+    again = fork("ann")
+    assert again.lab.pk == first.lab.pk
+    others = {fork("bob").lab.pk, fork(None).lab.pk, fork("ann", speed=1).lab.pk, fork("ann", at_us=then["at_us"] - 100_000).lab.pk}
+    assert len(others) == 4 and first.lab.pk not in others
+    world.transport.watching.add(first.lab.pk)
+    world.run(0.5)
+    assert fork("ann").lab.pk == first.lab.pk  # looked at, not changed
+    mine = fork("ann")
+    services.lab_submit(lab_id=first.lab.pk, request={"command_id": "x", "kind": "play", "args": {}}, bearer=mine.owner_token)
+    fresh = fork("ann").lab.pk
+    assert fresh != first.lab.pk
+    Lab.objects.filter(pk=fresh).update(status=Lab.Status.FAILED)
+    assert fork("ann").lab.pk not in (fresh, first.lab.pk)

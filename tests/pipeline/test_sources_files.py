@@ -334,7 +334,7 @@ def test_file_without_header_has_numbered_columns(tmp_path):
     ("content", "header", "keys"),
     [
         (b"k,v\r\r\na,1\n", True, [b"a"]), (b'"k\rx",v\na,1\n', None, [b"k\rx", b"a"]), (b"\ra,1\nb,2\n", None, [b"\ra", b"b"]),
-        (b'k,v\n"a\rb",1\nc\rd,2\n', True, [b"a\rb", b"c\rd"]), (b"k,v\r", True, []),
+        (b'k,v\n"a\rb",1\nc\rd,2\n', True, [b"a\rb", b"c\rd"]),
     ],
 )  # fmt: skip
 def test_carriage_return_within_a_key_stays(tmp_path, content, header, keys):

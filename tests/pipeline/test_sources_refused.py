@@ -143,3 +143,16 @@ def test_made_up_source_says_what_it_cannot_do():
     assert refused({"kind": "cvs"}).field == "source.kind"
     assert refused([]).field == "source"
     assert refused({"kind": "zipf", "keys": 10, "records": 10, "colour": 1}).field == "source.colour"
+
+
+@pytest.mark.parametrize("content", [b"user,at\n", b"user,at", b"user,at\r", b'"us\ner",at\r\n\r\n'])
+def test_a_header_without_a_row_is_refused_at_the_look_at_the_file(tmp_path, content):
+    path, spec = tmp_path / "a.csv", {"kind": "csv", "path": str(tmp_path / "a.csv"), "key": "at"}
+    path.write_bytes(content)
+    error = refused(spec)
+    assert (error.field, error.reason) == ("source.path", "there is a header, but no row below it")
+    with pytest.raises(CommandError, match="no row below it"):
+        source_preview(spec)
+    assert source_check(spec | {"header": False, "key": "1"})["path"] == str(path)
+    (tmp_path / "b.csv").write_bytes(content + b"\nx,1")
+    assert source_check(spec | {"path": str(tmp_path)})["key"] == "at"

@@ -1,7 +1,8 @@
 """Stories: what a person orders, and every turning point that it causes, in text.
 
-Above `----` are orders: `lab NAME=VALUE ...` once, `at SECONDS`, or `KIND [CONSUMER] [rig=ID] [NAME=VALUE ...]`; below it what happened. To
-accept a change after reading it line by line: `ACCEPT_STORIES=1 pytest tests/scenarios/test_stories.py`.
+Above `----` are orders: `lab NAME=VALUE ...` once (`topic`: of the lanes that have one), `at SECONDS`, or
+`KIND [CONSUMER] [rig=ID] [NAME=VALUE ...]`; below it what happened. To accept a change after reading it line by
+line: `ACCEPT_STORIES=1 pytest tests/scenarios/test_stories.py`.
 """
 
 import json
@@ -31,7 +32,9 @@ def tell(orders):
         pairs = {name: value(text) for name, text in (word.split("=", 1) for word in words if "=" in word)}
         plain = [word for word in words if "=" not in word]
         if kind == "lab":
-            rigs = [{"model": model, "algorithm": algorithm} for model, algorithm in (rig.split(":") for rig in pairs.pop("rigs").split(","))]
+            topic = {"topic": pairs.pop("topic")} if "topic" in pairs else {}
+            named = (rig.split(":") for rig in pairs.pop("rigs").split(","))
+            rigs = [{"model": model, "algorithm": algorithm, **({} if model == "pulsar" else topic)} for model, algorithm in named]
             workload = {"kind": "uniform", "keys": pairs.pop("keys", 100), "rate": pairs.pop("rate", 20)}
             lab = Lab(scenario_from_json({"rigs": rigs, "workload": workload, **pairs}))
         elif kind == "at":

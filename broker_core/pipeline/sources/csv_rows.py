@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
-from broker_core.pipeline.sources.files import HEAD_BYTES, ROW_BYTES_MAX, Part, PartReader, head_of
+from broker_core.pipeline.sources.files import FILES_LOOKED_AT_MAX, HEAD_BYTES, ROW_BYTES_MAX, Part, PartReader, head_of
 from broker_core.pipeline.sources.rows import (
     OPEN_QUOTE,
     TEXT_BEHIND_QUOTE,
@@ -69,6 +69,20 @@ def csv_header(path: Path, delimiter: str, has_header: bool = True) -> list[str]
     except BareReturns:
         raise SourceFailed("{file}: line ends must be LF or CRLF", file=path.name) from None
     return None
+
+
+def csv_ensure_rows(files: Sequence[Path], delimiter: str, has_header: bool) -> None:
+    """Raise CommandError at source.path where every file has its header and nothing else; of many files the first are looked at."""
+    if has_header and len(files) <= FILES_LOOKED_AT_MAX and not any(_has_row_below_header(path, delimiter) for path in files):
+        raise CommandError("source.path", "there is a header, but no row below it")
+
+
+def _has_row_below_header(path: Path, delimiter: str) -> bool:
+    head = head_of(path, HEADER_BYTES_MAX)
+    spans, kinds, rows = new_tables(2, 1)
+    data = np.frombuffer(head, np.uint8)
+    found, _, _ = scan_rows(data, 0, len(data), True, ord(delimiter), QUOTE, np.zeros(1, np.int64), 1, ROW_BYTES_MAX, spans, kinds, rows)
+    return found > 1 or len(head) == HEADER_BYTES_MAX
 
 
 def _names(first: list[bytes]) -> list[str]:

@@ -85,6 +85,10 @@ def open_bytes(path: Path) -> IO[bytes]:
     return cast("IO[bytes]", gzip.open(path, "rb")) if is_compressed(path) else path.open("rb")
 
 
+FILES_LOOKED_AT_MAX = 64
+"""Of a folder, when it is asked for; what is wrong with a later file is told by the task that reads it."""
+
+
 def head_of(path: Path, size: int) -> bytes:
     """The first bytes, without a byte order mark. Raises CommandError at source.path: UTF-16, or a gzip that is none."""
     try:

@@ -18,7 +18,7 @@ from broker_core.kafka.log.errors import LogError
 from broker_core.kafka.log.record import Record
 from broker_core.kafka.log.record_batch import RecordBatch
 from broker_core.lab.workload_keys import KEY_BYTES_MAX
-from broker_core.pipeline.sources.csv_rows import QUOTE, column_of, csv_columns, csv_delimiter
+from broker_core.pipeline.sources.csv_rows import QUOTE, column_of, csv_columns, csv_delimiter, csv_ensure_rows
 from broker_core.pipeline.sources.files import ROW_BYTES_MAX, head_of, source_files
 from broker_core.pipeline.sources.generated import lab_part, lab_workload, made_up_part
 from broker_core.pipeline.sources.kafka_log_folders import partition_folders
@@ -48,6 +48,8 @@ def source_preview(spec: Json, rows: int = 20) -> Json:
         files = source_files(kind, Path(spec["path"]))
         show = {"csv": _csv, "jsonl": _jsonl, "parquet": _parquet}[kind]
         columns, shown, bad = show(files[0], spec, rows)
+        if kind == "csv":
+            csv_ensure_rows(files, csv_delimiter(spec.get("delimiter") or ","), spec.get("header", True))
         size = sum(file.stat().st_size for file in files)
         key = key_proposed(columns)
     elif kind == "kafka_log":

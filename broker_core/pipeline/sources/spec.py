@@ -11,8 +11,8 @@ from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.lab.commands.fields import refuse_unknown, whole
 from broker_core.lab.workload_flights import KEY_COLUMNS
-from broker_core.pipeline.sources.csv_rows import csv_columns, csv_delimiter, csv_header
-from broker_core.pipeline.sources.files import ensure_text, source_files
+from broker_core.pipeline.sources.csv_rows import csv_columns, csv_delimiter, csv_ensure_rows, csv_header
+from broker_core.pipeline.sources.files import FILES_LOOKED_AT_MAX, ensure_text, source_files
 from broker_core.pipeline.sources.generated import EXPONENT_MAX, KEYS_MAX, RECORDS_MAX, lab_workload
 from broker_core.pipeline.sources.jsonl_rows import jsonl_columns
 from broker_core.pipeline.sources.kafka_log_folders import partition_folders
@@ -24,8 +24,6 @@ DEFAULT_SEED = 7
 DEFAULT_EXPONENT = 1.1
 _SEED_MAX = 2**63 - 1
 _TIME_MS_MAX = 2**53
-FILES_LOOKED_AT_MAX = 64
-"""Of a folder, when it is asked for; what is wrong with a later file is told by the task that reads it."""
 
 
 def source_check(raw: object) -> Json:
@@ -75,6 +73,8 @@ def _file(kind: str, raw: Json) -> Json:
         spec[field] = name
     for path in [first, *others][:FILES_LOOKED_AT_MAX]:
         _ensure_file(spec, path, is_alone=not others)
+    if kind == "csv":
+        csv_ensure_rows([first, *others], spec["delimiter"], spec["header"])
     return spec
 
 

@@ -3,6 +3,7 @@
 
 import { draw, round } from "../draw.js";
 import { paint, waitingPaint } from "../paint.js";
+import { number } from "../say.js";
 import { light } from "./lit.js";
 import { TALL, WIDTH, nameEvery } from "./size.js";
 
@@ -83,7 +84,7 @@ function lags(shapes, keys, picture, rig, x, cell, pictureHeight) {
     shapes.push({ id: `lag-${key}`, tag: "rect", x: x(column) + 2, y: round(base - height), width: Math.max(1, cell - 4), height, fill: color ? paint(color) : "url(#void)", class: "lag o" });
     if (!largest && most > 0 && part.lag === most) {
       const half = 4 * String(most).length, middle = Math.min(x(column) + cell / 2, RIGHT - half);
-      largest = { id: "most", tag: "text", x: round(middle), y: round(base - height - 4), class: "n mid halo", text: String(most) };
+      largest = { id: "most", tag: "text", x: round(middle), y: round(base - height - 4), class: "n mid halo", text: number(most) };
     }
   });
   shapes.push({ id: "base", tag: "path", d: `M${LEFT} ${base + 0.5}H${RIGHT}`, class: "rule" });
