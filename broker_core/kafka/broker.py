@@ -30,10 +30,6 @@ class LightLog:
     end: int = 0
     records: list[int] = field(default_factory=list)
 
-    def append(self, record: int) -> None:
-        self.records.append(record)
-        self.end += 1
-
     def at(self, offset: int) -> int:
         """The record at an offset that the log still has."""
         return self.records[offset - self.start]
@@ -106,7 +102,9 @@ class Broker:
 
     def produce(self, request: r.ProduceRequest, out: Outbox) -> None:
         number = request.partition
-        self.state.logs[number].append(request.record)
+        log = self.state.logs[number]
+        log.records.append(request.record)
+        log.end += 1
         interested = self.interested[number]
         if interested:
             waiting = self.state.waiting

@@ -130,9 +130,14 @@ class Consumer:
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
         state = self.state
         if name == DONE:
-            self.state.program.done(now_us, out, self.traffic)
+            state.program.done(now_us, out, self.traffic)
             state.hand = -1
-            self.poll(now_us, out)
+            if state.commit_due or state.must_rejoin or state.pending is not None:
+                self.poll(now_us, out)
+            else:
+                self.take(now_us, out)
+                if not state.is_fetching and len(state.buffer) < len(state.owned):
+                    self.fetch(out)
         elif name == "heartbeat":
             out.send(state.connection, r.HeartbeatRequest(state.group_id, state.generation, state.member_id))
             out.deadline("heartbeat", now_us + HEARTBEAT_INTERVAL_US + state.late_us)
@@ -167,26 +172,23 @@ class Consumer:
         state = self.state
         if state.hand >= 0 or state.program.is_paused:
             return
-        owned, buffer = state.owned, state.buffer
+        owned, buffer, turn = state.owned, state.buffer, state.turn
         if not buffer:
             return
-        count = len(owned)
-        for step in range(state.turn, state.turn + count):
-            number = owned[step % count]
-            fetched = buffer.get(number)
-            if fetched is not None:
-                state.turn = (step + 1) % count
-                offset = fetched.first
-                if offset + 1 == fetched.end:
-                    del buffer[number]
-                else:
-                    fetched.first = offset + 1
-                state.hand = number
-                state.positions[number] = offset + 1
-                record = self.read(number, offset)
-                self.traffic.received(out.name, record, now_us)
-                state.program.take(record, now_us, out, self.traffic)
-                return
+        while owned[turn] not in buffer:
+            turn = turn + 1 if turn + 1 < len(owned) else 0
+        number = owned[turn]
+        state.turn = turn + 1 if turn + 1 < len(owned) else 0
+        fetched = buffer[number]
+        offset = fetched.first
+        fetched.first = offset + 1
+        if offset + 1 == fetched.end:
+            del buffer[number]
+        state.hand = number
+        state.positions[number] = offset + 1
+        record = self.read(number, offset)
+        self.traffic.received(out.name, record, now_us)
+        state.program.take(record, now_us, out, self.traffic)
 
     def fetch(self, out: Outbox) -> None:
         """Ask for what the buffer lacks, if no other fetch is under way."""

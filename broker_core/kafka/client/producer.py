@@ -6,7 +6,7 @@ cluster's issue.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,9 +30,9 @@ class ProducerState:
 
 
 class Producer:
-    """partition_of: key code -> partition (`Placement.of_key`); computed once per key by the owner of the keys."""
+    """partition_of: key code -> partition (`Placement.of_key`); worked out once per key by the owner of the keys."""
 
-    def __init__(self, state: ProducerState, partition_of: Callable[[int], int]) -> None:
+    def __init__(self, state: ProducerState, partition_of: Mapping[int, int]) -> None:
         self.state = state
         self.partition_of = partition_of
 
@@ -45,7 +45,7 @@ class Producer:
 
     def send(self, record: int, code: int, out: Outbox) -> None:
         """The application has a record with a key to send. record: its number; code: of its key."""
-        out.send(self.state.connection, r.ProduceRequest(self.partition_of(code), record))
+        out.send(self.state.connection, r.ProduceRequest(self.partition_of[code], record))
 
     def send_keyless(self, record: int, size: int, out: Outbox) -> None:
         """It has one without a key. size: in bytes."""

@@ -46,7 +46,7 @@ from broker_core.lab.lanes.kafka_pause import KafkaNotes
 from broker_core.lab.lanes.kafka_rebalance import HOLD_UPS, rebalance_sentence
 from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.traffic import Watch
-from broker_core.lab.rig import RigSetup
+from broker_core.lab.rig import KeyText, RigSetup
 from broker_core.sim.program import Leave, Order, Program
 from broker_core.sim.slot import RUNNING, Slot
 from broker_core.sim.world import Design
@@ -65,6 +65,17 @@ def make_lane(setup: RigSetup, watch: Watch | None = None) -> Lane:
     return Lane(setup, KafkaRules(setup), watch)
 
 
+class KeyPartitions(dict[int, int]):
+    """Key code -> partition, each worked out when it is first asked for."""
+
+    def __init__(self, placement: Placement, texts: KeyText) -> None:
+        self.placement, self.texts = placement, texts
+
+    def __missing__(self, code: int) -> int:
+        number = self[code] = self.placement.of_key(self.texts.key_bytes(code))
+        return number
+
+
 class KafkaRules:
     name = "kafka"
     keys_have_owners = True
@@ -75,8 +86,7 @@ class KafkaRules:
         self.assignor = ASSIGNORS[setup.algorithm]
         self.texts = setup.texts
         self.notes = KafkaNotes([0] * self.partition_count)
-        self.placement = Placement(self.partition_count)
-        self.partitions: dict[int, int] = {}
+        self.partitions = KeyPartitions(Placement(self.partition_count), setup.texts)
         self.producer: tuple[Producer, Slot] | None = None
         self.logs: list[LightLog] | None = None
         self.shared: Shared | None = None
@@ -91,7 +101,7 @@ class KafkaRules:
         read = self.reader(lane)
         return Design(
             {
-                "broker": (BrokerState, Broker), "producer": (ProducerState, lambda state: Producer(state, self.partition_of)),
+                "broker": (BrokerState, Broker), "producer": (ProducerState, lambda state: Producer(state, self.partitions)),
                 CONSUMER: (ConsumerState, lambda state: ConsumerNode(state, lane.traffic, read)), "admin": (AdminState, Admin),
             },
             r.Request | Join | producers.Connect | RemoveMember | Order, lane.delay_us, lane.jitter_us,
@@ -99,13 +109,20 @@ class KafkaRules:
 
     def reader(self, lane: Lane) -> Callable[[int, int], int]:
         def read(number: int, offset: int) -> int:
-            self.notes.note_read(number, offset)
-            logs = self.logs
-            if logs is None:
-                logs = self.logs = look(lane.world).logs
-            return logs[number].at(offset)
+            notes = self.notes
+            if offset >= notes.high_read[number]:
+                notes.high_read[number] = offset + 1
+            else:
+                notes.redelivered += 1
+            log = (self.logs or self.find_logs(lane))[number]
+            return log.records[offset - log.start]
 
         return read
+
+    def find_logs(self, lane: Lane) -> list[LightLog]:
+        state: BrokerState = lane.world.slots[BROKER].node.state
+        self.logs = state.logs
+        return self.logs
 
     def begin(self, lane: Lane) -> None:
         lane.world.start(BROKER, "broker", BrokerState([LightLog() for _ in range(self.partition_count)]))
@@ -126,13 +143,6 @@ class KafkaRules:
         return self.shared
 
     # -- records --------------------------------------------------------------------------------------------------------------------------
-
-    def partition_of(self, code: int) -> int:
-        """The partition of a key, by its code."""
-        number = self.partitions.get(code)
-        if number is None:
-            number = self.partitions[code] = self.placement.of_key(self.texts.key_bytes(code))
-        return number
 
     def arrive(self, lane: Lane, index: int, code: int) -> None:
         if self.producer is None:
@@ -157,7 +167,7 @@ class KafkaRules:
             log.delete_before(offset)
 
     def would_wait(self, lane: Lane, index: int, code: int) -> bool:
-        number = self.placed(lane).keyless.partition or 0 if code == NO_KEY else self.partition_of(code)
+        number = self.placed(lane).keyless.partition or 0 if code == NO_KEY else self.partitions[code]
         return number not in self.look(lane).readers
 
     def placed(self, lane: Lane) -> Placement:
@@ -328,8 +338,8 @@ class KafkaRules:
         return weights
 
     def key_owners(self, lane: Lane) -> list[str | None]:
-        holders, partition_of = self.look(lane).holders, self.partition_of
-        return [holders[partition_of(code)] for code in lane.keys.codes[: lane.keys.count_at(lane.next_record)]]
+        holders, partitions = self.look(lane).holders, self.partitions
+        return [holders[partitions[code]] for code in lane.keys.codes[: lane.keys.count_at(lane.next_record)]]
 
     def units(self, lane: Lane) -> dict[str, str | None]:
         return {str(number): name for number, name in enumerate(self.look(lane).holders)}
@@ -364,7 +374,7 @@ class KafkaRules:
         if not live:
             return self.dark_units(lane)
         readers = self.look(lane).readers
-        return sum(self.partition_of(code) not in readers for code in lane.keys.codes[:live]), live
+        return sum(self.partitions[code] not in readers for code in lane.keys.codes[:live]), live
 
     def waiting_for(self, lane: Lane, consumer: Consumer) -> int:
         slot = self.slot_of(lane, consumer)
@@ -402,7 +412,7 @@ class KafkaRules:
         return waiting + sum(consumer.hand >= 0 for consumer in lane.consumers.values())
 
     def route(self, lane: Lane, index: int, code: int) -> Json:
-        number = self.placed(lane).last if code == NO_KEY else self.partition_of(code)
+        number = self.placed(lane).last if code == NO_KEY else self.partitions[code]
         key_hash = None if code == NO_KEY else murmur2(self.texts.key_bytes(code)) & POSITIVE_MASK
         shared = self.look(lane)
         return {

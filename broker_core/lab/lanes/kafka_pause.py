@@ -26,13 +26,6 @@ class KafkaNotes:
     read: list[int] = field(default_factory=list)
     paused_us: dict[int, int] = field(default_factory=dict)
 
-    def note_read(self, number: int, offset: int) -> None:
-        """A program takes this record now."""
-        if offset < self.high_read[number]:
-            self.redelivered += 1
-        else:
-            self.high_read[number] = offset + 1
-
     def fold_pause(self, lane: Lane, readers: Collection[int], given_to_silent: Collection[int], cause: Cause, rule: str | None) -> None:
         """Who reads what may have changed. readers: partitions that somebody reads now; given_to_silent: those just assigned to a program
         that will never read them. cause, rule: of the change."""

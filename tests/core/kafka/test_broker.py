@@ -19,12 +19,12 @@ def test_fetch_gives_what_there_is_of_each_partition_up_to_its_limit():
 
 
 def test_offsets_stay_when_what_everybody_has_read_is_deleted():
-    log = LightLog()
-    for record in (5, 6, 7):
-        log.append(record)
+    node, out = broker()
+    log = node.state.logs[0]
+    play(node, out, 1, *[r.ProduceRequest(0, number) for number in (5, 6, 7)])
     log.delete_before(2)
     log.delete_before(1)
-    log.append(9)
+    play(node, out, 1, r.ProduceRequest(0, 9))
     assert (log.start, log.end, log.at(2), log.at(3)) == (2, 4, 7, 9)
 
 

@@ -176,7 +176,7 @@ def cluster(assignor: str, consumers: int):
         {
             "broker": (BrokerState, Broker),
             "consumer": (ConsumerState, lambda own: Consumer(own, counted, lambda number, offset: state.logs[number].at(offset))),
-            "producer": (ProducerState, lambda state: Producer(state, lambda code: code % PARTITIONS)),
+            "producer": (ProducerState, lambda own: Producer(own, {code: code % PARTITIONS for code in range(10_000)})),
         },
         r.Request | Join | Leave | Pause | Resume | Pace | producers.Connect, jitter_us=200,
     )  # fmt: skip
