@@ -13,11 +13,10 @@ from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.lab.any_lane import AnyLane
 from broker_core.lab.commands.fields import RIG_ID, refuse_unknown, whole
-from broker_core.lab.lanes import rabbitmq
+from broker_core.lab.lanes import kafka, rabbitmq
 from broker_core.lab.lanes.traffic import Watch
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
 from broker_core.lab.rig import Rig, RigSetup
-from broker_core.lab.rigs.kafka import KafkaRig
 from broker_core.lab.rigs.pulsar import PulsarRig
 from broker_core.lab.rigs.tubemq import TubeMqRig
 from broker_core.lab.topic import workload_topic
@@ -40,7 +39,7 @@ def _rig_kind(kind: type[Rig]) -> LaneKind:
 
 LANE_KINDS: Mapping[str, LaneKind] = MappingProxyType({
     "pulsar": _rig_kind(PulsarRig),
-    "kafka": _rig_kind(KafkaRig),
+    "kafka": LaneKind(kafka.make_lane, kafka.algorithms),
     "tubemq": _rig_kind(TubeMqRig),
     "rabbitmq": LaneKind(rabbitmq.make_lane, rabbitmq.algorithms),
 })  # fmt: skip
@@ -53,7 +52,7 @@ SEED_MAX = 2**63 - 1
 _FIELDS = {"name", "seed", "workload", "rigs", "consumers", "consumer_rate"}
 _RIG_FIELDS = {
     "pulsar": {"receiver_queue_size", "points"},
-    "kafka": {"partitions", "topic"},
+    "kafka": {"partitions", "topic", "network_delay_us"},
     "tubemq": {"partitions", "brokers", "topic"},
     "rabbitmq": {"topic", "prefetch", "network_delay_us"},
 }

@@ -15,8 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from broker_core.kafka.producer.partitioner import StickyPartitioner
-from broker_core.lab.rigs.kafka import KEYLESS_STREAM
+from broker_core.kafka.producer.placement import Placement
 from broker_core.lab.rigs.pulsar_owners import NO_KEY_HASH_KEY
 from broker_core.pipeline.route_tasks import units_of
 from broker_core.pipeline.strategies.base import Int64s
@@ -55,8 +54,8 @@ def none_key_unit(units: UnitMap) -> int:
 
 def kafka_partitions(sizes: Sequence[int], partition_count: int, seed: int) -> NDArray[np.int64]:
     """The partition of each keyless record, in order. sizes: bytes of each; seed: of the lab."""
-    random, keyless = SeededRandom(seed), StickyPartitioner()
-    return np.array([keyless.place(size, partition_count, lambda: random.bits(KEYLESS_STREAM, 31)) for size in sizes], np.int64)
+    random, placement = SeededRandom(seed), Placement(partition_count)
+    return np.array([placement.of_keyless(size, random.below) for size in sizes], np.int64)
 
 
 def in_turn(count: int, partition_count: int) -> NDArray[np.int64]:

@@ -13,8 +13,7 @@ from broker_core.events import Cause
 from broker_core.lab.consumer import CRASHED, GONE, Consumer
 from broker_core.lab.keys import NO_KEY
 from broker_core.lab.rig import Rig, RigSetup
-from broker_core.lab.rigs import kafka_group, tubemq_group
-from broker_core.lab.rigs.kafka import KafkaRig
+from broker_core.lab.rigs import tubemq_group
 from broker_core.lab.rigs.pulsar import PulsarRig
 from broker_core.lab.rigs.tubemq import TubeMqRig
 from broker_core.tubemq.assignment import Call
@@ -106,56 +105,6 @@ class WatchedPulsar(WatchedRig, PulsarRig):
         super().hand_over(deliveries)
 
 
-class WatchedKafka(WatchedRig, KafkaRig):
-    def __init__(self, setup: RigSetup) -> None:
-        super().__init__(setup)
-        self.codes: list[list[int]] = [[] for _ in self.partitions]  # partition -> key code of each offset
-
-    def on_arrival(self, index: int, code: int) -> None:
-        if code != NO_KEY:
-            self.arrived(self.partition_of(code), code)
-        super().on_arrival(index, code)
-
-    def keyless_partition(self, index: int) -> int:
-        number = super().keyless_partition(index)
-        self.arrived(number, NO_KEY)
-        return number
-
-    def arrived(self, number: int, code: int) -> None:
-        self.codes[number].append(code)
-        partition = self.partitions[number]
-        self.waited += partition.holder is None or partition.stopped_us is not None
-
-    def start(self, consumer: Consumer, record: int) -> None:
-        client = self.by_session[consumer.session]
-        self.sent(consumer.session, record, self.codes[client.hand][record])
-        super().start(consumer, record)
-
-    def stop(self, numbers: Sequence[int], rule: str) -> None:
-        super().stop(numbers, rule)
-        self.look(numbers)
-
-    def remove_member(self, client: kafka_group.Client, rule: str) -> None:
-        # Partitions of the member stop before the others join again, which may set them going within the same call.
-        self.look_ahead(client)
-        super().remove_member(client, rule)
-        self.look(range(len(self.partitions)))
-
-    def look_ahead(self, client: kafka_group.Client) -> None:
-        for number, partition in enumerate(self.partitions):
-            if partition.holder == client.member_id:
-                self.note_stop(str(number), self.now_us if partition.stopped_us is None else partition.stopped_us)
-
-    def apply_assignment(self, consumer: Consumer, client: kafka_group.Client, numbers: list[int]) -> bool:
-        lost = super().apply_assignment(consumer, client, numbers)
-        self.look(numbers)
-        return lost
-
-    def look(self, numbers: Sequence[int]) -> None:
-        for number in numbers:
-            self.note_stop(str(number), self.partitions[number].stopped_us)
-
-
 class WatchedTubeMq(WatchedRig, TubeMqRig):
     def __init__(self, setup: RigSetup) -> None:
         super().__init__(setup)
@@ -189,6 +138,6 @@ class WatchedTubeMq(WatchedRig, TubeMqRig):
 
 
 WATCHED: Mapping[str, type[WatchedRig]] = MappingProxyType(
-    {"pulsar": WatchedPulsar, "kafka": WatchedKafka, "tubemq": WatchedTubeMq}
+    {"pulsar": WatchedPulsar, "tubemq": WatchedTubeMq}
 )
 """Model -> its rig, watched; the models that have moved onto worlds are watched by `timed_flights.py`."""

@@ -30,7 +30,7 @@ from dashboard.models import Lab, StoredCommand
 REQUEST, STATE, WATCHED = "request.json", "state.json", "watched"
 WANTED = ".wanted"
 LOCK, BEAT, ASKED = ".writer.lock", ".writer.beat", ".writer.asked"
-FORMAT = 1
+FORMAT = 2
 """Part of a folder's name; a change in what is written makes new folders."""
 
 

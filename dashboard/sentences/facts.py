@@ -6,6 +6,7 @@ FACTS = {
     "fact.heartbeat_interval_us": _("members learn of it by a heartbeat, every"),
     "fact.delay_us": _("the group waits for more members"),
     "fact.session_timeout_us": _("session timeout"),
+    "fact.rebalance_timeout_us": _("rebalance timeout"),
     "fact.keep_alive_us": _("keep-alive interval"),
     "fact.heartbeat_us": _("heartbeat interval"),
     "fact.timeout_us": _("the brokers' timeout"),

@@ -126,7 +126,6 @@ LANES = {
         "{stopped} of {partitions_total} partitions {stopped?was|were} paused for "
         "up to {pause_us}; {partitions_moved} changed hands."
     ),
-    "kafka.at_once": _("The group shared out its partitions again without a pause; {partitions_moved} changed hands."),
     "kafka.formed": _("The group formed, and its leader assigned {partitions_moved} {partitions_moved?partition|partitions}."),
     "kafka.unmoved": _("The group rebalanced; no partition was paused and none changed hands."),
     "kafka.cooperative": _(

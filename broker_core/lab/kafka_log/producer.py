@@ -4,8 +4,8 @@
     records        r r  r   | r    r r |             and no more than batch.size
     partition 3    [0,   1] | [2]      |
 
-The partition is the lane's own choice: by key the default partitioner's, without key at the lane's sticky partition, drawn from
-the same stream of the seed. So the offsets here are those that the lane's consumers read.
+The partition is what the lane's producer chooses (`Placement`, with the same draws of the seed), and one broker takes the records in order. So
+the offsets here are those that the lane's consumers read.
 
 A second topic, "<topic>-latest", is the table of what is known about each key: each keyed record once more, to be compacted. A key that has
 not been seen for RETIRE_AFTER_US is taken out of the table with a tombstone: an aircraft, say, that has not flown for as long.
@@ -20,9 +20,9 @@ from typing import NamedTuple
 from broker_core.clock import MILLISECOND_US, SECOND_US
 from broker_core.kafka.log.record import Record
 from broker_core.kafka.log.record_batch import encode_batch
-from broker_core.kafka.producer.partitioner import BATCH_SIZE, StickyPartitioner, partition_for_key
+from broker_core.kafka.producer.partitioner import BATCH_SIZE
+from broker_core.kafka.producer.placement import Placement
 from broker_core.lab.keys import NO_KEY
-from broker_core.lab.rigs.kafka import KEYLESS_STREAM
 from broker_core.lab.workload import Workload
 from broker_core.rng import SeededRandom
 
@@ -67,7 +67,7 @@ class LaneProducer:
         self._workload = workload
         self._first_record = first_record
         self._next_record = first_record
-        self._keyless = StickyPartitioner()
+        self._placement = Placement(partition_count)
         self._random = SeededRandom(seed)
         self._partitions: dict[int, int] = {}
         self._seen_us: OrderedDict[int, int] = OrderedDict()  # key code -> when it was last seen; the longest ago first
@@ -86,12 +86,11 @@ class LaneProducer:
         for index, code in enumerate(workload.key_codes(self._next_record, stop), self._next_record):
             at_us = workload.arrival_us(index)
             if code == NO_KEY:
-                size = len(workload.payload(index).encode())
-                number = self._keyless.place(size, self.partition_count, lambda: self._random.bits(KEYLESS_STREAM, 31))
+                number = self._placement.of_keyless(len(workload.payload(index).encode()), self._random.below)
             else:
                 number = partitions.get(code, -1)
                 if number < 0:
-                    number = partitions[code] = partition_for_key(workload.key_bytes(code), self.partition_count)
+                    number = partitions[code] = self._placement.of_key(workload.key_bytes(code))
                 self._seen_us[code] = at_us
                 self._seen_us.move_to_end(code)
             sent = _NOTHING if number not in with_content else self._sent(index, code, at_us)

@@ -21,7 +21,7 @@ from broker_core.kafka.assignors import ASSIGNORS
 from broker_core.kafka.broker import Broker, BrokerState, LightLog
 from broker_core.kafka.client import producer as producers
 from broker_core.kafka.client.admin import Admin, AdminState, RemoveMember
-from broker_core.kafka.client.consumer import IN, SESSION_TIMEOUT_US, SYNCING, ConsumerState, Join
+from broker_core.kafka.client.consumer import HEARTBEAT_INTERVAL_US, IN, SESSION_TIMEOUT_US, SYNCING, ConsumerState, Join
 from broker_core.kafka.client.consumer import Consumer as ConsumerNode
 from broker_core.kafka.client.producer import Producer, ProducerState
 from broker_core.kafka.group.group import INITIAL_REBALANCE_DELAY_US
@@ -131,8 +131,8 @@ class KafkaRules:
         lane.world.start(OPERATOR, "admin", AdminState())
 
     def head_start_us(self, lane: Lane) -> int:
-        # The group waits for its first members anyway.
-        return 0
+        # JoinGroup, its answer with an id, and JoinGroup again: so the group gathers its first members from time 0 on.
+        return 2 * lane.answer_us
 
     def forget_caches(self) -> None:
         self.producer = self.logs = self.shared = None
@@ -242,7 +242,9 @@ class KafkaRules:
             data["consumer"] = consumer_name(data["member_id"])
         if "client" in data:
             data["consumer"] = data.pop("client")
-        if event.kind == "kafka.group.generation_started":
+        if event.kind == "kafka.group.rebalance_started" and "rebalance_timeout_us" in event.inputs:
+            event.inputs["heartbeat_interval_us"] = HEARTBEAT_INTERVAL_US
+        elif event.kind == "kafka.group.generation_started":
             data["leader"] = consumer_name(data["leader"])
         elif event.kind == "kafka.group.assigned":
             event.inputs.update(quota(self.partition_count, data["assignment"]))
@@ -335,7 +337,17 @@ class KafkaRules:
         for log, name in zip(shared.logs, shared.holders, strict=True):
             if name is not None:
                 weights[name] += log.end
+        for number in self.under_way(lane):
+            name = shared.holders[number]
+            if name is not None:
+                weights[name] += 1
         return weights
+
+    def under_way(self, lane: Lane) -> list[int]:
+        """The partition of each record that was sent and has not reached the broker."""
+        slot = lane.world.slots[PRODUCER]
+        state: ProducerState = slot.node.state
+        return [message.partition for message, _ in slot.links[state.connection].queue if type(message) is r.ProduceRequest]
 
     def key_owners(self, lane: Lane) -> list[str | None]:
         holders, partitions = self.look(lane).holders, self.partitions
@@ -409,7 +421,7 @@ class KafkaRules:
         shared = self.look(lane)
         positions = shared.positions()
         waiting = sum(log.end - positions.get(number, shared.committed(number)) for number, log in enumerate(shared.logs))
-        return waiting + sum(consumer.hand >= 0 for consumer in lane.consumers.values())
+        return waiting + len(self.under_way(lane)) + sum(consumer.hand >= 0 for consumer in lane.consumers.values())
 
     def route(self, lane: Lane, index: int, code: int) -> Json:
         number = self.placed(lane).last if code == NO_KEY else self.partitions[code]

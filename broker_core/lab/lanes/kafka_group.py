@@ -24,13 +24,14 @@ CONSUMER = "consumer"
 
 @dataclass(slots=True)
 class Shared:
-    """Found once after each change. programs: slots of the consuming programs, alive or silent. by_connection: connection -> the same.
-    readers: partition -> slot of who reads it. holders: of each partition, the program's name."""
+    """Found once after each change. programs: slots of the consuming programs, alive or silent. by_connection: connection -> the same;
+    members: connection -> member. readers: partition -> slot of who reads it. holders: of each partition, the program's name."""
 
     broker: BrokerState
     group: Group
     programs: list[Slot]
     by_connection: dict[int, Slot]
+    members: dict[int, Member]
     readers: dict[int, Slot]
     holders: list[str | None] = field(default_factory=list)
 
@@ -48,8 +49,7 @@ class Shared:
 
     def member_of(self, slot: Slot) -> Member | None:
         """The member that a program is at the coordinator."""
-        connection = consumer_state(slot).connection
-        return next((member for member in self.group.members.values() if member.connection == connection), None)
+        return self.members.get(consumer_state(slot).connection)
 
     def committed(self, number: int) -> int:
         return self.group.offsets.get(number, 0)
@@ -84,7 +84,8 @@ def look(world: World) -> Shared:
     programs = [slot for slot in world.slots.values() if slot.kind == CONSUMER]
     by_connection = {consumer_state(slot).connection: slot for slot in programs if consumer_state(slot).connection}
     readers = {number: slot for slot in programs if slot.condition == RUNNING for number in consumer_state(slot).owned}
-    shared = Shared(broker, group, programs, by_connection, readers)
+    members = {member.connection: member for member in group.members.values()}
+    shared = Shared(broker, group, programs, by_connection, members, readers)
     shared.holders = _holders(shared)
     return shared
 

@@ -42,7 +42,9 @@ def rebalance_sentence(shared: Shared, paused: int, cooperative: bool, consumer:
         if silent and len(silent) == len(missing):
             return {"code": "kafka.held_up", "params": params | {"silent": consumer_name(silent[0].member_id)}}
     elif not is_starting(shared):
-        return {"code": "kafka.handing_over", "params": params}
+        params["joined"] = len(members)
+        if not cooperative:
+            return {"code": "kafka.handing_over", "params": params}
     if cooperative:
         return {"code": "kafka.cooperating" if paused else "kafka.cooperating_unpaused", "params": params}
     return {"code": "kafka.rebalancing" if paused else "kafka.announced", "params": params}

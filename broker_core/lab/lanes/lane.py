@@ -268,7 +268,7 @@ class Lane:
             self.tally.take_over(bill)
         space = self.space()
         self.bill = Bill(
-            position=position, kind=kind, consumer=name, at_us=self.now_us, owners_before=self.key_owners(), units_before=self.units(),
+            position=position, kind=kind, consumer=name, at_us=max(0, self.now_us), owners_before=self.key_owners(), units_before=self.units(),
             space_before=(space[0], space[1]) if space else None, shares_before=self.shares(), skew_before=self.skew_milli(),
             redelivered_from=self.redelivered, keys_total=self.keys.count_at(self.next_record),
         )  # fmt: skip

@@ -86,7 +86,8 @@ def test_kafka_counts_the_dead_member_s_partitions_and_the_rebalance_after_it():
     lab.advance_to(20 * SECOND)
     rig = lab.rigs["kafka"]
     before = rig.tally.darkness.unit_us_at(lab.now_us)
-    assert before == 12 * 6 * SECOND  # group.initial.rebalance.delay.ms, prolonged once: nobody read anything
+    # group.initial.rebalance.delay.ms, prolonged once: nobody read anything; and the leader's assignment takes its way.
+    assert 12 * 6 * SECOND <= before < 12 * 6.01 * SECOND
     order(lab, "crash", "c2")
     deadline_us = rig.consumers["c2"].deadline_us
     lab.advance_to(deadline_us - 1)

@@ -7,25 +7,16 @@ from hypothesis import strategies as st
 from broker_core.errors import CommandError
 from broker_core.lab.hero import hero_view
 from broker_core.lab.lab import Lab
-from broker_core.lab.lanes.kafka import make_lane
-from broker_core.lab.rig import RigSetup
 from broker_core.lab.scenario import scenario_from_json
 
 SECOND = 1_000_000
 ASSIGNORS = ("range", "roundrobin", "sticky", "cooperative-sticky", "range_global", "round_robin_hashed")
 
 
-class WorldLab(Lab):
-    """A lab whose Kafka lane is a world; the other three are left out."""
-
-    def _make_rig(self, spec, algorithm):
-        return make_lane(RigSetup(spec.id, algorithm, spec.options, self.scenario.seed, self.keys, self.workload))
-
-
-def lab_of(algorithm="range", consumers=3, rate=40, keyless=0, **options) -> WorldLab:
+def lab_of(algorithm="range", consumers=3, rate=40, keyless=0, **options) -> Lab:
     rig = {"model": "kafka", "algorithm": algorithm, **options}
     workload = {"kind": "uniform", "keys": 50, "rate": rate} if not keyless else {"kind": "flights", "rate": rate}
-    return WorldLab(scenario_from_json({"rigs": [rig], "consumers": consumers, "workload": workload}))
+    return Lab(scenario_from_json({"rigs": [rig], "consumers": consumers, "workload": workload}))
 
 
 def order(lab, kind, consumer=None, **args):
@@ -69,7 +60,7 @@ def run(life, stops=(), restore_at=None, algorithm="range"):
     for at_us, kind, number in sorted([*life, *((stop, "", 0) for stop in stops)]):
         if restore_at is not None and at_us > restore_at:
             events += lab.advance_to(restore_at)
-            lab, restore_at = WorldLab.restore(lab.scenario, lab.checkpoint()), None
+            lab, restore_at = Lab.restore(lab.scenario, lab.checkpoint()), None
         events += lab.advance_to(at_us)
         if kind:
             events += carry_out(lab, kind, number)
@@ -210,7 +201,7 @@ def test_dead_leader_holds_up_the_group_in_its_second_phase_too():
     assert view_of(lab)["sentence"] == {"code": "kafka.crash_pending", "params": {"consumer": "c1", "partitions": 0, "deadline_us": None}}
     lab.advance_to(10 * SECOND)
     assert code_of(lab) == "kafka.leader_silent"
-    assert lane_of(lab).consumers["c1"].deadline_us in range(51 * SECOND, 51 * SECOND + 10_000)
+    assert lane_of(lab).consumers["c1"].deadline_us in range(51 * SECOND - 5_000, 51 * SECOND + 5_000)
     lab.advance_to(60 * SECOND)
     assert lane_of(lab).stuck()[0] == 0 and lane_of(lab).consumers["c1"].state == "gone"
 
@@ -350,7 +341,7 @@ def test_lag_is_what_arrived_and_is_not_done():
         lab.advance_to(second * SECOND)
         lane = lane_of(lab)
         finished += sum(consumer.acked_between(second - 1, second) for consumer in lane.consumers.values())
-        assert lane.lag() in range(lab.record_count - finished - 2, lab.record_count - finished + 1)
+        assert lane.lag() == lab.record_count - finished
 
 
 def test_log_keeps_no_more_than_can_be_read_again():

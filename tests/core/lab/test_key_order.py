@@ -5,7 +5,6 @@ import pytest
 from broker_core.lab.lab import Lab
 from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.traffic import LaneTraffic
-from broker_core.lab.rigs.kafka import KafkaRig
 from broker_core.lab.rigs.pulsar import PulsarRig
 from broker_core.lab.rigs.tubemq import TubeMqRig
 from broker_core.lab.scenario import scenario_from_json
@@ -18,7 +17,7 @@ SECOND = 1_000_000
 def written_down(monkeypatch):
     """Every rig made from here on keeps `arrived` ((unit, position) -> key code) and `seen` ([(unit, position)] as finished). Of a lane it is
     the list of messages handled, by its traffic."""
-    for kind, unit in ((KafkaRig, kafka_unit), (TubeMqRig, tubemq_unit), (PulsarRig, None)):
+    for kind, unit in ((TubeMqRig, tubemq_unit), (PulsarRig, None)):
         watch(monkeypatch, kind, unit)
     handled, seen = LaneTraffic.handled, {}
 
@@ -30,17 +29,12 @@ def written_down(monkeypatch):
     return seen
 
 
-def kafka_unit(rig, consumer):
-    return rig.client_of(consumer).hand
-
-
 def tubemq_unit(rig, consumer):
     return rig.clients[consumer.name].hand
 
 
 def ends(rig):
-    units = rig.partitions.items() if isinstance(rig, TubeMqRig) else enumerate(rig.partitions)
-    return {unit: partition.end for unit, partition in units}
+    return {unit: partition.end for unit, partition in rig.partitions.items()}
 
 
 def watch(monkeypatch, kind, unit):

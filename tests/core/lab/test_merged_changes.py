@@ -74,7 +74,7 @@ def test_a_long_chain_keeps_how_it_began_and_how_it_came_to_rest():
     for rig, last in (("kafka", "kafka.group.partitions_resumed"), ("tubemq", "tubemq.group.partitions_resumed")):
         why = rig_at(lab, 60, rig)["why"]
         seqs = [event["seq"] for event in why]
-        assert len(why) == WHY_MAX and why[0]["at_us"] == 20 * SECOND and last in [event["kind"] for event in why]
+        assert len(why) == WHY_MAX and 20 * SECOND <= why[0]["at_us"] < 20.01 * SECOND and last in [event["kind"] for event in why]
         assert seqs == sorted(seqs) and max(later - event for event, later in pairwise(seqs)) > 1
 
 
@@ -83,10 +83,11 @@ def test_a_rebalance_for_ten_newcomers_counts_them():
     assert rig["sentence"]["code"] == "kafka.announced" and rig["sentence"]["params"]["count"] == 10
 
 
-def test_a_rebalance_at_one_moment_pauses_nothing():
+def test_a_rebalance_of_one_member_that_heard_of_it_last_pauses_for_the_requests_alone():
     lab = at(lab_of(consumers=1), 20, "join", count=10)
     rig = rig_at(lab, 40, "kafka")
-    assert rig["bill"]["pause_us"] == 0 and rig["sentence"]["code"] == "kafka.at_once"
+    # Commit, JoinGroup and SyncGroup, each with its answer.
+    assert 6_000 <= rig["bill"]["pause_us"] <= 6_600 and rig["sentence"]["code"] == "kafka.rebalanced"
 
 
 def covered(rig: Json) -> list[tuple[str, list[str], int]]:
