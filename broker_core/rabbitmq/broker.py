@@ -17,6 +17,7 @@ from broker_core.events import Json, capped
 from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq.channel import Channel
 from broker_core.rabbitmq.connection import Connection
+from broker_core.rabbitmq.methods import BasicDeliver
 from broker_core.rabbitmq.queue import Delivery, WorkQueue
 from broker_core.sim.node import Closed, Opened, Outbox
 
@@ -41,22 +42,25 @@ class BrokerState:
 class Broker:
     def __init__(self, state: BrokerState) -> None:
         self.state = state
-        # Who a queue's consumer is, by its key there: derived from the channels, for speed.
-        self.consumers: dict[str, tuple[Channel, str]] = {
-            channel.consumer_key(tag): (channel, tag)
-            for connection in state.connections.values() for channel in connection.channels.values() for tag in channel.consumers
+        self.connections, self.queues = state.connections, state.queues
+        # Who a queue's consumer is, by its key there, and the queue: derived from the channels, for speed.
+        self.consumers: dict[str, tuple[Channel, str, WorkQueue]] = {
+            channel.consumer_key(tag): (channel, tag, state.queues[queue])
+            for connection in state.connections.values() for channel in connection.channels.values()
+            for tag, queue in channel.consumers.items()
         }  # fmt: skip
 
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
-        if type(message) is Opened:
+        handler = HANDLERS.get(type(message))
+        if handler is not None:
+            known = self.connections[connection]
+            known.was_heard = True
+            handler(self, known, connection, message, out)
+        elif type(message) is Opened:
             self.state.connections[connection] = Connection(message.peer, now_us)
             out.deadline(f"heartbeat:{connection}", now_us + self.state.heartbeat_us)
         elif type(message) is Closed:
             self.drop(connection, "rabbitmq.connection.closed_by_peer", out)
-        else:
-            known = self.state.connections[connection]
-            known.was_heard = True
-            HANDLERS[type(message)](self, known, connection, message, out)
 
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
         connection = int(name.partition(":")[2])
@@ -123,10 +127,10 @@ class Broker:
     def deliver(self, deliveries: Sequence[Delivery], out: Outbox) -> None:
         """Send what a queue gave out, in its order."""
         for key, message, redelivered in deliveries:
-            channel, tag = self.consumers[key]
+            channel, tag, _ = self.consumers[key]
             if redelivered:
                 self.state.redelivered += 1
-            out.send(channel.connection, m.BasicDeliver(channel.number, tag, channel.deliver(tag, message), redelivered, message))
+            out.send(channel.connection, BasicDeliver(channel.number, tag, channel.deliver(key, message), redelivered, message))
 
     def refuse(self, known: Connection, connection: int, channel: int, code: int, text: str, out: Outbox) -> None:
         """A channel exception: the channel is closed, the client receives the code and the text."""
@@ -165,7 +169,7 @@ def basic_consume(broker: Broker, known: Connection, connection: int, method: m.
         return
     channel.consumers[method.consumer_tag] = method.queue
     key = channel.consumer_key(method.consumer_tag)
-    broker.consumers[key] = (channel, method.consumer_tag)
+    broker.consumers[key] = (channel, method.consumer_tag, queue)
     turns = [broker.name_of(other) for other in (*queue.turn_order, key)]
     deliveries = queue.consume(key, channel.prefetch_count)
     out.tell("rabbitmq.consumer.subscribed", "rabbitmq.queue.joins_at_the_end_of_the_ring", {"prefetch": channel.prefetch_count},
@@ -184,7 +188,7 @@ def basic_cancel(broker: Broker, known: Connection, connection: int, method: m.B
 
 def basic_publish(broker: Broker, known: Connection, connection: int, method: m.BasicPublish, out: Outbox) -> None:
     """By the default exchange, to the queue of that name; where there is none, the message is dropped."""
-    queue = broker.state.queues.get(method.routing_key)
+    queue = broker.queues.get(method.routing_key)
     if queue is not None:
         deliveries = queue.publish(method.message)
         if deliveries:
@@ -197,8 +201,8 @@ def basic_ack(broker: Broker, known: Connection, connection: int, method: m.Basi
     if settled is None:
         refuse_tag(broker, known, connection, method, out)
         return
-    for tag, message in settled:
-        deliveries = broker.state.queues[channel.consumers[tag]].ack(channel.consumer_key(tag), message)
+    for key, message in settled:
+        deliveries = broker.consumers[key][2].ack(key, message)
         if deliveries:
             broker.deliver(deliveries, out)
 
@@ -210,10 +214,10 @@ def basic_nack(broker: Broker, known: Connection, connection: int, method: m.Bas
         refuse_tag(broker, known, connection, method, out)
         return
     by_consumer: dict[str, list[int]] = {}
-    for tag, message in settled:
-        by_consumer.setdefault(tag, []).append(message)
-    for tag, messages in by_consumer.items():
-        broker.deliver(broker.state.queues[channel.consumers[tag]].nack(channel.consumer_key(tag), *messages), out)
+    for key, message in settled:
+        by_consumer.setdefault(key, []).append(message)
+    for key, messages in by_consumer.items():
+        broker.deliver(broker.consumers[key][2].nack(key, *messages), out)
 
 
 def refuse_tag(broker: Broker, known: Connection, connection: int, method: m.BasicAck | m.BasicNack, out: Outbox) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 class Channel:
     """connection, number: where it is. prefetch_count: for consumers made from now on. last_tag: delivery tags count from 1.
 
-    consumers: consumer tag -> queue. unacked: delivery tag -> (consumer tag, message), ascending.
+    consumers: consumer tag -> queue. unacked: delivery tag -> (what the queue calls the consumer, message), ascending.
     """
 
     connection: int
@@ -22,11 +22,11 @@ class Channel:
     consumers: dict[str, str] = field(default_factory=dict)
     unacked: dict[int, tuple[str, int]] = field(default_factory=dict)
 
-    def deliver(self, consumer_tag: str, message: int) -> int:
+    def deliver(self, consumer_key: str, message: int) -> int:
         """A message goes out to a consumer. Returns its delivery tag."""
-        self.last_tag += 1
-        self.unacked[self.last_tag] = (consumer_tag, message)
-        return self.last_tag
+        tag = self.last_tag = self.last_tag + 1
+        self.unacked[tag] = (consumer_key, message)
+        return tag
 
     def settle(self, delivery_tag: int, multiple: bool) -> list[tuple[str, int]] | None:
         """Take the deliveries that an ack or nack names out of the outstanding ones. None: it names none, which is an error.

@@ -12,26 +12,31 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, final
 
 from broker_core.events import Cause
 from broker_core.rng import SeededRandom
 
+if TYPE_CHECKING:
+    from broker_core.sim.slot import Slot
+
 JITTER_COUNT = 1024
+JITTER_MASK = JITTER_COUNT - 1
+"""A message takes the jitter at the place of its number in the world: no state of a link, and no two links are late together."""
 DEFAULT_DELAY_US = 1_000
 
-
-CUT, FULL, DEAF = 1, 2, 4
+CUT, FULL, DEAF, STOPPED, GONE, CLOSING = 1, 2, 4, 8, 16, 32
+"""What can be the matter with a link. CUT and FULL hold what is sent on the sender's side, STOPPED (its process is paused) on the receiver's.
+DEAF loses it, since the receiver has closed its end, and so does GONE, since the receiver is no more. CLOSING: the last message is on its way.
+All in one number, so that a link in order costs a message one look."""
 
 
 @dataclass(slots=True)
-class Link:
-    """One direction of a connection.
+class LinkState:
+    """One direction of a connection, in a checkpoint.
 
     number: of the link in its world, never given twice. sender, receiver: numbers of the nodes. delay_us: one way, without jitter.
-    turn: place of its next jitter in the table; links begin at different places, else all would be late together. last_us: when the last
-    message sent is due; no later one is due before it.
-    trouble: CUT and FULL hold what is sent, DEAF loses it, since the receiver has closed its end. owed: tickets that came due while held.
+    last_us: when the last message sent is due; no later one is due before it. owed: tickets that came due while it was held.
     cut_by: cause of the cut. queue: what is under way, with causes.
     """
 
@@ -40,12 +45,19 @@ class Link:
     sender: int
     receiver: int
     delay_us: int
-    turn: int = 0
     last_us: int = 0
     trouble: int = 0
     owed: int = 0
     cut_by: Cause | None = None
     queue: deque[tuple[Any, Cause | None]] = field(default_factory=deque)
+
+
+@final
+class Link(LinkState):
+    """One direction of a connection, in its world. to: the receiver's slot, None once there is none."""
+
+    __slots__ = ("to",)
+    to: Slot | None
 
     @property
     def is_held(self) -> bool:
@@ -65,10 +77,9 @@ def jitter_table(random: SeededRandom, jitter_us: int) -> Sequence[int]:
     return tuple(int.from_bytes(drawn[at : at + 2], "little") * (jitter_us + 1) >> 16 for at in range(0, len(drawn), 2))
 
 
-def due_us(link: Link, now_us: int, jitter: Sequence[int]) -> int:
-    """When a message sent now arrives, were the link in order. Never before one that was sent earlier."""
-    at_us = now_us + link.delay_us + jitter[link.turn]
-    link.turn = (link.turn + 1) % JITTER_COUNT
+def due_us(link: Link, now_us: int, jitter: Sequence[int], made: int) -> int:
+    """When a message sent now arrives, were the link in order. Never before one that was sent earlier. made: the message's number."""
+    at_us = now_us + link.delay_us + jitter[made & JITTER_MASK]
     if at_us < link.last_us:
         return link.last_us
     link.last_us = at_us

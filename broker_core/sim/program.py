@@ -38,7 +38,9 @@ Order = Pause | Resume | Pace | Leave
 
 
 class Traffic(Protocol):
-    """Who counts messages while they pass; it changes nothing."""
+    """Who counts messages while they pass; it changes nothing. is_watched: somebody wants to hear of those received, too."""
+
+    is_watched: bool
 
     def received(self, program: str, message: int, now_us: int) -> None:
         """A message has reached the client of a program."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from broker_core.errors import InvariantError
 from broker_core.events import Cause, Json
 from broker_core.sim.disk import Disk
-from broker_core.sim.network import JITTER_COUNT, Link
+from broker_core.sim.network import CLOSING, JITTER_MASK, Link
 from broker_core.sim.node import Closed, Node
 
 if TYPE_CHECKING:
@@ -23,9 +23,12 @@ class Slot:
 
     number: from 1, never given twice. silenced_by: cause of its crash or pause. deadlines: name -> (order of making, cause).
     deferred: those that came due while the process was paused. links: connection -> the link on which this node sends.
+    receive, wake: the node's, bound once for all messages.
     """
 
-    __slots__ = ("condition", "deadlines", "deferred", "disk", "kind", "links", "name", "node", "number", "silenced_by", "world")
+    __slots__ = (
+        "condition", "deadlines", "deferred", "disk", "kind", "links", "name", "node", "number", "receive", "silenced_by", "wake", "world",
+    )  # fmt: skip
 
     def __init__(self, world: World, number: int, name: str, kind: str, node: Node) -> None:
         self.world = world
@@ -33,6 +36,7 @@ class Slot:
         self.name = name
         self.kind = kind
         self.node = node
+        self.receive, self.wake = node.receive, node.wake
         self.condition = RUNNING
         self.silenced_by: Cause | None = None
         self.deadlines: dict[str, tuple[int, Cause | None]] = {}
@@ -44,25 +48,25 @@ class Slot:
         return self.world.connect(self, to)
 
     def send(self, connection: int, message: Any) -> None:
-        link = self.links.get(connection)
-        if link is None:
-            raise InvariantError(f"{self.name} sends on connection {connection}, which it does not have")
+        try:
+            link = self.links[connection]
+        except KeyError:
+            raise InvariantError(f"{self.name} sends on connection {connection}, which it does not have") from None
         world = self.world
         link.queue.append((message, world.cause))
         made = world.made = world.made + 1
         # `due_us`, written out: this is what every message goes through.
-        turn = link.turn
-        link.turn = (turn + 1) % JITTER_COUNT
-        at_us = world.now_us + link.delay_us + world.jitter[turn]
+        at_us = world.now_us + link.delay_us + world.jitter[made & JITTER_MASK]
         if at_us < link.last_us:
             at_us = link.last_us
         else:
             link.last_us = at_us
-        heappush(world.heap, (at_us, made, link.number, ""))
+        heappush(world.heap, (at_us, made, link, ""))
 
     def close(self, connection: int) -> None:
         self.send(connection, Closed("closed"))
         link = self.links.pop(connection)
+        link.trouble |= CLOSING
         self.world.stop_hearing(link)
 
     def unsent(self, connection: int) -> int:
@@ -71,9 +75,9 @@ class Slot:
 
     def deadline(self, name: str, at_us: int) -> None:
         world = self.world
-        world.made += 1
-        self.deadlines[name] = (world.made, world.cause)
-        heappush(world.heap, (at_us, world.made, -self.number, name))
+        made = world.made = world.made + 1
+        self.deadlines[name] = (made, world.cause)
+        heappush(world.heap, (at_us, made, self, name))
 
     def cancel(self, name: str) -> None:
         self.deadlines.pop(name, None)

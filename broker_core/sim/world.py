@@ -11,7 +11,7 @@ the messages and deadlines that the node makes next, so the chain of causes cros
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from heapq import heappop, heappush
 from typing import Any
 
@@ -19,7 +19,7 @@ from broker_core.errors import CommandError, InvariantError
 from broker_core.events import Cause, Json, TurningPoint
 from broker_core.plain import from_plain, to_plain
 from broker_core.rng import SeededRandom
-from broker_core.sim.network import CUT, DEAF, DEFAULT_DELAY_US, FULL, JITTER_COUNT, Link, due_us, jitter_table
+from broker_core.sim.network import CLOSING, CUT, DEAF, DEFAULT_DELAY_US, FULL, GONE, STOPPED, Link, LinkState, due_us, jitter_table
 from broker_core.sim.node import PERSON, Closed, Node, Opened
 from broker_core.sim.slot import CRASHED, PAUSED, RUNNING, Slot, SlotState
 
@@ -42,7 +42,8 @@ class Design:
 
 @dataclass(slots=True)
 class WorldState:
-    """A world in a checkpoint. links: plain, because what travels on them is the model's."""
+    """A world in a checkpoint. heap: (when, order of making, number of the link, or minus that of the node, name of the deadline).
+    links: plain, because what travels on them is the model's."""
 
     now_us: int
     made: int
@@ -74,7 +75,7 @@ class World:
         self.jitter = jitter_table(self.random, design.jitter_us)
         self.now_us = 0
         self.made = 0
-        self.heap: list[tuple[int, int, int, str]] = []
+        self.heap: list[tuple[int, int, Link | Slot, str]] = []
         self.slots: dict[str, Slot] = {}
         self.by_number: dict[int, Slot] = {}
         self.links: dict[int, Link] = {}
@@ -91,52 +92,38 @@ class World:
         times: ascending moments at which `arrive(place in times)` is called, as an order from outside; those after `until_us` are left.
         What is due in the same microsecond goes before an arrival. Returns how many arrived.
         """
-        heap, links, by_number, told = self.heap, self.links, self.by_number, self.told
+        heap, told = self.heap, self.told
         place, stop = 0, len(times)
-        arrival = times[0] if place < stop else NEVER
         while True:
-            if heap and heap[0][0] <= arrival:
-                if heap[0][0] > until_us:
-                    break
+            arrival = times[place] if place < stop else NEVER
+            limit = min(until_us, arrival)
+            while heap and heap[0][0] <= limit:
                 at_us, made, target, name = heappop(heap)
                 self.now_us = at_us
-                if target > 0:
-                    link = links.get(target)
-                    if link is not None:
-                        slot = by_number.get(link.receiver)
-                        if link.trouble or slot is None or slot.condition != RUNNING:
-                            self._hold_or_lose(link, slot)
-                            continue
-                        message, self.cause = link.queue.popleft()
-                        if type(message) is Closed:
-                            del links[target]
-                            back = slot.links.pop(link.connection, None)
-                            if back is not None:
-                                links.pop(back.number, None)
-                        slot.node.receive(link.connection, message, at_us, slot)
-                        if told:
-                            self._report()
+                if type(target) is Link:
+                    if target.trouble and not self._arrives(target):
+                        continue
+                    slot = target.to
+                    message, self.cause = target.queue.popleft()
+                    slot.receive(target.connection, message, at_us, slot)  # type: ignore[union-attr, arg-type]  # without a receiver it is GONE
                 else:
-                    slot = by_number.get(-target)
-                    if slot is not None:
-                        found = slot.deadlines.get(name)
-                        if found is not None and found[0] == made:
-                            del slot.deadlines[name]
-                            if slot.condition == PAUSED:
-                                slot.deferred.append((name, found[1]))
-                                continue
-                            self.cause = found[1]
-                            slot.node.wake(name, at_us, slot)
-                            if told:
-                                self._report()
-            elif arrival <= until_us and arrive is not None:
-                self.now_us = arrival
-                self.cause = None
-                arrive(place)
-                place += 1
-                arrival = times[place] if place < stop else NEVER
-            else:
+                    found = target.deadlines.get(name)
+                    if found is None or found[0] != made:
+                        continue
+                    del target.deadlines[name]
+                    if target.condition == PAUSED:
+                        target.deferred.append((name, found[1]))
+                        continue
+                    self.cause = found[1]
+                    target.wake(name, at_us, target)
+                if told:
+                    self._report()
+            if arrival > until_us or arrive is None:
                 break
+            self.now_us = arrival
+            self.cause = None
+            arrive(place)
+            place += 1
         self.now_us = until_us
         self.cause = None
         return place
@@ -192,6 +179,7 @@ class World:
         """The machine goes silent. What it sent still arrives; its peers learn nothing, and their connections stay."""
         slot = self._running(name)
         slot.condition, slot.silenced_by = CRASHED, cause
+        self._mark(slot, GONE)
         slot.deadlines.clear()
         slot.deferred.clear()
 
@@ -206,6 +194,7 @@ class World:
         """The process is stopped (SIGSTOP): it neither receives nor wakes until `resume`, and the network does not notice."""
         slot = self._running(name)
         slot.condition, slot.silenced_by = PAUSED, cause
+        self._mark(slot, STOPPED)
 
     def resume(self, name: str) -> None:
         """It goes on: first the deadlines that came due meanwhile, then what has arrived, each in its order."""
@@ -216,11 +205,13 @@ class World:
         for deadline, cause in slot.deferred:
             self.made += 1
             slot.deadlines[deadline] = (self.made, cause)
-            heappush(self.heap, (self.now_us, self.made, -slot.number, deadline))
+            heappush(self.heap, (self.now_us, self.made, slot, deadline))
         slot.deferred.clear()
         for link in self.links.values():
-            if link.receiver == slot.number and not link.is_held:
-                self._pay(link, self.now_us)
+            if link.receiver == slot.number:
+                link.trouble &= ~STOPPED
+                if not link.is_held:
+                    self._pay(link, self.now_us)
 
     # -- network --------------------------------------------------------------------------------------------------------------------------
 
@@ -288,9 +279,10 @@ class World:
                 continue  # the receiver never knew of the connection
             last = self._link(connection, link.sender, link.receiver)
             last.delay_us = link.delay_us
+            last.trouble |= CLOSING
             last.queue.append((Closed("reset"), cause))
             self.made += 1
-            heappush(self.heap, (due_us(last, self.now_us, self.jitter), self.made, last.number, ""))
+            heappush(self.heap, (due_us(last, self.now_us, self.jitter, self.made), self.made, last, ""))
 
     def stop_hearing(self, sending: Link) -> None:
         """The sender of this link has closed its end: what its peer has under way to it, or sends from now on, is lost."""
@@ -312,9 +304,14 @@ class World:
             )
             for slot in self.slots.values()
         }  # fmt: skip
+        heap = [
+            (at_us, made, target.number if type(target) is Link else -target.number, name)
+            for at_us, made, target, name in sorted(self.heap)
+            if (target.number in self.links if type(target) is Link else target.number in self.by_number)
+        ]
         numbers = [self.last_node, self.last_connection, self.last_link]
         links: list[Any] = list(self.links.values())
-        state = WorldState(self.now_us, self.made, self.told_count, numbers, self.random.draws, sorted(self.heap), nodes, links)
+        state = WorldState(self.now_us, self.made, self.told_count, numbers, self.random.draws, heap, nodes, links)
         plain: Json = to_plain(state)
         return plain
 
@@ -329,10 +326,10 @@ class World:
         world.now_us, world.made, world.told_count = state.now_us, state.made, state.told_count
         world.last_node, world.last_connection, world.last_link = state.numbers
         world.random.draws = state.draws
-        world.heap = state.heap
         message_type: Any = design.messages | Opened | Closed
         for entry in state.links:
-            link = from_plain({**entry, "queue": []}, Link)
+            kept_link = from_plain({**entry, "queue": []}, LinkState)
+            link = Link(*(getattr(kept_link, part.name) for part in fields(LinkState)))
             link.queue.extend((from_plain(message, message_type), from_plain(cause, Cause | None)) for message, cause in entry["queue"])
             world.links[link.number] = link
         for node_name, kept in state.nodes.items():
@@ -340,6 +337,13 @@ class World:
             slot.condition, slot.silenced_by, slot.disk = kept.condition, kept.silenced_by, kept.disk
             slot.deadlines, slot.deferred = kept.deadlines, kept.deferred
             slot.links = {connection: world.links[number] for connection, number in kept.links.items()}
+        for link in world.links.values():
+            link.to = world.by_number.get(link.receiver)
+        world.heap = [
+            (at_us, made, target, name)
+            for at_us, made, number, name in state.heap
+            if (target := world.links.get(number) if number > 0 else world.by_number.get(-number)) is not None
+        ]
         return world
 
     # -- how ------------------------------------------------------------------------------------------------------------------------------
@@ -357,24 +361,45 @@ class World:
 
     def _remove(self, slot: Slot) -> None:
         del self.slots[slot.name], self.by_number[slot.number]
+        slot.deadlines.clear()
+        self._mark(slot, GONE)
         for link in slot.links.values():
             self._drop_if_dead(link)
 
     def _link(self, connection: int, sender: int, receiver: int) -> Link:
         self.last_link += 1
-        link = self.links[self.last_link] = Link(
-            self.last_link, connection, sender, receiver, self.design.delay_us, self.last_link * 37 % JITTER_COUNT, self.now_us
-        )
+        link = self.links[self.last_link] = Link(self.last_link, connection, sender, receiver, self.design.delay_us, self.now_us)
+        link.to = self.by_number.get(receiver)
+        if link.to is None or link.to.condition == CRASHED:
+            link.trouble = GONE
+        elif link.to.condition == PAUSED:
+            link.trouble = STOPPED
         return link
 
-    def _hold_or_lose(self, link: Link, slot: Slot | None) -> None:
-        """A ticket came due that cannot be used: owed if its message will be delivered one day, else the message is lost."""
-        if link.is_held or (slot is not None and slot.condition == PAUSED and not link.trouble):
+    def _mark(self, slot: Slot, trouble: int) -> None:
+        """This is now the matter with all links to a process."""
+        for link in self.links.values():
+            if link.receiver == slot.number:
+                link.trouble |= trouble
+
+    def _arrives(self, link: Link) -> bool:
+        """A ticket came due on a link that something is the matter with. False: it is owed, as its message will be delivered one day, or the
+        message is lost."""
+        trouble = link.trouble
+        if trouble & (CUT | FULL) or (trouble & STOPPED and not trouble & (DEAF | GONE)):
             link.owed += 1
-            return
-        message, _ = link.queue.popleft()
-        if type(message) is Closed:
-            del self.links[link.number]
+            return False
+        is_last = trouble & CLOSING and len(link.queue) == 1
+        if is_last:
+            self.links.pop(link.number, None)
+        if trouble & (DEAF | GONE):
+            link.queue.popleft()
+            return False
+        if is_last and link.to is not None:
+            back = link.to.links.pop(link.connection, None)
+            if back is not None:
+                self.links.pop(back.number, None)
+        return True
 
     def _drop_if_dead(self, link: Link) -> None:
         """A link to a closed end, whose sender is no more, never carries anything again."""
@@ -384,14 +409,13 @@ class World:
     def _release(self, link: Link) -> None:
         if link.is_held:
             return
-        slot = self.by_number.get(link.receiver)
-        if slot is None or slot.condition != PAUSED:
+        if not link.trouble & STOPPED:
             self._pay(link, self.now_us + link.delay_us)
 
     def _pay(self, link: Link, at_us: int) -> None:
         for _ in range(link.owed):
             self.made += 1
-            heappush(self.heap, (at_us, self.made, link.number, ""))
+            heappush(self.heap, (at_us, self.made, link, ""))
         link.owed = 0
         link.last_us = max(link.last_us, at_us)
 
@@ -408,7 +432,7 @@ class World:
         return slot
 
     def _is_open(self, link: Link) -> bool:
-        return not link.trouble & DEAF and not (link.queue and type(link.queue[-1][0]) is Closed)
+        return not link.trouble & (DEAF | CLOSING)
 
     def _both(self, connection: int) -> list[Link]:
         return [link for link in self.links.values() if link.connection == connection]

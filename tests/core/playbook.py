@@ -70,6 +70,8 @@ class Played:
 class Counted:
     """A `Traffic` that keeps what it is told."""
 
+    is_watched = True
+
     def __init__(self) -> None:
         self.log: list[tuple[str, int]] = []
         self.received_count = 0

@@ -129,7 +129,7 @@ def session_ends_us(world: World, shared: Shared, slot: Slot) -> int | None:
 
 def under_way(world: World, link: Link) -> list[tuple[object, int]]:
     """The messages on a link, with when each arrives."""
-    tickets = sorted(entry for entry in world.heap if entry[2] == link.number)
+    tickets = sorted(entry for entry in world.heap if entry[2] is link)
     return [(message, ticket[0]) for (message, _), ticket in zip(link.queue, tickets, strict=False)]
 
 

@@ -48,6 +48,10 @@ class LaneTraffic:
     watch: Watch | None = None
     by_node: dict[str, Consumer] = field(default_factory=dict)
     finished: list[int] = field(default_factory=list)
+    is_watched: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.is_watched = self.watch is not None
 
     def received(self, program: str, message: int, now_us: int) -> None:
         if self.watch is not None:

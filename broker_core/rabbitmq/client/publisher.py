@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from broker_core.rabbitmq import methods as m
+from broker_core.rabbitmq.methods import BasicPublish
 from broker_core.sim.node import Outbox
 
 CHANNEL = 1
@@ -42,4 +43,5 @@ class Publisher:
 
     def publish(self, message: int, out: Outbox) -> None:
         """The application has a message to send. message: its number, above all earlier ones."""
-        out.send(self.state.connection, m.BasicPublish(CHANNEL, self.state.queue, message))
+        state = self.state
+        out.send(state.connection, BasicPublish(CHANNEL, state.queue, message))

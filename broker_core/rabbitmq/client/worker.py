@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from broker_core.rabbitmq import methods as m
+from broker_core.rabbitmq.methods import BasicAck, BasicDeliver
 from broker_core.sim.node import Closed, Outbox
 from broker_core.sim.program import DONE, Leave, Pace, Pause, Program, Resume, Traffic
 
@@ -47,11 +48,16 @@ class Worker:
 
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
         state = self.state
-        if type(message) is m.BasicDeliver:
-            state.buffer.append((message.delivery_tag, message.message))
-            self.traffic.received(out.name, message.message, now_us)
-            if state.program.hand < 0:
-                self.take(now_us, out)
+        if type(message) is BasicDeliver:
+            number = message.message
+            if self.traffic.is_watched:
+                self.traffic.received(out.name, number, now_us)
+            program = state.program
+            if program.hand < 0 and not program.is_paused:
+                state.hand_tag = message.delivery_tag
+                program.take(number, now_us, out, self.traffic)
+            else:
+                state.buffer.append((message.delivery_tag, number))
             return
         match message:
             case Subscribe(broker):
@@ -82,8 +88,9 @@ class Worker:
         state = self.state
         if name == DONE:
             state.program.done(now_us, out, self.traffic)
-            out.send(state.connection, m.BasicAck(CHANNEL, state.hand_tag))
-            self.take(now_us, out)
+            out.send(state.connection, BasicAck(CHANNEL, state.hand_tag))
+            if state.buffer:
+                self.take(now_us, out)
         else:
             out.send(state.connection, m.Heartbeat())
             out.deadline(name, now_us + m.HEARTBEAT_SEND_US)
