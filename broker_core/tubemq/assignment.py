@@ -16,12 +16,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import takewhile
 from typing import Any
 
 from broker_core.errors import CommandError
 from broker_core.hashing.java_hash import java_sorted, string_hash_unsigned
 
+_key_hash = lru_cache(maxsize=16_384)(string_hash_unsigned)  # every client asks for every configured key, at every pass
 SUCCESS = 200
 CLIENT_SHUTDOWN = 420
 
@@ -37,7 +39,7 @@ def node_of(key: str, source_count: int) -> int:
     """
     if source_count < 1:
         raise CommandError("source_count", "must be 1 or more")
-    return string_hash_unsigned(key) % source_count
+    return _key_hash(key) % source_count
 
 
 def is_owned(key: str, source_count: int, node_id: int) -> bool:
@@ -53,7 +55,7 @@ def is_owned(key: str, source_count: int, node_id: int) -> bool:
     if source_count == 0:
         raise CommandError("source_count", "must not be 0")
     # The hash is taken as unsigned: a signed remainder would be negative for half of all keys, which then had no owner.
-    return string_hash_unsigned(key) % abs(source_count) == node_id
+    return _key_hash(key) % abs(source_count) == node_id
 
 
 def owned_by(keys: Iterable[str], source_count: int, node_id: int) -> list[str]:
