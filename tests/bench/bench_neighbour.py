@@ -1,11 +1,16 @@
-"""A lab as large as one may be, at the highest rate and speed, and its neighbour in the same shard: how long a click on the neighbour takes,
-how often it moves, and what the large one says of itself.
+"""Labs as large as they may be, at the highest rate and speed, and their neighbour in the same shard: how long a click on the neighbour
+takes, how often it moves, and what a large one says of itself.
+
+    beside one that plays ─► beside one that is ordered about (join, leave, crash, slow, set_algorithm, speed) ─► beside three of eight lanes
 
 Run alone: python -m tests.bench.bench_neighbour
 """
 
 import asyncio
+import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +19,35 @@ from tests.bench.sockets import quantile
 from tests.dashboard.processes import Site
 
 Figure = tuple[str, float, str, str, str]
+Order = dict[str, Any]
 CLICKS = 100
-LARGE: dict[str, Any] = {
-    "name": "large", "workload": {"kind": "uniform", "rate": 5_000}, "consumers": 3, "seed": 1,
-    "rigs": [{"id": "pulsar", "model": "pulsar"}, {"id": "kafka", "model": "kafka", "partitions": 1_000},
-             {"id": "tubemq", "model": "tubemq", "partitions": 1_000, "brokers": 4}, {"id": "rabbitmq", "model": "rabbitmq"}],
-}  # fmt: skip
+BAR_MS = 200
+ORDER_EVERY_S = 0.4
+CONSUMERS = 512
+EIGHT_LANES = ("pulsar", "pulsar", "pulsar", "kafka", "kafka", "tubemq", "tubemq", "rabbitmq")
+
+
+def large_lab(models: tuple[str, ...]) -> dict[str, Any]:
+    """A scenario; all but three of its consumers join later."""
+    sizes = {"kafka": {"partitions": 1_000}, "tubemq": {"partitions": 1_000, "brokers": 4}}
+    rigs = [{"id": f"{model}{place}", "model": model, **sizes.get(model, {})} for place, model in enumerate(models)]
+    return {"name": "large", "workload": {"kind": "uniform", "rate": 5_000}, "consumers": 3, "seed": 1, "rigs": rigs}
+
+
+def all_orders() -> Iterator[Order]:
+    """One after the other, of every kind that takes long in a large lab."""
+    for number in range(4, CONSUMERS, 3):
+        yield {"kind": "leave", "consumer": f"c{number}"}
+        yield {"kind": "crash", "consumer": f"c{number + 1}"}
+        yield {"kind": "slow", "consumer": f"c{number + 2}", "args": {"rate": 2}}
+        yield {"kind": "join", "args": {"count": 1}}
+        yield {"kind": "set_algorithm", "rig": "pulsar0", "args": {"algorithm": ("consistent_hash_current", "consistent_hash")[number % 2]}}
+        yield {"kind": "speed", "args": {"speed": (20, 10)[number % 2]}}
+        yield {"kind": "set_algorithm", "rig": "kafka1", "args": {"algorithm": ("sticky", "range")[number % 2]}}
+
+
+def leaves() -> Iterator[Order]:
+    return ({"kind": "leave", "consumer": f"c{number}"} for number in range(4, CONSUMERS))
 
 
 def run() -> list[Figure]:
@@ -31,11 +59,8 @@ async def _measure(site: Site) -> list[Figure]:
     lab = WatchedLab(site, site.request("POST", "/api/labs/", {"scenario": "demo"})[1])
     await lab.watch()
     await asyncio.sleep(1.5)
-    alone = await click_often([lab], CLICKS, 0.12)
-    large = WatchedLab(site, site.request("POST", "/api/labs/", LARGE)[1])
-    await large.watch()
-    for place, body in enumerate([{"kind": "join", "args": {"count": 509}}, {"kind": "speed", "args": {"speed": 20}}]):
-        site.request("POST", f"/api/labs/{large.id}/commands/", {"command_id": f"large-{place}", **body}, token=large.token)
+    note = _told("alone", await click_often([lab], CLICKS, 0.12))
+    large = await _open(site, ("pulsar", "kafka", "tubemq", "rabbitmq"))
     await asyncio.sleep(5)
     assert lab.client is not None and large.client is not None
     before, started_s = (lab.client.frames, large.client.frames), asyncio.get_running_loop().time()
@@ -43,13 +68,60 @@ async def _measure(site: Site) -> list[Figure]:
     took_s = asyncio.get_running_loop().time() - started_s
     rate, large_rate = [(client.frames - count) / took_s for client, count in zip((lab.client, large.client), before, strict=True)]
     behind_ms = site.request("GET", f"/api/labs/{large.id}/snapshot/")[1]["view"]["feed"]["behind_ms"]
-    note = f"{CLICKS} clicks; alone p50 {quantile(alone, 0.5) * 1000:.0f}, p99 {quantile(alone, 0.99) * 1000:.0f} ms"
+    ordered = await _click_beside(lab, {large: all_orders()})
+    others = [await _open(site, EIGHT_LANES) for _lab in range(3)]
+    await asyncio.sleep(15)
+    crowded = await _click_beside(lab, {other: leaves() for other in others})
+    load = f"{CLICKS} clicks; load average at the end {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
     return [
-        ("click beside a lab of 512 consumers and 1,000 partitions, p50", quantile(beside, 0.5) * 1000, "ms", "", note),
-        ("click beside a lab of 512 consumers and 1,000 partitions, p99", quantile(beside, 0.99) * 1000, "ms", "<= 200", note),
-        ("the same neighbour's frames", rate, "frames/s", ">= 8", f"the large lab's own: {large_rate:.1f} frames/s"),
+        *_figures("click beside a lab of 512 consumers and 1,000 partitions", beside, f"{note}; {load}"),
+        *_figures("click beside it while it is ordered about", ordered, load),
+        *_figures("click beside it and three of eight such lanes while consumers leave them", crowded, load),
+        ("the same neighbour's frames beside the one", rate, "frames/s", ">= 8", f"the large lab's own: {large_rate:.1f} frames/s"),
         ("the large lab is behind, and says so", float(behind_ms), "ms", "> 0", ""),
     ]
+
+
+def _told(what: str, seconds: list[float]) -> str:
+    return f"{what} p50 {quantile(seconds, 0.5) * 1000:.0f}, p99 {quantile(seconds, 0.99) * 1000:.0f} ms"
+
+
+def _figures(what: str, seconds: list[float], note: str) -> list[Figure]:
+    p50_ms, p99_ms = quantile(seconds, 0.5) * 1000, quantile(seconds, 0.99) * 1000
+    return [(f"{what}, p50", p50_ms, "ms", "", note), (f"{what}, p99", p99_ms, "ms", f"<= {BAR_MS}", f"longest {max(seconds) * 1000:.0f} ms"),
+            (f"{what}, p99 over its bar", p99_ms / BAR_MS, "ratio", "<= 1", "")]  # fmt: skip
+
+
+async def _open(site: Site, models: tuple[str, ...]) -> WatchedLab:
+    lab = WatchedLab(site, site.request("POST", "/api/labs/", large_lab(models))[1])
+    await lab.watch()
+    for place, order in enumerate([{"kind": "join", "args": {"count": CONSUMERS - 3}}, {"kind": "speed", "args": {"speed": 20}}]):
+        _send(lab, f"large-{place}", order)
+    return lab
+
+
+def _send(lab: WatchedLab, command_id: str, order: Order) -> int:
+    return lab.site.request("POST", f"/api/labs/{lab.id}/commands/", {"command_id": command_id, **order}, token=lab.token)[0]
+
+
+async def _click_beside(lab: WatchedLab, orders: dict[WatchedLab, Iterator[Order]]) -> list[float]:
+    """Clicks on the one while the others are ordered about without a pause."""
+    ordering = [asyncio.create_task(_order(other, given)) for other, given in orders.items()]
+    try:
+        return await click_often([lab], CLICKS, 0.12, seed=len(orders))
+    finally:
+        for task in ordering:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+
+async def _order(lab: WatchedLab, orders: Iterator[Order]) -> None:
+    for place, order in enumerate(orders):
+        status = await asyncio.get_running_loop().run_in_executor(None, _send, lab, f"order-{place}", order)
+        if status != 202:
+            raise RuntimeError(f"order {order} refused: {status}")
+        await asyncio.sleep(ORDER_EVERY_S)
 
 
 if __name__ == "__main__":
