@@ -12,6 +12,7 @@ from typing import Any
 
 from broker_core.conformance import (
     kafka,
+    kafka_controller,
     kafka_fetcher,
     kafka_group,
     kafka_group_bytes,
@@ -100,6 +101,7 @@ KINDS = (
     Kind("producer_state", {"cases": {"config", "producer_id_expiration_ms", "steps"}}, kafka_log.run_log),
     Kind("unified_log", {"cases": {"config", "steps"}}, kafka_log.run_log),
     Kind("partition", {"cases": {"local_broker", "min_insync_replicas", "steps"}}, kafka_partition.run_partition),
+    Kind("controller", {"cases": {"kind", "name", "steps"}}, kafka_controller.run_controller),
     Kind("fetcher", {"cases": {"truncation", "brokers", "steps", "final_logs"}}, kafka_fetcher.run_fetcher),
     Kind(
         "mod_assign",

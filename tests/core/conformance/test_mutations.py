@@ -80,6 +80,7 @@ CHANGES: list[tuple[str, str, str, Callable[[Row], None]]] = [
     ("kafka/records", "corrupt", "cases", plus_one("batches_seen")),
     ("kafka/records", "compaction_filter", "cases", plus_one("max_timestamp")),
     ("kafka/records", "varint_crc", "malformed", plus_one("read_varlong")),
+    ("kafka/replication", "controller", "cases", plus_one("steps", 0, "after", "leader_epoch")),
     ("kafka/replication", "epoch_cache", "cases", plus_one("steps", 0, "entries", 0, 1)),
     ("kafka/replication", "fetcher", "cases", plus_one("steps", -1, "after", "2", "hw")),
     ("kafka/replication", "partition", "cases", plus_one("steps", 0, "after", "followers", 0, "leo")),
