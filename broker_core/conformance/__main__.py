@@ -15,7 +15,7 @@ from pathlib import Path
 
 from broker_core.conformance.files import UnreadableFile, read_document, shown_name, vector_files
 from broker_core.conformance.kinds import kind_of
-from broker_core.conformance.report import FAILURES_SHOWN, failure_lines, skip_line, tally_line
+from broker_core.conformance.report import FAILURES_SHOWN, beyond_line, failure_lines, skip_line, tally_line
 from broker_core.conformance.result import CaseResult
 
 
@@ -93,6 +93,9 @@ def _print_file(name: str, results: list[CaseResult]) -> None:
         print(*failure_lines(result), sep="\n")
     if len(failed) > FAILURES_SHOWN:
         print(f"  and {len(failed) - FAILURES_SHOWN} more failed")
+    beyond = beyond_line(results)
+    if beyond is not None:
+        print(beyond)
     for result in results:
         if result.outcome == "skipped":
             print(skip_line(result))

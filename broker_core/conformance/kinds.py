@@ -85,6 +85,13 @@ KINDS = (
         },
         kafka_group_bytes.run_consumer_protocol,
     ),
+    # Before the new coordinator, whose fields a row of the old one has as well.
+    Kind(
+        "group_coordinator_old",
+        {"cases": {"start_ms", "member_ids", "steps", "same_as_new"}},
+        kafka_group.run_group_coordinator_old,
+        files=("classic_old_scala", "offsets_old_scala"),
+    ),
     # Before the logs, whose cases have a configuration and steps as well.
     Kind(
         "group_coordinator",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Sequence
 
 from broker_core.conformance.result import CaseResult
 
@@ -18,6 +19,16 @@ def tally_line(counts: Counter[str]) -> str:
     '2 passed, 0 failed, 0 skipped'
     """
     return ", ".join(f"{counts[outcome]} {outcome}" for outcome in ("passed", "failed", "skipped"))
+
+
+def beyond_line(results: Sequence[CaseResult]) -> str | None:
+    """Tell what is met beyond the point up to which cases have to match; None when a file has no such cases."""
+    counts = [result.beyond for result in results if result.beyond is not None]
+    if not counts:
+        return None
+    whole = sum(met == steps for met, steps in counts)
+    met, steps = sum(met for met, _ in counts), sum(steps for _, steps in counts)
+    return f"  {len(counts)} cases have to match up to a point; beyond it {met} of {steps} steps match, {whole} cases to their end"
 
 
 def failure_lines(result: CaseResult) -> list[str]:

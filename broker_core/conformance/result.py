@@ -16,6 +16,7 @@ class CaseResult:
     """One case: its id, how it went, and what to show.
 
     expected, got: plain values, shown for a failed case. reason: why a case was skipped; never empty for a skip.
+    beyond: of a case that has to match only up to a point, how many steps after it match, and how many there are.
     """
 
     id: str
@@ -23,6 +24,7 @@ class CaseResult:
     expected: object = None
     got: object = None
     reason: str = ""
+    beyond: tuple[int, int] | None = None
 
 
 def passed(case_id: str) -> CaseResult:

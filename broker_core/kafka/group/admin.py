@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from broker_core.kafka.group import old
 from broker_core.kafka.group.classic.group import ClassicGroup
 from broker_core.kafka.group.codes import GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP, NONE
 from broker_core.kafka.group.consumer.group import ConsumerGroup
@@ -82,8 +83,11 @@ def delete_groups(c: GroupCoordinator, context: RequestContext, request: DeleteG
             code = NON_EMPTY_GROUP
         else:
             code = NONE
-            records += group_tombstones(c, group_id)
-            records += tombstones_of(group)
+            if c.settings.is_old and isinstance(group, ClassicGroup):
+                records += old.delete_group(c, group)
+            else:
+                records += group_tombstones(c, group_id)
+                records += tombstones_of(group)
         results.append(DeletableGroupResult(group_id, code))
     return Written(records, DeleteGroupsResponse(results))
 
@@ -93,5 +97,7 @@ def _described(c: GroupCoordinator, group_id: str) -> DescribedGroup:
     if not isinstance(group, ClassicGroup):
         return DescribedGroup(group_id, DEAD)
     protocol = group.protocol if group.state == STABLE else None
-    members = [member.described(protocol) for member in group.in_order()]
+    # The old coordinator shows assignments of a Stable group only.
+    assignment = b"" if c.settings.is_old and group.state != STABLE else None
+    members = [member.described(protocol, assignment) for member in group.in_order()]
     return DescribedGroup(group_id, group.state, group.protocol_type or "", protocol or "", members)

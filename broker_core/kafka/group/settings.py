@@ -20,7 +20,8 @@ MIGRATION_POLICIES = {"disabled": (False, False), "upgrade": (True, False), "dow
 class GroupSettings:
     """What a coordinator is set to. consumer_assignors: names of the server-side assignors, the first one is the default.
 
-    new_member_join_timeout_ms: how long a parked new member of a classic group may stay; a constant in Kafka.
+    new_member_join_timeout_ms: how long a parked new member of a classic group may stay; a constant in Kafka. is_old: answer as 3.9's
+    old coordinator does (`group.coordinator.new.enable` = false, its default; 4.0 has the new one alone).
     """
 
     initial_rebalance_delay_ms: int = 3_000
@@ -37,6 +38,7 @@ class GroupSettings:
     consumer_max_size: int = SIZE_MAX
     consumer_assignors: tuple[str, ...] = ("uniform", "range")
     migration_policy: str = "disabled"
+    is_old: bool = False
 
     @property
     def can_upgrade(self) -> bool:

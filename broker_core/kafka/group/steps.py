@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from broker_core.kafka.group import admin
+from broker_core.kafka.group import admin, old
 from broker_core.kafka.group import messages as m
 from broker_core.kafka.group import written as w
 from broker_core.kafka.group.classic import heartbeat, join, leave, rebalance, static, sync
@@ -59,7 +59,7 @@ def leave_group(c: GroupCoordinator, context: RequestContext, request: m.LeaveGr
         raise Refused(UNKNOWN_MEMBER_ID)
     if isinstance(group, ConsumerGroup):
         return classic_member.leave_group(c, request, group)
-    return leave.leave_group(c, request, group)
+    return old.leave_group(c, request, group) if c.settings.is_old else leave.leave_group(c, request, group)
 
 
 def fetch_offsets(c: GroupCoordinator, context: RequestContext, request: m.OffsetFetchRequest) -> Written:
@@ -103,6 +103,8 @@ FAILED: Mapping[type, Callable[[GroupCoordinator, Any, int], None]] = MappingPro
 
 def loaded(c: GroupCoordinator) -> None:
     """The log is replayed: every session begins anew. A group that is larger than the settings now allow must rebalance."""
+    if c.settings.is_old:
+        old.drop_spent_groups(c)
     for group in list(c.state.groups.present.values()):
         if isinstance(group, ClassicGroup):
             for member in group.in_order():

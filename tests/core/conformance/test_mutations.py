@@ -76,6 +76,7 @@ CHANGES: list[tuple[str, str, str, Callable[[Row], None]]] = [
     ("kafka", "consumer_protocol", "sticky_user_data", plus_one("generation")),
     ("kafka", "consumer_protocol", "malformed_or_newer", lambda row: row["subscription_outcome"].update(user_data="00")),
     ("kafka/group", "group_coordinator", "cases", plus_one("steps", 2, "timers", 0, "completed", 0, "answer", "generationId")),
+    ("kafka/group", "group_coordinator_old", "cases", plus_one("steps", 2, "timers", 0, "completed", 0, "answer", "generationId")),
     ("kafka/records", "batches", "batches_sets", plus_one("batches", 0, "records", 0, "offset")),
     ("kafka/records", "corrupt", "cases", plus_one("batches_seen")),
     ("kafka/records", "compaction_filter", "cases", plus_one("max_timestamp")),

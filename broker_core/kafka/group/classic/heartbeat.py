@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from broker_core.kafka.group.classic.group import ClassicGroup
-from broker_core.kafka.group.classic.rebalance import answer_join, complete_join, prepare_rebalance, restart_session
+from broker_core.kafka.group.classic.rebalance import answer_join, complete_if_all_joined, complete_join, prepare_rebalance, restart_session
 from broker_core.kafka.group.codes import ILLEGAL_GENERATION, NONE, REBALANCE_IN_PROGRESS, UNKNOWN_MEMBER_ID, Refused
 from broker_core.kafka.group.messages import HeartbeatRequest, HeartbeatResponse, JoinGroupResponse
 from broker_core.kafka.group.states import EMPTY, PREPARING
@@ -52,5 +52,7 @@ def session_over(c: GroupCoordinator, group_id: str, member_id: str) -> Written:
 
 
 def _complete_if_all_joined(c: GroupCoordinator, group: ClassicGroup) -> Written:
+    if c.settings.is_old:
+        return complete_if_all_joined(c, group)
     # Unlike the end of a join, this looks at nothing but who is there: it can cut the initial delay short.
     return complete_join(c, group) if group.state == PREPARING and group.has_all_joined() else Written()

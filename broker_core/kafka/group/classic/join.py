@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from broker_core.kafka.group.classic.group import ClassicGroup, ClassicMember
 from broker_core.kafka.group.classic.rebalance import (
+    complete_if_all_joined,
     joined,
     park_join,
     rebalance_or_complete_join,
@@ -62,6 +63,9 @@ def join_group(c: GroupCoordinator, context: RequestContext, request: JoinGroupR
         written = _join_new(c, context, request, group)
     else:
         written = _join_known(c, context, request, group)
+    if c.settings.is_old:
+        # It looks again whenever a join was handled: a newcomer that was refused a place may have been the last one missing.
+        return written if written.records else complete_if_all_joined(c, group)
     if is_new and not written.records:
         since_ms = -1 if group.state_since_ms is None else group.state_since_ms
         records.append(Record(GroupMetadataKey(group_id), GroupMetadataValue("", 0, None, None, since_ms, [])))
@@ -139,7 +143,7 @@ def _add(c: GroupCoordinator, context: RequestContext, request: JoinGroupRequest
         member_id, request.group_instance_id, context.client_id, context.client_host, request.rebalance_timeout_ms,
         request.session_timeout_ms, request.protocol_type, request.protocols, is_new=True,
     )  # fmt: skip
-    if group.state == PREPARING and group.previous_state == EMPTY:
+    if group.state == PREPARING and (group.generation == 0 if c.settings.is_old else group.previous_state == EMPTY):
         group.has_newcomer = True
     group.add(member, context)
     restart_session(c, group, member, c.settings.new_member_join_timeout_ms)

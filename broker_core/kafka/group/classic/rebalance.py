@@ -38,6 +38,10 @@ def sync_name(group_id: str) -> str:
 
 def restart_session(c: GroupCoordinator, group: ClassicGroup, member: ClassicMember, timeout_ms: int | None = None) -> None:
     """Something was heard of a member. timeout_ms: None for its session timeout."""
+    if c.settings.is_old and member.is_waiting:
+        # Who waits for us needs no timer at all; the new coordinator lets one run and passes over its end.
+        c.cancel(session_name(group.group_id, member.member_id))
+        return
     start_session(c, group, member.member_id, member.session_timeout_ms if timeout_ms is None else timeout_ms)
 
 

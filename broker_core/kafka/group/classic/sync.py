@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from broker_core.kafka.group.classic.group import ClassicGroup
-from broker_core.kafka.group.classic.rebalance import clear_assignments, hand_out, rebalance_or_complete_join, sync_name
+from broker_core.kafka.group.classic.rebalance import clear_assignments, hand_out, rebalance_or_complete_join, restart_session, sync_name
 from broker_core.kafka.group.codes import (
     ILLEGAL_GENERATION,
     INCONSISTENT_GROUP_PROTOCOL,
@@ -31,7 +31,8 @@ def sync_group(c: GroupCoordinator, context: RequestContext, request: SyncGroupR
     group.check_member(request.member_id, request.group_instance_id)
     if request.generation_id != group.generation:
         raise Refused(ILLEGAL_GENERATION)
-    if _is_other(request.protocol_type, group.protocol_type) or _is_other(request.protocol_name, group.protocol):
+    is_old = c.settings.is_old
+    if _is_other(request.protocol_type, group.protocol_type, is_old) or _is_other(request.protocol_name, group.protocol, is_old):
         raise Refused(INCONSISTENT_GROUP_PROTOCOL)
     if group.state == PREPARING:
         raise Refused(REBALANCE_IN_PROGRESS)
@@ -40,6 +41,8 @@ def sync_group(c: GroupCoordinator, context: RequestContext, request: SyncGroupR
     if not group.pending_syncs:
         c.cancel(sync_name(group.group_id))
     if group.state != COMPLETING:
+        if c.settings.is_old:
+            restart_session(c, group, member)
         return answered(SyncGroupResponse(NONE, group.protocol_type, group.protocol, member.assignment))
     member.awaits_sync = context
     if group.leader != member.member_id:
@@ -79,5 +82,6 @@ def _group_of(c: GroupCoordinator, then: LeaderSynced) -> ClassicGroup | None:
     return None
 
 
-def _is_other(asked: str | None, known: str | None) -> bool:
-    return asked is not None and known is not None and asked != known
+def _is_other(asked: str | None, known: str | None, is_old: bool) -> bool:
+    """Whether the member speaks of another protocol. One that is not chosen yet agrees with any; the old coordinator disagrees."""
+    return asked is not None and asked != known and (known is not None or is_old)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from broker_core.hashing.java_hash import utf16_length
+from broker_core.kafka.group import old
 from broker_core.kafka.group.classic.group import ClassicGroup
 from broker_core.kafka.group.classic.rebalance import restart_session
 from broker_core.kafka.group.codes import (
@@ -52,7 +53,8 @@ def commit_offsets(c: GroupCoordinator, context: RequestContext, request: Offset
     group = c.state.groups.get(request.group_id)
     if group is None:
         if generation >= 0:
-            raise Refused(GROUP_ID_NOT_FOUND if context.api_version >= EPOCH_VERSION else ILLEGAL_GENERATION)
+            is_known = context.api_version >= EPOCH_VERSION and not c.settings.is_old
+            raise Refused(GROUP_ID_NOT_FOUND if is_known else ILLEGAL_GENERATION)
         group = c.classic_group(request.group_id, makes=True)
     _check(group, request.member_id, request.group_instance_id, generation, False, context.api_version)
     if isinstance(group, ClassicGroup) and group.state in (STABLE, PREPARING):
@@ -66,7 +68,7 @@ def commit_transactional_offsets(c: GroupCoordinator, context: RequestContext, r
     """Store offsets that count once the producer's transaction is committed."""
     group = c.state.groups.get(request.group_id)
     if group is None:
-        if request.generation_id >= 0:
+        if request.generation_id >= 0 and not c.settings.is_old:
             raise Refused(ILLEGAL_GENERATION)
         group = c.classic_group(request.group_id, makes=True)
     try:
@@ -109,6 +111,8 @@ def _records(
     """A record and a code per partition; one whose metadata is too long is left out."""
     records: list[LogRecord] = []
     results = []
+    if c.settings.is_old:
+        topics = old.committed_once(topics)
     for topic in topics:
         codes = []
         for partition in topic.partitions:

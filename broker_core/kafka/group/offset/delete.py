@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from broker_core.kafka.group import old
 from broker_core.kafka.group.classic.group import ClassicGroup
 from broker_core.kafka.group.codes import GROUP_ID_NOT_FOUND, GROUP_SUBSCRIBED_TO_TOPIC, NON_EMPTY_GROUP, NONE, Refused
 from broker_core.kafka.group.messages import (
@@ -36,6 +37,8 @@ def delete_offsets(c: GroupCoordinator, context: RequestContext, request: Offset
     if isinstance(group, ClassicGroup) and group.state != EMPTY and not group.uses_consumer_protocol:
         raise Refused(NON_EMPTY_GROUP)
     store = c.state.offsets
+    if c.settings.is_old and isinstance(group, ClassicGroup):
+        return _delete_as_old(c, request, group)
     records: list[LogRecord] = []
     topics = []
     for topic in request.topics:
@@ -53,9 +56,26 @@ def partitions_deleted(c: GroupCoordinator, context: RequestContext, request: Pa
     del context
     store = c.state.offsets
     gone = set(request.partitions)
+    if c.settings.is_old:
+        records: list[LogRecord] = []
+        for group in list(c.state.groups.present.values()):
+            if isinstance(group, ClassicGroup):
+                records += old.cleanup(c, group, [(group.group_id, *partition) for partition in request.partitions])
+        return Written(records, PartitionsDeletedResponse())
     held = [place for groups in store.pending.values() for places in groups.values() for place in places]
     places = [*store.visible.present, *held]
     return Written([tombstone(place) for place in places if place[1:] in gone], PartitionsDeletedResponse())
+
+
+def _delete_as_old(c: GroupCoordinator, request: OffsetDeleteRequest, group: ClassicGroup) -> Written:
+    topics = []
+    deleted: dict[Place, None] = {}
+    for topic in request.topics:
+        code = GROUP_SUBSCRIBED_TO_TOPIC if group.state != EMPTY and group.is_subscribed(topic.name) else NONE
+        topics.append(TopicResult(topic.name, [PartitionResult(partition.partition_index, code) for partition in topic.partitions]))
+        if code == NONE:
+            deleted |= {(request.group_id, topic.name, partition.partition_index): None for partition in topic.partitions}
+    return Written(old.cleanup(c, group, deleted) if deleted else [], OffsetDeleteResponse(topics=topics))
 
 
 def group_tombstones(c: GroupCoordinator, group_id: str) -> list[LogRecord]:

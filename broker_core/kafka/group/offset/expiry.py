@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from broker_core.kafka.group import old
 from broker_core.kafka.group.classic.group import ClassicGroup
 from broker_core.kafka.group.consumer.group import ConsumerGroup
 from broker_core.kafka.group.offset.delete import tombstone
@@ -33,6 +34,9 @@ def expire_offsets(c: GroupCoordinator) -> Written:
     """Look at every group once."""
     records: list[LogRecord] = []
     for group in list(c.state.groups.present.values()):
+        if c.settings.is_old and isinstance(group, ClassicGroup):
+            records += old.cleanup(c, group, old.expired_places(c, group))
+            continue
         if _expire(c, group, records) and group.is_empty:
             records += tombstones_of(group)
     schedule_expiry(c)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from broker_core.kafka.group import old
 from broker_core.kafka.group.codes import UNSTABLE_OFFSET_COMMIT
 from broker_core.kafka.group.consumer.group import ConsumerGroup
 from broker_core.kafka.group.messages import (
@@ -50,7 +51,8 @@ def _fetch(c: GroupCoordinator, asked: OffsetFetchGroup, is_stable: bool) -> Off
             wanted.setdefault(topic, []).append(number)
         topics = list(wanted.items())
     else:
-        topics = [(topic.name, topic.partition_indexes) for topic in asked.topics]
+        named = old.fetched_once(asked.topics) if c.settings.is_old else asked.topics
+        topics = [(topic.name, topic.partition_indexes) for topic in named]
 
     def committed(place: Place) -> CommittedOffset | None:
         if group is None:

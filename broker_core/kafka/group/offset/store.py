@@ -94,6 +94,16 @@ class OffsetStore:
         places |= {place: None for place in self.visible.open if place[0] == group}
         return [place for place in places if self.visible.committed(place) is not None]
 
+    def forget_pending(self, place: Place) -> None:
+        """Drop what open transactions would commit for a place; their producers keep the group open."""
+        for producer in self.open_by_group.get(place[0], ()):
+            self.pending.get(producer, {}).get(place[0], {}).pop(place, None)
+
+    def forget_group(self, group: str) -> None:
+        """Drop all that open transactions would commit for a group."""
+        for producer in self.open_by_group.pop(group, {}):
+            self.pending.get(producer, {}).pop(group, None)
+
     def seal(self, end_offset: int) -> None:
         self.visible.seal(end_offset)
 
