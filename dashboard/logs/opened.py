@@ -1,9 +1,12 @@
 """Logs that somebody opened: an upload, a folder of this machine, the article's. Only read, whatever state they are in."""
 
+import hashlib
 import json
 import logging
 import shutil
 import time
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,7 @@ from broker_core.events import Json
 from broker_core.kafka.log.checkpoints import CLEANER, LOG_START, RECOVERY_POINT, REPLICATION, read_offsets
 from broker_core.kafka.log.segment import LOG, file_name
 from broker_core.kafka.log.settings import LogSettings
+from broker_core.lab.kafka_log import article
 from broker_core.lab.kafka_log.article import FOLDER, build_article_log
 from broker_core.lab.kafka_log.opened import OpenedLog, Summary
 from broker_core.lab.kafka_log.read_only import ReadOnlyFolder
@@ -27,6 +31,7 @@ from dashboard.logs.source import Query, Source
 log = logging.getLogger(__name__)
 ARTICLE = "article"
 META = "meta.json"
+MADE_BY = "made-by"
 COUNTED = "counted.json"
 CLEAN = "clean.json"
 
@@ -67,16 +72,34 @@ def upload_meta(log_id: str) -> Json:
 
 
 def article_path() -> Path:
-    """The article's folder, made when the first person asks for it."""
+    """The article's folder, made when the first person asks for it, and again where other code has made it."""
     path = logs_dir() / ARTICLE
-    if not path.exists():
+    if _made_by(path) != _maker():
         draft = logs_dir() / f".{ARTICLE}-{time.time_ns()}"
         build_article_log(draft)
+        (draft / MADE_BY).write_text(_maker(), encoding="utf-8")
+        old = draft.with_name(f"{draft.name}-old")
+        with suppress(OSError):  # there is none, or another request was faster
+            path.rename(old)
         try:
             draft.rename(path)
-        except OSError:  # another request was faster
+        except OSError:
             shutil.rmtree(draft, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
     return path / FOLDER
+
+
+@cache
+def _maker() -> str:
+    """What tells the folder of this code from another version's: a digest of the module that writes it."""
+    return hashlib.sha256(Path(article.__file__).read_bytes()).hexdigest()
+
+
+def _made_by(path: Path) -> str:
+    try:
+        return (path / MADE_BY).read_text(encoding="utf-8")
+    except OSError:
+        return ""
 
 
 def source_of(log_id: str, query: Query) -> Source:

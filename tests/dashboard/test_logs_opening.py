@@ -243,3 +243,15 @@ def test_the_broker_s_own_checkpoints_are_read(settings: Any, tmp_path: Path) ->
     assert (folder["start_offset"], folder["high_watermark"], folder["end_offset"]) == (7, 90, 100)
     assert Client().get(f"/api/logs/{log}/lookup/?offset=3").json()["message"] == "offset_below_start"
     assert json.loads(Client().get("/api/logs/").content)["limits"]["bytes_max"] == settings.LOG_UPLOAD_BYTES_MAX
+
+
+def test_an_articles_folder_that_older_code_made_is_made_again(settings: Any, tmp_path: Path) -> None:
+    settings.RUN_DIR = tmp_path
+    old = opened.logs_dir() / opened.ARTICLE
+    (old / "nginx_access_log-1").mkdir(parents=True)
+    (old / "counted.json").write_text("{}")
+    path = opened.article_path()
+    assert (path / "00000000000003257573.log").exists() and not (old / "counted.json").exists()
+    made_at = path.stat().st_mtime_ns
+    assert opened.article_path() == path and path.stat().st_mtime_ns == made_at
+    assert [entry.name for entry in opened.logs_dir().iterdir()] == [opened.ARTICLE]

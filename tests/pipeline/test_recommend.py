@@ -139,7 +139,7 @@ def test_reasons_name_what_costs_most_points_and_what_is_done_best():
     assert why["queue"][1] == {"code": "best", "params": {"term": "churn", "value": None, "other": 0.46, "than": "ring", "is_shared": False}}
     churn = {"term": "churn", "points": 23.9, "value": 1.59, "step": "+c6", "step_share": 0.92}
     assert why["roundrobin"][0]["params"]["parts"][0] == churn
-    assert [part["term"] for part in why["modulo"][0]["params"]["parts"]] == ["churn", "pause", "skew"]
+    assert [part["term"] for part in why["modulo"][0]["params"]["parts"]] == ["churn", "skew"]
     assert rank(study, WEIGHTS | {"order": 0})[0]["why"][0] == {"code": "lost.none", "params": {}}
 
 
@@ -256,3 +256,11 @@ def test_sticky_ranges_hold_both_ends_and_tile_the_slots():
     bounds = sorted(tuple(map(int, part.split(")")[0].split(", "))) for line in ranges for part in line.split("Range.of(")[1:])
     assert len(ranges) == 3 and bounds[0][0] == 0 and bounds[-1][1] == 65_535
     assert all(end + 1 == start for (_, end), (start, _) in pairwise(bounds))
+
+
+def test_who_leaves_four_times_as_much_in_the_dark_is_not_level_with_who_hands_it_on():
+    """A crash storm: one hands a crashed consumer's partitions on and moves keys for it, the other leaves them dark and moves none."""
+    handed_on, kept = strategy("handed on", 1.75, 1.52, 0.043, 0.0), strategy("kept", 1.75, 0.0, 0.165, 0.0)
+    terms = {entry["id"]: entry["terms"] for entry in rank(result(handed_on, kept), WEIGHTS)}
+    assert terms["handed on"]["pause"] - terms["kept"]["pause"] > 30
+    assert [entry["id"] for entry in rank(result(handed_on, kept), WEIGHTS | {"churn": 10, "pause": 40})] == ["handed on", "kept"]
