@@ -105,8 +105,8 @@ KINDS = (
     Kind("varint_crc", {"malformed": {"hex", "read_varlong"}}, kafka_records.run_varint_crc),
     Kind("epoch_cache", {"cases": {"checkpoint_file_after", "steps"}}, kafka_log.run_epoch_cache),
     # The same steps on the same log; only the first names an expiration in every case.
-    Kind("producer_state", {"cases": {"config", "producer_id_expiration_ms", "steps"}}, kafka_log.run_log),
-    Kind("unified_log", {"cases": {"config", "steps"}}, kafka_log.run_log),
+    Kind("producer_state", {"cases": {"name", "config", "producer_id_expiration_ms", "steps"}}, kafka_log.run_log),
+    Kind("unified_log", {"cases": {"name", "config", "steps"}}, kafka_log.run_log),
     Kind("partition", {"cases": {"local_broker", "min_insync_replicas", "steps"}}, kafka_partition.run_partition),
     Kind("controller", {"cases": {"kind", "name", "steps"}}, kafka_controller.run_controller),
     Kind("fetcher", {"cases": {"truncation", "brokers", "steps", "final_logs"}}, kafka_fetcher.run_fetcher),

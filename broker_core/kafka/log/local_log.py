@@ -114,6 +114,8 @@ class LocalLog:
         if timestamp == LATEST:
             return TimestampOffset(-1, self.log_end_offset)
         if timestamp == MAX_TIMESTAMP:
+            for segment in self.segments:
+                segment.load_times()
             latest = max(self.segments, key=lambda segment: segment.max_timestamp)
             return latest.find_timestamp(latest.max_timestamp, latest.base_offset) if latest.max_timestamp >= 0 else None
         for segment in self.segments:
@@ -150,13 +152,16 @@ class LocalLog:
         return found
 
     def is_beyond_records(self, offset: int) -> bool:
-        """Whether no batch is left at or after that offset. Raises OffsetOutOfRange below the first segment."""
-        if offset < self.segments[0].base_offset:
-            raise OffsetOutOfRange(f"offset {offset}; the first segment begins at {self.segments[0].base_offset}")
+        """Whether no batch is left at or after that offset."""
         return all(segment.find(offset) is None for segment in self.segments[self.segment_of(offset) :])
 
     def position_of(self, offset: int) -> tuple[int, int, int]:
-        """Give where an offset is: (offset, base offset of its segment, position in its file). The log end is the end of the last file."""
+        """Give where an offset is: (offset, base offset of its segment, position in its file). The log end is the end of the last file.
+
+        Below the first segment, after `restart_at` with an earlier log start, there is no place: -1, -1.
+        """
+        if offset < self.segments[0].base_offset:
+            return offset, -1, -1
         for segment in self.segments[self.segment_of(offset) :]:
             found = segment.find(offset)
             if found is not None:

@@ -13,10 +13,11 @@ Source: Kafka 3.9 core UnifiedLog.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
+from broker_core.errors import CommandError
 from broker_core.kafka.log import recovery
 from broker_core.kafka.log.batch_reader import records_only, whole_batches
 from broker_core.kafka.log.codecs import Codec, compress
@@ -220,7 +221,7 @@ class PartitionLog(WatermarkedLog):
         latest = max(batches, key=lambda batch: batch.header.max_timestamp).header  # of equal ones the first, as in the original
         size = sum(len(batch.data) for batch in batches)
         segment = self._segment_for(first_offset, last_offset, latest.max_timestamp, NO_LEADER_EPOCH, now_ms, size)
-        self.producers.check_replicated(batches)
+        self.producers.check_replicated(self._ending_verifications(batches))
         self._write(segment, last_offset, latest.max_timestamp, latest.last_offset, now_ms, memoryview(data)[:size])
         self._note_producers(batches, segment)
         return Appended(first_offset, last_offset)
@@ -275,8 +276,10 @@ class PartitionLog(WatermarkedLog):
     def truncate_to(self, offset: int, now_ms: int) -> bool:
         """Drop every record at or after the offset: a follower cuts off what its new leader does not have. Tells whether there was one.
 
-        Of the leader epochs those go that wrote nothing below it, in either case.
+        Of the leader epochs those go that wrote nothing below it, in either case. Raises CommandError for a negative offset.
         """
+        if offset < 0:
+            raise CommandError("offset", "a log cannot end at {offset}", offset=offset)
         if offset >= self.log_end_offset:
             self.epochs.truncate_from_end(self.log_end_offset)
             return False
@@ -342,8 +345,26 @@ class PartitionLog(WatermarkedLog):
 
     def _rebuild_producers(self, now_ms: int) -> None:
         self.producers = rebuild_producers(
-            self.folder, self.segments, self.producers, self.log_start_offset, self.log_end_offset, now_ms, self.settings.producer_id_expiration_ms
+            self.folder,
+            self.segments,
+            self.producers,
+            self.log_start_offset,
+            self.log_end_offset,
+            now_ms,
+            self.settings.producer_id_expiration_ms,
+            self._end_verification,
         )
+
+    def _end_verification(self, batch: RecordBatch) -> None:
+        """A transactional batch uses its producer's guard up, also one that is copied or read again."""
+        if self.verifications.under_way and batch.header.is_transactional:
+            self.verifications.end(batch.header.producer_id)
+
+    def _ending_verifications(self, batches: Iterable[RecordBatch]) -> Iterator[RecordBatch]:
+        """Give the batches; the guard of each one is used up when the next is asked for, that is if it was not refused."""
+        for batch in batches:
+            yield batch
+            self._end_verification(batch)
 
     def _append_from_client(
         self, batch: RecordBatch, epoch: int, now_ms: int, is_from_coordinator: bool = False, verification_guard: int | None = None
@@ -408,8 +429,7 @@ class PartitionLog(WatermarkedLog):
         updates = ProducerUpdates(self.producers)
         for batch in batches:
             updates.add(batch)
-            if self.verifications.under_way and batch.header.is_transactional:
-                self.verifications.end(batch.header.producer_id)
+            self._end_verification(batch)
         for completed in updates.note():
             row = self.producers.complete(completed)
             if completed.is_aborted:

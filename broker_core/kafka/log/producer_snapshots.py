@@ -13,7 +13,7 @@ Vectors: kafka/replication/producer_state.json.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from broker_core.kafka.log.errors import LogError
 from broker_core.kafka.log.producer_state import CorruptSnapshot, ProducerState
@@ -60,11 +60,13 @@ def rebuild_producers(
     log_end_offset: int,
     now_ms: int,
     expiration_ms: int,
+    on_batch: Callable[[RecordBatch], None] | None = None,
 ) -> ProducerState:
     """Give the state at the log end, which has moved, from the latest snapshot and what follows it in the log.
 
-    state: as it was; a new one at a start. Producers of the snapshot that have been silent for `expiration_ms` are left out. What is left of
-    transactions that had ended counts as replicated. Snapshots that are no longer useful are removed, and one of now is taken.
+    state: as it was; a new one at a start. on_batch: called with each batch that is read again.
+    Producers of the snapshot that have been silent for `expiration_ms` are left out. What is left of transactions that had ended counts
+    as replicated. Snapshots that are no longer useful are removed, and one of now is taken.
     """
     knew_nobody = state.is_empty and state.end_offset >= log_end_offset
     for offset in snapshot_offsets(folder):
@@ -83,7 +85,7 @@ def rebuild_producers(
             state.end_offset = max(segment.base_offset, state.end_offset, log_start_offset)
             if index >= len(segments) - 2:
                 take_snapshot(folder, state)
-            replay_segment(segment, state, state.end_offset)
+            replay_segment(segment, state, state.end_offset, on_batch)
     state.end_offset = log_end_offset
     take_snapshot(folder, state)
     return state
@@ -117,11 +119,20 @@ def follow_log_start(folder: Folder, state: ProducerState, log_start_offset: int
     state.snapshot_offset = max(snapshot_offsets(folder), default=log_start_offset)
 
 
-def replay_segment(segment: Segment, state: ProducerState, start_offset: int) -> None:
-    """Note the batches of a segment from that offset on."""
+def replay_segment(
+    segment: Segment, state: ProducerState, start_offset: int, on_batch: Callable[[RecordBatch], None] | None = None
+) -> None:
+    """Note the batches of a segment from that offset on. on_batch: called with each."""
     found = segment.find(start_offset)
     if found is not None:
-        replay(state, (batch for _, batch in segment.batches(found.position)))
+        replay(state, _told((batch for _, batch in segment.batches(found.position)), on_batch))
+
+
+def _told(batches: Iterable[RecordBatch], on_batch: Callable[[RecordBatch], None] | None) -> Iterator[RecordBatch]:
+    for batch in batches:
+        if on_batch is not None:
+            on_batch(batch)
+        yield batch
 
 
 def replay(state: ProducerState, batches: Iterable[RecordBatch]) -> list[AbortedTransaction]:

@@ -69,16 +69,17 @@ class WatermarkedLog(LocalLog):
         """Whether somebody sets the high watermark; else it is the log end."""
         return self._high_watermark is not None
 
-    def raise_high_watermark(self, offset: int) -> bool:
+    def raise_high_watermark(self, offset: int, *, is_placed: bool = False) -> bool:
         """Move it forward, as a leader does; a lower offset changes nothing. Tells whether it moved.
 
-        Raises OffsetOutOfRange above the log end.
+        is_placed: the offset's place is known, from the read that told it. Raises OffsetOutOfRange above the log end.
         """
         if offset > self.log_end_offset:
             raise OffsetOutOfRange(f"high watermark {offset}; the log ends at {self.log_end_offset}")
         if offset <= self.placed_high_watermark():
             return False
         self.high_watermark = offset
+        self._is_placed = self._is_placed or is_placed
         return True
 
     def placed_high_watermark(self) -> int:
@@ -89,7 +90,7 @@ class WatermarkedLog(LocalLog):
         if not self._is_placed:
             if self.is_in_open_end(self.high_watermark):
                 self.high_watermark = self.log_end_offset
-            self._is_placed = True
+            self._is_placed = self.high_watermark >= self.segments[0].base_offset
         return self.high_watermark
 
     def read_as(self, isolation: Isolation, offset: int, bytes_max: int, *, at_least_one: bool = True) -> IsolatedRead:
@@ -112,7 +113,8 @@ class WatermarkedLog(LocalLog):
 
     def is_in_open_end(self, offset: int) -> bool:
         """Whether an offset is in the hole that a truncation inside a batch has left below the log end."""
-        return self._has_open_end and offset < self.log_end_offset and self.is_beyond_records(offset)
+        is_inside = self._has_open_end and self.segments[0].base_offset <= offset < self.log_end_offset
+        return is_inside and self.is_beyond_records(offset)
 
     @property
     def last_stable_offset(self) -> int:
@@ -159,4 +161,6 @@ class WatermarkedLog(LocalLog):
         if self._high_watermark is None:
             self.producers.forget_replicated(self.log_end_offset)
         unstable = self.producers.first_unstable_offset()
-        self._first_unstable = None if unstable is None else max(unstable, self.log_start_offset)
+        if unstable is not None and unstable < self.log_start_offset:
+            unstable = self.log_end_offset if self.is_in_open_end(self.log_start_offset) else self.log_start_offset
+        self._first_unstable = unstable

@@ -75,7 +75,10 @@ class Truncated(NamedTuple):
 
 @dataclass(slots=True)
 class FetchState:
-    """Where a fetcher is. lag: to the leader's high watermark; None: it has had no answer yet. asks: what to ask after OFFSET_OUT_OF_RANGE."""
+    """Where a fetcher is. lag: to the leader's high watermark; None: it has had no answer yet.
+
+    asks: what to ask after OFFSET_OUT_OF_RANGE, LATEST and then EARLIEST; leader_end_offset: the answer to the first.
+    """
 
     offset: int
     leader_epoch: int
@@ -83,6 +86,7 @@ class FetchState:
     last_fetched_epoch: int | None = None
     lag: int | None = None
     asks: int | None = None
+    leader_end_offset: int = 0
 
 
 @dataclass(slots=True)
@@ -163,12 +167,12 @@ class Fetcher:
         end = log.log_end_offset
         if request.timestamp == LATEST:
             if offset >= end:
-                state.lag, state.asks = offset, EARLIEST  # the lag is known when the start is
+                state.leader_end_offset, state.asks = offset, EARLIEST
                 return None
             log.truncate_to(offset, now_ms)
             self._go_on_at(state, offset, lag=0)
             return Truncated(offset)
-        lag = (state.lag or 0) - max(offset, end)
+        lag = state.leader_end_offset - max(offset, end)
         if offset <= end:
             self._go_on_at(state, end, lag)
             return None

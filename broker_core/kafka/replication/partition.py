@@ -438,4 +438,4 @@ class Partition:
                 is_joining = follower.is_caught_up(end, now_ms, self.lag_ms_max) and self._is_eligible(replica)
                 if replica in self.isr_state.maximal_isr or is_joining:
                     lowest = follower.log_end_offset
-        return log.raise_high_watermark(lowest)
+        return log.raise_high_watermark(lowest, is_placed=True)

@@ -71,3 +71,18 @@ def test_a_verification_that_is_never_used_is_forgotten_in_the_end(log: Partitio
     assert log.verifications.under_way
     log.forget_expired_producers(NOW + DAY_MS)
     assert not log.verifications.under_way
+
+
+def test_a_batch_that_is_copied_or_read_again_uses_the_guard_up_too(log: PartitionLog) -> None:
+    guard = log.start_verification(1, 0, 0, NOW)
+    send(log, 0, guard)
+    end(log)
+    log.start_verification(1, 0, 1, NOW)
+    log.truncate_to(1, NOW)  # reads the transaction again, which is open now
+    assert not log.verifications.under_way
+    log.start_verification(2, 0, 0, NOW)
+    copied = encode_batch(
+        [Record(1, NOW, b"k", b"v")], attributes=TRANSACTIONAL, producer_id=2, producer_epoch=0, base_sequence=0, partition_leader_epoch=0
+    )
+    log.append_as_follower(copied.data, now_ms=NOW)
+    assert not log.verifications.under_way

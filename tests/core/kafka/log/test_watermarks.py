@@ -2,6 +2,7 @@
 
 import pytest
 
+from broker_core.errors import CommandError
 from broker_core.kafka.log.batch_reader import whole_batches
 from broker_core.kafka.log.errors import OffsetOutOfRange, TransactionCoordinatorFenced
 from broker_core.kafka.log.memory_storage import MemoryFolder
@@ -176,3 +177,19 @@ def test_nothing_can_be_read_below_the_first_segment_whatever_the_log_start_says
     assert log.log_start_offset == 15
     with pytest.raises(OffsetOutOfRange):
         log.read(16, 1 << 20)
+
+
+def test_a_place_below_the_first_segment_is_none() -> None:
+    log = opened()
+    log.restart_at(20, NOW, log_start_offset=15)
+    fill(log, 1)
+    log.high_watermark = 16
+    assert (log.placed_high_watermark(), log.position_of(16)) == (16, (16, -1, -1))
+    assert log.raise_high_watermark(21)
+    assert log.position_of(20) == (20, 20, 0)
+
+
+def test_a_log_does_not_end_below_nought() -> None:
+    log = opened()
+    with pytest.raises(CommandError):
+        log.truncate_to(-1, NOW)
