@@ -458,6 +458,10 @@ class Rig(ABC):
 
     # -- looking ------------------------------------------------------------------------------------------------------------------------
 
+    def hand(self, consumer: Consumer) -> int:
+        """The record that a consumer works on, -1 for none."""
+        return consumer.hand
+
     @abstractmethod
     def held(self, consumer: Consumer) -> int:
         """Records the broker has given to this consumer and not yet seen acknowledged."""

@@ -134,7 +134,7 @@ def _consumer_view(rig: "AnyLane", consumer: Consumer, share: int, before: int |
         "rate": rate_tenths / 10,
         "capacity": SECOND_US // consumer.service_us,
         "slow": consumer.state == LIVE and consumer.service_us > consumer.normal_us,
-        "in_flight": int(consumer.hand >= 0),
+        "in_flight": int(rig.hand(consumer) >= 0),
         "unacked": rig.held(consumer),
         "deadline_us": consumer.deadline_us,
         "deadline_from_us": consumer.deadline_from_us,

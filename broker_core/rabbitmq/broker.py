@@ -190,9 +190,7 @@ def basic_publish(broker: Broker, known: Connection, connection: int, method: m.
     """By the default exchange, to the queue of that name; where there is none, the message is dropped."""
     queue = broker.queues.get(method.routing_key)
     if queue is not None:
-        deliveries = queue.publish(method.message)
-        if deliveries:
-            broker.deliver(deliveries, out)
+        broker.deliver(queue.publish(method.message), out)
 
 
 def basic_ack(broker: Broker, known: Connection, connection: int, method: m.BasicAck, out: Outbox) -> None:

@@ -46,12 +46,8 @@ class Traffic(Protocol):
         """A message has reached the client of a program."""
         ...
 
-    def taken(self, program: str, message: int, now_us: int) -> None:
-        """A program begins to handle a message."""
-        ...
-
     def handled(self, program: str, message: int, now_us: int) -> None:
-        """It is done with it."""
+        """A program is done with a message."""
         ...
 
     def dropped(self, program: str, message: int, now_us: int) -> None:
@@ -73,10 +69,9 @@ class Program:
         """Whether it would take a message now."""
         return self.hand < 0 and not self.is_paused
 
-    def take(self, message: int, now_us: int, out: Outbox, traffic: Traffic) -> None:
+    def take(self, message: int, now_us: int, out: Outbox) -> None:
         """Begin to handle a message; the node wakes with DONE when it is handled."""
         self.hand = message
-        traffic.taken(out.name, message, now_us)
         out.deadline(DONE, now_us + self.service_us)
 
     def done(self, now_us: int, out: Outbox, traffic: Traffic) -> int:

@@ -79,9 +79,6 @@ class Counted:
     def received(self, program: str, message: int, now_us: int) -> None:
         self.received_count += 1
 
-    def taken(self, program: str, message: int, now_us: int) -> None:
-        self.log.append(("taken", message))
-
     def handled(self, program: str, message: int, now_us: int) -> None:
         self.log.append(("handled", message))
 

@@ -187,8 +187,9 @@ class Consumer:
         state.hand = number
         state.positions[number] = offset + 1
         record = self.read(number, offset)
-        self.traffic.received(out.name, record, now_us)
-        state.program.take(record, now_us, out, self.traffic)
+        if self.traffic.is_watched:
+            self.traffic.received(out.name, record, now_us)
+        state.program.take(record, now_us, out)
 
     def fetch(self, out: Outbox) -> None:
         """Ask for what the buffer lacks, if no other fetch is under way."""

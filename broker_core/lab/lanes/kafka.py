@@ -394,7 +394,7 @@ class KafkaRules:
             return 0
         state, logs = consumer_state(slot), self.look(lane).logs
         waiting = sum(logs[number].end - state.positions.get(number, self.look(lane).committed(number)) for number in state.owned)
-        return waiting + (consumer.hand >= 0)
+        return waiting + (lane.hand(consumer) >= 0)
 
     def way_in(self, lane: Lane) -> str:
         return "cooperative" if self.assignor.cooperative else "eager"
@@ -421,7 +421,7 @@ class KafkaRules:
         shared = self.look(lane)
         positions = shared.positions()
         waiting = sum(log.end - positions.get(number, shared.committed(number)) for number, log in enumerate(shared.logs))
-        return waiting + len(self.under_way(lane)) + sum(consumer.hand >= 0 for consumer in lane.consumers.values())
+        return waiting + len(self.under_way(lane)) + sum(lane.hand(consumer) >= 0 for consumer in lane.consumers.values())
 
     def route(self, lane: Lane, index: int, code: int) -> Json:
         number = self.placed(lane).last if code == NO_KEY else self.partitions[code]

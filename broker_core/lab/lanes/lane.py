@@ -88,16 +88,22 @@ class Lane:
         def publish(place: int) -> None:
             index = self.next_record
             self.next_record = index + 1
-            code = codes[index - first]
+            arrive(self, index, codes[index - first])
+
+        def publish_watched(place: int) -> None:
+            code = codes[self.next_record - first]
             if watch is not None:
-                watch.arrived(index, code, self.rules.would_wait(self, index, code))
-            arrive(self, index, code)
+                watch.arrived(self.next_record, code, self.rules.would_wait(self, self.next_record, code))
+            publish(place)
 
         while self.now_us < until_us or start < bisect_right(times, until_us):
-            stop_us = min(until_us, (self.now_us // SECOND_US + 1) * SECOND_US)
+            # Up to the last microsecond of a second, then to the full second: what is handled is counted by the second.
+            second_us = (self.now_us // SECOND_US + 1) * SECOND_US
+            stop_us = min(until_us, second_us - 1 if self.now_us < second_us - 1 else second_us)
             stop = bisect_right(times, stop_us, start)
-            self.world.advance(stop_us, times[start:stop], publish)
+            self.world.advance(stop_us, times[start:stop], publish if watch is None else publish_watched)
             start, self.now_us = stop, stop_us
+            self.traffic.fold(stop_us // SECOND_US)
             if stop_us % SECOND_US == 0:
                 self._sample(stop_us // SECOND_US)
         finished = self.traffic.finished
@@ -115,6 +121,7 @@ class Lane:
     def _heard(self, event: TurningPoint) -> None:
         """A node tells this, in the middle of its step."""
         self.now_us = self.world.now_us
+        self.traffic.fold(self.now_us // SECOND_US)
         self.rules.heard(self, event)
 
     def _told(self, events: list[TurningPoint]) -> None:
@@ -178,7 +185,7 @@ class Lane:
                 del self.consumers[name]
                 self.rules.leave(self, consumer, cause)
             case "crash":
-                consumer.state, consumer.hand = CRASHED, -1
+                consumer.state = CRASHED
                 consumer.deadline_from_us = self.now_us
                 self.crash_positions[consumer.session] = position
                 self.traffic.let_go(consumer.session, self.now_us)
@@ -424,6 +431,14 @@ class Lane:
     def sentence_as_of_now(self) -> Json:
         """The sentence as far as only the model knows what it says now; `sentence.py` fills in the other numbers that go on changing."""
         return self.rules.sentence_now(self)
+
+    def hand(self, consumer: Consumer) -> int:
+        """The message that a consumer's program works on, -1 for none."""
+        slot = self.world.slots.get(consumer.session)
+        if slot is None or slot.condition == NODE_CRASHED:
+            return -1
+        message: int = slot.node.state.program.hand
+        return message
 
     def held(self, consumer: Consumer) -> int:
         """Records the broker has given to this consumer and not yet seen acknowledged."""

@@ -88,7 +88,8 @@ class RabbitMqRules:
         if self.publisher is None:
             slot = lane.world.slots[PUBLISHER]
             self.publisher = (cast(Publisher, slot.node), slot)
-        self.publisher[0].publish(index, self.publisher[1])
+        publisher, slot = self.publisher
+        publisher.publish(index, slot)
 
     def join(self, lane: Lane, joiners: Sequence[Consumer], cause: Cause) -> None:
         for consumer in joiners:

@@ -43,11 +43,12 @@ class Watch(Protocol):
 @dataclass(slots=True)
 class LaneTraffic:
     """watch: sees it too, None for nobody. by_node: node of a program's present life -> its consumer. finished: messages handled since
-    somebody last took the list, in order."""
+    somebody last took the list, in order. done: node -> how many of them it handled since the last `fold`."""
 
     watch: Watch | None = None
     by_node: dict[str, Consumer] = field(default_factory=dict)
     finished: list[int] = field(default_factory=list)
+    done: dict[str, int] = field(default_factory=dict)
     is_watched: bool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -57,37 +58,31 @@ class LaneTraffic:
         if self.watch is not None:
             self.watch.received(program, message, now_us)
 
-    def taken(self, program: str, message: int, now_us: int) -> None:
-        consumer = self.by_node.get(program)
-        if consumer is not None:
-            consumer.hand = message
-
     def handled(self, program: str, message: int, now_us: int) -> None:
         self.finished.append(message)
+        done = self.done
+        done[program] = done.get(program, 0) + 1
         if self.watch is not None:
             self.watch.handled(program, message, now_us)
-        consumer = self.by_node.get(program)
-        if consumer is None:
-            return
-        consumer.hand = -1
-        second = now_us // SECOND_US
-        acked = consumer.acked
-        if second in acked:
-            acked[second] += 1
-        else:
-            acked[second] = 1
-            for old in [s for s in acked if s < second - BUCKETS_KEPT_S]:
-                del acked[old]
+
+    def fold(self, second: int) -> None:
+        """What was handled since the last call was handled in this second."""
+        for program, count in self.done.items():
+            consumer = self.by_node.get(program)
+            if consumer is not None:
+                acked = consumer.acked
+                acked[second] = acked.get(second, 0) + count
+                for old in [s for s in acked if s < second - BUCKETS_KEPT_S]:
+                    del acked[old]
+        self.done.clear()
 
     def dropped(self, program: str, message: int, now_us: int) -> None:
         if self.watch is not None:
             self.watch.dropped(program, message, now_us)
-        consumer = self.by_node.get(program)
-        if consumer is not None:
-            consumer.hand = -1
 
     def let_go(self, program: str, now_us: int) -> None:
         """The program of this node is gone."""
+        self.fold(now_us // SECOND_US)
         self.by_node.pop(program, None)
         if self.watch is not None:
             self.watch.let_go(program, now_us)

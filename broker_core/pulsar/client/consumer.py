@@ -140,7 +140,7 @@ class Consumer:
         """The program takes the next message, if it is free and there is one."""
         state = self.state
         if state.queue and state.program.is_free:
-            state.program.take(state.queue.popleft(), now_us, out, self.traffic)
+            state.program.take(state.queue.popleft(), now_us, out)
             state.taken += 1
             if state.taken * 2 >= state.queue_size:
                 out.send(state.connection, c.CommandFlow(CONSUMER_ID, state.taken))

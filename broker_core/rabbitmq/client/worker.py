@@ -55,7 +55,7 @@ class Worker:
             program = state.program
             if program.hand < 0 and not program.is_paused:
                 state.hand_tag = message.delivery_tag
-                program.take(number, now_us, out, self.traffic)
+                program.take(number, now_us, out)
             else:
                 state.buffer.append((message.delivery_tag, number))
             return
@@ -100,7 +100,7 @@ class Worker:
         state = self.state
         if state.buffer and state.program.hand < 0 and not state.program.is_paused:
             state.hand_tag, message = state.buffer.popleft()
-            state.program.take(message, now_us, out, self.traffic)
+            state.program.take(message, now_us, out)
 
     def let_go(self, now_us: int, out: Outbox) -> None:
         """What it was sent and has not acknowledged is the broker's again."""

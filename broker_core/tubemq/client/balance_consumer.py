@@ -296,7 +296,7 @@ class BalanceConsumer:
         """The program takes the next message of its batch; with none, the next read."""
         state = self.state
         if state.batch and state.program.is_free:
-            state.program.take(state.batch.popleft(), now_us, out, self.traffic)
+            state.program.take(state.batch.popleft(), now_us, out)
         elif not state.batch:
             self.read(now_us, out)
 

@@ -52,7 +52,7 @@ def test_records_are_handled_one_at_a_time_round_the_partitions():
     play(node, out, 1, r.FetchResponse([(0, 0, 2), (1, 0, 1)]))
     for _ in range(2):
         wake(node, out, DONE)
-    assert [number for what, number in counted.log if what == "taken"] == [0, 100, 1]
+    assert counted.log == [("handled", 0), ("handled", 100)] and node.state.program.hand == 1
     assert node.state.positions == {0: 2, 1: 1}
 
 
