@@ -13,12 +13,11 @@ from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.lab.any_lane import AnyLane
 from broker_core.lab.commands.fields import RIG_ID, refuse_unknown, whole
-from broker_core.lab.lanes import kafka, rabbitmq
+from broker_core.lab.lanes import kafka, rabbitmq, tubemq
 from broker_core.lab.lanes.traffic import Watch
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
 from broker_core.lab.rig import Rig, RigSetup
 from broker_core.lab.rigs.pulsar import PulsarRig
-from broker_core.lab.rigs.tubemq import TubeMqRig
 from broker_core.lab.topic import workload_topic
 from broker_core.lab.workload import workload_from_json
 from broker_core.pulsar.selectors import POINTS_MAX
@@ -40,7 +39,7 @@ def _rig_kind(kind: type[Rig]) -> LaneKind:
 LANE_KINDS: Mapping[str, LaneKind] = MappingProxyType({
     "pulsar": _rig_kind(PulsarRig),
     "kafka": LaneKind(kafka.make_lane, kafka.algorithms),
-    "tubemq": _rig_kind(TubeMqRig),
+    "tubemq": LaneKind(tubemq.make_lane, tubemq.algorithms),
     "rabbitmq": LaneKind(rabbitmq.make_lane, rabbitmq.algorithms),
 })  # fmt: skip
 DEFAULT_ALGORITHM = MappingProxyType({"pulsar": "consistent_hash", "kafka": "range", "tubemq": "modulo", "rabbitmq": "prefetch_5"})
@@ -53,7 +52,7 @@ _FIELDS = {"name", "seed", "workload", "rigs", "consumers", "consumer_rate"}
 _RIG_FIELDS = {
     "pulsar": {"receiver_queue_size", "points"},
     "kafka": {"partitions", "topic", "network_delay_us"},
-    "tubemq": {"partitions", "brokers", "topic"},
+    "tubemq": {"partitions", "brokers", "topic", "network_delay_us"},
     "rabbitmq": {"topic", "prefetch", "network_delay_us"},
 }
 

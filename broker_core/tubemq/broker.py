@@ -15,12 +15,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from broker_core.clock import SECOND_US
 from broker_core.sim.node import Closed, Opened, Outbox
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.client_id import host_of
-
-REGISTRATION_TIMEOUT_US = 30 * SECOND_US
 
 
 @dataclass(slots=True)
@@ -99,7 +96,12 @@ class Broker:
     def place(self, group: str, key: str) -> Consumed | None:
         """The group's place in a partition, None where this broker has no such partition."""
         partition = self.state.partitions.get(key)
-        return None if partition is None else partition.groups.setdefault(group, Consumed())
+        if partition is None:
+            return None
+        place = partition.groups.get(group)
+        if place is None:
+            place = partition.groups[group] = Consumed()
+        return place
 
 
 def sweep_name(group: str, key: str) -> str:
@@ -111,7 +113,7 @@ def time_out(place: Consumed, key: str, out: Outbox) -> None:
     out.blame_silence(place.connection)
     client_id = place.owner
     place.owner, place.pending = "", 0
-    out.tell("tubemq.broker.registration_timed_out", "tubemq.timeout", {"timeout_us": REGISTRATION_TIMEOUT_US},
+    out.tell("tubemq.broker.registration_timed_out", "tubemq.timeout", {"timeout_us": r.TIMEOUT_US},
              {"consumer": host_of(client_id), "client": client_id, "partition": key})  # fmt: skip
 
 
@@ -139,7 +141,7 @@ def register(broker: Broker, connection: int, request: r.RegisterRequestC2B, now
     place.owner, place.connection, place.pending = client_id, connection, 0
     if request.curr_offset >= 0:
         place.offset = min(request.curr_offset, end)
-    place.deadline_us = now_us + REGISTRATION_TIMEOUT_US
+    place.deadline_us = now_us + r.TIMEOUT_US
     out.deadline(sweep_name(request.group, key), place.deadline_us)
     out.send(connection, r.RegisterResponseB2C(r.SUCCESS, request.op_type, key, place.offset, end))
 
@@ -153,27 +155,34 @@ def heartbeat(broker: Broker, connection: int, request: r.HeartBeatRequestC2B, n
         if place is None or code != r.SUCCESS:
             failures.append((code, key))
         else:
-            place.deadline_us = now_us + REGISTRATION_TIMEOUT_US
+            place.deadline_us = now_us + r.TIMEOUT_US
     out.send(connection, r.HeartBeatResponseB2C(failures))
 
 
 def get_message(broker: Broker, connection: int, request: r.GetMessageRequestC2B, now_us: int, out: Outbox) -> None:
     """One batch from the stored offset; a second read without a confirmation gives the same one. Reading keeps the owner alive too."""
     key = request.partition
+    state = broker.state
     place = broker.place(request.group, key)
-    code = r.HB_NO_NODE if place is None else not_owner(place, request.client_id)
-    if place is None or code != r.SUCCESS:
+    if place is None or place.owner != request.client_id:
+        code = r.HB_NO_NODE if place is None else not_owner(place, request.client_id)
         out.send(connection, r.GetMessageResponseB2C(code, key, [], 0, 0))
         return
-    place.deadline_us = now_us + REGISTRATION_TIMEOUT_US
-    end = broker.state.partitions[key].end
-    first, stop = place.offset, min(end, place.offset + broker.state.batch_messages)
+    place.deadline_us = now_us + r.TIMEOUT_US
+    end = state.partitions[key].end
+    first = place.offset
     if first >= end:
         out.send(connection, r.GetMessageResponseB2C(r.NOT_FOUND, key, [], end, end))
         return
+    stop = first + state.batch_messages
+    if stop > end:
+        stop = end
     place.pending = stop - first
-    broker.state.read_again += max(0, min(stop, place.furthest) - first)
-    place.furthest = max(place.furthest, stop)
+    if place.furthest < stop:
+        state.read_again += max(0, place.furthest - first)
+        place.furthest = stop
+    else:
+        state.read_again += stop - first
     out.send(connection, r.GetMessageResponseB2C(r.SUCCESS, key, broker.logs[key].between(first, stop), first, end))
 
 

@@ -13,13 +13,10 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from broker_core.clock import SECOND_US
 from broker_core.sim.node import Closed, Opened, Outbox
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.client_id import host_of
 from broker_core.tubemq.metadata import UNDEFINED
-
-CONSUMER_TIMEOUT_US = 30 * SECOND_US
 
 
 @dataclass(slots=True)
@@ -81,7 +78,7 @@ class Master:
             return
         out.blame_silence(member.connection)
         remove(self.state, group_name, client_id)
-        out.tell("tubemq.master.consumer_timed_out", "tubemq.timeout", {"timeout_us": CONSUMER_TIMEOUT_US},
+        out.tell("tubemq.master.consumer_timed_out", "tubemq.timeout", {"timeout_us": r.TIMEOUT_US},
                  {"consumer": host_of(client_id), "client": client_id, "node_id": member.node_id})  # fmt: skip
 
 
@@ -104,7 +101,7 @@ def register(state: MasterState, connection: int, request: r.RegisterRequestC2M,
         if not group.members:
             group.source_count = request.source_count
         state.groups[request.group] = group
-        member = Member(request.client_id, connection, request.node_id, now_us + CONSUMER_TIMEOUT_US)
+        member = Member(request.client_id, connection, request.node_id, now_us + r.TIMEOUT_US)
         group.members[request.client_id] = member
         out.deadline(timeout_name(request.group, request.client_id), member.deadline_us)
     out.send(connection, r.RegisterResponseM2C(code))
@@ -123,7 +120,7 @@ def part_meta(state: MasterState, connection: int, request: r.GetPartMetaRequest
 def heartbeat(state: MasterState, connection: int, request: r.HeartRequestC2M, now_us: int, out: Outbox) -> None:
     member = member_of(state, request.group, request.client_id)
     if member is not None:
-        member.deadline_us = now_us + CONSUMER_TIMEOUT_US
+        member.deadline_us = now_us + r.TIMEOUT_US
     out.send(connection, r.HeartResponseM2C(r.SUCCESS if member is not None else r.HB_NO_NODE))
 
 

@@ -9,11 +9,15 @@ from __future__ import annotations
 
 import msgspec
 
+from broker_core.clock import SECOND_US
+
 SUCCESS, BAD_REQUEST, UNAUTHORIZED, FORBIDDEN, NOT_FOUND = 200, 400, 401, 403, 404
 PARTITION_OCCUPIED, HB_NO_NODE, DUPLICATE_PARTITION = 410, 411, 412
 CLIENT_SHUTDOWN, CLIENT_HIGH_FREQUENCY_REQUEST = 420, 421
 SOURCE_COUNT_DIFFERS, NODE_ID_TAKEN = 429, 430
 
+TIMEOUT_US = 30 * SECOND_US
+"""Without a word from a client for so long, master and brokers each remove it."""
 REGISTER, UNREGISTER = 31, 32
 """op_type of a RegisterRequestC2B (RpcConstants.MSG_OPTYPE_REGISTER, MSG_OPTYPE_UNREGISTER)."""
 

@@ -179,6 +179,7 @@ LANES = {
     ),
     "tubemq.refused": _("{consumer} was refused (code {code}): its sourceCount is not the group's."),
     "tubemq.node_taken": _("{consumer} was refused ({code}): its nodeId still belongs to {holder}'s dead session."),
+    "tubemq.occupied": _("{consumer} must wait (code {code}): the brokers still hold its partitions for a dead session."),
     "tubemq.rejoining": _("{consumer} starts again in its old place, nodeId {node_id}."),
     "tubemq.rejoined": _("{consumer} is back as nodeId {node_id}: its partitions were paused for up to {pause_us}, {partitions_moved} moved."),
     "tubemq.paused": _(

@@ -63,7 +63,8 @@ def test_every_record_is_served_once_things_calm_down(seed):
     # But for what the producer has just sent, every record is in the log.
     ends = [partition["end"] for partition in kafka.picture()["partitions"].values()]
     assert 0 <= total - kafka.first_record - sum(ends) <= 10
-    assert 0 <= tubemq.lag() <= 80 and sum(partition.end for partition in tubemq.partitions.values()) == total
+    # But for what its producer has just sent, every record is in a partition.
+    assert 0 <= tubemq.lag() <= 80 and 0 <= total - sum(part.end for part in tubemq.rules.partitions(tubemq).values()) <= 10
     queue = rabbitmq.rules.queue(rabbitmq)
     assert queue.ready == 0 and 0 <= rabbitmq.lag() <= 50
     # But for what the publisher has just sent, every record has come in; the lane's own check says that those which did are done or held.

@@ -166,6 +166,9 @@ class KafkaRules:
         for log, offset in zip(shared.logs, low, strict=True):
             log.delete_before(offset)
 
+    def restored(self, lane: Lane) -> None:
+        """A checkpoint holds all that there is."""
+
     def would_wait(self, lane: Lane, index: int, code: int) -> bool:
         number = self.placed(lane).keyless.partition or 0 if code == NO_KEY else self.partitions[code]
         return number not in self.look(lane).readers

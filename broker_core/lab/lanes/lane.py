@@ -491,3 +491,4 @@ class Lane:
         }
         self.world = World.from_json(self.id, self.rules.design(self), self.seed, state["world"], self._told, self._heard)
         self.rules.forget_caches()
+        self.rules.restored(self)

@@ -40,6 +40,10 @@ class LaneModel(Protocol):
         """The lane was restored, or who owns what has changed."""
         ...
 
+    def restored(self, lane: Lane) -> None:
+        """The lane was restored: fill again what a checkpoint leaves out because it follows from the records."""
+        ...
+
     # -- a person's verbs -----------------------------------------------------------------------------------------------------------------
 
     def arrive(self, lane: Lane, index: int, code: int) -> None:

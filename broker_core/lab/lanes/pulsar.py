@@ -105,6 +105,9 @@ class PulsarRules:
         self.owners.forget()
         self.standing = self.owners.now(self.broker(self.lane)) if self.is_explained(self.lane) else None
 
+    def restored(self, lane: Lane) -> None:
+        """A checkpoint holds all that there is."""
+
     def would_wait(self, lane: Lane, index: int, code: int) -> bool:
         holder = self.owners.holder_of(self.broker(lane), code)
         return holder is None or holder in self.dead(lane)

@@ -79,6 +79,9 @@ class RabbitMqRules:
     def forget_caches(self) -> None:
         self.publisher = None
 
+    def restored(self, lane: Lane) -> None:
+        """A checkpoint holds all that there is."""
+
     def would_wait(self, lane: Lane, index: int, code: int) -> bool:
         return not self.sessions(lane)
 

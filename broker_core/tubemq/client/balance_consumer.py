@@ -89,9 +89,12 @@ class ConsumerState:
 
 
 class BalanceConsumer:
+    """calls_of: partition -> its broker's connection, and the requests to read and to confirm, which are the same each time."""
+
     def __init__(self, state: ConsumerState, traffic: Traffic) -> None:
         self.state = state
         self.traffic = traffic
+        self.calls_of: dict[str, tuple[int, r.GetMessageRequestC2B, r.CommitOffsetRequestC2B]] = {}
 
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
         kind = type(message)
@@ -272,7 +275,15 @@ class BalanceConsumer:
         state = self.state
         if state.idle and not state.waiting and not state.reading and not state.program.is_paused and state.phase == STARTED:
             key = state.waiting = state.idle.popleft()
-            out.send(state.connections[broker_of(key)], r.GetMessageRequestC2B(state.client_id, state.group, key))
+            connection, request, _ = self.calls_of.get(key) or self.calls_for(key)
+            out.send(connection, request)
+
+    def calls_for(self, key: str) -> tuple[int, r.GetMessageRequestC2B, r.CommitOffsetRequestC2B]:
+        state = self.state
+        connection = state.connections[broker_of(key)]
+        read = r.GetMessageRequestC2B(state.client_id, state.group, key)
+        calls = self.calls_of[key] = (connection, read, r.CommitOffsetRequestC2B(state.client_id, state.group, key, True))
+        return calls
 
     def on_read(self, answer: r.GetMessageResponseB2C, now_us: int, out: Outbox) -> None:
         state = self.state
@@ -281,10 +292,13 @@ class BalanceConsumer:
         state.waiting = ""
         if answer.code == r.SUCCESS:
             state.reading = answer.partition
-            state.batch.extend(answer.messages)
-            for number in answer.messages:
-                self.traffic.received(out.name, number, now_us)
-            self.go_on(now_us, out)
+            batch, traffic = state.batch, self.traffic
+            batch.extend(answer.messages)
+            if traffic.is_watched:
+                for number in batch:
+                    traffic.received(out.name, number, now_us)
+            if state.program.is_free:
+                state.program.take(batch.popleft(), now_us, out)
             return
         if answer.code == r.NOT_FOUND:
             out.deadline(f"rest:{answer.partition}", now_us + REST_US)
@@ -306,7 +320,8 @@ class BalanceConsumer:
         state.program.done(now_us, out, self.traffic)
         if not state.batch:
             key, state.reading = state.reading, ""
-            out.send(state.connections[broker_of(key)], r.CommitOffsetRequestC2B(state.client_id, state.group, key, True))
+            connection, _, request = self.calls_of.get(key) or self.calls_for(key)
+            out.send(connection, request)
             state.idle.append(key)
             if state.calls and state.calls[0].key == key:  # a release has waited for this
                 out.cancel("call")
@@ -324,9 +339,16 @@ class BalanceConsumer:
         if key == state.waiting:
             state.waiting = ""
         if key == state.reading:
-            state.reading = ""
-            state.batch.clear()
-            state.program.drop(now_us, out, self.traffic)
+            self.drop_batch(now_us, out)
+
+    def drop_batch(self, now_us: int, out: Outbox) -> None:
+        """Let go of all that was read and is not confirmed."""
+        state = self.state
+        state.waiting = state.reading = ""
+        state.program.drop(now_us, out, self.traffic)
+        for number in state.batch:
+            self.traffic.dropped(out.name, number, now_us)
+        state.batch.clear()
 
     # -- the end ------------------------------------------------------------------------------------------------------------------------------
 
@@ -336,9 +358,7 @@ class BalanceConsumer:
         for name in ("boot", "pass", "call", "heartbeat"):
             out.cancel(name)
         state.next_pass_us = None
-        state.program.drop(now_us, out, self.traffic)
-        state.waiting = state.reading = ""  # what is on its way here comes too late
-        state.batch.clear()
+        self.drop_batch(now_us, out)  # what is on its way here comes too late
         if state.phase in (STARTING, STARTED):
             state.phase = STOPPING
             out.deadline("shutdown", now_us + SHUTDOWN_SLEEP_US)
@@ -369,6 +389,7 @@ class BalanceConsumer:
         state = self.state
         for broker_id in [broker_id for broker_id, number in state.connections.items() if number == connection]:
             state.connections[broker_id] = out.connect(state.broker_names[broker_id])
+            self.calls_of.clear()
             self.lose([key for key in state.registered if broker_of(key) == broker_id], None, now_us, out)
         if connection == state.master:
             state.master = out.connect(state.master_name)

@@ -21,10 +21,11 @@ class Connect(msgspec.Struct, frozen=True, tag="tubemq.producer.connect", array_
 
 @dataclass(slots=True)
 class ProducerState:
-    """connections: broker id -> connection. turn: of the next message without a key."""
+    """connections: broker id -> connection. turn: of the next message without a key. sent: partition -> how many messages it was sent."""
 
     connections: dict[int, int] = field(default_factory=dict)
     turn: int = 0
+    sent: dict[str, int] = field(default_factory=dict)
 
 
 class Producer:
@@ -33,6 +34,7 @@ class Producer:
 
     def __init__(self, state: ProducerState, partitions: Sequence[str], router: Callable[[int], str]) -> None:
         self.state = state
+        state.sent = dict.fromkeys(partitions, 0) | state.sent
         self.partitions = partitions
         self.router = router
         self.routes: dict[str, int] = {}
@@ -58,4 +60,5 @@ class Producer:
         connection = self.routes.get(partition)
         if connection is None:
             connection = self.routes[partition] = self.state.connections[broker_of(partition)]
+        self.state.sent[partition] += 1
         out.send(connection, r.SendMessageRequestP2B(partition, message))

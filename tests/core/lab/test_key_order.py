@@ -6,7 +6,6 @@ from broker_core.lab.lab import Lab
 from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.traffic import LaneTraffic
 from broker_core.lab.rigs.pulsar import PulsarRig
-from broker_core.lab.rigs.tubemq import TubeMqRig
 from broker_core.lab.scenario import scenario_from_json
 from tests.core.lab.journals import random_life
 
@@ -15,67 +14,30 @@ SECOND = 1_000_000
 
 @pytest.fixture
 def written_down(monkeypatch):
-    """Every rig made from here on keeps `arrived` ((unit, position) -> key code) and `seen` ([(unit, position)] as finished). Of a lane it is
-    the list of messages handled, by its traffic."""
-    for kind, unit in ((TubeMqRig, tubemq_unit), (PulsarRig, None)):
-        watch(monkeypatch, kind, unit)
-    handled, seen = LaneTraffic.handled, {}
+    """id of a lane's traffic, or of a rig -> it, and the messages that its programs have handled, in order."""
+    handled, done, seen = LaneTraffic.handled, PulsarRig.on_done, {}
 
     def write_down(traffic, program, message, now_us):
         seen.setdefault(id(traffic), (traffic, []))[1].append(message)
         handled(traffic, program, message, now_us)
 
+    def on_done(rig, consumer, record):
+        seen.setdefault(id(rig), (rig, []))[1].append(record)
+        done(rig, consumer, record)
+
     monkeypatch.setattr(LaneTraffic, "handled", write_down)
+    monkeypatch.setattr(PulsarRig, "on_done", on_done)
     return seen
-
-
-def tubemq_unit(rig, consumer):
-    return rig.clients[consumer.name].hand
-
-
-def ends(rig):
-    return {unit: partition.end for unit, partition in rig.partitions.items()}
-
-
-def watch(monkeypatch, kind, unit):
-    on_arrival, on_done = kind.on_arrival, kind.on_done
-
-    def arrival(rig, index, code):
-        if unit is None:
-            place = (None, index)
-            rig.__dict__.setdefault("arrived", {})[place] = code
-            on_arrival(rig, index, code)
-        else:
-            before = ends(rig)
-            # An idle reader may take the record at once, but never finishes it before time passes.
-            on_arrival(rig, index, code)
-            (place,) = [(name, end - 1) for name, end in ends(rig).items() if end != before[name]]
-            rig.__dict__.setdefault("arrived", {})[place] = code
-
-    def done(rig, consumer, record):
-        rig.__dict__.setdefault("seen", []).append((None if unit is None else unit(rig, consumer), record))
-        on_done(rig, consumer, record)
-
-    monkeypatch.setattr(kind, "on_arrival", arrival)
-    monkeypatch.setattr(kind, "on_done", done)
 
 
 def out_of_order(rig, written_down):
     """Records finished after a later one of their key."""
     highest, count = {}, 0
-    if isinstance(rig, Lane):
-        for message in written_down.get(id(rig.traffic), (None, []))[1]:
-            code = rig.texts.key_code(message)
-            if code >= 0:
-                count += message < highest.get(code, -1)
-                highest[code] = max(highest.get(code, -1), message)
-        return count
-    for place in rig.__dict__.get("seen", []):
-        code = rig.arrived[place]
-        if code < 0:
-            continue
-        count += place[1] < highest.get(code, -1)
-        highest[code] = max(highest.get(code, -1), place[1])
+    for message in written_down.get(id(rig.traffic if isinstance(rig, Lane) else rig), (None, []))[1]:
+        code = rig.texts.key_code(message)
+        if code >= 0:
+            count += message < highest.get(code, -1)
+            highest[code] = max(highest.get(code, -1), message)
     return count
 
 
