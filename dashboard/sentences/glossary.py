@@ -31,7 +31,7 @@ TERMS = {
     ),
     "pause": (
         pgettext_lazy("term", "pause"),
-        _("How long partitions waited without a consumer reading them, from the start of the change until they were read again."),
+        _("The longest time for which a partition had no consumer reading it, until one read it again. It may have begun before this change."),
     ),
     "lag": (pgettext_lazy("term", "lag"), _("Records after a consumer's position in a partition: the end offset minus the position.")),
     "committed": (pgettext_lazy("term", "committed offset"), _("The offset that a group has stored: a consumer that takes over starts there.")),
