@@ -113,6 +113,7 @@ class Lane:
             self.tally.fold_finished(first, codes, self.texts.key_code)
 
     def _sample(self, second: int) -> None:
+        self.rules.check(self)
         self.history[second] = self.skew_milli()
         self.history.pop(second - HISTORY_KEPT_S, None)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker_core.errors import CommandError
+from broker_core.errors import CommandError, InvariantError
 from broker_core.lab.hero import hero_view
 from broker_core.lab.lab import Lab
 from broker_core.lab.scenario import scenario_from_json
@@ -145,3 +145,11 @@ def test_every_record_is_on_its_way_held_or_done_and_programs_are_never_idle_for
     # Ten seconds of acks are kept; three programs take a tenth of a second for each message, and with a prefetch of 1 wait 2.2 ms for the next.
     assert 3 * 10 * 10 * 97 // 100 <= handled <= 3 * 10 * 11
     lane_of(lab).check_invariants()
+
+
+def test_broken_law_is_noticed_while_the_lane_runs_and_not_at_the_next_command():
+    lab = lab_of()
+    lab.advance_to(3 * SECOND)
+    lane_of(lab).rules.queue(lane_of(lab)).acked += 1
+    with pytest.raises(InvariantError, match="published"):
+        lab.advance_to(4 * SECOND)
