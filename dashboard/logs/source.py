@@ -13,14 +13,17 @@ from django.utils.translation import gettext as _
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
+from broker_core.kafka.log.checkpoints import CLEAN_SHUTDOWN, CLEANER, LOCK, LOG_START, META_PROPERTIES, RECOVERY_POINT, REPLICATION
 from broker_core.kafka.log.segment import DELETED, LOG, file_name
 from broker_core.lab.kafka_log.batch_view import batch_json, stretch_json
 from broker_core.lab.kafka_log.folder_view import retention_json, segments_json
 from broker_core.lab.kafka_log.lookup import lookup_offset, lookup_timestamp
 from broker_core.lab.kafka_log.opened import OpenedLog, Summary, summarize
+from broker_core.lab.kafka_log.read_only import ReadOnlyFolder
 from broker_core.lab.kafka_log.settings import NUMBER_MAX, whole_number
 from dashboard.errors import Refused, in_words
 
+TOP_FILES = (LOCK, META_PROPERTIES, RECOVERY_POINT, LOG_START, REPLICATION, CLEANER, CLEAN_SHUTDOWN)
 COUNT_INLINE_BYTES = 2 * 1024 * 1024
 SUMMARIES_KEPT = 4096
 TRIES = 5
@@ -90,8 +93,16 @@ def folder(source: Source) -> Json:
         **source.about, "start_offset": log.start_offset, "end_offset": end, "now_ms": source.now_ms, "bytes": sum(row["bytes"] for row in live),
         "segments": segments, "reading": is_reading,
         "other_files": [{"name": name, "bytes": log.folder.size_of(name)} for name in log.other_files()],
+        "top_files": [] if source.about["kind"] == "upload" else _top_files(log.folder.path.parent),
         "retention": retention_json(segments, retention_bytes=source.retention_bytes, retention_ms=source.retention_ms, now_ms=source.now_ms),
     }  # fmt: skip
+
+
+def _top_files(path: Path) -> list[Json]:
+    """What a broker keeps beside its partitions' folders, as far as it is there. Nothing else of that folder is told."""
+    beside = ReadOnlyFolder(path)
+    there = set(beside.names())
+    return [{"name": name, "bytes": beside.size_of(name)} for name in TOP_FILES if name in there]
 
 
 def lookup(source: Source, query: Query) -> Json:

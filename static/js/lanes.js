@@ -1,13 +1,13 @@
 // Writes what present.js says into the lanes: slots, figures, switch, rows and tables. Touches only what changed.
 
-import { textOnce } from "./dom.js";
+import { setTerm, textOnce } from "./dom.js";
 
 export function createLane(root, rowTemplate) {
   const slots = [...root.querySelectorAll("[data-slot]")].map((element) => [element.dataset.slot, textOnce(element)]);
   const list = root.querySelector(".row-list"), fair = root.querySelector(".fair line"), more = root.querySelector("[data-more]");
   const routeSwatch = root.querySelector(".route rect"), algorithms = [...root.querySelectorAll("[data-algorithm]")];
   const figures = createFigures(root.querySelector(".figures")), tally = createTally(root.querySelector(".tally")), twin = createTwin(root);
-  const covers = root.querySelector('[data-slot="hero_covers"]'), rows = new Map(), noteTerm = termOnce(root.querySelector('[data-slot="note"]'));
+  const covers = root.querySelector('[data-slot="hero_covers"]'), rows = new Map(), note = root.querySelector('[data-slot="note"]');
   let fairX = null, rules = null;
   for (const element of list.children) rows.set(element.dataset.consumer, createRow(element));
 
@@ -19,7 +19,7 @@ export function createLane(root, rowTemplate) {
   function write(lane) {
     for (const [name, set] of slots) set(lane.slots[name]);
     covers.hidden = !lane.slots.hero_covers;
-    noteTerm(lane.note_term);
+    setTerm(note, lane.note_term);
     figures(lane.figures);
     tally(lane.tally);
     more.hidden = !lane.slots.more;
@@ -47,20 +47,6 @@ function createFigures(root) {
     cells[index].reason(reason);
     [before, value, after].forEach((text, part) => cells[index].parts[part](text));
   });
-}
-
-// What an element names may change: its definition goes with it.
-function termOnce(element) {
-  let old = element.dataset.term ?? "";
-  return (term) => {
-    if (term === old) return;
-    old = term;
-    element.classList.toggle("term", term !== "");
-    for (const [name, value] of [["data-term", term], ["aria-describedby", `term-${term}`], ["tabindex", "0"]]) {
-      if (term) element.setAttribute(name, value);
-      else element.removeAttribute(name);
-    }
-  };
 }
 
 // A dash says why it is one.

@@ -33,6 +33,20 @@ def test_a_marked_term_is_defined_on_its_page(item: str, folders: list[str]) -> 
     assert found and found <= set(TERMS_OF[item])
 
 
+@pytest.mark.parametrize(("item", "folder"), [("log", "static/js/log"), ("analyze", "static/js/analyze")])
+def test_the_heads_of_tables_name_terms_of_their_page(item: str, folder: str) -> None:
+    scripts = [path.read_text(encoding="utf-8") for path in sorted((ROOT / folder).rglob("*.js"))]
+    lists = [found for script in scripts for found in re.findall(r"terms: \[([^\]]*)\]", script)]
+    named = set(re.findall(r'"([a-z_]+)"', " ".join(lists)))
+    assert named and named <= set(TERMS_OF[item])
+
+
+def test_the_comparison_explains_the_four_figures_of_its_head() -> None:
+    text = (ROOT / "templates/dashboard/analyze/compare.html").read_text(encoding="utf-8")
+    assert {term: text.count(f'{{% term "{term}"') for term in ("skew", "churn", "pause", "order_risk")} == dict.fromkeys(
+        ("skew", "churn", "pause", "order_risk"), 2)  # fmt: skip
+
+
 def test_each_definition_is_used_by_a_page_and_each_use_has_one() -> None:
     assert {term for terms in TERMS_OF.values() for term in terms} == set(TERMS)
 

@@ -237,9 +237,15 @@ def test_the_broker_s_own_checkpoints_are_read(settings: Any, tmp_path: Path) ->
     make_log(root / "orders-0")
     (root / "replication-offset-checkpoint").write_text("0\n1\norders 0 90\n")
     (root / "log-start-offset-checkpoint").write_text("0\n1\norders 0 7\n")
+    for name in (".lock", "meta.properties", "somebody-elses"):
+        (root / name).write_text("#\n" * (name == "meta.properties"))
     settings.LOG_DIRS = [root]
     log = Client().get("/api/logs/").json()["folders"][0]["log"]
     folder = Client().get(f"/api/logs/{log}/").json()
+    assert folder["top_files"] == [
+        {"name": ".lock", "bytes": 0}, {"name": "meta.properties", "bytes": 2}, {"name": "log-start-offset-checkpoint", "bytes": 15},
+        {"name": "replication-offset-checkpoint", "bytes": 16},
+    ]  # fmt: skip
     assert (folder["start_offset"], folder["high_watermark"], folder["end_offset"]) == (7, 90, 100)
     assert Client().get(f"/api/logs/{log}/lookup/?offset=3").json()["message"] == "offset_below_start"
     assert json.loads(Client().get("/api/logs/").content)["limits"]["bytes_max"] == settings.LOG_UPLOAD_BYTES_MAX

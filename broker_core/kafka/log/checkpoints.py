@@ -25,6 +25,9 @@ CLEANER = "cleaner-offset-checkpoint"
 LEADER_EPOCH = "leader-epoch-checkpoint"
 PARTITION_METADATA = "partition.metadata"
 CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
+LOCK, META_PROPERTIES = ".lock", "meta.properties"
+"""Of a broker's folder alone: the first keeps a second broker out, the second says whose folder it is (version, cluster.id, node.id). Ours has
+one writer by other means and belongs to no cluster, so neither is written. Source: Kafka 3.9 LogManager.lockLogDirs, MetaPropertiesEnsemble."""
 VERSION = "0"
 
 Offsets = Mapping[tuple[str, int], int]

@@ -2,6 +2,7 @@
 // asks (its own button, or key T for all).
 
 import { page, speak } from "../chrome.js";
+import { setTerm } from "../dom.js";
 import { fillCells } from "../lanes.js";
 import { colorsOf, loadPlotly } from "../plotly.js";
 
@@ -73,13 +74,15 @@ export function createChart(section, make, { onPick = null } = {}) {
   }
 
   function writeTable() {
-    const { head, rows } = make.table(context);
+    const { head, rows, terms = [] } = make.table(context);
     while (twin.rows.length > rows.length + 1) twin.deleteRow(-1);
     [head, ...rows].forEach((texts, index) => fillCells(twin.rows[index] ?? twin.insertRow(), texts, index ? "td" : "th"));
+    [...twin.rows[0].cells].forEach((cell, place) => setTerm(cell, terms[place], section.hasAttribute("data-twin")));
   }
 
   function showTable(isTable) {
     section.toggleAttribute("data-twin", isTable);
+    for (const cell of twin.querySelectorAll("th[data-term]")) cell.tabIndex = isTable ? 0 : -1;
     button.setAttribute("aria-pressed", String(isTable));
     redraw();
   }

@@ -54,9 +54,10 @@ function drawWords() {
   $("behind").textContent = behind(folder, say, words());
   $("folder").setAttribute("aria-label", say("log.folder_label", { folder: folder.folder }));
   writeTable($("folder-twin"), folderTable(folder, say), say("log.folder"));
-  const files = folder.segments.flatMap((segment) => segment.files), bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  const files = [...folder.segments.flatMap((segment) => segment.files), ...folder.other_files], bytes = files.reduce((sum, file) => sum + file.bytes, 0);
   $("files-words").textContent = say("log.files", { count: files.length, size: size(bytes) });
-  const rows = files.map(({ name, bytes: count }) => [name, number(count)]);
+  const above = (folder.top_files ?? []).map((file) => ({ ...file, name: `../${file.name}` }));   // of the broker: beside this folder
+  const rows = [...files, ...above].map(({ name, bytes: count }) => [name, number(count)]);
   writeTable($("files"), { head: [say("log.file_name"), say("log.file_bytes")], rows, offsets: rows.map(() => null) });
   drawTurning();
   $("damage").replaceChildren(...remarks(folder, say).map(([textContent, isDamage]) => Object.assign(document.createElement("li"), { textContent, className: isDamage ? "wrong" : "m" })));

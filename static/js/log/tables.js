@@ -1,18 +1,22 @@
 // The log page's pictures as tables: what a screen reader reads, and what key T shows in their place.
 
+import { setTerm } from "../dom.js";
 import { NONE, number } from "../say.js";
 import { fate } from "./compaction.js";
 import { instant } from "./format.js";
 
 const ROWS_MAX = 200;
 
-// {head: [words], rows: [[words]], offsets: [offset of each row or null]}
+// {head: [words], terms?: [the glossary's term of each head, or null], rows: [[words]], offsets: [offset of each row or null]}
 export function folderTable(folder, say) {
   const rows = folder.segments.map((segment) => [
     ...[segment.base_offset, segment.bytes, segment.records, segment.index_entries].map((value) => (value === null ? NONE : number(value))), state(segment, say),
   ]);
   const offsets = folder.segments.map((segment) => (segment.state === "deleted" ? null : segment.base_offset));
-  return { head: ["base", "size", "count", "entries", "state"].map((code) => say(`log.column.${code}`)), rows, offsets };
+  return {
+    head: ["base", "size", "count", "entries", "state"].map((code) => say(`log.column.${code}`)), terms: ["segment", null, null, "index", "retention"],
+    rows, offsets,
+  };
 }
 
 export function state(segment, say) {
@@ -26,7 +30,7 @@ export function indexTable(step, say) {
   const rows = step.around.map(([value, points], row) => [isTime ? String(value) : number(value), number(points), number(first + row)]);
   return {
     head: [isTime ? "timestamp" : "offset", isTime ? "offset" : "position", "slot"].map((code) => say(`log.column.${code}`)),
-    rows, offsets: step.around.map(([value, points]) => (isTime ? points : value)),
+    terms: [null, null, "index"], rows, offsets: step.around.map(([value, points]) => (isTime ? points : value)),
   };
 }
 
@@ -34,6 +38,7 @@ export function scanTable(step, say) {
   const shown = step.batches.slice(0, ROWS_MAX);
   return {
     head: ["base", "last", "position", "size"].map((code) => say(`log.column.${code}`)),
+    terms: ["batch", null, null, null],
     rows: shown.map((batch) => [batch.base_offset, batch.last_offset, batch.position, batch.bytes].map(number)),
     offsets: shown.map((batch) => batch.base_offset),
   };
@@ -43,6 +48,7 @@ export function cleanTable(data, say) {
   const kept = new Set(data.after.map(({ offset }) => offset));
   return {
     head: [say("log.column.offset"), say("log.column.key"), say("log.zone_word"), say("log.fate")],
+    terms: [null, null, "compaction", "tombstone"],
     rows: data.before.map((record) => [number(record.offset), String(record.key ?? ""), say(`log.zone.${record.zone}.short`), fate(record, kept.has(record.offset), say)]),
     offsets: data.before.map(() => null),
   };
@@ -62,9 +68,11 @@ export function recordsTable(batch, say) {
 
 // Rows are kept from one writing to the next and only their texts change, so that what has the focus keeps it. A row that can be looked up
 // has its first cell as a button: a stop of the Tab key only while the tables are what is shown.
-export function writeTable(table, { head, rows, offsets }, label = "") {
+export function writeTable(table, { head, terms = [], rows, offsets }, label = "") {
   const body = table.tBodies[0], held = buttons(body).indexOf(document.activeElement), before = lines.get(body) ?? new Map(), after = new Map();
-  writeCells(table.tHead.rows[0] ?? table.tHead.insertRow(), head, null, "th");
+  const heads = table.tHead.rows[0] ?? table.tHead.insertRow();
+  writeCells(heads, head, null, "th");
+  [...heads.cells].forEach((cell, place) => setTerm(cell, terms[place], isReached(table)));
   for (const row of [...body.rows]) if (!before.has(row.dataset.key)) row.remove();
   rows.forEach((texts, place) => {
     const key = keyOf(texts, offsets[place], after), row = before.get(key) ?? document.createElement("tr");
@@ -98,11 +106,14 @@ function writeCells(row, texts, offset, tag) {
     const isButton = place === 0 && offset !== null && offset !== undefined, holder = isButton ? buttonIn(cell) : cell;
     if (isButton) {
       holder.dataset.offset = offset;
-      holder.tabIndex = document.body.hasAttribute("data-twins") ? 0 : -1;
+      holder.tabIndex = isReached(row) ? 0 : -1;
     }
     if (holder.textContent !== text) holder.textContent = text;
   });
 }
+
+// A table beside its picture is for screen readers until the tables are what is shown; one without a picture is always there.
+const isReached = (element) => !element.closest(".twin-box") || document.body.hasAttribute("data-twins");
 
 function buttonIn(cell) {
   if (cell.firstElementChild) return cell.firstElementChild;

@@ -47,6 +47,7 @@ export function table({ result, say, words, picked }) {
   const names = shortNames(result.strategies, words), owner = picked ? [`${say("keys.owner")} (${names.get(picked)})`] : [];
   return {
     head: [say("keys.key"), say("keys.records"), say("keys.share"), say("keys.error_column"), ...owner],
+    terms: ["hot_key"],
     rows: result.hot_keys.map((entry) => [
       entry.key === null && entry.key_hex ? say("keys.binary", { hex: keyWords(entry, say, TABLE_KEY_MAX) }) : keyWords(entry, say, TABLE_KEY_MAX),
       number(entry.records), percent(entry.share, 2), number(entry.error), ...(picked ? [entry.owners?.[picked] ?? "–"] : []),

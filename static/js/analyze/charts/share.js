@@ -84,6 +84,7 @@ export function table({ result, step, say, words, order }) {
   const isLeft = result.strategies.some(({ steps }) => steps[step].unowned_share);
   return {
     head: [say("twin.strategy"), say("twin.skew"), ...members, ...(isLeft ? [say("twin.unowned")] : [])],
+    terms: [null, "skew", ...members.map(() => null), "dark"],
     rows: order.map((id) => {
       const at = byId.get(id).steps[step];
       const shares = members.map((name) => percent(at.consumers[name]?.share, 1));
