@@ -19,6 +19,7 @@ from broker_core.kafka.group.join import join_group, join_phase_over
 from broker_core.kafka.group.leave import forget_pending, leave_group
 from broker_core.kafka.group.offsets import offset_commit, offset_fetch
 from broker_core.kafka.group.sync import sync_group, sync_phase_over
+from broker_core.kafka.requests import ProduceRequest
 from broker_core.sim.node import Closed, Opened, Outbox
 
 
@@ -70,8 +71,13 @@ class Broker:
 
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
         kind = type(message)
-        if kind is r.ProduceRequest:
-            self.produce(message, out)
+        if kind is ProduceRequest:
+            number = message.partition
+            log = self.state.logs[number]
+            log.records.append(message.record)
+            log.end += 1
+            if self.interested[number]:
+                self.wake_fetches(number, out)
         elif kind is r.FetchRequest:
             self.fetch(connection, message, now_us, out)
         elif kind is Closed:
@@ -100,20 +106,15 @@ class Broker:
             case "sync":
                 sync_phase_over(self.state.groups[rest], now_us, out)
 
-    def produce(self, request: r.ProduceRequest, out: Outbox) -> None:
-        number = request.partition
-        log = self.state.logs[number]
-        log.records.append(request.record)
-        log.end += 1
-        interested = self.interested[number]
-        if interested:
-            waiting = self.state.waiting
-            for connection in interested:
-                fetch = waiting.get(connection)
-                if fetch is not None and number in fetch.request.offsets:
-                    del waiting[connection]
-                    self.answer(connection, fetch.request, out)
-            interested.clear()
+    def wake_fetches(self, number: int, out: Outbox) -> None:
+        """A record came into this partition: answer who waits for it."""
+        waiting, interested = self.state.waiting, self.interested[number]
+        for connection in interested:
+            fetch = waiting.get(connection)
+            if fetch is not None and number in fetch.request.offsets:
+                del waiting[connection]
+                self.answer(connection, fetch.request, out)
+        interested.clear()
 
     def fetch(self, connection: int, request: r.FetchRequest, now_us: int, out: Outbox) -> None:
         logs, state = self.state.logs, self.state

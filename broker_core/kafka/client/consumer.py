@@ -170,22 +170,22 @@ class Consumer:
     def take(self, now_us: int, out: Outbox) -> None:
         """The program takes the next record of the next partition, in turn, that has one in the buffer."""
         state = self.state
-        if state.hand >= 0 or state.program.is_paused:
+        buffer = state.buffer
+        if not buffer or state.hand >= 0 or state.program.is_paused:
             return
-        owned, buffer, turn = state.owned, state.buffer, state.turn
-        if not buffer:
-            return
-        while owned[turn] not in buffer:
-            turn = turn + 1 if turn + 1 < len(owned) else 0
+        owned, turn = state.owned, state.turn
+        last = len(owned) - 1
         number = owned[turn]
-        state.turn = turn + 1 if turn + 1 < len(owned) else 0
+        while number not in buffer:
+            turn = turn + 1 if turn < last else 0
+            number = owned[turn]
+        state.turn = turn + 1 if turn < last else 0
         fetched = buffer[number]
         offset = fetched.first
-        fetched.first = offset + 1
+        fetched.first = state.positions[number] = offset + 1
         if offset + 1 == fetched.end:
             del buffer[number]
         state.hand = number
-        state.positions[number] = offset + 1
         record = self.read(number, offset)
         if self.traffic.is_watched:
             self.traffic.received(out.name, record, now_us)

@@ -158,13 +158,18 @@ class KafkaRules:
 
     def delete_what_all_have_read(self, lane: Lane) -> None:
         """Below a partition's committed offset, and below the position of whoever still reads it, nobody reads again."""
-        shared = look(lane.world)
-        low = [shared.committed(number) for number in range(self.partition_count)]
-        for slot in shared.programs:
-            for number, position in consumer_state(slot).positions.items():
-                low[number] = min(low[number], position)
-        for log, offset in zip(shared.logs, low, strict=True):
-            log.delete_before(offset)
+        broker: BrokerState = lane.world.slots[BROKER].node.state
+        group = broker.groups.get(GROUP_ID)
+        if group is None:
+            return
+        low = dict(group.offsets)
+        for slot in lane.world.slots.values():
+            if slot.kind == CONSUMER:
+                for number, position in consumer_state(slot).positions.items():
+                    if position < low.get(number, 0):
+                        low[number] = position
+        for number, offset in low.items():
+            broker.logs[number].delete_before(offset)
 
     def restored(self, lane: Lane) -> None:
         """A checkpoint holds all that there is."""
