@@ -184,20 +184,10 @@ class PartitionLog(WatermarkedLog):
         """
         base_offset = self.log_end_offset
         epoch = self.leader_epoch if leader_epoch is None else leader_epoch
-        batch = encode_control_batch(
-            control_type,
-            base_offset=base_offset,
-            timestamp=now_ms,
-            producer_id=producer_id,
-            producer_epoch=producer_epoch,
-            coordinator_epoch=coordinator_epoch,
-            partition_leader_epoch=epoch,
-        )
-        if self.settings.is_log_append_time:
-            batch = with_times(batch, batch.header.attributes | LOG_APPEND_TIME, now_ms)
+        batch = self._marker(control_type, base_offset, now_ms, producer_id, producer_epoch, coordinator_epoch, epoch)
         segment = self._segment_for(base_offset, base_offset, now_ms, epoch, now_ms, len(batch.data))
         self.producers.check_marker(batch)
-        self._write(segment, base_offset, now_ms, base_offset, now_ms, batch.data)
+        self._write(segment, base_offset, now_ms, base_offset, now_ms, *self._placed(batch, base_offset, epoch))
         self._note_producers([batch], segment)
         return Appended(base_offset, base_offset)
 
@@ -206,7 +196,7 @@ class PartitionLog(WatermarkedLog):
 
         Raises CorruptRecord, UnexpectedAppendOffset, OffsetsOutOfOrder, RecordBatchTooLarge, InvalidTxnState, StorageFull; then nothing was written.
         """
-        batches = list(records_only(data))
+        batches = self._copied(data)
         if not batches:
             return Appended(self.log_end_offset, self.log_end_offset - 1)
         for before, after in pairwise(batches):
@@ -222,8 +212,9 @@ class PartitionLog(WatermarkedLog):
         size = sum(len(batch.data) for batch in batches)
         segment = self._segment_for(first_offset, last_offset, latest.max_timestamp, NO_LEADER_EPOCH, now_ms, size)
         self.producers.check_replicated(self._ending_verifications(batches))
-        self._write(segment, last_offset, latest.max_timestamp, latest.last_offset, now_ms, memoryview(data)[:size])
-        self._note_producers(batches, segment)
+        self._write(segment, last_offset, latest.max_timestamp, latest.last_offset, now_ms, self._whole(data, size))
+        if any(batch.header.producer_id >= 0 for batch in batches):
+            self._note_producers(batches, segment)
         return Appended(first_offset, last_offset)
 
     def roll(self, now_ms: int, base_offset: int | None = None) -> Segment:
@@ -236,7 +227,7 @@ class PartitionLog(WatermarkedLog):
         active.close_for_appends()
         self.producers.end_offset = base
         take_snapshot(self.folder, self.producers)
-        segment = Segment(self.folder, base, self.settings, now_ms)
+        segment = self._new_segment(base, now_ms)
         self.segments.append(segment)
         return segment
 
@@ -309,7 +300,7 @@ class PartitionLog(WatermarkedLog):
         """
         gone, self.segments = self.segments, []
         self.delete_files_of(gone, now_ms)
-        self.segments.append(Segment(self.folder, offset, self.settings, now_ms))
+        self.segments.append(self._new_segment(offset, now_ms))
         self.log_end_offset = offset
         self.log_start_offset = offset if log_start_offset is None else log_start_offset
         self.recovery_point = min(self.recovery_point, offset)
@@ -331,6 +322,48 @@ class PartitionLog(WatermarkedLog):
         self.flush(now_ms)
         for segment in self.segments:
             segment.close()
+
+    # --- inside: what the bytes are; the log of descriptors has its own (replication/replica_log.py)
+
+    def last_epoch_of(self, data: Buffer) -> int | None:
+        """The leader epoch of the last batch that a fetch brought; None: it brought none."""
+        batches = self._copied(data)
+        return batches[-1].header.partition_leader_epoch if batches else None
+
+    def _new_segment(self, base_offset: int, now_ms: int) -> Segment:
+        return Segment(self.folder, base_offset, self.settings, now_ms)
+
+    def _copied(self, data: Buffer) -> list[RecordBatch]:
+        """The whole batches that a leader gave. Raises CorruptRecord."""
+        return list(records_only(data))
+
+    def _whole(self, data: Buffer, size: int) -> Buffer:
+        """What of them is written: all but the batch that was cut off."""
+        return memoryview(data)[:size]
+
+    def _placed(self, batch: RecordBatch, base_offset: int, epoch: int) -> tuple[Buffer, Buffer]:
+        return placed(batch, base_offset, epoch)
+
+    def _marker(
+        self,
+        control_type: ControlType,
+        base_offset: int,
+        now_ms: int,
+        producer_id: int,
+        producer_epoch: int,
+        coordinator_epoch: int,
+        epoch: int,
+    ) -> RecordBatch:
+        batch = encode_control_batch(
+            control_type,
+            base_offset=base_offset,
+            timestamp=now_ms,
+            producer_id=producer_id,
+            producer_epoch=producer_epoch,
+            coordinator_epoch=coordinator_epoch,
+            partition_leader_epoch=epoch,
+        )
+        return with_times(batch, batch.header.attributes | LOG_APPEND_TIME, now_ms) if self.settings.is_log_append_time else batch
 
     # --- inside
 
@@ -383,10 +416,10 @@ class PartitionLog(WatermarkedLog):
                 self.verifications.check_guard(header.producer_id, verification_guard)
             lowest = None if is_from_coordinator else self.verifications.lowest_sequence(header.producer_id)
             self.producers.check(header, has_sequence=not is_from_coordinator, lowest_sequence=lowest)
-        place, rest = placed(batch, base_offset, epoch)
+        place, rest = self._placed(batch, base_offset, epoch)
         self._write(segment, last_offset, header.max_timestamp, last_offset, now_ms, place, rest)
         if has_producer:
-            self._note_producers([RecordBatch(header._replace(base_offset=base_offset), data)], segment)
+            self._note_producers([batch._replace(header=header._replace(base_offset=base_offset))], segment)
         return _new_tuple(Appended, (base_offset, last_offset, False))  # as `Appended(...)`, in half the time
 
     def _segment_for(self, first_offset: int, last_offset: int, max_timestamp: int, epoch: int, now_ms: int, size: int) -> Segment:

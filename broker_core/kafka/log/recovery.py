@@ -17,6 +17,7 @@ Source: Kafka 3.9 storage/internals/log/LogLoader.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from broker_core.kafka.log.batch_reader import read_batches
@@ -76,20 +77,48 @@ def load(
             break
     epochs = LeaderEpochs(folder)
     segments = _recover_from(folder, segments, recover_from, epochs, steps)
+    return settled(
+        folder,
+        settings,
+        segments,
+        epochs,
+        now_ms,
+        log_start_offset,
+        None if was_closed else recovery_point,
+        steps,
+        lambda base_offset: Segment(folder, base_offset, settings, now_ms),
+    )
+
+
+def settled(
+    folder: Folder,
+    settings: LogSettings,
+    segments: list[Segment],
+    epochs: LeaderEpochs,
+    now_ms: int,
+    log_start_offset: int,
+    recovery_point: int | None,
+    steps: list[str],
+    new_segment: Callable[[int], Segment],
+) -> Loaded:
+    """Give what a log with these sound segments knows: where it starts and ends, its epochs, its producers.
+
+    recovery_point: None: all is flushed. new_segment: makes an empty one at a base offset.
+    """
     if segments and segments[-1].next_offset() < log_start_offset:
         steps.append(f"everything is below the log start offset {log_start_offset}: begun anew")
         for segment in segments:
             _remove(segment)
         segments = []
     if not segments:
-        segments = [Segment(folder, log_start_offset, settings, now_ms)]
+        segments = [new_segment(log_start_offset)]
     log_start = max(log_start_offset, segments[0].base_offset)
     log_end = segments[-1].next_offset()
     epochs.truncate_from_end(log_end)
     epochs.truncate_from_start(log_start)
     steps += [f"{name}: removed, no segment begins there" for name in remove_stray_snapshots(folder, segments)]
     producers = rebuild_producers(folder, segments, ProducerState(), log_start, log_end, now_ms, settings.producer_id_expiration_ms)
-    return Loaded(segments, producers, epochs, log_start, log_end, log_end if was_closed else min(recovery_point, log_end), steps)
+    return Loaded(segments, producers, epochs, log_start, log_end, log_end if recovery_point is None else min(recovery_point, log_end), steps)
 
 
 def _finish_or_undo_swaps(folder: Folder, steps: list[str]) -> None:

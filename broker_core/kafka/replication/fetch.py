@@ -29,8 +29,9 @@ class PartitionFetch(NamedTuple):
 class FetchedPartition(NamedTuple):
     """What was read, and the offsets of the log as they were before this fetch changed anything.
 
-    data: whole batches, but the last may be cut off. diverging: (epoch, its end offset on the leader) where the reader's log is another
-    one; then there are no data. aborted: for read_committed, else None.
+    data: whole batches, but the last may be cut off; from a light log a tuple of `LightBatch` (replica_log.py).
+    diverging: (epoch, its end offset on the leader) where the reader's log is another one; then there are no data.
+    aborted: for read_committed, else None.
     """
 
     high_watermark: int

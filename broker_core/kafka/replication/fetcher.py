@@ -23,12 +23,10 @@ from typing import NamedTuple
 
 from broker_core.errors import InvariantError
 from broker_core.kafka.error_codes import ErrorCode
-from broker_core.kafka.log.batch_reader import read_batches
 from broker_core.kafka.log.errors import CorruptRecord, InvalidRecord, LogError
 from broker_core.kafka.log.leader_epochs import UNDEFINED, EpochStart
 from broker_core.kafka.log.local_log import EARLIEST, LATEST
 from broker_core.kafka.log.partition_log import PartitionLog
-from broker_core.kafka.log.record_batch import RecordBatch
 from broker_core.kafka.replication.fetch import FetchedPartition, PartitionFetch
 from broker_core.kafka.replication.partition import Partition
 
@@ -246,13 +244,5 @@ class Fetcher:
         log.raise_log_start(answer.log_start_offset)
         if appended.last_offset >= state.offset:
             state.offset = appended.last_offset + 1
-            state.last_fetched_epoch = _last_epoch(answer.data)
+            state.last_fetched_epoch = log.last_epoch_of(answer.data)
         state.lag = max(0, answer.high_watermark - state.offset)
-
-
-def _last_epoch(data: memoryview) -> int | None:
-    epoch = None
-    for batch in read_batches(data):
-        if isinstance(batch, RecordBatch):
-            epoch = batch.header.partition_leader_epoch
-    return epoch
