@@ -398,8 +398,19 @@ class TubeMqRules:
     def waiting_for(self, lane: Lane, consumer: Consumer) -> int:
         if not is_alive(consumer):
             return 0
-        parts = self.partitions(lane)
-        return sum(parts[key].end - self.place(lane, key).offset for key in self.client(lane, consumer.session).registered)
+        slot, sent = lane.world.slots[consumer.session], self.producer_of(lane)[0].state.sent
+        waiting = sum(sent[key] - self.place(lane, key).offset for key in self.client(lane, consumer.session).registered)
+        return waiting - self.done_unconfirmed(lane, slot)
+
+    def done_unconfirmed(self, lane: Lane, slot: Slot) -> int:
+        """Messages that a client's program has done and its brokers do not know of: their batch is not done, or its confirmation under way."""
+        client: ConsumerState = slot.node.state
+        queues = [slot.links[connection].queue for connection in client.connections.values() if connection in slot.links]
+        confirmed = [message.partition for queue in queues for message, _ in queue if type(message) is r.CommitOffsetRequestC2B]
+        count = sum(self.place(lane, key).pending for key in confirmed)
+        if client.reading and slot.condition != NODE_CRASHED:
+            count += self.place(lane, client.reading).pending - len(client.batch) - (client.program.hand >= 0)
+        return count
 
     def way_in(self, lane: Lane) -> str:
         return "restart"
@@ -415,7 +426,9 @@ class TubeMqRules:
         return self.client(lane, consumer.session).phase == STARTED
 
     def lag(self, lane: Lane) -> int:
-        return sum(partition.end - self.place(lane, key).offset for key, partition in self.partitions(lane).items())
+        sent = sum(self.producer_of(lane)[0].state.sent.values())
+        confirmed = sum(self.place(lane, key).offset for key in self.partition_keys)
+        return sent - confirmed - sum(self.done_unconfirmed(lane, slot) for slot in lane.world.slots.values() if slot.kind == "consumer")
 
     def route(self, lane: Lane, index: int, code: int) -> Json:
         if code == NO_KEY:

@@ -366,12 +366,12 @@ def test_each_message_is_done_once_in_the_order_of_its_key_and_lag_is_what_is_le
     lab = lab_of(rate=25)
     for second in range(1, 61):
         at(lab, second)
-        view = seen(lab)
-        assert view["lag"] == sum(part["lag"] for part in view["picture"]["partitions"].values())
-    lane = lane_of(lab)
+        view, lane = seen(lab), lane_of(lab)
+        finished = sum(lane.world.slots[f"c{number}"].node.state.program.finished for number in (1, 2, 3))
+        assert finished + view["lag"] == lab.record_count
+        # The picture has what the brokers know: a message may be on its way to them, and of each client a confirmation.
+        assert abs(view["lag"] - sum(part["lag"] for part in view["picture"]["partitions"].values())) <= 4
     assert view["tally"]["out_of_order"] == 0 and view["tally"]["redelivered"] == 0
-    finished = sum(lane.world.slots[f"c{number}"].node.state.program.finished for number in (1, 2, 3))
-    assert finished + view["lag"] - lab.record_count in range(-3, 4)  # a confirmation of each may be under way
     assert sum(lane.weights().values()) == lab.record_count
 
 
@@ -382,6 +382,8 @@ def test_fast_programs_read_many_messages_at_once_and_keep_up_in_spite_of_the_ne
     for second in range(20, 40):
         at(lab, second)
         lags.append(lane_of(lab).lag())
+        programs = [lane_of(lab).world.slots[f"c{number}"].node.state.program for number in range(1, 7)]
+        assert sum(program.finished for program in programs) + lags[-1] == lab.record_count
     assert max(lags) < 300 and lane_of(lab).redelivered == 0
     at(lab, 40, "pause", "c1")
     at(lab, 42, "resume", "c1")
