@@ -1,4 +1,4 @@
-"""Kafka's recorded broker log against ours: leader epochs, offsets and segments, producers and transactions. All cases are exact.
+"""Kafka's recorded broker log against ours: offsets and segments, producers and transactions. All cases are exact.
 
 A case is a sequence of steps; every answer, error and state is compared.
 """
@@ -12,7 +12,6 @@ from typing import Any
 from broker_core.conformance.result import CaseResult, case, compare, passed
 from broker_core.errors import CommandError
 from broker_core.kafka.log.batch_reader import read_batches
-from broker_core.kafka.log.checkpoints import LEADER_EPOCH
 from broker_core.kafka.log.errors import (
     InvalidProducerEpoch,
     InvalidRecord,
@@ -25,7 +24,7 @@ from broker_core.kafka.log.errors import (
     TransactionCoordinatorFenced,
     UnexpectedAppendOffset,
 )
-from broker_core.kafka.log.leader_epochs import UNDEFINED, LeaderEpochs
+from broker_core.kafka.log.leader_epochs import UNDEFINED
 from broker_core.kafka.log.memory_storage import MemoryFolder
 from broker_core.kafka.log.partition_log import EARLIEST, LATEST, MAX_TIMESTAMP, Appended, PartitionLog
 from broker_core.kafka.log.producer_state import NO_OPEN_TRANSACTION, ProducerEntry
@@ -33,7 +32,6 @@ from broker_core.kafka.log.record import Record
 from broker_core.kafka.log.record_batch import TRANSACTIONAL, ControlType, RecordBatch, encode_batch, encode_control_batch, with_offset
 from broker_core.kafka.log.retention import delete_old_segments
 from broker_core.kafka.log.settings import DAY_MS, LogSettings
-from broker_core.kafka.log.storage import Folder
 from broker_core.kafka.log.watermarks import Isolation
 
 Json = dict[str, Any]
@@ -54,85 +52,6 @@ ERRORS: dict[type[Exception], str] = {
     TransactionCoordinatorFenced: "TRANSACTION_COORDINATOR_FENCED",
 }
 """What an error of ours is called in the files."""
-
-
-# -- epoch_cache -------------------------------------------------------------------------------------------------------
-
-
-def run_epoch_cache(document: Json) -> Iterator[CaseResult]:
-    """The leader epochs of a partition, and their file."""
-    for row in document["cases"]:
-        yield case(row["name"], partial(_epochs, row))
-
-
-def _epochs(row: Json) -> CaseResult:
-    folder = MemoryFolder()
-    epochs = LeaderEpochs(folder)
-    for index, step in enumerate(row["steps"]):
-        got: Json = {}
-        try:
-            if step["op"] == "reopen_from_file":
-                epochs = LeaderEpochs(folder)
-            elif step["op"] in EPOCH_QUESTIONS:
-                got["answer"] = _listed(EPOCH_QUESTIONS[step["op"]](epochs, *step["args"]))
-            else:
-                EPOCH_CHANGES[step["op"]](epochs, *step["args"])
-        except CommandError as error:
-            got["error"] = ERRORS[type(error)]
-        got["entries"] = [list(entry) for entry in epochs.rows]
-        expected = {name: step[name] for name in ("answer", "error", "entries") if name in step}
-        if got != expected:
-            return differing(row, index, expected, got)
-    return compare(row["name"], row["checkpoint_file_after"] or "", _text(folder, LEADER_EPOCH))
-
-
-def _previous_epoch(epochs: LeaderEpochs, *epoch: int) -> int | None:
-    previous = epochs.previous_row(*(epoch or (epochs.latest,)))
-    return None if previous is None else previous[0]
-
-
-def _next_epoch(epochs: LeaderEpochs, epoch: int) -> int | None:
-    after = epochs.next_row(epoch)
-    return None if after is None else after[0]
-
-
-EPOCH_QUESTIONS: dict[str, Callable[..., object]] = {
-    "latest_epoch": lambda epochs: epochs.latest if epochs.rows else None,
-    "previous_epoch": _previous_epoch,
-    "next_epoch": _next_epoch,
-    "earliest_entry": lambda epochs: epochs.earliest_row,
-    "epoch_entry": LeaderEpochs.row_of,
-    "epoch_for_offset": LeaderEpochs.epoch_of,
-    "entries_in_range": LeaderEpochs.rows_between,
-    "end_offset_for": LeaderEpochs.end_offset_for,
-}
-
-EPOCH_CHANGES: dict[str, Callable[..., None]] = {
-    "assign": LeaderEpochs.assign,
-    "assign_all": LeaderEpochs.assign_all,
-    "truncate_from_end": LeaderEpochs.truncate_from_end,
-    "truncate_from_start": LeaderEpochs.truncate_from_start,
-    "clear_memory": LeaderEpochs.clear,
-    "clear_and_flush": LeaderEpochs.clear_and_flush,
-}
-
-
-def _text(folder: Folder, name: str) -> str:
-    """A small file's text; "" for one that was never written."""
-    return folder.read(name).decode() if name in folder.names() else ""
-
-
-def _listed(value: object) -> object:
-    """Pairs as JSON has them."""
-    match value:
-        case tuple():
-            return list(value)
-        case list():
-            return [_listed(each) for each in value]
-    return value
-
-
-# -- unified_log, producer_state ---------------------------------------------------------------------------------------
 
 
 def run_log(document: Json) -> Iterator[CaseResult]:
@@ -188,7 +107,7 @@ class DrivenLog:
             "log_start": lambda: log.log_start_offset,
             "segments": lambda: [[segment.base_offset, segment.size] for segment in log.segments],
             "recovery_point": lambda: log.recovery_point,
-            "epochs": lambda: _listed(log.epochs.rows),
+            "epochs": lambda: listed(log.epochs.rows),
             "first_unstable": lambda: log.first_unstable_offset,
             "first_undecided": log.producers.first_undecided_offset,
             "producers": lambda: [_producer(*entry) for entry in sorted(log.producers.entries.items())],
@@ -426,3 +345,13 @@ def _settings(row: Json) -> LogSettings:
         producer_id_expiration_ms=row.get("producer_id_expiration_ms", DAY_MS),
         verifies_transactions=row.get("transaction_verification", False),
     )
+
+
+def listed(value: object) -> object:
+    """Pairs as JSON has them."""
+    match value:
+        case tuple():
+            return list(value)
+        case list():
+            return [listed(each) for each in value]
+    return value

@@ -13,6 +13,7 @@ from typing import Any
 from broker_core.conformance import (
     kafka,
     kafka_controller,
+    kafka_epochs,
     kafka_fetcher,
     kafka_group,
     kafka_group_bytes,
@@ -103,7 +104,7 @@ KINDS = (
     Kind("corrupt", {"cases": {"hex", "change", "batch_iteration"}}, kafka_records.run_corrupt),
     Kind("compaction_filter", {"cases": {"input_hex", "keep_offsets"}}, kafka_records.run_compaction_filter),
     Kind("varint_crc", {"malformed": {"hex", "read_varlong"}}, kafka_records.run_varint_crc),
-    Kind("epoch_cache", {"cases": {"checkpoint_file_after", "steps"}}, kafka_log.run_epoch_cache),
+    Kind("epoch_cache", {"cases": {"checkpoint_file_after", "steps"}}, kafka_epochs.run_epoch_cache),
     # The same steps on the same log; only the first names an expiration in every case.
     Kind("producer_state", {"cases": {"name", "config", "producer_id_expiration_ms", "steps"}}, kafka_log.run_log),
     Kind("unified_log", {"cases": {"name", "config", "steps"}}, kafka_log.run_log),

@@ -82,7 +82,8 @@ class TimestampAnswer(NamedTuple):
 class Partition:
     """All that a broker knows of a partition. log: None until it has a replica here.
 
-    brokers: the broker's metadata of all brokers, shared. broker_epoch: its own.
+    brokers: the broker's metadata of all brokers, shared. broker_epoch: its own. lag_messages_max: the rule from before 0.9, for teaching: who
+    is further behind leaves the ISR at once; None: no such rule.
     """
 
     broker_id: int
@@ -90,6 +91,7 @@ class Partition:
     broker_epoch: int
     min_insync_replicas: int = 1
     lag_ms_max: int = REPLICA_LAG_TIME_MAX_MS
+    lag_messages_max: int | None = None
     log: PartitionLog | None = None
     leader: int | None = None
     leader_epoch: int = -1
@@ -293,11 +295,7 @@ class Partition:
         if self.isr_state.is_pending:
             return []
         end = self._own_log().log_end_offset
-        late = [
-            replica
-            for replica in self.isr_state.isr - {self.broker_id}
-            if replica not in self.followers or not self.followers[replica].is_caught_up(end, now_ms, self.lag_ms_max)
-        ]
+        late = [replica for replica in self.isr_state.isr - {self.broker_id} if self._is_late(replica, end, now_ms)]
         return sorted(late)
 
     def maybe_shrink_isr(self, now_ms: int) -> None:
@@ -387,6 +385,14 @@ class Partition:
                 return answer._replace(diverging=found)
         fetched, aborted = log.read_as(isolation, fetch.offset, fetch.bytes_max)
         return answer._replace(data=fetched.data, aborted=aborted)
+
+    def _is_late(self, replica: int, leader_end_offset: int, now_ms: int) -> bool:
+        follower = self.followers.get(replica)
+        if follower is None:
+            return True
+        if self.lag_messages_max is not None:
+            return follower.is_stuck_or_slow(leader_end_offset, now_ms, self.lag_ms_max, self.lag_messages_max)
+        return not follower.is_caught_up(leader_end_offset, now_ms, self.lag_ms_max)
 
     def _is_alive(self, replica: int) -> bool:
         return alive_epoch(self.brokers, replica) is not None

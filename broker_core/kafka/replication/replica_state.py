@@ -33,6 +33,16 @@ class ReplicaState:
             return True
         return self.last_caught_up_ms is not None and now_ms - self.last_caught_up_ms <= lag_ms_max
 
+    def is_stuck_or_slow(self, leader_end_offset: int, now_ms: int, lag_ms_max: int, lag_messages_max: int) -> bool:
+        """The rule from before 0.9: it has not fetched for so long, or is more messages behind than that.
+
+        A burst of messages makes every follower slow, however well it fetches: therefore the second half is gone.
+        Source: Kafka 0.8.2 core Partition.getOutOfSyncReplicas.
+        """
+        heard_ms = self.last_caught_up_ms if self.last_fetch_ms is None else self.last_fetch_ms
+        is_stuck = heard_ms is None or now_ms - heard_ms > lag_ms_max
+        return is_stuck or (self.log_end_offset >= 0 and leader_end_offset - self.log_end_offset > lag_messages_max)
+
     def fetched(self, offset: int, log_start_offset: int, now_ms: int, leader_end_offset: int, broker_epoch: int) -> None:
         """Note a fetch. leader_end_offset: before the read, so that later appends do not make the follower late."""
         if offset >= leader_end_offset:

@@ -44,6 +44,22 @@ def test_a_follower_that_reaches_the_end_of_its_last_fetch_each_time_stays_for_e
         assert partition.out_of_sync(NOW + number * 20_000) == []
 
 
+def test_by_the_old_rule_a_burst_makes_a_healthy_follower_leave_and_silence_an_idle_one() -> None:
+    partition = leader(isr=(1, 2), replicas=(1, 2))
+    fetch(partition, 2, 0)
+    append(partition, *"abcde")
+    assert partition.out_of_sync(NOW) == []
+    partition.lag_messages_max = 5
+    assert partition.out_of_sync(NOW) == [], "five behind is not more than five"
+    append(partition, "f")
+    assert partition.out_of_sync(NOW) == [2]
+    fetch(partition, 2, 6, now_ms=NOW + 1)
+    assert partition.out_of_sync(NOW + 1 + LAG_MS) == []
+    assert partition.out_of_sync(NOW + 2 + LAG_MS) == [2], "it has all there is, and has not asked for more"
+    partition.lag_messages_max = None
+    assert partition.out_of_sync(NOW + 2 + LAG_MS) == []
+
+
 def test_to_come_back_a_follower_must_reach_the_high_watermark_and_the_epochs_start() -> None:
     partition = leader(isr=(1,))
     append(partition, "a")
