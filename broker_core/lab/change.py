@@ -1,7 +1,7 @@
 """What a bill or a large figure covers: the changes that fall together, those of one kind as one entry.
 
 A figure that began to count before the last command stands under a sentence that speaks of the last one only. So it says itself whose
-coming and going it counts: "c1, c2 and c3 left", "c4 joined and c2 crashed".
+coming and going it counts: "c1, c2 and c3 left", "c4 joined, c2 crashed".
 """
 
 from collections.abc import Sequence

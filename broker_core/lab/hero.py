@@ -26,14 +26,15 @@ if TYPE_CHECKING:
 class Subject:
     """What was done last in this lane, and what it left without service.
 
-    dark_before: dark units when it was done. part, whole: keys without service after it and all live keys (or records held by the dead and
-    all unacked ones). since_us, until_us: for how long; until_us is None while it lasts. changes: all that left something without service
-    since then.
+    dark_before, dark_after: dark units when it was done, and when it had been. part, whole: keys without service after it and all live keys
+    (or records held by the dead and all unacked ones). since_us, until_us: for how long; until_us is None while it lasts. changes: all that
+    left something without service since then.
     """
 
     kind: str
     consumer: str
     dark_before: int
+    dark_after: int = 0
     part: int = 0
     whole: int = 0
     since_us: int | None = None
@@ -43,6 +44,7 @@ class Subject:
     def lose(self, rig: "AnyLane") -> None:
         """What is without service now is the doing of this subject, and of those before it that still leave something without."""
         self.part, self.whole = rig.stuck()
+        self.dark_after = rig.tally.darkness.dark
         lost = rig.tally.lost
         if rig.bill is not None:
             add_changes(lost, rig.bill.changes)
@@ -87,7 +89,9 @@ def hero_view(rig: "AnyLane") -> Json:
         return {"code": "waits" if rig.keys_have_owners else "in_hands", "consumer": subject.consumer, "part": part, "lag": rig.lag()}
     if subject.since_us is not None:
         lasts = subject.until_us is None
-        part, whole = rig.stuck() if lasts and not rig.keys_have_owners else (subject.part, subject.whole)
+        # Amid another change more is dark at first than stays so.
+        is_less = rig.tally.darkness.dark < subject.dark_after
+        part, whole = rig.stuck() if lasts and (is_less or not rig.keys_have_owners) else (subject.part, subject.whole)
         return {
             "code": "dark" if rig.keys_have_owners else "held", "consumer": subject.consumer, "part": part, "whole": whole,
             "since_us": subject.since_us, "until_us": subject.until_us, "changes": changes_view(subject.changes),

@@ -38,6 +38,7 @@ LANES = {
     "hero.next": _("Next"),
     # What a bill covers
     "covers": _("Since {clock}: {changes}"),
+    "covers.comma": pgettext_lazy("changes", ", "),
     "covers.bill": _("This bill. {covers}"),
     "covers.join_many": _("{count} joined"),
     "covers.leave_many": _("{count} left"),

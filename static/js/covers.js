@@ -34,5 +34,5 @@ const ofBill = ({ bill }, say) => (bill?.changes?.length ? covers(bill.changes, 
 function covers(changes, since, say) {
   const said = changes.map(({ kind, names, count }) => (count > NAMED_MAX && kind !== "start"
     ? say(`covers.${kind}_many`, { count }) : say(`covers.${kind}`, { who: listed(names, say) })));
-  return say("covers", { changes: listed(said, say), clock: clock(since) });
+  return say("covers", { changes: said.join(say("covers.comma")), clock: clock(since) });
 }

@@ -49,10 +49,10 @@ def test_a_rebalance_under_way_is_for_all_who_began_it() -> None:
 
 
 def test_changes_of_two_kinds_are_both_named() -> None:
-    assert lanes(ten_join_and_one_leaves(), 60)["tubemq"]["slots"]["hero_covers"] == "Since 0:20.0: 10 joined and c2 left"
+    assert lanes(ten_join_and_one_leaves(), 60)["tubemq"]["slots"]["hero_covers"] == "Since 0:20.0: 10 joined, c2 left"
     kafka = lanes(crash_amid_a_join(), 40)["kafka"]["slots"]
     assert kafka["hero_note"].startswith("of keys have had no consumer for ")
-    assert kafka["hero_covers"].startswith("Since 0:20.") and kafka["hero_covers"].endswith(": c4 joined and c2 crashed")
+    assert kafka["hero_covers"].startswith("Since 0:20.") and kafka["hero_covers"].endswith(": c4 joined, c2 crashed")
 
 
 def test_nothing_is_covered_before_the_first_change() -> None:

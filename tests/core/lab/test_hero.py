@@ -131,3 +131,11 @@ def test_the_bill_of_a_pause_counts_what_a_crash_has_paused_from_its_own_beginni
     view = Story(consumers=5).at(20).do("crash", "c2").at(30).do("pause", "c3").at(33).lab.view()["rigs"]
     for rig_id in ("kafka", "tubemq"):
         assert view[rig_id]["bill"]["kind"] == "pause" and view[rig_id]["bill"]["pause_us"] == 3 * SECOND
+
+
+def test_a_crash_amid_a_restart_is_told_in_the_keys_that_stay_without_a_consumer():
+    """All clients of TubeMQ are down when one of two crashes; the other one comes up and serves its half."""
+    story = Story(consumers=0).at(20).do("join").do("join").at(21).do("crash", "c1")
+    assert story.heroes()["tubemq"]["part"] == story.heroes()["tubemq"]["whole"]
+    hero = story.at(45).heroes()["tubemq"]
+    assert hero["code"] == "dark" and hero["until_us"] is None and 0.25 < hero["part"] / hero["whole"] < 0.75
