@@ -227,7 +227,7 @@ class Consumer:
         if code == r.NONE:
             return
         if code in (r.UNKNOWN_MEMBER_ID, r.ILLEGAL_GENERATION):
-            self.forget_membership(keep_id=code == r.ILLEGAL_GENERATION)
+            self.forget_membership(code == r.ILLEGAL_GENERATION, out)
         state.must_rejoin, state.because = True, out.why()
         if state.hand < 0:
             self.poll(now_us, out)
@@ -282,7 +282,7 @@ class Consumer:
             self.send_join(now_us, out)
             return
         if answer.error_code == r.UNKNOWN_MEMBER_ID:
-            self.forget_membership(keep_id=False)
+            self.forget_membership(False, out)
             self.send_join(now_us, out)
             return
         state.member_id, state.generation, state.leader = answer.member_id, answer.generation_id, answer.leader
@@ -305,7 +305,7 @@ class Consumer:
         state.because = out.why()
         if answer.error_code != r.NONE:
             if answer.error_code != r.REBALANCE_IN_PROGRESS:
-                self.forget_membership(keep_id=answer.error_code == r.ILLEGAL_GENERATION)
+                self.forget_membership(answer.error_code == r.ILLEGAL_GENERATION, out)
             state.phase = IN
             state.must_rejoin = True
             if state.hand < 0:
@@ -363,9 +363,11 @@ class Consumer:
         state.positions.clear()
         state.buffer.clear()
 
-    def forget_membership(self, keep_id: bool) -> None:
-        """The coordinator does not know this member, or not in this generation: what it owns is lost."""
+    def forget_membership(self, keep_id: bool, out: Outbox) -> None:
+        """onPartitionsLost: the coordinator does not know this member, or not in this generation; what it owns is lost."""
         state = self.state
+        if state.owned:
+            out.tell("kafka.consumer.revoked", "kafka.consumer.lost", {}, {"client": state.client_id, "partitions": state.owned})
         if not keep_id:
             state.member_id = ""
         state.generation = r.NO_GENERATION
@@ -377,7 +379,7 @@ class Consumer:
         """The connection broke."""
         self.state.program.drop(now_us, out, self.traffic)
         self.state.hand = -1
-        self.forget_membership(keep_id=True)
+        self.forget_membership(True, out)
         self.state.connection, self.state.phase, self.state.commits_out = 0, OUT, 0
         out.cancel("heartbeat")
         out.cancel("commit")

@@ -24,7 +24,7 @@ from broker_core.kafka.client.admin import Admin, AdminState, RemoveMember
 from broker_core.kafka.client.consumer import HEARTBEAT_INTERVAL_US, IN, SESSION_TIMEOUT_US, SYNCING, ConsumerState, Join
 from broker_core.kafka.client.consumer import Consumer as ConsumerNode
 from broker_core.kafka.client.producer import Producer, ProducerState
-from broker_core.kafka.group.group import INITIAL_REBALANCE_DELAY_US
+from broker_core.kafka.group.group import INITIAL_REBALANCE_DELAY_US, Member
 from broker_core.kafka.group.states import COMPLETING, EMPTY, PREPARING, STABLE
 from broker_core.kafka.producer.partitioner import POSITIVE_MASK
 from broker_core.kafka.producer.placement import Placement
@@ -38,6 +38,7 @@ from broker_core.lab.lanes.kafka_group import (
     Shared,
     consumer_name,
     consumer_state,
+    group_of,
     look,
     quota,
     session_ends_us,
@@ -159,10 +160,7 @@ class KafkaRules:
     def delete_what_all_have_read(self, lane: Lane) -> None:
         """Below a partition's committed offset, and below the position of whoever still reads it, nobody reads again."""
         broker: BrokerState = lane.world.slots[BROKER].node.state
-        group = broker.groups.get(GROUP_ID)
-        if group is None:
-            return
-        low = dict(group.offsets)
+        low = dict(group_of(lane.world).offsets)
         for slot in lane.world.slots.values():
             if slot.kind == CONSUMER:
                 for number, position in consumer_state(slot).positions.items():
@@ -176,7 +174,7 @@ class KafkaRules:
 
     def would_wait(self, lane: Lane, index: int, code: int) -> bool:
         number = self.placed(lane).keyless.partition or 0 if code == NO_KEY else self.partitions[code]
-        return number not in self.look(lane).readers
+        return number not in self.notes.readers
 
     def placed(self, lane: Lane) -> Placement:
         state: ProducerState = lane.world.slots[PRODUCER].node.state
@@ -206,10 +204,11 @@ class KafkaRules:
         if consumer.state == CRASHED:
             self.remove_silent(lane, consumer, cause)
         else:
+            owned = consumer_state(lane.world.slots[consumer.session]).owned
             lane.world.order(consumer.session, Leave(), cause)
             lane.world.exit(consumer.session, cause)
+            self.notes.stop(lane, owned, cause, "kafka.group.leave")
         self.forget_caches()
-        self.fold_pause(lane, cause, "kafka.group.leave")
         if self.look(lane).programs:
             self.say_rebalancing(lane)
         else:
@@ -238,7 +237,7 @@ class KafkaRules:
         owned = consumer_state(slot).owned
         crashed = lane.emit("kafka.member.crashed", cause, "kafka.group.session_timeout", {"session_timeout_us": SESSION_TIMEOUT_US},
                             {"consumer": consumer.name, "partitions": len(owned), "deadline_us": consumer.deadline_us})  # fmt: skip
-        self.fold_pause(lane, crashed, "kafka.group.session_timeout")
+        self.notes.stop(lane, owned, crashed, "kafka.group.session_timeout")
         lane.say("kafka.crash_pending", consumer=consumer.name, partitions=len(owned), deadline_us=consumer.deadline_us)
 
     # -- what happened --------------------------------------------------------------------------------------------------------------------
@@ -278,14 +277,20 @@ class KafkaRules:
         if event.kind == "kafka.group.member_expired" and self.noticed is not None:
             session, self.noticed = self.noticed, None
             self.say_noticed(lane, event, session)
-        given: list[int] = []
-        if event.kind == "kafka.group.assigned":
-            shared = self.look(lane)
-            given = [number for member in shared.group.members.values() if not shared.is_alive(member) for number in member.assignment]
-        self.fold_pause(lane, Cause(event=event.id), event.rule, given)
-        for consumer in lane.consumers.values():
-            if consumer.state == CRASHED:
-                consumer.deadline_us = session_ends_us(lane.world, self.look(lane), lane.world.slots[consumer.session])
+        cause = Cause(event=event.id)
+        match event.kind:
+            case "kafka.consumer.revoked":
+                self.notes.stop(lane, event.data["partitions"], cause, event.rule)
+            case "kafka.consumer.assigned":
+                self.notes.resume(lane, event.data["consumer"], event.data["partitions"], cause)
+            case "kafka.group.assigned" if lane.crash_positions:
+                shared = self.look(lane)
+                silent = [member for member in shared.group.members.values() if not shared.is_alive(member)]
+                self.notes.stop(lane, [number for member in silent for number in member.assignment], cause, "kafka.group.session_timeout")
+        if lane.crash_positions:
+            for consumer in lane.consumers.values():
+                if consumer.state == CRASHED:
+                    consumer.deadline_us = session_ends_us(lane.world, self.look(lane), lane.world.slots[consumer.session])
 
     def say_noticed(self, lane: Lane, event: TurningPoint, session: str) -> None:
         name = event.data["consumer"]
@@ -294,9 +299,6 @@ class KafkaRules:
         if code == "kafka.crash_noticed" and not self.look(lane).programs:
             code += "_last"
         lane.say(code, consumer=name, read_again=event.data["read_again"], partitions=self.partition_count)
-
-    def fold_pause(self, lane: Lane, cause: Cause, rule: str | None, given_to_silent: Sequence[int] = ()) -> None:
-        self.notes.fold_pause(lane, self.look(lane).readers, given_to_silent, cause, rule)
 
     def on_settled(self, lane: Lane, bill: Bill) -> None:
         if self.look(lane).group.state != STABLE or bill.kind == "crash" or lane.sentence["code"] == "left_gone":
@@ -312,7 +314,7 @@ class KafkaRules:
 
     def say_rebalancing(self, lane: Lane) -> None:
         self.forget_caches()
-        bill, group = lane.bill, self.look(lane).group
+        bill, group = lane.kept_bill, self.look(lane).group
         if bill is None or self.is_settled(lane):
             return
         if group.state == EMPTY or group.initial_left_us is not None:
@@ -369,16 +371,20 @@ class KafkaRules:
 
     def is_settled(self, lane: Lane) -> bool:
         """Whether the coordinator and every living program agree, and nothing is under way."""
-        shared = self.look(lane)
-        if shared.group.pending or any(shared.slot_of(member) is None for member in shared.group.members.values()):
+        group = group_of(lane.world)
+        programs = [slot for slot in lane.world.slots.values() if slot.kind == CONSUMER]
+        if group.state == EMPTY:
+            return not group.pending and all(slot.condition != RUNNING for slot in programs)
+        if group.state != STABLE or group.pending or len(group.members) > len(programs):
             return False
-        programs = [slot for slot in shared.programs if slot.condition == RUNNING]
-        if shared.group.state == EMPTY:
-            return not programs
-        return shared.group.state == STABLE and all(self.is_at_rest(shared, slot) for slot in programs)
+        members = {member.connection: member for member in group.members.values()}
+        for slot in programs:
+            state = consumer_state(slot)
+            if not self.is_at_rest(state, members.pop(state.connection, None)) and slot.condition == RUNNING:
+                return False
+        return not members  # else one who has left, and whose LeaveGroup is on its way
 
-    def is_at_rest(self, shared: Shared, slot: Slot) -> bool:
-        state, member = consumer_state(slot), shared.member_of(slot)
+    def is_at_rest(self, state: ConsumerState, member: Member | None) -> bool:
         if member is None or state.must_rejoin:
             return False
         # A member to which nothing new is assigned tells nothing when the answer arrives.
@@ -387,13 +393,13 @@ class KafkaRules:
         return state.phase == IN
 
     def dark_units(self, lane: Lane) -> tuple[int, int]:
-        return self.partition_count - len(self.look(lane).readers), self.partition_count
+        return self.partition_count - len(self.notes.readers), self.partition_count
 
     def stuck(self, lane: Lane) -> tuple[int, int]:
         live = lane.keys.count_at(lane.next_record)
         if not live:
             return self.dark_units(lane)
-        readers = self.look(lane).readers
+        readers = self.notes.readers
         return sum(self.partitions[code] not in readers for code in lane.keys.codes[:live]), live
 
     def waiting_for(self, lane: Lane, consumer: Consumer) -> int:
@@ -436,7 +442,7 @@ class KafkaRules:
         key_hash = None if code == NO_KEY else murmur2(self.texts.key_bytes(code)) & POSITIVE_MASK
         shared = self.look(lane)
         return {
-            "hash": key_hash, "unit": str(number), "consumer": shared.holders[number], "place": None, "waits": number not in shared.readers,
+            "hash": key_hash, "unit": str(number), "consumer": shared.holders[number], "place": None, "waits": number not in self.notes.readers,
         }  # fmt: skip
 
     def picture(self, lane: Lane) -> Json:
@@ -469,5 +475,7 @@ class KafkaRules:
         for number, log in enumerate(shared.logs):
             committed = shared.committed(number)
             position = consumer_state(shared.readers[number]).positions.get(number, committed) if number in shared.readers else committed
+            if (number in shared.readers) != (number in self.notes.readers):
+                raise InvariantError(f"partition {number}: the lane's notes differ from what the programs own")
             if not log.start <= committed <= position <= log.end or len(log.records) != log.end - log.start:
                 raise InvariantError(f"partition {number}: start {log.start}, committed {committed}, position {position}, end {log.end}")

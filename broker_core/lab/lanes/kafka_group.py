@@ -77,10 +77,16 @@ def consumer_name(member_id: str) -> str:
     return member_id.rpartition("-")[0]
 
 
+def group_of(world: World) -> Group:
+    """The group at its coordinator; an empty one before anybody has asked for it."""
+    broker: BrokerState = world.slots[BROKER].node.state
+    return broker.groups.get(GROUP_ID) or Group(GROUP_ID)
+
+
 def look(world: World) -> Shared:
     """The state of the world's nodes, put together."""
     broker: BrokerState = world.slots[BROKER].node.state
-    group = broker.groups.get(GROUP_ID) or Group(GROUP_ID)
+    group = group_of(world)
     programs = [slot for slot in world.slots.values() if slot.kind == CONSUMER]
     by_connection = {consumer_state(slot).connection: slot for slot in programs if consumer_state(slot).connection}
     readers = {number: slot for slot in programs if slot.condition == RUNNING for number in consumer_state(slot).owned}

@@ -5,7 +5,7 @@ A partition is paused from the revoke (or the crash, or the leave) of its reader
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -18,30 +18,33 @@ if TYPE_CHECKING:
 @dataclass(slots=True)
 class KafkaNotes:
     """What the observers of a Kafka lane remember. high_read: of each partition, the next offset that nobody has read yet; redelivered:
-    records read a second time. read: partitions that somebody read when the observer last looked; paused_us: partition -> since when
-    nobody reads it."""
+    records read a second time. readers: partition -> name of the program that reads it now. paused_us: partition that somebody read, or
+    was to read, and nobody does -> since when."""
 
     high_read: list[int]
     redelivered: int = 0
-    read: list[int] = field(default_factory=list)
+    readers: dict[int, str] = field(default_factory=dict)
     paused_us: dict[int, int] = field(default_factory=dict)
 
-    def fold_pause(self, lane: Lane, readers: Collection[int], given_to_silent: Collection[int], cause: Cause, rule: str | None) -> None:
-        """Who reads what may have changed. readers: partitions that somebody reads now; given_to_silent: those just assigned to a program
-        that will never read them. cause, rule: of the change."""
-        was_paused, bill = bool(self.paused_us), lane.bill
-        for number in [number for number in self.paused_us if number in readers]:
-            since_us = self.paused_us.pop(number)
-            if bill is not None:
-                bill.note_pause(since_us, lane.now_us)
-        for number in (*self.read, *given_to_silent):
-            if number not in readers:
-                self.paused_us.setdefault(number, lane.now_us)
-        self.read = sorted(readers)
-        paused = len(self.paused_us)
+    def stop(self, lane: Lane, numbers: Iterable[int], cause: Cause, rule: str | None) -> None:
+        """Nobody reads these partitions from here on. cause, rule: why."""
+        was_paused = bool(self.paused_us)
+        for number in numbers:
+            self.readers.pop(number, None)
+            self.paused_us.setdefault(number, lane.now_us)
+        paused, bill = len(self.paused_us), lane.kept_bill
         if paused and not was_paused:
             lane.emit("kafka.group.partitions_paused", cause, rule, {}, {"partitions": paused})
         if bill is not None:
             bill.partitions_stopped = max(bill.partitions_stopped, paused)
-            if was_paused and not paused:
-                lane.emit("kafka.group.partitions_resumed", cause, None, {}, bill.pause_facts())
+
+    def resume(self, lane: Lane, name: str, numbers: Iterable[int], cause: Cause) -> None:
+        """This program reads these partitions from here on."""
+        was_paused, bill = bool(self.paused_us), lane.kept_bill
+        for number in numbers:
+            self.readers[number] = name
+            since_us = self.paused_us.pop(number, None)
+            if since_us is not None and bill is not None:
+                bill.note_pause(since_us, lane.now_us)
+        if was_paused and not self.paused_us and bill is not None:
+            lane.emit("kafka.group.partitions_resumed", cause, None, {}, bill.pause_facts())

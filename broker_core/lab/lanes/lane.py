@@ -321,6 +321,11 @@ class Lane:
         self._bill, self._compared = bill, None
 
     @property
+    def kept_bill(self) -> Bill | None:
+        """The same, as it was when somebody last looked: for what is written into it."""
+        return self._bill
+
+    @property
     def is_at_rest(self) -> bool:
         """Whether no change is under way."""
         return self._bill is None or self._bill.settled

@@ -250,7 +250,7 @@ def test_group_that_all_have_left_waits_for_its_first_members_again():
     order(lab, "join")
     assert code_of(lab) == "kafka.first"
     advance(lab, 10)
-    assert code_of(lab) == "kafka.rebalanced" and lane_of(lab).stuck()[0] == 0 and lane_of(lab).redelivered <= 2
+    assert code_of(lab) == "kafka.formed" and lane_of(lab).stuck()[0] == 0 and lane_of(lab).redelivered <= 2
 
 
 def test_group_whose_members_are_all_silent_ends_empty():
