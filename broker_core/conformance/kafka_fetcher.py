@@ -241,7 +241,8 @@ class DrivenCluster:
     def checkpoint_hw(self, broker: int) -> int | None:
         driven = self.brokers[broker]
         if driven.partition.log is None:
-            driven.hw_checkpoint = 0  # the file is written without the partitions that are not open yet
+            if driven.is_up:
+                driven.hw_checkpoint = 0  # the file is written without the partitions that are not open yet
             return None
         return driven.partition.log.high_watermark
 

@@ -6,6 +6,7 @@ falls back to its last checkpoint.
 """
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from broker_core.hashing.java_random import JavaRandom
 from broker_core.kafka.controller import Controller, NewLeaderElected
@@ -21,6 +22,7 @@ from broker_core.kafka.replication.fetch import PartitionFetch
 from broker_core.kafka.replication.fetcher import EpochQuestion, Fetcher, OffsetQuestion, Truncation
 from broker_core.kafka.replication.partition import LeaderAndIsr, Partition
 from broker_core.kafka.replication.registration import PartitionRegistration
+from broker_core.kafka.replication.replica_log import LightBatch, LightLog, light_batch
 
 KEY = ("t", 0)
 IDS = (1, 2, 3)
@@ -35,10 +37,12 @@ class Node:
     checkpoint: int = 0
     is_cut: bool = False  # from the other brokers; the controller is reached
     told: int = -1  # the partition epoch that this process has learned last
+    light: LightLog | None = None  # what a crash leaves, where the logs are light
 
 
 class SmallCluster:
-    def __init__(self, truncation: Truncation, min_isr: int, allows_unclean_election: bool = False) -> None:
+    def __init__(self, truncation: Truncation, min_isr: int, allows_unclean_election: bool = False, is_light: bool = False) -> None:
+        self.is_light = is_light
         self.now_ms = 0
         self.truncation, self.min_isr = truncation, min_isr
         self.controller = Controller(JavaRandom.seeded(1))
@@ -75,7 +79,12 @@ class SmallCluster:
         node.told = -1
         node.partition = Partition(broker, self.known, self.epochs, self.min_isr)
         node.fetcher = Fetcher(node.partition, self.truncation)
-        node.partition.log = PartitionLog.open(node.folder, now_ms=self.now_ms, high_watermark=node.checkpoint)
+        if not self.is_light:
+            node.partition.log = PartitionLog.open(node.folder, now_ms=self.now_ms, high_watermark=node.checkpoint)
+        elif node.light is None:
+            node.partition.log = node.light = LightLog.begin(now_ms=self.now_ms)
+        else:
+            node.partition.log = node.light = node.light.reopened(now_ms=self.now_ms, high_watermark=node.checkpoint)
         self._tell_of_brokers()
 
     def crash(self, broker: int) -> None:
@@ -116,9 +125,11 @@ class SmallCluster:
             return
         values = [b"v%d" % (self.written + number) for number in range(count)]
         self.written += count
-        batch = encode_batch([Record(index, self.now_ms, None, value) for index, value in enumerate(values)])
+        batch: Any = light_batch(values, timestamp=self.now_ms)
+        if not self.is_light:
+            batch = encode_batch([Record(index, self.now_ms, None, value) for index, value in enumerate(values)]).data
         try:
-            appended, _ = node.partition.append_as_leader(batch.data, -1, self.now_ms)
+            appended, _ = node.partition.append_as_leader(batch, -1, self.now_ms)
         except Refused:
             return
         self.waiting.append((broker, node.partition.leader_epoch, appended.first_offset, values))
@@ -216,4 +227,7 @@ class SmallCluster:
 
 
 def records(log: PartitionLog) -> dict[int, bytes]:
+    if isinstance(log, LightLog):
+        light = (batch for batch in log.batches() if isinstance(batch, LightBatch))
+        return {batch.header.base_offset + index: value for batch in light for index, value in enumerate(batch.values)}
     return {record.offset: record.value or b"" for batch in log.batches() for record in batch.records()}

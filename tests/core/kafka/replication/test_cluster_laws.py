@@ -73,11 +73,11 @@ class Watched:
 
 
 @settings(max_examples=60, deadline=None)
-@given(EVENTS, WITH_EPOCHS, st.integers(1, 3))
+@given(EVENTS, WITH_EPOCHS, st.integers(1, 3), st.booleans())
 def test_with_epochs_logs_match_below_the_high_watermark_and_nothing_acknowledged_is_lost(
-    events: list[tuple[object, ...]], truncation: Truncation, min_isr: int
+    events: list[tuple[object, ...]], truncation: Truncation, min_isr: int, is_light: bool
 ) -> None:
-    watched = Watched(SmallCluster(truncation, min_isr))
+    watched = Watched(SmallCluster(truncation, min_isr, is_light=is_light))
     for event in events:
         watched.happen(event)
     cluster = watched.cluster
@@ -129,6 +129,25 @@ def test_a_follower_that_restarts_in_the_isr_and_is_elected_has_lost_a_record_on
     cluster.learn(2)
     assert (cluster.decided.leader, cluster.decided.isr) == (2, (2,))
     assert records(log_of(cluster.nodes[2])) == ({0: b"v0"} if survives else {})
+
+
+@settings(max_examples=30, deadline=None)
+@given(EVENTS, st.sampled_from(list(Truncation)))
+def test_a_cluster_on_light_logs_goes_the_same_way(events: list[tuple[object, ...]], truncation: Truncation) -> None:
+    clusters = [SmallCluster(truncation, 1, allows_unclean_election=True, is_light=is_light) for is_light in (False, True)]
+    for name, *args in events:
+        for cluster in clusters:
+            if name not in ("cut", "heal"):
+                getattr(cluster, str(name))(*args)
+        states = [
+            (
+                cluster.decided,
+                cluster.acked,
+                [(log_of(node).high_watermark, log_of(node).epochs.rows, records(log_of(node))) for node in cluster.up()],
+            )
+            for cluster in clusters
+        ]
+        assert states[0] == states[1]
 
 
 def test_unclean_election_loses_what_was_acknowledged_and_the_logs_agree_again() -> None:

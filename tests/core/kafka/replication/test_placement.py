@@ -1,4 +1,4 @@
-"""Where new replicas go: the striped placer, and the generator that it draws from."""
+"""Where new replicas go: the striped placer."""
 
 from collections import Counter
 
@@ -11,20 +11,6 @@ from broker_core.kafka.error_codes import Refused
 from broker_core.kafka.replication.placement import UsableBroker, place_replicas
 
 RACKS = [UsableBroker(1, "a"), UsableBroker(2, "a"), UsableBroker(3, "b"), UsableBroker(4, "b"), UsableBroker(5, "c")]
-
-
-def test_the_generator_gives_javas_numbers() -> None:
-    # `new Random(42)`: these are printed in many a textbook.
-    random = JavaRandom.seeded(42)
-    assert [random.below(10) for _ in range(10)] == [0, 3, 8, 4, 0, 5, 5, 8, 9, 3]
-    random, letters = JavaRandom.seeded(7), list("abcdefgh")
-    random.shuffle(letters)
-    assert sorted(letters) == list("abcdefgh") and letters != list("abcdefgh")
-
-
-@given(st.integers(1, 1 << 30), st.integers(-(2**63), 2**63 - 1))
-def test_a_drawn_number_is_below_its_limit(limit: int, seed: int) -> None:
-    assert 0 <= JavaRandom.seeded(seed).below(limit) < limit
 
 
 def test_replicas_of_a_partition_are_in_different_racks_while_there_are_any() -> None:
