@@ -96,12 +96,13 @@ def table_of(folder: Path, description: Json, partition: int, state: Json) -> tu
 
 
 def asked_for(lab_id: str, query: Query) -> Asked:
-    """Check ?rig=, ?topic=, ?partition= and the settings. Raises Refused 404 or 400 at the field."""
+    """Check ?lane= (or ?rig=), ?topic=, ?partition= and the settings. Raises Refused 404 or 400 at the field."""
     lab = selectors.lab_get(lab_id=lab_id)
     rigs = [rig for rig in lab.scenario["rigs"] if rig["model"] == "kafka"]
-    rig = next((rig for rig in rigs if query.get("rig", rig["id"]) == rig["id"]), None)
+    asked = query.get("lane", query.get("rig"))
+    rig = next((rig for rig in rigs if asked in (None, rig["id"])), None)
     if rig is None:
-        raise Refused(404, {"rig": _("this lab has no such Kafka lane")})
+        raise Refused(404, {"lane" if "lane" in query else "rig": _("this lab has no such Kafka lane")})
     topics = (rig["topic"], latest_topic(rig["topic"]))
     topic = query.get("topic", topics[0])
     try:

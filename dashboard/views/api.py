@@ -30,6 +30,7 @@ from django.views.decorators.csrf import csrf_exempt
 from dashboard import access, keeping, selectors, services
 from dashboard.address import address_of
 from dashboard.errors import Refused
+from dashboard.lane_names import either_name
 from dashboard.models import Lab
 from dashboard.serializers import json_body, json_response, refusal_response
 from dashboard.threads import in_thread
@@ -78,8 +79,8 @@ def _check_csrf(request: HttpRequest, view: View) -> None:
 @api("POST")
 def labs(request: HttpRequest) -> HttpResponse:
     """Make a lab."""
-    opened = services.lab_open(request=json_body(request), visitor=access.visitor_of(request), address=address_of(request))
-    return _opened(opened)
+    with either_name(json_body(request)) as body:
+        return _opened(services.lab_open(request=body, visitor=access.visitor_of(request), address=address_of(request)))
 
 
 @api("GET", "PATCH", "DELETE")
@@ -110,10 +111,8 @@ def _rights(request: HttpRequest) -> dict[str, str | None]:
 @api("POST")
 def commands(request: HttpRequest, lab_id: str) -> HttpResponse:
     """Order something from a lab."""
-    receipt = services.lab_submit(
-        lab_id=lab_id, request=json_body(request), bearer=access.bearer_of(request), visitor=access.visitor_of(request)
-    )
-    return json_response(receipt, 202)
+    with either_name(json_body(request)) as body:
+        return json_response(services.lab_submit(lab_id=lab_id, request=body, **_rights(request)), 202)
 
 
 @api("GET")

@@ -32,7 +32,7 @@ async function post(url, body, { csrf, onRetry }) {
 }
 
 export const submit = (page, command, options = {}) =>
-  post(page.urls.commands, { command_id: crypto.randomUUID?.() ?? randomId(), rig: "all", ...command }, { csrf: page.csrf, ...options });
+  post(page.urls.commands, { command_id: crypto.randomUUID?.() ?? randomId(), lane: "all", ...command }, { csrf: page.csrf, ...options });
 
 export const fork = (page, changes = {}) => post(page.urls.fork, changes, { csrf: page.csrf });
 

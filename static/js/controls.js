@@ -13,7 +13,7 @@ const $ = (id) => document.getElementById(id);
 // A lab that broke down moves no more; the page knew when it opened, or a frame has said so since.
 export const isStopped = (view) => Boolean(page.stopped || view.feed?.failed);
 
-export function createControls({ view, rigOf }) {
+export function createControls({ view, laneOf }) {
   const notice = createNotice($("notice")), remark = takeRemark(page.lab);
   if (remark) notice(remark, { near: $("share"), kind: "done" });
   if (page.refused) notice(say("notice.no_copy", { reason: page.refused }), { label: say("notice.make_copy"), onAction: () => copyTo({}, null) });
@@ -92,8 +92,8 @@ export function createControls({ view, rigOf }) {
     const button = event.target.closest("button");
     if (!button) return;
     const { verb, algorithm, speed, key } = button.dataset, lane = button.closest("[data-lane]")?.dataset.lane;
-    if (verb) command(button, { kind: verb, rig: rigOf(lane), consumer: button.closest("[data-consumer]").dataset.consumer });
-    else if (button.dataset.add) command(button, { kind: "join", rig: button.dataset.add, args: { count: 1 } });
+    if (verb) command(button, { kind: verb, lane: laneOf(lane), consumer: button.closest("[data-consumer]").dataset.consumer });
+    else if (button.dataset.add) command(button, { kind: "join", lane: button.dataset.add, args: { count: 1 } });
     else if (algorithm) changeRule(button, algorithm);
     else if (speed) command(button, { kind: "speed", args: { speed: Number(speed) } });
     else if (key) copyTo({ workload: { key } }, button);
@@ -104,7 +104,7 @@ export function createControls({ view, rigOf }) {
   function changeRule(button, algorithm) {
     const lane = button.closest("[data-lane]"), rig = lane.dataset.lane;
     lane.querySelector("[popover]")?.hidePopover();
-    if (view().rigs[rig].algorithm !== algorithm) command(lane.querySelector(".seg"), { kind: "set_algorithm", rig, args: { algorithm } });
+    if (view().rigs[rig].algorithm !== algorithm) command(lane.querySelector(".seg"), { kind: "set_algorithm", lane: rig, args: { algorithm } });
   }
 
   listenToKeys(document, { play: () => play($("play")), add: () => add(1, $("add")), step: () => step($("step")), tables: toggleTables });

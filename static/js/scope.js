@@ -11,5 +11,5 @@ export function createScope(page, onChange) {
   }
   for (const choice of choices) choice.addEventListener("change", () => set(choice.value));
   for (const choice of choices) choice.value = scope;    // a browser that comes back to the page may have kept the old one
-  return { scope: () => scope, rigOf: (lane) => (scope === "all" ? "all" : lane) };
+  return { scope: () => scope, laneOf: (lane) => (scope === "all" ? "all" : lane) };
 }

@@ -235,7 +235,7 @@ receive({ type: "snapshot", epoch: page.epoch, seq: page.seq, view });
 
 // -- what the page itself does ---------------------------------------------------------------------------------------------------------
 
-const controls = createControls({ view: () => view, rigOf: scope.rigOf });
+const controls = createControls({ view: () => view, laneOf: scope.laneOf });
 createDemo(page.demo, { view: () => view, submit: (order) => submit(page, order).catch(() => {}) });   // refused: it stays as it is
 window.highwater = { view: () => view, drop: () => socket.drop() };   // for tests, and for people who open the console
 onLanguage(redraw);

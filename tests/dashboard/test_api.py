@@ -103,6 +103,22 @@ def test_wrong_scenario_is_refused_at_its_field(body: Any, field: str) -> None:
     assert not Lab.objects.exists()
 
 
+def test_a_lane_may_be_called_by_its_older_name_too(opened: services.OpenedLab) -> None:
+    kafka = [{"model": "kafka", "partitions": 2}]
+    made = [post("/api/labs/", {name: kafka}).json() for name in ("lanes", "rigs")]
+    assert [Lab.objects.get(pk=lab["id"]).scenario["rigs"][0]["partitions"] for lab in made] == [2, 2]
+    for name in ("lanes", "rigs"):
+        assert list(post("/api/labs/", {name: [{"model": "kafka", "partitions": 0}]}).json()["fields"]) == [f"{name}.0.partitions"]
+        assert list(post("/api/labs/", {"scenario": {name: 7}}).json()["fields"]) == [name]
+    path = f"/api/labs/{opened.lab.pk}/commands/"
+    for name in ("lane", "rig"):
+        answer = post(path, {"command_id": name, "kind": "join", name: "nowhere here"}, opened.owner_token)
+        assert (answer.status_code, list(answer.json()["fields"])) == (400, [name])
+        assert post(path, {"command_id": name, "kind": "join", name: "kafka"}, opened.owner_token).status_code == 202
+    both = post(path, {"command_id": "x", "kind": "join", "lane": "kafka", "rig": "kafka"}, opened.owner_token)
+    assert (both.status_code, list(both.json()["fields"])) == (400, ["lane"])
+
+
 @pytest.mark.parametrize("lab_id", ["nobody", "x" * 500, "%2e%2e", "a'b", "%00"])
 def test_unknown_lab_is_a_404_in_the_same_form(lab_id: str) -> None:
     for answer in (
