@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from broker_core.errors import InvariantError
 from broker_core.sim.node import Closed, Opened, Outbox
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.client_id import host_of
@@ -75,12 +76,11 @@ class Broker:
         self.logs: dict[str, MessageLog] = {key: MessageLog() for key in state.partitions}
 
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
-        kind = type(message)
-        if kind is r.SendMessageRequestP2B:
-            self.logs[message.partition].messages.append(message.message)
-            self.state.partitions[message.partition].end += 1
-        elif kind is not Opened and kind is not Closed:
-            HANDLERS[kind](self, connection, message, now_us, out)
+        handler = HANDLERS.get(type(message))
+        if handler is not None:
+            handler(self, connection, message, now_us, out)
+        elif type(message) not in (Opened, Closed):
+            raise InvariantError(f"broker {self.state.broker_id} cannot answer {message}")
 
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
         """The sweep: an owner's 30 s are over, the partition is free and its unconfirmed batch forgotten."""
@@ -188,16 +188,18 @@ def get_message(broker: Broker, connection: int, request: r.GetMessageRequestC2B
 
 def commit_offset(broker: Broker, connection: int, request: r.CommitOffsetRequestC2B, now_us: int, out: Outbox) -> None:
     """confirmConsume: true moves the stored offset past the batch, false forgets the batch. Renews nothing."""
-    place = broker.place(request.group, request.partition)
+    key = request.partition
+    place = broker.place(request.group, key)
     if place is None:
-        out.send(connection, r.CommitOffsetResponseB2C(r.FORBIDDEN, request.partition, 0, 0))
+        out.send(connection, r.CommitOffsetResponseB2C(r.FORBIDDEN, key, 0, 0))
         return
-    code = r.SUCCESS if place.owner == request.client_id else r.UNAUTHORIZED
-    if code == r.SUCCESS:
-        place.offset += place.pending if request.last_pack_consumed else 0
+    code = r.UNAUTHORIZED
+    if place.owner == request.client_id:
+        code = r.SUCCESS
+        if request.last_pack_consumed:
+            place.offset += place.pending
         place.pending = 0
-    end = broker.state.partitions[request.partition].end
-    out.send(connection, r.CommitOffsetResponseB2C(code, request.partition, place.offset, end))
+    out.send(connection, r.CommitOffsetResponseB2C(code, key, place.offset, broker.state.partitions[key].end))
 
 
 def not_owner(place: Consumed, client_id: str) -> int:
@@ -207,7 +209,13 @@ def not_owner(place: Consumed, client_id: str) -> int:
     return r.SUCCESS if place.owner == client_id else r.DUPLICATE_PARTITION
 
 
+def send_message(broker: Broker, connection: int, request: r.SendMessageRequestP2B, now_us: int, out: Outbox) -> None:
+    """A producer's message is written at the end of its partition."""
+    broker.logs[request.partition].messages.append(request.message)
+    broker.state.partitions[request.partition].end += 1
+
+
 HANDLERS: Mapping[type, Callable[[Broker, int, Any, int, Outbox], None]] = MappingProxyType({
-    r.RegisterRequestC2B: register, r.HeartBeatRequestC2B: heartbeat, r.GetMessageRequestC2B: get_message,
+    r.SendMessageRequestP2B: send_message, r.RegisterRequestC2B: register, r.HeartBeatRequestC2B: heartbeat, r.GetMessageRequestC2B: get_message,
     r.CommitOffsetRequestC2B: commit_offset,
 })  # fmt: skip

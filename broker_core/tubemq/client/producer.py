@@ -37,28 +37,35 @@ class Producer:
         state.sent = dict.fromkeys(partitions, 0) | state.sent
         self.partitions = partitions
         self.router = router
-        self.routes: dict[str, int] = {}
+        self.routes: dict[int, tuple[int, str]] = {}  # key code -> connection, partition
 
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
         if type(message) is Connect:
             self.state.connections = {broker_id: out.connect(name) for broker_id, name in message.brokers.items()}
+            self.routes.clear()
 
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
         """It sets no deadlines."""
 
-    def place(self, code: int | None) -> str:
-        """The partition of a message with this key code, None for one without a key. Moves the turn on."""
-        if code is not None:
-            return self.router(code)
-        partition = self.partitions[self.state.turn]
-        self.state.turn = (self.state.turn + 1) % len(self.partitions)
-        return partition
-
     def send(self, message: int, code: int | None, out: Outbox) -> None:
-        """The application has a message to send. message: its number; code: of its key."""
-        partition = self.place(code)
-        connection = self.routes.get(partition)
-        if connection is None:
-            connection = self.routes[partition] = self.state.connections[broker_of(partition)]
+        """The application has a message to send. message: its number; code: of its key, None for one without a key."""
+        if code is None:
+            connection, partition = self.in_turn()
+        else:
+            connection, partition = self.routes.get(code) or self.route_of(code)
         self.state.sent[partition] += 1
         out.send(connection, r.SendMessageRequestP2B(partition, message))
+
+    def route_of(self, code: int) -> tuple[int, str]:
+        """The route of a key's messages."""
+        route = self.routes[code] = self.route_to(self.router(code))
+        return route
+
+    def in_turn(self) -> tuple[int, str]:
+        """The route of the next message without a key. Moves the turn on."""
+        partition = self.partitions[self.state.turn]
+        self.state.turn = (self.state.turn + 1) % len(self.partitions)
+        return self.route_to(partition)
+
+    def route_to(self, partition: str) -> tuple[int, str]:
+        return self.state.connections[broker_of(partition)], partition
