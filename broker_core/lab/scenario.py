@@ -13,11 +13,10 @@ from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.lab.any_lane import AnyLane
 from broker_core.lab.commands.fields import RIG_ID, refuse_unknown, whole
-from broker_core.lab.lanes import kafka, rabbitmq, tubemq
+from broker_core.lab.lanes import kafka, pulsar, rabbitmq, tubemq
 from broker_core.lab.lanes.traffic import Watch
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
-from broker_core.lab.rig import Rig, RigSetup
-from broker_core.lab.rigs.pulsar import PulsarRig
+from broker_core.lab.rig import RigSetup
 from broker_core.lab.topic import workload_topic
 from broker_core.lab.workload import workload_from_json
 from broker_core.pulsar.selectors import POINTS_MAX
@@ -31,13 +30,8 @@ class LaneKind:
     algorithms: Callable[[], list[Json]]
 
 
-def _rig_kind(kind: type[Rig]) -> LaneKind:
-    """A model that has not moved onto a world yet; `pipeline/timed_watch.py` watches it by subclasses."""
-    return LaneKind(lambda setup, watch: kind(setup), kind.algorithms)
-
-
 LANE_KINDS: Mapping[str, LaneKind] = MappingProxyType({
-    "pulsar": _rig_kind(PulsarRig),
+    "pulsar": LaneKind(pulsar.make_lane, pulsar.algorithms),
     "kafka": LaneKind(kafka.make_lane, kafka.algorithms),
     "tubemq": LaneKind(tubemq.make_lane, tubemq.algorithms),
     "rabbitmq": LaneKind(rabbitmq.make_lane, rabbitmq.algorithms),
@@ -50,7 +44,7 @@ NETWORK_DELAY_MAX_US = 1_000_000
 SEED_MAX = 2**63 - 1
 _FIELDS = {"name", "seed", "workload", "rigs", "consumers", "consumer_rate"}
 _RIG_FIELDS = {
-    "pulsar": {"receiver_queue_size", "points"},
+    "pulsar": {"receiver_queue_size", "points", "network_delay_us"},
     "kafka": {"partitions", "topic", "network_delay_us"},
     "tubemq": {"partitions", "brokers", "topic", "network_delay_us"},
     "rabbitmq": {"topic", "prefetch", "network_delay_us"},

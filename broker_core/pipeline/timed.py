@@ -24,7 +24,6 @@ from broker_core.lab.scenario import LANE_KINDS, RigSpec, Scenario
 from broker_core.lab.workload_base import Workload
 from broker_core.pipeline.members import Step, has_records
 from broker_core.pipeline.timed_flights import FlightWatch
-from broker_core.pipeline.timed_watch import WATCHED, WatchedRig
 
 WARM_S = 60
 JOIN_S = 30
@@ -125,14 +124,9 @@ class TimedLab(Lab):
             self.lane.check_invariants()
 
     def _make_rig(self, spec: RigSpec, algorithm: str) -> AnyLane:
-        setup = RigSetup(spec.id, algorithm, spec.options, self.scenario.seed, self.keys, self.workload)
-        self.watch: WatchedRig | FlightWatch
-        if spec.model in WATCHED:
-            self.lane: AnyLane = WATCHED[spec.model](setup)
-            self.watch = self.lane
-        else:
-            self.watch = FlightWatch()
-            self.lane = LANE_KINDS[spec.model].make(setup, self.watch)
+        setup = RigSetup(spec.id, algorithm, spec.options, self.scenario.seed, self.keys, self.workload, self.scenario.consumers)
+        self.watch = FlightWatch()
+        self.lane = LANE_KINDS[spec.model].make(setup, self.watch)
         return self.lane
 
     def join_lanes(self, lanes: list[AnyLane], names: list[str], position: int) -> Pieces[None]:

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from broker_core.pulsar import commands as c
+from broker_core.pulsar.commands import CommandAck, CommandMessage, CommandSend
 from broker_core.pulsar.key_shared import Delivery, KeySharedSubscription
 from broker_core.pulsar.selectors.protocol import AssignRefused
 from broker_core.sim.node import Closed, Opened, Outbox
@@ -64,10 +65,12 @@ class Broker:
 
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
         kind = type(message)
-        if kind is c.CommandSend:
+        if kind is CommandSend:
             deliveries = self.state.subscription.publish(message.message, self.hash_of(message.key))
             if deliveries:
                 self.deliver(deliveries, out)
+        elif kind is CommandAck:
+            ack(self, connection, message)
         elif kind is Opened:
             self.state.connections[connection] = Connection(message.peer, now_us)
             out.deadline(f"keep_alive:{connection}", now_us + c.KEEP_ALIVE_US)
@@ -124,7 +127,7 @@ class Broker:
             connection, consumer_id = self.consumers[key]
             if redelivered:
                 self.state.redelivered += 1
-            out.send(connection, c.CommandMessage(consumer_id, message, redelivered))
+            out.send(connection, CommandMessage(consumer_id, message, redelivered))
 
 
 def subscribe(broker: Broker, connection: int, command: c.CommandSubscribe, now_us: int, out: Outbox) -> None:
@@ -176,7 +179,7 @@ def flow(broker: Broker, connection: int, command: c.CommandFlow, now_us: int, o
     broker.deliver(broker.state.subscription.flow(consumer_key(connection, command.consumer_id), command.message_permits), out)
 
 
-def ack(broker: Broker, connection: int, command: c.CommandAck, now_us: int, out: Outbox) -> None:
+def ack(broker: Broker, connection: int, command: c.CommandAck) -> None:
     key = consumer_key(connection, command.consumer_id)
     subscription = broker.state.subscription
     for message in command.messages:
@@ -203,6 +206,6 @@ def producer(broker: Broker, connection: int, command: c.CommandProducer, now_us
 
 
 HANDLERS: Mapping[type, Callable[[Broker, int, Any, int, Outbox], None]] = MappingProxyType({
-    c.CommandProducer: producer, c.CommandSubscribe: subscribe, c.CommandFlow: flow, c.CommandAck: ack,
+    c.CommandProducer: producer, c.CommandSubscribe: subscribe, c.CommandFlow: flow,
     c.CommandCloseConsumer: close_consumer, c.CommandPing: ping, c.CommandPong: pong,
 })  # fmt: skip

@@ -62,7 +62,7 @@ class KeySharedSubscription:
         # Owner -> heap of its waiting positions; those acknowledged meanwhile are passed over.
         self._queues: dict[str | None, list[int]] = {}
         self._owners: dict[int, str | None] = {}  # hash -> owner, between two changes of the selector
-        self._last_published = -1
+        self.last_published = -1
 
     # -- consumers -----------------------------------------------------------------------------------------------------
 
@@ -109,9 +109,9 @@ class KeySharedSubscription:
 
     def publish(self, position: int, hash32: int) -> list[Delivery]:
         """A record arrives. position: above all before it; hash32: unsigned murmur3 of its key."""
-        if position <= self._last_published:
+        if position <= self.last_published:
             raise CommandError("position", "must be above the one before")
-        self._last_published = position
+        self.last_published = position
         self._pending.append(position)
         try:
             owner = self._owners[hash32]
@@ -202,7 +202,7 @@ class KeySharedSubscription:
         return {
             "selector": self.selector.to_json(),
             "mark_delete": self.mark_delete,
-            "last_published": self._last_published,
+            "last_published": self.last_published,
             "permits": [list(item) for item in self._permits.items()],
             "unacked": [[consumer, sorted(unacked.items())] for consumer, unacked in self._unacked.items()],
             "waiting": sorted(self._waiting.items()),
@@ -215,7 +215,7 @@ class KeySharedSubscription:
         """The subscription that wrote `state`."""
         subscription = cls(selector_from_json(state["selector"]))
         subscription.mark_delete = state["mark_delete"]
-        subscription._last_published = state["last_published"]
+        subscription.last_published = state["last_published"]
         subscription._permits = dict(state["permits"])
         subscription._unacked = {consumer: dict(items) for consumer, items in state["unacked"]}
         subscription._waiting = dict(state["waiting"])

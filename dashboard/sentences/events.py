@@ -13,8 +13,9 @@ _SWITCHED = _("The lane ran its history again under another rule")
 
 EVENTS = {
     "event.pulsar.consumer.connected": _("{consumer} connected to the subscription"),
-    "event.pulsar.consumer.reconnected": _("{consumer} reconnected with the ranges it keeps"),
-    "event.pulsar.consumer.disconnected": _("{consumer} is gone; {redelivered} of its {unacked} unacked records went to others at once"),
+    "event.pulsar.consumer.reconnected": _("{consumer} makes room: it subscribes again with the ranges it keeps"),
+    "event.pulsar.connection.silent": _("{client} did not answer: the broker closes its connection"),
+    "event.pulsar.consumer.disconnected": _("The broker removed {consumer}; {redelivered} of its {unacked} unacked records went to others at once"),
     "event.pulsar.consumer.crashed": _("{consumer} fell silent; the broker finds out by keep-alive"),
     "event.pulsar.consumer.refused": _("The broker refused {consumer}"),
     "event.kafka.group.member_joined": _("{consumer} sent JoinGroup"),

@@ -92,9 +92,11 @@ LANES = {
     "pulsar.join_first_many": _("The {count} newcomers are the only consumers and share every key: {keys_total} so far."),
     "pulsar.rejoin": _("{consumer} is back and took {keys_moved} of {keys_total} keys; the others keep the rest."),
     "pulsar.sticky_join": _("{from} reconnected first and gave {consumer} the slots {start} to {end}."),
+    "pulsar.sticky_conflict": _("{consumer} waits: its ranges belong to a silent connection, which has 5 s to answer the broker's ping."),
     "pulsar.leave": _("{consumer} left: its {redelivered} unacked records and {keys_moved} keys go to the others."),
     "pulsar.leave_last": _("{consumer} left and no consumer remains: its {unacked} unacked records and all {keys_total} keys wait."),
     "pulsar.crash_pending": _("{consumer} is silent: {unacked} unacked and all its keys wait, for {left} more."),
+    "pulsar.crash_unknown": _("{consumer} fell silent before it had connected: the broker never knew of it."),
     "pulsar.crash_noticed": _("The broker gave up on {consumer}: its {unacked} unacked {unacked?record goes|records go} to the others."),
     "pulsar.ghost_noticed": _(
         "{consumer}'s former connection is closed; its {unacked} unacked "

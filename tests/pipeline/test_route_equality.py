@@ -8,10 +8,11 @@ import pytest
 from broker_core.hashing.java_hash import java_text, string_hash_unsigned
 from broker_core.hashing.murmur3 import murmur3_32
 from broker_core.kafka.producer.partitioner import partition_for_key
+from broker_core.lab.any_lane import AnyLane
 from broker_core.lab.bill import Bill
-from broker_core.lab.rig import Rig
-from broker_core.lab.rigs.pulsar import PulsarRig
-from broker_core.lab.rigs.pulsar_owners import NO_KEY_HASH_KEY
+from broker_core.lab.lanes.lane import Lane
+from broker_core.lab.lanes.pulsar import PulsarRules
+from broker_core.lab.lanes.pulsar_owners import NO_KEY_HASH_KEY
 from broker_core.pipeline.members import history_check, history_steps
 from broker_core.pipeline.routing import route_keys
 from broker_core.pipeline.strategies import Strategy, strategies_offered, strategy_parse
@@ -34,15 +35,15 @@ STRATEGIES += [strategy_parse(text) for text in MORE]
 def core_owner(strategy: Strategy, steps) -> Callable[[bytes | None], str | None]:
     """The core's own answer, a key at a time: its selector, or its partitioner and what its members hold."""
 
-    def read(rig: Rig, bill: Bill | None) -> Rig:
+    def read(rig: AnyLane, bill: Bill | None) -> AnyLane:
         return rig
 
     rig = rig_states(strategy.rig_spec(), steps, 7, read)[-1]
     units = list((rig.units() or {}).values())
     match strategy.model:
         case "pulsar":
-            assert isinstance(rig, PulsarRig)
-            select, name_of = rig.subscription.selector.select, rig.name_of
+            assert isinstance(rig, Lane) and isinstance(rig.rules, PulsarRules)
+            select, name_of = rig.rules.subscription(rig).selector.select, rig.rules.owners.now(rig.rules.broker(rig)).names
             return lambda key: name_of.get(select(murmur3_32(NO_KEY_HASH_KEY if key is None else key)) or "")
         case "kafka":
             return lambda key: None if key is None else units[partition_for_key(key, len(units))]

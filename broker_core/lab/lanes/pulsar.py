@@ -163,6 +163,7 @@ class PulsarRules:
             lane.world.reset(self.client(lane, consumer.session).connection, cause)
             lane.world.forget(consumer.session)
         else:
+            self.say_left(lane, consumer.session, consumer.name, self.held(lane, consumer))
             lane.world.order(consumer.session, Leave(), cause)
             lane.world.exit(consumer.session, cause)
 
@@ -251,17 +252,19 @@ class PulsarRules:
 
     def say_disconnected(self, lane: Lane, event: TurningPoint) -> None:
         name, session, unacked, reason = event.data["consumer"], event.data["client"], event.inputs["unacked"], event.inputs["reason"]
-        is_last = not self.served(lane) - lane.crash_positions.keys()
         if reason in (KEEP_ALIVE, LIVENESS):
             if lane.bill is None or lane.bill.kind != "crash":
                 return  # a newcomer waited for this word
-            code = lane.noticed_code(session, name)
+            code, is_last = lane.noticed_code(session, name), not self.served(lane) - lane.crash_positions.keys()
             if code == "pulsar.crash_noticed" and (is_last or self.is_sticky):
                 code += "_last" if is_last else "_gap"
             lane.say(code, consumer=name, unacked=unacked)
-        elif self.is_of_one_who_makes_room(lane, session):
-            return
-        elif is_last:
+        elif not self.is_of_one_who_makes_room(lane, session):
+            self.say_left(lane, session, name, unacked)
+
+    def say_left(self, lane: Lane, session: str, name: str, unacked: int) -> None:
+        """A program has left, or its broker is about to learn it, and what was unacked goes to the others."""
+        if not self.served(lane) - lane.crash_positions.keys() - {session}:
             lane.say("pulsar.leave_last", consumer=name, unacked=unacked, keys_total=lane.keys.count_at(lane.next_record))
         elif self.is_sticky:
             lane.say("pulsar.gap", consumer=name)
@@ -346,7 +349,8 @@ class PulsarRules:
         return sum(holder is None or holder in dead for holder in holders), live
 
     def waiting_for(self, lane: Lane, consumer: Consumer) -> int:
-        return self.held(lane, consumer) + self.subscription(lane).waiting_for(self.key_of(lane, consumer.session))
+        held = self.held(lane, consumer) - self.unreported(lane.world.slots[consumer.session])
+        return held + self.subscription(lane).waiting_for(self.key_of(lane, consumer.session))
 
     def way_in(self, lane: Lane) -> str:
         return "ring" if self.is_ring else "halves"
@@ -364,7 +368,17 @@ class PulsarRules:
         return {}
 
     def lag(self, lane: Lane) -> int:
-        return self.subscription(lane).outstanding
+        subscription = self.subscription(lane)
+        under_way = lane.next_record - max(subscription.last_published + 1, lane.first_record)
+        return subscription.outstanding + under_way - sum(map(self.unreported, lane.world.slots.values()))
+
+    def unreported(self, slot: Slot) -> int:
+        """Messages that a program has handled and its broker will learn of: acknowledgements travel in groups."""
+        if slot.kind != "consumer" or not slot.node.state.connection:
+            return 0
+        waiting = 0 if slot.condition == NODE_CRASHED else len(slot.node.state.acks)
+        under_way = slot.links[slot.node.state.connection].queue
+        return waiting + sum(len(message.messages) for message, _ in under_way if type(message) is c.CommandAck)
 
     def route(self, lane: Lane, index: int, code: int) -> Json:
         holder = self.owners.holder_of(self.broker(lane), code)

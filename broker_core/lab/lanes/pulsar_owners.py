@@ -175,8 +175,9 @@ class Owners:
         else:
             fresh = Counter(self._unweighed)
         self._unweighed.clear()
+        weights, names, holders = self._weights, now.names, self._holders
         for code, count in fresh.items():
-            holder = self.holder_of(broker, code)
+            holder = holders[code] if code in holders else self.holder_of(broker, code)
             if holder is not None:
-                self._weights[now.names[holder]] += count
-        return self._weights
+                weights[names[holder]] += count
+        return weights

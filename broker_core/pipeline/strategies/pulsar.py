@@ -10,7 +10,8 @@ from broker_core.hashing.hash_range import Owner
 from broker_core.hashing.murmur3 import MASK_31
 from broker_core.lab.any_lane import AnyLane
 from broker_core.lab.bill import Bill
-from broker_core.lab.rigs.pulsar import PulsarRig
+from broker_core.lab.lanes.lane import Lane
+from broker_core.lab.lanes.pulsar import PulsarRules
 from broker_core.pipeline.strategies.base import Family, Param, RouteTable, SlotRule, Step, Strategy
 from broker_core.pipeline.strategies.headless import live_names, rig_states
 from broker_core.pulsar.selectors import Selector
@@ -39,15 +40,15 @@ def _routes(strategy: Strategy, steps: Sequence[Step], seed: int, topic: str) ->
     names: dict[str, int] = {}
 
     def read(rig: AnyLane, bill: Bill | None) -> RouteTable:
-        if not isinstance(rig, PulsarRig):
+        if not isinstance(rig, Lane) or not isinstance(rig.rules, PulsarRules):
             raise InvariantError(f"{strategy.id} is no lane of Pulsar")
-        bounds, owners, space, first_slot = rig.space()
+        bounds, owners, space, first_slot = rig.rules.space(rig)
         for name in rig.consumers:
             names.setdefault(name, len(names))
         shared: dict[tuple[int, ...], int] = {}
         return RouteTable(
             kind="ranges", names=tuple(names), live=live_names(rig), bounds=np.array(bounds, np.int64),
-            owners=np.array([_owner(owner, names, shared) for owner in owners], np.int16), rule=slot_rule(rig.subscription.selector),
+            owners=np.array([_owner(owner, names, shared) for owner in owners], np.int16), rule=slot_rule(rig.rules.subscription(rig).selector),
             space=space, first_slot=first_slot, shared=tuple(shared), space_moved=None if bill is None else bill.space_moved_millionths,
         )  # fmt: skip
 

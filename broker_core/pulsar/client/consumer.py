@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from broker_core.pulsar import commands as c
+from broker_core.pulsar.commands import CommandAck, CommandMessage
 from broker_core.pulsar.selectors.protocol import Range
 from broker_core.sim.node import Closed, Outbox
 from broker_core.sim.program import DONE, Leave, Pace, Pause, Program, Resume, Traffic
@@ -65,12 +66,16 @@ class Consumer:
 
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
         state = self.state
-        if type(message) is c.CommandMessage:
+        if type(message) is CommandMessage:
             if state.is_subscribed:  # else it was under way when the consumer closed
-                state.queue.append(message.message)
-                self.traffic.received(out.name, message.message, now_us)
-                if state.program.hand < 0:
-                    self.take(now_us, out)
+                number = message.message
+                if self.traffic.is_watched:
+                    self.traffic.received(out.name, number, now_us)
+                program = state.program
+                if program.hand < 0 and not program.is_paused:
+                    self.begin(number, now_us, out)
+                else:
+                    state.queue.append(number)
             return
         match message:
             case Subscribe(broker, ranges, after_us):
@@ -121,30 +126,38 @@ class Consumer:
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
         state = self.state
         if name == DONE:
-            state.acks.append(state.program.done(now_us, out, self.traffic))
+            acks = state.acks
+            acks.append(state.program.done(now_us, out, self.traffic))
             if not state.ack_group_us:
                 self.send_acks(out)
-            elif len(state.acks) == 1:
+            elif len(acks) == 1:
                 out.deadline("acks", now_us + state.ack_group_us)
-            self.take(now_us, out)
+            if state.queue and not state.program.is_paused:
+                self.begin(state.queue.popleft(), now_us, out)
         elif name == STARTED:
             self.connect(out)
         else:
             self.send_acks(out)
 
     def send_acks(self, out: Outbox) -> None:
-        out.send(self.state.connection, c.CommandAck(CONSUMER_ID, self.state.acks))
-        self.state.acks = []
+        state = self.state
+        out.send(state.connection, CommandAck(CONSUMER_ID, state.acks))
+        state.acks = []
 
     def take(self, now_us: int, out: Outbox) -> None:
         """The program takes the next message, if it is free and there is one."""
         state = self.state
         if state.queue and state.program.is_free:
-            state.program.take(state.queue.popleft(), now_us, out)
-            state.taken += 1
-            if state.taken * 2 >= state.queue_size:
-                out.send(state.connection, c.CommandFlow(CONSUMER_ID, state.taken))
-                state.taken = 0
+            self.begin(state.queue.popleft(), now_us, out)
+
+    def begin(self, message: int, now_us: int, out: Outbox) -> None:
+        """The program begins to handle a message; half of the queue taken means permits for as many."""
+        state = self.state
+        state.program.take(message, now_us, out)
+        taken = state.taken = state.taken + 1
+        if taken * 2 >= state.queue_size:
+            out.send(state.connection, c.CommandFlow(CONSUMER_ID, taken))
+            state.taken = 0
 
     def close(self, now_us: int, out: Outbox) -> None:
         """What was handled is acknowledged first; what was not goes back to the broker."""

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from broker_core.pulsar import commands as c
+from broker_core.pulsar.commands import CommandSend
 from broker_core.sim.node import Outbox
 
 PRODUCER_ID = 1
@@ -41,4 +42,4 @@ class Producer:
 
     def send(self, message: int, key: int, out: Outbox) -> None:
         """The application has a message to send. message: its number; key: code of its key, -1 for none."""
-        out.send(self.state.connection, c.CommandSend(PRODUCER_ID, message, key))
+        out.send(self.state.connection, CommandSend(PRODUCER_ID, message, key))

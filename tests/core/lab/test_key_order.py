@@ -3,9 +3,7 @@
 import pytest
 
 from broker_core.lab.lab import Lab
-from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.traffic import LaneTraffic
-from broker_core.lab.rigs.pulsar import PulsarRig
 from broker_core.lab.scenario import scenario_from_json
 from tests.core.lab.journals import random_life
 
@@ -14,26 +12,21 @@ SECOND = 1_000_000
 
 @pytest.fixture
 def written_down(monkeypatch):
-    """id of a lane's traffic, or of a rig -> it, and the messages that its programs have handled, in order."""
-    handled, done, seen = LaneTraffic.handled, PulsarRig.on_done, {}
+    """id of a lane's traffic -> it, and the messages that its programs have handled, in order."""
+    handled, seen = LaneTraffic.handled, {}
 
     def write_down(traffic, program, message, now_us):
         seen.setdefault(id(traffic), (traffic, []))[1].append(message)
         handled(traffic, program, message, now_us)
 
-    def on_done(rig, consumer, record):
-        seen.setdefault(id(rig), (rig, []))[1].append(record)
-        done(rig, consumer, record)
-
     monkeypatch.setattr(LaneTraffic, "handled", write_down)
-    monkeypatch.setattr(PulsarRig, "on_done", on_done)
     return seen
 
 
 def out_of_order(rig, written_down):
     """Records finished after a later one of their key."""
     highest, count = {}, 0
-    for message in written_down.get(id(rig.traffic if isinstance(rig, Lane) else rig), (None, []))[1]:
+    for message in written_down.get(id(rig.traffic), (None, []))[1]:
         code = rig.texts.key_code(message)
         if code >= 0:
             count += message < highest.get(code, -1)

@@ -66,7 +66,7 @@ def test_a_crash_that_is_noticed_is_explained_from_the_crash_on():
     for rig, crash in (("pulsar", "pulsar.consumer"), ("kafka", "kafka.member"), ("tubemq", "tubemq.client"), ("rabbitmq", "rabbitmq.consumer")):
         why = rig_at(lab, 300, rig)["why"]
         assert why[0]["kind"] == f"{crash}.crashed" and len(why) > 1
-    assert [event["kind"] for event in rig_at(at(lab, 310, "join"), 310, "pulsar")["why"]] == ["pulsar.consumer.connected"]
+    assert [event["kind"] for event in rig_at(at(lab, 310, "join"), 311, "pulsar")["why"]] == ["pulsar.consumer.connected"]
 
 
 def test_a_long_chain_keeps_how_it_began_and_how_it_came_to_rest():

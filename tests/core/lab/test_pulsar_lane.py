@@ -229,7 +229,7 @@ def test_everybody_gone_and_somebody_new():
     lab.advance_to(21 * SECOND)
     assert sentence(lab)["code"] == "pulsar.leave_last" and hero_view(lane_of(lab))["code"] == "empty"
     assert lane_of(lab).dark_units() == (10_000, 10_000) and lane_of(lab).picture()["connected"] == 0
-    assert lane_of(lab).picture()["waiting"] == lane_of(lab).lag() > 0
+    assert 0 < lane_of(lab).picture()["waiting"] <= lane_of(lab).lag() <= lane_of(lab).picture()["waiting"] + 1  # one may be on its way
     order(lab, "join")
     lab.advance_to(22 * SECOND)
     assert sentence(lab)["code"] == "pulsar.join_first" and set(lane_of(lab).key_owners()) == {"c4"}

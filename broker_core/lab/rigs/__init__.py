@@ -1,1 +1,0 @@
-"""The four lanes: each model's broker side with its clients and the lab's timers."""
