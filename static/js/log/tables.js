@@ -70,15 +70,15 @@ export function recordsTable(batch, say) {
 // has its first cell as a button: a stop of the Tab key only while the tables are what is shown.
 export function writeTable(table, { head, terms = [], rows, offsets }, label = "") {
   const body = table.tBodies[0], held = buttons(body).indexOf(document.activeElement), before = lines.get(body) ?? new Map(), after = new Map();
-  const heads = table.tHead.rows[0] ?? table.tHead.insertRow();
-  writeCells(heads, head, null, "th");
-  [...heads.cells].forEach((cell, place) => setTerm(cell, terms[place], isReached(table)));
+  const heads = table.tHead.rows[0] ?? table.tHead.insertRow(), reached = isReached(table);
+  writeCells(heads, head, null, "th", reached);
+  [...heads.cells].forEach((cell, place) => setTerm(cell, terms[place], reached));
   for (const row of [...body.rows]) if (!before.has(row.dataset.key)) row.remove();
   rows.forEach((texts, place) => {
     const key = keyOf(texts, offsets[place], after), row = before.get(key) ?? document.createElement("tr");
     row.dataset.key = key;
     after.set(key, row);
-    writeCells(row, texts, offsets[place], "td");
+    writeCells(row, texts, offsets[place], "td", reached);
   });
   for (const [key, row] of before) if (!after.has(key)) row.remove();
   [...after.values()].forEach((row, place) => { if (body.rows[place] !== row) body.insertBefore(row, body.rows[place] ?? null); });
@@ -98,7 +98,7 @@ function keyOf(texts, offset, taken) {
   return own;
 }
 
-function writeCells(row, texts, offset, tag) {
+function writeCells(row, texts, offset, tag, reached) {
   while (row.cells.length > texts.length) row.lastChild.remove();
   texts.forEach((text, place) => {
     const cell = row.cells[place] ?? row.appendChild(document.createElement(tag));
@@ -106,7 +106,7 @@ function writeCells(row, texts, offset, tag) {
     const isButton = place === 0 && offset !== null && offset !== undefined, holder = isButton ? buttonIn(cell) : cell;
     if (isButton) {
       holder.dataset.offset = offset;
-      holder.tabIndex = isReached(row) ? 0 : -1;
+      holder.tabIndex = reached ? 0 : -1;
     }
     if (holder.textContent !== text) holder.textContent = text;
   });
