@@ -16,6 +16,7 @@ class KnownBroker:
     is_alive: bool = True
     is_fenced: bool = False
     is_shutting_down: bool = False
+    rack: str | None = None
 
 
 Brokers = dict[int, KnownBroker]
