@@ -18,6 +18,7 @@ from broker_core.kafka.group.codes import (
     INVALID_SESSION_TIMEOUT,
     NONE,
     UNKNOWN_MEMBER_ID,
+    UNSUPPORTED_VERSION,
     answered_as,
 )  # fmt: skip
 from broker_core.kafka.group.settings import GroupSettings
@@ -43,6 +44,9 @@ def refusal(version: int, request: Any, settings: GroupSettings) -> int:
         return INCONSISTENT_GROUP_PROTOCOL
     if isinstance(request, _NEEDS_GROUP_ID) and not request.group_id:
         return INVALID_GROUP_ID
+    if isinstance(request, m.ConsumerGroupHeartbeatRequest) and settings.is_old:
+        # The old coordinator knows the classic protocol alone.
+        return UNSUPPORTED_VERSION
     if isinstance(request, m.JoinGroupRequest):
         if not settings.min_session_timeout_ms <= request.session_timeout_ms <= settings.max_session_timeout_ms:
             return INVALID_SESSION_TIMEOUT

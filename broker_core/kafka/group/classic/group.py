@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 
 from broker_core.errors import InvariantError
 from broker_core.hashing.java_map import java_order
+from broker_core.kafka.assignors.byte_fields import MalformedBytes
 from broker_core.kafka.assignors.subscription_bytes import CONSUMER_PROTOCOL_TYPE, SchemaError, read_subscription
-from broker_core.kafka.group.codes import FENCED_INSTANCE_ID, UNKNOWN_MEMBER_ID, Refused
+from broker_core.kafka.group.codes import FENCED_INSTANCE_ID, UNKNOWN_MEMBER_ID, UNKNOWN_SERVER_ERROR, Refused
 from broker_core.kafka.group.messages import DescribedGroupMember, JoinGroupMember, JoinGroupRequest, Protocol, RequestContext
 from broker_core.kafka.group.records import GroupMetadataKey, GroupMetadataValue, Record, StoredMember
 from broker_core.kafka.group.states import ALL_JOINED, ALL_LEFT, DEAD, EMPTY, STABLE, next_state
@@ -42,14 +43,16 @@ class ClassicMember:
         for offered in self.protocols:
             if offered.name == protocol:
                 return offered.metadata
-        raise InvariantError(f"member {self.member_id} does not offer {protocol}")
+        # The original throws, and the request or the timer that led here fails.
+        raise Refused(UNKNOWN_SERVER_ERROR)
 
     def vote(self, candidates: Iterable[str]) -> str:
         """The candidate that it prefers."""
         for offered in self.protocols:
             if offered.name in candidates:
                 return offered.name
-        raise InvariantError(f"member {self.member_id} offers no candidate")
+        # A member that names a protocol twice is counted twice, so that no protocol is offered by all: the original throws.
+        raise Refused(UNKNOWN_SERVER_ERROR)
 
     @property
     def is_waiting(self) -> bool:
@@ -127,7 +130,8 @@ class ClassicGroup:
         if not self.members:
             self.protocol_type = member.protocol_type
         if self.protocol_type != member.protocol_type or not self.supports(member.protocol_type, member.protocols):
-            raise InvariantError(f"member {member.member_id} has no protocol in common with group {self.group_id}")
+            # A join is checked before; members of a consumer group that becomes a classic one need not agree.
+            raise Refused(UNKNOWN_SERVER_ERROR)
         if self.leader is None:
             self.leader = member.member_id
         self.members[member.member_id] = member
@@ -207,11 +211,17 @@ class ClassicGroup:
         self.generation += 1
         self.protocol = self.select_protocol() if self.members else None
         self.subscribed_topics = self.read_subscribed_topics()
+        if self.state == EMPTY:
+            # The timer of a group of this name that could not be written. The original counts on before it sees that nothing is to be done.
+            raise Refused(UNKNOWN_SERVER_ERROR)
         self.enter(ALL_JOINED if self.members else ALL_LEFT, now_ms)
         self.pending_syncs.clear()
 
     def read_subscribed_topics(self) -> set[str] | None:
-        """The topics of all subscriptions; None for other protocols than consumers', or when one cannot be read."""
+        """The topics of all subscriptions; None for other protocols than consumers', or when one has no version or is cut off.
+
+        Refuses, as the original throws, when a length in one does not fit.
+        """
         if not self.uses_consumer_protocol:
             return None
         if not self.members:
@@ -225,6 +235,8 @@ class ClassicGroup:
                 topics.update(read_subscription(member.metadata(self.protocol), version=0).topics)
         except SchemaError:
             return None
+        except MalformedBytes:
+            raise Refused(UNKNOWN_SERVER_ERROR) from None
         return topics
 
     def is_subscribed(self, topic: str) -> bool:

@@ -100,8 +100,9 @@ class ConsumerGroup:
             raise Refused(UNKNOWN_MEMBER_ID) from None
 
     def static_member(self, instance_id: str) -> ConsumerMember | None:
+        """The member of an instance id, None for an unknown one. Refuses one whose member took another instance id and is gone."""
         member_id = self.static_members.get(instance_id)
-        return None if member_id is None else self.members[member_id]
+        return None if member_id is None else self.member(member_id)
 
     def target_of(self, member_id: str, instance_id: str | None = None) -> dict[str, tuple[int, ...]]:
         """What the assignor gave a member; a static one has it under the id that its instance had."""

@@ -151,3 +151,20 @@ def test_last_member_that_leaves_empties_the_group_and_its_next_generation_is_wr
 
 def test_every_state_of_the_table_is_reached_from_another():
     assert {state for state, _ in TRANSITIONS} == set(TRANSITIONS.values()) == {EMPTY, PREPARING, COMPLETING, STABLE}
+
+
+def test_member_that_names_a_protocol_twice_fails_the_vote_as_in_the_original():
+    desk = Desk()
+    desk.send(join(protocols=("range", "range")), 3, "a")
+    desk.pass_until(3_000)
+    assert desk.group().state == PREPARING and desk.group().generation == 1
+
+
+def test_timer_of_a_group_that_could_not_be_written_finds_its_empty_namesake():
+    desk = Desk()
+    desk.next_error = NOT_ENOUGH_REPLICAS
+    assert desk.send(join(), 3, "a").error_code == COORDINATOR_NOT_AVAILABLE
+    assert desk.group() is None and "join-g" in desk.deadlines
+    desk.send(join(), client="b")
+    desk.pass_until(3_000)
+    assert desk.group().state == EMPTY and len(desk.group().pending_joins) == 1

@@ -8,6 +8,7 @@ from broker_core.kafka.group.codes import (
     STALE_MEMBER_EPOCH,
     UNKNOWN_MEMBER_ID,
     UNRELEASED_INSTANCE_ID,
+    UNSUPPORTED_VERSION,
 )
 from broker_core.kafka.group.consumer.group import ConsumerGroup
 from broker_core.kafka.group.topics import Topic, TopicsImage
@@ -109,3 +110,18 @@ def test_classic_group_is_upgraded_by_the_first_heartbeat_where_the_policy_allow
     # The assignment of the test is no consumer protocol: the original gives up too.
     assert desk.send(heartbeat848()).error_code == GROUP_ID_NOT_FOUND
     assert not isinstance(desk.group(), ConsumerGroup) and list(desk.group().members) == ids
+
+
+def test_instance_id_whose_member_went_on_under_another_one_is_unknown():
+    desk = Desk(partitions=2)
+    one = desk.send(heartbeat848(instance_id="i"))
+    desk.send(m.ConsumerGroupHeartbeatRequest("g", one.member_id, 1, instance_id="i"))
+    # Without its instance id the member may take another one, and leave; the first stays behind.
+    desk.send(heartbeat848(one.member_id, 1, is_full=True))
+    desk.send(heartbeat848(one.member_id, instance_id="k"))
+    desk.send(m.ConsumerGroupHeartbeatRequest("g", one.member_id, -1))
+    assert desk.send(m.ConsumerGroupHeartbeatRequest("g", one.member_id, 2, instance_id="i")).error_code == UNKNOWN_MEMBER_ID
+
+
+def test_old_coordinator_does_not_know_the_consumer_protocol():
+    assert Desk(is_old=True).send(heartbeat848()).error_code == UNSUPPORTED_VERSION
