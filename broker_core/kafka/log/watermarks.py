@@ -88,8 +88,8 @@ class WatermarkedLog(LocalLog):
         Where a truncation inside a batch has taken the records around it, it moves up to the log end: the original finds no other place.
         """
         if not self._is_placed:
-            if self.is_in_open_end(self.high_watermark):
-                self.high_watermark = self.log_end_offset
+            # It is set again, even to what it was: the first unstable offset is looked at with it.
+            self.high_watermark = self.log_end_offset if self.is_in_open_end(self.high_watermark) else self.high_watermark
             self._is_placed = self.high_watermark >= self.segments[0].base_offset
         return self.high_watermark
 

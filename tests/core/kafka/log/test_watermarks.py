@@ -193,3 +193,16 @@ def test_a_log_does_not_end_below_nought() -> None:
     log = opened()
     with pytest.raises(CommandError):
         log.truncate_to(-1, NOW)
+
+
+def test_a_cut_leaves_the_first_unstable_offset_stale_until_the_high_watermark_is_looked_up() -> None:
+    log = opened()
+    fill(log, 2)
+    in_transaction(log)
+    log.high_watermark = 1
+    log.truncate_to(2, NOW)
+    assert (log.first_unstable_offset, log.last_stable_offset) == (2, 1), "above the log end nobody sees it"
+    log.read_as(Isolation.LOG_END, 0, 1 << 20)
+    assert log.first_unstable_offset == 2
+    log.read_as(Isolation.HIGH_WATERMARK, 0, 1 << 20)
+    assert log.first_unstable_offset is None
