@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -45,6 +46,7 @@ class BrokerState:
     redelivered: int = 0
 
 
+@lru_cache(maxsize=4096)  # each acknowledgement asks
 def consumer_key(connection: int, consumer_id: int) -> str:
     """What the subscription calls a consumer: ids are unique on a connection only."""
     return f"{connection}.{consumer_id}"
@@ -57,6 +59,7 @@ class Broker:
         self.state = state
         self.hash_of = hash_of
         self.rule = f"pulsar.selector.{algorithm}"
+        self.publish = state.subscription.publish
         # Who a subscription's consumer is, by its key there: derived from the connections, for speed.
         self.consumers: dict[str, tuple[int, int]] = {
             consumer_key(number, consumer_id): (number, consumer_id)
@@ -66,7 +69,7 @@ class Broker:
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
         kind = type(message)
         if kind is CommandSend:
-            deliveries = self.state.subscription.publish(message.message, self.hash_of(message.key))
+            deliveries = self.publish(message.message, self.hash_of(message.key))
             if deliveries:
                 self.deliver(deliveries, out)
         elif kind is CommandAck:
@@ -180,10 +183,9 @@ def flow(broker: Broker, connection: int, command: c.CommandFlow, now_us: int, o
 
 
 def ack(broker: Broker, connection: int, command: c.CommandAck) -> None:
-    key = consumer_key(connection, command.consumer_id)
-    subscription = broker.state.subscription
+    key, acked = consumer_key(connection, command.consumer_id), broker.state.subscription.ack
     for message in command.messages:
-        subscription.ack(key, message)
+        acked(key, message)
 
 
 def close_consumer(broker: Broker, connection: int, command: c.CommandCloseConsumer, now_us: int, out: Outbox) -> None:

@@ -8,6 +8,7 @@ program resets its connection.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
@@ -72,10 +73,25 @@ class PulsarRules:
         self.consumers = setup.consumers
         self.points: int | None = setup.options.get("points")
         self.owners = Owners(setup.texts, setup.keys, make_selector(self.algorithm, self.points))
-        self.notes = Notes()
+        self._notes = Notes()
+        self.fresh: list[int] = []  # keys of messages that are not in the notes yet
         self.standing: Assignment | None = None  # before the next turning point, where that is to tell what it moved
         self.producer: tuple[Producer, Slot] | None = None
         self.painted: Painted | None = None
+
+    @property
+    def notes(self) -> Notes:
+        if self.fresh:
+            counts, fresh = self._notes.key_counts, Counter(self.fresh)
+            self.fresh.clear()
+            for code, count in fresh.items():
+                counts[code] = counts.get(code, 0) + count
+            self.owners.note(fresh)
+        return self._notes
+
+    @notes.setter
+    def notes(self, notes: Notes) -> None:
+        self._notes = notes
 
     def algorithms(self) -> list[Json]:
         return algorithms()
@@ -115,9 +131,7 @@ class PulsarRules:
     # -- a person's verbs -----------------------------------------------------------------------------------------------------------------
 
     def arrive(self, lane: Lane, index: int, code: int) -> None:
-        counts = self.notes.key_counts
-        counts[code] = counts.get(code, 0) + 1
-        self.owners.note(code)
+        self.fresh.append(code)
         if self.producer is None:
             slot = lane.world.slots[PRODUCER]
             self.producer = (cast(Producer, slot.node), slot)

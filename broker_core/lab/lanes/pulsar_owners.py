@@ -118,7 +118,7 @@ class Owners:
         self._key_owners: list[str | None] = []
         self._holders: dict[int, str | None] = {}
         self._weights: dict[str, int] | None = None
-        self._unweighed: list[int] = []
+        self._unweighed: Counter[int] = Counter()
 
     def forget(self) -> None:
         """The selector may have changed: ask it again before the next answer."""
@@ -163,9 +163,9 @@ class Owners:
             self._holders[code] = now.holder_of(self.slot_of(code))
         return self._holders[code]
 
-    def note(self, code: int) -> None:
-        """A message with this key is published."""
-        self._unweighed.append(code)
+    def note(self, counts: Mapping[int, int]) -> None:
+        """So many messages with these keys have been published."""
+        self._unweighed.update(counts)
 
     def weights(self, broker: Broker, counts: Mapping[int, int]) -> dict[str, int]:
         """Program -> messages so far whose key is its own now. counts: of each key, all those that were noted among them."""
@@ -173,11 +173,11 @@ class Owners:
         if self._weights is None:
             self._weights, fresh = dict.fromkeys(now.names.values(), 0), counts
         else:
-            fresh = Counter(self._unweighed)
-        self._unweighed.clear()
+            fresh = self._unweighed
         weights, names, holders = self._weights, now.names, self._holders
         for code, count in fresh.items():
             holder = holders[code] if code in holders else self.holder_of(broker, code)
             if holder is not None:
                 weights[names[holder]] += count
+        self._unweighed.clear()
         return weights
