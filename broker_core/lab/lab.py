@@ -28,8 +28,8 @@ from broker_core.lab.workload import Workload, workload_from_json
 STRETCH_US = 10 * SECOND_US
 """Longest stretch for which arrivals are laid out at once; bounds memory when a lab is far behind."""
 SWITCH_RECORDS_MAX = 20_000
-SWITCH_STRETCH_US = SECOND_US // 4
-"""The same of a lane that goes through its history under another algorithm; each stretch is a piece of that command."""
+SWITCH_STRETCH_US = SECOND_US // 10
+"""The same of a lane that goes through its history under another algorithm; after each stretch there is a stop."""
 TIMELINE_MAX = 60
 
 
@@ -105,7 +105,7 @@ class Lab:
         return whole(self.advancing(at_us))
 
     def advancing(self, at_us: int) -> Pieces[list[Json]]:
-        """`advance_to` in pieces, lane by lane."""
+        """`advance_to` in pieces: lane by lane, and report by report."""
         yield from self._advance(at_us)
         return self._collect()
 
@@ -118,7 +118,7 @@ class Lab:
             codes = self.workload.key_codes(first, stop)
             self.keys.note(first, codes)
             for rig in self.rigs.values():
-                rig.advance(until_us, first, times, codes)
+                yield from rig.advancing(until_us, first, times, codes)
                 yield
             self.record_count = stop
             self.clock.advance_to(until_us)
@@ -249,7 +249,7 @@ class Lab:
             first = rig.next_record
             stop = min(self.record_count, max(first, self.workload.count_until(stretch_us)))
             times = [self.workload.arrival_us(index) for index in range(first, stop)]
-            rig.advance(stretch_us, first, times, self.workload.key_codes(first, stop))
+            yield from rig.advancing(stretch_us, first, times, self.workload.key_codes(first, stop))
             yield
 
     # -- looking and keeping ------------------------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from broker_core.lab.consumer import CRASHED, GONE, LIVE, PAUSED, Consumer
 from broker_core.lab.hero import Subject
 from broker_core.lab.keys import LiveKeys
 from broker_core.lab.pace import PACE_KINDS, pace_code
+from broker_core.lab.pieces import Pieces
 from broker_core.lab.tally import Tally
 from broker_core.plain import from_plain, to_plain
 from broker_core.rng import SeededRandom
@@ -115,6 +116,11 @@ class Rig(ABC):
         self.timer(SECOND_US, SAMPLE)
 
     # -- time ---------------------------------------------------------------------------------------------------------------------------
+
+    def advancing(self, until_us: int, first: int, times: Sequence[int], codes: Sequence[int]) -> Pieces[None]:
+        """`advance`, one piece."""
+        self.advance(until_us, first, times, codes)
+        yield
 
     def advance(self, until_us: int, first: int, times: Sequence[int], codes: Sequence[int]) -> None:
         """Let everything happen up to and including `until_us`.

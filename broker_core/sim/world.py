@@ -82,17 +82,22 @@ class World:
         self.cause: Cause | None = None
         self.told: list[TurningPoint] = []
         self.told_count = 0
+        self.is_midway = False
         self.last_node = self.last_connection = self.last_link = 0
 
     # -- time -----------------------------------------------------------------------------------------------------------------------------
 
-    def advance(self, until_us: int, times: Sequence[int] = (), arrive: Callable[[int], None] | None = None) -> int:
+    def advance(
+        self, until_us: int, times: Sequence[int] = (), arrive: Callable[[int], None] | None = None, *, by_report: bool = False
+    ) -> int:
         """Let everything happen up to and including `until_us`.
 
         times: ascending moments at which `arrive(place in times)` is called, as an order from outside; those after `until_us` are left.
-        What is due in the same microsecond goes before an arrival. Returns how many arrived.
+        What is due in the same microsecond goes before an arrival. Returns how many arrived. by_report: return after the first step whose
+        turning points were reported; then `is_midway`, and the same call with the times that are left goes on.
         """
         heap, told = self.heap, self.told
+        self.is_midway = False
         place, stop = 0, len(times)
         while True:
             arrival = times[place] if place < stop else NEVER
@@ -118,6 +123,9 @@ class World:
                     target.wake(name, at_us, target)
                 if told:
                     self._report()
+                    if by_report:
+                        self.is_midway = True
+                        return place
             if arrival > until_us or arrive is None:
                 break
             self.now_us = arrival

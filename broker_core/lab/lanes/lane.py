@@ -23,6 +23,7 @@ from broker_core.lab.hero import Subject
 from broker_core.lab.lanes.model import LaneModel
 from broker_core.lab.lanes.traffic import LaneTraffic, Watch
 from broker_core.lab.pace import PACE_KINDS, pace_code
+from broker_core.lab.pieces import Pieces, whole
 from broker_core.lab.rig import HISTORY_KEPT_S, WHY_FIRST, WHY_MAX, RigSetup
 from broker_core.lab.tally import Tally
 from broker_core.plain import from_plain, to_plain
@@ -81,6 +82,10 @@ class Lane:
         times, codes: arrival time and key code of the records `first`, `first` + 1, ...; those this lane has already seen are skipped, and
         those after `until_us` are left for the next call.
         """
+        whole(self.advancing(until_us, first, times, codes))
+
+    def advancing(self, until_us: int, first: int, times: Sequence[int], codes: Sequence[int]) -> Pieces[None]:
+        """`advance` in pieces: a stop after each report of turning points, as of several hundred consumers each has its own."""
         self.fold_darkness()
         arrive, watch = self.rules.arrive, self.traffic.watch
         start = self.next_record - first
@@ -101,8 +106,14 @@ class Lane:
             second_us = (self.now_us // SECOND_US + 1) * SECOND_US
             stop_us = min(until_us, second_us - 1 if self.now_us < second_us - 1 else second_us)
             stop = bisect_right(times, stop_us, start)
-            self.world.advance(stop_us, times[start:stop], publish if watch is None else publish_watched)
-            start, self.now_us = stop, stop_us
+            while True:
+                start += self.world.advance(
+                    stop_us, times[start:stop], publish if watch is None else publish_watched, by_report=True
+                )  # fmt: skip
+                if not self.world.is_midway:
+                    break
+                yield
+            self.now_us = stop_us
             self.traffic.fold(stop_us // SECOND_US)
             if stop_us % SECOND_US == 0:
                 self._sample(stop_us // SECOND_US)

@@ -53,6 +53,18 @@ def test_a_switched_lane_s_history_is_one_of_many_pieces():
     assert lab.rigs["lane1"].algorithm == "sticky"
 
 
+@pytest.mark.parametrize("lane", ["lane0", "lane1", "lane2", "lane3"])
+def test_many_who_come_at_once_do_so_one_after_the_other(lane):
+    """What each of them makes its brokers and fellows tell is a piece of its own."""
+    lab, cut = lab_of(), lab_of()
+    for each in (lab, cut):
+        each.advance_to(7 * SECOND)
+        each.submit(order(each, "join", lane, count=40))
+    assert stops(cut.advancing(20 * SECOND)) > 40
+    lab.advance_to(20 * SECOND)
+    assert (cut.view(), cut.checkpoint()) == (lab.view(), lab.checkpoint())
+
+
 def test_a_refusal_comes_before_the_first_stop():
     lab = lab_of()
     before = lab.checkpoint()

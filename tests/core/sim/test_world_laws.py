@@ -22,7 +22,7 @@ scripts = st.lists(acts, max_size=14).map(lambda extra: sorted([*begin, *extra],
 cuts = st.lists(st.integers(0, END_US), max_size=6)
 
 
-def run(script, stops=(), restore_at=None) -> World:
+def run(script, stops=(), restore_at=None, by_report=False) -> World:
     """A world after its script. stops: extra moments at which `advance` is called. restore_at: once kept and restored there."""
     world = new_world()
     moments = sorted([(at, 1, entry) for at, *entry in script] + [(at, 0, None) for at in stops], key=lambda moment: moment[:2])
@@ -30,11 +30,18 @@ def run(script, stops=(), restore_at=None) -> World:
         if restore_at is not None and at_us > restore_at:
             world.advance(restore_at)
             world, restore_at = restored(world), None
-        world.advance(at_us)
+        go(world, at_us, by_report)
         if action:
             act(world, tuple(action))
-    world.advance(END_US)
+    go(world, END_US, by_report)
     return world
+
+
+def go(world: World, until_us: int, by_report: bool) -> None:
+    world.advance(until_us, by_report=by_report)
+    while world.is_midway:
+        assert by_report and world.told
+        world.advance(until_us, by_report=True)
 
 
 def restored(world: World) -> World:
@@ -53,6 +60,12 @@ def integer_keys(entry):
 @settings(deadline=None)
 def test_advancing_in_pieces_is_advancing_at_once(script, stops):
     assert digest(run(script, stops)) == digest(run(script))
+
+
+@given(scripts)
+@settings(deadline=None)
+def test_stopping_at_each_report_changes_nothing(script):
+    assert digest(run(script, by_report=True)) == digest(run(script))
 
 
 @given(scripts, st.integers(0, END_US))
