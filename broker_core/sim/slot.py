@@ -96,8 +96,8 @@ class Slot:
 
     def blame_silence(self, connection: int) -> None:
         world = self.world
-        for link in world.links.values():
-            if link.connection == connection and link.receiver == self.number:
+        for link in world.of_connection.get(connection, ()):
+            if link.receiver == self.number:
                 peer = world.by_number.get(link.sender)
                 world.cause = (peer.silenced_by if peer is not None else None) or link.cut_by or world.cause
 

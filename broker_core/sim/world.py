@@ -56,7 +56,8 @@ class WorldState:
 
 
 class World:
-    """One world. name: in the ids of its turning points. told: turning points that nobody has taken yet.
+    """One world. name: in the ids of its turning points. told: turning points that nobody has taken yet. of_connection: its links, two or
+    (while a reset is on its way) more.
 
     Errors: CommandError for an order that the world cannot carry out (no such node, link already cut), and then nothing has changed;
     InvariantError where a node breaks the rules of its outbox.
@@ -79,6 +80,7 @@ class World:
         self.slots: dict[str, Slot] = {}
         self.by_number: dict[int, Slot] = {}
         self.links: dict[int, Link] = {}
+        self.of_connection: dict[int, list[Link]] = {}
         self.cause: Cause | None = None
         self.told: list[TurningPoint] = []
         self.told_count = 0
@@ -340,6 +342,7 @@ class World:
             link = Link(*(getattr(kept_link, part.name) for part in fields(LinkState)))
             link.queue.extend((from_plain(message, message_type), from_plain(cause, Cause | None)) for message, cause in entry["queue"])
             world.links[link.number] = link
+            world.of_connection.setdefault(link.connection, []).append(link)
         for node_name, kept in state.nodes.items():
             slot = world._add(kept.number, node_name, kept.kind, from_plain(kept.node, design.kinds[kept.kind][0]))
             slot.condition, slot.silenced_by, slot.disk = kept.condition, kept.silenced_by, kept.disk
@@ -377,6 +380,7 @@ class World:
     def _link(self, connection: int, sender: int, receiver: int) -> Link:
         self.last_link += 1
         link = self.links[self.last_link] = Link(self.last_link, connection, sender, receiver, self.design.delay_us, self.now_us)
+        self.of_connection.setdefault(connection, []).append(link)
         link.to = self.by_number.get(receiver)
         if link.to is None or link.to.condition == CRASHED:
             link.trouble = GONE
@@ -385,10 +389,11 @@ class World:
         return link
 
     def _mark(self, slot: Slot, trouble: int) -> None:
-        """This is now the matter with all links to a process."""
-        for link in self.links.values():
-            if link.receiver == slot.number:
-                link.trouble |= trouble
+        """This is now the matter with all links to a process; on those whose end it has closed nothing arrives anyway."""
+        for connection in slot.links:
+            for link in self.of_connection[connection]:
+                if link.receiver == slot.number:
+                    link.trouble |= trouble
 
     def _arrives(self, link: Link) -> bool:
         """A ticket came due on a link that something is the matter with. False: it is owed, as its message will be delivered one day, or the
@@ -399,20 +404,28 @@ class World:
             return False
         is_last = trouble & CLOSING and len(link.queue) == 1
         if is_last:
-            self.links.pop(link.number, None)
+            self._end(link)
         if trouble & (DEAF | GONE):
             link.queue.popleft()
             return False
         if is_last and link.to is not None:
             back = link.to.links.pop(link.connection, None)
             if back is not None:
-                self.links.pop(back.number, None)
+                self._end(back)
         return True
 
     def _drop_if_dead(self, link: Link) -> None:
         """A link to a closed end, whose sender is no more, never carries anything again."""
         if link.trouble & DEAF and link.sender not in self.by_number and not link.queue:
-            del self.links[link.number]
+            self._end(link)
+
+    def _end(self, link: Link) -> None:
+        """This link carries nothing any more."""
+        if self.links.pop(link.number, None) is not None:
+            others = self.of_connection[link.connection]
+            others.remove(link)
+            if not others:
+                del self.of_connection[link.connection]
 
     def _release(self, link: Link) -> None:
         if link.is_held:
@@ -443,7 +456,7 @@ class World:
         return not link.trouble & (DEAF | CLOSING)
 
     def _both(self, connection: int) -> list[Link]:
-        return [link for link in self.links.values() if link.connection == connection]
+        return self.of_connection.get(connection, [])[:]
 
     def _ways(self, connection: int, sender: str | None) -> list[Link]:
         links = self._both(connection)

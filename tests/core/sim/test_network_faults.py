@@ -49,7 +49,7 @@ def test_exit_closes_the_connections_behind_it():
     world.exit("b")
     world.advance(10_000)
     assert kinds(world, "a")[-2:].count("closed") == 1 or "closed" in kinds(world, "a")
-    assert world.links == {}
+    assert world.links == {} and world.of_connection == {}
 
 
 def test_paused_process_receives_everything_late_and_in_order():
