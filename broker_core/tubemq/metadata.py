@@ -8,7 +8,8 @@ Source: TubeMQ (InLong a6c7a6a670) client metadata cache. Vectors: tubemq/meta_e
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import lru_cache
 
 from broker_core.errors import CommandError
 from broker_core.hashing.java_hash import java_sorted
@@ -20,23 +21,34 @@ UNDEFINED = -2
 
 @dataclass(frozen=True, slots=True)
 class PartitionMetadata:
-    """What a client knows. meta_id: the master's number for this content, below 0 before the first answer.
-
-    status: partition key -> subscribable, in key order (UTF-16 units).
-    """
+    """What a client knows. meta_id: the master's number for this content, below 0 before the first answer. topic_meta, broker_ids: that
+    answer; what it spells out is in no checkpoint, and in memory once for all clients that have the same."""
 
     meta_id: int = UNDEFINED
-    status: dict[str, bool] = field(default_factory=dict)
+    topic_meta: tuple[str, ...] = ()
+    broker_ids: tuple[int, ...] = ()
+
+    @property
+    def status(self) -> dict[str, bool]:
+        """Partition key -> subscribable, in key order (UTF-16 units); not to be changed."""
+        return _expanded(self.topic_meta, self.broker_ids)
 
     def updated(self, meta_id: int, topic_meta: Collection[str], broker_ids: Collection[int]) -> PartitionMetadata:
         """What the client knows after an answer of the master; itself when the answer is ignored.
 
         Ignored are an id below 0 (nothing new), the id it has already, and an empty list. So a topic set that became empty
-        never clears what a client knows: a trait of the original, kept.
+        never clears what a client knows: a trait of the original, kept. Raises CommandError for an entry of another form.
         """
         if meta_id < 0 or meta_id == self.meta_id or not topic_meta:
             return self
-        return PartitionMetadata(meta_id, expand_topic_meta(topic_meta, broker_ids))
+        known = PartitionMetadata(meta_id, tuple(topic_meta), tuple(broker_ids))
+        _expanded(known.topic_meta, known.broker_ids)
+        return known
+
+
+@lru_cache(maxsize=64)
+def _expanded(topic_meta: tuple[str, ...], broker_ids: tuple[int, ...]) -> dict[str, bool]:
+    return expand_topic_meta(topic_meta, broker_ids)
 
 
 def expand_topic_meta(topic_meta: Iterable[str], broker_ids: Collection[int]) -> dict[str, bool]:

@@ -336,6 +336,11 @@ class Lane:
         """The same, as it was when somebody last looked: for what is written into it."""
         return self._bill
 
+    def note_pause(self, from_us: int) -> None:
+        """A partition that nobody has read since `from_us` is read again."""
+        if self._bill is not None:
+            self._bill.note_pause(from_us, self.now_us)
+
     @property
     def is_at_rest(self) -> bool:
         """Whether no change is under way."""

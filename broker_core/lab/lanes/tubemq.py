@@ -270,13 +270,11 @@ class TubeMqRules:
 
     def begin_reading(self, lane: Lane, event: TurningPoint) -> None:
         """Partitions are read again: the bill notes for how long they were not."""
-        read_again, bill = self.notes.begin_reading(event.data["client"], event.data["partitions"], lane.now_us), lane.bill
-        if bill is None:
-            return
+        read_again = self.notes.begin_reading(event.data["client"], event.data["partitions"], lane.now_us)
         for since_us in read_again.values():
-            bill.note_pause(since_us, lane.now_us)
-        if read_again and not self.notes.stopped:
-            lane.emit("tubemq.group.partitions_resumed", Cause(event=event.id), None, {}, bill.pause_facts())
+            lane.note_pause(since_us)
+        if read_again and not self.notes.stopped and lane.bill is not None:
+            lane.emit("tubemq.group.partitions_resumed", Cause(event=event.id), None, {}, lane.bill.pause_facts())
 
     def say_refused(self, lane: Lane, name: str, code: int, node_id: int) -> None:
         if code == r.NODE_ID_TAKEN:
