@@ -13,10 +13,10 @@ from django.conf import settings
 
 from broker_core.clock import SECOND_US
 from broker_core.events import Json
-from broker_core.lab.any_lane import AnyLane
 from broker_core.lab.consumer import Consumer
 from broker_core.lab.lab import Lab as CoreLab
-from broker_core.lab.rig import BUCKETS_KEPT_S
+from broker_core.lab.lanes.lane import Lane
+from broker_core.lab.lanes.traffic import BUCKETS_KEPT_S
 from broker_core.pipeline.chunks import WANTED_FOR_S, chunk_write, last_second, wanted_mark
 
 log = logging.getLogger(__name__)
@@ -89,7 +89,7 @@ class ChunkWriter:
                     yield self._row(rig_id, "owner", second, owner=each.name, finished=each.acked.get(second, 0))
             yield from self._turning(rig_id, rig, last)
 
-    def _turning(self, rig_id: str, rig: AnyLane, second: int) -> Iterator[Json]:
+    def _turning(self, rig_id: str, rig: Lane, second: int) -> Iterator[Json]:
         """The last change, once, when it has come to rest."""
         bill = rig.bill
         if bill is None or not bill.settled or bill.position == 0 or self._settled.get(rig_id) == bill.position:

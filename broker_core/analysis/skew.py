@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 
 def skew_milli(loads: Sequence[int]) -> int | None:
-    """Largest load over mean load in thousandths, rounded down: 1000 is even. The figure a lane of the lab shows (Rig.skew_milli).
+    """Largest load over mean load in thousandths, rounded down: 1000 is even. The figure a lane of the lab shows (Lane.skew_milli).
 
     >>> skew_milli([30, 10, 20])
     1500

@@ -9,8 +9,8 @@ LIVE, PAUSED, CRASHED, GONE = "live", "paused", "crashed", "gone"
 class Consumer:
     """One consuming program: takes a record, works `service_us` on it, acknowledges, takes the next.
 
-    session: its life at the broker; a program that comes back after a crash has a new one. hand: the record it works on, -1 when idle.
-    token: number of the timer that ends the work in hand, 0 for none. acked: virtual second -> records finished in it.
+    session: its life at the broker; a program that comes back after a crash has a new one.
+    acked: virtual second -> records finished in it.
     """
 
     name: str
@@ -20,15 +20,9 @@ class Consumer:
     session: str
     joined_us: int
     state: str = LIVE
-    hand: int = -1
-    token: int = 0
     acked: dict[int, int] = field(default_factory=dict)
     deadline_us: int | None = None
     deadline_from_us: int | None = None
-
-    @property
-    def is_working(self) -> bool:
-        return self.state == LIVE
 
     def acked_between(self, from_second: int, to_second_exclusive: int) -> int:
         return sum(n for second, n in self.acked.items() if from_second <= second < to_second_exclusive)

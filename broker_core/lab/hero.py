@@ -19,7 +19,7 @@ from broker_core.lab.consumer import GONE
 from broker_core.lab.pace import PACE_KINDS
 
 if TYPE_CHECKING:
-    from broker_core.lab.any_lane import AnyLane
+    from broker_core.lab.lanes.lane import Lane
 
 
 @dataclass(slots=True)
@@ -41,7 +41,7 @@ class Subject:
     until_us: int | None = None
     changes: list[Change] = field(default_factory=list)
 
-    def lose(self, rig: "AnyLane") -> None:
+    def lose(self, rig: "Lane") -> None:
         """What is without service now is the doing of this subject, and of those before it that still leave something without."""
         self.part, self.whole = rig.stuck()
         self.dark_after = rig.tally.darkness.dark
@@ -53,12 +53,12 @@ class Subject:
             began_us = rig.tally.darkness.began_us
             self.since_us = (lost[0].at_us if lost else rig.now_us) if began_us is None else began_us
 
-    def come_to_rest(self, rig: "AnyLane") -> None:
+    def come_to_rest(self, rig: "Lane") -> None:
         """The change is over; if it left more in the dark than before, that is what there is to say."""
         if self.kind == "leave" and rig.tally.darkness.dark > self.dark_before:
             self.lose(rig)
 
-    def look(self, rig: "AnyLane") -> None:
+    def look(self, rig: "Lane") -> None:
         """Who serves what has changed: perhaps all is served again."""
         if not rig.is_all_served():
             return
@@ -67,7 +67,7 @@ class Subject:
             self.until_us = rig.now_us
 
 
-def hero_view(rig: "AnyLane") -> Json:
+def hero_view(rig: "Lane") -> Json:
     """`code` and what its words need; times are moments, so that a view in which nothing happens stays the same.
 
     next: `way`, how the lane takes a newcomer in. moving, moved: `part` of `whole` keys. keyless: keys have no owner, nothing can move.

@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 from broker_core.events import Json
 
 if TYPE_CHECKING:
-    from broker_core.lab.any_lane import AnyLane
+    from broker_core.lab.lanes.lane import Lane
 
 COUNTED = ("live", "slow", "paused", "crashed")
 """Those who still wait for a restart, and those who are gone, are idle for another reason. A silent one keeps its partitions and its place
 in the group until it is given up."""
 
 
-def idle_view(rig: "AnyLane") -> Json | None:
+def idle_view(rig: "Lane") -> Json | None:
     """`{"count", "of", "partitions"}`: how many of how many consumers have none of the partitions.
 
     None: nobody, or this model has no partitions, or a change is under way that still hands them out.

@@ -11,16 +11,16 @@ from broker_core.clock import SECOND_US, VirtualClock
 from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.lab import checkpoint as checkpoints
-from broker_core.lab.any_lane import AnyLane
 from broker_core.lab.commands import command_from_json
 from broker_core.lab.commands.base import ALL, Command, ConsumerCommand
 from broker_core.lab.commands.facts import facts_of_lab
 from broker_core.lab.commands.membership import DEMO_JOIN_ID, Join
 from broker_core.lab.consumer import Consumer
 from broker_core.lab.keys import LiveKeys
+from broker_core.lab.lanes.lane import Lane
+from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
 from broker_core.lab.pieces import Pieces, whole
-from broker_core.lab.rig import RigSetup
 from broker_core.lab.scenario import LANE_KINDS, RigSpec, Scenario
 from broker_core.lab.view import Shown, lab_view
 from broker_core.lab.workload import Workload, workload_from_json
@@ -59,7 +59,7 @@ class Lab:
         self.history: list[Json] = []
         self.position = 0
         self.shown = Shown()
-        self.rigs: dict[str, AnyLane] = {}
+        self.rigs: dict[str, Lane] = {}
         if begin:
             self._begin()
 
@@ -91,11 +91,11 @@ class Lab:
         """How long a request and its answer are under way at most, in the lane with the slowest network."""
         return max(rig.answer_us for rig in self.rigs.values())
 
-    def _make_rig(self, spec: RigSpec, algorithm: str) -> AnyLane:
+    def _make_rig(self, spec: RigSpec, algorithm: str) -> Lane:
         options = spec.options
         if algorithm != spec.algorithm:  # a custom prefetch belongs to the algorithm that the lane began with
             options = {name: value for name, value in options.items() if name != "prefetch"}
-        setup = RigSetup(spec.id, algorithm, options, self.scenario.seed, self.keys, self.workload, self.scenario.consumers)
+        setup = LaneSetup(spec.id, algorithm, options, self.scenario.seed, self.keys, self.workload, self.scenario.consumers)
         return LANE_KINDS[spec.model].make(setup, None)
 
     # -- time ---------------------------------------------------------------------------------------------------------------------------
@@ -159,7 +159,7 @@ class Lab:
 
     # What commands do with a lab (broker_core/lab/commands/):
 
-    def lanes_of(self, rig: str) -> list[AnyLane]:
+    def lanes_of(self, rig: str) -> list[Lane]:
         """The lanes that a command for `rig` is for."""
         return list(self.rigs.values()) if rig == ALL else [self.rigs[rig]]
 
@@ -173,7 +173,7 @@ class Lab:
             number += 1
         return names
 
-    def join_lanes(self, lanes: list[AnyLane], names: list[str], position: int) -> Pieces[None]:
+    def join_lanes(self, lanes: list[Lane], names: list[str], position: int) -> Pieces[None]:
         """These consumers join now, at the scenario's pace."""
         service_us = SECOND_US // self.scenario.consumer_rate
         for new in names:
@@ -215,7 +215,7 @@ class Lab:
         if names:
             self.history.append({"position": position, "at_us": self.now_us, "names": names, "command": command.to_json()})
 
-    def _rebuild(self, old: AnyLane, algorithm: str, position: int) -> Pieces[AnyLane]:
+    def _rebuild(self, old: Lane, algorithm: str, position: int) -> Pieces[Lane]:
         """The same lane under another algorithm, after the same membership history.
 
         Commands take effect at their own times; of the records, the last SWITCH_RECORDS_MAX run through it, so that the answer comes at once
@@ -243,7 +243,7 @@ class Lab:
         rig.fold_darkness()
         return rig
 
-    def _run(self, rig: AnyLane, until_us: int) -> Pieces[None]:
+    def _run(self, rig: Lane, until_us: int) -> Pieces[None]:
         while rig.now_us < until_us:
             stretch_us = min(until_us, rig.now_us + SWITCH_STRETCH_US)
             first = rig.next_record

@@ -11,12 +11,12 @@ from types import MappingProxyType
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
-from broker_core.lab.any_lane import AnyLane
 from broker_core.lab.commands.fields import RIG_ID, refuse_unknown, whole
 from broker_core.lab.lanes import kafka, pulsar, rabbitmq, tubemq
+from broker_core.lab.lanes.lane import Lane
+from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.lanes.traffic import Watch
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
-from broker_core.lab.rig import RigSetup
 from broker_core.lab.topic import workload_topic
 from broker_core.lab.workload import workload_from_json
 from broker_core.pulsar.selectors import POINTS_MAX
@@ -26,7 +26,7 @@ from broker_core.pulsar.selectors import POINTS_MAX
 class LaneKind:
     """A model that a lane can run. make: a lane of it, whose messages a watch may see. algorithms: what it can run, the default first."""
 
-    make: Callable[[RigSetup, Watch | None], AnyLane]
+    make: Callable[[LaneSetup, Watch | None], Lane]
     algorithms: Callable[[], list[Json]]
 
 

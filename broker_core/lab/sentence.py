@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from broker_core.events import Json
 
 if TYPE_CHECKING:
-    from broker_core.lab.any_lane import AnyLane
+    from broker_core.lab.lanes.lane import Lane
 
 OF_THE_BILL = ("keys_moved", "keys_total", "partitions_moved", "partitions_total", "pause_us")
 """Numbers that stand beside the sentence as figures under the same name."""
 
 
-def sentence_view(rig: "AnyLane", bill: Json | None) -> Json:
+def sentence_view(rig: "Lane", bill: Json | None) -> Json:
     """`{"code", "params"}` of the lane's sentence now. bill: the view's, None before the first change."""
     sentence = rig.sentence_as_of_now()
     code, params = sentence["code"], dict(sentence["params"])

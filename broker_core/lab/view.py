@@ -11,15 +11,16 @@ from broker_core.events import Json
 from broker_core.lab.consumer import CRASHED, GONE, LIVE, Consumer
 from broker_core.lab.hero import hero_view
 from broker_core.lab.idle import idle_view
+from broker_core.lab.lanes.lane import HISTORY_KEPT_S
 from broker_core.lab.pieces import Pieces
-from broker_core.lab.rig import HISTORY_KEPT_S, RATE_WINDOW_S
 from broker_core.lab.sentence import sentence_view
 
 if TYPE_CHECKING:
-    from broker_core.lab.any_lane import AnyLane
     from broker_core.lab.lab import Lab
+    from broker_core.lab.lanes.lane import Lane
 
 RECENT_SHOWN = 64
+RATE_WINDOW_S = 5
 
 
 @dataclass(slots=True)
@@ -85,7 +86,7 @@ def lab_view(lab: "Lab") -> Pieces[Json]:
     }
 
 
-def rig_view(lab: "Lab", rig: "AnyLane") -> Json:
+def rig_view(lab: "Lab", rig: "Lane") -> Json:
     """One lane."""
     shares = rig.shares()
     before = rig.bill.shares_before if rig.bill else {}
@@ -121,7 +122,7 @@ def rig_view(lab: "Lab", rig: "AnyLane") -> Json:
     }  # fmt: skip
 
 
-def _consumer_view(rig: "AnyLane", consumer: Consumer, share: int, before: int | None) -> Json:
+def _consumer_view(rig: "Lane", consumer: Consumer, share: int, before: int | None) -> Json:
     second = rig.now_us // SECOND_US
     window = min(max(second, 1), RATE_WINDOW_S)
     rate_tenths = consumer.acked_between(second - window, second) * 10 // window if consumer.state not in (CRASHED, GONE) else 0

@@ -89,7 +89,7 @@ def _turns(mine: "StrategyCounts", counts: "RouteCounts", steps: Sequence[Step],
     """An even share of what was written until the step's end; None where keys have owners.
 
     runs: of a live lab's own records: then the shares are in proportion to what each consumer finished lately, which is how a lane of the
-    lab has them (Rig.weights).
+    lab has them (Lane.weights).
     """
     if mine.tables[step.step].kind != "none":
         return None

@@ -14,12 +14,12 @@ from broker_core.analysis.order import at_risk
 from broker_core.analysis.pause import longest_us, stopped_us
 from broker_core.clock import SECOND_US
 from broker_core.events import Json
-from broker_core.lab.any_lane import AnyLane
 from broker_core.lab.consumer import Consumer
 from broker_core.lab.lab import Lab
+from broker_core.lab.lanes.lane import Lane
+from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.limits import Limits
 from broker_core.lab.pieces import Pieces, whole
-from broker_core.lab.rig import RigSetup
 from broker_core.lab.scenario import LANE_KINDS, RigSpec, Scenario
 from broker_core.lab.workload_base import Workload
 from broker_core.pipeline.members import Step, has_records
@@ -80,7 +80,7 @@ def timetable_at_records(steps: Sequence[Step], workload: Workload, records: int
 class TimedStep:
     """What one step of one strategy cost in the timed run. lag_before: the level in the seconds before the change.
     lag: seconds after the change -> records that arrived and are not done.
-    weights: as the lane had them when the step ended (Rig.weights)."""
+    weights: as the lane had them when the step ended (Lane.weights)."""
 
     step: int
     records: int
@@ -123,13 +123,13 @@ class TimedLab(Lab):
             self.joining = []
             self.lane.check_invariants()
 
-    def _make_rig(self, spec: RigSpec, algorithm: str) -> AnyLane:
-        setup = RigSetup(spec.id, algorithm, spec.options, self.scenario.seed, self.keys, self.workload, self.scenario.consumers)
+    def _make_rig(self, spec: RigSpec, algorithm: str) -> Lane:
+        setup = LaneSetup(spec.id, algorithm, spec.options, self.scenario.seed, self.keys, self.workload, self.scenario.consumers)
         self.watch = FlightWatch()
         self.lane = LANE_KINDS[spec.model].make(setup, self.watch)
         return self.lane
 
-    def join_lanes(self, lanes: list[AnyLane], names: list[str], position: int) -> Pieces[None]:
+    def join_lanes(self, lanes: list[Lane], names: list[str], position: int) -> Pieces[None]:
         """These consumers join now, at the table's pace."""
         for name in names:
             self.seen.setdefault(name, len(self.seen) + 1)
@@ -182,7 +182,7 @@ def _is_one_order(step: Step, after: Step) -> bool:
     return step.at is not None and step.kind == after.kind == "join" and step.at == after.at
 
 
-def _curve(lab: TimedLab, rig: AnyLane, start_us: int, until_us: int) -> Iterator[tuple[float, int]]:
+def _curve(lab: TimedLab, rig: Lane, start_us: int, until_us: int) -> Iterator[tuple[float, int]]:
     """The lag at each whole second after the change, and at the end of the step."""
     at_us = start_us
     while at_us < until_us:

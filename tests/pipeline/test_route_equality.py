@@ -8,7 +8,6 @@ import pytest
 from broker_core.hashing.java_hash import java_text, string_hash_unsigned
 from broker_core.hashing.murmur3 import murmur3_32
 from broker_core.kafka.producer.partitioner import partition_for_key
-from broker_core.lab.any_lane import AnyLane
 from broker_core.lab.bill import Bill
 from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.pulsar import PulsarRules
@@ -35,7 +34,7 @@ STRATEGIES += [strategy_parse(text) for text in MORE]
 def core_owner(strategy: Strategy, steps) -> Callable[[bytes | None], str | None]:
     """The core's own answer, a key at a time: its selector, or its partitioner and what its members hold."""
 
-    def read(rig: AnyLane, bill: Bill | None) -> AnyLane:
+    def read(rig: Lane, bill: Bill | None) -> Lane:
         return rig
 
     rig = rig_states(strategy.rig_spec(), steps, 7, read)[-1]

@@ -12,8 +12,8 @@ from broker_core.lab.commands.facts import LabFacts, LaneFacts
 from broker_core.lab.limits import Limits
 
 if TYPE_CHECKING:
-    from broker_core.lab.any_lane import AnyLane
     from broker_core.lab.lab import Lab
+    from broker_core.lab.lanes.lane import Lane
 
 ALL = "all"
 
@@ -109,7 +109,7 @@ class ConsumerCommand(Command):
                 yield
         lab.note(self, position, [self.consumer])
 
-    def carry_out_in(self, lane: "AnyLane", position: int) -> None:
+    def carry_out_in(self, lane: "Lane", position: int) -> None:
         """In one lane, which has the consumer."""
         lane.change(self.kind, self.consumer, position)
 

@@ -13,8 +13,8 @@ from broker_core.lab.consumer import CRASHED, GONE, PAUSED
 from broker_core.lab.limits import Limits
 
 if TYPE_CHECKING:
-    from broker_core.lab.any_lane import AnyLane
     from broker_core.lab.lab import Lab
+    from broker_core.lab.lanes.lane import Lane
 
 
 class ConsumerFacts(NamedTuple):
@@ -50,7 +50,7 @@ def facts_of_lab(lab: "Lab") -> LabFacts:
     return LabFacts({lane.id: facts_of_lane(lane) for lane in lab.rigs.values()}, lab.playing, lab.limits)
 
 
-def facts_of_lane(lane: "AnyLane") -> LaneFacts:
+def facts_of_lane(lane: "Lane") -> LaneFacts:
     return _Lane(lane)
 
 
@@ -62,7 +62,7 @@ def facts_of_view(view: Json, limits: Limits) -> LabFacts:
 
 @dataclass(frozen=True, slots=True)
 class _Lane:
-    lane: "AnyLane"
+    lane: "Lane"
 
     @property
     def id(self) -> str:

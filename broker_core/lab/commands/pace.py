@@ -12,7 +12,7 @@ from broker_core.lab.commands.facts import LaneFacts
 from broker_core.lab.limits import Limits
 
 if TYPE_CHECKING:
-    from broker_core.lab.any_lane import AnyLane
+    from broker_core.lab.lanes.lane import Lane
 
 SLOW_RATE_DEFAULT = 2
 
@@ -61,5 +61,5 @@ class Slow(ConsumerCommand):
     def check_in(self, lane: LaneFacts) -> None:
         self.refuse_crashed(lane)
 
-    def carry_out_in(self, lane: "AnyLane", position: int) -> None:
+    def carry_out_in(self, lane: "Lane", position: int) -> None:
         lane.change(self.kind, self.consumer, position, SECOND_US // self.rate)

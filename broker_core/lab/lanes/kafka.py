@@ -46,8 +46,8 @@ from broker_core.lab.lanes.kafka_group import (
 from broker_core.lab.lanes.kafka_pause import KafkaNotes
 from broker_core.lab.lanes.kafka_rebalance import HOLD_UPS, rebalance_sentence
 from broker_core.lab.lanes.lane import Lane
+from broker_core.lab.lanes.setup import KeyText, LaneSetup
 from broker_core.lab.lanes.traffic import Watch
-from broker_core.lab.rig import KeyText, RigSetup
 from broker_core.sim.program import Leave, Order, Program
 from broker_core.sim.slot import RUNNING, Slot
 from broker_core.sim.world import Design
@@ -62,7 +62,7 @@ def algorithms() -> list[Json]:
     return [{"id": name, "document": assignor.document} for name, assignor in ASSIGNORS.items()]
 
 
-def make_lane(setup: RigSetup, watch: Watch | None = None) -> Lane:
+def make_lane(setup: LaneSetup, watch: Watch | None = None) -> Lane:
     return Lane(setup, KafkaRules(setup), watch)
 
 
@@ -81,7 +81,7 @@ class KafkaRules:
     name = "kafka"
     keys_have_owners = True
 
-    def __init__(self, setup: RigSetup) -> None:
+    def __init__(self, setup: LaneSetup) -> None:
         self.topic: str = setup.options["topic"]
         self.partition_count: int = setup.options["partitions"]
         self.assignor = ASSIGNORS[setup.algorithm]

@@ -21,10 +21,10 @@ from broker_core.lab.bill import Bill, Space
 from broker_core.lab.consumer import CRASHED, GONE, LIVE, PAUSED, Consumer
 from broker_core.lab.hero import Subject
 from broker_core.lab.lanes.model import LaneModel
+from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.lanes.traffic import LaneTraffic, Watch
 from broker_core.lab.pace import PACE_KINDS, pace_code
 from broker_core.lab.pieces import Pieces, whole
-from broker_core.lab.rig import HISTORY_KEPT_S, WHY_FIRST, WHY_MAX, RigSetup
 from broker_core.lab.tally import Tally
 from broker_core.plain import from_plain, to_plain
 from broker_core.sim.network import DEFAULT_DELAY_US
@@ -32,6 +32,9 @@ from broker_core.sim.program import Order, Pace, Pause, Resume
 from broker_core.sim.slot import CRASHED as NODE_CRASHED
 from broker_core.sim.world import World
 
+HISTORY_KEPT_S = 300
+WHY_MAX, WHY_FIRST = 40, 20
+"""Of a longer chain the first 20 and the last 20 turning points are kept: how it began, and how it came to rest."""
 JITTER_PART = 10
 """A message takes its lane's delay, and up to a tenth more."""
 
@@ -45,11 +48,11 @@ class Lane:
         "crash_positions": dict[str, int],
     }  # fmt: skip
 
-    def __init__(self, setup: RigSetup, rules: LaneModel, watch: Watch | None = None) -> None:
+    def __init__(self, setup: LaneSetup, rules: LaneModel, watch: Watch | None = None) -> None:
         self.rules = rules
         self.model = rules.name
         self.keys_have_owners = rules.keys_have_owners
-        self.id = setup.rig_id
+        self.id = setup.lane_id
         self.seed = setup.seed
         self.algorithm = setup.algorithm
         self.options = setup.options

@@ -23,8 +23,8 @@ from broker_core.lab.lanes.pulsar_moves import EXPLAINED_MAX, KEYS_MAX, given_fa
 from broker_core.lab.lanes.pulsar_owners import Assignment, Owners
 from broker_core.lab.lanes.pulsar_picture import Painted
 from broker_core.lab.lanes.pulsar_sticky import make_room, overlap
+from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.lanes.traffic import Watch
-from broker_core.lab.rig import RigSetup
 from broker_core.pulsar import commands as c
 from broker_core.pulsar.broker import KEEP_ALIVE, LIVENESS, Broker, BrokerState, consumer_key
 from broker_core.pulsar.client.consumer import CONSUMER_ID, ConsumerState, Resubscribe, Subscribe
@@ -49,7 +49,7 @@ def algorithms() -> list[Json]:
     return [{"id": name, "document": name.endswith("_document")} for name in SELECTORS]
 
 
-def make_lane(setup: RigSetup, watch: Watch | None = None) -> Lane:
+def make_lane(setup: LaneSetup, watch: Watch | None = None) -> Lane:
     return Lane(setup, PulsarRules(setup), watch)
 
 
@@ -65,7 +65,7 @@ class PulsarRules:
     keys_have_owners = True
     lane: Lane
 
-    def __init__(self, setup: RigSetup) -> None:
+    def __init__(self, setup: LaneSetup) -> None:
         self.algorithm = setup.algorithm
         self.is_ring, self.is_sticky = setup.algorithm in RINGS, setup.algorithm in STICKY
         self.half_open = setup.algorithm == "sticky_document"

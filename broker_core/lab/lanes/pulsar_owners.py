@@ -20,7 +20,7 @@ from broker_core.hashing.murmur3 import murmur3_32
 from broker_core.lab.bill import Space
 from broker_core.lab.darkness import SPACE_UNITS
 from broker_core.lab.keys import NO_KEY, LiveKeys
-from broker_core.lab.rig import KeyText
+from broker_core.lab.lanes.setup import KeyText
 from broker_core.lab.slices import dark_slots, named_owners
 from broker_core.pulsar.broker import Broker
 from broker_core.pulsar.selectors import Selector

@@ -16,8 +16,8 @@ from broker_core.events import Cause, Json, TurningPoint
 from broker_core.lab.bill import Bill
 from broker_core.lab.consumer import CRASHED, GONE, Consumer
 from broker_core.lab.lanes.lane import Lane
+from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.lanes.traffic import BUCKETS_KEPT_S, Watch
-from broker_core.lab.rig import RigSetup
 from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq.broker import Broker, BrokerState
 from broker_core.rabbitmq.channel import Channel
@@ -42,7 +42,7 @@ def algorithms() -> list[Json]:
     return [{"id": name, "document": False} for name in PREFETCH]
 
 
-def make_lane(setup: RigSetup, watch: Watch | None = None) -> Lane:
+def make_lane(setup: LaneSetup, watch: Watch | None = None) -> Lane:
     return Lane(setup, RabbitMqRules(setup.algorithm, setup.options), watch)
 
 

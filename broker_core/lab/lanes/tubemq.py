@@ -20,11 +20,11 @@ from broker_core.lab.consumer import CRASHED, GONE, PAUSED, Consumer
 from broker_core.lab.keys import NO_KEY
 from broker_core.lab.lanes import tubemq_operator as operator
 from broker_core.lab.lanes.lane import Lane
+from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.lanes.traffic import Watch
 from broker_core.lab.lanes.tubemq_logs import refill
 from broker_core.lab.lanes.tubemq_operator import Notes, Operator, OperatorState, TakeOff
 from broker_core.lab.lanes.tubemq_picture import clients_view, partitions_view
-from broker_core.lab.rig import RigSetup
 from broker_core.sim.program import Order, Program
 from broker_core.sim.slot import CRASHED as NODE_CRASHED
 from broker_core.sim.slot import Slot
@@ -54,7 +54,7 @@ def algorithms() -> list[Json]:
     return [{"id": "modulo", "document": False}]
 
 
-def make_lane(setup: RigSetup, watch: Watch | None = None) -> Lane:
+def make_lane(setup: LaneSetup, watch: Watch | None = None) -> Lane:
     return Lane(setup, TubeMqRules(setup.options), watch)
 
 

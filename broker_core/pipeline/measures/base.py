@@ -15,7 +15,7 @@ WHOLE, NUMBER = "whole", "number"
 @dataclass(frozen=True, slots=True)
 class Share:
     """What one consumer has at the end of a step. keys: None where keys have no owner. bytes: None where they were not counted.
-    millionths: its part of all that is owned, rounded down, as a lane of the lab has it (Rig.shares)."""
+    millionths: its part of all that is owned, rounded down, as a lane of the lab has it (Lane.shares)."""
 
     records: int
     bytes: int | None

@@ -12,14 +12,14 @@ from typing import TypeVar
 
 from broker_core.clock import SECOND_US
 from broker_core.errors import InvariantError
-from broker_core.lab.any_lane import AnyLane
 from broker_core.lab.bill import Bill
 from broker_core.lab.commands import command_from_json
 from broker_core.lab.commands.facts import LabFacts, facts_of_lane
 from broker_core.lab.consumer import GONE, Consumer
 from broker_core.lab.keys import LiveKeys
+from broker_core.lab.lanes.lane import Lane
+from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.limits import DEFAULT_LIMITS
-from broker_core.lab.rig import RigSetup
 from broker_core.lab.scenario import LANE_KINDS, RigSpec
 from broker_core.pipeline.strategies.base import Step
 
@@ -45,10 +45,10 @@ class _NoTexts:
         raise InvariantError("a lane without records has no payloads")
 
 
-def rig_states(spec: RigSpec, steps: Sequence[Step], seed: int, read: Callable[[AnyLane, Bill | None], State]) -> list[State]:
+def rig_states(spec: RigSpec, steps: Sequence[Step], seed: int, read: Callable[[Lane, Bill | None], State]) -> list[State]:
     """What `read` sees of the lane after each step. It gets the rig at rest, and the bill of the change (None: this step changed nothing
     by itself, see `Strategy.routes`). Raises CommandError where the lane refuses a change, InvariantError where one never comes to rest."""
-    rig = LANE_KINDS[spec.model].make(RigSetup(spec.id, spec.algorithm, spec.options, seed, LiveKeys(), _NoTexts()), None)
+    rig = LANE_KINDS[spec.model].make(LaneSetup(spec.id, spec.algorithm, spec.options, seed, LiveKeys(), _NoTexts()), None)
     states: list[State] = []
     waiting: list[str] = []
     for place, step in enumerate(steps):
@@ -71,7 +71,7 @@ def rig_states(spec: RigSpec, steps: Sequence[Step], seed: int, read: Callable[[
     return states
 
 
-def live_names(rig: AnyLane) -> tuple[str, ...]:
+def live_names(rig: Lane) -> tuple[str, ...]:
     """Whom the broker still counts."""
     return tuple(name for name, consumer in rig.consumers.items() if consumer.state != GONE)
 
@@ -84,11 +84,11 @@ def _joins_with_next(steps: Sequence[Step], place: int) -> bool:
     return here.at is not None and here.kind == after.kind == "join" and here.at == after.at
 
 
-def _consumer(name: str, rig: AnyLane) -> Consumer:
+def _consumer(name: str, rig: Lane) -> Consumer:
     return Consumer(name, 1, SECOND_US, SECOND_US, rig.new_session(name), rig.now_us)
 
 
-def _rest(rig: AnyLane) -> Bill | None:
+def _rest(rig: Lane) -> Bill | None:
     """Let virtual time pass until the change has come to rest; a crash rests only when its broker has noticed."""
     for _ in range(REST_S_MAX):
         if not rig.crash_positions and rig.is_settled():

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from broker_core.errors import InvariantError
-from broker_core.lab.any_lane import AnyLane
 from broker_core.lab.bill import Bill
+from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.scenario import PARTITIONS_MAX
 from broker_core.pipeline.strategies.base import NOBODY, Param, RouteTable, SlotRule, Step, Strategy
 from broker_core.pipeline.strategies.headless import live_names, rig_states
@@ -19,7 +19,7 @@ def partition_routes(strategy: Strategy, steps: Sequence[Step], seed: int, topic
     """A table for each step. mask: of the bits of the hash that the producer takes modulo the number of partitions."""
     names: dict[str, int] = {}
 
-    def read(rig: AnyLane, bill: Bill | None) -> RouteTable:
+    def read(rig: Lane, bill: Bill | None) -> RouteTable:
         units = rig.units()
         if units is None:
             raise InvariantError(f"{strategy.id} does not share by partition")

@@ -8,7 +8,6 @@ from broker_core.errors import InvariantError
 from broker_core.events import Json
 from broker_core.hashing.hash_range import Owner
 from broker_core.hashing.murmur3 import MASK_31
-from broker_core.lab.any_lane import AnyLane
 from broker_core.lab.bill import Bill
 from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.pulsar import PulsarRules
@@ -39,7 +38,7 @@ def pulsar_family(
 def _routes(strategy: Strategy, steps: Sequence[Step], seed: int, topic: str) -> list[RouteTable]:
     names: dict[str, int] = {}
 
-    def read(rig: AnyLane, bill: Bill | None) -> RouteTable:
+    def read(rig: Lane, bill: Bill | None) -> RouteTable:
         if not isinstance(rig, Lane) or not isinstance(rig.rules, PulsarRules):
             raise InvariantError(f"{strategy.id} is no lane of Pulsar")
         bounds, owners, space, first_slot = rig.rules.space(rig)

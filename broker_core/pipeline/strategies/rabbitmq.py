@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from broker_core.events import Json
-from broker_core.lab.any_lane import AnyLane
 from broker_core.lab.bill import Bill
+from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.rabbitmq import PREFETCH, PREFETCH_MAX
 from broker_core.pipeline.strategies.base import Family, Param, RouteTable, SlotRule, Step, Strategy, config_file
 from broker_core.pipeline.strategies.headless import live_names, rig_states
@@ -25,7 +25,7 @@ def _rig(given: Mapping[str, int]) -> tuple[str, Json]:
 def _routes(strategy: Strategy, steps: Sequence[Step], seed: int, topic: str) -> list[RouteTable]:
     names: dict[str, int] = {}
 
-    def read(rig: AnyLane, bill: Bill | None) -> RouteTable:
+    def read(rig: Lane, bill: Bill | None) -> RouteTable:
         for name in rig.consumers:
             names.setdefault(name, len(names))
         nobody, no_bounds = np.array([], np.int16), np.array([], np.int64)

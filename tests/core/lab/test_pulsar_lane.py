@@ -8,7 +8,7 @@ from broker_core.errors import CommandError
 from broker_core.lab.hero import hero_view
 from broker_core.lab.lab import Lab
 from broker_core.lab.lanes.pulsar import make_lane
-from broker_core.lab.rig import RigSetup
+from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.scenario import scenario_from_json
 from broker_core.lab.sentence import sentence_view
 from broker_core.pulsar.selectors import SELECTORS
@@ -21,7 +21,7 @@ class WorldLab(Lab):
     """A lab whose Pulsar lane is a world; the other three are left out."""
 
     def _make_rig(self, spec, algorithm):
-        return make_lane(RigSetup(spec.id, algorithm, spec.options, self.scenario.seed, self.keys, self.workload, self.scenario.consumers))
+        return make_lane(LaneSetup(spec.id, algorithm, spec.options, self.scenario.seed, self.keys, self.workload, self.scenario.consumers))
 
 
 def lab_of(algorithm="consistent_hash", consumers=3, **options) -> WorldLab:

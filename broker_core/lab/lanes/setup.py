@@ -1,0 +1,33 @@
+"""What a lane is made of, and what it asks of the workload."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from broker_core.events import Json
+from broker_core.lab.keys import LiveKeys
+
+
+class KeyText(Protocol):
+    """What a lane asks of the workload about a record."""
+
+    def key_code(self, index: int) -> int: ...
+
+    def key_bytes(self, code: int) -> bytes: ...
+
+    def payload(self, index: int) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class LaneSetup:
+    """lane_id: in the lab. options: the model's settings, checked by the scenario. keys, texts: shared by all lanes, written by the lab.
+    consumers: how many are there from the start."""
+
+    lane_id: str
+    algorithm: str
+    options: Json
+    seed: int
+    keys: LiveKeys
+    texts: KeyText
+    consumers: int = 0
