@@ -8,11 +8,14 @@ read by one program from its committed offset on, order can break only in what i
 finishes a record and confirms it in one step, so each partition is finished once, in order, and nothing is to be counted.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
+
+from broker_core.events import Json
 
 
-@dataclass(slots=True)
 class KeyOrder:
     """count: records finished out of order. last: key code -> the highest record of it that is finished.
 
@@ -22,8 +25,11 @@ class KeyOrder:
     2
     """
 
-    count: int = 0
-    last: dict[int, int] = field(default_factory=dict)
+    __slots__ = ("count", "last")
+
+    def __init__(self, count: int = 0, last: dict[int, int] | None = None) -> None:
+        self.count = count
+        self.last = last if last is not None else {}
 
     def finish(self, records: Sequence[int], first: int, codes: Sequence[int], key_code: Callable[[int], int]) -> None:
         """Programs finished these records, in this order.
@@ -40,3 +46,13 @@ class KeyOrder:
             elif code >= 0:
                 count += 1
         self.count += count
+
+    def to_json(self) -> Json:
+        """By record, as steps from one to the next: two thirds of the bytes, and this is most of what a checkpoint holds of a lane."""
+        in_order = sorted((record, code) for code, record in self.last.items())
+        records = [record for record, _ in in_order]
+        return {"count": self.count, "codes": [code for _, code in in_order], "steps": [now - before for before, now in pairwise([0, *records])]}
+
+    @classmethod
+    def from_json(cls, state: Json) -> KeyOrder:
+        return cls(state["count"], dict(zip(state["codes"], accumulate(state["steps"]), strict=True)))

@@ -2,6 +2,7 @@
 
 import pytest
 
+from broker_core.lab.key_order import KeyOrder
 from broker_core.lab.lab import Lab
 from broker_core.lab.lanes.traffic import LaneTraffic
 from broker_core.lab.scenario import scenario_from_json
@@ -66,3 +67,10 @@ def test_two_programs_at_different_speeds_break_the_order_of_a_queue(written_dow
     lab.advance_to(30 * SECOND)
     rig = lab.rigs["rabbitmq"]
     assert rig.tally.order.count == out_of_order(rig, written_down) > 10
+
+
+def test_order_that_was_kept_goes_on_the_same():
+    order = KeyOrder(2, {5: 40, -1: 7, 3: 12})
+    again = KeyOrder.from_json(order.to_json())
+    assert (again.count, again.last) == (order.count, order.last) and again.to_json() == order.to_json()
+    assert KeyOrder.from_json(KeyOrder().to_json()).last == {}
