@@ -218,9 +218,9 @@ class Bench:
                 self.coordinator.unload(self.now_ms, self)
                 self.coordinator = self.take_over()
                 if self.is_old:
-                    # The old one expires on its broker's own schedule, and a join timer of a group that is gone runs on to no effect.
+                    # The old one expires on its broker's own schedule, and timers of a group that is gone run on to no effect.
                     self.deadlines[EXPIRY_TIMER] = before[EXPIRY_TIMER]
-                    self.idle |= {name: at_ms for name, (at_ms, _) in before.items() if name.startswith("join-")}
+                    self.idle |= {name: at_ms for name, (at_ms, _) in before.items()}
             case "FailNextAppend":
                 self.next_error = fields["error"]
             case "HoldHighWatermark":

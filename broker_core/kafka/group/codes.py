@@ -13,7 +13,7 @@ UNKNOWN_TOPIC_OR_PARTITION, NOT_LEADER_OR_FOLLOWER, REQUEST_TIMED_OUT = 3, 6, 7
 INVALID_FETCH_SIZE, MESSAGE_TOO_LARGE, OFFSET_METADATA_TOO_LARGE = 4, 10, 12
 COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR, RECORD_LIST_TOO_LARGE, NOT_ENOUGH_REPLICAS = 15, 16, 18, 19
 ILLEGAL_GENERATION, INCONSISTENT_GROUP_PROTOCOL, INVALID_GROUP_ID, UNKNOWN_MEMBER_ID = 22, 23, 24, 25
-INVALID_SESSION_TIMEOUT, REBALANCE_IN_PROGRESS = 26, 27
+INVALID_SESSION_TIMEOUT, REBALANCE_IN_PROGRESS, INVALID_COMMIT_OFFSET_SIZE = 26, 27, 28
 UNSUPPORTED_VERSION, INVALID_REQUEST, KAFKA_STORAGE_ERROR = 35, 42, 56
 NON_EMPTY_GROUP, GROUP_ID_NOT_FOUND = 68, 69
 MEMBER_ID_REQUIRED, GROUP_MAX_SIZE_REACHED, FENCED_INSTANCE_ID = 79, 81, 82
@@ -68,3 +68,15 @@ def answered_as(code: int) -> int:
     (15, 25)
     """
     return _ANSWERED_AS.get(code, code)
+
+
+def group_answered_as(code: int, is_old: bool) -> int:
+    """The same for a group that could not be stored; after a time-out the old coordinator lets its members rejoin."""
+    return REBALANCE_IN_PROGRESS if is_old and code == REQUEST_TIMED_OUT else answered_as(code)
+
+
+def commit_answered_as(code: int, is_old: bool) -> int:
+    """The same for offsets that could not be stored; the old coordinator says what is too large, and passes a time-out on."""
+    if is_old and code in (MESSAGE_TOO_LARGE, RECORD_LIST_TOO_LARGE, INVALID_FETCH_SIZE):
+        return INVALID_COMMIT_OFFSET_SIZE
+    return code if is_old and code == REQUEST_TIMED_OUT else answered_as(code)

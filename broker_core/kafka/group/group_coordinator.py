@@ -117,7 +117,7 @@ class GroupCoordinator:
     def __init__(self, settings: GroupSettings, topics: TopicsImage | None = None, state: CoordinatorState | None = None) -> None:
         self.settings = settings
         self.topics = topics if topics is not None else TopicsImage()
-        self.state = state if state is not None else CoordinatorState()
+        self.state = state if state is not None else CoordinatorState(offsets=OffsetStore(keeps_pending=settings.is_old))
         self.now_ms = 0
         self.out: CoordinatorOut
 
@@ -231,7 +231,7 @@ class GroupCoordinator:
         if group is None:
             if not makes:
                 raise Refused(UNKNOWN_MEMBER_ID)
-            group = ClassicGroup(group_id, state_since_ms=self.now_ms)
+            group = ClassicGroup(group_id, state_since_ms=self.now_ms, is_old=self.settings.is_old)
             self.state.groups.put(group_id, group)
         if not isinstance(group, ClassicGroup):
             raise Refused(GROUP_ID_NOT_FOUND)
@@ -307,7 +307,7 @@ class GroupCoordinator:
         if then is not None:
             steps.FAILED[type(then)](self, then, code)
         if context is not None:
-            self.answer(context, versions.error_response(request, code))
+            self.answer(context, versions.error_response(request, code, self.settings.is_old))
 
     def _committed_up_to(self, high_watermark: int) -> None:
         state = self.state

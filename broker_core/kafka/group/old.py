@@ -50,12 +50,18 @@ def after_member(c: GroupCoordinator, group: ClassicGroup, rule: str) -> Written
     return Written() if group.state == EMPTY else prepare_rebalance(c, group, rule)
 
 
+def delete_offsets(c: GroupCoordinator, group: ClassicGroup, deleted: Iterable[Place]) -> list[LogRecord]:
+    """Delete offsets because somebody wants it so: what transactions hold for these places goes too, without a tombstone."""
+    places = list(deleted)
+    for place in places:
+        c.state.offsets.forget_pending(place)
+    return cleanup(c, group, places)
+
+
 def cleanup(c: GroupCoordinator, group: ClassicGroup, removed: Iterable[Place]) -> list[LogRecord]:
-    """Remove offsets, and with the last of them an Empty group. What transactions hold for these places goes without a tombstone."""
+    """Remove offsets, and with the last of them an Empty group."""
     store = c.state.offsets
     gone = list(removed)
-    for place in gone:
-        store.forget_pending(place)
     records: list[LogRecord] = [Record(OffsetCommitKey(*place), None) for place in gone if store.visible.get(place) is not None]
     left = store.by_group.get(group.group_id, {}).keys() - set(gone)
     if group.state == EMPTY and not left and group.group_id not in store.open_by_group:
@@ -88,9 +94,12 @@ def expired_places(c: GroupCoordinator, group: ClassicGroup) -> list[Place]:
     return [place for place in c.state.offsets.by_group.get(group.group_id, {}) if is_expired(place, visible[place])]
 
 
-def drop_spent_groups(c: GroupCoordinator) -> None:
-    """After loading: of a group that was only ever offsets nothing is left when its last offset is deleted."""
+def settle_loaded_groups(c: GroupCoordinator) -> None:
+    """After loading: a group is what the log has of it: itself, offsets, or what open transactions hold; without any it is not there."""
     store = c.state.offsets
+    for group_id in [*store.by_group, *store.open_by_group]:
+        if c.state.groups.get(group_id) is None:
+            c.classic_group(group_id, makes=True)
     for group_id, group in list(c.state.groups.present.items()):
         is_written = isinstance(group, ClassicGroup) and group.generation > 0
         if not is_written and group_id not in store.by_group and group_id not in store.open_by_group:

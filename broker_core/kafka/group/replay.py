@@ -29,7 +29,7 @@ def apply(c: GroupCoordinator, record: r.Record, offset: int) -> None:
         if value is None:
             c.state.groups.remove(key.group)
         else:
-            c.state.groups.put(key.group, ClassicGroup.from_value(key.group, cast("r.GroupMetadataValue", value)))
+            c.state.groups.put(key.group, ClassicGroup.from_value(key.group, cast("r.GroupMetadataValue", value), c.settings.is_old))
     else:
         _apply_to_consumer_group(c, key, value)
 

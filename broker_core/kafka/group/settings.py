@@ -1,6 +1,6 @@
 """The coordinator's settings, by the names of the broker's configuration. Times in milliseconds.
 
-Source: Kafka 3.9 GroupCoordinatorConfig (defaults), group_facts of the recorded answers.
+Source: Kafka 3.9 GroupCoordinatorConfig (defaults).
 """
 
 from __future__ import annotations

@@ -104,7 +104,7 @@ FAILED: Mapping[type, Callable[[GroupCoordinator, Any, int], None]] = MappingPro
 def loaded(c: GroupCoordinator) -> None:
     """The log is replayed: every session begins anew. A group that is larger than the settings now allow must rebalance."""
     if c.settings.is_old:
-        old.drop_spent_groups(c)
+        old.settle_loaded_groups(c)
     for group in list(c.state.groups.present.values()):
         if isinstance(group, ClassicGroup):
             for member in group.in_order():

@@ -20,6 +20,7 @@ from broker_core.kafka.group.codes import (
     UNKNOWN_MEMBER_ID,
     UNSUPPORTED_VERSION,
     answered_as,
+    commit_answered_as,
 )  # fmt: skip
 from broker_core.kafka.group.settings import GroupSettings
 
@@ -62,7 +63,7 @@ def shaped(version: int, response: Any) -> Any:
     return response
 
 
-def error_response(request: Any, code: int) -> Any:
+def error_response(request: Any, code: int, is_old: bool = False) -> Any:
     """The answer to a request that failed as a whole. Raises InvariantError for a request that cannot fail so."""
     told = answered_as(code)
     match request:
@@ -81,9 +82,9 @@ def error_response(request: Any, code: int) -> Any:
         case m.DeleteGroupsRequest():
             return m.DeleteGroupsResponse([m.DeletableGroupResult(group_id, told) for group_id in request.groups_names])
         case m.OffsetCommitRequest():
-            return m.OffsetCommitResponse(_failed_topics(request.topics, told))
+            return m.OffsetCommitResponse(_failed_topics(request.topics, commit_answered_as(code, is_old)))
         case m.TxnOffsetCommitRequest():
-            return m.TxnOffsetCommitResponse(_failed_topics(request.topics, told))
+            return m.TxnOffsetCommitResponse(_failed_topics(request.topics, commit_answered_as(code, is_old)))
         case m.OffsetFetchRequest():
             return m.FailedCall(code)
         case m.OffsetDeleteRequest():

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from broker_core.errors import InvariantError
 from broker_core.hashing.java_map import java_order
+from broker_core.hashing.scala_map import scala_order, scala_tree_order
 from broker_core.kafka.assignors.byte_fields import MalformedBytes
 from broker_core.kafka.assignors.subscription_bytes import CONSUMER_PROTOCOL_TYPE, SchemaError, read_subscription
 from broker_core.kafka.group.codes import FENCED_INSTANCE_ID, UNKNOWN_MEMBER_ID, UNKNOWN_SERVER_ERROR, Refused
@@ -73,7 +74,8 @@ class ClassicGroup:
     out with MEMBER_ID_REQUIRED; pending_syncs: who has not synced. waiting_count: members whose JoinGroup is parked.
     offered_counts: protocol -> how many members offer it. subscribed_topics: None when it is not known.
     initial_delay_ms, initial_left_ms: of the initial delay that is running, and by how much it may still be prolonged.
-    member_peak: the most members there ever were; Java's map never shrinks. state_since_ms: None if a record did not tell."""
+    member_peak: the most members there ever were; Java's map never shrinks. state_since_ms: None if a record did not tell.
+    is_old: of the old coordinator, whose maps are Scala's."""
 
     group_id: str
     state: str = EMPTY
@@ -94,6 +96,7 @@ class ClassicGroup:
     initial_delay_ms: int = 0
     initial_left_ms: int = 0
     member_peak: int = 0
+    is_old: bool = False
 
     def enter(self, event: str, now_ms: int) -> None:
         """Go where the table of states leads."""
@@ -110,8 +113,12 @@ class ClassicGroup:
         return self.protocol_type == CONSUMER_PROTOCOL_TYPE
 
     def in_order(self) -> list[ClassicMember]:
-        """The members in the order of Java's map."""
-        return [self.members[member_id] for member_id in java_order(self.members, self.member_peak)]
+        """The members in the order of the original's map."""
+        return [self.members[member_id] for member_id in self.order_of_ids()]
+
+    def order_of_ids(self) -> list[str]:
+        """The members' ids in the order of the original's map, which is Scala's in the old coordinator."""
+        return (scala_order if self.is_old else java_order)(self.members, self.member_peak)
 
     def supports(self, protocol_type: str, protocols: Iterable[Protocol]) -> bool:
         """Whether a member with these protocols can be in the group: an Empty one takes any, another needs one that all members offer."""
@@ -163,7 +170,7 @@ class ClassicGroup:
             if member.instance_id is not None:
                 self.static_members.pop(member.instance_id, None)
         if self.leader == member_id:
-            self.leader = java_order(self.members, self.member_peak)[0] if self.members else None
+            self.leader = self.order_of_ids()[0] if self.members else None
         self.pending_joins.pop(member_id, None)
         self.pending_syncs.pop(member_id, None)
 
@@ -204,7 +211,7 @@ class ClassicGroup:
         for member in self.in_order():
             choice = member.vote(candidates)
             votes[choice] = votes.get(choice, 0) + 1
-        return max(java_order(votes), key=votes.__getitem__)
+        return max((scala_tree_order if self.is_old else java_order)(votes), key=votes.__getitem__)
 
     def begin_generation(self, now_ms: int) -> None:
         """The join phase is over: the next generation, with the protocol that the members chose, or without members."""
@@ -261,12 +268,12 @@ class ClassicGroup:
         return Record(GroupMetadataKey(self.group_id), value)
 
     @classmethod
-    def from_value(cls, group_id: str, value: GroupMetadataValue) -> ClassicGroup:
+    def from_value(cls, group_id: str, value: GroupMetadataValue, is_old: bool = False) -> ClassicGroup:
         """The group as the log has it: Stable with members, else Empty."""
         since_ms = None if value.current_state_timestamp == -1 else value.current_state_timestamp
         group = cls(
             group_id, STABLE if value.members else EMPTY, state_since_ms=since_ms, protocol_type=value.protocol_type or None,
-            protocol=value.protocol, generation=value.generation, leader=value.leader,
+            protocol=value.protocol, generation=value.generation, leader=value.leader, is_old=is_old,
         )  # fmt: skip
         for stored in value.members:
             member = ClassicMember(

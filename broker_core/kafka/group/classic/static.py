@@ -21,7 +21,7 @@ from broker_core.kafka.group.classic.rebalance import (
     rebalance_or_complete_join,
     restart_session,
 )  # fmt: skip
-from broker_core.kafka.group.codes import FENCED_INSTANCE_ID, answered_as
+from broker_core.kafka.group.codes import FENCED_INSTANCE_ID, group_answered_as
 from broker_core.kafka.group.messages import JoinGroupRequest, JoinGroupResponse, RequestContext, SyncGroupResponse
 from broker_core.kafka.group.states import COMPLETING, EMPTY, STABLE
 from broker_core.kafka.group.written import StaticReplaced, Written
@@ -82,7 +82,8 @@ def static_member_not_written(c: GroupCoordinator, then: StaticReplaced, code: i
         member.awaits_join = None
         group.waiting_count -= 1
     restart_session(c, group, _replace(c, group, then.new_member_id, then.old_member_id))
-    response = JoinGroupResponse("", answered_as(code), group.generation, group.protocol_type, group.protocol, then.old_leader)
+    told = group_answered_as(code, c.settings.is_old)
+    response = JoinGroupResponse("", told, group.generation, group.protocol_type, group.protocol, then.old_leader)
     c.answer(then.context, response)
 
 

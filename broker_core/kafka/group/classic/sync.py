@@ -16,7 +16,7 @@ from broker_core.kafka.group.codes import (
     NONE,
     REBALANCE_IN_PROGRESS,
     Refused,
-    answered_as,
+    group_answered_as,
 )  # fmt: skip
 from broker_core.kafka.group.messages import RequestContext, SyncGroupRequest, SyncGroupResponse
 from broker_core.kafka.group.states import COMPLETING, LEADER_SYNCED, PREPARING
@@ -70,7 +70,7 @@ def assignment_not_written(c: GroupCoordinator, then: LeaderSynced, code: int) -
     group = _group_of(c, then)
     if group is None:
         return
-    clear_assignments(c, group, answered_as(code))
+    clear_assignments(c, group, group_answered_as(code, c.settings.is_old))
     rebalance_or_complete_join(c, group, "kafka.group.append_failed")
 
 

@@ -60,7 +60,7 @@ def partitions_deleted(c: GroupCoordinator, context: RequestContext, request: Pa
         records: list[LogRecord] = []
         for group in list(c.state.groups.present.values()):
             if isinstance(group, ClassicGroup):
-                records += old.cleanup(c, group, [(group.group_id, *partition) for partition in request.partitions])
+                records += old.delete_offsets(c, group, [(group.group_id, *partition) for partition in request.partitions])
         return Written(records, PartitionsDeletedResponse())
     held = [place for groups in store.pending.values() for places in groups.values() for place in places]
     places = [*store.visible.present, *held]
@@ -75,7 +75,7 @@ def _delete_as_old(c: GroupCoordinator, request: OffsetDeleteRequest, group: Cla
         topics.append(TopicResult(topic.name, [PartitionResult(partition.partition_index, code) for partition in topic.partitions]))
         if code == NONE:
             deleted |= {(request.group_id, topic.name, partition.partition_index): None for partition in topic.partitions}
-    return Written(old.cleanup(c, group, deleted) if deleted else [], OffsetDeleteResponse(topics=topics))
+    return Written(old.delete_offsets(c, group, deleted) if deleted else [], OffsetDeleteResponse(topics=topics))
 
 
 def group_tombstones(c: GroupCoordinator, group_id: str) -> list[LogRecord]:

@@ -36,18 +36,22 @@ class CommittedOffset(msgspec.Struct, frozen=True):
 @dataclass(slots=True)
 class OffsetStore:
     """visible: what OffsetFetch finds. by_group: the places of each group. pending: producer id -> group -> place -> what it would commit.
-    open_by_group: group -> producers with an open transaction that has touched it."""
+    open_by_group: group -> producers with an open transaction that has touched it. keeps_pending: a tombstone leaves what transactions hold
+    alone, as in the old coordinator."""
 
     visible: Timeline[Place, CommittedOffset] = field(default_factory=Timeline)
     by_group: dict[str, dict[Place, None]] = field(default_factory=dict)
     pending: dict[int, dict[str, dict[Place, CommittedOffset]]] = field(default_factory=dict)
     open_by_group: dict[str, dict[int, None]] = field(default_factory=dict)
+    keeps_pending: bool = False
 
     def apply(self, key: OffsetCommitKey, value: OffsetCommitValue | None, producer_id: int, record_offset: int) -> None:
         """Apply one record: a commit, a transactional one, or a tombstone, which also drops what transactions hold for the place."""
         place = (key.group, key.topic, key.partition)
         if value is None:
             self._remove(place)
+            if self.keeps_pending:
+                return
             for producer in self.open_by_group.get(key.group, ()):
                 places = self.pending.get(producer, {}).get(key.group)
                 if places is not None:

@@ -4,11 +4,16 @@ import pytest
 
 from broker_core.kafka.group import messages as m
 from broker_core.kafka.group.codes import (
+    COORDINATOR_NOT_AVAILABLE,
     GROUP_ID_NOT_FOUND,
     ILLEGAL_GENERATION,
     INCONSISTENT_GROUP_PROTOCOL,
+    INVALID_COMMIT_OFFSET_SIZE,
+    MESSAGE_TOO_LARGE,
     REBALANCE_IN_PROGRESS,
+    REQUEST_TIMED_OUT,
     UNKNOWN_MEMBER_ID,
+    UNKNOWN_SERVER_ERROR,
 )
 from broker_core.kafka.group.states import COMPLETING, EMPTY, PREPARING, STABLE
 from tests.core.kafka.group.desk import Desk, join, stable_group, sync
@@ -93,3 +98,28 @@ def test_last_offset_takes_an_empty_group_along_only_in_the_old_one(is_old):
     desk.send(commit(-1))
     desk.send(m.OffsetDeleteRequest("g", [m.DeletedTopic("t", [m.DeletedPartition(0)])]))
     assert (desk.group() is None) is is_old
+
+
+@BOTH
+def test_failed_append_is_told_with_other_codes(is_old):
+    desk = Desk(is_old=is_old)
+    desk.next_error = MESSAGE_TOO_LARGE
+    assert code(desk.send(commit(-1))) == (INVALID_COMMIT_OFFSET_SIZE if is_old else UNKNOWN_SERVER_ERROR)
+    desk.send(join(), 3, "a")
+    desk.pass_until(3_000)
+    (member,) = desk.group().members
+    desk.next_error = REQUEST_TIMED_OUT
+    answer = desk.send(sync(1, member, {member: b"x"}))
+    assert answer.error_code == (REBALANCE_IN_PROGRESS if is_old else COORDINATOR_NOT_AVAILABLE)
+
+
+@BOTH
+def test_tombstone_of_an_expired_offset_leaves_an_open_transaction_alone_only_in_the_old_one(is_old):
+    desk = Desk(is_old=is_old, offsets_retention_ms=1_000, offsets_retention_check_interval_ms=1_000)
+    desk.send(commit(-1))
+    desk.send(m.TxnOffsetCommitRequest("tx", "g", 100, 0, [m.CommittedTopic("t", [m.CommittedPartition(0, 5)])]))
+    desk.pass_until(1_000)
+    assert len(desk.log) == (3 if is_old else 2), "an open transaction holds the offset in the new one"
+    desk.send(m.WriteTxnMarkers(100, 0, True))
+    asked = m.OffsetFetchRequest([m.OffsetFetchGroup("g", topics=[m.FetchedTopic("t", [0])])])
+    assert desk.send(asked).groups[0].topics[0].partitions[0].committed_offset == 5
