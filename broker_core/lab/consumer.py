@@ -9,7 +9,7 @@ LIVE, PAUSED, CRASHED, GONE = "live", "paused", "crashed", "gone"
 class Consumer:
     """One consuming program: takes a record, works `service_us` on it, acknowledges, takes the next.
 
-    session: its life at the broker; a program that comes back after a crash has a new one.
+    incarnation: the node of its present life; a program that comes back after a crash has a new one (`incarnation_name`).
     acked: virtual second -> records finished in it.
     """
 
@@ -17,7 +17,7 @@ class Consumer:
     color: int
     service_us: int
     normal_us: int
-    session: str
+    incarnation: str
     joined_us: int
     state: str = LIVE
     acked: dict[int, int] = field(default_factory=dict)
@@ -26,3 +26,12 @@ class Consumer:
 
     def acked_between(self, from_second: int, to_second_exclusive: int) -> int:
         return sum(n for second, n in self.acked.items() if from_second <= second < to_second_exclusive)
+
+
+def incarnation_name(consumer: str, number: int) -> str:
+    """The node of a consumer's life. number: of the life, from 1.
+
+    >>> incarnation_name("c4", 1), incarnation_name("c4", 2)
+    ('c4', 'c4~2')
+    """
+    return consumer if number == 1 else f"{consumer}~{number}"

@@ -179,7 +179,7 @@ class Lab:
         for new in names:
             self.seen.setdefault(new, len(self.seen) + 1)
         for lane in lanes:
-            joiners = [Consumer(name, self.seen[name], service_us, service_us, lane.new_session(name), lane.now_us) for name in names]
+            joiners = [Consumer(name, self.seen[name], service_us, service_us, lane.new_incarnation(name), lane.now_us) for name in names]
             lane.join(joiners, position)
             yield
 

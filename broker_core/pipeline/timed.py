@@ -134,7 +134,7 @@ class TimedLab(Lab):
         for name in names:
             self.seen.setdefault(name, len(self.seen) + 1)
         for lane in lanes:
-            joiners = [Consumer(name, 1, self.service_us, self.service_us, lane.new_session(name), lane.now_us) for name in names]
+            joiners = [Consumer(name, 1, self.service_us, self.service_us, lane.new_incarnation(name), lane.now_us) for name in names]
             lane.join(joiners, position)
             yield
 

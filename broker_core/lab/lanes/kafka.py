@@ -190,8 +190,8 @@ class KafkaRules:
     def start(self, lane: Lane, consumer: Consumer, cause: Cause) -> None:
         program = Program(consumer.service_us)
         state = ConsumerState(consumer.name, GROUP_ID, self.topic, self.partition_count, self.assignor.id, program)
-        lane.world.start(consumer.session, CONSUMER, state)
-        lane.world.order(consumer.session, Join(BROKER), cause)
+        lane.world.start(consumer.incarnation, CONSUMER, state)
+        lane.world.order(consumer.incarnation, Join(BROKER), cause)
 
     def rejoin(self, lane: Lane, consumer: Consumer, cause: Cause) -> None:
         self.start(lane, consumer, cause)
@@ -204,9 +204,9 @@ class KafkaRules:
         if consumer.state == CRASHED:
             self.remove_silent(lane, consumer, cause)
         else:
-            owned = consumer_state(lane.world.slots[consumer.session]).owned
-            lane.world.order(consumer.session, Leave(), cause)
-            lane.world.exit(consumer.session, cause)
+            owned = consumer_state(lane.world.slots[consumer.incarnation]).owned
+            lane.world.order(consumer.incarnation, Leave(), cause)
+            lane.world.exit(consumer.incarnation, cause)
             self.notes.stop(lane, owned, cause, "kafka.group.leave")
         self.forget_caches()
         if self.look(lane).programs:
@@ -216,23 +216,23 @@ class KafkaRules:
 
     def remove_silent(self, lane: Lane, consumer: Consumer, cause: Cause) -> None:
         """A person removes the member of a program that does not answer."""
-        lane.crash_positions.pop(consumer.session)
-        group, connection = self.look(lane).group, consumer_state(lane.world.slots[consumer.session]).connection
+        lane.crash_positions.pop(consumer.incarnation)
+        group, connection = self.look(lane).group, consumer_state(lane.world.slots[consumer.incarnation]).connection
         member_ids = [member.member_id for member in group.members.values() if member.connection == connection]
         member_ids += [member_id for member_id, of in group.pending.items() if of == connection]
-        self.clear_away(lane, consumer.session, cause)
+        self.clear_away(lane, consumer.incarnation, cause)
         for member_id in member_ids:
             lane.world.order(OPERATOR, RemoveMember(BROKER, GROUP_ID, member_id), cause)
 
-    def clear_away(self, lane: Lane, session: str, cause: Cause) -> None:
+    def clear_away(self, lane: Lane, incarnation: str, cause: Cause) -> None:
         """The silent machine of this life goes, and its connection with it."""
-        lane.world.reset(consumer_state(lane.world.slots[session]).connection, cause)
-        lane.world.forget(session)
+        lane.world.reset(consumer_state(lane.world.slots[incarnation]).connection, cause)
+        lane.world.forget(incarnation)
         self.forget_caches()
 
     def crash(self, lane: Lane, consumer: Consumer, cause: Cause) -> None:
         self.forget_caches()
-        slot = lane.world.slots[consumer.session]
+        slot = lane.world.slots[consumer.incarnation]
         consumer.deadline_us = session_ends_us(lane.world, self.look(lane), slot)
         owned = consumer_state(slot).owned
         crashed = lane.emit("kafka.member.crashed", cause, "kafka.group.session_timeout", {"session_timeout_us": SESSION_TIMEOUT_US},
@@ -275,8 +275,8 @@ class KafkaRules:
     def told(self, lane: Lane, event: TurningPoint) -> None:
         self.forget_caches()
         if event.kind == "kafka.group.member_expired" and self.noticed is not None:
-            session, self.noticed = self.noticed, None
-            self.say_noticed(lane, event, session)
+            incarnation, self.noticed = self.noticed, None
+            self.say_noticed(lane, event, incarnation)
         cause = Cause(event=event.id)
         match event.kind:
             case "kafka.consumer.revoked":
@@ -290,12 +290,12 @@ class KafkaRules:
         if lane.crash_positions:
             for consumer in lane.consumers.values():
                 if consumer.state == CRASHED:
-                    consumer.deadline_us = session_ends_us(lane.world, self.look(lane), lane.world.slots[consumer.session])
+                    consumer.deadline_us = session_ends_us(lane.world, self.look(lane), lane.world.slots[consumer.incarnation])
 
-    def say_noticed(self, lane: Lane, event: TurningPoint, session: str) -> None:
+    def say_noticed(self, lane: Lane, event: TurningPoint, incarnation: str) -> None:
         name = event.data["consumer"]
-        self.clear_away(lane, session, Cause(event=event.id))
-        code = lane.noticed_code(session, name)
+        self.clear_away(lane, incarnation, Cause(event=event.id))
+        code = lane.noticed_code(incarnation, name)
         if code == "kafka.crash_noticed" and not self.look(lane).programs:
             code += "_last"
         lane.say(code, consumer=name, read_again=event.data["read_again"], partitions=self.partition_count)
@@ -339,7 +339,7 @@ class KafkaRules:
 
     def slot_of(self, lane: Lane, consumer: Consumer) -> Slot | None:
         """The program, if it is alive or silent; None once its silence was noticed."""
-        return lane.world.slots.get(consumer.session)
+        return lane.world.slots.get(consumer.incarnation)
 
     def weights(self, lane: Lane) -> dict[str, int]:
         shared = self.look(lane)

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 from broker_core.clock import SECOND_US
 from broker_core.events import Cause, Json, TurningPoint
 from broker_core.lab.bill import Bill, Space
-from broker_core.lab.consumer import CRASHED, GONE, LIVE, PAUSED, Consumer
+from broker_core.lab.consumer import CRASHED, GONE, LIVE, PAUSED, Consumer, incarnation_name
 from broker_core.lab.hero import Subject
 from broker_core.lab.lanes.model import LaneModel
 from broker_core.lab.lanes.setup import LaneSetup
@@ -44,7 +44,7 @@ class Lane:
 
     STATE: ClassVar[dict[str, Any]] = {
         "algorithm": str, "now_us": int, "next_record": int, "first_record": int, "consumers": dict[str, Consumer], "why": list[Json],
-        "sentence": Json, "bill": Bill | None, "tally": Tally, "history": dict[int, int | None], "sessions_made": dict[str, int],
+        "sentence": Json, "bill": Bill | None, "tally": Tally, "history": dict[int, int | None], "incarnations_made": dict[str, int],
         "crash_positions": dict[str, int],
     }  # fmt: skip
 
@@ -67,7 +67,7 @@ class Lane:
         self._compared: tuple[int, ...] | None = None
         self.tally = Tally()
         self.history: dict[int, int | None] = {}
-        self.sessions_made: dict[str, int] = {}
+        self.incarnations_made: dict[str, int] = {}
         self.crash_positions: dict[str, int] = {}
         self.traffic = LaneTraffic(watch)
         self.delay_us: int = setup.options.get("network_delay_us", DEFAULT_DELAY_US)
@@ -184,7 +184,7 @@ class Lane:
             self._bill.note_change("join" if position else "start", [consumer.name for consumer in joiners], self.now_us)
         for consumer in joiners:
             self.consumers[consumer.name] = consumer
-            self.traffic.by_node[consumer.session] = consumer
+            self.traffic.by_node[consumer.incarnation] = consumer
         self.rules.join(self, joiners, Cause(command=position))
         self._changed()
 
@@ -196,22 +196,22 @@ class Lane:
             self._bill.note_change(kind, [name], self.now_us)
         match kind:
             case "leave":
-                self.traffic.let_go(consumer.session, self.now_us)
+                self.traffic.let_go(consumer.incarnation, self.now_us)
                 del self.consumers[name]
                 self.rules.leave(self, consumer, cause)
             case "crash":
                 consumer.state = CRASHED
                 consumer.deadline_from_us = self.now_us
-                self.crash_positions[consumer.session] = position
-                self.traffic.let_go(consumer.session, self.now_us)
-                self.world.crash(consumer.session, cause)
+                self.crash_positions[consumer.incarnation] = position
+                self.traffic.let_go(consumer.incarnation, self.now_us)
+                self.world.crash(consumer.incarnation, cause)
                 self.rules.crash(self, consumer, cause)
             case "rejoin":
                 consumer.state = LIVE
                 consumer.deadline_us = consumer.deadline_from_us = None
                 consumer.acked = {}
-                consumer.session, consumer.joined_us = self.new_session(name), self.now_us
-                self.traffic.by_node[consumer.session] = consumer
+                consumer.incarnation, consumer.joined_us = self.new_incarnation(name), self.now_us
+                self.traffic.by_node[consumer.incarnation] = consumer
                 self.rules.rejoin(self, consumer, cause)
             case "pause":
                 consumer.state = PAUSED
@@ -236,38 +236,38 @@ class Lane:
             self.tally.subject.look(self)
 
     def _order(self, consumer: Consumer, order: Order, cause: Cause) -> None:
-        if self.world.condition(consumer.session) not in (None, NODE_CRASHED):
-            self.world.order(consumer.session, order, cause)
+        if self.world.condition(consumer.incarnation) not in (None, NODE_CRASHED):
+            self.world.order(consumer.incarnation, order, cause)
 
-    def new_session(self, name: str) -> str:
+    def new_incarnation(self, name: str) -> str:
         """The node of the next life of this consumer: `c4`, then `c4~2`, `c4~3`."""
-        number = self.sessions_made.get(name, 0) + 1
-        self.sessions_made[name] = number
-        return name if number == 1 else f"{name}~{number}"
+        number = self.incarnations_made.get(name, 0) + 1
+        self.incarnations_made[name] = number
+        return incarnation_name(name, number)
 
-    def notice_crash(self, session: str, name: str) -> None:
+    def notice_crash(self, incarnation: str, name: str) -> None:
         """The broker has found out that this life is over, and has changed nothing yet: from here on things move, so the bill begins here."""
         self.rules.forget_caches()
         subject = self.tally.subject
         if subject is not None and subject.kind == "crash" and not self.keys_have_owners:
             subject.lose(self)  # the last look at what it held
-        self.begin_change(self.crash_positions[session], "crash", name)
+        self.begin_change(self.crash_positions[incarnation], "crash", name)
         if self._bill is not None:
             self._bill.note_change("noticed", [name], self.now_us)
-        self.bury(session, name)
+        self.bury(incarnation, name)
 
-    def bury(self, session: str, name: str) -> None:
+    def bury(self, incarnation: str, name: str) -> None:
         """This life is over, and its broker knows."""
-        del self.crash_positions[session]
+        del self.crash_positions[incarnation]
         consumer = self.consumers.get(name)
-        if consumer is not None and consumer.session == session:
+        if consumer is not None and consumer.incarnation == incarnation:
             consumer.state = GONE
             consumer.deadline_us = consumer.deadline_from_us = None
 
-    def noticed_code(self, session: str, name: str) -> str:
+    def noticed_code(self, incarnation: str, name: str) -> str:
         """The code of the sentence about a dead life: its program may have come back in a new one meanwhile, and left again."""
         consumer = self.consumers.get(name)
-        return f"{self.model}.{'crash' if consumer is not None and consumer.session == session else 'ghost'}_noticed"
+        return f"{self.model}.{'crash' if consumer is not None and consumer.incarnation == incarnation else 'ghost'}_noticed"
 
     # -- what a change cost ---------------------------------------------------------------------------------------------------------------
 
@@ -459,7 +459,7 @@ class Lane:
 
     def hand(self, consumer: Consumer) -> int:
         """The message that a consumer's program works on, -1 for none."""
-        slot = self.world.slots.get(consumer.session)
+        slot = self.world.slots.get(consumer.incarnation)
         if slot is None or slot.condition == NODE_CRASHED:
             return -1
         message: int = slot.node.state.program.hand
@@ -512,7 +512,7 @@ class Lane:
             setattr(self, name, from_plain(state[name], wanted))
         self.rules.notes = from_plain(state["notes"], type(self.rules.notes))
         self.traffic.by_node = {
-            consumer.session: consumer for consumer in self.consumers.values() if consumer.state not in (CRASHED, GONE)
+            consumer.incarnation: consumer for consumer in self.consumers.values() if consumer.state not in (CRASHED, GONE)
         }
         self.world = World.from_json(self.id, self.rules.design(self), self.seed, state["world"], self._told, self._heard)
         self.rules.forget_caches()

@@ -148,42 +148,42 @@ class PulsarRules:
         given: Mapping[str, Ranges] = {}
         step_us, after_us = lane.start_step_us, 0
         if self.is_sticky:
-            plan = make_room(self.ranges_of_living(lane), [consumer.session for consumer in joiners], remembered, self.half_open)
+            plan = make_room(self.ranges_of_living(lane), [consumer.incarnation for consumer in joiners], remembered, self.half_open)
             given = plan.given
-            for session, kept in plan.kept.items():
-                name = self.client(lane, session).name
+            for incarnation, kept in plan.kept.items():
+                name = self.client(lane, incarnation).name
                 reconnected = lane.emit("pulsar.consumer.reconnected", cause, "pulsar.selector.sticky.halve_widest", {"consumer": name},
                                         {"ranges": [list(pair) for pair in kept]})  # fmt: skip
-                lane.world.order(session, Resubscribe(kept), reconnected)
+                lane.world.order(incarnation, Resubscribe(kept), reconnected)
                 after_us = step_us
             self.say_conflict(lane, joiners[-1], given)
         for consumer in joiners:
-            lane.world.start(consumer.session, "consumer", ConsumerState(consumer.name, Program(consumer.service_us), self.queue_size))
-            lane.world.order(consumer.session, Subscribe(BROKER, given.get(consumer.session, []), after_us), cause)
+            lane.world.start(consumer.incarnation, "consumer", ConsumerState(consumer.name, Program(consumer.service_us), self.queue_size))
+            lane.world.order(consumer.incarnation, Subscribe(BROKER, given.get(consumer.incarnation, []), after_us), cause)
             after_us += step_us
 
     def say_conflict(self, lane: Lane, newcomer: Consumer, given: Mapping[str, Ranges]) -> None:
         """The broker will ask whether those are alive who have what the newcomers want."""
-        held = [self.client(lane, session).ranges for session in lane.crash_positions]
+        held = [self.client(lane, incarnation).ranges for incarnation in lane.crash_positions]
         if any(overlap(wanted, ranges, self.half_open) for wanted in given.values() for ranges in held):
             lane.say("pulsar.sticky_conflict", consumer=newcomer.name)
 
     def leave(self, lane: Lane, consumer: Consumer, cause: Cause) -> None:
         if consumer.state == GONE:
-            lane.world.forget(consumer.session)
+            lane.world.forget(consumer.incarnation)
             lane.say("left_gone", consumer=consumer.name)
         elif consumer.state == CRASHED:
-            lane.crash_positions.pop(consumer.session)
-            lane.world.reset(self.client(lane, consumer.session).connection, cause)
-            lane.world.forget(consumer.session)
+            lane.crash_positions.pop(consumer.incarnation)
+            lane.world.reset(self.client(lane, consumer.incarnation).connection, cause)
+            lane.world.forget(consumer.incarnation)
         else:
-            self.say_left(lane, consumer.session, consumer.name, self.held(lane, consumer))
-            lane.world.order(consumer.session, Leave(), cause)
-            lane.world.exit(consumer.session, cause)
+            self.say_left(lane, consumer.incarnation, consumer.name, self.held(lane, consumer))
+            lane.world.order(consumer.incarnation, Leave(), cause)
+            lane.world.exit(consumer.incarnation, cause)
 
     def crash(self, lane: Lane, consumer: Consumer, cause: Cause) -> None:
-        if not self.client(lane, consumer.session).connection:  # it was still starting: no broker knows it
-            lane.bury(consumer.session, consumer.name)
+        if not self.client(lane, consumer.incarnation).connection:  # it was still starting: no broker knows it
+            lane.bury(consumer.incarnation, consumer.name)
             lane.say("pulsar.crash_unknown", consumer=consumer.name)
             return
         consumer.deadline_us = self.given_up_us(lane, consumer)
@@ -194,8 +194,8 @@ class PulsarRules:
 
     def given_up_us(self, lane: Lane, consumer: Consumer) -> int:
         """When the broker will close the connection of a program that falls silent now; what it has sent still arrives."""
-        connection = self.client(lane, consumer.session).connection
-        link = lane.world.slots[consumer.session].links[connection]
+        connection = self.client(lane, consumer.incarnation).connection
+        link = lane.world.slots[consumer.incarnation].links[connection]
         known = self.broker(lane).state.connections.get(connection)
         if known is None:  # its first words are still on their way
             return consumer.joined_us + lane.delay_us + 2 * c.KEEP_ALIVE_US
@@ -255,9 +255,9 @@ class PulsarRules:
         else:
             event.data.update(given_facts([new for _, old, new in moved if old == name], live))
 
-    def is_of_one_who_makes_room(self, lane: Lane, session: str) -> bool:
+    def is_of_one_who_makes_room(self, lane: Lane, incarnation: str) -> bool:
         """Whether this program subscribes again with less: it neither came nor went."""
-        program = lane.world.slots.get(session)
+        program = lane.world.slots.get(incarnation)
         return program is not None and program.condition != NODE_CRASHED and program.node.state.request_id > 1
 
     def told(self, lane: Lane, event: TurningPoint) -> None:
@@ -265,20 +265,20 @@ class PulsarRules:
             self.say_disconnected(lane, event)
 
     def say_disconnected(self, lane: Lane, event: TurningPoint) -> None:
-        name, session, unacked, reason = event.data["consumer"], event.data["client"], event.inputs["unacked"], event.inputs["reason"]
+        name, incarnation, unacked, reason = event.data["consumer"], event.data["client"], event.inputs["unacked"], event.inputs["reason"]
         if reason in (KEEP_ALIVE, LIVENESS):
             if lane.bill is None or lane.bill.kind != "crash":
                 return  # a newcomer waited for this word
-            code, is_last = lane.noticed_code(session, name), not self.served(lane) - lane.crash_positions.keys()
+            code, is_last = lane.noticed_code(incarnation, name), not self.served(lane) - lane.crash_positions.keys()
             if code == "pulsar.crash_noticed" and (is_last or self.is_sticky):
                 code += "_last" if is_last else "_gap"
             lane.say(code, consumer=name, unacked=unacked)
-        elif not self.is_of_one_who_makes_room(lane, session):
-            self.say_left(lane, session, name, unacked)
+        elif not self.is_of_one_who_makes_room(lane, incarnation):
+            self.say_left(lane, incarnation, name, unacked)
 
-    def say_left(self, lane: Lane, session: str, name: str, unacked: int) -> None:
+    def say_left(self, lane: Lane, incarnation: str, name: str, unacked: int) -> None:
         """A program has left, or its broker is about to learn it, and what was unacked goes to the others."""
-        if not self.served(lane) - lane.crash_positions.keys() - {session}:
+        if not self.served(lane) - lane.crash_positions.keys() - {incarnation}:
             lane.say("pulsar.leave_last", consumer=name, unacked=unacked, keys_total=lane.keys.count_at(lane.next_record))
         elif self.is_sticky:
             lane.say("pulsar.gap", consumer=name)
@@ -297,7 +297,7 @@ class PulsarRules:
         elif bill.kind == "rejoin":
             code = "pulsar.rejoin"
         elif bill.count == 1 and made_room:
-            start, end = self.client(lane, lane.consumers[bill.consumer].session).ranges[0]
+            start, end = self.client(lane, lane.consumers[bill.consumer].incarnation).ranges[0]
             lane.say("pulsar.sticky_join", consumer=bill.consumer, **{"from": made_room[-1]}, start=start, end=end)
             return
         else:
@@ -313,12 +313,12 @@ class PulsarRules:
     def subscription(self, lane: Lane) -> KeySharedSubscription:
         return self.broker(lane).state.subscription
 
-    def client(self, lane: Lane, session: str) -> ConsumerState:
-        return cast(ConsumerState, lane.world.slots[session].node.state)
+    def client(self, lane: Lane, incarnation: str) -> ConsumerState:
+        return cast(ConsumerState, lane.world.slots[incarnation].node.state)
 
-    def key_of(self, lane: Lane, session: str) -> str:
+    def key_of(self, lane: Lane, incarnation: str) -> str:
         """What the broker's subscription calls this program's consumer."""
-        return consumer_key(self.client(lane, session).connection, CONSUMER_ID)
+        return consumer_key(self.client(lane, incarnation).connection, CONSUMER_ID)
 
     def served(self, lane: Lane) -> set[str]:
         """Programs that have a consumer at the broker."""
@@ -326,7 +326,7 @@ class PulsarRules:
 
     def dead(self, lane: Lane) -> set[str]:
         """The broker's consumers whose programs are silent, which it has not noticed."""
-        return {self.key_of(lane, session) for session in lane.crash_positions}
+        return {self.key_of(lane, incarnation) for incarnation in lane.crash_positions}
 
     def ranges_of_living(self, lane: Lane) -> dict[str, Ranges]:
         """What the programs ask for that are alive, in the order in which they were started."""
@@ -346,8 +346,8 @@ class PulsarRules:
         return self.owners.now(self.broker(lane)).space
 
     def is_settled(self, lane: Lane) -> bool:
-        living = [consumer.session for consumer in lane.consumers.values() if consumer.state not in (CRASHED, GONE)]
-        wanted = {session for session in living if not self.client(lane, session).refused} | lane.crash_positions.keys()
+        living = [consumer.incarnation for consumer in lane.consumers.values() if consumer.state not in (CRASHED, GONE)]
+        wanted = {incarnation for incarnation in living if not self.client(lane, incarnation).refused} | lane.crash_positions.keys()
         return wanted == self.served(lane)
 
     def dark_units(self, lane: Lane) -> tuple[int, int]:
@@ -363,8 +363,8 @@ class PulsarRules:
         return sum(holder is None or holder in dead for holder in holders), live
 
     def waiting_for(self, lane: Lane, consumer: Consumer) -> int:
-        held = self.held(lane, consumer) - self.unreported(lane.world.slots[consumer.session])
-        return held + self.subscription(lane).waiting_for(self.key_of(lane, consumer.session))
+        held = self.held(lane, consumer) - self.unreported(lane.world.slots[consumer.incarnation])
+        return held + self.subscription(lane).waiting_for(self.key_of(lane, consumer.incarnation))
 
     def way_in(self, lane: Lane) -> str:
         return "ring" if self.is_ring else "halves"
@@ -373,10 +373,10 @@ class PulsarRules:
         return self.broker(lane).state.redelivered
 
     def held(self, lane: Lane, consumer: Consumer) -> int:
-        return self.subscription(lane).unacked_count(self.key_of(lane, consumer.session))
+        return self.subscription(lane).unacked_count(self.key_of(lane, consumer.incarnation))
 
     def is_served(self, lane: Lane, consumer: Consumer) -> bool:
-        return self.key_of(lane, consumer.session) in self.broker(lane).consumers
+        return self.key_of(lane, consumer.incarnation) in self.broker(lane).consumers
 
     def stopped(self, lane: Lane) -> Mapping[str, int]:
         return {}
@@ -406,7 +406,7 @@ class PulsarRules:
         paint = Painted(self.owners.now(broker), before, frozenset(self.dead(lane)), tuple(lane.consumers), self.is_ring)
         if self.painted is None or not paint.shows_the_same(self.painted):
             self.painted = paint
-        keys = {name: self.key_of(lane, consumer.session) for name, consumer in lane.consumers.items()}
+        keys = {name: self.key_of(lane, consumer.incarnation) for name, consumer in lane.consumers.items()}
         return {
             **self.painted.picture,
             "waiting": subscription.waiting,
@@ -417,6 +417,6 @@ class PulsarRules:
 
     def check(self, lane: Lane) -> None:
         for consumer in lane.consumers.values():
-            client, held = self.client(lane, consumer.session), self.held(lane, consumer)
+            client, held = self.client(lane, consumer.incarnation), self.held(lane, consumer)
             if client.is_subscribed and self.is_served(lane, consumer) and len(client.queue) > held:
                 raise InvariantError(f"{consumer.name} has {len(client.queue)} messages waiting, the broker knows of {held}")

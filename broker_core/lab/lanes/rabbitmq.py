@@ -83,7 +83,7 @@ class RabbitMqRules:
         """A checkpoint holds all that there is."""
 
     def would_wait(self, lane: Lane, index: int, code: int) -> bool:
-        return not self.sessions(lane)
+        return not self.incarnations(lane)
 
     # -- a person's verbs -----------------------------------------------------------------------------------------------------------------
 
@@ -100,22 +100,22 @@ class RabbitMqRules:
 
     def start(self, lane: Lane, consumer: Consumer, cause: Cause) -> None:
         state = WorkerState(consumer.name, self.queue_name, self.prefetch, Program(consumer.service_us))
-        lane.world.start(consumer.session, "worker", state)
-        lane.world.order(consumer.session, Subscribe(BROKER), cause)
+        lane.world.start(consumer.incarnation, "worker", state)
+        lane.world.order(consumer.incarnation, Subscribe(BROKER), cause)
 
     def leave(self, lane: Lane, consumer: Consumer, cause: Cause) -> None:
         if consumer.state == GONE:
-            lane.world.forget(consumer.session)
+            lane.world.forget(consumer.incarnation)
             lane.say("left_gone", consumer=consumer.name)
             return
         self.say_left(lane, consumer.name, self.held(lane, consumer))
         if consumer.state == CRASHED:
-            lane.crash_positions.pop(consumer.session)
-            lane.world.reset(self.connection_of(lane, consumer.session), cause)
-            lane.world.forget(consumer.session)
+            lane.crash_positions.pop(consumer.incarnation)
+            lane.world.reset(self.connection_of(lane, consumer.incarnation), cause)
+            lane.world.forget(consumer.incarnation)
         else:
-            lane.world.order(consumer.session, Leave(), cause)
-            lane.world.exit(consumer.session, cause)
+            lane.world.order(consumer.incarnation, Leave(), cause)
+            lane.world.exit(consumer.incarnation, cause)
 
     def crash(self, lane: Lane, consumer: Consumer, cause: Cause) -> None:
         consumer.deadline_us = self.given_up_us(lane, consumer)
@@ -126,7 +126,7 @@ class RabbitMqRules:
 
     def given_up_us(self, lane: Lane, consumer: Consumer) -> int:
         """When the broker will drop the connection of a program that falls silent now; what it has sent still arrives."""
-        link = lane.world.slots[consumer.session].links[self.connection_of(lane, consumer.session)]
+        link = lane.world.slots[consumer.incarnation].links[self.connection_of(lane, consumer.incarnation)]
         known = self.broker(lane).connections.get(link.connection)
         if known is None:  # its first words are still on their way
             return consumer.joined_us + lane.delay_us + (SILENT_CHECKS_MAX + 1) * m.HEARTBEAT_US
@@ -142,7 +142,7 @@ class RabbitMqRules:
 
     def heard(self, lane: Lane, event: TurningPoint) -> None:
         if event.kind == "rabbitmq.connection.missed_heartbeats":
-            lane.notice_crash(self.session_of(lane, event.data["connection"]), event.data["consumer"])
+            lane.notice_crash(self.incarnation_of(lane, event.data["connection"]), event.data["consumer"])
         # The broker cannot know what the person at the page does: which of those that it passes over are dead.
         dead = self.dead(lane)
         for passed_over in event.data.get("skipped", ()):
@@ -156,7 +156,7 @@ class RabbitMqRules:
     def say_closed(self, lane: Lane, event: TurningPoint) -> None:
         connection, name, unacked = event.data["connection"], event.data["consumer"], event.inputs["unacked"]
         if event.inputs["reason"] == "rabbitmq.connection.missed_heartbeats":
-            code = lane.noticed_code(self.session_of(lane, connection), name)
+            code = lane.noticed_code(self.incarnation_of(lane, connection), name)
             is_last = code == "rabbitmq.crash_noticed" and not self.served(lane)
             lane.say(f"{code}_last" if is_last else code, consumer=name, unacked=unacked)
         else:
@@ -183,11 +183,11 @@ class RabbitMqRules:
     def queue(self, lane: Lane) -> WorkQueue:
         return self.broker(lane).queues.get(self.queue_name) or WorkQueue()
 
-    def connection_of(self, lane: Lane, session: str) -> int:
-        slot = lane.world.slots.get(session)
+    def connection_of(self, lane: Lane, incarnation: str) -> int:
+        slot = lane.world.slots.get(incarnation)
         return 0 if slot is None else slot.node.state.connection
 
-    def session_of(self, lane: Lane, connection: int) -> str:
+    def incarnation_of(self, lane: Lane, connection: int) -> str:
         """The node that has this connection, also when the broker has closed its end."""
         workers = [slot for slot in lane.world.slots.values() if slot.kind == "worker"]
         return next(slot.name for slot in workers if slot.node.state.connection == connection)
@@ -207,12 +207,12 @@ class RabbitMqRules:
 
     def dead(self, lane: Lane) -> set[int]:
         """Connections of silent programs that the broker has not noticed."""
-        return {self.connection_of(lane, session) for session in lane.crash_positions}
+        return {self.connection_of(lane, incarnation) for incarnation in lane.crash_positions}
 
     def living(self, lane: Lane) -> list[int]:
         """Connections that consume for a program that is alive, also when the broker does not know yet that another has left."""
         served = self.served(lane)
-        return [connection for session in self.sessions(lane) if (connection := self.connection_of(lane, session)) in served]
+        return [connection for incarnation in self.incarnations(lane) if (connection := self.connection_of(lane, incarnation)) in served]
 
     def weights(self, lane: Lane) -> dict[str, int]:
         second = lane.now_us // SECOND_US
@@ -228,12 +228,12 @@ class RabbitMqRules:
         return None
 
     def is_settled(self, lane: Lane) -> bool:
-        wanted = {self.connection_of(lane, session) for session in (*self.sessions(lane), *lane.crash_positions)}
+        wanted = {self.connection_of(lane, incarnation) for incarnation in (*self.incarnations(lane), *lane.crash_positions)}
         return wanted == set(self.served(lane))
 
-    def sessions(self, lane: Lane) -> list[str]:
+    def incarnations(self, lane: Lane) -> list[str]:
         """Nodes of the programs that are alive."""
-        return [consumer.session for consumer in lane.consumers.values() if consumer.state not in (CRASHED, GONE)]
+        return [consumer.incarnation for consumer in lane.consumers.values() if consumer.state not in (CRASHED, GONE)]
 
     def dark_units(self, lane: Lane) -> tuple[int, int]:
         return int(not self.living(lane)), 1
@@ -253,11 +253,11 @@ class RabbitMqRules:
         return self.broker(lane).redelivered
 
     def held(self, lane: Lane, consumer: Consumer) -> int:
-        known = self.broker(lane).connections.get(self.connection_of(lane, consumer.session))
+        known = self.broker(lane).connections.get(self.connection_of(lane, consumer.incarnation))
         return 0 if known is None else known.unacked_count()
 
     def is_served(self, lane: Lane, consumer: Consumer) -> bool:
-        known = self.broker(lane).connections.get(self.connection_of(lane, consumer.session))
+        known = self.broker(lane).connections.get(self.connection_of(lane, consumer.incarnation))
         return known is not None and any(channel.consumers for channel in known.channels.values())
 
     def stopped(self, lane: Lane) -> Mapping[str, int]:

@@ -162,30 +162,30 @@ class TubeMqRules:
         for broker in self.broker_states(lane) if alive else ():
             broker.batch_messages = max(1, READ_US // alive[0].normal_us)
         for consumer in alive:
-            if consumer.session in lane.world.slots:
-                self.stop(lane, consumer.session, followed)
-                consumer.session = lane.new_session(consumer.name)
-                lane.traffic.by_node[consumer.session] = consumer
+            if consumer.incarnation in lane.world.slots:
+                self.stop(lane, consumer.incarnation, followed)
+                consumer.incarnation = lane.new_incarnation(consumer.name)
+                lane.traffic.by_node[consumer.incarnation] = consumer
         for node_id, consumer in enumerate(alive):
             self.launch(lane, consumer, node_id, followed)
 
-    def stop(self, lane: Lane, session: str, cause: Cause) -> None:
+    def stop(self, lane: Lane, incarnation: str, cause: Cause) -> None:
         """The process ends in order; from here on it reads nothing."""
-        self.notes.stop_reading(self.client(lane, session).client_id, lane.now_us)
-        lane.world.order(session, Shutdown(), cause)
-        lane.traffic.let_go(session, lane.now_us)
+        self.notes.stop_reading(self.client(lane, incarnation).client_id, lane.now_us)
+        lane.world.order(incarnation, Shutdown(), cause)
+        lane.traffic.let_go(incarnation, lane.now_us)
 
     def launch(self, lane: Lane, consumer: Consumer, node_id: int, cause: Cause) -> None:
         """A process starts; it reaches the master when its former life has stopped and it has started up."""
-        client_id = make_client_id(consumer.name, lane.sessions_made[consumer.name])
+        client_id = make_client_id(consumer.name, lane.incarnations_made[consumer.name])
         program = Program(consumer.service_us, is_paused=consumer.state == PAUSED)
-        lane.world.start(consumer.session, "consumer", ConsumerState(client_id, GROUP, len(self.notes.plan), node_id, program))
+        lane.world.start(consumer.incarnation, "consumer", ConsumerState(client_id, GROUP, len(self.notes.plan), node_id, program))
         boot_us = clients.SHUTDOWN_SLEEP_US + START_MIN_US + lane.world.random.below("tubemq.start", START_SPREAD_US)
-        lane.world.order(consumer.session, Start(MASTER, self.brokers, boot_us), cause)
+        lane.world.order(consumer.incarnation, Start(MASTER, self.brokers, boot_us), cause)
 
     def sweep(self, lane: Lane) -> None:
         """Processes that have ended, and dead ones that nobody waits for, go from the world."""
-        present = {consumer.session for consumer in lane.consumers.values()}
+        present = {consumer.incarnation for consumer in lane.consumers.values()}
         for slot in list(lane.world.slots.values()):
             if slot.kind != "consumer" or slot.name in present or slot.name in lane.crash_positions:
                 continue
@@ -200,21 +200,21 @@ class TubeMqRules:
         self.restart(lane, cause)
 
     def leave(self, lane: Lane, consumer: Consumer, cause: Cause) -> None:
-        if consumer.session in lane.crash_positions:
-            del lane.crash_positions[consumer.session]
-            client_id = self.client(lane, consumer.session).client_id
+        if consumer.incarnation in lane.crash_positions:
+            del lane.crash_positions[consumer.incarnation]
+            client_id = self.client(lane, consumer.incarnation).client_id
             own = [key for key in self.partition_keys if self.place(lane, key).owner == client_id]
             lane.world.order(OPERATOR, TakeOff(client_id, GROUP, own), cause)
         elif is_alive(consumer):
-            self.stop(lane, consumer.session, cause)
+            self.stop(lane, consumer.incarnation, cause)
         self.restart(lane, cause)
 
     def crash(self, lane: Lane, consumer: Consumer, cause: Cause) -> None:
-        client = self.client(lane, consumer.session)
+        client = self.client(lane, consumer.incarnation)
         member = self.member(lane, client.client_id)
         if member is None:
             # It died before the master knew it: nobody will miss it.
-            del lane.crash_positions[consumer.session]
+            del lane.crash_positions[consumer.incarnation]
             consumer.state, consumer.deadline_from_us = GONE, None
             return
         places = [place for place in self.places(lane).values() if place.owner == client.client_id]
@@ -243,21 +243,21 @@ class TubeMqRules:
     def heard(self, lane: Lane, event: TurningPoint) -> None:
         if event.kind in ("tubemq.master.consumer_timed_out", "tubemq.broker.registration_timed_out"):
             client_id = event.data["client"]
-            session = next((session for session in lane.crash_positions if self.client(lane, session).client_id == client_id), None)
+            incarnation = next((incarnation for incarnation in lane.crash_positions if self.client(lane, incarnation).client_id == client_id), None)
             is_known = self.member(lane, client_id) is not None or any(place.owner == client_id for place in self.places(lane).values())
-            if session is not None and not is_known:
-                self.forgotten(lane, session, event.data["consumer"])
+            if incarnation is not None and not is_known:
+                self.forgotten(lane, incarnation, event.data["consumer"])
 
-    def forgotten(self, lane: Lane, session: str, name: str) -> None:
+    def forgotten(self, lane: Lane, incarnation: str, name: str) -> None:
         """The master and all brokers have given a dead client up: its node id and its partitions are free, and nobody's."""
-        lane.notice_crash(session, name)
+        lane.notice_crash(incarnation, name)
         consumer = lane.consumers.get(name)
-        if consumer is not None and consumer.session == session and name in self.notes.plan:
+        if consumer is not None and consumer.incarnation == incarnation and name in self.notes.plan:
             units = self.units(lane)
             void = sum(units[key] == name and not self.place(lane, key).owner for key in self.partition_keys)
             lane.say("tubemq.crash_noticed", consumer=name, partitions=void)
         else:  # restarted without it, or with it in a new life: nothing waits for its return
-            lane.say("tubemq.ghost_noticed", consumer=name, partitions=len(self.client(lane, session).registered))
+            lane.say("tubemq.ghost_noticed", consumer=name, partitions=len(self.client(lane, incarnation).registered))
 
     def told(self, lane: Lane, event: TurningPoint) -> None:
         match event.kind:
@@ -299,8 +299,8 @@ class TubeMqRules:
 
     # -- the nodes ------------------------------------------------------------------------------------------------------------------------
 
-    def client(self, lane: Lane, session: str) -> ConsumerState:
-        state: ConsumerState = lane.world.slots[session].node.state
+    def client(self, lane: Lane, incarnation: str) -> ConsumerState:
+        state: ConsumerState = lane.world.slots[incarnation].node.state
         return state
 
     def members(self, lane: Lane) -> dict[str, Member]:
@@ -368,7 +368,7 @@ class TubeMqRules:
         clients = {}
         for consumer in lane.consumers.values():
             if is_alive(consumer):
-                client = clients[consumer.name] = self.client(lane, consumer.session)
+                client = clients[consumer.name] = self.client(lane, consumer.incarnation)
                 if client.phase != STARTED or client.calls:
                     return False
         others = (slot for slot in lane.world.slots.values() if slot.kind == "consumer" and slot.condition != NODE_CRASHED)
@@ -396,8 +396,8 @@ class TubeMqRules:
     def waiting_for(self, lane: Lane, consumer: Consumer) -> int:
         if not is_alive(consumer):
             return 0
-        slot, sent = lane.world.slots[consumer.session], self.producer_of(lane)[0].state.sent
-        waiting = sum(sent[key] - self.place(lane, key).offset for key in self.client(lane, consumer.session).registered)
+        slot, sent = lane.world.slots[consumer.incarnation], self.producer_of(lane)[0].state.sent
+        waiting = sum(sent[key] - self.place(lane, key).offset for key in self.client(lane, consumer.incarnation).registered)
         return waiting - self.done_unconfirmed(lane, slot)
 
     def done_unconfirmed(self, lane: Lane, slot: Slot) -> int:
@@ -417,11 +417,11 @@ class TubeMqRules:
         return sum(broker.read_again for broker in self.broker_states(lane))
 
     def held(self, lane: Lane, consumer: Consumer) -> int:
-        reading = "" if consumer.state == GONE else self.client(lane, consumer.session).reading
+        reading = "" if consumer.state == GONE else self.client(lane, consumer.incarnation).reading
         return self.place(lane, reading).pending if reading else 0
 
     def is_served(self, lane: Lane, consumer: Consumer) -> bool:
-        return self.client(lane, consumer.session).phase == STARTED
+        return self.client(lane, consumer.incarnation).phase == STARTED
 
     def lag(self, lane: Lane) -> int:
         sent = sum(self.producer_of(lane)[0].state.sent.values())
@@ -439,7 +439,7 @@ class TubeMqRules:
     def picture(self, lane: Lane) -> Json:
         notes = self.notes
         partitions, places, units = self.partitions(lane), self.places(lane), self.units(lane)
-        present = {name: self.client(lane, consumer.session) for name, consumer in lane.consumers.items() if consumer.state != GONE}
+        present = {name: self.client(lane, consumer.incarnation) for name, consumer in lane.consumers.items() if consumer.state != GONE}
         return {
             "kind": "clients", "source_count": len(notes.plan), "topic": self.topic, "brokers": list(self.brokers),
             "clients": clients_view(lane.consumers.values(), present, notes.plan),
@@ -456,7 +456,7 @@ class TubeMqRules:
                 raise InvariantError(f"{readers[key]} reads {key}, whose broker has registered {place.owner or 'nobody'}")
         for consumer in lane.consumers.values():
             if is_alive(consumer):
-                client = self.client(lane, consumer.session)
+                client = self.client(lane, consumer.incarnation)
                 for key in client.registered:
                     if places[key].owner != client.client_id:
                         raise InvariantError(f"{client.client_id} believes it holds {key}, its broker says {places[key].owner or 'nobody'}")

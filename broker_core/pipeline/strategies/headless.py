@@ -85,7 +85,7 @@ def _joins_with_next(steps: Sequence[Step], place: int) -> bool:
 
 
 def _consumer(name: str, rig: Lane) -> Consumer:
-    return Consumer(name, 1, SECOND_US, SECOND_US, rig.new_session(name), rig.now_us)
+    return Consumer(name, 1, SECOND_US, SECOND_US, rig.new_incarnation(name), rig.now_us)
 
 
 def _rest(rig: Lane) -> Bill | None:

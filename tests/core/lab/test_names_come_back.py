@@ -41,4 +41,4 @@ def test_tubemq_client_that_comes_back_begins_one_pass_a_period(way):
         order(lab, kind, "c1")
     lab.advance_to(lab.now_us + 60_000_000)
     slots = [slot for slot in rig.world.slots.values() if slot.kind == "consumer" and "pass" in slot.deadlines]
-    assert sorted(slot.name for slot in slots) == sorted(consumer.session for consumer in rig.consumers.values())
+    assert sorted(slot.name for slot in slots) == sorted(consumer.incarnation for consumer in rig.consumers.values())
