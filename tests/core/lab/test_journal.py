@@ -126,7 +126,7 @@ def test_a_borrowed_command_may_be_refused_and_may_come_late():
     ]
     replay, told = Replay(Lab(SCENARIO), commands, 2 * SECOND, borrowed={1, 2, 3}), []
     while not replay.is_there:
-        told.append(replay.step(SECOND))
+        told.append(whole(replay.step(SECOND)))
     outcomes = {step.command["position"]: step.refusal for step in told if step.command is not None}
     assert list(outcomes) == [1, 2, 3] and outcomes[1] is outcomes[3] is None
     assert isinstance(outcomes[2], CommandError) and outcomes[2].field == "consumer"
