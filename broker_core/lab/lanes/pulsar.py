@@ -243,8 +243,8 @@ class PulsarRules:
             return
         name, slots = event.data["consumer"], self.owners.slots(live)
         before, space_before = was.owners_of(slots), was.space
-        bill = lane.bill
-        if self.is_sticky and bill is not None and bill.owners_before is not None and bill.space_before is not None and not bill.settled:
+        bill = lane.bill if self.is_sticky else None  # to ask for an open bill is to compare it, and a ring is large
+        if bill is not None and bill.owners_before is not None and bill.space_before is not None and not bill.settled:
             # Who makes room closes its consumer first: what the newcomer takes was its until then.
             before, space_before = bill.owners_before, (*bill.space_before, now.slots, now.first_slot)
         after = self.owners.key_owners(self.broker(lane), live)
