@@ -211,7 +211,7 @@ class RabbitMqRules:
 
     def living(self, lane: Lane) -> list[int]:
         """Connections that consume for a program that is alive, also when the broker does not know yet that another has left."""
-        served = self.served(lane)
+        served = set(self.served(lane))
         return [connection for incarnation in self.incarnations(lane) if (connection := self.connection_of(lane, incarnation)) in served]
 
     def weights(self, lane: Lane) -> dict[str, int]:

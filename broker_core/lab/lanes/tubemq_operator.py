@@ -46,15 +46,18 @@ class Notes:
 
     def begin_reading(self, client_id: str, partitions: list[str], now_us: int) -> dict[str, int]:
         """The client reads these and no others. Gives those that nobody read lately, with since when."""
-        self.stop_reading(client_id, now_us, [key for key in self.readers if key not in partitions])
+        self.stop_reading(client_id, now_us, [key for key, reader in self.readers.items() if reader == client_id and key not in partitions])
         self.readers |= dict.fromkeys(partitions, client_id)
         return {key: self.stopped.pop(key) for key in partitions if key in self.stopped}
 
     def stop_reading(self, client_id: str, now_us: int, partitions: list[str] | None = None) -> None:
         """The client reads these no longer; None: nothing at all."""
-        for key in [key for key, reader in self.readers.items() if reader == client_id and (partitions is None or key in partitions)]:
-            del self.readers[key]
-            self.stopped.setdefault(key, now_us)
+        if partitions is None:
+            partitions = [key for key, reader in self.readers.items() if reader == client_id]
+        for key in partitions:
+            if self.readers.get(key) == client_id:
+                del self.readers[key]
+                self.stopped.setdefault(key, now_us)
 
 
 @dataclass(slots=True)
