@@ -178,9 +178,9 @@ class ConsumerGroup:
         """Topic -> subscribers, were the old members replaced by the new one."""
         counts = dict(self.subscriber_counts)
         for member in old:
-            _count(counts, member.subscribed, -1)
+            _count(counts, sorted(member.subscribed), -1)
         if new is not None:
-            _count(counts, new.subscribed, 1)
+            _count(counts, sorted(new.subscribed), 1)
         return counts
 
     def topics_for(self, counts: Mapping[str, int], image: TopicsImage) -> dict[str, StoredTopic]:
@@ -241,7 +241,8 @@ class ConsumerGroup:
     def _recount(self, member: ConsumerMember | None, step: int) -> None:
         if member is None:
             return
-        _count(self.subscriber_counts, member.subscribed, step)
+        # Sorted, as a set of strings has another order in each process.
+        _count(self.subscriber_counts, sorted(member.subscribed), step)
         if member.server_assignor is not None:
             _count(self.assignor_counts, (member.server_assignor,), step)
         if member.classic is not None:
