@@ -44,6 +44,7 @@ EVENTS = {
     "event.tubemq.master.consumer_timed_out": _("The master removed {consumer} after the timeout; its nodeId is free"),
     "event.tubemq.broker.registration_timed_out": _("The broker of {partition} removed {consumer} after the timeout"),
     "event.rabbitmq.consumer.subscribed": _("{consumer} joined the end of the turn order"),
+    "event.rabbitmq.connection.missed_heartbeats": _("{consumer} sent nothing for two checks: the broker closes its connection"),
     "event.rabbitmq.channel.closed": _("The channel of {consumer} closed; what it held went back to the head"),
     "event.rabbitmq.consumer.crashed": _("{consumer} fell silent; its heartbeat has not timed out yet"),
     **{f"event.{model}.consumer.pause": _PAUSED for model in ("pulsar", "kafka", "tubemq", "rabbitmq")},

@@ -17,6 +17,8 @@ FACTS = {
     "fact.consumer": _("consumer"),
     "fact.consumers": _("consumers now"),
     "fact.reason": _("reason"),
+    "fact.connection": _("number of its connection"),
+    "fact.unacked_in_all": _("unacked records of all consumers"),
     "fact.members": _("members"),
     "fact.member_id": _("member id"),
     "fact.generation": _("generation"),
