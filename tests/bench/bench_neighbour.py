@@ -24,6 +24,7 @@ CLICKS = 100
 BAR_MS = 200
 ORDER_EVERY_S = 0.4
 CONSUMERS = 512
+FOUR_LANES = ("pulsar", "kafka", "tubemq", "rabbitmq")
 EIGHT_LANES = ("pulsar", "pulsar", "pulsar", "kafka", "kafka", "tubemq", "tubemq", "rabbitmq")
 
 
@@ -34,16 +35,17 @@ def large_lab(models: tuple[str, ...]) -> dict[str, Any]:
     return {"name": "large", "workload": {"kind": "uniform", "rate": 5_000}, "consumers": 3, "seed": 1, "rigs": rigs}
 
 
-def all_orders() -> Iterator[Order]:
-    """One after the other, of every kind that takes long in a large lab."""
+def all_orders(models: tuple[str, ...]) -> Iterator[Order]:
+    """One after the other, of every kind that takes long in a large lab of these lanes."""
+    pulsar, kafka = (f"{model}{models.index(model)}" for model in ("pulsar", "kafka"))
     for number in range(4, CONSUMERS, 3):
         yield {"kind": "leave", "consumer": f"c{number}"}
         yield {"kind": "crash", "consumer": f"c{number + 1}"}
         yield {"kind": "slow", "consumer": f"c{number + 2}", "args": {"rate": 2}}
         yield {"kind": "join", "args": {"count": 1}}
-        yield {"kind": "set_algorithm", "rig": "pulsar0", "args": {"algorithm": ("consistent_hash_current", "consistent_hash")[number % 2]}}
+        yield {"kind": "set_algorithm", "rig": pulsar, "args": {"algorithm": ("consistent_hash_current", "consistent_hash")[number % 2]}}
         yield {"kind": "speed", "args": {"speed": (20, 10)[number % 2]}}
-        yield {"kind": "set_algorithm", "rig": "kafka1", "args": {"algorithm": ("sticky", "range")[number % 2]}}
+        yield {"kind": "set_algorithm", "rig": kafka, "args": {"algorithm": ("sticky", "range")[number % 2]}}
 
 
 def leaves() -> Iterator[Order]:
@@ -60,7 +62,7 @@ async def _measure(site: Site) -> list[Figure]:
     await lab.watch()
     await asyncio.sleep(1.5)
     note = _told("alone", await click_often([lab], CLICKS, 0.12))
-    large = await _open(site, ("pulsar", "kafka", "tubemq", "rabbitmq"))
+    large = await _open(site, FOUR_LANES)
     await asyncio.sleep(5)
     assert lab.client is not None and large.client is not None
     before, started_s = (lab.client.frames, large.client.frames), asyncio.get_running_loop().time()
@@ -68,7 +70,7 @@ async def _measure(site: Site) -> list[Figure]:
     took_s = asyncio.get_running_loop().time() - started_s
     rate, large_rate = [(client.frames - count) / took_s for client, count in zip((lab.client, large.client), before, strict=True)]
     behind_ms = site.request("GET", f"/api/labs/{large.id}/snapshot/")[1]["view"]["feed"]["behind_ms"]
-    ordered = await _click_beside(lab, {large: all_orders()})
+    ordered = await _click_beside(lab, {large: all_orders(FOUR_LANES)})
     others = [await _open(site, EIGHT_LANES) for _lab in range(3)]
     await asyncio.sleep(15)
     crowded = await _click_beside(lab, {other: leaves() for other in others})
