@@ -3,9 +3,8 @@
 Seen where the work is done, over all programs of a lane: it does not matter whether the broker gave the records out in the wrong order, gave
 one out a second time, or two programs worked at different speeds. A record that is finished twice in a row is a duplicate, not disorder.
 
-Where a broker gives any record to anybody (Pulsar, RabbitMQ) the rig hands over what was finished, a stretch at a time. Where a partition is
-read by one program from its committed offset on, order can break only in what is read again: Kafka's rig looks there and nowhere else. TubeMQ's
-finishes a record and confirms it in one step, so each partition is finished once, in order, and nothing is to be counted.
+A lane hands over what its programs finished, a stretch at a time, whatever the model: also where a partition is read by one program from its
+committed offset on, and order can break only in what is read again.
 """
 
 from __future__ import annotations
