@@ -267,10 +267,10 @@ class Lab:
         return whole(self.checkpointing())
 
     def checkpointing(self) -> Pieces[bytes]:
-        """`checkpoint` in pieces, lane by lane."""
+        """`checkpoint` in pieces, some nodes of a lane after the others."""
         rigs: Json = {}
         for rig_id, rig in self.rigs.items():
-            rigs[rig_id] = rig.to_json()
+            rigs[rig_id] = yield from rig.keeping()
             yield
         return checkpoints.encode({
             "now_us": self.now_us, "record_count": self.record_count, "playing": self.playing, "speed_milli": self.speed_milli,

@@ -10,7 +10,7 @@ the messages and deadlines that the node makes next, so the chain of causes cros
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from heapq import heappop, heappush
 from typing import Any
@@ -24,6 +24,8 @@ from broker_core.sim.node import PERSON, Closed, Node, Opened
 from broker_core.sim.slot import CRASHED, PAUSED, RUNNING, Slot, SlotState
 
 NEVER = 1 << 62
+KEPT_AT_ONCE = 64
+"""Nodes, or links, in a part of what is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,25 +307,32 @@ class World:
 
     def to_json(self) -> Json:
         """The whole state as plain JSON types (integer keys of dicts stay integers). Turning points must have been taken."""
+        *_, plain = self.keeping()
+        return plain
+
+    def keeping(self) -> Iterator[Json]:
+        """`to_json` in parts: the same dict each time, with some more nodes or links in it; the last time it is whole."""
         if self.told:
             raise InvariantError("a world with turning points that nobody has taken cannot be kept")
-        nodes = {
-            slot.name: SlotState(
-                slot.number, slot.kind, slot.condition, slot.silenced_by, slot.deadlines, slot.deferred,
-                {connection: link.number for connection, link in slot.links.items()}, slot.disk, slot.node.state,
-            )
-            for slot in self.slots.values()
-        }  # fmt: skip
         heap = [
             (at_us, made, target.number if type(target) is Link else -target.number, name)
             for at_us, made, target, name in sorted(self.heap)
             if (target.number in self.links if type(target) is Link else target.number in self.by_number)
         ]
         numbers = [self.last_node, self.last_connection, self.last_link]
-        links: list[Any] = list(self.links.values())
-        state = WorldState(self.now_us, self.made, self.told_count, numbers, self.random.draws, heap, nodes, links)
-        plain: Json = to_plain(state)
-        return plain
+        plain: Json = to_plain(WorldState(self.now_us, self.made, self.told_count, numbers, self.random.draws, heap))
+        for place, slot in enumerate(self.slots.values(), 1):
+            plain["nodes"][slot.name] = to_plain(SlotState(
+                slot.number, slot.kind, slot.condition, slot.silenced_by, slot.deadlines, slot.deferred,
+                {connection: link.number for connection, link in slot.links.items()}, slot.disk, slot.node.state,
+            ))  # fmt: skip
+            if place % KEPT_AT_ONCE == 0:
+                yield plain
+        for place, link in enumerate(self.links.values(), 1):
+            plain["links"].append(to_plain(link))
+            if place % KEPT_AT_ONCE == 0:
+                yield plain
+        yield plain
 
     @classmethod
     def from_json(

@@ -503,8 +503,15 @@ class Lane:
 
     def to_json(self) -> Json:
         """The lane as plain JSON types (integer keys of dicts stay integers)."""
-        state = {name: to_plain(getattr(self, name)) for name in self.STATE}
-        return state | {"notes": to_plain(self.rules.notes), "world": self.world.to_json()}
+        return whole(self.keeping())
+
+    def keeping(self) -> Pieces[Json]:
+        """`to_json` in pieces."""
+        state = {name: to_plain(getattr(self, name)) for name in self.STATE} | {"notes": to_plain(self.rules.notes)}
+        for world in self.world.keeping():
+            state["world"] = world
+            yield
+        return state
 
     def load(self, state: Json) -> None:
         """Become the lane that `to_json` described."""
