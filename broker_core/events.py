@@ -38,14 +38,14 @@ class Cause:
 class TurningPoint:
     """One fact that changed who gets what.
 
-    id: `<rig>:<number>`, counted from 1 in each rig. at_us: virtual time. kind: `kafka.group.generation_started`.
+    id: `<lane>:<number>`, counted from 1 in each lane. at_us: virtual time. kind: `kafka.group.generation_started`.
     rule: the rule that decided, `kafka.assignor.range.remainder`; None where nothing had to be decided. inputs: the numbers the rule was
     given. data: what came of it.
     """
 
     id: str
     at_us: int
-    rig: str
+    lane: str
     kind: str
     cause: Cause
     rule: str | None
@@ -55,6 +55,6 @@ class TurningPoint:
     def to_json(self, seq: int) -> Json:
         """The event as plain JSON. seq: its place among all turning points of the lab, from 1."""
         return {
-            "seq": seq, "id": self.id, "at_us": self.at_us, "rig": self.rig, "kind": self.kind, "cause": self.cause.to_json(),
+            "seq": seq, "id": self.id, "at_us": self.at_us, "rig": self.lane, "kind": self.kind, "cause": self.cause.to_json(),
             "rule": self.rule, "inputs": self.inputs, "data": self.data,
         }  # fmt: skip

@@ -36,7 +36,7 @@ class ChunkWriter:
         self._mark: int | None = None
         self._marked_s = -1e9
         self._next_second: int | None = None
-        self._settled: dict[str, int] = {}      # rig -> place of the last reported change
+        self._settled: dict[str, int] = {}      # lane -> place of the last reported change
 
     def write(self, core: CoreLab, wall_s: float) -> None:
         """Leave the whole seconds since the last call. wall_s: from anywhere, never backwards. Raises nothing."""
@@ -55,7 +55,7 @@ class ChunkWriter:
         if self._next_second is None or last < self._next_second:
             return
         self._written_s = wall_s
-        # The rigs do not remember anything earlier by the second.
+        # The lanes do not remember anything earlier by the second.
         first = max(self._next_second, last - BUCKETS_KEPT_S + 2, 0)
         self._next_second = last + 1
         chunk_write(self.folder, first, last, self._rows(core, first, last))
@@ -68,41 +68,41 @@ class ChunkWriter:
         if wanted and not self._wanted:
             # A second is written once, also by the worker that takes over from a dead one.
             self._next_second = max(last_second(self.folder) + 1, core.now_us // SECOND_US)
-            self._settled = {rig_id: rig.bill.position for rig_id, rig in core.rigs.items() if rig.bill is not None and rig.bill.settled}
+            self._settled = {lane_id: lane.bill.position for lane_id, lane in core.lanes.items() if lane.bill is not None and lane.bill.settled}
         self._wanted = wanted
 
     def _rows(self, core: CoreLab, first: int, last: int) -> Iterator[Json]:
-        for rig_id, rig in core.rigs.items():
-            consumers = list(rig.consumers.values())
-            lag = rig.lag()
+        for lane_id, lane in core.lanes.items():
+            consumers = list(lane.consumers.values())
+            lag = lane.lag()
             for second in range(first, last + 1):
                 end_us = (second + 1) * SECOND_US
                 arrived_after = core.record_count - core.workload.count_until(end_us - 1)
                 finished_after = sum(_finished(each, from_second=second + 1) for each in consumers)
                 arrived = core.workload.count_until(end_us - 1) - core.workload.count_until(second * SECOND_US - 1)
-                skew = rig.history.get(second + 1)
+                skew = lane.history.get(second + 1)
                 yield self._row(
-                    rig_id, "rig", second, arrived=arrived, finished=sum(each.acked.get(second, 0) for each in consumers),
+                    lane_id, "rig", second, arrived=arrived, finished=sum(each.acked.get(second, 0) for each in consumers),
                     lag=max(0, lag - arrived_after + finished_after), skew=None if skew is None else skew / 1000,
                 )  # fmt: skip
                 for each in consumers:
-                    yield self._row(rig_id, "owner", second, owner=each.name, finished=each.acked.get(second, 0))
-            yield from self._turning(rig_id, rig, last)
+                    yield self._row(lane_id, "owner", second, owner=each.name, finished=each.acked.get(second, 0))
+            yield from self._turning(lane_id, lane, last)
 
-    def _turning(self, rig_id: str, rig: Lane, second: int) -> Iterator[Json]:
+    def _turning(self, lane_id: str, lane: Lane, second: int) -> Iterator[Json]:
         """The last change, once, when it has come to rest."""
-        bill = rig.bill
-        if bill is None or not bill.settled or bill.position == 0 or self._settled.get(rig_id) == bill.position:
+        bill = lane.bill
+        if bill is None or not bill.settled or bill.position == 0 or self._settled.get(lane_id) == bill.position:
             return
-        self._settled[rig_id] = bill.position
+        self._settled[lane_id] = bill.position
         yield self._row(
-            rig_id, "turning", second, owner=bill.consumer, units_moved=bill.partitions_moved,
+            lane_id, "turning", second, owner=bill.consumer, units_moved=bill.partitions_moved,
             # TubeMQ stops only what it moves, and counts that alone.
             stopped_us=bill.pause_us * (bill.partitions_stopped or bill.partitions_moved or 0),
         )  # fmt: skip
 
-    def _row(self, rig: str, kind: str, second: int, **values: Any) -> Json:
-        return {"lab": self.lab_id, "rig": rig, "kind": kind, "at_us": second * SECOND_US, **values}
+    def _row(self, lane: str, kind: str, second: int, **values: Any) -> Json:
+        return {"lab": self.lab_id, "rig": lane, "kind": kind, "at_us": second * SECOND_US, **values}
 
 
 def _finished(consumer: Consumer, from_second: int) -> int:

@@ -1,6 +1,6 @@
-"""A lane has two names in requests: `lane`, and `rig`, its older one, which stays good.
+"""A lane has two names in commands: `lane`, and `rig`, its older one, which stays good. (Of a scenario's `lanes` and `rigs` the core knows.)
 
-What is kept and sent (journals, scenarios, views, events) has the older name, as the programs that read it know it. So a request is put into
+What is kept and sent (journals, scenarios, views, events) has the older name, as the programs that read it know it. So a command is put into
 that name here, at the API's edge, and a refusal comes back under the name that the request had.
 """
 
@@ -12,34 +12,19 @@ from django.utils.translation import gettext as _
 from broker_core.events import Json
 from dashboard.errors import Refused
 
-OLDER = {"lane": "rig", "lanes": "rigs"}
+NAME, OLDER = "lane", "rig"
 
 
 @contextmanager
 def either_name(body: Json) -> Iterator[Json]:
-    """The body under the older names. Raises Refused 400 where both are given."""
-    used: dict[str, str] = {}
-    renamed = _renamed(body, used)
-    if isinstance(scenario := renamed.get("scenario"), dict):
-        renamed["scenario"] = _renamed(scenario, used)
+    """The command under the older name. Raises Refused 400 where both are given."""
+    if NAME not in body:
+        yield body
+        return
+    if OLDER in body:
+        raise Refused(400, {NAME: _("give either lane or rig, which is the older name")})
     try:
-        yield renamed
+        yield {OLDER if name == NAME else name: value for name, value in body.items()}
     except Refused as refused:
-        refused.fields = {_back(field, used): texts for field, texts in refused.fields.items()}
+        refused.fields = {NAME if field == OLDER else field: texts for field, texts in refused.fields.items()}
         raise
-
-
-def _renamed(body: Json, used: dict[str, str]) -> Json:
-    renamed = dict(body)
-    for name, older in OLDER.items():
-        if name in body:
-            if older in body:
-                raise Refused(400, {name: _("give either {name} or {older}, which is its older name").format(name=name, older=older)})
-            renamed[older] = renamed.pop(name)
-            used[older] = name
-    return renamed
-
-
-def _back(field: str, used: dict[str, str]) -> str:
-    head, dot, rest = field.partition(".")
-    return f"{used.get(head, head)}{dot}{rest}"

@@ -53,7 +53,7 @@ def lab_meta(*, lab: Lab) -> Json:
     """A lab without its view: who and what it is, and whether it moves."""
     return {
         "id": lab.pk, "slug": lab.slug, "name": lab_name(lab), "seed": lab.scenario["seed"], "workload": lab.scenario["workload"],
-        "rigs": [rig["id"] for rig in lab.scenario["rigs"]], "status": lab.status, "failed_reason": lab.failed_reason,
+        "rigs": [lane["id"] for lane in lab.scenario["rigs"]], "status": lab.status, "failed_reason": lab.failed_reason,
         "parent": lab.parent_id, "position": lab.position, "created_at": lab.created_at.isoformat(),
     }  # fmt: skip
 

@@ -56,7 +56,7 @@ class OpenedLab:
 def lab_open(*, request: Json, visitor: str | None = None, address: str = "", script: Sequence[Json] = ()) -> OpenedLab:
     """Make a lab and set it playing.
 
-    request: {scenario?: name or object, seed?, workload?, rigs?, consumers?, consumer_rate?}; a key beside the scenario overrides the one in it.
+    request: {scenario?: name or object, seed?, workload?, lanes?, consumers?, consumer_rate?}; a key beside the scenario overrides the one in it.
     script: [{at_us, body}], commands as check_command gives them that the lab gives itself when it is time, in order.
     address: as address.py gives it, "" for the server itself. Raises Refused at the field that is wrong, 429 when a quota is used up.
     """

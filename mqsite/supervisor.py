@@ -118,7 +118,7 @@ class Supervisor:
             ]))  # fmt: skip
         self.children.start(Child("keeper", [sys.executable, "-m", "mqsite.keeper"], stdout=report_write))
         fresh = files_are_fresh(self.run_dir)
-        # Daphne's message limit binds what is sent as well, and a view of eight rigs with 512 consumers is above its default of 1 MiB.
+        # Daphne's message limit binds what is sent as well, and a view of eight lanes with 512 consumers is above its default of 1 MiB.
         limits = ["--websocket-max-message-size", str(8 * 2**20), "--websocket-max-frame-size", "65536"]
         web = Child("web", [sys.executable, "-m", "mqsite.web", "--fd", str(listener), "--verbosity", "0", *limits, "mqsite.asgi:application"],
                     pass_fds=(listener,))  # fmt: skip

@@ -83,7 +83,7 @@ class Bill:
             self.space_moved_millionths = share.numerator * 1_000_000 // share.denominator
 
     def to_view(self, redelivered: int, standing_us: int) -> Json:
-        """The bill as the page shows it. redelivered: records given out a second time in this rig until now;
+        """The bill as the page shows it. redelivered: records given out a second time in this lane until now;
         standing_us: how long the partitions that are paused now have been so."""
         return {
             "position": self.position, "kind": self.kind, "consumer": self.consumer, "at_us": self.at_us, "settled": self.settled,

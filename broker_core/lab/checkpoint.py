@@ -8,7 +8,7 @@ from broker_core.errors import ReplayError
 from broker_core.events import Json
 
 VERSION = 15
-"""Raise it whenever the state of a rig or lab changes shape: an older checkpoint is then refused, and replay takes its place."""
+"""Raise it whenever the state of a lane or lab changes shape: an older checkpoint is then refused, and replay takes its place."""
 
 
 def encode(state: Json) -> bytes:

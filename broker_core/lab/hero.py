@@ -41,33 +41,33 @@ class Subject:
     until_us: int | None = None
     changes: list[Change] = field(default_factory=list)
 
-    def lose(self, rig: "Lane") -> None:
+    def lose(self, lane: "Lane") -> None:
         """What is without service now is the doing of this subject, and of those before it that still leave something without."""
-        self.part, self.whole = rig.stuck()
-        self.dark_after = rig.tally.darkness.dark
-        lost = rig.tally.lost
-        if rig.bill is not None:
-            add_changes(lost, rig.bill.changes)
+        self.part, self.whole = lane.stuck()
+        self.dark_after = lane.tally.darkness.dark
+        lost = lane.tally.lost
+        if lane.bill is not None:
+            add_changes(lost, lane.bill.changes)
         self.changes = list(lost)
         if self.since_us is None:
-            began_us = rig.tally.darkness.began_us
-            self.since_us = (lost[0].at_us if lost else rig.now_us) if began_us is None else began_us
+            began_us = lane.tally.darkness.began_us
+            self.since_us = (lost[0].at_us if lost else lane.now_us) if began_us is None else began_us
 
-    def come_to_rest(self, rig: "Lane") -> None:
+    def come_to_rest(self, lane: "Lane") -> None:
         """The change is over; if it left more in the dark than before, that is what there is to say."""
-        if self.kind == "leave" and rig.tally.darkness.dark > self.dark_before:
-            self.lose(rig)
+        if self.kind == "leave" and lane.tally.darkness.dark > self.dark_before:
+            self.lose(lane)
 
-    def look(self, rig: "Lane") -> None:
+    def look(self, lane: "Lane") -> None:
         """Who serves what has changed: perhaps all is served again."""
-        if not rig.is_all_served():
+        if not lane.is_all_served():
             return
-        rig.tally.lost = []
+        lane.tally.lost = []
         if self.since_us is not None and self.until_us is None:
-            self.until_us = rig.now_us
+            self.until_us = lane.now_us
 
 
-def hero_view(rig: "Lane") -> Json:
+def hero_view(lane: "Lane") -> Json:
     """`code` and what its words need; times are moments, so that a view in which nothing happens stays the same.
 
     next: `way`, how the lane takes a newcomer in. moving, moved: `part` of `whole` keys. keyless: keys have no owner, nothing can move.
@@ -75,27 +75,27 @@ def hero_view(rig: "Lane") -> Json:
     waits, in_hands: `lag` records, `part` of them for or with `consumer`. empty, queued: nobody alive consumes since `since_us`; `lag` records
     wait.
     """
-    subject, bill = rig.tally.subject, rig.bill
-    darkness = rig.tally.darkness
-    if not rig.keys_have_owners and darkness.dark:
-        return {"code": "queued", "since_us": darkness.began_us, "lag": rig.lag()}
-    if all(consumer.state == GONE for consumer in rig.consumers.values()):
-        return {"code": "empty", "since_us": darkness.began_us, "lag": rig.lag()}
+    subject, bill = lane.tally.subject, lane.bill
+    darkness = lane.tally.darkness
+    if not lane.keys_have_owners and darkness.dark:
+        return {"code": "queued", "since_us": darkness.began_us, "lag": lane.lag()}
+    if all(consumer.state == GONE for consumer in lane.consumers.values()):
+        return {"code": "empty", "since_us": darkness.began_us, "lag": lane.lag()}
     if subject is None or bill is None:
-        return {"code": "next", "way": rig.way_in()}
+        return {"code": "next", "way": lane.way_in()}
     if subject.kind in PACE_KINDS:
-        consumer = rig.consumers.get(subject.consumer)
-        part = 0 if consumer is None else rig.waiting_for(consumer)
-        return {"code": "waits" if rig.keys_have_owners else "in_hands", "consumer": subject.consumer, "part": part, "lag": rig.lag()}
+        consumer = lane.consumers.get(subject.consumer)
+        part = 0 if consumer is None else lane.waiting_for(consumer)
+        return {"code": "waits" if lane.keys_have_owners else "in_hands", "consumer": subject.consumer, "part": part, "lag": lane.lag()}
     if subject.since_us is not None:
         lasts = subject.until_us is None
         # Amid another change more is dark at first than stays so.
-        is_less = rig.tally.darkness.dark < subject.dark_after
-        part, whole = rig.stuck() if lasts and (is_less or not rig.keys_have_owners) else (subject.part, subject.whole)
+        is_less = lane.tally.darkness.dark < subject.dark_after
+        part, whole = lane.stuck() if lasts and (is_less or not lane.keys_have_owners) else (subject.part, subject.whole)
         return {
-            "code": "dark" if rig.keys_have_owners else "held", "consumer": subject.consumer, "part": part, "whole": whole,
+            "code": "dark" if lane.keys_have_owners else "held", "consumer": subject.consumer, "part": part, "whole": whole,
             "since_us": subject.since_us, "until_us": subject.until_us, "changes": changes_view(subject.changes),
         }  # fmt: skip
-    if not rig.keys_have_owners:
+    if not lane.keys_have_owners:
         return {"code": "keyless"}
     return {"code": "moved" if bill.settled else "moving", "part": bill.keys_moved, "whole": bill.keys_total}

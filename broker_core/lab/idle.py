@@ -12,15 +12,15 @@ COUNTED = ("live", "slow", "paused", "crashed")
 in the group until it is given up."""
 
 
-def idle_view(rig: "Lane") -> Json | None:
+def idle_view(lane: "Lane") -> Json | None:
     """`{"count", "of", "partitions"}`: how many of how many consumers have none of the partitions.
 
     None: nobody, or this model has no partitions, or a change is under way that still hands them out.
     """
-    units = rig.units()
-    if units is None or not rig.is_settled():
+    units = lane.units()
+    if units is None or not lane.is_settled():
         return None
     owners = set(units.values())
-    counted = [name for name, consumer in rig.consumers.items() if rig.state_word(consumer) in COUNTED]
+    counted = [name for name, consumer in lane.consumers.items() if lane.state_word(consumer) in COUNTED]
     count = sum(name not in owners for name in counted)
     return {"count": count, "of": len(counted), "partitions": len(units)} if count else None

@@ -1,8 +1,8 @@
-"""A lab: one workload, one virtual clock, and rigs that share the same records each in its own way.
+"""A lab: one workload, one virtual clock, and lanes that share the same records each in its own way.
 
-The lab orders and the rigs do. `submit` carries out a command at the present virtual time, `advance_to` lets time pass; both return the
-turning points that came of it. Rigs never see one another, so each is advanced over the whole stretch by itself, and the turning points are
-put in order afterwards, by time and then by rig.
+The lab orders and the lanes do. `submit` carries out a command at the present virtual time, `advance_to` lets time pass; both return the
+turning points that came of it. Lanes never see one another, so each is advanced over the whole stretch by itself, and the turning points are
+put in order afterwards, by time and then by lane.
 """
 
 from typing import Any
@@ -21,7 +21,7 @@ from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
 from broker_core.lab.pieces import Pieces, whole
-from broker_core.lab.scenario import LANE_KINDS, RigSpec, Scenario
+from broker_core.lab.scenario import LANE_KINDS, LaneSpec, Scenario
 from broker_core.lab.view import Shown, lab_view
 from broker_core.lab.workload import Workload, workload_from_json
 
@@ -43,7 +43,7 @@ class Lab:
         self, scenario: Scenario, limits: Limits = DEFAULT_LIMITS, *, workload: Workload | None = None, begin: bool = True
     ) -> None:
         """workload: these records instead of the scenario's, for a run that nobody saves. begin: false only for `restore`, which fills in
-        the rigs itself."""
+        the lanes itself."""
         self.scenario = scenario
         self.limits = limits
         self.clock = VirtualClock()
@@ -59,22 +59,22 @@ class Lab:
         self.history: list[Json] = []
         self.position = 0
         self.shown = Shown()
-        self.rigs: dict[str, Lane] = {}
+        self.lanes: dict[str, Lane] = {}
         if begin:
             self._begin()
 
     def _begin(self) -> None:
-        """The rigs, and the consumers that are there from the start."""
+        """The lanes, and the consumers that are there from the start."""
         scenario = self.scenario
-        self.rigs.update((spec.id, self._make_rig(spec, spec.algorithm)) for spec in scenario.rigs)
+        self.lanes.update((spec.id, self._make_lane(spec, spec.algorithm)) for spec in scenario.lanes)
         if scenario.consumers:
             for _stop in Join(command_id="lab:start", count=scenario.consumers).carry_out(self, 0):
                 pass
             self.caption = {"code": "start", "params": {"count": scenario.consumers}}
-        for rig in self.rigs.values():
-            if rig.now_us < 0:
-                rig.advance(0, 0, (), ())
-            rig.fold_darkness()
+        for lane in self.lanes.values():
+            if lane.now_us < 0:
+                lane.advance(0, 0, (), ())
+            lane.fold_darkness()
         self._collect()
 
     @property
@@ -89,9 +89,9 @@ class Lab:
     @property
     def answer_us(self) -> int:
         """How long a request and its answer are under way at most, in the lane with the slowest network."""
-        return max(rig.answer_us for rig in self.rigs.values())
+        return max(lane.answer_us for lane in self.lanes.values())
 
-    def _make_rig(self, spec: RigSpec, algorithm: str) -> Lane:
+    def _make_lane(self, spec: LaneSpec, algorithm: str) -> Lane:
         options = spec.options
         if algorithm != spec.algorithm:  # a custom prefetch belongs to the algorithm that the lane began with
             options = {name: value for name, value in options.items() if name != "prefetch"}
@@ -117,18 +117,18 @@ class Lab:
             times = [arrival_us(index) for index in range(first, stop)]
             codes = self.workload.key_codes(first, stop)
             self.keys.note(first, codes)
-            for rig in self.rigs.values():
-                yield from rig.advancing(until_us, first, times, codes)
+            for lane in self.lanes.values():
+                yield from lane.advancing(until_us, first, times, codes)
                 yield
             self.record_count = stop
             self.clock.advance_to(until_us)
 
     def _collect(self) -> list[Json]:
-        """Take the turning points out of the rigs, by time and then in the order of the rigs."""
-        events = [event for rig in self.rigs.values() for event in rig.out]
-        events.sort(key=lambda event: event.at_us)  # stable: within a microsecond the rigs' order stays
-        for rig in self.rigs.values():
-            rig.out.clear()
+        """Take the turning points out of the lanes, by time and then in the order of the lanes."""
+        events = [event for lane in self.lanes.values() for event in lane.out]
+        events.sort(key=lambda event: event.at_us)  # stable: within a microsecond the lanes' order stays
+        for lane in self.lanes.values():
+            lane.out.clear()
         collected = []
         for event in events:
             self.event_seq += 1
@@ -153,15 +153,15 @@ class Lab:
         ordered.check(facts_of_lab(self))
         yield from ordered.carry_out(self, position)
         self.position = position
-        for rig in self.rigs.values():
-            rig.check_invariants()
+        for lane in self.lanes.values():
+            lane.check_invariants()
         return self._collect()
 
     # What commands do with a lab (broker_core/lab/commands/):
 
-    def lanes_of(self, rig: str) -> list[Lane]:
-        """The lanes that a command for `rig` is for."""
-        return list(self.rigs.values()) if rig == ALL else [self.rigs[rig]]
+    def lanes_of(self, lane: str) -> list[Lane]:
+        """The lanes that a command for `lane` is for."""
+        return list(self.lanes.values()) if lane == ALL else [self.lanes[lane]]
 
     def free_names(self, count: int) -> list[str]:
         """The next unused names c1, c2, ...: a name means one colour and one story."""
@@ -187,9 +187,9 @@ class Lab:
         """One record further."""
         return self._advance(self.next_arrival_us)
 
-    def switch(self, rig: str, algorithm: str, position: int) -> Pieces[None]:
+    def switch(self, lane: str, algorithm: str, position: int) -> Pieces[None]:
         """The lane goes on under another algorithm."""
-        self.rigs[rig] = yield from self._rebuild(self.rigs[rig], algorithm, position)
+        self.lanes[lane] = yield from self._rebuild(self.lanes[lane], algorithm, position)
         self.shown = Shown()
 
     def note(self, command: Command, position: int, names: list[str]) -> None:
@@ -203,8 +203,8 @@ class Lab:
             params["consumer"] = names[-1]
         if kind == Join.kind:
             params["first"] = names[0]
-        if command.rig != ALL:
-            params["rig"] = command.rig
+        if command.lane != ALL:
+            params["rig"] = command.lane
         by = {"by": "demo"} if kind == Join.kind and command.command_id == DEMO_JOIN_ID else {}
         self.caption = {"code": kind, "params": {**params, **by}}
         name = params.get("consumer")
@@ -221,35 +221,35 @@ class Lab:
         Commands take effect at their own times; of the records, the last SWITCH_RECORDS_MAX run through it, so that the answer comes at once
         however long the lab has run.
         """
-        spec = next(spec for spec in self.scenario.rigs if spec.id == old.id)
-        rig = self._make_rig(spec, algorithm)
-        rig.event_count = old.event_count
-        rig.first_record = rig.next_record = max(0, self.record_count - SWITCH_RECORDS_MAX)
+        spec = next(spec for spec in self.scenario.lanes if spec.id == old.id)
+        lane = self._make_lane(spec, algorithm)
+        lane.event_count = old.event_count
+        lane.first_record = lane.next_record = max(0, self.record_count - SWITCH_RECORDS_MAX)
         for entry in self.history:
             command = command_from_json(entry["command"], self.limits)
-            if command.rig not in (ALL, old.id):
+            if command.lane not in (ALL, old.id):
                 continue
             if entry["position"]:  # those who are there from the start join before time 0
-                yield from self._run(rig, entry["at_us"])
+                yield from self._run(lane, entry["at_us"])
             if isinstance(command, ConsumerCommand):
-                if command.consumer in rig.consumers:
-                    command.carry_out_in(rig, entry["position"])
+                if command.consumer in lane.consumers:
+                    command.carry_out_in(lane, entry["position"])
             else:
-                yield from self.join_lanes([rig], entry["names"], entry["position"])
+                yield from self.join_lanes([lane], entry["names"], entry["position"])
             yield
-        yield from self._run(rig, self.now_us)
-        rig.out.clear()
-        rig.switched(algorithm, position)
-        rig.fold_darkness()
-        return rig
+        yield from self._run(lane, self.now_us)
+        lane.out.clear()
+        lane.switched(algorithm, position)
+        lane.fold_darkness()
+        return lane
 
-    def _run(self, rig: Lane, until_us: int) -> Pieces[None]:
-        while rig.now_us < until_us:
-            stretch_us = min(until_us, rig.now_us + SWITCH_STRETCH_US)
-            first = rig.next_record
+    def _run(self, lane: Lane, until_us: int) -> Pieces[None]:
+        while lane.now_us < until_us:
+            stretch_us = min(until_us, lane.now_us + SWITCH_STRETCH_US)
+            first = lane.next_record
             stop = min(self.record_count, max(first, self.workload.count_until(stretch_us)))
             times = [self.workload.arrival_us(index) for index in range(first, stop)]
-            yield from rig.advancing(stretch_us, first, times, self.workload.key_codes(first, stop))
+            yield from lane.advancing(stretch_us, first, times, self.workload.key_codes(first, stop))
             yield
 
     # -- looking and keeping ------------------------------------------------------------------------------------------------------------
@@ -268,14 +268,14 @@ class Lab:
 
     def checkpointing(self) -> Pieces[bytes]:
         """`checkpoint` in pieces, some nodes of a lane after the others."""
-        rigs: Json = {}
-        for rig_id, rig in self.rigs.items():
-            rigs[rig_id] = yield from rig.keeping()
+        lanes: Json = {}
+        for lane_id, lane in self.lanes.items():
+            lanes[lane_id] = yield from lane.keeping()
             yield
         return checkpoints.encode({
             "now_us": self.now_us, "record_count": self.record_count, "playing": self.playing, "speed_milli": self.speed_milli,
             "event_seq": self.event_seq, "seen": self.seen, "caption": self.caption, "timeline": self.timeline, "history": self.history,
-            "position": self.position, "rigs": rigs,
+            "position": self.position, "rigs": lanes,
         })  # fmt: skip
 
     @classmethod
@@ -287,9 +287,9 @@ class Lab:
         for name in ("record_count", "playing", "speed_milli", "event_seq", "seen", "caption", "timeline", "history", "position"):
             setattr(lab, name, state[name])
         lab.keys.restore(*lab.workload.distinct_until(lab.record_count))
-        for spec in scenario.rigs:
-            rig_state = state["rigs"][spec.id]
-            rig = lab._make_rig(spec, rig_state["algorithm"])
-            rig.load(rig_state)
-            lab.rigs[spec.id] = rig
+        for spec in scenario.lanes:
+            lane_state = state["rigs"][spec.id]
+            lane = lab._make_lane(spec, lane_state["algorithm"])
+            lane.load(lane_state)
+            lab.lanes[spec.id] = lane
         return lab

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """consumers_max: living consumers in a rig. records_per_second_max: rate of a workload. keys_max: keys of a synthetic workload."""
+    """consumers_max: living consumers in a lane. records_per_second_max: rate of a workload. keys_max: keys of a synthetic workload."""
 
     consumers_max: int = 512
     records_per_second_max: int = 5_000

@@ -1,6 +1,6 @@
 """A scenario: all that a lab begins with. With the seed and the commands it is the whole experiment.
 
-`{"name", "seed", "workload": {...}, "rigs": [{"id", "model", "algorithm", ...}], "consumers": 3, "consumer_rate": 10}`; every key may be
+`{"name", "seed", "workload": {...}, "lanes": [{"id", "model", "algorithm", ...}], "consumers": 3, "consumer_rate": 10}`; every key may be
 left out, `{}` is the demo: 3 consumers that take 10 records a second each, 36 flights a second by tail number, four lanes with 12
 partitions.
 """
@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
-from broker_core.lab.commands.fields import RIG_ID, refuse_unknown, whole
+from broker_core.lab.commands.fields import LANE_ID, refuse_unknown, whole
 from broker_core.lab.lanes import kafka, pulsar, rabbitmq, tubemq
 from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.setup import LaneSetup
@@ -37,13 +37,13 @@ LANE_KINDS: Mapping[str, LaneKind] = MappingProxyType({
     "rabbitmq": LaneKind(rabbitmq.make_lane, rabbitmq.algorithms),
 })  # fmt: skip
 DEFAULT_ALGORITHM = MappingProxyType({"pulsar": "consistent_hash", "kafka": "range", "tubemq": "modulo", "rabbitmq": "prefetch_5"})
-RIGS_MAX = 8
+LANES_MAX = 8
 PARTITIONS_MAX = 1000
 BROKERS_MAX = 100
 NETWORK_DELAY_MAX_US = 1_000_000
 SEED_MAX = 2**63 - 1
-_FIELDS = {"name", "seed", "workload", "rigs", "consumers", "consumer_rate"}
-_RIG_FIELDS = {
+_FIELDS = {"name", "seed", "workload", "lanes", "rigs", "consumers", "consumer_rate"}
+_LANE_FIELDS = {
     "pulsar": {"receiver_queue_size", "points", "network_delay_us"},
     "kafka": {"partitions", "topic", "network_delay_us"},
     "tubemq": {"partitions", "brokers", "topic", "network_delay_us"},
@@ -52,7 +52,7 @@ _RIG_FIELDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class RigSpec:
+class LaneSpec:
     id: str
     model: str
     algorithm: str
@@ -66,7 +66,7 @@ class Scenario:
     name: str
     seed: int
     workload: Json
-    rigs: tuple[RigSpec, ...]
+    lanes: tuple[LaneSpec, ...]
     consumers: int
     consumer_rate: int
 
@@ -90,7 +90,7 @@ def scenario_from_json(raw: object, limits: Limits = DEFAULT_LIMITS) -> Scenario
         name=name,
         seed=seed,
         workload=accepted,
-        rigs=_check_rigs(raw.get("rigs"), workload_topic(accepted)),
+        lanes=_check_lanes(raw, workload_topic(accepted)),
         consumers=whole("consumers", raw.get("consumers", 3), 0, limits.consumers_max),
         consumer_rate=whole("consumer_rate", raw.get("consumer_rate", 10), 1, limits.service_per_second_max),
     )
@@ -101,32 +101,36 @@ def scenario_to_json(scenario: Scenario) -> Json:
     return {
         "name": scenario.name, "seed": scenario.seed, "workload": scenario.workload, "consumers": scenario.consumers,
         "consumer_rate": scenario.consumer_rate,
-        "rigs": [{"id": rig.id, "model": rig.model, "algorithm": rig.algorithm, **rig.options} for rig in scenario.rigs],
+        "rigs": [{"id": lane.id, "model": lane.model, "algorithm": lane.algorithm, **lane.options} for lane in scenario.lanes],
     }  # fmt: skip
 
 
-def _check_rigs(raw: object, topic: str) -> tuple[RigSpec, ...]:
+def _check_lanes(scenario: Json, topic: str) -> tuple[LaneSpec, ...]:
+    field = "lanes" if "lanes" in scenario else "rigs"
+    if field == "lanes" and "rigs" in scenario:
+        raise CommandError(field, "give either lanes or rigs, which is the older name")
+    raw = scenario.get(field)
     if raw is None:
         raw = [{"model": model} for model in LANE_KINDS]
-    if not isinstance(raw, list) or not 1 <= len(raw) <= RIGS_MAX:
-        raise CommandError("rigs", "must be a list of 1 to {high} rigs", high=RIGS_MAX)
-    specs: list[RigSpec] = []
+    if not isinstance(raw, list) or not 1 <= len(raw) <= LANES_MAX:
+        raise CommandError(field, "must be a list of 1 to {high} lanes", high=LANES_MAX)
+    specs: list[LaneSpec] = []
     for place, entry in enumerate(raw):
-        where = f"rigs.{place}"
+        where = f"{field}.{place}"
         if not isinstance(entry, dict):
             raise CommandError(where, "must be an object")
         model = entry.get("model")
         if not isinstance(model, str) or model not in LANE_KINDS:
             raise CommandError(f"{where}.model", "must be one of {choices}", choices=", ".join(LANE_KINDS))
-        refuse_unknown(entry, {"id", "model", "algorithm"} | _RIG_FIELDS[model], f"{where}.", where)
-        rig_id = entry.get("id", model)
-        if not isinstance(rig_id, str) or not RIG_ID.fullmatch(rig_id) or rig_id in ("all", "lab"):
+        refuse_unknown(entry, {"id", "model", "algorithm"} | _LANE_FIELDS[model], f"{where}.", where)
+        lane_id = entry.get("id", model)
+        if not isinstance(lane_id, str) or not LANE_ID.fullmatch(lane_id) or lane_id in ("all", "lab"):
             raise CommandError(f"{where}.id", "must be 1 to 32 lower-case letters, digits, _ or -, and not all or lab")
-        if any(spec.id == rig_id for spec in specs):
-            raise CommandError(f"{where}.id", "{rig} is listed twice", rig=rig_id)
+        if any(spec.id == lane_id for spec in specs):
+            raise CommandError(f"{where}.id", "{lane} is listed twice", lane=lane_id)
         algorithm = entry.get("algorithm", DEFAULT_ALGORITHM[model])
         check_algorithm(model, algorithm, f"{where}.algorithm")
-        specs.append(RigSpec(rig_id, model, algorithm, _check_options(model, entry, where, topic)))
+        specs.append(LaneSpec(lane_id, model, algorithm, _check_options(model, entry, where, topic)))
     return tuple(specs)
 
 
@@ -148,7 +152,7 @@ def _check_options(model: str, entry: Json, where: str, source_topic: str) -> Js
             options["points"] = whole(f"{where}.points", entry["points"], 1, POINTS_MAX)
         return options
     topic = entry.get("topic", source_topic)
-    if not isinstance(topic, str) or not RIG_ID.fullmatch(topic):
+    if not isinstance(topic, str) or not LANE_ID.fullmatch(topic):
         raise CommandError(f"{where}.topic", "must be 1 to 32 lower-case letters, digits, _ or -")
     options["topic"] = topic
     if model in ("kafka", "tubemq"):

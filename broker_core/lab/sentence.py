@@ -1,6 +1,6 @@
 """A lane's sentence as it is at the moment of a view: its numbers are the bill's and the picture's, asked again for each view.
 
-A rig says a sentence when something happens; some of its numbers go on changing after that. They come from where the figures beside the
+A lane says a sentence when something happens; some of its numbers go on changing after that. They come from where the figures beside the
 sentence come from, so that the two never differ.
 """
 
@@ -15,19 +15,19 @@ OF_THE_BILL = ("keys_moved", "keys_total", "partitions_moved", "partitions_total
 """Numbers that stand beside the sentence as figures under the same name."""
 
 
-def sentence_view(rig: "Lane", bill: Json | None) -> Json:
+def sentence_view(lane: "Lane", bill: Json | None) -> Json:
     """`{"code", "params"}` of the lane's sentence now. bill: the view's, None before the first change."""
-    sentence = rig.sentence_as_of_now()
+    sentence = lane.sentence_as_of_now()
     code, params = sentence["code"], dict(sentence["params"])
     if bill is not None:
         params |= {name: bill[name] for name in OF_THE_BILL if name in params}
         if "read_again" in params:
             # What earlier changes left to be read again may be on the same bill.
             params["redelivered"] = min(bill["redelivered"], params["read_again"])
-    consumer = rig.consumers.get(params.get("consumer", ""))
+    consumer = lane.consumers.get(params.get("consumer", ""))
     if consumer is not None:
         if code.endswith(".crash_pending") and "unacked" in params:
-            params["unacked"] = rig.held(consumer)
+            params["unacked"] = lane.held(consumer)
         elif code.endswith(".paused"):
-            params |= {"held": rig.held(consumer), "partitions": rig.units_of(consumer.name)}
+            params |= {"held": lane.held(consumer), "partitions": lane.units_of(consumer.name)}
     return {"code": code, "params": params}

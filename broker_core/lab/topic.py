@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 from broker_core.events import Json
-from broker_core.lab.commands.fields import RIG_ID
+from broker_core.lab.commands.fields import LANE_ID
 
 FLIGHTS, RECORDS = "flights", "records"
 LENGTH_MAX = 32
@@ -24,7 +24,7 @@ def topic_of_name(name: str) -> str:
     topic = re.sub(r"[^a-z0-9_-]+", "-", stem.lower()).lstrip("0123456789-_")[:LENGTH_MAX].rstrip("-_")
     if topic in ("all", "lab"):
         return f"{topic}-records"
-    return topic if RIG_ID.fullmatch(topic) else RECORDS
+    return topic if LANE_ID.fullmatch(topic) else RECORDS
 
 
 def workload_topic(workload: Json) -> str:

@@ -43,10 +43,10 @@ class Shown:
         return self.records.copy()
 
     def history(self, lab: "Lab") -> dict[str, Json]:
-        """Skew of each rig at the end of each virtual second."""
+        """Skew of each lane at the end of each virtual second."""
         second = lab.now_us // SECOND_US
         for at in range(max(1, second - HISTORY_KEPT_S + 1, self.seconds_until + 1), second + 1):
-            self.seconds[str(at)] = {rig_id: _thousandths(rig.history.get(at)) for rig_id, rig in lab.rigs.items()}
+            self.seconds[str(at)] = {lane_id: _thousandths(lane.history.get(at)) for lane_id, lane in lab.lanes.items()}
         self.seconds_until = second
         _keep_newest(self.seconds, HISTORY_KEPT_S)
         return self.seconds.copy()
@@ -59,11 +59,11 @@ def _keep_newest(entries: dict[str, Json], count: int) -> None:
 
 def lab_view(lab: "Lab") -> Pieces[Json]:
     """The view of a whole lab, lane by lane; its parts are described in docs/interface.md."""
-    rigs: Json = {}
-    for rig_id, rig in lab.rigs.items():
-        rigs[rig_id] = rig_view(lab, rig)
+    lanes: Json = {}
+    for lane_id, lane in lab.lanes.items():
+        lanes[lane_id] = lane_view(lab, lane)
         yield
-    present = {name for rig in lab.rigs.values() for name, consumer in rig.consumers.items() if consumer.state not in (CRASHED, GONE)}
+    present = {name for lane in lab.lanes.values() for name, consumer in lane.consumers.items() if consumer.state not in (CRASHED, GONE)}
     last = lab.record_count
     return {
         "at_us": lab.now_us,
@@ -81,62 +81,62 @@ def lab_view(lab: "Lab") -> Pieces[Json]:
         "caption": lab.caption,
         "timeline": {str(position): entry for position, entry in lab.timeline.items()},
         "history": lab.shown.history(lab),
-        "rig_order": list(lab.rigs),
-        "rigs": rigs,
+        "rig_order": list(lab.lanes),
+        "rigs": lanes,
     }
 
 
-def rig_view(lab: "Lab", rig: "Lane") -> Json:
+def lane_view(lab: "Lab", lane: "Lane") -> Json:
     """One lane."""
-    shares = rig.shares()
-    before = rig.bill.shares_before if rig.bill else {}
+    shares = lane.shares()
+    before = lane.bill.shares_before if lane.bill else {}
     last = lab.record_count - 1
     route: Json | None = None
     if last >= 0:
         code = lab.workload.key_code(last)
-        route = {"record": last, "key": lab.workload.key(code) if code >= 0 else None, "keyless": code < 0, **rig.route(last, code)}
-    picture = rig.picture()
-    units = rig.units()
+        route = {"record": last, "key": lab.workload.key(code) if code >= 0 else None, "keyless": code < 0, **lane.route(last, code)}
+    picture = lane.picture()
+    units = lane.units()
     # The consumers of the scenario are there from the start: nobody made a change that could have a bill.
-    bill = rig.bill.to_view(rig.redelivered, rig.standing_us()) if rig.bill and rig.bill.position > 0 else None
+    bill = lane.bill.to_view(lane.redelivered, lane.standing_us()) if lane.bill and lane.bill.position > 0 else None
     if "space" in picture:
         picture["needle"] = route["hash"] if route else None
     return {
-        "model": rig.model,
-        "algorithm": rig.algorithm,
-        "algorithms": rig.algorithms(),
-        "order": list(rig.consumers),
+        "model": lane.model,
+        "algorithm": lane.algorithm,
+        "algorithms": lane.algorithms(),
+        "order": list(lane.consumers),
         "consumers": {
-            name: _consumer_view(rig, consumer, shares[name], before.get(name)) for name, consumer in rig.consumers.items()
+            name: _consumer_view(lane, consumer, shares[name], before.get(name)) for name, consumer in lane.consumers.items()
         },
-        "skew": _thousandths(rig.skew_milli()),
-        "lag": rig.lag(),
+        "skew": _thousandths(lane.skew_milli()),
+        "lag": lane.lag(),
         "bill": bill,
-        "hero": hero_view(rig),
-        "tally": rig.tally.to_view(rig.now_us, rig.bill, rig.redelivered, rig.keys_have_owners, None if units is None else len(units)),
-        "why": rig.why[:],  # a copy: views are compared with later ones
-        "sentence": sentence_view(rig, bill),
-        "idle": idle_view(rig),
+        "hero": hero_view(lane),
+        "tally": lane.tally.to_view(lane.now_us, lane.bill, lane.redelivered, lane.keys_have_owners, None if units is None else len(units)),
+        "why": lane.why[:],  # a copy: views are compared with later ones
+        "sentence": sentence_view(lane, bill),
+        "idle": idle_view(lane),
         "route": route,
         "picture": picture,
     }  # fmt: skip
 
 
-def _consumer_view(rig: "Lane", consumer: Consumer, share: int, before: int | None) -> Json:
-    second = rig.now_us // SECOND_US
+def _consumer_view(lane: "Lane", consumer: Consumer, share: int, before: int | None) -> Json:
+    second = lane.now_us // SECOND_US
     window = min(max(second, 1), RATE_WINDOW_S)
     rate_tenths = consumer.acked_between(second - window, second) * 10 // window if consumer.state not in (CRASHED, GONE) else 0
     return {
         "name": consumer.name,
         "color": consumer.color,
-        "state": rig.state_word(consumer),
+        "state": lane.state_word(consumer),
         "share": share / 1_000_000,
         "share_before": None if before is None else before / 1_000_000,
         "rate": rate_tenths / 10,
         "capacity": SECOND_US // consumer.service_us,
         "slow": consumer.state == LIVE and consumer.service_us > consumer.normal_us,
-        "in_flight": int(rig.hand(consumer) >= 0),
-        "unacked": rig.held(consumer),
+        "in_flight": int(lane.hand(consumer) >= 0),
+        "unacked": lane.held(consumer),
         "deadline_us": consumer.deadline_us,
         "deadline_from_us": consumer.deadline_from_us,
     }

@@ -20,7 +20,7 @@ CodeArray = NDArray[np.signedinteger[Any]]
 
 
 class Workload(Protocol):
-    """The record stream that all rigs of a lab share. A record is its index, from 0; everything about it follows from that.
+    """The record stream that all lanes of a lab share. A record is its index, from 0; everything about it follows from that.
 
     rate: records per second of virtual time. key_count: how many different keys can appear, None if unknown.
     """

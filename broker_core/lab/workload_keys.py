@@ -3,7 +3,7 @@
     {"kind": "keys", "name": "orders", "keys": [["N725MQ", 575], [{"hex": "ff00"}, 3]], "keyless": 2512, "rate": 36}
 
 Each key comes as often as it weighs, keyless records as often as `keyless` weighs; which record has which key is drawn as for the made-up
-workloads. A key is text, or `{"hex"}` where its bytes are not UTF-8; rigs hash the bytes (`key_bytes`), and such a key appears with its odd
+workloads. A key is text, or `{"hex"}` where its bytes are not UTF-8; lanes hash the bytes (`key_bytes`), and such a key appears with its odd
 bytes written out ("\\xff\\x00").
 """
 

@@ -3,7 +3,7 @@
     <run dir>/chunks/<lab>/000000000012-000000000013.parquet     seconds 12 and 13, whole; put in place in one step
                            wanted                                touched by each viewer; the worker writes while it is fresh
 
-    kind rig       the lane in that second: arrived, finished, lag at its end, skew (max / mean) at its end
+    kind lane       the lane in that second: arrived, finished, lag at its end, skew (max / mean) at its end
          owner     one consumer: what it finished
          turning   a change came to rest: partitions moved; paused partitions, times the longest pause
 

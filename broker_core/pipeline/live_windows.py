@@ -33,7 +33,7 @@ class WindowBook:
     def merge(self, batch: int, groups: list[Json], late: tuple[int, int], marks: Offsets) -> list[Json]:
         """Take in the groups of a batch; give the windows that have changed, by start and lane.
 
-        groups: start_us, rig, partition (-1: the lane as a whole), records, lag, skew, hw_lag, stopped_us, end_offset, and of a log damaged.
+        groups: start_us, lane, partition (-1: the lane as a whole), records, lag, skew, hw_lag, stopped_us, end_offset, and of a log damaged.
         late: rows that came too late in a batch, and which batch that was. marks: a log's high watermarks as they are now.
         """
         state = self._state_before(batch)
@@ -45,18 +45,18 @@ class WindowBook:
             state["damaged"] += group.get("damaged", 0) - window.get(str(group["partition"]), {}).get("damaged", 0)
             window[str(group["partition"])] = group
             changed.add((group["start_us"], group["rig"]))
-        rows = [self._row(start, rig, state, marks) for start, rig in sorted(changed)]
+        rows = [self._row(start, lane, state, marks) for start, lane in sorted(changed)]
         newest = max((_start(name) for name in state["windows"]), default=0)
         state["windows"] = {name: window for name, window in state["windows"].items() if _start(name) >= newest - self.kept_us}
         self._keep(batch, state)
         return rows
 
-    def _row(self, start: int, rig: str, state: Json, marks: Offsets) -> Json:
-        groups: list[Json] = list(state["windows"][f"{start}/{rig}"].values())
+    def _row(self, start: int, lane: str, state: Json, marks: Offsets) -> Json:
+        groups: list[Json] = list(state["windows"][f"{start}/{lane}"].values())
         whole = groups[0] if groups[0]["partition"] < 0 else None
         records = sum(group["records"] or 0 for group in groups)
         row: Json = {
-            "start_us": start, "end_us": start + self.window_us, "rig": rig, "throughput": records * 1_000_000 / self.window_us,
+            "start_us": start, "end_us": start + self.window_us, "rig": lane, "throughput": records * 1_000_000 / self.window_us,
             "lag": None, "skew": None, "hw_lag": None, "rebalance_cost": None, "late": state["late"],
             "damaged": state["damaged"],
         }  # fmt: skip
@@ -65,10 +65,10 @@ class WindowBook:
                 "lag": whole["lag"], "skew": whole["skew"], "hw_lag": whole["hw_lag"],
                 "rebalance_cost": (whole["stopped_us"] or 0) / 1_000_000,
             }  # fmt: skip
-        known = max(len(groups), sum(1 for topic, _ in marks if topic == rig))
+        known = max(len(groups), sum(1 for topic, _ in marks if topic == lane))
         if records:
             row["skew"] = max(group["records"] for group in groups) * known / records
-        behind = [max(0, group["end_offset"] - marks[rig, group["partition"]]) for group in groups if (rig, group["partition"]) in marks]
+        behind = [max(0, group["end_offset"] - marks[lane, group["partition"]]) for group in groups if (lane, group["partition"]) in marks]
         return row | {"hw_lag": sum(behind) if behind else None}
 
     def _state_before(self, batch: int) -> dict[str, Any]:

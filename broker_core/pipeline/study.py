@@ -3,7 +3,7 @@
     read ──► group: hottest keys, a sample ──► route: who gets what in each step, all strategies at once ──► lab: timed runs ──► write
 
 Everything about load and moves is counted over all records (`routing.py`); what takes time (waits, pauses, order, lag) comes from the lab's
-own rigs (`timed.py`), over the very records where the history says at which of them it changes and they are few enough, else over a sample
+own lanes (`timed.py`), over the very records where the history says at which of them it changes and they are few enough, else over a sample
 by key. A result appears whole or not at all: tables are written aside, moved into place, and the manifest comes last.
 """
 
@@ -166,7 +166,7 @@ class _Run:
             def go_on(step: int, before: int = number * len(steps)) -> None:
                 self.at("lab", before + step, total)
 
-            timed.append(timed_run(strategy.rig_spec(topic=self.request["topic"]), steps, table, workload, seed, go_on))
+            timed.append(timed_run(strategy.lane_spec(topic=self.request["topic"]), steps, table, workload, seed, go_on))
         self.at("lab", total, total)
         arrived = workload.count_until(table.starts_us[-1])
         keys = len(workload.distinct_until(arrived)[0])

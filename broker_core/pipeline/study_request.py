@@ -10,7 +10,7 @@ records for each strategy. seed, topic: of the lab that the study is compared wi
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
-from broker_core.lab.commands.fields import RIG_ID, refuse_unknown, whole
+from broker_core.lab.commands.fields import LANE_ID, refuse_unknown, whole
 from broker_core.lab.limits import DEFAULT_LIMITS
 from broker_core.lab.scenario import SEED_MAX
 from broker_core.pipeline.constraints import constraints_check
@@ -62,7 +62,7 @@ def _seed_of(source: Json) -> int:
 
 def _check_topic(raw: object, source: Json) -> str:
     topic = source_topic(source) if raw is None else raw
-    if not isinstance(topic, str) or not RIG_ID.fullmatch(topic):
+    if not isinstance(topic, str) or not LANE_ID.fullmatch(topic):
         raise CommandError("topic", "must be 1 to 32 lower-case letters, digits, _ or -")
     return topic
 

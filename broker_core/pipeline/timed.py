@@ -1,4 +1,4 @@
-"""The timed measures of a study: the lab's own rig, headless, under the same membership history and the same rates.
+"""The timed measures of a study: the lab's own lane, headless, under the same membership history and the same rates.
 
 A history with changes at record numbers runs over those very records, if there are not too many: then this *is* the live lab. Any other
 history runs on a timetable: WARM_S to begin with, then each change has JOIN_S, a crash CRASH_S, in which its broker notices it (a RabbitMQ
@@ -20,7 +20,7 @@ from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.limits import Limits
 from broker_core.lab.pieces import Pieces, whole
-from broker_core.lab.scenario import LANE_KINDS, RigSpec, Scenario
+from broker_core.lab.scenario import LANE_KINDS, LaneSpec, Scenario
 from broker_core.lab.workload_base import Workload
 from broker_core.pipeline.members import Step, has_records
 from broker_core.pipeline.timed_flights import FlightWatch
@@ -107,7 +107,7 @@ class TimedStep:
 class TimedLab(Lab):
     """One watched lane over given records."""
 
-    def __init__(self, spec: RigSpec, workload: Workload, seed: int, consumers: int, service_us: int) -> None:
+    def __init__(self, spec: LaneSpec, workload: Workload, seed: int, consumers: int, service_us: int) -> None:
         self.service_us = service_us
         self.joining: list[str] = []
         super().__init__(Scenario("timed", seed, {}, (spec,), consumers, 1), _LIMITS, workload=workload)
@@ -123,7 +123,7 @@ class TimedLab(Lab):
             self.joining = []
             self.lane.check_invariants()
 
-    def _make_rig(self, spec: RigSpec, algorithm: str) -> Lane:
+    def _make_lane(self, spec: LaneSpec, algorithm: str) -> Lane:
         setup = LaneSetup(spec.id, algorithm, spec.options, self.scenario.seed, self.keys, self.workload, self.scenario.consumers)
         self.watch = FlightWatch()
         self.lane = LANE_KINDS[spec.model].make(setup, self.watch)
@@ -140,24 +140,24 @@ class TimedLab(Lab):
 
 
 def timed_run(
-    spec: RigSpec, steps: Sequence[Step], table: Timetable, workload: Workload, seed: int, go_on: Callable[[int], None]
+    spec: LaneSpec, steps: Sequence[Step], table: Timetable, workload: Workload, seed: int, go_on: Callable[[int], None]
 ) -> list[TimedStep]:
     """Run one strategy through the history. go_on: called before each step with its number; whatever it raises ends the run."""
     lab = TimedLab(spec, workload, seed, len(steps[0].members), table.service_us)
-    rig, watch = lab.lane, lab.watch
+    lane, watch = lab.lane, lab.watch
     rows: list[Json] = []
     curve = [(0.0, 0)]
     for place, step in enumerate(steps):
         go_on(place)
         start_us, until_us = table.starts_us[place], table.starts_us[place + 1]
         level = max(lag for _, lag in curve[-LEVEL_S:])
-        before: Json = {"records": lab.record_count, "waited": watch.waited, "redelivered": rig.redelivered, "lag_before": level}
+        before: Json = {"records": lab.record_count, "waited": watch.waited, "redelivered": lane.redelivered, "lag_before": level}
         if place:
             lab.change(step, joins_with_next=start_us == until_us and place + 1 < len(steps) and _is_one_order(step, steps[place + 1]))
-        curve = [(0.0, rig.lag()), *_curve(lab, rig, start_us, until_us)]
-        rows.append(before | {"lag": thinned(curve, CURVE_POINTS), "weights": dict(rig.weights()), "skew_milli": rig.skew_milli()})
-    watch.finish(rig.now_us)
-    ends: Json = {"records": lab.record_count, "waited": watch.waited, "redelivered": rig.redelivered}
+        curve = [(0.0, lane.lag()), *_curve(lab, lane, start_us, until_us)]
+        rows.append(before | {"lag": thinned(curve, CURVE_POINTS), "weights": dict(lane.weights()), "skew_milli": lane.skew_milli()})
+    watch.finish(lane.now_us)
+    ends: Json = {"records": lab.record_count, "waited": watch.waited, "redelivered": lane.redelivered}
     risks = [flight.sent_us for flight in at_risk(watch.flights)]
     timed: list[TimedStep] = []
     for place, (row, after) in enumerate(zip(rows, [*rows[1:], ends], strict=True)):
@@ -182,10 +182,10 @@ def _is_one_order(step: Step, after: Step) -> bool:
     return step.at is not None and step.kind == after.kind == "join" and step.at == after.at
 
 
-def _curve(lab: TimedLab, rig: Lane, start_us: int, until_us: int) -> Iterator[tuple[float, int]]:
+def _curve(lab: TimedLab, lane: Lane, start_us: int, until_us: int) -> Iterator[tuple[float, int]]:
     """The lag at each whole second after the change, and at the end of the step."""
     at_us = start_us
     while at_us < until_us:
         at_us = min(at_us + SECOND_US, until_us)
         lab.advance_to(at_us)
-        yield round((at_us - start_us) / SECOND_US, 3), rig.lag()
+        yield round((at_us - start_us) / SECOND_US, 3), lane.lag()

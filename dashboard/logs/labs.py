@@ -38,7 +38,7 @@ class Asked(NamedTuple):
     """What a request is about. first_record: where the lane's offsets begin."""
 
     lab: Lab
-    rig: Json
+    lane: Json
     topic: str
     partition: int
     settings: LaneSettings
@@ -51,7 +51,7 @@ class Asked(NamedTuple):
         It holds the one partition that is looked at, of both topics: a log of a lab at twenty times the speed has to keep up with it.
         """
         return {
-            "format": FORMAT, "lab": self.lab.pk, "rig": self.rig["id"], "topic": self.rig["topic"], "partition_count": self.rig["partitions"],
+            "format": FORMAT, "lab": self.lab.pk, "rig": self.lane["id"], "topic": self.lane["topic"], "partition_count": self.lane["partitions"],
             "partition": self.partition, "settings": self.settings.to_json(), "first_record": self.first_record,
         }  # fmt: skip
 
@@ -98,26 +98,26 @@ def table_of(folder: Path, description: Json, partition: int, state: Json) -> tu
 def asked_for(lab_id: str, query: Query) -> Asked:
     """Check ?lane= (or ?rig=), ?topic=, ?partition= and the settings. Raises Refused 404 or 400 at the field."""
     lab = selectors.lab_get(lab_id=lab_id)
-    rigs = [rig for rig in lab.scenario["rigs"] if rig["model"] == "kafka"]
+    lanes = [lane for lane in lab.scenario["rigs"] if lane["model"] == "kafka"]
     asked = query.get("lane", query.get("rig"))
-    rig = next((rig for rig in rigs if asked in (None, rig["id"])), None)
-    if rig is None:
+    lane = next((lane for lane in lanes if asked in (None, lane["id"])), None)
+    if lane is None:
         raise Refused(404, {"lane" if "lane" in query else "rig": _("this lab has no such Kafka lane")})
-    topics = (rig["topic"], latest_topic(rig["topic"]))
+    topics = (lane["topic"], latest_topic(lane["topic"]))
     topic = query.get("topic", topics[0])
     try:
         if topic not in topics:
             raise CommandError("topic", "must be one of {choices}", choices=", ".join(topics))
-        partition = whole_number("partition", query.get("partition", "0"), 0, rig["partitions"] - 1)
+        partition = whole_number("partition", query.get("partition", "0"), 0, lane["partitions"] - 1)
         settings = lane_settings(query)
     except CommandError as error:
         raise Refused(400, {error.field: in_words(error)}) from error
-    return Asked(lab, rig, topic, partition, settings, _first_record(lab, rig["id"]))
+    return Asked(lab, lane, topic, partition, settings, _first_record(lab, lane["id"]))
 
 
-def _first_record(lab: Lab, rig_id: str) -> int:
+def _first_record(lab: Lab, lane_id: str) -> int:
     """Where the lane counts from: 0, or what was left out when its algorithm was changed late in a long lab (`Lab._rebuild`)."""
-    changes = lab.commands.filter(state=StoredCommand.State.APPLIED, body__kind="set_algorithm", body__rig=rig_id)
+    changes = lab.commands.filter(state=StoredCommand.State.APPLIED, body__kind="set_algorithm", body__rig=lane_id)
     last = changes.order_by("position").last()
     if last is None:
         return 0
@@ -149,14 +149,14 @@ def _source(asked: Asked, folder: Path, state: Json) -> Source:
     path = folder / name
     path.mkdir(parents=True, exist_ok=True)
     told = state.get("logs", {}).get(name, {})
-    topic, table = asked.rig["topic"], latest_topic(asked.rig["topic"])
+    topic, table = asked.lane["topic"], latest_topic(asked.lane["topic"])
     now_ms = EPOCH_MS + state.get("at_us", 0) // 1000
     opened = _opened(path, told)
     view = selectors.lab_snapshot(lab_id=asked.lab.pk)
     is_table = asked.topic == table
     settings = asked.settings.latest() if is_table else asked.settings.records()
     about: Json = {
-        "kind": "lab", "lab": asked.lab.pk, "rig": asked.rig["id"], "topic": asked.topic, "partition": asked.partition, "folder": name,
+        "kind": "lab", "lab": asked.lab.pk, "rig": asked.lane["id"], "topic": asked.topic, "partition": asked.partition, "folder": name,
         "settings": {**asked.settings.to_json(), "min_cleanable_dirty_ratio": asked.settings.latest().min_cleanable_dirty_ratio_percent / 100},
         "settings_shown": LATEST_SHOWN if is_table else RECORDS_SHOWN, "bytes_limit": None if is_table else asked.settings.bytes_limit,
         **_lab_part(asked, state, view), "high_watermark": told.get("high_watermark", 0),
@@ -191,13 +191,13 @@ def _lab_part(asked: Asked, state: Json, view: Json | None) -> Json:
 
 def _committed(asked: Asked, view: Json | None) -> int | None:
     """What the lane's group has committed of the partition, as the lab's view tells."""
-    rig = view["view"]["rigs"].get(asked.rig["id"]) if view is not None else None
-    return rig["picture"]["partitions"][str(asked.partition)]["committed"] if rig is not None else None
+    lane = view["view"]["rigs"].get(asked.lane["id"]) if view is not None else None
+    return lane["picture"]["partitions"][str(asked.partition)]["committed"] if lane is not None else None
 
 
 def _partitions(asked: Asked, state: Json) -> list[Json]:
     """All partitions of the topic. bytes: null for those that nobody has asked to be written."""
-    ends = state.get("ends", {}).get(asked.topic, [0] * asked.rig["partitions"])
+    ends = state.get("ends", {}).get(asked.topic, [0] * asked.lane["partitions"])
     logs = state.get("logs", {})
     rows = []
     for number, end in enumerate(ends):

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from broker_core.clock import SECOND_US
 from broker_core.errors import CommandError
 from broker_core.events import Json
-from broker_core.lab.scenario import RIGS_MAX
+from broker_core.lab.scenario import LANES_MAX
 from dashboard.errors import Refused, in_words
 from dashboard.models import Lab, Study
 from dashboard.services import lab_open
@@ -49,12 +49,12 @@ def study_open(*, study: Study, request: Json, visitor: str | None = None, addre
     left_out: list[str] = []
     chosen = _chosen(request, result, left_out)
     topic = result["request"].get("topic", OLD_TOPIC)
-    rigs = [_rig(place, strategy_id, chosen, topic) for place, strategy_id in enumerate(chosen)]
+    lanes = [_lane(place, strategy_id, chosen, topic) for place, strategy_id in enumerate(chosen)]
     workload = _at_rate(sample, left_out)
     consumers, script = _history(result["steps"], workload["rate"], left_out)
     service = result["request"].get("service") or {}
     scenario: Json = {
-        "name": (study.name or _("Study"))[:64], "workload": workload, "rigs": rigs, "consumers": consumers,
+        "name": (study.name or _("Study"))[:64], "workload": workload, "rigs": lanes, "consumers": consumers,
         "consumer_rate": max(1, round(service.get("consumer_rate") or 10)), "seed": result["request"].get("seed", 7),
     }  # fmt: skip
     opened = lab_open(request=scenario, visitor=visitor, address=address, script=script)
@@ -80,7 +80,7 @@ def _chosen(request: Json, result: Json, left_out: list[str]) -> list[str]:
     for place, strategy_id in enumerate(given):
         if strategy_id not in known:
             raise Refused(400, {f"strategies.{place}": _("is not a strategy of this study")})
-    chosen = list(dict.fromkeys(given))[:RIGS_MAX]
+    chosen = list(dict.fromkeys(given))[:LANES_MAX]
     if len(chosen) < len(known):
         values = {"count": len(chosen), "total": len(known)}
         left_out.append(_("A lab has %(count)d of the study's %(total)d strategies.") % values)
@@ -96,7 +96,7 @@ def _one_a_model(result: Json) -> list[str]:
     return [best[model] for model in ("pulsar", "kafka", "tubemq", "rabbitmq") if model in best]
 
 
-def _rig(place: int, strategy_id: str, chosen: list[str], topic: str) -> Json:
+def _lane(place: int, strategy_id: str, chosen: list[str], topic: str) -> Json:
     """The lane that runs this strategy; the second of a model has a number in its id. topic: the study's, after its source."""
     from broker_core.pipeline.strategies import strategy_parse
 
@@ -106,7 +106,7 @@ def _rig(place: int, strategy_id: str, chosen: list[str], topic: str) -> Json:
         raise Refused(400, {f"strategies.{place}": in_words(error)}) from error
     strategy = strategies[-1]
     same = sum(entry.model == strategy.model for entry in strategies)
-    spec = strategy.rig_spec(strategy.model if same == 1 else f"{strategy.model}-{same}", topic=topic)
+    spec = strategy.lane_spec(strategy.model if same == 1 else f"{strategy.model}-{same}", topic=topic)
     return {"id": spec.id, "model": spec.model, "algorithm": spec.algorithm, **spec.options}
 
 
@@ -114,7 +114,7 @@ def _history(steps: list[Json], rate: int, left_out: list[str]) -> tuple[int, li
     """(how many are there at the start, the script of what comes after). A lab begins with c1, c2, ...: others join at once by name.
     rate: records a second of the lab."""
     members = steps[0]["members"]
-    if len(members) > settings.CONSUMERS_PER_RIG_MAX:
+    if len(members) > settings.CONSUMERS_PER_LANE_MAX:
         raise Refused(400, {"study": _("begins with more consumers than a lab may have")})
     times = _times(steps[1:], rate, left_out)
     changes = [(at_us, step["kind"], step["consumer"]) for at_us, step in zip(times, steps[1:], strict=True)]

@@ -1,11 +1,11 @@
 """The interface that programs and the page's own buttons drive. Thin: read the body, call one service, answer JSON.
 
-    POST /api/labs/                        {scenario?, seed?, workload?, rigs?}                 201 {id, owner_token, ...}
+    POST /api/labs/                        {scenario?, seed?, workload?, lanes?}                 201 {id, owner_token, ...}
     GET  /api/labs/<id>/                                                                        200 what the lab is
     PATCH /api/labs/<id>/                  {name}                                               200 what the lab is
     DELETE /api/labs/<id>/                                                                      200 {id, undo_s}
     POST /api/labs/<id>/restore/                                                                200 what the lab is: the deletion is undone
-    POST /api/labs/<id>/commands/          {command_id, kind, rig?, consumer?, args?}           202 {lab, command_id, position, state}
+    POST /api/labs/<id>/commands/          {command_id, kind, lane?, consumer?, args?}           202 {lab, command_id, position, state}
     GET  /api/labs/<id>/commands/<command_id>/                                                  200 what became of it
     GET  /api/labs/<id>/snapshot/                                                               200 {lab, epoch, seq, at_us, view}
     GET  /api/labs/<id>/journal/                                                                200 {scenario, commands}
@@ -79,8 +79,8 @@ def _check_csrf(request: HttpRequest, view: View) -> None:
 @api("POST")
 def labs(request: HttpRequest) -> HttpResponse:
     """Make a lab."""
-    with either_name(json_body(request)) as body:
-        return _opened(services.lab_open(request=body, visitor=access.visitor_of(request), address=address_of(request)))
+    opened = services.lab_open(request=json_body(request), visitor=access.visitor_of(request), address=address_of(request))
+    return _opened(opened)
 
 
 @api("GET", "PATCH", "DELETE")

@@ -31,8 +31,8 @@ EIGHT_LANES = ("pulsar", "pulsar", "pulsar", "kafka", "kafka", "tubemq", "tubemq
 def large_lab(models: tuple[str, ...]) -> dict[str, Any]:
     """A scenario; all but three of its consumers join later."""
     sizes = {"kafka": {"partitions": 1_000}, "tubemq": {"partitions": 1_000, "brokers": 4}}
-    rigs = [{"id": f"{model}{place}", "model": model, **sizes.get(model, {})} for place, model in enumerate(models)]
-    return {"name": "large", "workload": {"kind": "uniform", "rate": 5_000}, "consumers": 3, "seed": 1, "rigs": rigs}
+    lanes = [{"id": f"{model}{place}", "model": model, **sizes.get(model, {})} for place, model in enumerate(models)]
+    return {"name": "large", "workload": {"kind": "uniform", "rate": 5_000}, "consumers": 3, "seed": 1, "rigs": lanes}
 
 
 def all_orders(models: tuple[str, ...]) -> Iterator[Order]:

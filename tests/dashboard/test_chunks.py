@@ -45,9 +45,9 @@ def test_each_whole_second_is_written_once_with_what_arrived_and_was_finished(wr
     assert [row["at_us"] // SECOND for row in kafka] == list(range(11))
     # Record i arrives (i + 1) / 40 s after the start: the last of each second belongs to the next.
     assert [row["arrived"] for row in kafka] == [39] + [40] * 10
-    for rig in core.rigs:
-        owned = [row for row in rows if row["rig"] == rig and row["kind"] == "owner"]
-        whole = [row for row in rows if row["rig"] == rig and row["kind"] == "rig"]
+    for lane in core.lanes:
+        owned = [row for row in rows if row["rig"] == lane and row["kind"] == "owner"]
+        whole = [row for row in rows if row["rig"] == lane and row["kind"] == "rig"]
         assert {row["owner"] for row in owned} == {"c1", "c2"}
         assert sum(row["finished"] for row in owned) == sum(row["finished"] for row in whole) > 0
     assert all(row["hw_lag"] is None for row in rows)
@@ -59,11 +59,11 @@ def test_lag_at_the_end_of_a_second_is_that_of_the_lab_at_that_moment(writer, co
     lags = {}
     for second in range(1, 6):
         core.advance_to(second * SECOND - 1)
-        lags[second - 1] = {rig_id: rig.lag() for rig_id, rig in core.rigs.items()}
+        lags[second - 1] = {lane_id: lane.lag() for lane_id, lane in core.lanes.items()}
     core.advance_to(5 * SECOND + 300_000)
     writer.write(core, 10.0)
     found = {(row["at_us"] // SECOND, row["rig"]): row["lag"] for row in rows_of(writer.folder) if row["kind"] == "rig"}
-    assert found == {(second, rig_id): lag for second, rigs in lags.items() for rig_id, lag in rigs.items()}
+    assert found == {(second, lane_id): lag for second, lanes in lags.items() for lane_id, lag in lanes.items()}
 
 
 def test_turning_point_is_told_once_with_its_cost(writer, core):
@@ -76,9 +76,9 @@ def test_turning_point_is_told_once_with_its_cost(writer, core):
         core.advance_to(second * SECOND)
         writer.write(core, float(second))
     turning = [row for row in rows_of(writer.folder) if row["kind"] == "turning"]
-    assert sorted(row["rig"] for row in turning) == sorted(core.rigs)
+    assert sorted(row["rig"] for row in turning) == sorted(core.lanes)
     [kafka] = [row for row in turning if row["rig"] == "kafka"]
-    bill = core.rigs["kafka"].bill
+    bill = core.lanes["kafka"].bill
     assert (kafka["owner"], kafka["units_moved"], kafka["stopped_us"]) == ("c3", bill.partitions_moved, bill.pause_us * bill.partitions_stopped)
     assert kafka["stopped_us"] > 0
 

@@ -14,8 +14,8 @@ SECOND = 1_000_000
 def told():
     """A newcomer, a crash that each broker notices, a program that comes back, a leave."""
     lab = Lab(scenario_from_json({"workload": {"kind": "uniform", "keys": 20, "rate": 5}}))
-    rigs = [{"id": "sticky", "model": "pulsar", "algorithm": "sticky"}]
-    sticky = Lab(scenario_from_json({"workload": {"kind": "uniform", "keys": 20, "rate": 5}, "rigs": rigs}))
+    lanes = [{"id": "sticky", "model": "pulsar", "algorithm": "sticky"}]
+    sticky = Lab(scenario_from_json({"workload": {"kind": "uniform", "keys": 20, "rate": 5}, "rigs": lanes}))
     events = []
     for each in (lab, sticky):
         for second, kind, consumer in ((20, "join", None), (40, "crash", "c2"), (45, "rejoin", "c2"), (300, "crash", "c1"), (560, "leave", "c3")):

@@ -38,12 +38,12 @@ def agree(lab: Lab, command: dict[str, Any]) -> str | None:
     return next(iter(refused), None)
 
 
-@pytest.mark.parametrize("rig", ["all", "kafka", "nowhere"])
+@pytest.mark.parametrize("lane", ["all", "kafka", "nowhere"])
 @pytest.mark.parametrize("consumer", ["c1", "c2", "c3", "c4", "c5", "c6", "c7"])
 @pytest.mark.parametrize("kind", sorted(CONSUMER_KINDS))
-def test_foresight_and_lab_agree_about_a_consumer(lab: Lab, kind: str, consumer: str, rig: str) -> None:
-    field = agree(lab, check_command({"command_id": "y1", "kind": kind, "rig": rig, "consumer": consumer}))
-    if rig == "nowhere":
+def test_foresight_and_lab_agree_about_a_consumer(lab: Lab, kind: str, consumer: str, lane: str) -> None:
+    field = agree(lab, check_command({"command_id": "y1", "kind": kind, "rig": lane, "consumer": consumer}))
+    if lane == "nowhere":
         assert field == "rig"
 
 

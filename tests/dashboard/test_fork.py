@@ -53,7 +53,7 @@ def lab(world: World) -> Lab:
     world.run(1)
     world.order(lab, "pause_lab")
     world.run(0.2)
-    world.order(lab, "set_algorithm", rig="kafka", args={"algorithm": "sticky"})
+    world.order(lab, "set_algorithm", lane="kafka", args={"algorithm": "sticky"})
     world.order(lab, "join")                                  # 4 and 5, at one time
     world.order(lab, "play")
     world.run(1)

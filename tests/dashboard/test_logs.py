@@ -31,7 +31,7 @@ def run_dir(settings: Any, tmp_path: Path) -> Path:
 @pytest.fixture
 def lab(world: World) -> Lab:
     """A lab that is 12 s old; it stands still from then on."""
-    lab = world.open(rigs=[{"model": "kafka", "partitions": 4}], workload={"rate": 100})
+    lab = world.open(lanes=[{"model": "kafka", "partitions": 4}], workload={"rate": 100})
     world.run(12)
     return lab
 
@@ -141,7 +141,7 @@ def test_compaction_is_worked_out_by_the_worker(lab: Lab, monkeypatch: pytest.Mo
     ],
 )
 def test_wrong_question_is_refused_at_its_field(world: World, question: str, query: dict[str, str], status: int, field: str) -> None:
-    lab = world.open(rigs=[{"model": "kafka", "partitions": 4}])
+    lab = world.open(lanes=[{"model": "kafka", "partitions": 4}])
     world.run(1)
     ask(lab)
     write(LogWriter())
@@ -164,7 +164,7 @@ def test_offset_that_is_not_there_is_an_answer(lab: Lab) -> None:
 
 
 def test_lab_without_a_kafka_lane_and_no_lab_at_all(world: World) -> None:
-    lab = world.open(rigs=[{"model": "pulsar"}])
+    lab = world.open(lanes=[{"model": "pulsar"}])
     assert ask(lab).status_code == 404
     assert Client().get("/api/labs/nobody/kafka/log/").status_code == 404
     assert Client().post(f"/api/labs/{lab.pk}/kafka/log/").status_code == 405

@@ -38,7 +38,7 @@ def changed_lab(world: World) -> tuple[Lab, dict[str, Any]]:
     world.run(1)
     world.order(lab, "join")
     world.run(1)
-    world.order(lab, "set_algorithm", rig="kafka", args={"algorithm": "sticky"})
+    world.order(lab, "set_algorithm", lane="kafka", args={"algorithm": "sticky"})
     world.run(0.5)
     world.order(lab, "speed", args={"speed": 4})
     world.run(0.5)

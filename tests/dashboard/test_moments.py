@@ -88,21 +88,21 @@ def test_after_a_slow_consumer_every_lane_has_figures_of_that_change() -> None:
     view = lab_after({}, (10, "join", None, {"count": 1}), (20, "slow", "c2", {"rate": 2}), until_s=25)
     texts = shown(view)
     assert texts["slots"]["caption"] == "c2 is set to 2 records a second. Who waits?"
-    assert {rig["bill"]["position"] for rig in view["rigs"].values()} == {2}
-    assert {rig["bill"]["keys_moved"] for rig in view["rigs"].values()} == {0}
+    assert {lane["bill"]["position"] for lane in view["rigs"].values()} == {2}
+    assert {lane["bill"]["keys_moved"] for lane in view["rigs"].values()} == {0}
     assert view["rigs"]["pulsar"]["picture"]["before"] == view["rigs"]["pulsar"]["picture"]["now"]
 
 
 def test_pulsars_chain_and_sentence_name_one_number_for_what_a_dead_consumer_had() -> None:
     view = lab_after({"consumer_rate": 5}, (30, "crash", "c2", {}), until_s=100)
-    rig = view["rigs"]["pulsar"]
-    (gone,) = [event for event in rig["why"] if event["kind"] == "pulsar.consumer.disconnected"]
-    assert rig["sentence"]["params"]["unacked"] == gone["inputs"]["unacked"] > 0
+    lane = view["rigs"]["pulsar"]
+    (gone,) = [event for event in lane["why"] if event["kind"] == "pulsar.consumer.disconnected"]
+    assert lane["sentence"]["params"]["unacked"] == gone["inputs"]["unacked"] > 0
     assert gone["data"]["redelivered"] <= gone["inputs"]["unacked"]
 
 
 def test_every_place_of_a_sentence_is_filled() -> None:
-    said = {(rig["sentence"]["code"], frozenset(rig["sentence"]["params"])) for _, rig in lanes()}
+    said = {(lane["sentence"]["code"], frozenset(lane["sentence"]["params"])) for _, lane in lanes()}
     for code, params in said:
         written = {"left", "algorithm"} | ({"who"} if "consumer" in params else set())  # by the presenter
         for text in WORDS["en"][code], WORDS["en"].get(f"{code}_many", ""), WORDS["en"].get(f"{code}_idle", ""):
@@ -110,10 +110,10 @@ def test_every_place_of_a_sentence_is_filled() -> None:
 
 
 def test_every_sentence_of_a_lane_fits_its_two_lines_with_the_question_behind_it() -> None:
-    said = {present_sentence(view, rig) for view, rig in lanes()}
+    said = {present_sentence(view, lane) for view, lane in lanes()}
     assert [text for text in said if len(text) > TWO_LINES] == []
 
 
-def present_sentence(view: dict[str, Any], rig: dict[str, Any]) -> str:
-    (shown_lane,) = present({**view, "rigs": {rig["model"]: rig}, "rig_order": [rig["model"]]}, WORDS["en"])["lanes"]
+def present_sentence(view: dict[str, Any], lane: dict[str, Any]) -> str:
+    (shown_lane,) = present({**view, "rigs": {lane["model"]: lane}, "rig_order": [lane["model"]]}, WORDS["en"])["lanes"]
     return str(shown_lane["slots"]["sentence"])

@@ -405,13 +405,13 @@ def costly_lanes(two: Two, monkeypatch: pytest.MonkeyPatch, cost_s: float) -> No
 def test_one_long_command_lets_a_neighbours_order_in(two: Two, monkeypatch: pytest.MonkeyPatch) -> None:
     """A lane's part of a command takes 0.3 s, a lane's part of a view 0.1 s; the neighbour waits for one of them, not for all."""
     costly_lanes(two, monkeypatch, 0.3)
-    real = views.rig_view
+    real = views.lane_view
 
-    def rig_view(lab: CoreLab, rig: Any) -> Any:
+    def lane_view(lab: CoreLab, lane: Any) -> Any:
         two.world.clock.now_s += 0.1 if lab is two.driver.core else 0.0
-        return real(lab, rig)
+        return real(lab, lane)
 
-    monkeypatch.setattr(views, "rig_view", rig_view)
+    monkeypatch.setattr(views, "rig_view", lane_view)
     long = two.world.order(two.broken, "join")
     waited_s = []
 
@@ -445,7 +445,7 @@ def test_a_command_in_pieces_is_not_half_done_when_the_database_is_gone(two: Two
     turns_of(two, 200)
     assert selectors.command_get(lab_id=two.broken.pk, command_id=long["command_id"])["state"] == "applied"
     core = two.world.shard.drivers[two.broken.pk].core
-    assert core is not two.driver.core and {len(rig.consumers) for rig in core.rigs.values()} == {4}
+    assert core is not two.driver.core and {len(lane.consumers) for lane in core.lanes.values()} == {4}
 
 
 def test_pieces_make_the_same_lab(two: Two, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -146,7 +146,7 @@ def test_a_name_with_braces_stays_a_name() -> None:
 
 
 def test_every_fact_of_a_turning_point_has_words() -> None:
-    events = [event for view in map(load, NAMES) for rig in view["rigs"].values() for event in rig["why"]]
+    events = [event for view in map(load, NAMES) for lane in view["rigs"].values() for event in lane["why"]]
     # `<name>_more` is said with its list, not by words of its own.
     seen = {name for event in events for name in {**event["inputs"], **event["data"]} if not name.endswith("_more")}
     said = {place for code, text in SENTENCES.items() if code.startswith("event.") for place in PLACE.findall(str(text))}
@@ -193,9 +193,9 @@ class Told:
     def __init__(self, words: dict[str, str], **scenario: Any) -> None:
         self.lab, self.words = Lab(scenario_from_json(scenario)), words
 
-    def do(self, second: int, kind: str, consumer: str | None = None, rig: str = "all", **args: Any) -> "Told":
+    def do(self, second: int, kind: str, consumer: str | None = None, lane: str = "all", **args: Any) -> "Told":
         self.lab.advance_to(second * 1_000_000)
-        self.lab.submit({"command_id": f"t{self.lab.position}", "kind": kind, "rig": rig, "consumer": consumer, "args": args})
+        self.lab.submit({"command_id": f"t{self.lab.position}", "kind": kind, "rig": lane, "consumer": consumer, "args": args})
         return self
 
     def lanes(self, second: int) -> dict[str, dict[str, Any]]:
@@ -236,7 +236,7 @@ def test_who_joins_an_empty_lane_finds_no_others(words: dict[str, dict[str, str]
 
 @pytest.mark.parametrize("algorithm", ["consistent_hash", "sticky"])
 def test_when_the_last_one_crashes_what_is_noticed_goes_to_nobody(algorithm: str, words: dict[str, dict[str, str]]) -> None:
-    told = Told(words["en"], consumers=1, rigs=[
+    told = Told(words["en"], consumers=1, lanes=[
         {"model": "pulsar", "algorithm": algorithm}, {"model": "kafka", "algorithm": "range"}, {"model": "tubemq", "algorithm": "modulo"},
         {"model": "rabbitmq", "algorithm": "prefetch_5"},
     ])  # fmt: skip
@@ -255,10 +255,10 @@ def test_who_was_given_up_long_ago_leaves_without_a_trace(words: dict[str, dict[
 def test_ten_who_joined_stay_ten_when_any_lane_switches_its_rule(language: str, words: dict[str, dict[str, str]]) -> None:
     told = Told(words[language]).do(12, "join", count=10)
     before = told.sentences(40)
-    told.do(40, "set_algorithm", rig="kafka", algorithm="sticky").do(40, "set_algorithm", rig="rabbitmq", algorithm="prefetch_1")
+    told.do(40, "set_algorithm", lane="kafka", algorithm="sticky").do(40, "set_algorithm", lane="rabbitmq", algorithm="prefetch_1")
     after = told.sentences(40)
     assert [after[name] for name in ("pulsar", "tubemq", "rabbitmq")] == [before[name] for name in ("pulsar", "tubemq", "rabbitmq")]
-    told.do(40, "set_algorithm", rig="pulsar", algorithm="auto_split").do(40, "slow", "c1", rate=2)
+    told.do(40, "set_algorithm", lane="pulsar", algorithm="auto_split").do(40, "slow", "c1", rate=2)
     assert "c4" not in after["pulsar"] + after["rabbitmq"] and "10" in after["pulsar"] and "10" in after["rabbitmq"]
 
 
@@ -272,8 +272,8 @@ def test_the_running_bill_stands_in_each_lane_with_its_terms(words: dict[str, di
 
 def test_a_view_that_older_code_stored_is_still_drawn(words: dict[str, dict[str, str]]) -> None:
     view = load("stage")
-    for rig in view["rigs"].values():
-        del rig["hero"], rig["tally"]
+    for lane in view["rigs"].values():
+        del lane["hero"], lane["tally"]
     shown = present(view, words["en"])
     assert {lane["slots"]["hero"] for lane in shown["lanes"]} == {"–"}
 

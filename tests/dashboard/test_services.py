@@ -23,7 +23,7 @@ def submit(opened: services.OpenedLab, command_id: str = "x1", kind: str = "join
 def test_opening_stores_a_complete_scenario_and_only_a_hash_of_the_token() -> None:
     opened = services.lab_open(request={"scenario": "mine", "seed": 11})
     assert opened.lab.scenario["name"] == "mine" and opened.lab.scenario["seed"] == 11
-    assert {rig["model"] for rig in opened.lab.scenario["rigs"]} == {"pulsar", "kafka", "tubemq", "rabbitmq"}
+    assert {lane["model"] for lane in opened.lab.scenario["rigs"]} == {"pulsar", "kafka", "tubemq", "rabbitmq"}
     assert opened.lab.owner_hash == token_hash(opened.owner_token)
 
 

@@ -51,7 +51,7 @@ def test_command_goes_out_at_once_with_its_turning_points(world: World) -> None:
 
 
 def test_paused_lab_shows_what_an_order_did_although_requests_take_time(world: World) -> None:
-    lab = world.open(rigs=[{"model": "rabbitmq", "network_delay_us": 2_000}])
+    lab = world.open(lanes=[{"model": "rabbitmq", "network_delay_us": 2_000}])
     world.run(1)
     world.order(lab, "pause_lab")
     world.run(0.5)

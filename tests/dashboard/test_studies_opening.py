@@ -50,7 +50,7 @@ def opened(study: Study, **request: Any) -> tuple[Lab, list[str]]:
 
 def test_best_of_each_model_becomes_a_lane_with_its_numbers(study: Study) -> None:
     lab, left_out = opened(study)
-    assert [(rig["id"], rig.get("points"), rig.get("partitions"), rig.get("prefetch")) for rig in lab.scenario["rigs"]] == [
+    assert [(lane["id"], lane.get("points"), lane.get("partitions"), lane.get("prefetch")) for lane in lab.scenario["rigs"]] == [
         ("pulsar", 100, None, None), ("kafka", None, 24, None), ("tubemq", None, 12, None), ("rabbitmq", None, None, 7),
     ]  # fmt: skip
     assert left_out == ["A lab has 4 of the study's 5 strategies."]
@@ -61,12 +61,12 @@ def test_topics_and_queues_are_named_after_the_studys_source(study: Study, kept:
     study.request = {**study.request, **kept}
     study.save()
     lab, _left_out = opened(study)
-    assert {rig["topic"] for rig in lab.scenario["rigs"] if rig["model"] != "pulsar"} == {topic}
+    assert {lane["topic"] for lane in lab.scenario["rigs"] if lane["model"] != "pulsar"} == {topic}
 
 
 def test_chosen_strategies_may_be_two_of_a_model(study: Study) -> None:
     lab, _left_out = opened(study, strategies=STRATEGIES[:2])
-    assert [(rig["id"], rig["points"]) for rig in lab.scenario["rigs"]] == [("pulsar", 10), ("pulsar-2", 100)]
+    assert [(lane["id"], lane["points"]) for lane in lab.scenario["rigs"]] == [("pulsar", 10), ("pulsar-2", 100)]
 
 
 def test_workload_seed_and_rates_are_the_studys(study: Study) -> None:

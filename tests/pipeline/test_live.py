@@ -21,7 +21,7 @@ START_MS = 1_700_000_000_000
 def second_rows(second, lag=0, skew=1.0, finished=10):
     row = {"lab": "x", "at_us": second * SECOND}
     return [
-        row | {"rig": rig, "kind": "rig", "arrived": 12, "finished": finished, "lag": lag, "skew": skew} for rig in ("kafka", "pulsar")
+        row | {"rig": lane, "kind": "rig", "arrived": 12, "finished": finished, "lag": lag, "skew": skew} for lane in ("kafka", "pulsar")
     ] + [row | {"rig": "kafka", "kind": "owner", "owner": "c1", "finished": finished}]
 
 

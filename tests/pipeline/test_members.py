@@ -51,7 +51,7 @@ def test_a_labs_journal_gives_its_changes_at_their_records():
         at.append(lab.record_count)
     steps = history_steps(history_check({"kind": "lab", "start": 3, "rate": 36, "commands": commands}))
     assert [(step.label, step.at) for step in steps] == [("3", None), ("+c4", at[0]), ("+c5", at[0]), ("−c2", at[2])]
-    assert steps[-1].members == tuple(lab.rigs["rabbitmq"].consumers)
+    assert steps[-1].members == tuple(lab.lanes["rabbitmq"].consumers)
     assert has_records(steps)
 
 
@@ -98,7 +98,7 @@ def test_whatever_is_accepted_the_lab_accepts_too(start, wishes):
     lab = Lab(scenario_from_json({"consumers": start, "rigs": [{"model": "rabbitmq"}], "workload": {"kind": "uniform"}}))
     for step in steps[1:]:
         lab.submit({"command_id": f"s{step.step}", "kind": step.kind, "consumer": step.consumer})
-        alive = {name for name, consumer in lab.rigs["rabbitmq"].consumers.items() if consumer.state == "live"}
+        alive = {name for name, consumer in lab.lanes["rabbitmq"].consumers.items() if consumer.state == "live"}
         assert alive == set(step.members)
 
 

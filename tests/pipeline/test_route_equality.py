@@ -15,7 +15,7 @@ from broker_core.lab.lanes.pulsar_owners import NO_KEY_HASH_KEY
 from broker_core.pipeline.members import history_check, history_steps
 from broker_core.pipeline.routing import route_keys
 from broker_core.pipeline.strategies import Strategy, strategies_offered, strategy_parse
-from broker_core.pipeline.strategies.headless import rig_states
+from broker_core.pipeline.strategies.headless import lane_states
 from tests.pipeline.keys import mixed_keys, workload
 
 COUNT = int(os.environ.get("HIGHWATER_ROUTE_KEYS", "10000"))
@@ -34,15 +34,15 @@ STRATEGIES += [strategy_parse(text) for text in MORE]
 def core_owner(strategy: Strategy, steps) -> Callable[[bytes | None], str | None]:
     """The core's own answer, a key at a time: its selector, or its partitioner and what its members hold."""
 
-    def read(rig: Lane, bill: Bill | None) -> Lane:
-        return rig
+    def read(lane: Lane, bill: Bill | None) -> Lane:
+        return lane
 
-    rig = rig_states(strategy.rig_spec(), steps, 7, read)[-1]
-    units = list((rig.units() or {}).values())
+    lane = lane_states(strategy.lane_spec(), steps, 7, read)[-1]
+    units = list((lane.units() or {}).values())
     match strategy.model:
         case "pulsar":
-            assert isinstance(rig, Lane) and isinstance(rig.rules, PulsarRules)
-            select, name_of = rig.rules.subscription(rig).selector.select, rig.rules.owners.now(rig.rules.broker(rig)).names
+            assert isinstance(lane, Lane) and isinstance(lane.rules, PulsarRules)
+            select, name_of = lane.rules.subscription(lane).selector.select, lane.rules.owners.now(lane.rules.broker(lane)).names
             return lambda key: name_of.get(select(murmur3_32(NO_KEY_HASH_KEY if key is None else key)) or "")
         case "kafka":
             return lambda key: None if key is None else units[partition_for_key(key, len(units))]

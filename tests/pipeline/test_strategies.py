@@ -79,18 +79,18 @@ def test_a_strategy_comes_once():
 @pytest.mark.parametrize("text", ["pulsar.consistent_hash:points=7", "tubemq.modulo:partitions=8,brokers=2", "rabbitmq.queue:prefetch=20"])
 def test_a_lab_can_be_opened_with_a_strategys_numbers(text):
     """The scenario takes the lane, gives it back, and a lane switched to another rule goes by that rule's own number."""
-    spec = strategy_parse(text).rig_spec("mine")
+    spec = strategy_parse(text).lane_spec("mine")
     scenario = scenario_from_json({"rigs": [{"id": spec.id, "model": spec.model, "algorithm": spec.algorithm, **spec.options}], "consumers": 1})
-    (rig,) = scenario.rigs
-    assert (rig.id, rig.model, rig.algorithm) == (spec.id, spec.model, spec.algorithm)
-    assert rig.options.items() >= spec.options.items()
+    (lane,) = scenario.lanes
+    assert (lane.id, lane.model, lane.algorithm) == (spec.id, spec.model, spec.algorithm)
+    assert lane.options.items() >= spec.options.items()
     assert scenario_from_json(scenario_to_json(scenario)) == scenario
     if spec.model == "rabbitmq":
         lab = Lab(scenario)
-        assert lab.rigs["mine"].rules.prefetch == 20
+        assert lab.lanes["mine"].rules.prefetch == 20
         lab.submit({"command_id": "1", "kind": "set_algorithm", "rig": "mine", "args": {"algorithm": "prefetch_1"}})
-        assert lab.rigs["mine"].rules.prefetch == 1
-        assert Lab.restore(scenario, lab.checkpoint()).rigs["mine"].rules.prefetch == 1
+        assert lab.lanes["mine"].rules.prefetch == 1
+        assert Lab.restore(scenario, lab.checkpoint()).lanes["mine"].rules.prefetch == 1
 
 
 # -- units ----------------------------------------------------------------------------------------------------------------------------------
@@ -225,21 +225,21 @@ def test_keys_of_a_megabyte_pass_through_both_ways(spark):
 @pytest.fixture(scope="module")
 def live():
     """A lab that lived through the history: its bills at rest, its weights before each change and at the end."""
-    rigs = [{"id": f"r{number}", **lane} for number, lane in enumerate(LANES.values())]
+    lanes = [{"id": f"r{number}", **lane} for number, lane in enumerate(LANES.values())]
     scenario = scenario_from_json(
-        {"workload": {"kind": "flights", "key": "tail_number", "rate": RATE}, "rigs": rigs, "consumers": 4, "consumer_rate": 10_000}
+        {"workload": {"kind": "flights", "key": "tail_number", "rate": RATE}, "rigs": lanes, "consumers": 4, "consumer_rate": 10_000}
     )
     lab = Lab(scenario)
     bills, weights = [], []
     for position, (kind, consumer, at_s) in enumerate(CHANGES, 1):
         lab.advance_to(at_s * 1_000_000)
-        assert all(rig.bill.settled for rig in lab.rigs.values())
-        bills.append({rig_id: rig.bill for rig_id, rig in lab.rigs.items()})
-        weights.append({rig_id: dict(rig.weights()) for rig_id, rig in lab.rigs.items()})
+        assert all(lane.bill.settled for lane in lab.lanes.values())
+        bills.append({lane_id: lane.bill for lane_id, lane in lab.lanes.items()})
+        weights.append({lane_id: dict(lane.weights()) for lane_id, lane in lab.lanes.items()})
         lab.submit({"command_id": str(position), "kind": kind, **({"consumer": consumer} if consumer else {})})
     lab.advance_to(END_S * 1_000_000)
-    bills.append({rig_id: rig.bill for rig_id, rig in lab.rigs.items()})
-    weights.append({rig_id: dict(rig.weights()) for rig_id, rig in lab.rigs.items()})
+    bills.append({lane_id: lane.bill for lane_id, lane in lab.lanes.items()})
+    weights.append({lane_id: dict(lane.weights()) for lane_id, lane in lab.lanes.items()})
     return lab, bills, weights
 
 
@@ -259,14 +259,14 @@ def counted(spark, live):
 def test_counts_are_those_of_the_live_lab(live, counted, number):
     """Loads before every change and at the end, partitions and hash space moved, and keys moved where the change rests at once."""
     _, bills, weights = live
-    counts, rig_id = counted.strategies[number], f"r{number}"
+    counts, lane_id = counted.strategies[number], f"r{number}"
     assert counted.keyless_exact and counted.no_key > 0
     for step, seen in enumerate(weights):
         got = dict(zip(counts.names, counts.records[step].tolist(), strict=True))
-        assert {name: got[name] for name in seen[rig_id]} == seen[rig_id]
-        assert sum(got.values()) == sum(seen[rig_id].values())
+        assert {name: got[name] for name in seen[lane_id]} == seen[lane_id]
+        assert sum(got.values()) == sum(seen[lane_id].values())
     for step in range(1, len(CHANGES) + 1):
-        bill, table = bills[step][rig_id], counts.tables[step]
+        bill, table = bills[step][lane_id], counts.tables[step]
         assert (table.partitions_moved, table.space_moved) == (bill.partitions_moved, bill.space_moved_millionths)
         if bill.kind != "crash":  # a crash's bill begins when the broker notices, keys that came since then are on it
             assert (counts.keys_moved[step], counts.keys_total[step]) == (bill.keys_moved, bill.keys_total)

@@ -35,21 +35,21 @@ def study(spark, tmp_path_factory):
 
 def live_steps(strategy):
     """What the live lab shows at the end of each step: bill, weights, shares, skew, taken from the lab as a page would see it."""
-    scenario = scenario_from_json(SCENARIO | {"rigs": [_rig(strategy)]})
+    scenario = scenario_from_json(SCENARIO | {"rigs": [_lane(strategy)]})
     lab = Lab(scenario)
-    (rig,) = lab.rigs.values()
+    (lane,) = lab.lanes.values()
     for number, (_, end) in enumerate(zip([0, *CHANGES], [*CHANGES, RECORDS], strict=True)):
         if number:
             lab.submit({"command_id": f"join-{number}", "kind": "join"})
         lab.advance_to(lab.workload.arrival_us(end - 1))
         assert lab.record_count == end
-        view = lab.view()["rigs"][rig.id]
+        view = lab.view()["rigs"][lane.id]
         assert not number or view["bill"]["settled"], "the changes follow too fast for this test"
-        yield view, dict(rig.weights())
+        yield view, dict(lane.weights())
 
 
-def _rig(strategy):
-    spec = strategy.rig_spec()
+def _lane(strategy):
+    spec = strategy.lane_spec()
     return {"id": spec.id, "model": spec.model, "algorithm": spec.algorithm, **spec.options}
 
 

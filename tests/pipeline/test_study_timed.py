@@ -1,4 +1,4 @@
-"""Timed runs: the lab's own rigs, watched, cost what the lab says they cost."""
+"""Timed runs: the lab's own lanes, watched, cost what the lab says they cost."""
 
 import numpy as np
 import pytest
@@ -29,27 +29,27 @@ def sequence(count=20_000, keys=300, ends=False, rate=RATE):
 def run(strategy, steps, workload=None, seed=7):
     workload = workload or sequence()
     table = timetable(steps, workload.rate, CONSUMER_RATE, 100_000)
-    return timed_run(strategy.rig_spec(), steps, table, workload, seed, lambda step: None)
+    return timed_run(strategy.lane_spec(), steps, table, workload, seed, lambda step: None)
 
 
 CHANGES = (("join", None, None), ("crash", "c2", None), ("rejoin", "c2", None), ("leave", "c1", None))
 
 
 @pytest.mark.parametrize("strategy", strategies_default(), ids=lambda strategy: strategy.id)
-def test_a_watched_rig_goes_exactly_as_the_labs(strategy):
+def test_a_watched_lane_goes_exactly_as_the_labs(strategy):
     """Watching changes nothing: records given out, given out twice and waiting are those of an unwatched lab under the same orders."""
     steps, workload = steps_of(*CHANGES), sequence()
     table = timetable(steps, RATE, CONSUMER_RATE, 100_000)
-    spec = strategy.rig_spec()
+    spec = strategy.lane_spec()
     lab = Lab(Scenario("plain", 7, {}, (spec,), 4, CONSUMER_RATE), workload=workload)
-    (rig,) = lab.rigs.values()
+    (lane,) = lab.lanes.values()
     for step, row in zip(steps, timed_run(spec, steps, table, workload, 7, lambda step: None), strict=True):
-        redelivered = rig.redelivered
+        redelivered = lane.redelivered
         if step.step:
             lab.submit({"command_id": f"x{step.step}", "kind": step.kind, "consumer": step.consumer})
         lab.advance_to(table.starts_us[step.step + 1])
-        assert (row.lag[-1][1], row.weights, row.skew_milli) == (rig.lag(), rig.weights(), rig.skew_milli())
-        assert row.redelivered == rig.redelivered - redelivered
+        assert (row.lag[-1][1], row.weights, row.skew_milli) == (lane.lag(), lane.weights(), lane.skew_milli())
+        assert row.redelivered == lane.redelivered - redelivered
     assert lab.now_us == table.starts_us[-1] == (WARM_S + CRASH_S + 3 * JOIN_S) * 1_000_000
 
 
@@ -59,12 +59,12 @@ def test_the_longest_standstill_of_a_range_rebalance_is_the_labs_own_pause():
     strategy = strategy_parse("kafka.range:partitions=12")
     timed = run(strategy, steps)
     table = timetable(steps, RATE, CONSUMER_RATE, 100_000)
-    lab = Lab(Scenario("plain", 7, {}, (strategy.rig_spec(),), 4, CONSUMER_RATE), workload=sequence())
+    lab = Lab(Scenario("plain", 7, {}, (strategy.lane_spec(),), 4, CONSUMER_RATE), workload=sequence())
     lab.advance_to(table.starts_us[1])
     lab.submit({"command_id": "j", "kind": "join"})
     lab.advance_to(table.starts_us[2])
-    (rig,) = lab.rigs.values()
-    assert rig.bill.settled and timed[1].pause_longest_us == rig.bill.pause_us > 0
+    (lane,) = lab.lanes.values()
+    assert lane.bill.settled and timed[1].pause_longest_us == lane.bill.pause_us > 0
     assert timed[1].pause_longest_us <= timed[1].pause_partition_us <= 12 * timed[1].pause_longest_us
 
 
@@ -99,15 +99,15 @@ def test_two_joins_at_one_record_are_one_order():
     workload = sequence(6_000, ends=True)
     strategy = strategy_parse("kafka.sticky")
     table = timetable_at_records(steps, workload, 6_000, CONSUMER_RATE)
-    timed = timed_run(strategy.rig_spec(), steps, table, workload, 7, lambda step: None)
-    lab = Lab(Scenario("plain", 7, {}, (strategy.rig_spec(),), 4, CONSUMER_RATE), workload=workload)
+    timed = timed_run(strategy.lane_spec(), steps, table, workload, 7, lambda step: None)
+    lab = Lab(Scenario("plain", 7, {}, (strategy.lane_spec(),), 4, CONSUMER_RATE), workload=workload)
     lab.advance_to(workload.arrival_us(1_999))
     assert lab.record_count == 2_000
     lab.submit({"command_id": "two", "kind": "join", "args": {"count": 2}})
     lab.advance_to(workload.arrival_us(5_999))
-    (rig,) = lab.rigs.values()
+    (lane,) = lab.lanes.values()
     assert [step.records for step in timed] == [2_000, 0, 4_000]
-    assert timed[-1].weights == rig.weights() and timed[-1].lag[-1][1] == rig.lag()
+    assert timed[-1].weights == lane.weights() and timed[-1].lag[-1][1] == lane.lag()
 
 
 def test_a_long_history_is_thinned_and_stays_as_busy():
@@ -125,7 +125,7 @@ def test_a_stopped_run_stops_at_the_next_step():
 
     with pytest.raises(KeyboardInterrupt):
         steps = steps_of(*CHANGES)
-        timed_run(strategy_parse("rabbitmq.queue").rig_spec(), steps, timetable(steps, RATE, CONSUMER_RATE, 10_000), sequence(), 7, refuse)
+        timed_run(strategy_parse("rabbitmq.queue").lane_spec(), steps, timetable(steps, RATE, CONSUMER_RATE, 10_000), sequence(), 7, refuse)
 
 
 def test_a_sample_keeps_the_hottest_keys_share_and_all_the_others():

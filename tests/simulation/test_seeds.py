@@ -26,21 +26,21 @@ def order(lab, kind, **parts):
 
 def heal(lab):
     """Make everybody work again: the crashed leave, the paused and slow resume, and there are enough of them."""
-    for rig in list(lab.rigs.values()):
-        if rig.algorithm in ("sticky", "sticky_document"):
+    for lane in list(lab.lanes.values()):
+        if lane.algorithm in ("sticky", "sticky_document"):
             # A leaver's ranges stay uncovered by rule: such keys would wait for ever.
-            order(lab, "set_algorithm", rig=rig.id, args={"algorithm": "auto_split"})
-        elif rig.algorithm == "prefetch_unlimited":
+            order(lab, "set_algorithm", lane=lane.id, args={"algorithm": "auto_split"})
+        elif lane.algorithm == "prefetch_unlimited":
             # A backlog goes whole to the first consumer that comes, by rule: it would work on it long after things are calm.
-            order(lab, "set_algorithm", rig=rig.id, args={"algorithm": "prefetch_5"})
+            order(lab, "set_algorithm", lane=lane.id, args={"algorithm": "prefetch_5"})
     for name in list(lab.seen):
-        for rig in list(lab.rigs.values()):
-            consumer = rig.consumers.get(name)
+        for lane in list(lab.lanes.values()):
+            consumer = lane.consumers.get(name)
             if consumer is not None and consumer.state in ("crashed", "gone"):
-                order(lab, "leave", consumer=name, rig=rig.id)
+                order(lab, "leave", consumer=name, lane=lane.id)
             elif consumer is not None:
-                order(lab, "resume", consumer=name, rig=rig.id)
-                order(lab, "resume", consumer=name, rig=rig.id)
+                order(lab, "resume", consumer=name, lane=lane.id)
+                order(lab, "resume", consumer=name, lane=lane.id)
     order(lab, "join", args={"count": 30})
 
 
@@ -50,9 +50,9 @@ def test_every_record_is_served_once_things_calm_down(seed):
     assert Journal(scenario, journal).seek(lab.now_us).checkpoint() == lab.checkpoint()
     heal(lab)
     lab.advance_to(lab.now_us + CALM_S * 1_000_000)
-    for rig in lab.rigs.values():
-        rig.check_invariants()
-    pulsar, kafka, tubemq, rabbitmq = (lab.rigs[name] for name in ("pulsar", "kafka", "tubemq", "rabbitmq"))
+    for lane in lab.lanes.values():
+        lane.check_invariants()
+    pulsar, kafka, tubemq, rabbitmq = (lab.lanes[name] for name in ("pulsar", "kafka", "tubemq", "rabbitmq"))
     total = lab.record_count
     # What is left is what arrived in the last moments: nothing is stuck, nothing was lost on the way.
     subscription, consumers = pulsar.rules.subscription(pulsar), pulsar.rules.broker(pulsar).consumers

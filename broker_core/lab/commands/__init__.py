@@ -15,7 +15,7 @@ from broker_core.events import Json
 from broker_core.lab.commands.algorithm import SetAlgorithm
 from broker_core.lab.commands.base import ALL, Command, ConsumerCommand
 from broker_core.lab.commands.clock import PauseLab, Play, Speed, Step
-from broker_core.lab.commands.fields import COMMAND_ID, RIG_ID, refuse_unknown
+from broker_core.lab.commands.fields import COMMAND_ID, LANE_ID, refuse_unknown
 from broker_core.lab.commands.membership import Crash, Join, Leave, Rejoin
 from broker_core.lab.commands.pace import Pause, Resume, Slow
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
@@ -42,9 +42,9 @@ def command_from_json(raw: object, limits: Limits = DEFAULT_LIMITS) -> Command:
     kind = raw.get("kind")
     if not isinstance(kind, str) or kind not in COMMANDS:
         raise CommandError("kind", "must be one of {choices}", choices=", ".join(COMMANDS))
-    rig = raw.get("rig", ALL)
-    if not isinstance(rig, str) or not RIG_ID.fullmatch(rig):
-        raise CommandError("rig", 'must be "all" or the id of a rig')
+    lane = raw.get("rig", ALL)
+    if not isinstance(lane, str) or not LANE_ID.fullmatch(lane):
+        raise CommandError("rig", 'must be "all" or the id of a lane')
     args = raw.get("args")
     if args is None:
         args = {}
@@ -52,7 +52,7 @@ def command_from_json(raw: object, limits: Limits = DEFAULT_LIMITS) -> Command:
         raise CommandError("args", "must be an object")
     made = COMMANDS[kind]
     refuse_unknown(args, made.ARGS, "args.", "args")
-    return made.make(command_id, rig, raw.get("consumer"), args, limits)
+    return made.make(command_id, lane, raw.get("consumer"), args, limits)
 
 
 def check_command(raw: object, limits: Limits = DEFAULT_LIMITS) -> Json:

@@ -24,15 +24,15 @@ class SetAlgorithm(Command):
     algorithm: str
 
     @classmethod
-    def make(cls, command_id: str, rig: str, consumer: object, args: Json, limits: Limits) -> Self:
-        if rig == ALL:
-            raise CommandError("rig", "name the rig whose algorithm changes")
+    def make(cls, command_id: str, lane: str, consumer: object, args: Json, limits: Limits) -> Self:
+        if lane == ALL:
+            raise CommandError("rig", "name the lane whose algorithm changes")
         if consumer is not None:
             raise CommandError("consumer", "{kind} does not apply to one consumer: leave this out", kind=cls.kind)
         algorithm = args.get("algorithm")
         if not isinstance(algorithm, str) or not 1 <= len(algorithm) <= 64:
             raise CommandError("args.algorithm", "must be the id of an algorithm")
-        return cls(command_id=command_id, rig=rig, algorithm=algorithm)
+        return cls(command_id=command_id, lane=lane, algorithm=algorithm)
 
     def args(self) -> Json:
         return {"algorithm": self.algorithm}
@@ -42,8 +42,8 @@ class SetAlgorithm(Command):
         if self.algorithm not in lane.algorithms:
             raise CommandError("args.algorithm", "must be one of {choices}", choices=", ".join(lane.algorithms))
         if self.algorithm == lane.algorithm:
-            raise CommandError("args.algorithm", "{rig} already runs {algorithm}", rig=lane.id, algorithm=self.algorithm)
+            raise CommandError("args.algorithm", "{lane} already runs {algorithm}", lane=lane.id, algorithm=self.algorithm)
 
     def carry_out(self, lab: "Lab", position: int) -> Iterable[None]:
-        yield from lab.switch(self.rig, self.algorithm, position)
+        yield from lab.switch(self.lane, self.algorithm, position)
         lab.note(self, position, [])

@@ -20,7 +20,7 @@ ALL = "all"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command(ABC):
-    """One kind of order. rig: the lane it is for, or "all".
+    """One kind of order. lane: the lane it is for, or "all".
 
     A kind has its words in the page's catalogue under its name: `caption.<kind>`, `tick.<kind>` for what changes a lane, `verb.<kind>` for
     what stands beside a consumer.
@@ -31,11 +31,11 @@ class Command(ABC):
     """Names of its arguments."""
 
     command_id: str
-    rig: str = ALL
+    lane: str = ALL
 
     @classmethod
     @abstractmethod
-    def make(cls, command_id: str, rig: str, consumer: object, args: Json, limits: Limits) -> Self:
+    def make(cls, command_id: str, lane: str, consumer: object, args: Json, limits: Limits) -> Self:
         """Read the fields that belong to this kind. Raises CommandError at the one that is wrong."""
 
     @abstractmethod
@@ -56,15 +56,15 @@ class Command(ABC):
 
     def to_json(self) -> Json:
         """The journal's entry, without its place and time."""
-        return {"command_id": self.command_id, "kind": self.kind, "rig": self.rig, "consumer": self.consumer_name(), "args": self.args()}
+        return {"command_id": self.command_id, "kind": self.kind, "rig": self.lane, "consumer": self.consumer_name(), "args": self.args()}
 
     def targets(self, lab: LabFacts) -> Sequence[LaneFacts]:
         """The lanes that it is for. Raises CommandError when there is none of that name."""
-        if self.rig == ALL:
+        if self.lane == ALL:
             return list(lab.lanes.values())
-        lane = lab.lanes.get(self.rig)
+        lane = lab.lanes.get(self.lane)
         if lane is None:
-            raise CommandError("rig", "there is no rig {rig} in this lab", rig=self.rig)
+            raise CommandError("rig", "there is no lane {lane} in this lab", lane=self.lane)
         return [lane]
 
 
@@ -75,10 +75,10 @@ class ConsumerCommand(Command):
     consumer: str
 
     @classmethod
-    def make(cls, command_id: str, rig: str, consumer: object, args: Json, limits: Limits) -> Self:
+    def make(cls, command_id: str, lane: str, consumer: object, args: Json, limits: Limits) -> Self:
         if consumer is None:
             raise CommandError("consumer", "name the consumer for {kind}", kind=cls.kind)
-        return cls(command_id=command_id, rig=rig, consumer=fields.consumer_name(consumer), **cls.read_args(args, limits))
+        return cls(command_id=command_id, lane=lane, consumer=fields.consumer_name(consumer), **cls.read_args(args, limits))
 
     @classmethod
     def read_args(cls, args: Json, limits: Limits) -> dict[str, Any]:
@@ -92,9 +92,9 @@ class ConsumerCommand(Command):
         targets = self.targets(lab)
         holding = [lane for lane in targets if self.consumer in lane.names]
         if not holding:
-            if self.rig == ALL:
+            if self.lane == ALL:
                 raise CommandError("consumer", "there is no consumer {consumer}", consumer=self.consumer)
-            raise CommandError("consumer", "there is no consumer {consumer} in {rig}", consumer=self.consumer, rig=self.rig)
+            raise CommandError("consumer", "there is no consumer {consumer} in {lane}", consumer=self.consumer, lane=self.lane)
         for lane in holding:
             self.check_in(lane)
 
@@ -103,7 +103,7 @@ class ConsumerCommand(Command):
         """Raise CommandError if it makes no sense for this consumer in this lane."""
 
     def carry_out(self, lab: "Lab", position: int) -> Iterable[None]:
-        for lane in lab.lanes_of(self.rig):
+        for lane in lab.lanes_of(self.lane):
             if self.consumer in lane.consumers:
                 self.carry_out_in(lane, position)
                 yield

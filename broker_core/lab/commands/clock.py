@@ -20,8 +20,8 @@ class ClockCommand(Command):
     """An order to the whole lab."""
 
     @classmethod
-    def make(cls, command_id: str, rig: str, consumer: object, args: Json, limits: Limits) -> Self:
-        if rig != ALL:
+    def make(cls, command_id: str, lane: str, consumer: object, args: Json, limits: Limits) -> Self:
+        if lane != ALL:
             raise CommandError("rig", "the clock belongs to the whole lab: leave this out")
         if consumer is not None:
             raise CommandError("consumer", "{kind} does not apply to one consumer: leave this out", kind=cls.kind)

@@ -47,7 +47,7 @@ class LabFacts:
 
 
 def facts_of_lab(lab: "Lab") -> LabFacts:
-    return LabFacts({lane.id: facts_of_lane(lane) for lane in lab.rigs.values()}, lab.playing, lab.limits)
+    return LabFacts({lane.id: facts_of_lane(lane) for lane in lab.lanes.values()}, lab.playing, lab.limits)
 
 
 def facts_of_lane(lane: "Lane") -> LaneFacts:

@@ -9,7 +9,7 @@ from broker_core.errors import CommandError
 
 CONSUMER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,31}")
 COMMAND_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,63}")
-RIG_ID = re.compile(r"[a-z][a-z0-9_-]{0,31}")
+LANE_ID = re.compile(r"[a-z][a-z0-9_-]{0,31}")
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 SPEED_MILLI_MIN, SPEED_MILLI_MAX = 100, 20_000
 

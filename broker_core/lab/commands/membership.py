@@ -29,12 +29,12 @@ class Join(Command):
     count: int = 1
 
     @classmethod
-    def make(cls, command_id: str, rig: str, consumer: object, args: Json, limits: Limits) -> Self:
+    def make(cls, command_id: str, lane: str, consumer: object, args: Json, limits: Limits) -> Self:
         count = fields.whole("args.count", args.get("count", 1), 1, limits.consumers_max)
         name = None if consumer is None else fields.consumer_name(consumer)
         if name is not None and count != 1:
             raise CommandError("args.count", "must be 1 when the consumer has a name")
-        return cls(command_id=command_id, rig=rig, consumer=name, count=count)
+        return cls(command_id=command_id, lane=lane, consumer=name, count=count)
 
     def args(self) -> Json:
         return {"count": self.count}
@@ -47,14 +47,14 @@ class Join(Command):
         for lane in self.targets(lab):
             if len(lane.names) + self.count > limit:
                 raise CommandError(
-                    "args.count", "at most {limit} consumers; {rig} has {count}", limit=limit, rig=lane.id, count=len(lane.names)
+                    "args.count", "at most {limit} consumers; {lane} has {count}", limit=limit, lane=lane.id, count=len(lane.names)
                 )
             if self.consumer is not None and self.consumer in lane.names:
-                raise CommandError("consumer", "{consumer} is already in {rig}", consumer=self.consumer, rig=lane.id)
+                raise CommandError("consumer", "{consumer} is already in {lane}", consumer=self.consumer, lane=lane.id)
 
     def carry_out(self, lab: "Lab", position: int) -> Iterable[None]:
         names = [self.consumer] if self.consumer is not None else lab.free_names(self.count)
-        yield from lab.join_lanes(lab.lanes_of(self.rig), names, position)
+        yield from lab.join_lanes(lab.lanes_of(self.lane), names, position)
         lab.note(self, position, names)
 
 

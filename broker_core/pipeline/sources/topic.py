@@ -16,9 +16,9 @@ def source_topic(source: Json) -> str:
         case "kafka_log" if source.get("topic"):
             return topic_of_name(source["topic"].replace(".", "-"))
         case "lab":
-            rigs = source["scenario"].get("rigs") or []
+            lanes = source["scenario"].get("rigs") or []
             unnamed = workload_topic({"kind": FLIGHTS} | (source["scenario"].get("workload") or {}))
-            return next((rig["topic"] for rig in rigs if isinstance(rig, dict) and isinstance(rig.get("topic"), str)), unnamed)
+            return next((lane["topic"] for lane in lanes if isinstance(lane, dict) and isinstance(lane.get("topic"), str)), unnamed)
         case "zipf" | "uniform":
             return RECORDS
     return topic_of_name(source["path"])

@@ -3,7 +3,7 @@
     id        "kafka.range:partitions=24"
     family    "kafka.range"   hashes by murmur2   ──routes(steps)──►   a RouteTable for each step of the membership history
 
-No rule is written here: a family runs the lab's own rig, and the tables are read off it (`headless.py`).
+No rule is written here: a family runs the lab's own lane, and the tables are read off it (`headless.py`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.lab.commands.fields import whole
-from broker_core.lab.scenario import RigSpec
+from broker_core.lab.scenario import LaneSpec
 
 NOBODY = -1
 DEFAULT_SEED = 7
@@ -115,7 +115,7 @@ class Family:
     """Strategies that differ only in their parameters.
 
     hash: "murmur3" | "murmur2" | "java", or None where keys have no owner. routes: how tables are made.
-    rig: parameters -> (the lab's algorithm id, options of its lane). check: raises CommandError (field name of the parameter) for numbers
+    lane: parameters -> (the lab's algorithm id, options of its lane). check: raises CommandError (field name of the parameter) for numbers
     that do not go together. is_default: is among those that a study offers first. config: what sets the original to it, see `originals.py`;
     None where no released system is known to have it.
     """
@@ -124,7 +124,7 @@ class Family:
     algorithm: str
     hash: str | None
     params: tuple[Param, ...]
-    rig: Callable[[Mapping[str, int]], tuple[str, Json]]
+    lane: Callable[[Mapping[str, int]], tuple[str, Json]]
     routes: "Callable[[Strategy, Sequence[Step], int, str], list[RouteTable]]"
     document: bool = False
     is_default: bool = True
@@ -180,7 +180,7 @@ class Strategy:
         """
         return self.family.routes(self, steps, seed, topic)
 
-    def rig_spec(self, rig_id: str | None = None, *, topic: str = DEFAULT_TOPIC) -> RigSpec:
+    def lane_spec(self, lane_id: str | None = None, *, topic: str = DEFAULT_TOPIC) -> LaneSpec:
         """The lane of a lab that runs this strategy, headless or not."""
-        algorithm, options = self.family.rig(self.params)
-        return RigSpec(rig_id or self.model, self.model, algorithm, options | ({} if self.model == "pulsar" else {"topic": topic}))
+        algorithm, options = self.family.lane(self.params)
+        return LaneSpec(lane_id or self.model, self.model, algorithm, options | ({} if self.model == "pulsar" else {"topic": topic}))

@@ -1,5 +1,5 @@
 """A lane of the lab without records, taken through a membership history: who joins, in which order, under which member id, with what it
-had before, is decided by the same rig that runs live, so every table is the live lab's.
+had before, is decided by the same lane that runs live, so every table is the live lab's.
 
     start ──► at rest ──read──► table 0 ──c5 joins──► at rest ──read──► table 1 ──c3 crashes──► noticed, at rest ──read──► table 2 ...
 
@@ -20,7 +20,7 @@ from broker_core.lab.keys import LiveKeys
 from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.limits import DEFAULT_LIMITS
-from broker_core.lab.scenario import LANE_KINDS, RigSpec
+from broker_core.lab.scenario import LANE_KINDS, LaneSpec
 from broker_core.pipeline.strategies.base import Step
 
 REST_S_MAX = 3_600
@@ -45,10 +45,10 @@ class _NoTexts:
         raise InvariantError("a lane without records has no payloads")
 
 
-def rig_states(spec: RigSpec, steps: Sequence[Step], seed: int, read: Callable[[Lane, Bill | None], State]) -> list[State]:
-    """What `read` sees of the lane after each step. It gets the rig at rest, and the bill of the change (None: this step changed nothing
+def lane_states(spec: LaneSpec, steps: Sequence[Step], seed: int, read: Callable[[Lane, Bill | None], State]) -> list[State]:
+    """What `read` sees of the lane after each step. It gets the lane at rest, and the bill of the change (None: this step changed nothing
     by itself, see `Strategy.routes`). Raises CommandError where the lane refuses a change, InvariantError where one never comes to rest."""
-    rig = LANE_KINDS[spec.model].make(LaneSetup(spec.id, spec.algorithm, spec.options, seed, LiveKeys(), _NoTexts()), None)
+    lane = LANE_KINDS[spec.model].make(LaneSetup(spec.id, spec.algorithm, spec.options, seed, LiveKeys(), _NoTexts()), None)
     states: list[State] = []
     waiting: list[str] = []
     for place, step in enumerate(steps):
@@ -57,23 +57,23 @@ def rig_states(spec: RigSpec, steps: Sequence[Step], seed: int, read: Callable[[
         elif step.kind == "join":
             waiting.append(step.consumer or "")
         if waiting and not _joins_with_next(steps, place):
-            rig.join([_consumer(name, rig) for name in waiting], place)
+            lane.join([_consumer(name, lane) for name in waiting], place)
             waiting = []
-            bill = _rest(rig)
+            bill = _rest(lane)
         elif waiting or step.kind == "join" or step.consumer is None:
             bill = None
         else:
             ordered = command_from_json({"command_id": "study", "kind": step.kind, "consumer": step.consumer})
-            ordered.check(LabFacts({rig.id: facts_of_lane(rig)}, is_playing=False, limits=DEFAULT_LIMITS))
-            rig.change(step.kind, step.consumer, place)
-            bill = _rest(rig)
-        states.append(read(rig, bill))
+            ordered.check(LabFacts({lane.id: facts_of_lane(lane)}, is_playing=False, limits=DEFAULT_LIMITS))
+            lane.change(step.kind, step.consumer, place)
+            bill = _rest(lane)
+        states.append(read(lane, bill))
     return states
 
 
-def live_names(rig: Lane) -> tuple[str, ...]:
+def live_names(lane: Lane) -> tuple[str, ...]:
     """Whom the broker still counts."""
-    return tuple(name for name, consumer in rig.consumers.items() if consumer.state != GONE)
+    return tuple(name for name, consumer in lane.consumers.items() if consumer.state != GONE)
 
 
 def _joins_with_next(steps: Sequence[Step], place: int) -> bool:
@@ -84,16 +84,16 @@ def _joins_with_next(steps: Sequence[Step], place: int) -> bool:
     return here.at is not None and here.kind == after.kind == "join" and here.at == after.at
 
 
-def _consumer(name: str, rig: Lane) -> Consumer:
-    return Consumer(name, 1, SECOND_US, SECOND_US, rig.new_incarnation(name), rig.now_us)
+def _consumer(name: str, lane: Lane) -> Consumer:
+    return Consumer(name, 1, SECOND_US, SECOND_US, lane.new_incarnation(name), lane.now_us)
 
 
-def _rest(rig: Lane) -> Bill | None:
+def _rest(lane: Lane) -> Bill | None:
     """Let virtual time pass until the change has come to rest; a crash rests only when its broker has noticed."""
     for _ in range(REST_S_MAX):
-        if not rig.crash_positions and rig.is_settled():
-            rig.settle()
-            rig.out.clear()
-            return rig.bill
-        rig.advance(rig.now_us + SECOND_US, rig.next_record, (), ())
-    raise InvariantError(f"{rig.model}: a change has not come to rest within {REST_S_MAX} s")
+        if not lane.crash_positions and lane.is_settled():
+            lane.settle()
+            lane.out.clear()
+            return lane.bill
+        lane.advance(lane.now_us + SECOND_US, lane.next_record, (), ())
+    raise InvariantError(f"{lane.model}: a change has not come to rest within {REST_S_MAX} s")

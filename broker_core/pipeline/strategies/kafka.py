@@ -29,11 +29,11 @@ def _config(strategy: Strategy, _: RouteTable) -> list[Json]:
 
 
 def _family(algorithm: str, document: bool) -> Family:
-    def rig(given: Mapping[str, int]) -> tuple[str, Json]:
+    def lane(given: Mapping[str, int]) -> tuple[str, Json]:
         return algorithm, dict(given)
 
     config = _config if algorithm in _CLASSES else None
-    return Family("kafka", algorithm, "murmur2", (PARTITIONS,), rig, _routes, document, not document, config=config)
+    return Family("kafka", algorithm, "murmur2", (PARTITIONS,), lane, _routes, document, not document, config=config)
 
 
 FAMILIES = tuple(_family(name, assignor.document) for name, assignor in ASSIGNORS.items())

@@ -9,7 +9,7 @@ from broker_core.lab.bill import Bill
 from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.scenario import PARTITIONS_MAX
 from broker_core.pipeline.strategies.base import NOBODY, Param, RouteTable, SlotRule, Step, Strategy
-from broker_core.pipeline.strategies.headless import live_names, rig_states
+from broker_core.pipeline.strategies.headless import lane_states, live_names
 
 PARTITIONS = Param("partitions", 12, 1, PARTITIONS_MAX)
 _NO_BOUNDS = np.array([], np.int64)
@@ -19,16 +19,16 @@ def partition_routes(strategy: Strategy, steps: Sequence[Step], seed: int, topic
     """A table for each step. mask: of the bits of the hash that the producer takes modulo the number of partitions."""
     names: dict[str, int] = {}
 
-    def read(rig: Lane, bill: Bill | None) -> RouteTable:
-        units = rig.units()
+    def read(lane: Lane, bill: Bill | None) -> RouteTable:
+        units = lane.units()
         if units is None:
             raise InvariantError(f"{strategy.id} does not share by partition")
-        for name in rig.consumers:
+        for name in lane.consumers:
             names.setdefault(name, len(names))
         owners = [NOBODY if name is None else names[name] for name in units.values()]
         return RouteTable(
-            kind="modulo", names=tuple(names), live=live_names(rig), owners=np.array(owners, np.int16), bounds=_NO_BOUNDS,
+            kind="modulo", names=tuple(names), live=live_names(lane), owners=np.array(owners, np.int16), bounds=_NO_BOUNDS,
             rule=SlotRule(mask, len(owners)), units=tuple(units), partitions_moved=None if bill is None else bill.partitions_moved,
         )  # fmt: skip
 
-    return rig_states(strategy.rig_spec(topic=topic), steps, seed, read)
+    return lane_states(strategy.lane_spec(topic=topic), steps, seed, read)

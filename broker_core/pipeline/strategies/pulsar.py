@@ -12,7 +12,7 @@ from broker_core.lab.bill import Bill
 from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.pulsar import PulsarRules
 from broker_core.pipeline.strategies.base import Family, Param, RouteTable, SlotRule, Step, Strategy
-from broker_core.pipeline.strategies.headless import live_names, rig_states
+from broker_core.pipeline.strategies.headless import lane_states, live_names
 from broker_core.pulsar.selectors import Selector
 from broker_core.pulsar.selectors.consistent_hash import RingSelector
 
@@ -29,29 +29,29 @@ def pulsar_family(
 ) -> Family:  # fmt: skip
     """A family that runs the lab's lane under `algorithm`; its parameters are options of the lane by the same names."""
 
-    def rig(given: Mapping[str, int]) -> tuple[str, Json]:
+    def lane(given: Mapping[str, int]) -> tuple[str, Json]:
         return algorithm, dict(given)
 
-    return Family("pulsar", algorithm, HASH, params, rig, _routes, document, is_default, config=config)
+    return Family("pulsar", algorithm, HASH, params, lane, _routes, document, is_default, config=config)
 
 
 def _routes(strategy: Strategy, steps: Sequence[Step], seed: int, topic: str) -> list[RouteTable]:
     names: dict[str, int] = {}
 
-    def read(rig: Lane, bill: Bill | None) -> RouteTable:
-        if not isinstance(rig, Lane) or not isinstance(rig.rules, PulsarRules):
+    def read(lane: Lane, bill: Bill | None) -> RouteTable:
+        if not isinstance(lane, Lane) or not isinstance(lane.rules, PulsarRules):
             raise InvariantError(f"{strategy.id} is no lane of Pulsar")
-        bounds, owners, space, first_slot = rig.rules.space(rig)
-        for name in rig.consumers:
+        bounds, owners, space, first_slot = lane.rules.space(lane)
+        for name in lane.consumers:
             names.setdefault(name, len(names))
         shared: dict[tuple[int, ...], int] = {}
         return RouteTable(
-            kind="ranges", names=tuple(names), live=live_names(rig), bounds=np.array(bounds, np.int64),
-            owners=np.array([_owner(owner, names, shared) for owner in owners], np.int16), rule=slot_rule(rig.rules.subscription(rig).selector),
+            kind="ranges", names=tuple(names), live=live_names(lane), bounds=np.array(bounds, np.int64),
+            owners=np.array([_owner(owner, names, shared) for owner in owners], np.int16), rule=slot_rule(lane.rules.subscription(lane).selector),
             space=space, first_slot=first_slot, shared=tuple(shared), space_moved=None if bill is None else bill.space_moved_millionths,
         )  # fmt: skip
 
-    return rig_states(strategy.rig_spec(topic=topic), steps, seed, read)
+    return lane_states(strategy.lane_spec(topic=topic), steps, seed, read)
 
 
 def _owner(owner: Owner, names: Mapping[str, int], shared: dict[tuple[int, ...], int]) -> int:

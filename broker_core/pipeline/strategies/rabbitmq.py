@@ -9,12 +9,12 @@ from broker_core.lab.bill import Bill
 from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.rabbitmq import PREFETCH, PREFETCH_MAX
 from broker_core.pipeline.strategies.base import Family, Param, RouteTable, SlotRule, Step, Strategy, config_file
-from broker_core.pipeline.strategies.headless import live_names, rig_states
+from broker_core.pipeline.strategies.headless import lane_states, live_names
 
 _ALGORITHMS = {count: name for name, count in PREFETCH.items()}
 
 
-def _rig(given: Mapping[str, int]) -> tuple[str, Json]:
+def _lane(given: Mapping[str, int]) -> tuple[str, Json]:
     """The lab names three numbers; any other is an option of the lane, under the name of the default."""
     prefetch = given["prefetch"]
     if prefetch in _ALGORITHMS:
@@ -25,13 +25,13 @@ def _rig(given: Mapping[str, int]) -> tuple[str, Json]:
 def _routes(strategy: Strategy, steps: Sequence[Step], seed: int, topic: str) -> list[RouteTable]:
     names: dict[str, int] = {}
 
-    def read(rig: Lane, bill: Bill | None) -> RouteTable:
-        for name in rig.consumers:
+    def read(lane: Lane, bill: Bill | None) -> RouteTable:
+        for name in lane.consumers:
             names.setdefault(name, len(names))
         nobody, no_bounds = np.array([], np.int16), np.array([], np.int64)
-        return RouteTable("none", tuple(names), live_names(rig), owners=nobody, bounds=no_bounds, rule=SlotRule(0))
+        return RouteTable("none", tuple(names), live_names(lane), owners=nobody, bounds=no_bounds, rule=SlotRule(0))
 
-    return rig_states(strategy.rig_spec(topic=topic), steps, seed, read)
+    return lane_states(strategy.lane_spec(topic=topic), steps, seed, read)
 
 
 def _config(strategy: Strategy, _: RouteTable) -> list[Json]:
@@ -40,4 +40,4 @@ def _config(strategy: Strategy, _: RouteTable) -> list[Json]:
     ])]  # fmt: skip
 
 
-FAMILIES = (Family("rabbitmq", "queue", None, (Param("prefetch", 5, 0, PREFETCH_MAX),), _rig, _routes, config=_config),)
+FAMILIES = (Family("rabbitmq", "queue", None, (Param("prefetch", 5, 0, PREFETCH_MAX),), _lane, _routes, config=_config),)

@@ -14,7 +14,7 @@ def _routes(strategy: Strategy, steps: Sequence[Step], seed: int, topic: str) ->
     return partition_routes(strategy, steps, seed, topic, MASK)
 
 
-def _rig(given: Mapping[str, int]) -> tuple[str, Json]:
+def _lane(given: Mapping[str, int]) -> tuple[str, Json]:
     return "modulo", dict(given)
 
 
@@ -35,5 +35,5 @@ def _config(strategy: Strategy, start: RouteTable) -> list[Json]:
 
 
 FAMILIES = (
-    Family("tubemq", "modulo", "java", (PARTITIONS, Param("brokers", 3, 1, BROKERS_MAX)), _rig, _routes, check=_check, config=_config),
+    Family("tubemq", "modulo", "java", (PARTITIONS, Param("brokers", 3, 1, BROKERS_MAX)), _lane, _routes, check=_check, config=_config),
 )

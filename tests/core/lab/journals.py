@@ -25,12 +25,12 @@ def random_command(draw: random.Random, lab: Lab) -> Json:
         else:
             command["args"] = {"count": draw.choice([1, 1, 1, 2, 5])}
     elif kind == "set_algorithm":
-        rig = draw.choice(list(ALGORITHMS))
-        command |= {"rig": rig, "args": {"algorithm": draw.choice(ALGORITHMS[rig])}}
+        lane = draw.choice(list(ALGORITHMS))
+        command |= {"rig": lane, "args": {"algorithm": draw.choice(ALGORITHMS[lane])}}
     elif kind != "step":
         command["consumer"] = draw.choice(list(lab.seen))
         if draw.random() < 0.2:
-            command["rig"] = draw.choice(list(lab.rigs))
+            command["rig"] = draw.choice(list(lab.lanes))
     return command
 
 

@@ -16,10 +16,10 @@ KINDS = ("join", "join", "ten", "leave", "crash", "crash", "rejoin", "pause", "r
 RULES = {"kafka": ["sticky", "cooperative-sticky", "range"], "pulsar": ["auto_split", "consistent_hash"], "rabbitmq": ["prefetch_1", "prefetch_5"]}
 
 
-def order(lab: Lab, kind: str, consumer: str | None = None, rig: str = "all", **args: object) -> bool:
+def order(lab: Lab, kind: str, consumer: str | None = None, lane: str = "all", **args: object) -> bool:
     """Whether the lab took the command."""
     position = lab.position + 1
-    command = {"command_id": f"x{position}", "kind": kind, "rig": rig, "consumer": consumer, "args": args, "position": position}
+    command = {"command_id": f"x{position}", "kind": kind, "rig": lane, "consumer": consumer, "args": args, "position": position}
     try:
         lab.submit(command)
     except CommandError:
@@ -32,8 +32,8 @@ def random_order(draw: random.Random, lab: Lab) -> None:
     if kind == "ten":
         order(lab, "join", count=10)
     elif kind == "switch":
-        rig = draw.choice(list(RULES))
-        order(lab, "set_algorithm", rig=rig, algorithm=draw.choice(RULES[rig]))
+        lane = draw.choice(list(RULES))
+        order(lab, "set_algorithm", lane=lane, algorithm=draw.choice(RULES[lane]))
     elif kind == "all_leave":
         for name in list(lab.seen):
             order(lab, "leave", name)
@@ -46,8 +46,8 @@ def random_order(draw: random.Random, lab: Lab) -> None:
 def life(seed: int) -> Iterator[Json]:
     draw = random.Random(seed)
     lab = Lab(scenario_from_json({"workload": {"kind": "zipf", "keys": 300, "rate": 30}, "seed": seed}))
-    for rig, rules in RULES.items():
-        order(lab, "set_algorithm", rig=rig, algorithm=draw.choice(rules))
+    for lane, rules in RULES.items():
+        order(lab, "set_algorithm", lane=lane, algorithm=draw.choice(rules))
     for _ in range(18):
         lab.advance_to(lab.now_us + draw.choice(STEPS_US))
         random_order(draw, lab)
@@ -63,5 +63,5 @@ def views() -> list[Json]:
 
 def lanes() -> Iterator[tuple[Json, Json]]:
     for view in views():
-        for rig in view["rigs"].values():
-            yield view, rig
+        for lane in view["rigs"].values():
+            yield view, lane

@@ -19,15 +19,15 @@ class Story:
         self.lab.advance_to(second * SECOND)
         return self
 
-    def do(self, kind, consumer=None, rig="all", **args):
-        self.lab.submit({"command_id": f"h{self.lab.position}", "kind": kind, "rig": rig, "consumer": consumer, "args": args})
+    def do(self, kind, consumer=None, lane="all", **args):
+        self.lab.submit({"command_id": f"h{self.lab.position}", "kind": kind, "rig": lane, "consumer": consumer, "args": args})
         return self
 
     def heroes(self):
-        return {rig_id: rig["hero"] for rig_id, rig in self.lab.view()["rigs"].items()}
+        return {lane_id: lane["hero"] for lane_id, lane in self.lab.view()["rigs"].items()}
 
     def codes(self):
-        return {rig_id: hero["code"] for rig_id, hero in self.heroes().items()}
+        return {lane_id: hero["code"] for lane_id, hero in self.heroes().items()}
 
 
 def test_before_any_change_it_is_what_will_happen_when_one_joins():
@@ -75,9 +75,9 @@ def test_slow_and_pause_are_told_in_records_that_wait(kind):
     if kind == "resume":
         story.do("resume", "c2").at(41)
     view = story.lab.view()["rigs"]
-    for rig_id, hero in story.heroes().items():
-        assert hero["code"] == ("in_hands" if rig_id == "rabbitmq" else "waits") and hero["consumer"] == "c2"
-        assert hero["lag"] == view[rig_id]["lag"] and 0 < hero["part"] <= hero["lag"]
+    for lane_id, hero in story.heroes().items():
+        assert hero["code"] == ("in_hands" if lane_id == "rabbitmq" else "waits") and hero["consumer"] == "c2"
+        assert hero["lag"] == view[lane_id]["lag"] and 0 < hero["part"] <= hero["lag"]
 
 
 def test_a_lane_that_nobody_consumes_says_so_whatever_came_before():
@@ -93,7 +93,7 @@ def test_a_lane_that_nobody_consumes_says_so_whatever_came_before():
 
 
 def test_a_leave_that_leaves_a_gap_is_told_in_keys_that_nobody_serves():
-    story = Story().at(5).do("set_algorithm", rig="pulsar", algorithm="sticky").at(20).do("leave", "c2").at(40)
+    story = Story().at(5).do("set_algorithm", lane="pulsar", algorithm="sticky").at(20).do("leave", "c2").at(40)
     hero = story.heroes()["pulsar"]
     assert (hero["code"], hero["until_us"]) == ("dark", None) and 20 * SECOND < hero["since_us"] <= 20 * SECOND + story.lab.answer_us
     assert 0 < hero["part"] < hero["whole"]
@@ -111,28 +111,28 @@ def test_what_the_dead_hold_at_rabbitmq_grows_while_they_are_given_more():
 def test_a_switch_of_the_rule_keeps_what_was_done_last():
     story = Story().at(12).do("join", count=10).at(30)
     before = story.heroes()
-    after = story.do("set_algorithm", rig="kafka", algorithm="sticky").heroes()
+    after = story.do("set_algorithm", lane="kafka", algorithm="sticky").heroes()
     assert after["kafka"]["code"] == "moved"
     assert {name: hero for name, hero in after.items() if name != "kafka"} == {name: hero for name, hero in before.items() if name != "kafka"}
 
 
 def test_the_dark_that_two_crashes_leave_names_both_and_counts_from_the_first():
     story = Story(consumers=5).at(20).do("crash", "c2").at(26).do("crash", "c3")
-    for rig_id, hero in story.heroes().items():
-        assert hero["code"] == ("held" if rig_id == "rabbitmq" else "dark") and hero["since_us"] == 20 * SECOND
+    for lane_id, hero in story.heroes().items():
+        assert hero["code"] == ("held" if lane_id == "rabbitmq" else "dark") and hero["since_us"] == 20 * SECOND
         assert hero["changes"] == [{"kind": "crash", "names": ["c2", "c3"], "count": 2}]
 
 
 def test_a_crash_after_all_was_served_again_stands_alone():
     story = Story(consumers=5).at(20).do("crash", "c2").at(300).do("rejoin", "c2").at(340).do("crash", "c3")
-    assert {rig_id: hero["changes"] for rig_id, hero in story.heroes().items()} == {
-        rig_id: [{"kind": "crash", "names": ["c3"], "count": 1}] for rig_id in (*KEYED, "rabbitmq")}  # fmt: skip
+    assert {lane_id: hero["changes"] for lane_id, hero in story.heroes().items()} == {
+        lane_id: [{"kind": "crash", "names": ["c3"], "count": 1}] for lane_id in (*KEYED, "rabbitmq")}  # fmt: skip
 
 
 def test_the_bill_of_a_pause_counts_what_a_crash_has_paused_from_its_own_beginning_on():
     view = Story(consumers=5).at(20).do("crash", "c2").at(30).do("pause", "c3").at(33).lab.view()["rigs"]
-    for rig_id in ("kafka", "tubemq"):
-        assert view[rig_id]["bill"]["kind"] == "pause" and view[rig_id]["bill"]["pause_us"] == 3 * SECOND
+    for lane_id in ("kafka", "tubemq"):
+        assert view[lane_id]["bill"]["kind"] == "pause" and view[lane_id]["bill"]["pause_us"] == 3 * SECOND
 
 
 def test_a_crash_amid_a_restart_is_told_in_the_keys_that_stay_without_a_consumer():

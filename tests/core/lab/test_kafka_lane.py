@@ -14,9 +14,9 @@ ASSIGNORS = ("range", "roundrobin", "sticky", "cooperative-sticky", "range_globa
 
 
 def lab_of(algorithm="range", consumers=3, rate=40, keyless=0, **options) -> Lab:
-    rig = {"model": "kafka", "algorithm": algorithm, **options}
+    lane = {"model": "kafka", "algorithm": algorithm, **options}
     workload = {"kind": "uniform", "keys": 50, "rate": rate} if not keyless else {"kind": "flights", "rate": rate}
-    return Lab(scenario_from_json({"rigs": [rig], "consumers": consumers, "workload": workload}))
+    return Lab(scenario_from_json({"rigs": [lane], "consumers": consumers, "workload": workload}))
 
 
 def order(lab, kind, consumer=None, **args):
@@ -24,7 +24,7 @@ def order(lab, kind, consumer=None, **args):
 
 
 def lane_of(lab):
-    return lab.rigs["kafka"]
+    return lab.lanes["kafka"]
 
 
 def view_of(lab):
@@ -49,7 +49,7 @@ lives = st.lists(acts, max_size=8).map(sorted)
 def carry_out(lab, kind, number):
     try:
         if kind == "set_algorithm":
-            return order(lab, kind, rig="kafka", algorithm=ASSIGNORS[number % 4])
+            return order(lab, kind, lane="kafka", algorithm=ASSIGNORS[number % 4])
         return order(lab, kind, None if kind == "join" else f"c{number}")
     except CommandError:
         return []
@@ -311,7 +311,7 @@ def test_switch_of_the_assignor_goes_through_the_same_history():
     lab.advance_to(20 * SECOND)
     order(lab, "join")
     lab.advance_to(40 * SECOND)
-    order(lab, "set_algorithm", rig="kafka", algorithm="cooperative-sticky")
+    order(lab, "set_algorithm", lane="kafka", algorithm="cooperative-sticky")
     view = view_of(lab)
     assert view["algorithm"] == "cooperative-sticky" and view["sentence"]["code"] == "kafka.cooperative"
     assert view["hero"]["code"] == "moved" and sum(view["picture"]["partitions"][str(n)]["owner"] == "c4" for n in range(12)) == 3
@@ -354,7 +354,7 @@ def test_log_keeps_no_more_than_can_be_read_again():
 def test_restart_of_the_count_reads_on_from_the_first_record_of_the_new_log():
     lab = lab_of(rate=2_000, consumers=4)
     lab.advance_to(20 * SECOND)
-    order(lab, "set_algorithm", rig="kafka", algorithm="sticky")
+    order(lab, "set_algorithm", lane="kafka", algorithm="sticky")
     lane = lane_of(lab)
     assert lane.first_record == 20_000 and sum(log.end for log in lane.rules.look(lane).logs) in range(19_990, 20_001)
     advance(lab, 5)

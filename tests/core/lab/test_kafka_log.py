@@ -87,12 +87,12 @@ def test_written_bit_by_bit_it_is_the_same_folder(workload: dict[str, Any]) -> N
 
 @pytest.mark.parametrize("workload", [{}, KEYS])
 def test_offsets_are_those_that_the_lane_s_consumers_read(workload: dict[str, Any]) -> None:
-    rig = {"model": "kafka", "topic": "flights", "partitions": PARTITIONS}
-    lab = Lab(scenario_from_json({"workload": workload, "rigs": [rig], "seed": 7}))
+    lane = {"model": "kafka", "topic": "flights", "partitions": PARTITIONS}
+    lab = Lab(scenario_from_json({"workload": workload, "rigs": [lane], "seed": 7}))
     written = Written(workload, LaneSettings())
     sent: list[list[bytes | None]] = [[] for _ in range(PARTITIONS)]
     producer = LaneProducer(lab.workload, 7, PARTITIONS)
-    lane = lab.rigs["kafka"]
+    lane = lab.lanes["kafka"]
     for seconds in (1, 7, 20):
         lab.advance_to(seconds * SECOND_US)
         written.lane.advance_to(seconds * SECOND_US)

@@ -24,11 +24,11 @@ def written_down(monkeypatch):
     return seen
 
 
-def out_of_order(rig, written_down):
+def out_of_order(lane, written_down):
     """Records finished after a later one of their key."""
     highest, count = {}, 0
-    for message in written_down.get(id(rig.traffic), (None, []))[1]:
-        code = rig.texts.key_code(message)
+    for message in written_down.get(id(lane.traffic), (None, []))[1]:
+        code = lane.texts.key_code(message)
         if code >= 0:
             count += message < highest.get(code, -1)
             highest[code] = max(highest.get(code, -1), message)
@@ -38,35 +38,36 @@ def out_of_order(rig, written_down):
 @pytest.mark.parametrize("seed", range(12))
 def test_the_count_is_what_the_programs_saw(seed, written_down):
     _, _, lab = random_life(seed, 20)
-    assert {rig.id: rig.tally.order.count for rig in lab.rigs.values()} == {rig.id: out_of_order(rig, written_down) for rig in lab.rigs.values()}
+    counted = {lane.id: lane.tally.order.count for lane in lab.lanes.values()}
+    assert counted == {lane.id: out_of_order(lane, written_down) for lane in lab.lanes.values()}
 
 
 def test_reading_again_after_a_crash_breaks_the_order_of_a_busy_key_in_kafka(written_down):
-    rigs = [{"model": "kafka", "algorithm": "range"}]
-    lab = Lab(scenario_from_json({"rigs": rigs, "workload": {"kind": "hot_key", "rate": 20}, "consumer_rate": 20}))
+    lanes = [{"model": "kafka", "algorithm": "range"}]
+    lab = Lab(scenario_from_json({"rigs": lanes, "workload": {"kind": "hot_key", "rate": 20}, "consumer_rate": 20}))
     lab.advance_to(29 * SECOND)
     for position, name in enumerate(("c1", "c2", "c3"), 1):
         lab.submit({"command_id": name, "kind": "crash", "rig": "all", "consumer": name, "args": {}, "position": position})
     lab.submit({"command_id": "j", "kind": "join", "rig": "all", "consumer": None, "args": {}, "position": 4})
     lab.advance_to(120 * SECOND)
-    rig = lab.rigs["kafka"]
-    assert rig.redelivered > 0
-    assert rig.tally.order.count == out_of_order(rig, written_down) > 0
+    lane = lab.lanes["kafka"]
+    assert lane.redelivered > 0
+    assert lane.tally.order.count == out_of_order(lane, written_down) > 0
 
 
 def test_tubemq_confirms_as_it_finishes_so_no_key_is_ever_out_of_order(written_down):
     for seed in range(4):
         _, _, lab = random_life(100 + seed, 20)
-        assert lab.rigs["tubemq"].tally.order.count == out_of_order(lab.rigs["tubemq"], written_down) == 0
+        assert lab.lanes["tubemq"].tally.order.count == out_of_order(lab.lanes["tubemq"], written_down) == 0
 
 
 def test_two_programs_at_different_speeds_break_the_order_of_a_queue(written_down):
-    rigs = [{"model": "rabbitmq", "algorithm": "prefetch_5"}]
-    lab = Lab(scenario_from_json({"rigs": rigs, "workload": {"kind": "uniform", "keys": 3, "rate": 20}, "consumers": 2}))
+    lanes = [{"model": "rabbitmq", "algorithm": "prefetch_5"}]
+    lab = Lab(scenario_from_json({"rigs": lanes, "workload": {"kind": "uniform", "keys": 3, "rate": 20}, "consumers": 2}))
     lab.submit({"command_id": "s", "kind": "slow", "rig": "all", "consumer": "c1", "args": {"rate": 2}, "position": 1})
     lab.advance_to(30 * SECOND)
-    rig = lab.rigs["rabbitmq"]
-    assert rig.tally.order.count == out_of_order(rig, written_down) > 10
+    lane = lab.lanes["rabbitmq"]
+    assert lane.tally.order.count == out_of_order(lane, written_down) > 10
 
 
 def test_order_that_was_kept_goes_on_the_same():

@@ -21,24 +21,24 @@ def order(lab, kind, consumer, **args):
 @pytest.mark.parametrize("model", ["pulsar", "kafka", "tubemq", "rabbitmq"])
 def test_leaver_that_joins_again_at_once_works_on_its_own_records_only(model):
     lab = lab_of(model)
-    rig = lab.rigs[model]
+    lane = lab.lanes[model]
     for _ in range(3):
         order(lab, "leave", "c1")
         order(lab, "join", "c1")
         lab.advance_to(lab.now_us + 100_000)
-    began = rig.consumers["c1"].joined_us
+    began = lane.consumers["c1"].joined_us
     lab.advance_to(lab.now_us + 30_000_000)
-    rig.check_invariants()
-    assert rig.consumers["c1"].acked_between(0, 1_000) <= (lab.now_us - began) // 1_000_000
-    assert rig.consumers["c1"].acked_between(0, 1_000) > 0
+    lane.check_invariants()
+    assert lane.consumers["c1"].acked_between(0, 1_000) <= (lab.now_us - began) // 1_000_000
+    assert lane.consumers["c1"].acked_between(0, 1_000) > 0
 
 
 @pytest.mark.parametrize("way", [("leave", "join"), ("crash", "rejoin")])
 def test_tubemq_client_that_comes_back_begins_one_pass_a_period(way):
     lab = lab_of("tubemq")
-    rig = lab.rigs["tubemq"]
+    lane = lab.lanes["tubemq"]
     for kind in way:
         order(lab, kind, "c1")
     lab.advance_to(lab.now_us + 60_000_000)
-    slots = [slot for slot in rig.world.slots.values() if slot.kind == "consumer" and "pass" in slot.deadlines]
-    assert sorted(slot.name for slot in slots) == sorted(consumer.incarnation for consumer in rig.consumers.values())
+    slots = [slot for slot in lane.world.slots.values() if slot.kind == "consumer" and "pass" in slot.deadlines]
+    assert sorted(slot.name for slot in slots) == sorted(consumer.incarnation for consumer in lane.consumers.values())

@@ -10,12 +10,12 @@ SECOND = 1_000_000
 
 
 def lab_of() -> Lab:
-    rigs = [{"id": f"lane{number}", "model": model} for number, model in enumerate(["pulsar", "kafka", "tubemq", "rabbitmq", "kafka"])]
-    return Lab(scenario_from_json({"workload": {"kind": "uniform", "keys": 50, "rate": 40}, "consumers": 3, "rigs": rigs}))
+    lanes = [{"id": f"lane{number}", "model": model} for number, model in enumerate(["pulsar", "kafka", "tubemq", "rabbitmq", "kafka"])]
+    return Lab(scenario_from_json({"workload": {"kind": "uniform", "keys": 50, "rate": 40}, "consumers": 3, "rigs": lanes}))
 
 
-def order(lab: Lab, kind: str, rig: str = "all", consumer: str | None = None, **args: object) -> dict[str, object]:
-    return {"command_id": f"p{lab.position}", "kind": kind, "rig": rig, "consumer": consumer, "args": args}
+def order(lab: Lab, kind: str, lane: str = "all", consumer: str | None = None, **args: object) -> dict[str, object]:
+    return {"command_id": f"p{lab.position}", "kind": kind, "rig": lane, "consumer": consumer, "args": args}
 
 
 def stops(pieces):
@@ -52,9 +52,9 @@ def test_a_switched_lane_s_history_is_one_of_many_pieces():
     pieces = lab.submitting(order(lab, "set_algorithm", "lane1", algorithm="sticky"))
     for _stop in range(150):
         next(pieces)
-        assert lab.rigs["lane1"].algorithm == "range", "until the last piece the lane is as it was"
+        assert lab.lanes["lane1"].algorithm == "range", "until the last piece the lane is as it was"
     stops(pieces)
-    assert lab.rigs["lane1"].algorithm == "sticky"
+    assert lab.lanes["lane1"].algorithm == "sticky"
 
 
 @pytest.mark.parametrize("lane", ["lane0", "lane1", "lane2", "lane3"])

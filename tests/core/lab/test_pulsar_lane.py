@@ -20,21 +20,21 @@ ALGORITHMS = st.sampled_from(("consistent_hash", "consistent_hash_3_2_0", "auto_
 class WorldLab(Lab):
     """A lab whose Pulsar lane is a world; the other three are left out."""
 
-    def _make_rig(self, spec, algorithm):
+    def _make_lane(self, spec, algorithm):
         return make_lane(LaneSetup(spec.id, algorithm, spec.options, self.scenario.seed, self.keys, self.workload, self.scenario.consumers))
 
 
 def lab_of(algorithm="consistent_hash", consumers=3, **options) -> WorldLab:
-    rig = {"model": "pulsar", "algorithm": algorithm, **options}
-    return WorldLab(scenario_from_json({"rigs": [rig], "consumers": consumers, "workload": {"kind": "uniform", "keys": 200, "rate": 40}}))
+    lane = {"model": "pulsar", "algorithm": algorithm, **options}
+    return WorldLab(scenario_from_json({"rigs": [lane], "consumers": consumers, "workload": {"kind": "uniform", "keys": 200, "rate": 40}}))
 
 
-def order(lab, kind, consumer=None, rig="all", **args):
-    return lab.submit({"command_id": f"x{lab.position + 1}", "kind": kind, "consumer": consumer, "rig": rig, "args": args})
+def order(lab, kind, consumer=None, lane="all", **args):
+    return lab.submit({"command_id": f"x{lab.position + 1}", "kind": kind, "consumer": consumer, "rig": lane, "args": args})
 
 
 def lane_of(lab):
-    return lab.rigs["pulsar"]
+    return lab.lanes["pulsar"]
 
 
 def sentence(lab):
@@ -58,7 +58,7 @@ def act(lab, kind, number):
         if kind in ("join", "ten"):
             return order(lab, "join", count=10 if kind == "ten" else 1)
         if kind == "switch":
-            return order(lab, "set_algorithm", rig="pulsar", algorithm=list(SELECTORS)[number])
+            return order(lab, "set_algorithm", lane="pulsar", algorithm=list(SELECTORS)[number])
         return order(lab, kind, f"c{number}")
     except CommandError:
         return []
@@ -330,7 +330,7 @@ def test_lane_that_takes_anothers_place_has_the_same_history():
     lab.advance_to(10 * SECOND)
     order(lab, "join", count=2)
     lab.advance_to(20 * SECOND)
-    order(lab, "set_algorithm", rig="pulsar", algorithm="auto_split")
+    order(lab, "set_algorithm", lane="pulsar", algorithm="auto_split")
     assert lane_of(lab).sentence["code"] == "pulsar.join_many" and set(lane_of(lab).weights()) == {"c1", "c2", "c3", "c4", "c5"}
     picture = lane_of(lab).picture()
     assert picture["kind"] == "ranges" and picture["before"] is not None and picture["permits"].keys() == {"c1", "c2", "c3", "c4", "c5"}

@@ -13,8 +13,8 @@ SECOND = 1_000_000
 
 
 def lab_of(algorithm="prefetch_5", consumers=3, **options) -> Lab:
-    rig = {"model": "rabbitmq", "algorithm": algorithm, **options}
-    return Lab(scenario_from_json({"rigs": [rig], "consumers": consumers, "workload": {"kind": "uniform", "keys": 50, "rate": 40}}))
+    lane = {"model": "rabbitmq", "algorithm": algorithm, **options}
+    return Lab(scenario_from_json({"rigs": [lane], "consumers": consumers, "workload": {"kind": "uniform", "keys": 50, "rate": 40}}))
 
 
 def order(lab, kind, consumer=None, **args):
@@ -22,7 +22,7 @@ def order(lab, kind, consumer=None, **args):
 
 
 def lane_of(lab):
-    return lab.rigs["rabbitmq"]
+    return lab.lanes["rabbitmq"]
 
 
 acts = st.tuples(
@@ -119,9 +119,9 @@ def test_person_who_removes_a_silent_program_closes_its_connection_at_the_broker
 
 
 def test_who_is_there_from_the_start_is_served_when_the_lab_begins():
-    rig = lab_of(network_delay_us=40_000).view()["rigs"]["rabbitmq"]
-    assert [consumer["state"] for consumer in rig["consumers"].values()] == ["live"] * 3
-    assert rig["tally"]["dark_us"] == 0 and rig["sentence"]["code"] == "none"
+    lane = lab_of(network_delay_us=40_000).view()["rigs"]["rabbitmq"]
+    assert [consumer["state"] for consumer in lane["consumers"].values()] == ["live"] * 3
+    assert lane["tally"]["dark_us"] == 0 and lane["sentence"]["code"] == "none"
 
 
 @pytest.mark.parametrize("wait_us", [0, 500, 1_500, 59_998_000, 59_999_500, 60_000_500])

@@ -12,12 +12,12 @@ MOVES = [(12, "join", None, {}), (30, "join", None, {"count": 3}), (60, "leave",
 
 def test_keys_moved_is_the_sum_of_all_bills():
     lab = Lab(scenario_from_json({}))
-    closed: dict[str, dict[tuple[int, int], int]] = {rig_id: {} for rig_id in lab.rigs}
+    closed: dict[str, dict[tuple[int, int], int]] = {lane_id: {} for lane_id in lab.lanes}
 
     def note():
-        for rig_id, rig in lab.view()["rigs"].items():
-            if rig["bill"]:
-                closed[rig_id][rig["bill"]["position"], rig["bill"]["at_us"]] = rig["bill"]["keys_moved"]
+        for lane_id, lane in lab.view()["rigs"].items():
+            if lane["bill"]:
+                closed[lane_id][lane["bill"]["position"], lane["bill"]["at_us"]] = lane["bill"]["keys_moved"]
 
     for place, (second, kind, consumer, args) in enumerate(MOVES):
         while lab.now_us < second * SECOND:
@@ -27,12 +27,12 @@ def test_keys_moved_is_the_sum_of_all_bills():
         note()
     lab.advance_to(230 * SECOND)
     note()
-    for rig_id, rig in lab.view()["rigs"].items():
-        moved = rig["tally"]["keys_moved"]
-        if rig_id == "rabbitmq":
+    for lane_id, lane in lab.view()["rigs"].items():
+        moved = lane["tally"]["keys_moved"]
+        if lane_id == "rabbitmq":
             assert moved is None
         else:
-            assert moved == sum(closed[rig_id].values()) > 0
+            assert moved == sum(closed[lane_id].values()) > 0
 
 
 def test_the_start_and_changes_of_pace_move_nothing():
@@ -40,7 +40,7 @@ def test_the_start_and_changes_of_pace_move_nothing():
     lab.advance_to(20 * SECOND)
     lab.submit({"command_id": "s", "kind": "slow", "rig": "all", "consumer": "c1", "args": {"rate": 2}})
     lab.advance_to(40 * SECOND)
-    assert {rig["tally"]["keys_moved"] for rig in lab.view()["rigs"].values()} == {0, None}
+    assert {lane["tally"]["keys_moved"] for lane in lab.view()["rigs"].values()} == {0, None}
 
 
 @pytest.mark.parametrize("seed", [5, 6])
@@ -50,13 +50,13 @@ def test_a_restored_lab_has_the_same_running_bill(seed):
     until_us = lab.now_us + 30 * SECOND
     for one in (lab, again):
         one.advance_to(until_us)
-    assert [rig["tally"] for rig in again.view()["rigs"].values()] == [rig["tally"] for rig in lab.view()["rigs"].values()]
+    assert [lane["tally"] for lane in again.view()["rigs"].values()] == [lane["tally"] for lane in lab.view()["rigs"].values()]
 
 
 def test_dark_time_is_a_mean_and_where_there_are_partitions_a_sum_too():
     lab = Lab(scenario_from_json({}))
     lab.advance_to(20 * SECOND)
-    tallies = {rig_id: rig["tally"] for rig_id, rig in lab.view()["rigs"].items()}
+    tallies = {lane_id: lane["tally"] for lane_id, lane in lab.view()["rigs"].items()}
     assert 6 * SECOND <= tallies["kafka"]["dark_us"] < 6.01 * SECOND
     assert tallies["kafka"]["dark_partition_us"] // 12 == tallies["kafka"]["dark_us"]
     assert tallies["pulsar"]["dark_us"] == 0 and tallies["pulsar"]["dark_partition_us"] is None

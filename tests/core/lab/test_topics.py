@@ -15,7 +15,7 @@ ORDERS = {"kind": "keys", "name": "orders", "keys": [["a", 3], ["b", 1]]}
 )
 def test_a_lab_calls_its_topic_after_its_source_as_a_study_does(workload: Json, topic: str) -> None:
     scenario = scenario_from_json({"workload": workload})
-    assert {rig.options["topic"] for rig in scenario.rigs if rig.model != "pulsar"} == {topic}
+    assert {lane.options["topic"] for lane in scenario.lanes if lane.model != "pulsar"} == {topic}
     assert source_topic({"kind": "lab", "scenario": {"workload": workload}}) == topic
     assert source_topic({"kind": "lab", "scenario": scenario_to_json(scenario)}) == topic
     if workload.get("kind") == "zipf":
@@ -27,4 +27,4 @@ def test_a_lab_calls_its_topic_after_its_source_as_a_study_does(workload: Json, 
 
 def test_a_scenario_that_names_its_topic_keeps_it() -> None:
     named = scenario_from_json({"workload": {"kind": "zipf"}, "rigs": [{"model": "tubemq", "topic": "flights"}]})
-    assert named.rigs[0].options["topic"] == "flights" and scenario_from_json(scenario_to_json(named)) == named
+    assert named.lanes[0].options["topic"] == "flights" and scenario_from_json(scenario_to_json(named)) == named

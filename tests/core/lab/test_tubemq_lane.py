@@ -13,8 +13,8 @@ SECOND = 1_000_000
 
 
 def lab_of(consumers=3, keys=50, rate=20, **options) -> Lab:
-    rigs = [{"model": "tubemq", "topic": "flights", **options}]
-    return Lab(scenario_from_json({"rigs": rigs, "consumers": consumers, "workload": {"kind": "uniform", "keys": keys, "rate": rate}}))
+    lanes = [{"model": "tubemq", "topic": "flights", **options}]
+    return Lab(scenario_from_json({"rigs": lanes, "consumers": consumers, "workload": {"kind": "uniform", "keys": keys, "rate": rate}}))
 
 
 def order(lab, kind, consumer=None, **args):
@@ -22,7 +22,7 @@ def order(lab, kind, consumer=None, **args):
 
 
 def lane_of(lab):
-    return lab.rigs["tubemq"]
+    return lab.lanes["tubemq"]
 
 
 def at(lab, second, kind=None, consumer=None, **args):

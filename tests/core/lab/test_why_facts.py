@@ -14,8 +14,8 @@ LISTED = 8
 
 
 def lab_of(model: str, algorithm: str, **scenario: Any) -> Lab:
-    rigs = [{"id": model, "model": model, "algorithm": algorithm}]
-    lab = Lab(scenario_from_json({"seed": 7, "rigs": rigs, **scenario}))
+    lanes = [{"id": model, "model": model, "algorithm": algorithm}]
+    lab = Lab(scenario_from_json({"seed": 7, "rigs": lanes, **scenario}))
     lab.advance_to(30_000_000)
     return lab
 
@@ -31,7 +31,7 @@ def order(lab: Lab, kind: str, **rest: Any) -> list[dict[str, Any]]:
 def test_a_newcomers_slices_sum_up_to_the_number_of_moved_keys(algorithm: str) -> None:
     lab = lab_of("pulsar", algorithm)
     data = order(lab, "join")[-1]["data"]
-    lane = lab.rigs["pulsar"]
+    lane = lab.lanes["pulsar"]
     bill = lane.bill
     assert isinstance(lane, Lane) and isinstance(lane.rules, PulsarRules)
     selector = lane.rules.subscription(lane).selector
@@ -55,7 +55,7 @@ def test_a_slice_that_wraps_over_the_top_of_the_ring_is_counted_once() -> None:
     for seed in range(12):
         lab = Lab(scenario_from_json({"seed": seed, "rigs": [{"id": "p", "model": "pulsar", "algorithm": "consistent_hash", "points": 2}]}))
         lab.advance_to(20_000_000)
-        data, bill = order(lab, "join", consumer=f"n{seed}")[-1]["data"], lab.rigs["p"].bill
+        data, bill = order(lab, "join", consumer=f"n{seed}")[-1]["data"], lab.lanes["p"].bill
         assert bill is not None and sum(entry["keys"] for entry in data["taken"]) == bill.keys_moved
         assert sum(entry["keys"] for entry in data["largest"]) == bill.keys_moved    # two points: all of them are listed
 
@@ -64,7 +64,7 @@ def test_a_slice_that_wraps_over_the_top_of_the_ring_is_counted_once() -> None:
 def test_a_leaver_names_who_has_its_keys_now(algorithm: str) -> None:
     lab = lab_of("pulsar", algorithm)
     data = order(lab, "leave", consumer="c1")[-1]["data"]
-    bill = lab.rigs["pulsar"].bill
+    bill = lab.lanes["pulsar"].bill
     assert bill is not None and sum(entry["keys"] for entry in data["given"]) == data["keys_moved"] == bill.keys_moved
     assert {entry["consumer"] for entry in data["given"]} <= ({None} if algorithm == "sticky" else {"c2", "c3"})
 
