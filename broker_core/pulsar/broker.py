@@ -105,25 +105,30 @@ class Broker:
         known = self.state.connections.pop(connection)
         out.cancel(f"keep_alive:{connection}")
         out.cancel(f"liveness:{connection}")
-        for consumer_id in known.consumers:
-            self.remove(known, connection, consumer_id, reason, out)
+        # One after the other, and only then is anything sent: what goes from one to the next of them would go into a closed connection.
+        deliveries = [delivery for consumer_id in known.consumers for delivery in self.remove(known, connection, consumer_id, reason, out)]
+        self.deliver(deliveries, out)
         for asker, command in known.asking:
             if asker in self.state.connections:
                 subscribe(self, asker, command, now_us, out)
 
-    def remove(self, known: Connection, connection: int, consumer_id: int, reason: str, out: Outbox) -> None:
-        """Out of the selector; what the consumer had not acknowledged goes to the consumer that owns its keys now."""
+    def remove(self, known: Connection, connection: int, consumer_id: int, reason: str, out: Outbox) -> list[Delivery]:
+        """Out of the selector; what the consumer had not acknowledged goes to the consumer that owns its keys now.
+
+        Returns what is to be sent. Of a connection that is gone, nothing to its other consumers: theirs comes back as they are removed.
+        """
         subscription = self.state.subscription
         key = consumer_key(connection, consumer_id)
         unacked = set(subscription.unacked(key))
-        deliveries = subscription.disconnect(key)
+        given = subscription.disconnect(key)
         del self.consumers[key]
+        deliveries = [delivery for delivery in given if self.consumers[delivery[0]][0] in self.state.connections]
         # What waited for another reason may go out at the same time: that is no redelivery of this consumer's.
         redelivered = sum(message in unacked for _, message, _ in deliveries)
         out.tell("pulsar.consumer.disconnected", self.rule, {"unacked": len(unacked), "reason": reason},
                  {"consumer": known.consumers[consumer_id], "client": known.peer, "consumers": len(self.consumers),
                   "redelivered": redelivered, "waiting": subscription.waiting})  # fmt: skip
-        self.deliver(deliveries, out)
+        return deliveries
 
     def deliver(self, deliveries: Sequence[Delivery], out: Outbox) -> None:
         for key, message, redelivered in deliveries:
@@ -194,7 +199,7 @@ def close_consumer(broker: Broker, connection: int, command: c.CommandCloseConsu
     for other in broker.state.connections.values():
         other.asking = [asked for asked in other.asking if asked[0] != connection or asked[1].consumer_id != command.consumer_id]
     if command.consumer_id in known.consumers:
-        broker.remove(known, connection, command.consumer_id, "pulsar.consumer.closed", out)
+        broker.deliver(broker.remove(known, connection, command.consumer_id, "pulsar.consumer.closed", out), out)
         del known.consumers[command.consumer_id]
     out.send(connection, c.CommandSuccess(command.request_id))
 

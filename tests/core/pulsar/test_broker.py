@@ -126,6 +126,29 @@ def test_peer_that_closes_takes_its_consumers_with_it():
     assert node.consumers == {} and node.state.subscription.waiting == 1 and "keep_alive:2" not in out.deadlines
 
 
+def test_consumers_of_one_silent_connection_are_all_gone_before_anything_is_sent():
+    node, out = broker()
+    subscribe(node, out, A, "c1")
+    play(node, out, A, c.CommandSubscribe(2, 2, "c2", []), c.CommandFlow(2, 10))
+    send(node, out, (0, 0), (1, 1))
+    wake(node, out, "keep_alive:2")
+    assert wake(node, out, "keep_alive:2") == []
+    assert out.closed == [A] and node.consumers == {} and node.state.subscription.waiting == 2
+    assert subscribe(node, out, B, "c3")[1:] == [(B, c.CommandMessage(1, 0, True)), (B, c.CommandMessage(1, 1, True))]
+
+
+def test_what_two_consumers_of_a_closed_connection_had_goes_to_those_that_stay():
+    node, out = broker()
+    subscribe(node, out, A, "c1")
+    play(node, out, A, c.CommandSubscribe(2, 2, "c2", []), c.CommandFlow(2, 10))
+    send(node, out, (0, 0), (1, 1))
+    subscribe(node, out, B, "c3")
+    sent = play(node, out, A, Closed("reset"))
+    assert sorted(message.message for _, message in sent) == [0, 1] and {connection for connection, _ in sent} == {B}
+    assert node.state.redelivered == 2 and sum(data["redelivered"] for _, data in out.told[-2:]) == 2
+    node.state.subscription.check()
+
+
 def test_ping_of_a_client_is_answered():
     node, out = broker()
     subscribe(node, out, A, "c1")
