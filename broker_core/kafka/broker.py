@@ -80,6 +80,9 @@ class Broker:
                 self.wake_fetches(number, out)
         elif kind is r.FetchRequest:
             self.fetch(connection, message, now_us, out)
+        elif kind is r.ListOffsetsRequest:
+            logs = self.state.logs
+            out.send(connection, r.ListOffsetsResponse({number: logs[number].start for number in message.partitions if 0 <= number < len(logs)}))
         elif kind is Closed:
             self.state.waiting.pop(connection, None)
             if connection in self.state.watched:
@@ -119,8 +122,8 @@ class Broker:
     def fetch(self, connection: int, request: r.FetchRequest, now_us: int, out: Outbox) -> None:
         logs, state = self.state.logs, self.state
         for number, offset in request.offsets.items():
-            if offset < logs[number].end:
-                self.answer(connection, request, out)
+            if not 0 <= number < len(logs) or offset != logs[number].end:
+                self.answer(connection, request, out)  # there is something, or an error, which does not wait either
                 return
         state.waiting[connection] = WaitingFetch(request, now_us + request.max_wait_us)
         self.note_interest(connection, request)
@@ -146,13 +149,19 @@ class Broker:
             self.answer(connection, fetch.request, out)
 
     def answer(self, connection: int, request: r.FetchRequest, out: Outbox) -> None:
-        """What there is of each partition, at most `records_max` each."""
-        logs, ranges, most = self.state.logs, [], request.records_max
+        """What there is of each partition, at most `records_max` each; an error for one that is not here, or has no such offset."""
+        logs, most = self.state.logs, request.records_max
+        ranges, errors = [], []
         for number, offset in request.offsets.items():
-            end = logs[number].end
-            if offset < end:
-                ranges.append((number, offset, min(end, offset + most)))
-        out.send(connection, r.FetchResponse(ranges))
+            if not 0 <= number < len(logs):
+                errors.append((number, offset, r.UNKNOWN_TOPIC_OR_PARTITION))
+                continue
+            log = logs[number]
+            if log.start <= offset < log.end:
+                ranges.append((number, offset, min(log.end, offset + most)))
+            elif offset != log.end:
+                errors.append((number, offset, r.OFFSET_OUT_OF_RANGE))
+        out.send(connection, r.FetchResponse(ranges, errors))
 
 
 HANDLERS: Mapping[type, Callable[[Group, int, Any, int, Outbox], None]] = MappingProxyType({

@@ -37,9 +37,23 @@ class FetchRequest(_Request, tag="kafka.FetchRequest"):
 
 
 class FetchResponse(_Request, tag="kafka.FetchResponse"):
-    """ranges: (partition, first offset, end offset exclusive) of what was read; the records themselves are looked up by offset."""
+    """ranges: (partition, first offset, end offset exclusive) of what was read; the records themselves are looked up by offset.
+    errors: (partition, offset that was asked for, error code) of what could not be read."""
 
     ranges: list[tuple[int, int, int]]
+    errors: list[tuple[int, int, int]] = []
+
+
+class ListOffsetsRequest(_Request, tag="kafka.ListOffsetsRequest"):
+    """Timestamp EARLIEST (-2) of each partition: where its log starts."""
+
+    partitions: list[int]
+
+
+class ListOffsetsResponse(_Request, tag="kafka.ListOffsetsResponse"):
+    """offsets: partition -> log start offset, of those that the broker knows."""
+
+    offsets: dict[int, int]
 
 
 class JoinGroupRequest(_Request, tag="kafka.JoinGroupRequest"):
@@ -121,7 +135,8 @@ class OffsetFetchResponse(_Request, tag="kafka.OffsetFetchResponse"):
 
 
 Request = (
-    ProduceRequest | FetchRequest | FetchResponse | JoinGroupRequest | JoinGroupResponse | SyncGroupRequest | SyncGroupResponse
+    ProduceRequest | FetchRequest | FetchResponse | ListOffsetsRequest | ListOffsetsResponse
+    | JoinGroupRequest | JoinGroupResponse | SyncGroupRequest | SyncGroupResponse
     | HeartbeatRequest | HeartbeatResponse | LeaveGroupRequest | LeaveGroupResponse | OffsetCommitRequest | OffsetCommitResponse
     | OffsetFetchRequest | OffsetFetchResponse
 )  # fmt: skip

@@ -58,6 +58,7 @@ class ConsumerState:
     of its commits wait for their answer. turn: where the next poll begins to look. hand: partition of the record in hand, -1 for none.
     buffer: by partition. is_fetching: a fetch waits for its answer. previous: the last assignment it took; its generation, assigned, and
     max_generation are what its assignor remembers. late_us: by how much its heartbeats are late. because: cause of must_rejoin and pending.
+    resetting: partitions without a position, whose log start it has asked for (auto.offset.reset).
     """
 
     client_id: str
@@ -87,6 +88,7 @@ class ConsumerState:
     max_generation: int = r.NO_GENERATION
     late_us: int = 0
     because: Cause = field(default_factory=Cause)
+    resetting: list[int] = field(default_factory=list)
 
 
 class Consumer:
@@ -109,6 +111,8 @@ class Consumer:
                 self.on_joined(message, now_us, out)
             case r.SyncGroupResponse():
                 self.on_synced(message, now_us, out)
+            case r.ListOffsetsResponse(offsets):
+                self.on_reset(offsets, out)
             case r.OffsetFetchResponse(offsets):
                 self.on_offsets(offsets, now_us, out)
             case r.OffsetCommitResponse():
@@ -208,8 +212,31 @@ class Consumer:
             # What was asked for before a rebalance, and is no longer the position, is thrown away.
             if state.positions.get(number) == first and number in state.owned and number not in state.buffer:
                 state.buffer[number] = Fetched(first, end)
+        if answer.errors:
+            self.on_fetch_errors(answer.errors, out)
         if state.hand < 0:
             self.take(now_us, out)
+        self.fetch(out)
+
+    def on_fetch_errors(self, errors: list[tuple[int, int, int]], out: Outbox) -> None:
+        """A position outside of the log is reset (auto.offset.reset=earliest). A partition that the broker does not know is not asked for again
+        until it is assigned anew: topics do not change here, where the original waits for new metadata."""
+        state = self.state
+        failed = [(number, code) for number, offset, code in errors if number in state.owned and state.positions.get(number) == offset]
+        for number, _ in failed:
+            del state.positions[number]
+        reset = [number for number, code in failed if code == r.OFFSET_OUT_OF_RANGE]
+        if reset:
+            state.resetting += reset
+            out.send(state.connection, r.ListOffsetsRequest(reset))
+
+    def on_reset(self, offsets: dict[int, int], out: Outbox) -> None:
+        """Log starts have arrived; a partition that was given up meanwhile needs none."""
+        state = self.state
+        for number, offset in offsets.items():
+            if number in state.resetting:
+                state.resetting.remove(number)
+                state.positions[number] = offset
         self.fetch(out)
 
     def commit(self, out: Outbox) -> None:
@@ -254,6 +281,7 @@ class Consumer:
         lost = set(numbers)
         out.tell("kafka.consumer.revoked", rule, {}, {"client": state.client_id, "partitions": numbers})
         state.owned = [number for number in state.owned if number not in lost]
+        state.resetting = [number for number in state.resetting if number not in lost]
         state.turn = 0
         for number in numbers:
             state.positions.pop(number, None)
@@ -361,6 +389,7 @@ class Consumer:
         state.connection, state.phase, state.hand = 0, OUT, -1
         state.owned, state.pending, state.must_rejoin, state.commits_out = [], None, False, 0
         state.positions.clear()
+        state.resetting.clear()
         state.buffer.clear()
 
     def forget_membership(self, keep_id: bool, out: Outbox) -> None:
@@ -373,6 +402,7 @@ class Consumer:
         state.generation = r.NO_GENERATION
         state.owned = []
         state.positions.clear()
+        state.resetting.clear()
         state.buffer.clear()
 
     def lose_everything(self, now_us: int, out: Outbox) -> None:

@@ -28,6 +28,25 @@ def test_offsets_stay_when_what_everybody_has_read_is_deleted():
     assert (log.start, log.end, log.at(2), log.at(3)) == (2, 4, 7, 9)
 
 
+def test_fetch_of_an_unknown_partition_is_refused_and_the_others_are_read():
+    node, out = broker()
+    play(node, out, 1, r.ProduceRequest(0, 5))
+    for unknown in (2, -1):
+        expected = r.FetchResponse([(0, 0, 1)], [(unknown, 7, r.UNKNOWN_TOPIC_OR_PARTITION)])
+        assert play(node, out, 2, r.FetchRequest({0: 0, unknown: 7}, 500, 10)) == [(2, expected)]
+
+
+def test_fetch_outside_of_the_log_is_out_of_range_at_once():
+    node, out = broker()
+    play(node, out, 1, *[r.ProduceRequest(0, number) for number in (5, 6, 7)])
+    node.state.logs[0].delete_before(2)
+    for offset in (1, 4):
+        expected = r.FetchResponse([], [(0, offset, r.OFFSET_OUT_OF_RANGE)])
+        assert play(node, out, 2, r.FetchRequest({0: offset, 1: 0}, 500, 10)) == [(2, expected)]
+    assert out.deadlines == {} and node.state.waiting == {}
+    assert play(node, out, 2, r.ListOffsetsRequest([0, 1])) == [(2, r.ListOffsetsResponse({0: 2, 1: 0}))]
+
+
 def test_fetch_without_news_waits_for_the_next_record():
     node, out = broker()
     assert play(node, out, 2, r.FetchRequest({0: 0, 1: 0}, 500, 10), now_us=40) == []

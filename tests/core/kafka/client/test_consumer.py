@@ -56,6 +56,35 @@ def test_records_are_handled_one_at_a_time_round_the_partitions():
     assert node.state.positions == {0: 2, 1: 1}
 
 
+def test_position_outside_of_the_log_is_reset_to_its_start():
+    node, out, _ = reading()
+    sent = play(node, out, 1, r.FetchResponse([], [(0, 0, r.OFFSET_OUT_OF_RANGE)]))
+    assert sent[0] == (1, r.ListOffsetsRequest([0])) and sent[1][1].offsets == {1: 0}
+    play(node, out, 1, r.ListOffsetsResponse({0: 7}))
+    ((_, fetch),) = play(node, out, 1, r.FetchResponse([]))
+    assert fetch.offsets == {0: 7, 1: 0} and node.state.resetting == []
+
+
+def test_reset_of_a_partition_that_was_revoked_meanwhile_changes_nothing():
+    node, out, _ = reading()
+    play(node, out, 1, r.FetchResponse([], [(0, 0, r.OFFSET_OUT_OF_RANGE)]))
+    play(node, out, 1, r.HeartbeatResponse(r.REBALANCE_IN_PROGRESS))
+    play(node, out, 1, r.ListOffsetsResponse({0: 7}))
+    assert node.state.positions == {} and node.state.resetting == []
+
+
+def test_error_of_an_offset_that_is_no_longer_the_position_is_ignored():
+    node, out, _ = reading()
+    ((_, fetch),) = play(node, out, 1, r.FetchResponse([], [(0, 5, r.OFFSET_OUT_OF_RANGE)]))
+    assert fetch.offsets == {0: 0, 1: 0}
+
+
+def test_partition_that_the_broker_does_not_know_is_not_asked_for_again():
+    node, out, _ = reading()
+    ((_, fetch),) = play(node, out, 1, r.FetchResponse([], [(0, 0, r.UNKNOWN_TOPIC_OR_PARTITION)]))
+    assert fetch.offsets == {1: 0}
+
+
 def test_fetch_goes_out_while_the_program_works_and_only_one_at_a_time():
     node, out, _ = reading()
     ((_, request),) = play(node, out, 1, r.FetchResponse([(0, 0, 5)]))
