@@ -51,11 +51,19 @@ class Broker:
         }  # fmt: skip
 
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
-        handler = HANDLERS.get(type(message))
+        handler = CHANNEL_HANDLERS.get(type(message))
         if handler is not None:
             known = self.connections[connection]
             known.was_heard = True
-            handler(self, known, connection, message, out)
+            channel = known.channels.get(message.channel)
+            if channel is not None:
+                handler(self, known, channel, message, out)
+            else:
+                self.without_channel(known, connection, message, out)
+        elif (connection_handler := CONNECTION_HANDLERS.get(type(message))) is not None:
+            known = self.connections[connection]
+            known.was_heard = True
+            connection_handler(self, known, connection, message, out)
         elif type(message) is Opened:
             self.state.connections[connection] = Connection(message.peer, now_us)
             out.deadline(f"heartbeat:{connection}", now_us + self.state.heartbeat_us)
@@ -76,31 +84,37 @@ class Broker:
         self.drop(connection, "rabbitmq.connection.missed_heartbeats", out)
 
     def drop(self, connection: int, rule: str, out: Outbox) -> None:
-        """The connection is gone: its channels go, each with its messages back to their places first."""
-        known = self.state.connections.pop(connection)
+        """The connection is gone, and all its channels with it."""
+        known = self.state.connections[connection]
         out.cancel(f"heartbeat:{connection}")
-        for channel in known.channels.values():
-            self.close_channel(known, channel, rule, out)
+        self.close_channels(known, list(known.channels.values()), rule, out)
+        del self.state.connections[connection]
 
-    def close_channel(self, known: Connection, channel: Channel, rule: str, out: Outbox) -> None:
-        """What the channel held goes back to its old places, marked redelivered, and on to the consumer whose turn it is."""
-        requeued = len(channel.unacked)
+    def close_channels(self, known: Connection, channels: Sequence[Channel], rule: str, out: Outbox) -> None:
+        """Channels of one connection close together. What they held goes back to its old places, marked redelivered, and on to the
+        consumer whose turn it is: never to one that closes with them."""
+        leavers: dict[str, list[str]] = {}  # queue -> its consumers on these channels
+        for channel in channels:
+            for tag, queue_name in channel.consumers.items():
+                leavers.setdefault(queue_name, []).append(channel.consumer_key(tag))
+        requeued = sum(len(channel.unacked) for channel in channels)
         moved: list[Delivery] = []
         turns: list[str] = []
         skipped: list[Json] = []
         ready = 0
-        for queue_name in dict.fromkeys(channel.consumers.values()):
+        for queue_name, keys in leavers.items():
             queue = self.state.queues[queue_name]
-            keys = [channel.consumer_key(tag) for tag, name in channel.consumers.items() if name == queue_name]
             turns += [self.name_of(key) for key in queue.turn_order if key not in keys]
             moved += queue.cancel_and_close(*keys)
             skipped += self.passed_over(queue)
             ready += queue.ready
             for key in keys:
                 del self.consumers[key]
-        if channel.consumers:
+        for channel in channels:
+            del known.channels[channel.number]
+        if leavers:
             out.tell("rabbitmq.channel.closed", "rabbitmq.queue.requeue_in_original_order", {"unacked": requeued, "reason": rule},
-                     {"consumer": known.name, "connection": channel.connection, "delivered": len(moved), "ready": ready,
+                     {"consumer": known.name, "connection": channels[0].connection, "delivered": len(moved), "ready": ready,
                       **self.turn_facts(turns, moved, skipped)})  # fmt: skip
         self.deliver(moved, out)
 
@@ -132,72 +146,119 @@ class Broker:
                 self.state.redelivered += 1
             out.send(channel.connection, BasicDeliver(channel.number, tag, channel.deliver(key, message), redelivered, message))
 
-    def refuse(self, known: Connection, connection: int, channel: int, code: int, text: str, out: Outbox) -> None:
+    def without_channel(self, known: Connection, connection: int, method: Any, out: Outbox) -> None:
+        """A method for a channel that is not open. On one that the broker has just closed, what was on its way is dropped; else it is a
+        connection exception."""
+        if method.channel not in known.closing:
+            text = "unexpected method in connection state running" if method.channel == 0 else "expected 'channel.open'"
+            self.refuse_connection(connection, m.CHANNEL_ERROR, f"CHANNEL_ERROR - {text}", out)
+        elif type(method) is m.ChannelClose:  # both ends closed it at once: each answers the other
+            out.send(connection, m.ChannelCloseOk(method.channel))
+
+    def refuse(self, known: Connection, channel: Channel, code: int, text: str, out: Outbox) -> None:
         """A channel exception: the channel is closed, the client receives the code and the text."""
-        self.close_channel(known, known.channels.pop(channel), "rabbitmq.channel.exception", out)
-        out.send(connection, m.ChannelClose(channel, code, text))
+        self.close_channels(known, [channel], "rabbitmq.channel.exception", out)
+        known.closing.append(channel.number)
+        out.send(channel.connection, m.ChannelClose(channel.number, code, text))
+
+    def refuse_connection(self, connection: int, code: int, text: str, out: Outbox) -> None:
+        """A connection exception: the client receives the code and the text, and the connection is closed with all its channels."""
+        out.send(connection, m.ConnectionClose(code, text))
+        out.close(connection)
+        self.drop(connection, "rabbitmq.connection.exception", out)
 
 
 def connection_start_ok(broker: Broker, known: Connection, connection: int, method: m.ConnectionStartOk, out: Outbox) -> None:
     known.name = method.connection_name
 
 
+def heartbeat(broker: Broker, known: Connection, connection: int, method: m.Heartbeat, out: Outbox) -> None:
+    """It was heard; that is all it says."""
+
+
 def channel_open(broker: Broker, known: Connection, connection: int, method: m.ChannelOpen, out: Outbox) -> None:
-    known.channels[method.channel] = Channel(connection, method.channel)
+    """A number that is open already is a connection exception. On one that the broker has just closed it is dropped."""
+    if method.channel in known.channels:
+        broker.refuse_connection(connection, m.CHANNEL_ERROR, "CHANNEL_ERROR - second 'channel.open' seen", out)
+    elif method.channel not in known.closing:
+        known.channels[method.channel] = Channel(connection, method.channel)
 
 
-def channel_close(broker: Broker, known: Connection, connection: int, method: m.ChannelClose, out: Outbox) -> None:
-    broker.close_channel(known, known.channels.pop(method.channel), "rabbitmq.channel.closed_by_client", out)
-    out.send(connection, m.ChannelCloseOk(method.channel))
+def channel_close_ok(broker: Broker, known: Connection, connection: int, method: m.ChannelCloseOk, out: Outbox) -> None:
+    """The client knows that the broker closed the channel: its number is free again."""
+    if method.channel in known.closing:
+        known.closing.remove(method.channel)
 
 
-def queue_declare(broker: Broker, known: Connection, connection: int, method: m.QueueDeclare, out: Outbox) -> None:
+def channel_close(broker: Broker, known: Connection, channel: Channel, method: m.ChannelClose, out: Outbox) -> None:
+    broker.close_channels(known, [channel], "rabbitmq.channel.closed_by_client", out)
+    out.send(channel.connection, m.ChannelCloseOk(channel.number))
+
+
+def queue_declare(broker: Broker, known: Connection, channel: Channel, method: m.QueueDeclare, out: Outbox) -> None:
     broker.state.queues.setdefault(method.queue, WorkQueue())
 
 
-def basic_qos(broker: Broker, known: Connection, connection: int, method: m.BasicQos, out: Outbox) -> None:
-    known.channels[method.channel].prefetch_count = method.prefetch_count
+def basic_qos(broker: Broker, known: Connection, channel: Channel, method: m.BasicQos, out: Outbox) -> None:
+    channel.prefetch_count = method.prefetch_count
 
 
-def basic_consume(broker: Broker, known: Connection, connection: int, method: m.BasicConsume, out: Outbox) -> None:
-    """The consumer joins at the back of the queue's ring, and takes of the ready messages what it has room for."""
-    channel = known.channels[method.channel]
+def basic_consume(broker: Broker, known: Connection, channel: Channel, method: m.BasicConsume, out: Outbox) -> None:
+    """The consumer joins at the back of the queue's ring, and takes of the ready messages what it has room for.
+
+    A tag that the channel has already is a connection exception, a queue that is not there one of the channel.
+    """
+    tag = method.consumer_tag
+    if tag in channel.consumers:
+        text = f"NOT_ALLOWED - attempt to reuse consumer tag '{tag}'"
+        broker.refuse_connection(channel.connection, m.NOT_ALLOWED, text, out)
+        return
     queue = broker.state.queues.get(method.queue)
     if queue is None:
-        text = f"NOT_FOUND - no queue '{method.queue}' in vhost '{VHOST}'"
-        broker.refuse(known, connection, method.channel, m.NOT_FOUND, text, out)
+        broker.refuse(known, channel, m.NOT_FOUND, f"NOT_FOUND - no queue '{method.queue}' in vhost '{VHOST}'", out)
         return
-    channel.consumers[method.consumer_tag] = method.queue
-    key = channel.consumer_key(method.consumer_tag)
-    broker.consumers[key] = (channel, method.consumer_tag, queue)
+    channel.consumers[tag] = method.queue
+    key = channel.consumer_key(tag)
+    broker.consumers[key] = (channel, tag, queue)
     turns = [broker.name_of(other) for other in (*queue.turn_order, key)]
     deliveries = queue.consume(key, channel.prefetch_count)
     out.tell("rabbitmq.consumer.subscribed", "rabbitmq.queue.joins_at_the_end_of_the_ring", {"prefetch": channel.prefetch_count},
-             {"consumer": known.name, "connection": connection, "consumers": len(queue.ring), "delivered": len(deliveries),
+             {"consumer": known.name, "connection": channel.connection, "consumers": len(queue.ring), "delivered": len(deliveries),
               **broker.turn_facts(turns, deliveries, broker.passed_over(queue))})  # fmt: skip
     broker.deliver(deliveries, out)
 
 
-def basic_cancel(broker: Broker, known: Connection, connection: int, method: m.BasicCancel, out: Outbox) -> None:
-    """The consumer takes nothing more; what it holds stays with the channel. Of a tag that is not there: as if it had been."""
-    channel = known.channels[method.channel]
-    queue_name = channel.consumers.get(method.consumer_tag)
-    if queue_name is not None:
-        broker.state.queues[queue_name].cancel(channel.consumer_key(method.consumer_tag))
+def basic_cancel(broker: Broker, known: Connection, channel: Channel, method: m.BasicCancel, out: Outbox) -> None:
+    """The consumer takes nothing more; what it holds stays with the channel. Of a tag that is not there: as if it had been.
+
+    Unlike the original's, the tag of a consumer that still holds messages stays taken until the channel closes.
+    """
+    key = channel.consumer_key(method.consumer_tag)
+    if key in broker.consumers:
+        queue = broker.consumers[key][2]
+        if queue.unacked_count(key):
+            queue.cancel(key)
+        else:
+            queue.cancel_and_close(key)
+            del broker.consumers[key], channel.consumers[method.consumer_tag]
 
 
-def basic_publish(broker: Broker, known: Connection, connection: int, method: m.BasicPublish, out: Outbox) -> None:
-    """By the default exchange, to the queue of that name; where there is none, the message is dropped."""
+def basic_publish(broker: Broker, known: Connection, channel: Channel, method: m.BasicPublish, out: Outbox) -> None:
+    """By the default exchange, to the queue that the routing key names; where there is none, the message is dropped.
+
+    Here an exchange of another type (direct, fanout, topic, headers) would come in: its bindings give the queues, and each of them gets the
+    message as this one does. It needs its name in `methods.BasicPublish`, its declare and bind among the methods, its bindings in
+    `BrokerState`, and its routing rule in a file of its own.
+    """
     queue = broker.queues.get(method.routing_key)
     if queue is not None:
         broker.deliver(queue.publish(method.message), out)
 
 
-def basic_ack(broker: Broker, known: Connection, connection: int, method: m.BasicAck, out: Outbox) -> None:
-    channel = known.channels[method.channel]
+def basic_ack(broker: Broker, known: Connection, channel: Channel, method: m.BasicAck, out: Outbox) -> None:
     settled = channel.settle(method.delivery_tag, method.multiple)
     if settled is None:
-        refuse_tag(broker, known, connection, method, out)
+        refuse_tag(broker, known, channel, method, out)
         return
     for key, message in settled:
         deliveries = broker.consumers[key][2].ack(key, message)
@@ -205,11 +266,10 @@ def basic_ack(broker: Broker, known: Connection, connection: int, method: m.Basi
             broker.deliver(deliveries, out)
 
 
-def basic_nack(broker: Broker, known: Connection, connection: int, method: m.BasicNack, out: Outbox) -> None:
-    channel = known.channels[method.channel]
+def basic_nack(broker: Broker, known: Connection, channel: Channel, method: m.BasicNack, out: Outbox) -> None:
     settled = channel.settle(method.delivery_tag, method.multiple)
     if settled is None:
-        refuse_tag(broker, known, connection, method, out)
+        refuse_tag(broker, known, channel, method, out)
         return
     by_consumer: dict[str, list[int]] = {}
     for key, message in settled:
@@ -218,18 +278,15 @@ def basic_nack(broker: Broker, known: Connection, connection: int, method: m.Bas
         broker.deliver(broker.consumers[key][2].nack(key, *messages), out)
 
 
-def refuse_tag(broker: Broker, known: Connection, connection: int, method: m.BasicAck | m.BasicNack, out: Outbox) -> None:
-    text = f"PRECONDITION_FAILED - unknown delivery tag {method.delivery_tag}"
-    broker.refuse(known, connection, method.channel, m.PRECONDITION_FAILED, text, out)
+def refuse_tag(broker: Broker, known: Connection, channel: Channel, method: m.BasicAck | m.BasicNack, out: Outbox) -> None:
+    broker.refuse(known, channel, m.PRECONDITION_FAILED, f"PRECONDITION_FAILED - unknown delivery tag {method.delivery_tag}", out)
 
 
-def heartbeat(broker: Broker, known: Connection, connection: int, method: m.Heartbeat, out: Outbox) -> None:
-    """It was heard; that is all it says."""
-
-
-HANDLERS: Mapping[type, Callable[[Broker, Connection, int, Any, Outbox], None]] = MappingProxyType({
-    m.ConnectionStartOk: connection_start_ok,
-    m.ChannelOpen: channel_open, m.ChannelClose: channel_close, m.QueueDeclare: queue_declare, m.BasicQos: basic_qos,
-    m.BasicConsume: basic_consume, m.BasicCancel: basic_cancel, m.BasicPublish: basic_publish, m.BasicAck: basic_ack,
-    m.BasicNack: basic_nack, m.Heartbeat: heartbeat,
+CONNECTION_HANDLERS: Mapping[type, Callable[[Broker, Connection, int, Any, Outbox], None]] = MappingProxyType({
+    m.ConnectionStartOk: connection_start_ok, m.Heartbeat: heartbeat, m.ChannelOpen: channel_open, m.ChannelCloseOk: channel_close_ok,
 })  # fmt: skip
+CHANNEL_HANDLERS: Mapping[type, Callable[[Broker, Connection, Channel, Any, Outbox], None]] = MappingProxyType({
+    m.ChannelClose: channel_close, m.QueueDeclare: queue_declare, m.BasicQos: basic_qos, m.BasicConsume: basic_consume,
+    m.BasicCancel: basic_cancel, m.BasicPublish: basic_publish, m.BasicAck: basic_ack, m.BasicNack: basic_nack,
+})  # fmt: skip
+"""Methods that need their channel to be open."""

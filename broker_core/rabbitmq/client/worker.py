@@ -29,7 +29,7 @@ class Subscribe(msgspec.Struct, frozen=True, tag="rabbitmq.worker.subscribe", ar
 @dataclass(slots=True)
 class WorkerState:
     """name: of the program, for people. buffer: (delivery tag, message) as they came. hand_tag: of the message in hand. refused: the code of
-    the last channel exception."""
+    the last channel or connection exception."""
 
     name: str
     queue: str
@@ -79,6 +79,9 @@ class Worker:
             case m.ChannelClose(_, code, _):
                 state.refused = code
                 self.let_go(now_us, out)
+                out.send(connection, m.ChannelCloseOk(CHANNEL))
+            case m.ConnectionClose(code, _):
+                state.refused = code
             case Closed():
                 state.connection = 0
                 self.let_go(now_us, out)

@@ -59,8 +59,14 @@ def test_leaving_closes_the_channel_and_lets_go():
 
 def test_refused_channel_is_remembered_with_its_code():
     node, out, _ = worker()
-    play(node, out, 1, m.ChannelClose(1, 404, "NOT_FOUND"))
+    assert play(node, out, 1, m.ChannelClose(1, 404, "NOT_FOUND")) == [(1, m.ChannelCloseOk(1))]
     assert node.state.refused == 404
+
+
+def test_refused_connection_is_remembered_with_its_code():
+    node, out, counted = worker()
+    play(node, out, 1, delivery(1, 10), m.ConnectionClose(504, "CHANNEL_ERROR - expected 'channel.open'"), Closed("closed"))
+    assert node.state.refused == 504 and counted.log == [("dropped", 10)]
 
 
 def test_silence_is_broken_by_a_heartbeat_every_half_interval_until_the_connection_is_gone():
