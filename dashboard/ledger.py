@@ -1,4 +1,4 @@
-"""What a shard writes about the labs it drives. Every write is conditional on the epoch that the lease gave.
+"""One writer per lab: what a shard writes about the labs it drives, each write conditional on the epoch that the lease gave.
 
 Two holders can exist for a moment (a worker that was paused wakes up and still believes in its lease). The fencing epoch settles it: the
 second holder raised it, so the first one's next write changes no row, raises LeaseLost and rolls back.
