@@ -91,10 +91,21 @@ class Broker:
             for group in self.state.groups.values():
                 forget_pending(group, connection, now_us, out)
         elif kind is not Opened:
-            wanted = self.state.groups.get(message.group_id)
-            if wanted is None:
-                wanted = self.state.groups[message.group_id] = Group(message.group_id)
-            HANDLERS[kind](wanted, connection, message, now_us, out)
+            self.ask_group(connection, message, now_us, out)
+
+    def ask_group(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
+        """A request to a group. One that does not exist answers like an empty one, and is kept only if a newcomer joins it or a simple consumer,
+        which has no generation, commits to it. Source: GroupMetadataManager.classicGroupJoin, OffsetMetadataManager.validateOffsetCommit."""
+        group = self.state.groups.get(message.group_id)
+        if group is None:
+            group = Group(message.group_id)
+            match message:
+                case r.JoinGroupRequest(member_id="") | r.OffsetCommitRequest(generation_id=r.NO_GENERATION):
+                    self.state.groups[message.group_id] = group
+                case r.OffsetCommitRequest():
+                    out.send(connection, r.OffsetCommitResponse(r.ILLEGAL_GENERATION))
+                    return
+        HANDLERS[type(message)](group, connection, message, now_us, out)
 
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
         what, _, rest = name.partition(":")

@@ -1,6 +1,7 @@
 """Produce and Fetch at the broker."""
 
 from broker_core.kafka import requests as r
+from broker_core.kafka.assignors import Subscription
 from broker_core.kafka.broker import Broker, BrokerState, LightLog
 from broker_core.plain import from_plain, to_plain
 from broker_core.sim.node import Closed
@@ -92,3 +93,31 @@ def test_two_groups_that_wait_for_one_partition_both_get_the_record():
     for connection in (2, 3):
         play(node, out, connection, r.FetchRequest({0: 0}, 500, 10))
     assert [connection for connection, _ in play(node, out, 1, r.ProduceRequest(0, 9))] == [2, 3]
+
+
+def test_unknown_group_refuses_what_only_a_member_may_and_is_not_made():
+    node, out = broker()
+    unknown = r.UNKNOWN_MEMBER_ID
+    assert play(node, out, 1, r.HeartbeatRequest("g", 0, "m")) == [(1, r.HeartbeatResponse(unknown))]
+    assert play(node, out, 1, r.SyncGroupRequest("g", 0, "m", {})) == [(1, r.SyncGroupResponse(unknown, []))]
+    assert play(node, out, 1, r.LeaveGroupRequest("g", "m")) == [(1, r.LeaveGroupResponse(unknown))]
+    assert play(node, out, 1, r.OffsetFetchRequest("g", [0])) == [(1, r.OffsetFetchResponse({0: -1}))]
+    assert play(node, out, 1, r.OffsetCommitRequest("g", 0, "m", {0: 4})) == [(1, r.OffsetCommitResponse(r.ILLEGAL_GENERATION))]
+    ((_, answer),) = play(node, out, 1, r.JoinGroupRequest("g", "m", "c", 1, 1, "range", Subscription(("t",))))
+    assert answer.error_code == unknown and node.state.groups == {}
+
+
+def test_newcomer_makes_its_group():
+    node, out = broker()
+    ((_, answer),) = play(node, out, 1, r.JoinGroupRequest("g", "", "c", 1, 1, "range", Subscription(("t",))))
+    assert answer.error_code == r.MEMBER_ID_REQUIRED and list(node.state.groups) == ["g"]
+
+
+def test_simple_consumer_commits_without_joining_as_long_as_the_group_has_no_members():
+    node, out = broker()
+    commit = r.OffsetCommitRequest("g", r.NO_GENERATION, "", {0: 4})
+    assert play(node, out, 1, commit) == [(1, r.OffsetCommitResponse(r.NONE))]
+    assert play(node, out, 1, r.OffsetFetchRequest("g", [0, 1])) == [(1, r.OffsetFetchResponse({0: 4, 1: -1}))]
+    ((_, answer),) = play(node, out, 2, r.JoinGroupRequest("g", "", "c", 1, 1, "range", Subscription(("t",))))
+    play(node, out, 2, r.JoinGroupRequest("g", answer.member_id, "c", 1, 1, "range", Subscription(("t",))))
+    assert play(node, out, 1, commit) == [(1, r.OffsetCommitResponse(r.UNKNOWN_MEMBER_ID))]
