@@ -1,4 +1,4 @@
-"""The dispatcher of one Key_Shared subscription: which record goes to whom, and what waits.
+"""The dispatcher of one Key_Shared subscription: which message goes to whom, and what waits.
 
     publish ──► owner of the hash has permits? ──yes──► delivered, unacked there ──ack──► mark-delete moves on
                        │ no, or nobody covers it               │ its consumer disconnects
@@ -8,17 +8,17 @@
                        ▼
                    delivered, redelivered = somebody had it before
 
-Rules: a record goes to the consumer that the selector names for its key's hash, if that one has permits; else it
+Rules: a message goes to the consumer that the selector names for its key's hash, if that one has permits; else it
 joins the replay set. A consumer that leaves gives back what it has not acknowledged. Mark-delete is the position up
 to which all is acknowledged.
 
 What keeps it fast: each owner has its own heap of waiting positions, and a consumer with permits never has any, so a
-new record needs one look-up and no scan. It also means that a record is never sent past an older one of its own hash.
-Owners are looked up once per hash between two changes of the selector; a change sorts the waiting records again.
+new message needs one look-up and no scan. It also means that a message is never sent past an older one of its own hash.
+Owners are looked up once per hash between two changes of the selector; a change sorts the waiting messages again.
 
 Left out until its own issue: the rules that keep a key in order when its owner changes (3.2: a newcomer waits until
-all before its join is acknowledged; current: draining hashes), read batches, limits of unacknowledged records.
-Records count one permit each: no batches.
+all before its join is acknowledged; current: draining hashes), read batches, limits of unacknowledged messages.
+Messages count one permit each: no batches.
 
 Source: Pulsar 3.2 `PersistentStickyKeyDispatcherMultipleConsumers`, `PersistentDispatcherMultipleConsumers`,
 `ManagedCursorImpl`.
@@ -67,7 +67,7 @@ class KeySharedSubscription:
     # -- consumers -----------------------------------------------------------------------------------------------------
 
     def connect(self, consumer: str, name: str | None = None, ranges: Sequence[Range] | None = None) -> list[Delivery]:
-        """Let a consumer in, without permits. Waiting records get owners again; nobody's permits grew, but
+        """Let a consumer in, without permits. Waiting messages get owners again; nobody's permits grew, but
         owners may differ.
 
         Raises what the selector raises (AssignRefused, CommandError), state untouched.
@@ -78,7 +78,7 @@ class KeySharedSubscription:
         return self._selector_changed()
 
     def disconnect(self, consumer: str) -> list[Delivery]:
-        """Out of the selector first, then its unacknowledged records wait with the others and go to the consumer that owns them
+        """Out of the selector first, then its unacknowledged messages wait with the others and go to the consumer that owns them
         now.
 
         One that is not connected changes nothing. When the last one goes, all wait for the next first consumer, which
@@ -105,10 +105,10 @@ class KeySharedSubscription:
         self._permits[consumer] += permits
         return self._drain(consumer) if self._queues.get(consumer) else []
 
-    # -- records -------------------------------------------------------------------------------------------------------
+    # -- messages -------------------------------------------------------------------------------------------------------
 
     def publish(self, position: int, hash32: int) -> list[Delivery]:
-        """A record arrives. position: above all before it; hash32: unsigned murmur3 of its key."""
+        """A message arrives. position: above all before it; hash32: unsigned murmur3 of its key."""
         if position <= self.last_published:
             raise CommandError("position", "must be above the one before")
         self.last_published = position
@@ -127,8 +127,8 @@ class KeySharedSubscription:
         return []
 
     def ack(self, consumer: str, position: int) -> None:
-        """Acknowledge one record. As in the original it may come from another consumer than the record's, or while
-        the record waits.
+        """Acknowledge one message. As in the original it may come from another consumer than the message's, or while
+        the message waits.
 
         A position that is acknowledged already, or was never published, changes nothing.
         """
@@ -146,7 +146,7 @@ class KeySharedSubscription:
         self.mark_delete = position
 
     def _ack_elsewhere(self, position: int) -> bool:
-        """Take a record out of the replay set, or from the consumer that has it. False: it is in neither."""
+        """Take a message out of the replay set, or from the consumer that has it. False: it is in neither."""
         if self._waiting.pop(position, None) is not None:
             self._sent_before.discard(position)
             return True
@@ -156,12 +156,12 @@ class KeySharedSubscription:
 
     @property
     def waiting(self) -> int:
-        """How many records wait: the replay set, and while nobody is connected the backlog."""
+        """How many messages wait: the replay set, and while nobody is connected the backlog."""
         return len(self._waiting)
 
     @property
     def outstanding(self) -> int:
-        """How many published records are not acknowledged yet, wherever they are."""
+        """How many published messages are not acknowledged yet, wherever they are."""
         return len(self._pending) - len(self._acked)
 
     def waiting_for(self, consumer: str) -> int:
@@ -169,7 +169,7 @@ class KeySharedSubscription:
         return sum(position in self._waiting for position in self._queues.get(consumer, ()))
 
     def permits(self, consumer: str) -> int:
-        """How many records this consumer still takes; 0 for one that is not connected."""
+        """How many messages this consumer still takes; 0 for one that is not connected."""
         return self._permits.get(consumer, 0)
 
     def unacked(self, consumer: str) -> list[int]:
@@ -193,7 +193,7 @@ class KeySharedSubscription:
             raise InvariantError("a position is lost, or in two places")
         for consumer, permits in self._permits.items():
             if permits > 0 and any(position in self._waiting for position in self._queues.get(consumer, ())):
-                raise InvariantError(f"{consumer} has permits while records wait for it")
+                raise InvariantError(f"{consumer} has permits while messages wait for it")
 
     # -- state there and back ------------------------------------------------------------------------------------------
 
@@ -232,14 +232,14 @@ class KeySharedSubscription:
         self._sort_waiting()
         if not self._waiting:
             return []
-        # Each record has one owner, so the order in which consumers are served changes nothing but the order of the
+        # Each message has one owner, so the order in which consumers are served changes nothing but the order of the
         # list.
         deliveries = [delivery for consumer in self._permits for delivery in self._drain(consumer)]
         deliveries.sort(key=lambda delivery: delivery[1])
         return deliveries
 
     def _sort_waiting(self) -> None:
-        """Every waiting record into its owner's queue; an ascending list is a heap."""
+        """Every waiting message into its owner's queue; an ascending list is a heap."""
         self._owners.clear()
         self._queues.clear()
         for position in sorted(self._waiting):

@@ -1,6 +1,6 @@
-"""One classic queue: whose turn it is, who is at its prefetch limit, and where a record goes back to.
+"""One classic queue: whose turn it is, who is at its prefetch limit, and where a message goes back to.
 
-The consumers form a ring. A record goes to the one in front, which then steps to the back.
+The consumers form a ring. A message goes to the one in front, which then steps to the back.
 
         ready  7 6 5 ──►  front ─► c1 ─ c2 ─ c3 ─┐        c4 (at its limit, out of the ring)
                             ▲────────────────────┘             └── ack ──► joins at the back
@@ -9,8 +9,8 @@ What makes the original's order its own:
 
 - A consumer at its limit is taken out of the ring not when it reaches the limit but when its turn comes and it still has no
   room. So an ack that arrives before that turn costs it nothing, and one that arrives later puts it at the back.
-- Records wait only while every consumer is out of the ring; so a backlog goes whole to the first consumer that has room.
-- A record that comes back takes its old place by publish order, and is marked redelivered from then on.
+- Messages wait only while every consumer is out of the ring; so a backlog goes whole to the first consumer that has room.
+- A message that comes back takes its old place by publish order, and is marked redelivered from then on.
 
 Left out: no_ack consumers, basic.get, priorities, single active consumer, channel-wide limits, time to live, length limits.
 Source: RabbitMQ 3.10 rabbit_queue_consumers; docs/rabbitmq/facts.md. Vectors: rabbitmq/dispatch.json.
@@ -28,7 +28,7 @@ from typing import Any
 from broker_core.errors import CommandError
 
 Delivery = tuple[str, int, bool]
-"""(consumer, position, redelivered): one record on its way to one consumer."""
+"""(consumer, position, redelivered): one message on its way to one consumer."""
 
 
 @dataclass(slots=True, eq=False)
@@ -43,10 +43,10 @@ class _Consumer:
 
 
 class WorkQueue:
-    """A queue and its consumers. Every method that can set records moving returns the deliveries, in the order they happen.
+    """A queue and its consumers. Every method that can set messages moving returns the deliveries, in the order they happen.
 
-    Positions are the records' places in publish order; they only grow. Errors leave the queue as it was.
-    published, acked: how many records have come in, and how many are done.
+    Positions are the messages' places in publish order; they only grow. Errors leave the queue as it was.
+    published, acked: how many messages have come in, and how many are done.
 
     >>> queue = WorkQueue()
     >>> queue.consume("c1", 1), queue.consume("c2", 1)
@@ -65,7 +65,7 @@ class WorkQueue:
         self._consumers: dict[str, _Consumer] = {}
         self._ring: deque[_Consumer] = deque()  # the front is served next
         self._out: dict[str, _Consumer] = {}  # at their limit when their turn came, in that order
-        # Delivery takes the lowest position first, so a record that comes back is below everything never delivered. Two
+        # Delivery takes the lowest position first, so a message that comes back is below everything never delivered. Two
         # containers hold the order: a heap of what came back (all of it redelivered), then the fresh ones as they came.
         self._requeued: list[int] = []
         self._fresh: deque[int] = deque()
@@ -75,9 +75,9 @@ class WorkQueue:
     # Consumers
 
     def consume(self, consumer: str, prefetch: int) -> list[Delivery]:
-        """A consumer joins at the back of the ring, with the ready records it has room for.
+        """A consumer joins at the back of the ring, with the ready messages it has room for.
 
-        prefetch: unacked records it may hold, 0 for no limit. Raises CommandError: name in use, negative prefetch.
+        prefetch: unacked messages it may hold, 0 for no limit. Raises CommandError: name in use, negative prefetch.
         """
         if consumer in self._consumers:
             raise CommandError("consumer", f"{consumer} consumes already")
@@ -94,7 +94,7 @@ class WorkQueue:
     def cancel_and_close(self, *consumers: str) -> list[Delivery]:
         """A channel closes or its connection drops: its consumers go, and what they held goes back, redelivered, to the others.
 
-        consumers: all that the channel had. Everything is back in its place before the first record moves on.
+        consumers: all that the channel had. Everything is back in its place before the first message moves on.
         """
         leavers = [self._known(name) for name in consumers]
         for leaver in leavers:
@@ -103,10 +103,10 @@ class WorkQueue:
         self._requeue([position for leaver in leavers for position in leaver.unacked])
         return self._dispatch()
 
-    # Records
+    # Messages
 
     def publish(self, position: int) -> list[Delivery]:
-        """A record arrives. Raises CommandError when its position is not above all earlier ones."""
+        """A message arrives. Raises CommandError when its position is not above all earlier ones."""
         if position <= self._last:
             raise CommandError("position", f"{position} is not after {self._last}")
         self._last = position
@@ -114,7 +114,7 @@ class WorkQueue:
         if not self._ring:
             self._fresh.append(position)
             return []
-        # The usual case, short for speed: records wait only while the ring is empty, so this one is next.
+        # The usual case, short for speed: messages wait only while the ring is empty, so this one is next.
         consumer = self._ring[0]
         if not consumer.prefetch or len(consumer.unacked) < consumer.prefetch:
             self._ring.rotate(-1)
@@ -124,13 +124,13 @@ class WorkQueue:
         return self._dispatch()
 
     def ack(self, consumer: str, position: int) -> list[Delivery]:
-        """The consumer is done with a record. One that was out of the ring joins at the back and may take what waits.
+        """The consumer is done with a message. One that was out of the ring joins at the back and may take what waits.
 
-        Raises CommandError for a record that it does not hold.
+        Raises CommandError for a message that it does not hold.
         """
         holder = self._consumers.get(consumer) or self._known(consumer)
         if holder.unacked.pop(position, None) is None:
-            raise CommandError("position", f"{consumer} holds no record {position}")
+            raise CommandError("position", f"{consumer} holds no message {position}")
         self.acked += 1
         if not holder.is_out:
             return []
@@ -138,15 +138,15 @@ class WorkQueue:
         return self._dispatch()
 
     def nack(self, consumer: str, *positions: int) -> list[Delivery]:
-        """The consumer gives records back (basic.nack or basic.reject with requeue): old places, redelivered, next in turn.
+        """The consumer gives messages back (basic.nack or basic.reject with requeue): old places, redelivered, next in turn.
 
-        That may well be the same consumer. Raises CommandError for a record that it does not hold.
+        That may well be the same consumer. Raises CommandError for a message that it does not hold.
         """
         holder = self._known(consumer)
         returned = list(dict.fromkeys(positions))
         for position in returned:
             if position not in holder.unacked:
-                raise CommandError("position", f"{consumer} holds no record {position}")
+                raise CommandError("position", f"{consumer} holds no message {position}")
         for position in returned:
             del holder.unacked[position]
         self._requeue(returned)
@@ -158,16 +158,16 @@ class WorkQueue:
 
     @property
     def ready(self) -> int:
-        """How many records wait for a consumer with room."""
+        """How many messages wait for a consumer with room."""
         return len(self._requeued) + len(self._fresh)
 
     def head(self, count: int) -> list[tuple[int, bool]]:
-        """The next `count` ready records as (position, redelivered), the first to go first."""
-        records = [(position, True) for position in _smallest(self._requeued, count)]
+        """The next `count` ready messages as (position, redelivered), the first to go first."""
+        messages = [(position, True) for position in _smallest(self._requeued, count)]
         fresh = iter(self._fresh)
-        while len(records) < count and (position := next(fresh, None)) is not None:
-            records.append((position, False))
-        return records
+        while len(messages) < count and (position := next(fresh, None)) is not None:
+            messages.append((position, False))
+        return messages
 
     @property
     def ring(self) -> list[str]:
@@ -185,7 +185,7 @@ class WorkQueue:
         return list(self._out)
 
     def is_at_limit(self, consumer: str) -> bool:
-        """Whether the consumer holds as many records as its prefetch allows; so are all that are out of the ring."""
+        """Whether the consumer holds as many messages as its prefetch allows; so are all that are out of the ring."""
         return not self._known(consumer).has_room()
 
     def unacked(self, consumer: str, count: int | None = None) -> list[tuple[int, bool]]:
@@ -193,11 +193,11 @@ class WorkQueue:
         return list(islice(self._known(consumer).unacked.items(), count))
 
     def holds(self, consumer: str, position: int) -> bool:
-        """Whether the consumer holds that record."""
+        """Whether the consumer holds that message."""
         return position in self._known(consumer).unacked
 
     def unacked_count(self, consumer: str) -> int:
-        """How many records the consumer holds."""
+        """How many messages the consumer holds."""
         return len(self._known(consumer).unacked)
 
     # State as plain JSON
@@ -258,7 +258,7 @@ class WorkQueue:
         return deliveries
 
     def _requeue(self, positions: list[int]) -> None:
-        # One heap operation a record for a few, one pass over all for many.
+        # One heap operation a message for a few, one pass over all for many.
         if len(positions) * 8 < len(self._requeued):
             for position in positions:
                 heapq.heappush(self._requeued, position)

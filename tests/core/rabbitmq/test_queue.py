@@ -218,7 +218,7 @@ def test_laws_of_the_queue(orders: list[tuple[str, int, int]]) -> None:
 
 
 def test_a_backlog_that_comes_back_costs_no_pass_per_record() -> None:
-    """100,000 records return, then 20,000 single ones are given back on top: a pass over all for each would take minutes."""
+    """100,000 messages return, then 20,000 single ones are given back on top: a pass over all for each would take minutes."""
     queue = queue_with(c1=0)
     for position in range(100_000):
         queue.publish(position)

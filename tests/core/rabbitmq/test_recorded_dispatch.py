@@ -3,8 +3,8 @@
 The sessions speak AMQP: channels, delivery tags, bodies. The queue speaks of consumers and positions. What is between:
 
 - a consumer of the queue is a consumer tag on a channel; a channel's tags count its deliveries from 1;
-- a consumer with no_ack is one whose records are acked as they arrive;
-- basic.get is a consumer that takes one record and leaves: records wait only while all others are out of the ring, so it
+- a consumer with no_ack is one whose messages are acked as they arrive;
+- basic.get is a consumer that takes one message and leaves: messages wait only while all others are out of the ring, so it
   takes the head and disturbs nobody.
 """
 
@@ -183,7 +183,7 @@ class Session:
                 for tag in self._tags(channel, step):
                     yield from queue.ack(*channel.held.pop(tag))
             case "basic.nack" | "basic.reject" if not step.get("requeue"):
-                # Without a dead letter exchange the record is gone, which for the queue is an ack.
+                # Without a dead letter exchange the message is gone, which for the queue is an ack.
                 for tag in self._tags(channel, step):
                     yield from queue.ack(*channel.held.pop(tag))
             case "basic.nack" | "basic.reject" | "basic.recover":
@@ -221,7 +221,7 @@ def recorded_deliveries(step: dict[str, Any]) -> dict[str, list[tuple[Any, ...]]
 
 
 def recorded_ready(step: dict[str, Any]) -> int | None:
-    """The number of ready records that the server told after this step, when it told one."""
+    """The number of ready messages that the server told after this step, when it told one."""
     for frames in step.get("recv", {}).values():
         for frame in frames:
             if frame["m"] in ("queue.declare-ok", "basic.get-ok"):
