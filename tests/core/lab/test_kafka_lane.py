@@ -20,7 +20,7 @@ def lab_of(algorithm="range", consumers=3, rate=40, keyless=0, **options) -> Lab
 
 
 def order(lab, kind, consumer=None, **args):
-    return lab.submit({"command_id": f"x{lab.position + 1}", "kind": kind, "rig": args.pop("rig", "all"), "consumer": consumer, "args": args})
+    return lab.submit({"command_id": f"x{lab.position + 1}", "kind": kind, "rig": args.pop("lane", "all"), "consumer": consumer, "args": args})
 
 
 def lane_of(lab):
