@@ -14,6 +14,12 @@ if TYPE_CHECKING:
 OF_THE_BILL = ("keys_moved", "keys_total", "partitions_moved", "partitions_total", "pause_us")
 """Numbers that stand beside the sentence as figures under the same name."""
 
+SILENT = frozenset({"pulsar.crash_pending", "rabbitmq.crash_pending"})
+"""Sentences about a silent consumer that tell how many unacknowledged messages it holds."""
+
+PAUSED = frozenset({"kafka.paused", "pulsar.paused", "rabbitmq.paused", "tubemq.paused"})
+"""Sentences about a consumer that a person has paused."""
+
 
 def sentence_view(lane: "Lane", bill: Json | None) -> Json:
     """`{"code", "params"}` of the lane's sentence now. bill: the view's, None before the first change."""
@@ -26,8 +32,8 @@ def sentence_view(lane: "Lane", bill: Json | None) -> Json:
             params["redelivered"] = min(bill["redelivered"], params["read_again"])
     consumer = lane.consumers.get(params.get("consumer", ""))
     if consumer is not None:
-        if code.endswith(".crash_pending") and "unacked" in params:
+        if code in SILENT:
             params["unacked"] = lane.held(consumer)
-        elif code.endswith(".paused"):
+        elif code in PAUSED:
             params |= {"held": lane.held(consumer), "partitions": lane.units_of(consumer.name)}
     return {"code": code, "params": params}
