@@ -1,6 +1,6 @@
 """Sticky ranges in the lab: who asks for which. In the original that is the choice of whoever configures the programs; here the lab chooses.
 
-A newcomer gets the upper half of the widest owner's slots, and that owner subscribes again with the rest (`selectors/sticky_join.py`). A
+A newcomer gets the upper half of the widest owner's slots, and that owner subscribes again with the rest (`sticky_join.py`). A
 program that comes back asks for what it had, unless a living one has it by now. Programs that are known to be dead share nothing: if their
 ranges are asked for, the broker finds out by itself that they are dead (`pulsar/broker.py`).
 """
@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from broker_core.lab.lanes.sticky_join import plan_join
 from broker_core.pulsar.selectors.protocol import Ranges
-from broker_core.pulsar.selectors.sticky_join import plan_join
 
 
 @dataclass(slots=True)

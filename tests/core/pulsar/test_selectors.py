@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from broker_core.errors import CommandError
 from broker_core.hashing.hash_range import moved_share
+from broker_core.lab.lanes.sticky_join import plan_join
 from broker_core.pulsar.selectors import SELECTORS, AssignRefused, Selector, selector_from_json
 from broker_core.pulsar.selectors.auto_split import AutoSplitSelector
 from broker_core.pulsar.selectors.auto_split_document import AutoSplitDocumentSelector
 from broker_core.pulsar.selectors.consistent_hash import RING_3_2_0, RingSelector
 from broker_core.pulsar.selectors.ring_document import RingDocumentSelector
 from broker_core.pulsar.selectors.sticky_document import StickyDocumentSelector
-from broker_core.pulsar.selectors.sticky_join import plan_join
 from broker_core.pulsar.selectors.sticky_ranges import StickyCurrentSelector, StickySelector
 
 HASHES = [0, 1, 2**31 - 1, 2**31, 2**32 - 1, 3112179635, *(number * 2654435761 % 2**32 for number in range(200))]
@@ -176,12 +176,3 @@ def test_moved_share_of_a_shared_point_is_exact() -> None:
     after.remove("c11")
     share = moved_share(before.shared_slices(), after.shared_slices(), before.space)
     assert 0 < share < 1 and share != moved_share(before.slices(), after.slices(), before.space)
-
-
-@given(st.lists(st.sampled_from("abcdef"), max_size=60), st.booleans())
-def test_plan_join_moves_slots_of_one_owner_and_never_overlaps(names: list[str], half_open: bool) -> None:
-    run("sticky_document" if half_open else "sticky", names)  # a range that overlaps would be refused
-
-
-def test_plan_join_takes_the_widest_gap_when_nobody_can_share() -> None:
-    assert plan_join({"a": [(5, 5)]}, "b", space=64) == (None, [], [(6, 63)])
