@@ -24,8 +24,9 @@ from broker_core.sim.node import Closed, Opened, Outbox
 
 
 @dataclass(slots=True)
-class LightLog:
-    """A partition's log, by the numbers of its records. start: log start offset; end: log end offset. records: from start on."""
+class PartitionRecords:
+    """What a partition holds, by the numbers of its records; `replication/replica_log.py` has batches, epochs and segments. start: log start
+    offset; end: log end offset. records: from start on."""
 
     start: int = 0
     end: int = 0
@@ -55,7 +56,7 @@ class BrokerState:
     """logs: of each partition. groups: by id. waiting: connection -> the fetch that waits there. watched: connections for which a deadline of
     a waiting fetch is set; it may find an earlier fetch answered, and is moved on then, which is cheaper than one for each fetch."""
 
-    logs: list[LightLog]
+    logs: list[PartitionRecords]
     groups: dict[str, Group] = field(default_factory=dict)
     waiting: dict[int, WaitingFetch] = field(default_factory=dict)
     watched: dict[int, None] = field(default_factory=dict)

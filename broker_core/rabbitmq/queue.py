@@ -184,10 +184,6 @@ class WorkQueue:
         """Those that lost their place because their turn came and their prefetch was full, in that order."""
         return list(self._out)
 
-    def is_at_limit(self, consumer: str) -> bool:
-        """Whether the consumer holds as many messages as its prefetch allows; so are all that are out of the ring."""
-        return not self._known(consumer).has_room()
-
     def unacked(self, consumer: str, count: int | None = None) -> list[tuple[int, bool]]:
         """What the consumer holds as (position, redelivered), in order of delivery: all, or the first `count`."""
         return list(islice(self._known(consumer).unacked.items(), count))

@@ -166,11 +166,6 @@ class Partition:
     def is_under_min_isr(self) -> bool:
         return self.is_leader and len(self.isr_state.isr) < self.min_isr
 
-    @property
-    def is_under_replicated(self) -> bool:
-        """Whether a replica that is not just being added is missing in the ISR."""
-        return self.is_leader and len(self.isr_state.isr) < len(set(self.replicas).difference(self.adding))
-
     def append_as_leader(
         self,
         data: Buffer,

@@ -18,7 +18,7 @@ from broker_core.events import Cause, Json, TurningPoint
 from broker_core.hashing.murmur2 import murmur2
 from broker_core.kafka import requests as r
 from broker_core.kafka.assignors import ASSIGNORS
-from broker_core.kafka.broker import Broker, BrokerState, LightLog
+from broker_core.kafka.broker import Broker, BrokerState, PartitionRecords
 from broker_core.kafka.client import producer as producers
 from broker_core.kafka.client.admin import Admin, AdminState, RemoveMember
 from broker_core.kafka.client.consumer import HEARTBEAT_INTERVAL_US, IN, SESSION_TIMEOUT_US, SYNCING, ConsumerState, Join
@@ -89,7 +89,7 @@ class KafkaRules:
         self.notes = KafkaNotes([0] * self.partition_count)
         self.partitions = KeyPartitions(Placement(self.partition_count), setup.texts)
         self.producer: tuple[Producer, Slot] | None = None
-        self.logs: list[LightLog] | None = None
+        self.logs: list[PartitionRecords] | None = None
         self.shared: Shared | None = None
         self.noticed: str | None = None  # between `heard` and `told` of one step: the life whose end the coordinator has noticed
 
@@ -120,13 +120,13 @@ class KafkaRules:
 
         return read
 
-    def find_logs(self, lane: Lane) -> list[LightLog]:
+    def find_logs(self, lane: Lane) -> list[PartitionRecords]:
         state: BrokerState = lane.world.slots[BROKER].node.state
         self.logs = state.logs
         return self.logs
 
     def begin(self, lane: Lane) -> None:
-        lane.world.start(BROKER, "broker", BrokerState([LightLog() for _ in range(self.partition_count)]))
+        lane.world.start(BROKER, "broker", BrokerState([PartitionRecords() for _ in range(self.partition_count)]))
         lane.world.start(PRODUCER, "producer", ProducerState(Placement(self.partition_count)))
         lane.world.order(PRODUCER, producers.Connect(BROKER))
         lane.world.start(OPERATOR, "admin", AdminState())

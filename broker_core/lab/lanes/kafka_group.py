@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from broker_core.kafka import requests as r
-from broker_core.kafka.broker import BrokerState, LightLog
+from broker_core.kafka.broker import BrokerState, PartitionRecords
 from broker_core.kafka.client.consumer import ConsumerState
 from broker_core.kafka.group.group import Group, Member, session_name
 from broker_core.sim.network import Link
@@ -36,7 +36,7 @@ class Shared:
     holders: list[str | None] = field(default_factory=list)
 
     @property
-    def logs(self) -> list[LightLog]:
+    def logs(self) -> list[PartitionRecords]:
         return self.broker.logs
 
     def slot_of(self, member: Member) -> Slot | None:

@@ -2,14 +2,14 @@
 
 from broker_core.kafka import requests as r
 from broker_core.kafka.assignors import Subscription
-from broker_core.kafka.broker import Broker, BrokerState, LightLog
+from broker_core.kafka.broker import Broker, BrokerState, PartitionRecords
 from broker_core.plain import from_plain, to_plain
 from broker_core.sim.node import Closed
 from tests.core.playbook import Played, play
 
 
 def broker() -> tuple[Broker, Played]:
-    return Broker(BrokerState([LightLog(), LightLog()])), Played("broker")
+    return Broker(BrokerState([PartitionRecords(), PartitionRecords()])), Played("broker")
 
 
 def test_fetch_gives_what_there_is_of_each_partition_up_to_its_limit():

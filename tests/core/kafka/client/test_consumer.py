@@ -6,7 +6,7 @@ from broker_core.clock import SECOND_US
 from broker_core.events import Cause
 from broker_core.kafka import requests as r
 from broker_core.kafka.assignors import Subscription
-from broker_core.kafka.broker import Broker, BrokerState, LightLog
+from broker_core.kafka.broker import Broker, BrokerState, PartitionRecords
 from broker_core.kafka.client import producer as producers
 from broker_core.kafka.client.consumer import AUTO_COMMIT_INTERVAL_US, Consumer, ConsumerState, Join
 from broker_core.kafka.client.producer import Producer, ProducerState
@@ -200,7 +200,7 @@ PARTITIONS = 6
 
 
 def cluster(assignor: str, consumers: int):
-    counted, state = Counted(), BrokerState([LightLog() for _ in range(PARTITIONS)])
+    counted, state = Counted(), BrokerState([PartitionRecords() for _ in range(PARTITIONS)])
     design = Design(
         {
             "broker": (BrokerState, Broker),
