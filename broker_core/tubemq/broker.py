@@ -3,7 +3,7 @@
 One owner per group and partition. A request of another one is refused (410) while the owner is alive; once its 30 s are over, the first
 such request removes it and is still refused, the second succeeds. A batch that was read and not confirmed is read again.
 What a client registers and releases is told by that client; a broker tells only what no client knows.
-Source: TubeMQ (InLong a6c7a6a670) BrokerServiceServer, DefaultOffsetManager; docs/tubemq/facts.md, "Broker".
+Source: TubeMQ (InLong a6c7a6a670) BrokerServiceServer, DefaultOffsetManager; docs/tubemq/facts.md, "Broker". Vectors: tubemq/broker_register.json.
 Left out: filters, flow control, log start above 0, read positions other than "from the stored offset".
 """
 
