@@ -195,6 +195,21 @@ class KeySharedSubscription:
             if permits > 0 and any(position in self._waiting for position in self._queues.get(consumer, ())):
                 raise InvariantError(f"{consumer} has permits while messages wait for it")
 
+    def check_counts(self) -> None:
+        """What of `check` can be watched while a world runs, in time that grows with the consumers only: each pending position is in just one
+        place, by counts; mark-delete is below them all; nobody has permits while messages wait for it.
+        """
+        held = sum(map(len, self._unacked.values()))
+        if len(self._pending) != len(self._waiting) + held + len(self._acked):
+            raise InvariantError(f"{len(self._pending)} pending are not {len(self._waiting)} waiting, {held} unacked and {len(self._acked)} acked")
+        if self._pending and self._pending[0] <= self.mark_delete:
+            raise InvariantError(f"position {self._pending[0]} is pending, and mark-delete is {self.mark_delete}")
+        if self._unacked.keys() != self._permits.keys():
+            raise InvariantError("a consumer that is not connected holds messages")
+        for consumer, queue in self._queues.items():
+            if consumer is not None and queue and self._permits[consumer] > 0 and any(position in self._waiting for position in queue):
+                raise InvariantError(f"{consumer} has permits while messages wait for it")
+
     # -- state there and back ------------------------------------------------------------------------------------------
 
     def to_json(self) -> dict[str, Any]:

@@ -78,6 +78,7 @@ class PulsarRules:
         self.standing: Assignment | None = None  # before the next turning point, where that is to tell what it moved
         self.producer: tuple[Producer, Slot] | None = None
         self.painted: Painted | None = None
+        self.checked: Assignment | None = None  # whose slices are known to be whole
 
     @property
     def notes(self) -> Notes:
@@ -416,6 +417,11 @@ class PulsarRules:
         }
 
     def check(self, lane: Lane) -> None:
+        self.subscription(lane).check_counts()
+        assignment = self.owners.now(self.broker(lane))
+        if assignment is not self.checked:  # the same object until a consumer comes or goes
+            assignment.check()
+            self.checked = assignment
         for consumer in lane.consumers.values():
             client, held = self.client(lane, consumer.incarnation), self.held(lane, consumer)
             if client.is_subscribed and self.is_served(lane, consumer) and len(client.queue) > held:

@@ -15,6 +15,7 @@ from typing import NamedTuple, cast
 import numpy as np
 import numpy.typing as npt
 
+from broker_core.errors import InvariantError
 from broker_core.hashing.hash_range import Owner
 from broker_core.hashing.murmur3 import murmur3_32
 from broker_core.lab.bill import Space
@@ -92,6 +93,16 @@ class Assignment:
         """How many ten-thousandths of the space nobody serves: without an owner, or one of these dead."""
         dark = dark_slots(*self.raw, self.slots, self.first_slot, dead.__contains__)
         return dark * SPACE_UNITS // (self.slots - self.first_slot)
+
+    def check(self) -> None:
+        """Raise InvariantError unless each slot has one owner, or nobody: the slices ascend, end within the space, and belong to consumers that
+        the broker has."""
+        bounds = self._bounds
+        if len(bounds) != len(self.raw.holders) or bounds[0] < 0 or bounds[-1] >= self.slots or (np.diff(bounds) <= 0).any():
+            raise InvariantError("the selector's slices overlap, or leave the space")
+        holders = {one for holder in set(self.raw.holders) for one in (holder if isinstance(holder, tuple) else (holder,))}
+        if not holders <= {None, *self.names}:
+            raise InvariantError("a slot belongs to a consumer that is not connected")
 
     def _picked(self, owners: Sequence[Owner], slots: Slots) -> list[str | None]:
         at = np.searchsorted(self._bounds, slots)

@@ -4,14 +4,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker_core.errors import CommandError
+from broker_core.errors import CommandError, InvariantError
 from broker_core.lab.hero import hero_view
 from broker_core.lab.lab import Lab
 from broker_core.lab.lanes.pulsar import make_lane
+from broker_core.lab.lanes.pulsar_owners import Assignment, RawSlices
 from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.scenario import scenario_from_json
 from broker_core.lab.sentence import sentence_view
-from broker_core.pulsar.selectors import SELECTORS
+from broker_core.pulsar.selectors import SELECTORS, make_selector
 
 SECOND = 1_000_000
 ALGORITHMS = st.sampled_from(("consistent_hash", "consistent_hash_3_2_0", "auto_split", "sticky", "sticky_document"))
@@ -343,3 +344,27 @@ def test_picture_marks_what_a_dead_consumer_has():
     picture = lane_of(lab).picture()
     dark = {picture["names"][owner] for owner, is_dark in zip(picture["now"]["owners"], picture["now"]["dark"], strict=True) if is_dark}
     assert dark == {"c2"}
+
+
+@pytest.mark.parametrize("algorithm", sorted(SELECTORS))
+def test_rules_of_the_subscription_are_watched_while_the_world_runs(algorithm):
+    lab = lab_of(algorithm)
+    lab.advance_to(3 * SECOND)
+    order(lab, "join", count=10)
+    order(lab, "crash", "c1")
+    lab.advance_to(6 * SECOND)
+    lane_of(lab).rules.subscription(lane_of(lab))._acked.add(10**9)
+    with pytest.raises(InvariantError, match="pending are not"):
+        lab.advance_to(7 * SECOND)
+
+
+@pytest.mark.parametrize("broken", [
+    ([5, 5, 65_535], ["a", "b", "a"]), ([70_000], ["a"]), ([-1, 9], ["a", "b"]), ([9], ["c"]), ([9], [("a", "c")]),
+])  # fmt: skip
+def test_slices_that_do_not_tile_the_space_are_found(broken):
+    selector = make_selector("auto_split")
+    Assignment(selector, RawSlices([5, 65_535], ["a", None]), {"a": "a", "b": "b"}).check()
+    assignment = Assignment(selector, RawSlices(*broken), {"a": "a", "b": "b", "c": "c"})
+    del assignment.names["c"]
+    with pytest.raises(InvariantError):
+        assignment.check()

@@ -227,3 +227,32 @@ def test_check_finds_a_lost_position() -> None:
     made._unacked["c1"].clear()
     with pytest.raises(InvariantError):
         made.check()
+
+
+def busy() -> KeySharedSubscription:
+    """Of 0 to 3: 0 is held, 1 is acknowledged out of turn, 2 and 3 wait."""
+    subscription = KeySharedSubscription(SELECTORS["auto_split"]())
+    subscription.connect("c1")
+    subscription.flow("c1", 2)
+    for position in range(4):
+        subscription.publish(position, 0)
+    subscription.ack("c1", 1)
+    subscription.check_counts()
+    return subscription
+
+
+@pytest.mark.parametrize(
+    ("broken", "message"),
+    [
+        (lambda s: s._waiting.pop(3), "4 pending are not 1 waiting, 1 unacked and 1 acked"),
+        (lambda s: s._acked.add(2), "4 pending are not 2 waiting, 1 unacked and 2 acked"),
+        (lambda s: setattr(s, "mark_delete", 0), "position 0 is pending, and mark-delete is 0"),
+        (lambda s: s._permits.update(c1=1), "c1 has permits while messages wait for it"),
+        (lambda s: s._unacked.update(c2={}), "a consumer that is not connected holds messages"),
+    ],
+)
+def test_counts_show_what_is_lost_doubled_or_left_waiting(broken, message):
+    subscription = busy()
+    broken(subscription)
+    with pytest.raises(InvariantError, match=message):
+        subscription.check_counts()
