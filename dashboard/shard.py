@@ -66,6 +66,7 @@ class Shard:
         self.commits: list[ledger.Commit] = []
         self.interval_s = settings.FRAME_INTERVAL_S
         self.stopping = False
+        self.has_dropped = False                     # labs since somebody last asked: what they were made of hangs together in cycles
         self._keep_s = self._look_s = self._idle_s = self._poll_s = -1e9
         self._busy_s, self._busy_since_s = 0.0, clock()
         self._turn_until_s = 0.0
@@ -383,7 +384,8 @@ class Shard:
         self._publish([frame] if frame else [])
 
     def _forget(self, lab_id: str) -> None:
-        self.drivers.pop(lab_id, None)
+        if self.drivers.pop(lab_id, None) is not None:
+            self.has_dropped = True
         for table in (self.frame_due_s, self.told_due_s, self.watched_until_s, self.tell_cost_s, self.cost_s, self.rests_until_s,
                       self.under_way):  # fmt: skip
             table.pop(lab_id, None)

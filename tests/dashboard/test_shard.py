@@ -9,7 +9,7 @@ from broker_core.errors import InvariantError
 from broker_core.lab.journal import Journal
 from broker_core.lab.lab import Lab as CoreLab
 from broker_core.lab.scenario import scenario_from_json
-from dashboard import selectors, services
+from dashboard import selectors, services, tasks
 from dashboard.models import Checkpoint, Lab, StoredCommand, StoredEvent, StoredView
 from tests.dashboard.patching import follow
 from tests.dashboard.world import World
@@ -179,6 +179,23 @@ def test_lab_nobody_watches_pauses_by_itself_and_says_so(world: World, settings:
     view = follow([message for message in world.messages(lab) if message["epoch"] == 2])
     assert view["feed"]["auto_paused"] is False
     assert rested_us < view["at_us"] < rested_us + 2_000_000, "no time passed while it rested"
+
+
+def test_labs_that_were_dropped_are_collected_after_the_task_and_nothing_is_before(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their worlds hang together in cycles; a full collection in the middle of a turn would hold the neighbours."""
+    collections: list[int] = []
+    monkeypatch.setattr(tasks.gc, "collect", lambda: collections.append(len(world.shard.drivers)))
+    monkeypatch.setitem(tasks._shards, 0, world.shard)
+    monkeypatch.setattr(world.shard, "run", lambda _seconds: world.run(0.5))
+    monkeypatch.setattr(services, "shard_enqueue", lambda _number: True)
+    lab = world.open()
+    tasks.drive_shard(0)
+    assert not collections
+    Lab.objects.filter(pk=lab.pk).delete()
+    world.run(3)
+    tasks.drive_shard(0)
+    tasks.drive_shard(0)
+    assert collections == [0]
 
 
 def test_lab_that_breaks_its_own_rule_stops_alone_and_keeps_its_journal(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
