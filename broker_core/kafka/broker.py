@@ -2,6 +2,8 @@
 
 Produce appends and wakes the fetches that wait for that partition; a fetch that finds nothing is kept until something comes or its
 `fetch.max.wait.ms` is over. One broker leads everything here, without replicas: the cluster is a separate issue.
+This is what the Stage's Kafka lane runs. Its groups are `group/{group,join,sync,heartbeat,leave,offsets}.py`: a member's session timeout is noticed
+in `group/heartbeat.py: session_over`. Why there is a second coordinator: docs/decisions/two-group-coordinators.md.
 Source: Kafka 3.9 KafkaApis, ReplicaManager.fetchMessages, DelayedFetch; docs/kafka/facts.md.
 """
 
@@ -113,7 +115,7 @@ class Broker:
         match what:
             case "fetch":
                 self.fetch_over(int(rest), now_us, out)
-            case "session":
+            case "session":  # a member's session time-out
                 group_id, _, member_id = rest.partition(":")
                 session_over(self.state.groups[group_id], member_id, now_us, out)
             case "join":

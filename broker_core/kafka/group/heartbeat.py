@@ -1,6 +1,7 @@
 """Heartbeat: a member shows that it lives, and learns of a rebalance. And what happens when it does not.
 
-Source: Kafka 3.9 GroupMetadataManager.classicGroupHeartbeat, expireClassicGroupMemberHeartbeat; docs/kafka/facts.md.
+This is where the Stage's Kafka lane notices a session timeout: `session_over`. (`classic/heartbeat.py` is the recorded coordinator's, which no lab
+runs.) Source: Kafka 3.9 GroupMetadataManager.classicGroupHeartbeat, expireClassicGroupMemberHeartbeat; docs/kafka/facts.md.
 """
 
 from __future__ import annotations

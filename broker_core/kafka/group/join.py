@@ -3,7 +3,7 @@
 A request is parked until every known member has joined, or the rebalance timeout is over; the first members of an empty group wait for
 `group.initial.rebalance.delay.ms`, again as long as somebody new arrives. Who joins without an id is given one, and joins again with it
 (KIP-394): so a program that goes before it is answered can still leave. Source: Kafka 3.9 GroupMetadataManager.classicGroupJoin...,
-docs/kafka/facts.md. Vectors: kafka/group/classic.json (from the groups' own issue on).
+docs/kafka/facts.md. The lane's broker runs this one; no recorded answer is run against it (docs/decisions/two-group-coordinators.md).
 """
 
 from __future__ import annotations
