@@ -79,6 +79,7 @@ def play(made: KeySharedSubscription, oracle: Oracle, history: list[tuple[str, s
                 made.ack(holder if action == "ack" else consumer, position)
                 oracle.acked.add(position)
         made.check()
+        made.check_counts()
         assert made.waiting + len(oracle.holder) + len(oracle.acked) == end
         assert all(made.permits(name) == credit for name, credit in oracle.credit.items())
         assert made.mark_delete == next((p for p in range(end) if p not in oracle.acked), end) - 1

@@ -230,6 +230,16 @@ def run(world: World, until_us: int) -> None:
     world.advance(until_us, times, lambda place: producer.send(first + place, first + place, slot))
 
 
+def test_group_without_commits_begins_where_each_log_starts():
+    world, state, counted = cluster("range", 1)
+    for number, log in enumerate(state.logs):
+        log.start = log.end = 100 * number
+    run(world, 10 * SECOND_US)
+    positions = world.node("c1").state.positions
+    assert {number: log.end for number, log in enumerate(state.logs)} == positions and min(log.end - log.start for log in state.logs) > 20
+    assert sum(what == "handled" for what, _ in counted.log) == sum(log.end - log.start for log in state.logs)
+
+
 def owned(world: World, *names: str) -> list[list[int]]:
     return [sorted(world.node(name).state.owned) for name in names]
 
