@@ -1,7 +1,7 @@
 """State as plain data and back, by its annotations; integer keys of dicts stay integers."""
 
 from collections import deque
-from typing import Any, get_origin
+from typing import Any, get_args, get_origin
 
 import msgspec
 
@@ -29,7 +29,8 @@ def _to_list(value: object) -> object:
 
 def _from_plain(wanted: type, value: Any) -> Any:
     if get_origin(wanted) is deque:
-        return deque(value)
+        (item,) = get_args(wanted)
+        return deque(from_plain(value, list[item]))  # type: ignore[valid-type]
     from_json = getattr(wanted, "from_json", None)
     if from_json is None:
         raise InvariantError(f"{wanted} cannot be part of a checkpoint")

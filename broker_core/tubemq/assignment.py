@@ -15,10 +15,11 @@ Source: TubeMQ (InLong a6c7a6a670) ClientBalanceConsumerExample. Vectors: tubemq
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import takewhile
 from typing import Any
+
+import msgspec
 
 from broker_core.errors import CommandError
 from broker_core.hashing.java_hash import java_sorted, string_hash_unsigned
@@ -67,15 +68,13 @@ def owned_by(keys: Iterable[str], source_count: int, node_id: int) -> list[str]:
     return java_sorted(key for key in keys if is_owned(key, source_count, node_id))
 
 
-@dataclass(frozen=True, slots=True)
-class Disconnect:
+class Disconnect(msgspec.Struct, frozen=True, tag="disconnect"):
     """disconnectFromPartition(key)."""
 
     key: str
 
 
-@dataclass(frozen=True, slots=True)
-class Connect:
+class Connect(msgspec.Struct, frozen=True, tag="connect"):
     """connect2Partition(key, bootstrap_offset). bootstrap_offset: bytes in the partition's index log, -1: as stored."""
 
     key: str
