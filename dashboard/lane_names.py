@@ -1,30 +1,22 @@
-"""A lane has two names in commands: `lane`, and `rig`, its older one, which stays good. (Of a scenario's `lanes` and `rigs` the core knows.)
+"""A refusal comes back under the name that the request had for its lane: `lane`, or `rig`, its older one.
 
-What is kept and sent (journals, scenarios, views, events) has the older name, as the programs that read it know it. So a command is put into
-that name here, at the API's edge, and a refusal comes back under the name that the request had.
+The core takes either name (broker_core/lab/commands/). What is kept and sent (journals, scenarios, views, events) has the older one, as the
+programs that read it know it; so has a refusal of what was kept.
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from django.utils.translation import gettext as _
-
 from broker_core.events import Json
 from dashboard.errors import Refused
 
-NAME, OLDER = "lane", "rig"
-
 
 @contextmanager
-def either_name(body: Json) -> Iterator[Json]:
-    """The command under the older name. Raises Refused 400 where both are given."""
-    if NAME not in body:
-        yield body
-        return
-    if OLDER in body:
-        raise Refused(400, {NAME: _("give either lane or rig, which is the older name")})
+def under_its_name(request: Json) -> Iterator[None]:
+    """While this request is answered."""
     try:
-        yield {OLDER if name == NAME else name: value for name, value in body.items()}
+        yield
     except Refused as refused:
-        refused.fields = {NAME if field == OLDER else field: texts for field, texts in refused.fields.items()}
+        if "lane" in request:
+            refused.fields = {"lane" if field == "rig" else field: texts for field, texts in refused.fields.items()}
         raise

@@ -30,7 +30,7 @@ from django.views.decorators.csrf import csrf_exempt
 from dashboard import access, keeping, selectors, services
 from dashboard.address import address_of
 from dashboard.errors import Refused
-from dashboard.lane_names import either_name
+from dashboard.lane_names import under_its_name
 from dashboard.models import Lab
 from dashboard.serializers import json_body, json_response, refusal_response
 from dashboard.threads import in_thread
@@ -111,7 +111,8 @@ def _rights(request: HttpRequest) -> dict[str, str | None]:
 @api("POST")
 def commands(request: HttpRequest, lab_id: str) -> HttpResponse:
     """Order something from a lab."""
-    with either_name(json_body(request)) as body:
+    body = json_body(request)
+    with under_its_name(body):
         return json_response(services.lab_submit(lab_id=lab_id, request=body, **_rights(request)), 202)
 
 

@@ -411,7 +411,7 @@ def test_one_long_command_lets_a_neighbours_order_in(two: Two, monkeypatch: pyte
         two.world.clock.now_s += 0.1 if lab is two.driver.core else 0.0
         return real(lab, lane)
 
-    monkeypatch.setattr(views, "rig_view", lane_view)
+    monkeypatch.setattr(views, "lane_view", lane_view)
     long = two.world.order(two.broken, "join")
     waited_s = []
 

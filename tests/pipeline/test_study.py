@@ -4,9 +4,11 @@ import csv
 import errno
 import json
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from py4j.protocol import Py4JError
+from pyarrow import parquet
 
 from broker_core.errors import CommandError
 from broker_core.lab.scenario import scenario_from_json
@@ -146,10 +148,11 @@ def test_a_full_disk_is_told_and_no_half_result_stays(spark, orders, tmp_path, m
 
 
 def test_a_file_without_a_record_fails_with_that_reason(spark, tmp_path):
-    path = tmp_path / "empty.csv"
-    path.write_text("customer,note\n")
+    path = tmp_path / "empty.parquet"
+    parquet.write_table(pa.table({"customer": pa.array([], pa.string())}), path)
+    asked = request(path, source={"kind": "parquet", "path": str(path), "key": "customer"})
     with pytest.raises(StudyFailed, match="this source has no records"):
-        study_run(spark, request(path), tmp_path / "out", lambda progress: None, lambda: False)
+        study_run(spark, asked, tmp_path / "out", lambda progress: None, lambda: False)
 
 
 @pytest.mark.parametrize(("rows", "source", "error"), [

@@ -3,8 +3,8 @@
     a request, a script, the journal ─► command_from_json ─► check(facts of a view, or of the lab) ─► carry_out(lab)
 
 In the journal, in requests and in a share link a command is a plain dict: `{"command_id", "kind", "rig": "all" | a lane's id, "consumer": name |
-None, "args": {...}}`, and once stored `"position"` (its place in the journal, from 1) and `"at_us"` (the virtual time at which it took
-effect). A new kind is a class in a file beside the others and a line in COMMANDS.
+None, "args": {...}}` (in requests `lane` is as good as `rig`), and once stored `"position"` (its place in the journal, from 1) and `"at_us"`
+(the virtual time at which it took effect). A new kind is a class in a file beside the others and a line in COMMANDS.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ _ALL_KINDS: tuple[type[Command], ...] = (Join, Leave, Crash, Rejoin, Pause, Resu
 COMMANDS: Mapping[str, type[Command]] = MappingProxyType({command.kind: command for command in _ALL_KINDS})
 CONSUMER_KINDS = frozenset(kind for kind, command in COMMANDS.items() if issubclass(command, Join | ConsumerCommand))
 """Kinds that are about consumers: programs carry them out, and their brokers answer over the network."""
-_FIELDS = {"command_id", "kind", "rig", "consumer", "args", "position", "at_us"}
+_FIELDS = {"command_id", "kind", "lane", "rig", "consumer", "args", "position", "at_us"}
 
 
 def command_from_json(raw: object, limits: Limits = DEFAULT_LIMITS) -> Command:
@@ -42,9 +42,12 @@ def command_from_json(raw: object, limits: Limits = DEFAULT_LIMITS) -> Command:
     kind = raw.get("kind")
     if not isinstance(kind, str) or kind not in COMMANDS:
         raise CommandError("kind", "must be one of {choices}", choices=", ".join(COMMANDS))
-    lane = raw.get("rig", ALL)
+    field = "lane" if "lane" in raw else "rig"
+    if field == "lane" and "rig" in raw:
+        raise CommandError(field, "give either lane or rig, which is the older name")
+    lane = raw.get(field, ALL)
     if not isinstance(lane, str) or not LANE_ID.fullmatch(lane):
-        raise CommandError("rig", 'must be "all" or the id of a lane')
+        raise CommandError(field, 'must be "all" or the id of a lane')
     args = raw.get("args")
     if args is None:
         args = {}
