@@ -21,11 +21,16 @@ WAIT_S = 10
 
 @pytest.fixture(autouse=True)
 def _heard_again(monkeypatch):
-    """After a stop nothing is told any more, until the process ends: this one goes on. In the background of a shell it would not hear Ctrl-C."""
+    """After a stop nothing is told any more, until the process ends: this one goes on.
+
+    In the background of a shell it would not hear Ctrl-C, and under nohup no terminal that closes: what is ignored stays ignored.
+    """
     monkeypatch.setattr(sys, "stderr", sys.stderr)
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    before = {number: signal.signal(number, signal.SIG_DFL) for number in SIGNALS}
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
-    signal.signal(signal.SIGINT, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
     logging.disable(logging.NOTSET)
 
 
