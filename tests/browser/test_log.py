@@ -191,7 +191,8 @@ def test_retention_cuts_whole_segments_from_the_left(log: Page) -> None:
     log.wait_for_selector("#folder .cut", state="attached")  # a straight line has no area
     wait_text(log, "#turning", "retention.bytes")
     live = [segment for segment in folder(log, segment_bytes=4096, retention_bytes=8192)["segments"] if segment["state"] != "deleted"]
-    assert sum(segment["bytes"] for segment in live[1:]) < 8192
+    grown = 1024  # at most, since retention last looked: it does so once a second
+    assert sum(segment["bytes"] for segment in live[1:]) < 8192 + grown
     assert "segment_bytes=4096" in log.url and "retention_bytes=8192" in log.url
     save(log, "log-retention")
     log.click("#settings-reset")

@@ -45,7 +45,7 @@ def live_logs(folder: Path, topic: str) -> dict[str, bytes]:
 
 def table(folder: Path) -> dict[bytes | None, bytes | None]:
     rows = {}
-    for path in sorted(folder.glob("flights-latest-*")):
+    for path in sorted(folder.glob("records-latest-*")):
         for batch in PartitionLog.open(DiskFolder(path), now_ms=0).batches():
             rows.update({record.key: record.value for record in batch.records()})
     return rows
@@ -74,10 +74,10 @@ def test_killed_writer_goes_on_where_it_was(site: Site, tmp_path: Path) -> None:
 
     undisturbed = LaneLog(
         DerivedFolder(tmp_path), lambda name: DerivedFolder(tmp_path / name), workload=workload_from_json(WORKLOAD, seed=7), seed=7,
-        topic="flights", partition_count=3, partitions=[0], settings=SETTINGS,
+        topic="records", partition_count=3, partitions=[0], settings=SETTINGS,
     )  # fmt: skip
     undisturbed.advance_to(again["at_us"])
     (written,) = (site.run_dir / "labs" / lab["id"] / "kafka").iterdir()
-    assert live_logs(written, "flights") == live_logs(tmp_path, "flights")
+    assert live_logs(written, "records") == live_logs(tmp_path, "records")
     assert table(written) == table(tmp_path)
-    assert undisturbed.state()["logs"]["flights-0"]["end_offset"] == again["end_offset"]
+    assert undisturbed.state()["logs"]["records-0"]["end_offset"] == again["end_offset"]
