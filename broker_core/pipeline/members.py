@@ -17,7 +17,7 @@ from types import MappingProxyType
 from broker_core.clock import SECOND_US
 from broker_core.errors import CommandError
 from broker_core.events import Json
-from broker_core.lab.commands.fields import CONSUMER_NAME, refuse_unknown, whole
+from broker_core.lab.commands.fields import consumer_name, refuse_unknown, whole
 from broker_core.lab.limits import DEFAULT_LIMITS
 from broker_core.rng import SeededRandom
 
@@ -149,8 +149,8 @@ def _check_given(raw: Json) -> Json:
         kind, consumer, at = change.get("kind"), change.get("consumer"), change.get("at")
         if kind not in CHANGE_KINDS:
             raise CommandError(f"{where}.kind", "must be one of {choices}", choices=", ".join(CHANGE_KINDS))
-        if consumer is not None and (not isinstance(consumer, str) or not CONSUMER_NAME.fullmatch(consumer)):
-            raise CommandError(f"{where}.consumer", "must be 1 to 32 letters, digits or . _ -, beginning with a letter or digit")
+        if consumer is not None:
+            consumer_name(consumer, f"{where}.consumer")
         if at == "":
             raise CommandError(f"{where}.at", "say before which record it happens")
         if at is not None:
@@ -227,8 +227,8 @@ def _check_lab(raw: Json) -> Json:
         if command.get("kind") not in CHANGE_KINDS or command.get("rig", "all") != "all":
             continue
         consumer, args = command.get("consumer"), command.get("args") or {}
-        if consumer is not None and (not isinstance(consumer, str) or not CONSUMER_NAME.fullmatch(consumer)):
-            raise CommandError(f"{where}.consumer", "must be 1 to 32 letters, digits or . _ -, beginning with a letter or digit")
+        if consumer is not None:
+            consumer_name(consumer, f"{where}.consumer")
         at_us = whole(f"{where}.at_us", command.get("at_us"), kept[-1]["at_us"] if kept else 0, RECORD_MAX)
         count = whole(f"{where}.args.count", args.get("count", 1) if isinstance(args, dict) else None, 1, CONSUMERS_MAX)
         kept.append({"kind": command["kind"], "rig": "all", "consumer": consumer, "args": {"count": count}, "at_us": at_us})

@@ -11,6 +11,8 @@ CONSUMER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,31}")
 COMMAND_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,63}")
 LANE_ID = re.compile(r"[a-z][a-z0-9_-]{0,31}")
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+NODES = frozenset({"broker", "publisher", "producer", "operator"})
+"""Processes that lanes have of their own; a consumer's program is a process beside them."""
 SPEED_MILLI_MIN, SPEED_MILLI_MAX = 100, 20_000
 
 
@@ -39,8 +41,10 @@ def speed(value: Any) -> float:
     return round(value * 1000) / 1000
 
 
-def consumer_name(value: object) -> str:
-    """A consumer's name; CommandError at consumer otherwise."""
+def consumer_name(value: object, field: str = "consumer") -> str:
+    """A consumer's name; CommandError at `field` otherwise."""
     if not isinstance(value, str) or not CONSUMER_NAME.fullmatch(value):
-        raise CommandError("consumer", "must be 1 to 32 letters, digits or . _ -, beginning with a letter or digit")
+        raise CommandError(field, "must be 1 to 32 letters, digits or . _ -, beginning with a letter or digit")
+    if value in NODES:
+        raise CommandError(field, "{consumer} is the name of a process of the lane itself", consumer=value)
     return value

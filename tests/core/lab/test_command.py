@@ -23,6 +23,7 @@ BASE = {"command_id": "x1", "kind": "join"}
         ({"consumer": "<script>"}, "consumer"),
         ({"consumer": "a" * 33}, "consumer"),
         ({"consumer": "c1\n"}, "consumer"),
+        *(({"consumer": name}, "consumer") for name in ("broker", "publisher", "producer", "operator")),
         ({"args": {"count": 1_000_000}}, "args.count"),
         ({"args": {"count": True}}, "args.count"),
         ({"args": {"count": 1.0}}, "args.count"),
@@ -106,3 +107,11 @@ def test_step_goes_one_record_further_and_only_while_paused(lab):
     with pytest.raises(CommandError):
         lab.submit({"command_id": "x3", "kind": "step"})
     assert lab.record_count == count + 1
+
+
+@pytest.mark.parametrize("name", ["master", "client", "lab", "all", "broker-1", "coordinator", "admin", "network", "world"])
+def test_whoever_may_join_joins_every_lane(name):
+    lab = Lab(scenario_from_json({}))
+    lab.submit({"command_id": "a", "kind": "join", "consumer": name})
+    lab.advance_to(30_000_000)
+    assert all(name in lane.consumers for lane in lab.lanes.values())
