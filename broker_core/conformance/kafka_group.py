@@ -15,8 +15,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-import msgspec
-
 from broker_core.conformance.kafka_group_view import (
     as_json,
     comparable,
@@ -30,6 +28,7 @@ from broker_core.conformance.kafka_group_view import (
 from broker_core.conformance.result import CaseResult, case, passed
 from broker_core.kafka.group import messages as m
 from broker_core.kafka.group.codes import APPEND_ERRORS, AppendFailed
+from broker_core.kafka.group.fields import from_fields
 from broker_core.kafka.group.group_coordinator import Appended, GroupCoordinator
 from broker_core.kafka.group.offset.expiry import EXPIRY_TIMER
 from broker_core.kafka.group.records import LogRecord
@@ -238,7 +237,7 @@ class Bench:
             case api:
                 host = f"/{request.get('host', '127.0.0.1')}"
                 context = m.RequestContext(number, request["version"], request["client_id"], host)
-                self.coordinator.receive(context, msgspec.convert(request_fields(fields), REQUESTS[api]), self.now_ms, self)
+                self.coordinator.receive(context, from_fields(request_fields(fields), REQUESTS[api]), self.now_ms, self)
                 return
         self.event.answers[number] = {}
 

@@ -42,6 +42,28 @@ class FieldReader:
     def int32(self) -> int:
         return self._number(">i", 4)
 
+    def int8(self) -> int:
+        return self._number(">b", 1)
+
+    def int64(self) -> int:
+        return self._number(">q", 8)
+
+    def raw(self, size: int) -> bytes:
+        """So many bytes as they are."""
+        return self._take(size)
+
+    def unsigned_varint(self) -> int:
+        """A number of seven bits a byte, the lowest first."""
+        value = shift = 0
+        while True:
+            part = self._number(">B", 1)
+            value |= (part & 0x7F) << shift
+            if part < 0x80:
+                return value
+            shift += 7
+            if shift > 28:
+                raise MalformedBytes("a varint of more than 32 bits")
+
     def string(self) -> str:
         text = self.nullable_string()
         if text is None:

@@ -18,8 +18,8 @@ class RequestContext(msgspec.Struct, frozen=True):
     client_host: str = "/127.0.0.1"
 
 
-class Message(msgspec.Struct):
-    pass
+class Message(msgspec.Struct, array_like=True, tag=lambda name: f"kafka.group.{name}"):
+    """A request, a response or a part of one. On its way between nodes it names its kind, so that a checkpoint can hold it."""
 
 
 class Protocol(msgspec.Struct, frozen=True):
