@@ -16,7 +16,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from broker_core.errors import InvariantError
 from broker_core.kafka.log import recovery
@@ -90,6 +90,10 @@ class LightBatch(RecordBatch):
     """A batch that is its header, and a `Payload` where another one has bytes."""
 
     __slots__ = ()
+    if not TYPE_CHECKING:
+        # What a checkpoint reads a batch back as (`broker_core/plain.py`).
+        header: BatchHeader
+        data: Payload
 
     @property
     def values(self) -> tuple[Any, ...]:
@@ -98,7 +102,7 @@ class LightBatch(RecordBatch):
 
     def control_type(self) -> tuple[ControlType, int]:
         control_type, coordinator_epoch = self.values
-        return control_type, coordinator_epoch
+        return ControlType(control_type), coordinator_epoch
 
 
 def light_batch(

@@ -1,0 +1,12 @@
+"""How the nodes of a cluster are called in their world."""
+
+CONTROLLER = "controller"
+
+
+def broker_node(broker_id: int) -> str:
+    """The node of a broker.
+
+    >>> broker_node(2)
+    'broker-2'
+    """
+    return f"broker-{broker_id}"
