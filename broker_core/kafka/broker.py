@@ -1,7 +1,7 @@
 """A broker: the partitions of one topic, and the coordinator of the groups that read it. A table leads from request to handler.
 
-Produce appends and wakes the fetches that wait for that partition; a fetch that finds nothing is kept until something comes or its
-`fetch.max.wait.ms` is over. One broker leads everything here, without replicas: the cluster is a separate issue.
+Produce appends and wakes the fetches that wait for that partition; one that is not here is refused. A fetch that finds nothing is kept until
+something comes or its `fetch.max.wait.ms` is over. One broker leads everything here, without replicas: the cluster is a separate issue.
 This is what the Stage's Kafka lane runs. Its groups are `group/{group,join,sync,heartbeat,leave,offsets}.py`: a member's session timeout is noticed
 in `group/heartbeat.py: session_over`. Why there is a second coordinator: docs/decisions/two-group-coordinators.md.
 Source: Kafka 3.9 KafkaApis, ReplicaManager.fetchMessages, DelayedFetch; docs/kafka/facts.md.
@@ -76,6 +76,9 @@ class Broker:
         kind = type(message)
         if kind is ProduceRequest:
             number = message.partition
+            if not 0 <= number < len(self.interested):
+                out.send(connection, r.ProduceResponse(number, r.UNKNOWN_TOPIC_OR_PARTITION))
+                return
             log = self.state.logs[number]
             log.records.append(message.record)
             log.end += 1
@@ -115,7 +118,7 @@ class Broker:
         match what:
             case "fetch":
                 self.fetch_over(int(rest), now_us, out)
-            case "session":  # a member's session time-out
+            case "session":  # a member's session timeout
                 group_id, _, member_id = rest.partition(":")
                 session_over(self.state.groups[group_id], member_id, now_us, out)
             case "join":

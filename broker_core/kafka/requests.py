@@ -22,10 +22,17 @@ class _Request(msgspec.Struct, array_like=True, gc=False):
 
 
 class ProduceRequest(_Request, tag="kafka.ProduceRequest"):
-    """One record to one partition, acks=1. record: its number."""
+    """One record to one partition. record: its number. Only a refusal is answered: nothing here waits for the word that a record was taken."""
 
     partition: int
     record: int
+
+
+class ProduceResponse(_Request, tag="kafka.ProduceResponse"):
+    """A record was refused. error_code: never NONE."""
+
+    partition: int
+    error_code: int
 
 
 class FetchRequest(_Request, tag="kafka.FetchRequest"):
@@ -135,7 +142,7 @@ class OffsetFetchResponse(_Request, tag="kafka.OffsetFetchResponse"):
 
 
 Request = (
-    ProduceRequest | FetchRequest | FetchResponse | ListOffsetsRequest | ListOffsetsResponse
+    ProduceRequest | ProduceResponse | FetchRequest | FetchResponse | ListOffsetsRequest | ListOffsetsResponse
     | JoinGroupRequest | JoinGroupResponse | SyncGroupRequest | SyncGroupResponse
     | HeartbeatRequest | HeartbeatResponse | LeaveGroupRequest | LeaveGroupResponse | OffsetCommitRequest | OffsetCommitResponse
     | OffsetFetchRequest | OffsetFetchResponse

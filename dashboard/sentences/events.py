@@ -27,6 +27,8 @@ EVENTS = {
     "event.kafka.group.partitions_resumed": _("The pause ends: every partition is read again; the longest pause was {pause_us}"),
     "event.kafka.group.member_expired": _("{consumer} missed its session timeout"),
     "event.kafka.group.member_removed": _("The coordinator removed {consumer}, which missed the end of the rebalance"),
+    "event.kafka.group.epoch_bumped": _("The coordinator raised the group epoch to {epoch}"),
+    "event.kafka.group.upgraded": _("The group switched to the new consumer protocol at group epoch {epoch}"),
     "event.kafka.consumer.revoked": _("{consumer} committed and stopped reading these partitions"),
     "event.kafka.consumer.assigned": _("{consumer} reads these partitions now"),
     "event.kafka.member.crashed": _("{consumer} fell silent; its session has not expired yet"),

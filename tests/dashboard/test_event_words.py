@@ -1,5 +1,8 @@
 """What a lane's chain of causes tells has words, in each language."""
 
+import ast
+from pathlib import Path
+
 import pytest
 from django.utils import translation
 
@@ -8,6 +11,7 @@ from broker_core.lab.scenario import scenario_from_json
 from dashboard.sentences import SENTENCES
 
 SECOND = 1_000_000
+CORE = Path(__file__).parents[2] / "broker_core"
 
 
 @pytest.fixture(scope="module")
@@ -42,3 +46,16 @@ def test_the_words_of_a_turning_point_are_chinese_too(told):
         english = {kind: str(SENTENCES[f"event.{kind}"]) for kind in {event["kind"] for event in told}}
     with translation.override("zh-hans"):
         assert {kind for kind, words in english.items() if str(SENTENCES[f"event.{kind}"]) == words} == set()
+
+
+def kinds_in_the_code() -> set[str]:
+    """The kind of each turning point that the core tells, where it stands there as a text."""
+    calls = [node for path in CORE.rglob("*.py") for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
+    told = [call.args[0] for call in calls if isinstance(call.func, ast.Attribute) and call.func.attr in ("tell", "emit") and call.args]
+    return {kind.value for kind in told if isinstance(kind, ast.Constant)}
+
+
+def test_what_no_lane_tells_yet_has_words_too():
+    kinds = kinds_in_the_code()
+    assert "kafka.group.upgraded" in kinds and len(kinds) > 20
+    assert {kind for kind in kinds if f"event.{kind}" not in SENTENCES} == set()

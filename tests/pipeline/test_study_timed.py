@@ -80,7 +80,7 @@ def test_cooperative_pauses_less_than_eager_and_pulsar_pauses_no_partition():
 def test_a_crash_makes_records_wait_until_somebody_notices():
     timed = run(strategy_parse("kafka.range"), steps_of(("crash", "c2", None)))
     silent_s = timed[1].pause_longest_us / 1_000_000
-    assert 42 < silent_s < 52  # session time-out 45 s after the last heartbeat, then the rebalance
+    assert 42 < silent_s < 52  # session timeout 45 s after the last heartbeat, then the rebalance
     # A quarter of all records, for that long, and each that waits is seen to.
     assert timed[1].waited == pytest.approx(RATE * silent_s / 4, rel=0.25)
     assert timed[1].lag_peak >= timed[1].waited * 0.8

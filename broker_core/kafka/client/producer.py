@@ -1,4 +1,4 @@
-"""A producer: one connection, each record to the partition that the built-in partitioner names, acks=1, no batching.
+"""A producer: one connection, each record to the partition that the built-in partitioner names, no batching, and no answer but a refusal.
 
 Source: Kafka 3.9 clients KafkaProducer, BuiltInPartitioner (`producer/placement.py`). Accumulator, retries and idempotence belong to the
 cluster's issue.

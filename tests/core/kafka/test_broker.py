@@ -37,6 +37,14 @@ def test_fetch_of_an_unknown_partition_is_refused_and_the_others_are_read():
         assert play(node, out, 2, r.FetchRequest({0: 0, unknown: 7}, 500, 10)) == [(2, expected)]
 
 
+def test_produce_to_an_unknown_partition_is_refused_and_nothing_is_written():
+    node, out = broker()
+    for unknown in (2, -1):
+        expected = r.ProduceResponse(unknown, r.UNKNOWN_TOPIC_OR_PARTITION)
+        assert play(node, out, 1, r.ProduceRequest(unknown, 5)) == [(1, expected)]
+    assert [log.end for log in node.state.logs] == [0, 0]
+
+
 def test_fetch_outside_of_the_log_is_out_of_range_at_once():
     node, out = broker()
     play(node, out, 1, *[r.ProduceRequest(0, number) for number in (5, 6, 7)])

@@ -84,7 +84,7 @@ def test_no_partition_is_owned_twice_in_any_epoch_of_the_consumer_protocol(steps
                 desk.send(m.ConsumerGroupHeartbeatRequest("g", client.member_id, -1, instance_id=client.instance))
                 client.held, client.epoch, client.member_id = set(), 0, ""
             case 7:
-                # A client that hears nothing stops at its session time-out, as the coordinator fences it.
+                # A client that hears nothing stops at its session timeout, as the coordinator fences it.
                 before = set(desk.group().members) if isinstance(desk.group(), ConsumerGroup) else set()
                 desk.pass_until(desk.now_ms + 1_000 * (what + 1))
                 gone = before - set(desk.group().members) if isinstance(desk.group(), ConsumerGroup) else before
