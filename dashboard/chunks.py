@@ -16,7 +16,7 @@ from broker_core.events import Json
 from broker_core.lab.consumer import Consumer
 from broker_core.lab.lab import Lab as CoreLab
 from broker_core.lab.lanes.lane import Lane
-from broker_core.lab.lanes.traffic import BUCKETS_KEPT_S
+from broker_core.lab.observers.in_flight import BUCKETS_KEPT_S
 from broker_core.pipeline.chunks import WANTED_FOR_S, chunk_write, last_second, wanted_mark
 
 log = logging.getLogger(__name__)

@@ -15,8 +15,8 @@ from broker_core.lab.commands.fields import LANE_ID, refuse_unknown, whole
 from broker_core.lab.lanes import kafka, pulsar, rabbitmq, tubemq
 from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.setup import LaneSetup
-from broker_core.lab.lanes.traffic import Watch
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
+from broker_core.lab.observers.in_flight import Watch
 from broker_core.lab.topic import workload_topic
 from broker_core.lab.workload import workload_from_json
 from broker_core.pulsar.selectors import POINTS_MAX

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from broker_core.clock import SECOND_US
 from broker_core.events import Json
 from broker_core.lab.consumer import CRASHED, GONE, LIVE, Consumer
-from broker_core.lab.hero import hero_view
-from broker_core.lab.idle import idle_view
 from broker_core.lab.lanes.lane import HISTORY_KEPT_S
+from broker_core.lab.observers.hero import hero_view
+from broker_core.lab.observers.idle import idle_view
+from broker_core.lab.observers.sentence import sentence_view
 from broker_core.lab.pieces import Pieces
-from broker_core.lab.sentence import sentence_view
 
 if TYPE_CHECKING:
     from broker_core.lab.lab import Lab

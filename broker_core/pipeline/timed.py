@@ -19,11 +19,11 @@ from broker_core.lab.lab import Lab
 from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.limits import Limits
+from broker_core.lab.observers.waits import FlightWatch
 from broker_core.lab.pieces import Pieces, whole
 from broker_core.lab.scenario import LANE_KINDS, LaneSpec, Scenario
 from broker_core.lab.workload_base import Workload
 from broker_core.pipeline.members import Step, has_records
-from broker_core.pipeline.timed_flights import FlightWatch
 
 WARM_S = 60
 JOIN_S = 30

@@ -28,7 +28,6 @@ from broker_core.kafka.group.group import INITIAL_REBALANCE_DELAY_US, Member
 from broker_core.kafka.group.states import COMPLETING, EMPTY, PREPARING, STABLE
 from broker_core.kafka.producer.partitioner import POSITIVE_MASK
 from broker_core.kafka.producer.placement import Placement
-from broker_core.lab.bill import Bill
 from broker_core.lab.consumer import CRASHED, GONE, Consumer
 from broker_core.lab.keys import NO_KEY
 from broker_core.lab.lanes.kafka_group import (
@@ -47,7 +46,8 @@ from broker_core.lab.lanes.kafka_pause import KafkaNotes
 from broker_core.lab.lanes.kafka_rebalance import HOLD_UPS, rebalance_sentence
 from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.setup import KeyText, LaneSetup
-from broker_core.lab.lanes.traffic import Watch
+from broker_core.lab.observers.bill import Bill
+from broker_core.lab.observers.in_flight import Watch
 from broker_core.sim.program import Leave, Order, Program
 from broker_core.sim.slot import RUNNING, Slot
 from broker_core.sim.world import Design

@@ -17,15 +17,15 @@ from typing import Any, ClassVar
 
 from broker_core.clock import SECOND_US
 from broker_core.events import Cause, Json, TurningPoint
-from broker_core.lab.bill import Bill, Space
 from broker_core.lab.consumer import CRASHED, GONE, LIVE, PAUSED, Consumer, incarnation_name
-from broker_core.lab.hero import Subject
 from broker_core.lab.lanes.model import LaneModel
 from broker_core.lab.lanes.setup import LaneSetup
-from broker_core.lab.lanes.traffic import LaneTraffic, Watch
-from broker_core.lab.pace import PACE_KINDS, pace_code
+from broker_core.lab.observers.bill import Bill, Space
+from broker_core.lab.observers.hero import Subject
+from broker_core.lab.observers.in_flight import LaneTraffic, Watch
+from broker_core.lab.observers.pace import PACE_KINDS, pace_code
+from broker_core.lab.observers.tally import Tally
 from broker_core.lab.pieces import Pieces, whole
-from broker_core.lab.tally import Tally
 from broker_core.plain import from_plain, to_plain
 from broker_core.sim.network import DEFAULT_DELAY_US
 from broker_core.sim.program import Order, Pace, Pause, Resume

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from broker_core.events import Cause, Json, TurningPoint
-from broker_core.lab.bill import Bill, Space
 from broker_core.lab.consumer import Consumer
+from broker_core.lab.observers.bill import Bill, Space
 from broker_core.sim.world import Design
 
 if TYPE_CHECKING:

@@ -15,16 +15,16 @@ from typing import cast
 
 from broker_core.errors import InvariantError
 from broker_core.events import Cause, Json, TurningPoint
-from broker_core.lab.bill import Bill, Space
 from broker_core.lab.consumer import CRASHED, GONE, Consumer
-from broker_core.lab.darkness import SPACE_UNITS
 from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.pulsar_moves import EXPLAINED_MAX, KEYS_MAX, given_facts, taken_facts
 from broker_core.lab.lanes.pulsar_owners import Assignment, Owners
 from broker_core.lab.lanes.pulsar_picture import Painted
 from broker_core.lab.lanes.pulsar_sticky import make_room, overlap
 from broker_core.lab.lanes.setup import LaneSetup
-from broker_core.lab.lanes.traffic import Watch
+from broker_core.lab.observers.bill import Bill, Space
+from broker_core.lab.observers.darkness import SPACE_UNITS
+from broker_core.lab.observers.in_flight import Watch
 from broker_core.pulsar import commands as c
 from broker_core.pulsar.broker import KEEP_ALIVE, LIVENESS, Broker, BrokerState, consumer_key
 from broker_core.pulsar.client.consumer import CONSUMER_ID, ConsumerState, Resubscribe, Subscribe

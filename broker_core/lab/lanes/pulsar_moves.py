@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from broker_core.events import Json, capped
 from broker_core.hashing.hash_range import Owner
-from broker_core.lab.bill import Space
+from broker_core.lab.observers.bill import Space
 
 GIVERS_MAX = 8
 LARGEST_MAX = 4

@@ -18,10 +18,10 @@ import numpy.typing as npt
 from broker_core.errors import InvariantError
 from broker_core.hashing.hash_range import Owner
 from broker_core.hashing.murmur3 import murmur3_32
-from broker_core.lab.bill import Space
-from broker_core.lab.darkness import SPACE_UNITS
 from broker_core.lab.keys import NO_KEY, LiveKeys
 from broker_core.lab.lanes.setup import KeyText
+from broker_core.lab.observers.bill import Space
+from broker_core.lab.observers.darkness import SPACE_UNITS
 from broker_core.lab.slices import dark_slots, named_owners
 from broker_core.pulsar.broker import Broker
 from broker_core.pulsar.selectors import Selector

@@ -13,11 +13,11 @@ from typing import cast
 from broker_core.clock import SECOND_US
 from broker_core.errors import InvariantError
 from broker_core.events import Cause, Json, TurningPoint
-from broker_core.lab.bill import Bill
 from broker_core.lab.consumer import CRASHED, GONE, Consumer
 from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.setup import LaneSetup
-from broker_core.lab.lanes.traffic import BUCKETS_KEPT_S, Watch
+from broker_core.lab.observers.bill import Bill
+from broker_core.lab.observers.in_flight import BUCKETS_KEPT_S, Watch
 from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq.broker import Broker, BrokerState
 from broker_core.rabbitmq.channel import Channel

@@ -15,16 +15,16 @@ from broker_core.clock import MILLISECOND_US
 from broker_core.errors import InvariantError
 from broker_core.events import Cause, Json, TurningPoint
 from broker_core.hashing.java_hash import java_text, string_hash_unsigned
-from broker_core.lab.bill import Bill
 from broker_core.lab.consumer import CRASHED, GONE, PAUSED, Consumer
 from broker_core.lab.keys import NO_KEY
 from broker_core.lab.lanes import tubemq_operator as operator
 from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.setup import LaneSetup
-from broker_core.lab.lanes.traffic import Watch
 from broker_core.lab.lanes.tubemq_logs import refill
 from broker_core.lab.lanes.tubemq_operator import Notes, Operator, OperatorState, TakeOff
 from broker_core.lab.lanes.tubemq_picture import clients_view, partitions_view
+from broker_core.lab.observers.bill import Bill
+from broker_core.lab.observers.in_flight import Watch
 from broker_core.sim.program import Order, Program
 from broker_core.sim.slot import CRASHED as NODE_CRASHED
 from broker_core.sim.slot import Slot

@@ -12,7 +12,6 @@ from typing import TypeVar
 
 from broker_core.clock import SECOND_US
 from broker_core.errors import InvariantError
-from broker_core.lab.bill import Bill
 from broker_core.lab.commands import command_from_json
 from broker_core.lab.commands.facts import LabFacts, facts_of_lane
 from broker_core.lab.consumer import GONE, Consumer
@@ -20,6 +19,7 @@ from broker_core.lab.keys import LiveKeys
 from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.limits import DEFAULT_LIMITS
+from broker_core.lab.observers.bill import Bill
 from broker_core.lab.scenario import LANE_KINDS, LaneSpec
 from broker_core.pipeline.strategies.base import Step
 

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from broker_core.events import Json
-from broker_core.lab.bill import Bill
 from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.rabbitmq import PREFETCH, PREFETCH_MAX
+from broker_core.lab.observers.bill import Bill
 from broker_core.pipeline.strategies.base import Family, Param, RouteTable, SlotRule, Step, Strategy, config_file
 from broker_core.pipeline.strategies.headless import lane_states, live_names
 

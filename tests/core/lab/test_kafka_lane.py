@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker_core.errors import CommandError
-from broker_core.lab.hero import hero_view
 from broker_core.lab.lab import Lab
+from broker_core.lab.observers.hero import hero_view
 from broker_core.lab.scenario import scenario_from_json
 
 SECOND = 1_000_000

@@ -2,9 +2,9 @@
 
 import pytest
 
-from broker_core.lab.key_order import KeyOrder
 from broker_core.lab.lab import Lab
-from broker_core.lab.lanes.traffic import LaneTraffic
+from broker_core.lab.observers.in_flight import LaneTraffic
+from broker_core.lab.observers.key_order import KeyOrder
 from broker_core.lab.scenario import scenario_from_json
 from tests.core.lab.journals import random_life
 

@@ -5,13 +5,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker_core.errors import CommandError, InvariantError
-from broker_core.lab.hero import hero_view
 from broker_core.lab.lab import Lab
 from broker_core.lab.lanes.pulsar import make_lane
 from broker_core.lab.lanes.pulsar_owners import Assignment, RawSlices
 from broker_core.lab.lanes.setup import LaneSetup
+from broker_core.lab.observers.hero import hero_view
+from broker_core.lab.observers.sentence import sentence_view
 from broker_core.lab.scenario import scenario_from_json
-from broker_core.lab.sentence import sentence_view
 from broker_core.pulsar.selectors import SELECTORS, make_selector
 
 SECOND = 1_000_000

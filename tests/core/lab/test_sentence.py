@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from broker_core.lab.sentence import sentence_view
+from broker_core.lab.observers.sentence import sentence_view
 
 
 def params(code: str, **said) -> dict:

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from broker_core.events import Json
-from broker_core.lab.change import Change, add_changes, changes_view
 from broker_core.lab.consumer import GONE
-from broker_core.lab.pace import PACE_KINDS
+from broker_core.lab.observers.change import Change, add_changes, changes_view
+from broker_core.lab.observers.pace import PACE_KINDS
 
 if TYPE_CHECKING:
     from broker_core.lab.lanes.lane import Lane

@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from broker_core.events import Json
-from broker_core.lab.bill import Bill
-from broker_core.lab.change import Change
-from broker_core.lab.darkness import Darkness
-from broker_core.lab.hero import Subject
-from broker_core.lab.key_order import KeyOrder
+from broker_core.lab.observers.bill import Bill
+from broker_core.lab.observers.change import Change
+from broker_core.lab.observers.darkness import Darkness
+from broker_core.lab.observers.hero import Subject
+from broker_core.lab.observers.key_order import KeyOrder
 
 
 @dataclass(slots=True)

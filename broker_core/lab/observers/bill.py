@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from broker_core.events import Json
 from broker_core.hashing.hash_range import Owner, moved_share
-from broker_core.lab.change import Change, changes_view, note_change
-from broker_core.lab.pace import PACE_KINDS
+from broker_core.lab.observers.change import Change, changes_view, note_change
+from broker_core.lab.observers.pace import PACE_KINDS
 
 Space = tuple[list[int], list[Owner], int, int]
 """A hash space: inclusive upper bounds, their owners, number of slots, first slot in use."""
