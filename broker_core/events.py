@@ -4,7 +4,7 @@ Traffic (queued, delivered, acked) is not a turning point: it is re-derived from
 (docs/decisions/traffic-is-not-events.md).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 Json = dict[str, Any]
@@ -51,6 +51,10 @@ class TurningPoint:
     rule: str | None
     inputs: Json
     data: Json
+
+    def with_facts(self, inputs: Json | None = None, data: Json | None = None) -> "TurningPoint":
+        """The same turning point, told with more: these inputs and data beside, or in place of, its own."""
+        return replace(self, inputs=self.inputs | (inputs or {}), data=self.data | (data or {}))
 
     def to_json(self, seq: int) -> Json:
         """The event as plain JSON. seq: its place among all turning points of the lab, from 1."""

@@ -21,7 +21,7 @@ from broker_core.kafka.assignors import ASSIGNORS
 from broker_core.kafka.broker import Broker, BrokerState, PartitionRecords
 from broker_core.kafka.client import producer as producers
 from broker_core.kafka.client.admin import Admin, AdminState, RemoveMember
-from broker_core.kafka.client.consumer import HEARTBEAT_INTERVAL_US, IN, SESSION_TIMEOUT_US, SYNCING, ConsumerState, Join
+from broker_core.kafka.client.consumer import IN, SESSION_TIMEOUT_US, SYNCING, ConsumerState, Join
 from broker_core.kafka.client.consumer import Consumer as ConsumerNode
 from broker_core.kafka.client.producer import Producer, ProducerState
 from broker_core.kafka.group.group import INITIAL_REBALANCE_DELAY_US, Member
@@ -35,11 +35,9 @@ from broker_core.lab.lanes.kafka_group import (
     CONSUMER,
     GROUP_ID,
     Shared,
-    consumer_name,
     consumer_state,
     group_of,
     look,
-    quota,
     session_ends_us,
 )  # fmt: skip
 from broker_core.lab.lanes.kafka_pause import KafkaNotes
@@ -48,6 +46,7 @@ from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.setup import KeyText, LaneSetup
 from broker_core.lab.observers.bill import Bill
 from broker_core.lab.observers.in_flight import Watch
+from broker_core.lab.observers.kafka_names import consumer_name, with_names
 from broker_core.sim.program import Leave, Order, Program
 from broker_core.sim.slot import RUNNING, Slot
 from broker_core.sim.world import Design
@@ -242,35 +241,22 @@ class KafkaRules:
 
     # -- what happened --------------------------------------------------------------------------------------------------------------------
 
-    def heard(self, lane: Lane, event: TurningPoint) -> None:
-        """The coordinator knows its members by their ids; a person knows the programs by their names."""
-        data = event.data
-        if "member_id" in data:
-            data["consumer"] = consumer_name(data["member_id"])
-        if "client" in data:
-            data["consumer"] = data.pop("client")
-        if event.kind == "kafka.group.rebalance_started" and "rebalance_timeout_us" in event.inputs:
-            event.inputs["heartbeat_interval_us"] = HEARTBEAT_INTERVAL_US
-        elif event.kind == "kafka.group.generation_started":
-            data["leader"] = consumer_name(data["leader"])
-        elif event.kind == "kafka.group.assigned":
-            event.inputs.update(quota(self.partition_count, data["assignment"]))
-            data["assignment"] = {consumer_name(member_id): numbers for member_id, numbers in data["assignment"].items()}
-        elif event.kind == "kafka.group.member_expired":
-            self.hear_of_death(lane, event)
+    def heard(self, lane: Lane, event: TurningPoint) -> TurningPoint:
+        named = with_names(event, self.partition_count)
+        return named.with_facts(data=self.hear_of_death(lane, named)) if event.kind == "kafka.group.member_expired" else named
 
-    def hear_of_death(self, lane: Lane, event: TurningPoint) -> None:
+    def hear_of_death(self, lane: Lane, event: TurningPoint) -> Json:
+        """The coordinator has found a member dead. Returns how many partitions it had, and how many records will be read again."""
         self.forget_caches()
-        shared, data = self.look(lane), event.data
+        shared, data, read_again = self.look(lane), event.data, 0
         slot = shared.slot_of(shared.group.members[data["member_id"]])
-        data["partitions"] = len(data["partitions"])
-        data["read_again"] = 0
         if slot is not None:
             positions = consumer_state(slot).positions
-            data["read_again"] = sum(max(0, position - shared.committed(number)) for number, position in positions.items())
+            read_again = sum(max(0, position - shared.committed(number)) for number, position in positions.items())
             if slot.name in lane.crash_positions:
                 self.noticed = slot.name
                 lane.notice_crash(slot.name, data["consumer"])
+        return {"partitions": len(data["partitions"]), "read_again": read_again}
 
     def told(self, lane: Lane, event: TurningPoint) -> None:
         self.forget_caches()

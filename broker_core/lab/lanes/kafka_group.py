@@ -7,13 +7,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from broker_core.kafka import requests as r
 from broker_core.kafka.broker import BrokerState, PartitionRecords
 from broker_core.kafka.client.consumer import ConsumerState
 from broker_core.kafka.group.group import Group, Member, session_name
+from broker_core.lab.observers.kafka_names import consumer_name
 from broker_core.sim.network import Link
 from broker_core.sim.slot import RUNNING, Slot
 from broker_core.sim.world import World
@@ -66,15 +66,6 @@ class Shared:
 def consumer_state(slot: Slot) -> ConsumerState:
     state: ConsumerState = slot.node.state
     return state
-
-
-def consumer_name(member_id: str) -> str:
-    """The client.id that a member's id begins with.
-
-    >>> consumer_name("c1-2a3b4c5d")
-    'c1'
-    """
-    return member_id.rpartition("-")[0]
 
 
 def group_of(world: World) -> Group:
@@ -137,9 +128,3 @@ def under_way(world: World, link: Link) -> list[tuple[object, int]]:
     """The messages on a link, with when each arrives."""
     tickets = sorted(entry for entry in world.heap if entry[2] is link)
     return [(message, ticket[0]) for (message, _), ticket in zip(link.queue, tickets, strict=False)]
-
-
-def quota(partition_count: int, assignment: Mapping[str, object]) -> dict[str, int]:
-    """The numbers that an even share goes by."""
-    each, rest = divmod(partition_count, max(1, len(assignment)))
-    return {"partitions": partition_count, "members": len(assignment), "quota": each, "one_more_for_the_first": rest}

@@ -11,7 +11,8 @@ from __future__ import annotations
 from broker_core.events import Json
 from broker_core.kafka.client.consumer import IN, SYNCING
 from broker_core.kafka.group.states import COMPLETING, PREPARING
-from broker_core.lab.lanes.kafka_group import Shared, consumer_name, consumer_state
+from broker_core.lab.lanes.kafka_group import Shared, consumer_state
+from broker_core.lab.observers.kafka_names import consumer_name
 from broker_core.sim.slot import RUNNING
 
 HOLD_UPS = ("kafka.held_up", "kafka.leader_silent")

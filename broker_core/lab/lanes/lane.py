@@ -62,6 +62,7 @@ class Lane:
         self.consumers: dict[str, Consumer] = {}
         self.why: list[Json] = []
         self.out: list[TurningPoint] = []
+        self.heard: dict[str, TurningPoint] = {}  # by id, as a person is to read them, until the step that tells them is over
         self.sentence: Json = {"code": "idle", "params": {}}
         self._bill: Bill | None = None
         self._compared: tuple[int, ...] | None = None
@@ -137,12 +138,13 @@ class Lane:
         """A node tells this, in the middle of its step."""
         self.now_us = self.world.now_us
         self.traffic.fold(self.now_us // SECOND_US)
-        self.rules.heard(self, event)
+        self.heard[event.id] = self.rules.heard(self, event)
 
     def _told(self, events: list[TurningPoint]) -> None:
         """A node has told these; its step is over."""
         self.now_us = self.world.now_us
-        for event in events:
+        for told in events:
+            event = self.heard.pop(told.id)
             self._keep(event)
             self.rules.told(self, event)
         self._changed()
@@ -167,7 +169,7 @@ class Lane:
         """Record a turning point that no node told: the lab's own acts, and what a person did to a program."""
         self.world.cause = cause
         followed = self.world.tell(kind, rule, inputs, data)
-        self._keep(self.world.told.pop())
+        self._keep(self.heard.pop(self.world.told.pop().id))
         self.world.cause = None
         return followed
 

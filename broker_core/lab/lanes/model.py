@@ -66,13 +66,14 @@ class LaneModel(Protocol):
 
     # -- what happened --------------------------------------------------------------------------------------------------------------------
 
-    def heard(self, lane: Lane, event: TurningPoint) -> None:
-        """A node tells this now, in the middle of its step. A node that has found a program dead tells so before it changes anything:
-        then `lane.notice_crash` opens the bill, while who owns what is still as it was."""
+    def heard(self, lane: Lane, event: TurningPoint) -> TurningPoint:
+        """A node tells this now, in the middle of its step. Returns it as a person reads it: with the names of consumers, and with what only
+        somebody who sees all nodes can know. A node that has found a program dead tells so before it changes anything: then
+        `lane.notice_crash` opens the bill, while who owns what is still as it was."""
         ...
 
     def told(self, lane: Lane, event: TurningPoint) -> None:
-        """A node told this and its step is over: choose the lane's sentence."""
+        """A node told this, here as `heard` gave it, and its step is over: choose the lane's sentence."""
         ...
 
     def sentence_now(self, lane: Lane) -> Json:

@@ -213,7 +213,7 @@ class PulsarRules:
 
     # -- what happened --------------------------------------------------------------------------------------------------------------------
 
-    def heard(self, lane: Lane, event: TurningPoint) -> None:
+    def heard(self, lane: Lane, event: TurningPoint) -> TurningPoint:
         match event.kind:
             case "pulsar.connection.silent" if event.data["client"] in lane.crash_positions:
                 client = self.client(lane, event.data["client"])
@@ -222,26 +222,26 @@ class PulsarRules:
                 else:
                     lane.notice_crash(event.data["client"], client.name)
             case "pulsar.consumer.connected":
-                event.data["permits"] = self.queue_size
-                self.explain(lane, event)
+                return event.with_facts(data={"permits": self.queue_size} | self.moved_facts(lane, event))
             case "pulsar.consumer.disconnected":
-                self.explain(lane, event)
+                return event.with_facts(data=self.moved_facts(lane, event))
+        return event
 
     def is_explained(self, lane: Lane) -> bool:
         """Whether the next turning point is to tell what it moved: of a change that many make together only the first few do."""
         told = 0 if lane.is_at_rest else sum("keys_total" in event["data"] for event in lane.why)
         return lane.is_at_rest or told < EXPLAINED_MAX
 
-    def explain(self, lane: Lane, event: TurningPoint) -> None:
-        """Add what this turning point moved, compared with what stood before it."""
+    def moved_facts(self, lane: Lane, event: TurningPoint) -> Json:
+        """What this turning point moved, compared with what stood before it; nothing where that is not told."""
         was, live = self.standing, lane.keys.count_at(lane.next_record)
         self.owners.forget()
         self.standing = None
         if was is None or live > KEYS_MAX or not self.is_explained(lane):
-            return
+            return {}
         now = self.standing = self.owners.now(self.broker(lane))
         if self.is_of_one_who_makes_room(lane, event.data["client"]):
-            return
+            return {}
         name, slots = event.data["consumer"], self.owners.slots(live)
         before, space_before = was.owners_of(slots), was.space
         bill = lane.bill if self.is_sticky else None  # to ask for an open bill is to compare it, and a ring is large
@@ -252,9 +252,8 @@ class PulsarRules:
         moved = [(int(slot), old, new) for slot, old, new in zip(slots, before, after, strict=False) if old != new]
         if event.kind == "pulsar.consumer.connected":
             taken = [(slot, old) for slot, old, new in moved if new == name]
-            event.data.update(taken_facts(name, space_before, now.space, taken, live, self.is_ring))
-        else:
-            event.data.update(given_facts([new for _, old, new in moved if old == name], live))
+            return taken_facts(name, space_before, now.space, taken, live, self.is_ring)
+        return given_facts([new for _, old, new in moved if old == name], live)
 
     def is_of_one_who_makes_room(self, lane: Lane, incarnation: str) -> bool:
         """Whether this program subscribes again with less: it neither came nor went."""

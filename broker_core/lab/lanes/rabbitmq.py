@@ -140,14 +140,16 @@ class RabbitMqRules:
 
     # -- what happened --------------------------------------------------------------------------------------------------------------------
 
-    def heard(self, lane: Lane, event: TurningPoint) -> None:
+    def heard(self, lane: Lane, event: TurningPoint) -> TurningPoint:
         if event.kind == "rabbitmq.connection.missed_heartbeats":
             lane.notice_crash(self.incarnation_of(lane, event.data["connection"]), event.data["consumer"])
+        if not event.data.get("skipped"):
+            return event
         # The broker cannot know what the person at the page does: which of those that it passes over are dead.
         dead = self.dead(lane)
-        for passed_over in event.data.get("skipped", ()):
-            if passed_over["connection"] in dead:
-                passed_over["dead"] = True
+        return event.with_facts(data={
+            "skipped": [over | {"dead": True} if over["connection"] in dead else over for over in event.data["skipped"]],
+        })  # fmt: skip
 
     def told(self, lane: Lane, event: TurningPoint) -> None:
         if event.kind == "rabbitmq.channel.closed":

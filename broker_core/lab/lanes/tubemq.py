@@ -240,13 +240,14 @@ class TubeMqRules:
 
     # -- what happened --------------------------------------------------------------------------------------------------------------------
 
-    def heard(self, lane: Lane, event: TurningPoint) -> None:
+    def heard(self, lane: Lane, event: TurningPoint) -> TurningPoint:
         if event.kind in ("tubemq.master.consumer_timed_out", "tubemq.broker.registration_timed_out"):
             client_id = event.data["client"]
             incarnation = next((incarnation for incarnation in lane.crash_positions if self.client(lane, incarnation).client_id == client_id), None)
             is_known = self.member(lane, client_id) is not None or any(place.owner == client_id for place in self.places(lane).values())
             if incarnation is not None and not is_known:
                 self.forgotten(lane, incarnation, event.data["consumer"])
+        return event
 
     def forgotten(self, lane: Lane, incarnation: str, name: str) -> None:
         """The master and all brokers have given a dead client up: its node id and its partitions are free, and nobody's."""
