@@ -10,7 +10,6 @@ export const ROWS_MAX = 24;
 const BAR_WIDTH = 312, SEGMENTS_MAX = 4, FOUR = 4;
 const OF_FOUR = ["start", "join", "join_many", "leave", "rejoin"];    // captions that count the lanes
 const PRIMARY = { pulsar: ["consistent_hash", "auto_split", "sticky"], kafka: ["range", "sticky", "cooperative-sticky"] };
-const IDLE_HAS_WORDS = ["kafka.crash_pending", "kafka.paused", "kafka.crash_noticed", "tubemq.crash_pending", "tubemq.paused", "tubemq.crash_noticed"];
 const PAUSING = ["kafka", "tubemq"];                    // a change stops partitions there until it is over
 
 // limits: rig id -> how many rows its list shows. withTwins: tables cost more than they are looked at, so the caller says when. only: the lanes to present.
@@ -223,10 +222,7 @@ function sentence(rig, view, say) {
   if ("deadline_us" in params) params.left = timeLeft(params.deadline_us, view.at_us);
   if ("algorithm" in params) params.algorithm = say(`${rig.model}.${params.algorithm}`);
   if ("members" in params) params.who = rebalanceFor(rig, say) || params.consumer;
-  let { code } = rig.sentence;
-  if (code === "kafka.crash_pending" && params.deadline_us === null) code = "kafka.crash_joining";
-  else if (IDLE_HAS_WORDS.includes(code) && (params.partitions === 0 || params.read_again === 0)) code += "_idle";
-  return say(code, params);
+  return say(rig.sentence.code, params);
 }
 
 // How many have nothing to do for want of a partition, and why.

@@ -7,6 +7,7 @@ import pytest
 from django.utils import translation
 
 from broker_core.lab.lab import Lab
+from broker_core.lab.observers.codes import CODES, NOW
 from broker_core.lab.scenario import scenario_from_json
 from dashboard.sentences import SENTENCES
 
@@ -59,3 +60,8 @@ def test_what_no_lane_tells_yet_has_words_too():
     kinds = kinds_in_the_code()
     assert "kafka.group.upgraded" in kinds and len(kinds) > 20
     assert {kind for kind in kinds if f"event.{kind}" not in SENTENCES} == set()
+
+
+def test_every_sentence_that_an_observer_may_choose_has_words():
+    codes = {code for choices in (*CODES.values(), *NOW.values()) for code, _ in choices}
+    assert {code for code in codes if code not in SENTENCES} == set()

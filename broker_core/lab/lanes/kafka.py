@@ -45,6 +45,7 @@ from broker_core.lab.lanes.kafka_rebalance import HOLD_UPS, rebalance_sentence
 from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.setup import KeyText, LaneSetup
 from broker_core.lab.observers.bill import Bill
+from broker_core.lab.observers.codes import code_of
 from broker_core.lab.observers.in_flight import Watch
 from broker_core.lab.observers.kafka_names import consumer_name, with_names
 from broker_core.sim.program import Leave, Order, Program
@@ -281,18 +282,13 @@ class KafkaRules:
     def say_noticed(self, lane: Lane, event: TurningPoint, incarnation: str) -> None:
         name = event.data["consumer"]
         self.clear_away(lane, incarnation, Cause(event=event.id))
-        code = lane.noticed_code(incarnation, name)
-        if code == "kafka.crash_noticed" and not self.look(lane).programs:
-            code += "_last"
+        code = code_of("kafka.given_up", ghost=lane.is_ghost(incarnation, name), last=not self.look(lane).programs)
         lane.say(code, consumer=name, read_again=event.data["read_again"], partitions=self.partition_count)
 
     def on_settled(self, lane: Lane, bill: Bill) -> None:
         if self.look(lane).group.state != STABLE or bill.kind == "crash" or lane.sentence["code"] == "left_gone":
             return
-        if bill.partitions_stopped:
-            code = "kafka.cooperative" if self.assignor.cooperative else "kafka.rebalanced"
-        else:
-            code = "kafka.formed" if bill.partitions_moved else "kafka.unmoved"
+        code = code_of("kafka.settled", stopped=bill.partitions_stopped > 0, cooperative=self.assignor.cooperative, moved=bool(bill.partitions_moved))
         lane.say(code, consumer=bill.consumer, pause_us=bill.pause_us, partitions_moved=bill.partitions_moved,
                  partitions_total=bill.partitions_total, stopped=bill.partitions_stopped)  # fmt: skip
 

@@ -266,10 +266,10 @@ class Lane:
             consumer.state = GONE
             consumer.deadline_us = consumer.deadline_from_us = None
 
-    def noticed_code(self, incarnation: str, name: str) -> str:
-        """The code of the sentence about a dead life: its program may have come back in a new one meanwhile, and left again."""
+    def is_ghost(self, incarnation: str, name: str) -> bool:
+        """Whether the program of this dead life has come back in a new one meanwhile, or left."""
         consumer = self.consumers.get(name)
-        return f"{self.model}.{'crash' if consumer is not None and consumer.incarnation == incarnation else 'ghost'}_noticed"
+        return consumer is None or consumer.incarnation != incarnation
 
     # -- what a change cost ---------------------------------------------------------------------------------------------------------------
 

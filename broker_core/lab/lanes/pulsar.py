@@ -23,6 +23,7 @@ from broker_core.lab.lanes.pulsar_picture import Painted
 from broker_core.lab.lanes.pulsar_sticky import make_room, overlap
 from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.observers.bill import Bill, Space
+from broker_core.lab.observers.codes import code_of
 from broker_core.lab.observers.darkness import SPACE_UNITS
 from broker_core.lab.observers.in_flight import Watch
 from broker_core.pulsar import commands as c
@@ -269,21 +270,21 @@ class PulsarRules:
         if reason in (KEEP_ALIVE, LIVENESS):
             if lane.bill is None or lane.bill.kind != "crash":
                 return  # a newcomer waited for this word
-            code, is_last = lane.noticed_code(incarnation, name), not self.served(lane) - lane.crash_positions.keys()
-            if code == "pulsar.crash_noticed" and (is_last or self.is_sticky):
-                code += "_last" if is_last else "_gap"
+            is_last = not self.served(lane) - lane.crash_positions.keys()
+            code = code_of("pulsar.given_up", ghost=lane.is_ghost(incarnation, name), last=is_last, gap=self.is_sticky)
             lane.say(code, consumer=name, unacked=unacked)
         elif not self.is_of_one_who_makes_room(lane, incarnation):
             self.say_left(lane, incarnation, name, unacked)
 
     def say_left(self, lane: Lane, incarnation: str, name: str, unacked: int) -> None:
         """A program has left, or its broker is about to learn it, and what was unacked goes to the others."""
-        if not self.served(lane) - lane.crash_positions.keys() - {incarnation}:
-            lane.say("pulsar.leave_last", consumer=name, unacked=unacked, keys_total=lane.keys.count_at(lane.next_record))
-        elif self.is_sticky:
-            lane.say("pulsar.gap", consumer=name)
-        else:
-            lane.say("pulsar.leave", consumer=name, redelivered=unacked, keys_moved=0)  # the bill's number, once it is known
+        is_last = not self.served(lane) - lane.crash_positions.keys() - {incarnation}
+        numbers: Json = {}
+        if is_last:
+            numbers = {"unacked": unacked, "keys_total": lane.keys.count_at(lane.next_record)}
+        elif not self.is_sticky:
+            numbers = {"redelivered": unacked, "keys_moved": 0}  # the bill's number, once it is known
+        lane.say(code_of("pulsar.left", last=is_last, gap=self.is_sticky), consumer=name, **numbers)
 
     def sentence_now(self, lane: Lane) -> Json:
         return lane.sentence
@@ -292,18 +293,14 @@ class PulsarRules:
         if bill.kind not in ("join", "rejoin"):
             return
         made_room = [event["inputs"]["consumer"] for event in lane.why if event["kind"] == "pulsar.consumer.reconnected"]
-        if len(self.served(lane)) == bill.count:
-            code = "pulsar.join_first"
-        elif bill.kind == "rejoin":
-            code = "pulsar.rejoin"
-        elif bill.count == 1 and made_room:
+        source = made_room[-1] if bill.count == 1 and made_room else None
+        code = code_of("pulsar.joined", first=len(self.served(lane)) == bill.count, back=bill.kind == "rejoin", made_room=source is not None,
+                       many=bill.count > 1)  # fmt: skip
+        numbers: Json = {"count": bill.count, "keys_moved": bill.keys_moved, "keys_total": bill.keys_total}
+        if code == "pulsar.sticky_join":
             start, end = self.client(lane, lane.consumers[bill.consumer].incarnation).ranges[0]
-            lane.say("pulsar.sticky_join", consumer=bill.consumer, **{"from": made_room[-1]}, start=start, end=end)
-            return
-        else:
-            code = "pulsar.join"
-        lane.say(f"{code}_many" if bill.count > 1 else code, consumer=bill.consumer, count=bill.count, keys_moved=bill.keys_moved,
-                 keys_total=bill.keys_total)  # fmt: skip
+            numbers = {"from": source, "start": start, "end": end}
+        lane.say(code, consumer=bill.consumer, **numbers)
 
     # -- what the state says --------------------------------------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from broker_core.lab.consumer import CRASHED, GONE, Consumer
 from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.observers.bill import Bill
+from broker_core.lab.observers.codes import code_of
 from broker_core.lab.observers.in_flight import BUCKETS_KEPT_S, Watch
 from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq.broker import Broker, BrokerState
@@ -158,23 +159,22 @@ class RabbitMqRules:
     def say_closed(self, lane: Lane, event: TurningPoint) -> None:
         connection, name, unacked = event.data["connection"], event.data["consumer"], event.inputs["unacked"]
         if event.inputs["reason"] == "rabbitmq.connection.missed_heartbeats":
-            code = lane.noticed_code(self.incarnation_of(lane, connection), name)
-            is_last = code == "rabbitmq.crash_noticed" and not self.served(lane)
-            lane.say(f"{code}_last" if is_last else code, consumer=name, unacked=unacked)
+            is_ghost = lane.is_ghost(self.incarnation_of(lane, connection), name)
+            lane.say(code_of("rabbitmq.given_up", ghost=is_ghost, last=not self.served(lane)), consumer=name, unacked=unacked)
         else:
             self.say_left(lane, name, unacked)
 
     def say_left(self, lane: Lane, name: str, unacked: int) -> None:
         """Somebody has left, or the broker is about to learn it, and gives back what was unacked."""
-        lane.say("rabbitmq.leave" if self.living(lane) else "rabbitmq.leave_last", consumer=name, redelivered=unacked)
+        lane.say(code_of("rabbitmq.left", last=not self.living(lane)), consumer=name, redelivered=unacked)
 
     def sentence_now(self, lane: Lane) -> Json:
         return lane.sentence
 
     def on_settled(self, lane: Lane, bill: Bill) -> None:
         if bill.kind in ("join", "rejoin"):
-            code = "rabbitmq.join_first" if len(self.living(lane)) == bill.count else "rabbitmq.join"
-            lane.say(f"{code}_many" if bill.count > 1 else code, consumer=bill.consumer, count=bill.count)
+            code = code_of("rabbitmq.joined", first=len(self.living(lane)) == bill.count, many=bill.count > 1)
+            lane.say(code, consumer=bill.consumer, count=bill.count)
 
     # -- what the state says --------------------------------------------------------------------------------------------------------------
 

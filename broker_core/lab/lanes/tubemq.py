@@ -24,6 +24,7 @@ from broker_core.lab.lanes.tubemq_logs import refill
 from broker_core.lab.lanes.tubemq_operator import Notes, Operator, OperatorState, TakeOff
 from broker_core.lab.lanes.tubemq_picture import clients_view, partitions_view
 from broker_core.lab.observers.bill import Bill
+from broker_core.lab.observers.codes import code_of
 from broker_core.lab.observers.in_flight import Watch
 from broker_core.sim.program import Order, Program
 from broker_core.sim.slot import CRASHED as NODE_CRASHED
@@ -150,15 +151,13 @@ class TubeMqRules:
         was, notes.plan = len(notes.plan), [consumer.name for consumer in alive]
         if notes.count_at_rest is None and lane.bill is not None and lane.bill.at_us > 0:
             notes.count_at_rest = was
-        kind = "restarting" if was and alive else "starting" if alive else "stopped"
+        kind = "tubemq.group.stopped" if not alive else "tubemq.group.restarting" if was else "tubemq.group.starting"
         followed = lane.emit(
-            f"tubemq.group.{kind}", cause, "tubemq.master.source_count_must_match", {"from": was, "to": len(alive)},
+            kind, cause, "tubemq.master.source_count_must_match", {"from": was, "to": len(alive)},
             {"node_ids": {name: node_id for node_id, name in enumerate(notes.plan)}},
         )  # fmt: skip
-        if alive:
-            lane.say(f"tubemq.{kind}", from_count=was, to_count=len(alive))
-        else:
-            lane.say("tubemq.empty", partitions=len(self.partition_keys))
+        counts = {"from_count": was, "to_count": len(alive)} if alive else {"partitions": len(self.partition_keys)}
+        lane.say(code_of("tubemq.restart", last=not alive, first=not was), **counts)
         for broker in self.broker_states(lane) if alive else ():
             broker.batch_messages = max(1, READ_US // alive[0].normal_us)
         for consumer in alive:
@@ -252,13 +251,11 @@ class TubeMqRules:
     def forgotten(self, lane: Lane, incarnation: str, name: str) -> None:
         """The master and all brokers have given a dead client up: its node id and its partitions are free, and nobody's."""
         lane.notice_crash(incarnation, name)
-        consumer = lane.consumers.get(name)
-        if consumer is not None and consumer.incarnation == incarnation and name in self.notes.plan:
-            units = self.units(lane)
-            void = sum(units[key] == name and not self.place(lane, key).owner for key in self.partition_keys)
-            lane.say("tubemq.crash_noticed", consumer=name, partitions=void)
-        else:  # restarted without it, or with it in a new life: nothing waits for its return
-            lane.say("tubemq.ghost_noticed", consumer=name, partitions=len(self.client(lane, incarnation).registered))
+        is_ghost = lane.is_ghost(incarnation, name) or name not in self.notes.plan  # then nothing waits for its return
+        units = self.units(lane)
+        void = sum(units[key] == name and not self.place(lane, key).owner for key in self.partition_keys)
+        had = len(self.client(lane, incarnation).registered)
+        lane.say(code_of("tubemq.given_up", ghost=is_ghost), consumer=name, partitions=had if is_ghost else void)
 
     def told(self, lane: Lane, event: TurningPoint) -> None:
         match event.kind:
@@ -291,12 +288,14 @@ class TubeMqRules:
     def on_settled(self, lane: Lane, bill: Bill) -> None:
         notes, consumer = self.notes, lane.consumers.get(bill.consumer)
         was, notes.count_at_rest = notes.count_at_rest or 0, len(notes.plan)
-        if bill.kind == "rejoin" and is_alive(consumer):
-            lane.say("tubemq.rejoined", consumer=bill.consumer, node_id=notes.plan.index(bill.consumer), pause_us=bill.pause_us,
-                     partitions_moved=bill.partitions_moved)  # fmt: skip
-        elif lane.sentence["code"] in STARTING_CODES:
-            lane.say("tubemq.restarted" if was else "tubemq.first", from_count=was, to_count=len(notes.plan),
-                     partitions_moved=bill.partitions_moved, partitions_total=bill.partitions_total, pause_us=bill.pause_us)  # fmt: skip
+        is_back = bill.kind == "rejoin" and is_alive(consumer)
+        if is_back or lane.sentence["code"] in STARTING_CODES:
+            numbers: Json = {"partitions_moved": bill.partitions_moved, "pause_us": bill.pause_us}
+            if is_back:
+                numbers |= {"consumer": bill.consumer, "node_id": notes.plan.index(bill.consumer)}
+            else:
+                numbers |= {"from_count": was, "to_count": len(notes.plan), "partitions_total": bill.partitions_total}
+            lane.say(code_of("tubemq.restarted", back=is_back, first=not was), **numbers)
 
     # -- the nodes ------------------------------------------------------------------------------------------------------------------------
 

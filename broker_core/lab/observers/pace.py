@@ -1,6 +1,7 @@
 """What is true of a consumer after pause, resume and slow: whether it works, and how fast."""
 
 from broker_core.lab.consumer import PAUSED, Consumer
+from broker_core.lab.observers.codes import code_of
 
 PACE_KINDS = ("pause", "resume", "slow")
 """Commands that change how one program works and nothing of who gets what."""
@@ -9,17 +10,13 @@ PACE_KINDS = ("pause", "resume", "slow")
 def pace_code(model: str, kind: str, consumer: Consumer) -> str:
     """The code of the sentence about a consumer that `kind` has just been done to.
 
-    A pause is one of the four models' own sentences: what waits for the consumer differs. Slow while paused takes effect later.
-
     >>> from broker_core.lab.consumer import LIVE
     >>> slow = Consumer("c2", 2, 500_000, 100_000, "c2", 0, LIVE)
     >>> pace_code("kafka", "resume", slow), pace_code("kafka", "slow", slow)
     ('resumed_slow', 'slow')
     """
-    if consumer.state == PAUSED:
-        return f"{model}.paused" if kind == "pause" else "paced_later"
-    if consumer.service_us == consumer.normal_us:
-        return "full_speed"
-    if consumer.service_us < consumer.normal_us:
-        return "fast"
-    return "slow" if kind == "slow" else "resumed_slow"
+    took_us, normal_us = consumer.service_us, consumer.normal_us
+    return code_of(
+        f"{model}.paced", pause=kind == "pause", slow=kind == "slow", paused=consumer.state == PAUSED, normal=took_us == normal_us,
+        fast=took_us < normal_us,
+    )  # fmt: skip

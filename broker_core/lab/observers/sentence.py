@@ -7,6 +7,7 @@ sentence come from, so that the two never differ.
 from typing import TYPE_CHECKING
 
 from broker_core.events import Json
+from broker_core.lab.observers.codes import code_now
 
 if TYPE_CHECKING:
     from broker_core.lab.lanes.lane import Lane
@@ -36,4 +37,4 @@ def sentence_view(lane: "Lane", bill: Json | None) -> Json:
             params["unacked"] = lane.held(consumer)
         elif code in PAUSED:
             params |= {"held": lane.held(consumer), "partitions": lane.units_of(consumer.name)}
-    return {"code": code, "params": params}
+    return {"code": code_now(code, params), "params": params}
