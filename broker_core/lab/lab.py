@@ -19,6 +19,7 @@ from broker_core.lab.consumer import Consumer
 from broker_core.lab.keys import LiveKeys
 from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.setup import LaneSetup
+from broker_core.lab.lesson.run import LessonRun
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
 from broker_core.lab.pieces import Pieces, whole
 from broker_core.lab.scenario import LANE_KINDS, LaneSpec, Scenario
@@ -59,6 +60,7 @@ class Lab:
         self.history: list[Json] = []
         self.position = 0
         self.shown = Shown()
+        self.lesson = None if scenario.lesson is None else LessonRun(scenario.lesson)
         self.lanes: dict[str, Lane] = {}
         if begin:
             self._begin()
@@ -112,6 +114,8 @@ class Lab:
     def _advance(self, at_us: int) -> Pieces[None]:
         while self.clock.now_us < at_us:
             until_us = min(at_us, self.clock.now_us + STRETCH_US)
+            if self.lesson is not None:
+                until_us = min(until_us, self.lesson.next_us(self.clock.now_us) or until_us)
             first, stop = self.record_count, self.workload.count_until(until_us)
             arrival_us = self.workload.arrival_us
             times = [arrival_us(index) for index in range(first, stop)]
@@ -122,6 +126,8 @@ class Lab:
                 yield
             self.record_count = stop
             self.clock.advance_to(until_us)
+            if self.lesson is not None:
+                self.lesson.look(self)
 
     def _collect(self) -> list[Json]:
         """Take the turning points out of the lanes, by time and then in the order of the lanes."""
@@ -133,6 +139,8 @@ class Lab:
         for event in events:
             self.event_seq += 1
             collected.append(event.to_json(self.event_seq))
+        if self.lesson is not None:
+            self.lesson.collected(collected)
         return collected
 
     # -- commands -----------------------------------------------------------------------------------------------------------------------
@@ -153,6 +161,8 @@ class Lab:
         ordered.check(facts_of_lab(self))
         yield from ordered.carry_out(self, position)
         self.position = position
+        if self.lesson is not None:
+            self.lesson.ordered(ordered, self.now_us)
         for lane in self.lanes.values():
             lane.check_invariants()
         return self._collect()
@@ -275,7 +285,7 @@ class Lab:
         return checkpoints.encode({
             "now_us": self.now_us, "record_count": self.record_count, "playing": self.playing, "speed_milli": self.speed_milli,
             "event_seq": self.event_seq, "seen": self.seen, "caption": self.caption, "timeline": self.timeline, "history": self.history,
-            "position": self.position, "rigs": lanes,
+            "position": self.position, "rigs": lanes, "lesson": None if self.lesson is None else self.lesson.to_json(),
         })  # fmt: skip
 
     @classmethod
@@ -292,4 +302,6 @@ class Lab:
             lane = lab._make_lane(spec, lane_state["algorithm"])
             lane.load(lane_state)
             lab.lanes[spec.id] = lane
+        if lab.lesson is not None:
+            lab.lesson.load(state["lesson"])
         return lab

@@ -1,6 +1,6 @@
 """A scenario: all that a lab begins with. With the seed and the commands it is the whole experiment.
 
-`{"name", "seed", "workload": {...}, "lanes": [{"id", "model", "algorithm", ...}], "consumers": 3, "consumer_rate": 10}`; every key may be
+`{"name", "seed", "workload": {...}, "lanes": [{"id", "model", "algorithm", ...}], "consumers": 3, "consumer_rate": 10, "lesson"}`; every key may be
 left out, `{}` is the demo: 3 consumers that take 10 records a second each, 36 flights a second by tail number, four lanes with 12
 partitions.
 """
@@ -15,6 +15,7 @@ from broker_core.lab.commands.fields import LANE_ID, refuse_unknown, whole
 from broker_core.lab.lanes import kafka, pulsar, rabbitmq, tubemq
 from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.setup import LaneSetup
+from broker_core.lab.lesson.lesson import Lesson, lesson_from_json
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
 from broker_core.lab.observers.in_flight import Watch
 from broker_core.lab.topic import workload_topic
@@ -42,7 +43,7 @@ PARTITIONS_MAX = 1000
 BROKERS_MAX = 100
 NETWORK_DELAY_MAX_US = 1_000_000
 SEED_MAX = 2**63 - 1
-_FIELDS = {"name", "seed", "workload", "lanes", "rigs", "consumers", "consumer_rate"}
+_FIELDS = {"name", "seed", "workload", "lanes", "rigs", "consumers", "consumer_rate", "lesson"}
 _LANE_FIELDS = {
     "pulsar": {"receiver_queue_size", "points", "network_delay_us"},
     "kafka": {"partitions", "topic", "network_delay_us"},
@@ -61,7 +62,8 @@ class LaneSpec:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """workload: as the workload's own checks accepted it. consumers: how many join at the start. consumer_rate: records per second each."""
+    """workload: as the workload's own checks accepted it. consumers: how many join at the start. consumer_rate: records per second each.
+    lesson: what it tells and does by itself, None for a lab that only begins."""
 
     name: str
     seed: int
@@ -69,6 +71,7 @@ class Scenario:
     lanes: tuple[LaneSpec, ...]
     consumers: int
     consumer_rate: int
+    lesson: Lesson | None = None
 
 
 def algorithm_ids(model: str) -> list[str]:
@@ -86,13 +89,15 @@ def scenario_from_json(raw: object, limits: Limits = DEFAULT_LIMITS) -> Scenario
         raise CommandError("name", "must be 1 to 64 printable characters")
     seed = whole("seed", raw.get("seed", 7), 0, SEED_MAX)
     accepted = workload_from_json(raw.get("workload", {}), limits, seed).to_json()
+    lanes = _check_lanes(raw, workload_topic(accepted))
     return Scenario(
         name=name,
         seed=seed,
         workload=accepted,
-        lanes=_check_lanes(raw, workload_topic(accepted)),
+        lanes=lanes,
         consumers=whole("consumers", raw.get("consumers", 3), 0, limits.consumers_max),
         consumer_rate=whole("consumer_rate", raw.get("consumer_rate", 10), 1, limits.service_per_second_max),
+        lesson=lesson_from_json(raw["lesson"], [lane.id for lane in lanes], limits) if raw.get("lesson") is not None else None,
     )
 
 
@@ -102,6 +107,7 @@ def scenario_to_json(scenario: Scenario) -> Json:
         "name": scenario.name, "seed": scenario.seed, "workload": scenario.workload, "consumers": scenario.consumers,
         "consumer_rate": scenario.consumer_rate,
         "rigs": [{"id": lane.id, "model": lane.model, "algorithm": lane.algorithm, **lane.options} for lane in scenario.lanes],
+        **({} if scenario.lesson is None else {"lesson": scenario.lesson.to_json()}),
     }  # fmt: skip
 
 

@@ -63,17 +63,13 @@ def lab_view(lab: "Lab") -> Pieces[Json]:
     for lane_id, lane in lab.lanes.items():
         lanes[lane_id] = lane_view(lab, lane)
         yield
-    present = {name for lane in lab.lanes.values() for name, consumer in lane.consumers.items() if consumer.state not in (CRASHED, GONE)}
     last = lab.record_count
     return {
-        "at_us": lab.now_us,
+        **lab_numbers(lab),
         "playing": lab.playing,
         "speed": lab.speed_milli / 1000,
         "seed": lab.scenario.seed,
         "scenario": lab.scenario.name,
-        "record_count": last,
-        "key_count": lab.keys.count_at(last),
-        "consumer_count": len(present),
         "consumer_rate": lab.scenario.consumer_rate,
         "workload": lab.workload.view(last),
         "recent": lab.shown.recent_records(lab),
@@ -83,7 +79,15 @@ def lab_view(lab: "Lab") -> Pieces[Json]:
         "history": lab.shown.history(lab),
         "rig_order": list(lab.lanes),
         "rigs": lanes,
+        **({} if lab.lesson is None else {"lesson": lab.lesson.view(lab.now_us)}),
     }
+
+
+def lab_numbers(lab: "Lab") -> Json:
+    """The lab's own numbers, of no lane."""
+    present = {name for lane in lab.lanes.values() for name, consumer in lane.consumers.items() if consumer.state not in (CRASHED, GONE)}
+    last = lab.record_count
+    return {"at_us": lab.now_us, "record_count": last, "key_count": lab.keys.count_at(last), "consumer_count": len(present)}
 
 
 def lane_view(lab: "Lab", lane: "Lane") -> Json:

@@ -19,13 +19,14 @@ from dashboard.sentences.facts import FACTS
 from dashboard.sentences.glossary import GLOSSARY
 from dashboard.sentences.labs import LABS
 from dashboard.sentences.lanes import LANES
+from dashboard.sentences.learn import LEARN
 from dashboard.sentences.log import LOG
 from dashboard.sentences.stage import STAGE
 from dashboard.sentences.strategies import STRATEGIES
 from dashboard.sentences.study import STUDY
 
 EVERYWHERE: Mapping[str, Any] = {**CHROME, **STAGE, **LANES, **ALGORITHMS, **EVENTS, **FACTS, **GLOSSARY}
-PAGES: Mapping[str, Mapping[str, Any]] = {"analyze": {**ANALYZE, **STUDY, **STRATEGIES}, "labs": LABS, "log": LOG}
+PAGES: Mapping[str, Mapping[str, Any]] = {"analyze": {**ANALYZE, **STUDY, **STRATEGIES}, "labs": LABS, "learn": LEARN, "log": LOG}
 SENTENCES: Mapping[str, Any] = {**EVERYWHERE, **{code: text for page in PAGES.values() for code, text in page.items()}}
 LANGUAGES = ("en", "zh-hans")
 

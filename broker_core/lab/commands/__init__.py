@@ -24,7 +24,7 @@ _ALL_KINDS: tuple[type[Command], ...] = (Join, Leave, Crash, Rejoin, Pause, Resu
 COMMANDS: Mapping[str, type[Command]] = MappingProxyType({command.kind: command for command in _ALL_KINDS})
 CONSUMER_KINDS = frozenset(kind for kind, command in COMMANDS.items() if issubclass(command, Join | ConsumerCommand))
 """Kinds that are about consumers: programs carry them out, and their brokers answer over the network."""
-_FIELDS = {"command_id", "kind", "lane", "rig", "consumer", "args", "position", "at_us"}
+FIELDS = frozenset({"command_id", "kind", "lane", "rig", "consumer", "args", "position", "at_us"})
 
 
 def command_from_json(raw: object, limits: Limits = DEFAULT_LIMITS) -> Command:
@@ -35,7 +35,7 @@ def command_from_json(raw: object, limits: Limits = DEFAULT_LIMITS) -> Command:
     """
     if not isinstance(raw, dict):
         raise CommandError("command", "must be an object")
-    refuse_unknown(raw, _FIELDS, "", "command")
+    refuse_unknown(raw, FIELDS, "", "command")
     command_id = raw.get("command_id")
     if not isinstance(command_id, str) or not COMMAND_ID.fullmatch(command_id):
         raise CommandError("command_id", "must be 1 to 64 letters, digits or . _ : -")

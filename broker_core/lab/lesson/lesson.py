@@ -1,0 +1,202 @@
+"""A lesson: what a scenario tells beside what it begins with. Part of a scenario's JSON, under "lesson".
+
+`{"title", "line", "watch_for", "you_will_learn": {"en", "zh"}, "front": lane id or None, "lasts_us", "steps": [{"at_us", "caption"?, "order"?}],
+"checks": [{"at_us", "lane", "number", "asks": {"is": 6}, "says": {"en", "zh"}}]}`. An order is a command without id; a check without a lane
+asks the lab itself.
+"""
+
+import math
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import Any
+
+from broker_core.errors import CommandError
+from broker_core.events import Json
+from broker_core.lab.commands import check_command
+from broker_core.lab.commands.base import ALL
+from broker_core.lab.commands.fields import refuse_unknown, whole
+from broker_core.lab.lesson.checks import ASKS, EXACT
+from broker_core.lab.limits import Limits
+
+LANGUAGES = ("en", "zh")
+OWN_IDS = "lesson:"
+"""How the ids of a lesson's own orders begin; the number of the step follows, from 1."""
+LASTS_US_MAX = 4 * 3600 * 1_000_000
+STEPS_MAX, CHECKS_MAX = 200, 60
+TITLE_MAX, LINE_MAX, CAPTION_MAX, TEXT_MAX, NUMBER_MAX = 60, 200, 400, 2_000, 200
+_FIELDS = {"title", "line", "watch_for", "you_will_learn", "front", "lasts_us", "steps", "checks"}
+
+Text = dict[str, str]
+"""Language -> text: all of LANGUAGES."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """caption: stays until the next one. order: a command as `check_command` gives it, None for a caption alone."""
+
+    at_us: int
+    caption: Text | None
+    order: Json | None
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """lane: its id; "" asks the lab. number: a path, see numbers.py. asks: see checks.py. says: what the number is."""
+
+    at_us: int
+    lane: str
+    number: str
+    asks: Json
+    says: Text
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """line: what the list of lessons says of it. front: the lane that stands in front, None: the first. lasts_us: virtual time."""
+
+    title: Text
+    line: Text
+    watch_for: Text
+    you_will_learn: Text
+    front: str | None
+    lasts_us: int
+    steps: tuple[Step, ...] = field(default=())
+    checks: tuple[Check, ...] = field(default=())
+
+    def to_json(self) -> Json:
+        steps: list[Json] = []
+        for step in self.steps:
+            order = {name: value for name, value in (step.order or {}).items() if name != "command_id"}
+            parts = {"caption": step.caption, "order": order or None}
+            steps.append({"at_us": step.at_us, **{name: part for name, part in parts.items() if part is not None}})
+        checks = [
+            {"at_us": check.at_us, "lane": check.lane, "number": check.number, "asks": check.asks, "says": check.says} for check in self.checks
+        ]
+        return {
+            "title": self.title, "line": self.line, "watch_for": self.watch_for, "you_will_learn": self.you_will_learn, "front": self.front,
+            "lasts_us": self.lasts_us, "steps": steps, "checks": checks,
+        }  # fmt: skip
+
+    def script(self) -> list[Json]:
+        """Its orders as a lab's script: [{at_us, body}]."""
+        return [{"at_us": step.at_us, "body": step.order} for step in self.steps if step.order is not None]
+
+
+def lesson_from_json(raw: object, lanes: Collection[str], limits: Limits) -> Lesson:
+    """Check a lesson. lanes: ids of the scenario's lanes. Raises CommandError at the field that is wrong, which begins with `lesson`."""
+    where = "lesson"
+    if not isinstance(raw, dict):
+        raise CommandError(where, "must be an object")
+    refuse_unknown(raw, _FIELDS, f"{where}.", where)
+    front = raw.get("front")
+    if front is not None and front not in lanes:
+        raise CommandError(f"{where}.front", "must be one of {choices}", choices=", ".join(lanes))
+    lasts_us = whole(f"{where}.lasts_us", raw.get("lasts_us"), 1, LASTS_US_MAX)
+    if not raw.get("checks"):
+        raise CommandError(f"{where}.checks", "is missing: at least one number that the run must show")
+    return Lesson(
+        title=_text(raw, "title", where, TITLE_MAX),
+        line=_text(raw, "line", where, LINE_MAX),
+        watch_for=_text(raw, "watch_for", where, TEXT_MAX),
+        you_will_learn=_text(raw, "you_will_learn", where, TEXT_MAX),
+        front=front,
+        lasts_us=lasts_us,
+        steps=_steps(raw.get("steps", []), f"{where}.steps", lasts_us, lanes, limits),
+        checks=tuple(
+            _check(entry, f"{where}.checks.{place}", lasts_us, lanes)
+            for place, entry in enumerate(_list(raw.get("checks", []), f"{where}.checks", CHECKS_MAX))
+        ),
+    )
+
+
+def _list(raw: object, where: str, most: int) -> list[Any]:
+    if not isinstance(raw, list) or len(raw) > most:
+        raise CommandError(where, "must be a list of at most {high} entries", high=most)
+    return raw
+
+
+def _text(raw: Json, name: str, where: str, most: int) -> Text:
+    """A text in all languages, each on its own; blanks and line ends at its edges go."""
+    where = f"{where}.{name}"
+    texts = raw.get(name)
+    if texts is None:
+        raise CommandError(where, "is missing: a text in each language, {languages}", languages=", ".join(LANGUAGES))
+    if not isinstance(texts, dict):
+        raise CommandError(where, "must be a text in each language: {name}.en and {name}.zh", name=name)
+    refuse_unknown(texts, LANGUAGES, f"{where}.", where)
+    read: Text = {}
+    for language in LANGUAGES:
+        text = texts.get(language)
+        if text is None:
+            raise CommandError(f"{where}.{language}", "is missing: every text is in each language, {languages}", languages=", ".join(LANGUAGES))
+        if not isinstance(text, str) or not 1 <= len(text.strip()) <= most:
+            raise CommandError(f"{where}.{language}", "must be a text of 1 to {high} characters", high=most)
+        read[language] = " ".join(text.split()) if language == "en" else "".join(_joined(text))
+    return read
+
+
+def _joined(text: str) -> list[str]:
+    """Lines of Chinese put together: a blank only where a line ends or begins with a Latin letter or digit."""
+    parts: list[str] = []
+    for line in filter(None, map(str.strip, text.splitlines())):
+        if parts and (parts[-1][-1].isascii() or line[0].isascii()):
+            parts.append(" ")
+        parts.append(line)
+    return parts
+
+
+def _steps(raw: object, where: str, lasts_us: int, lanes: Collection[str], limits: Limits) -> tuple[Step, ...]:
+    steps: list[Step] = []
+    for place, entry in enumerate(_list(raw, where, STEPS_MAX)):
+        here = f"{where}.{place}"
+        if not isinstance(entry, dict):
+            raise CommandError(here, "must be an object")
+        refuse_unknown(entry, {"at_us", "caption", "order"}, f"{here}.", here)
+        at_us = whole(f"{here}.at_us", entry.get("at_us"), 0, LASTS_US_MAX)
+        if steps and at_us < steps[-1].at_us:
+            raise CommandError(f"{here}.at_us", "time goes back: the step before it is at {before} s", before=steps[-1].at_us / 1e6)
+        if at_us > lasts_us:
+            raise CommandError(f"{here}.at_us", "is after the end, {end} s", end=lasts_us / 1e6)
+        if not entry.get("caption") and not entry.get("order"):
+            raise CommandError(here, "does nothing: give it a caption, an order, or both")
+        caption = _text(entry, "caption", here, CAPTION_MAX) if "caption" in entry else None
+        order = _order(entry["order"], place, f"{here}.order", lanes, limits) if "order" in entry else None
+        steps.append(Step(at_us, caption, order))
+    return tuple(steps)
+
+
+def _order(raw: object, place: int, where: str, lanes: Collection[str], limits: Limits) -> Json:
+    if not isinstance(raw, dict):
+        raise CommandError(where, "must be an object")
+    try:
+        body = check_command({**raw, "command_id": f"{OWN_IDS}{place + 1}"}, limits)
+    except CommandError as error:
+        error.field = f"{where}.{error.field}"
+        raise
+    if body["rig"] not in (ALL, *lanes):
+        raise CommandError(f"{where}.rig", "must be one of {choices}", choices=", ".join((ALL, *lanes)))
+    return body
+
+
+def _check(raw: object, where: str, lasts_us: int, lanes: Collection[str]) -> Check:
+    if not isinstance(raw, dict):
+        raise CommandError(where, "must be an object")
+    refuse_unknown(raw, {"at_us", "lane", "number", "asks", "says"}, f"{where}.", where)
+    at_us = whole(f"{where}.at_us", raw.get("at_us", lasts_us), 1, LASTS_US_MAX)
+    if at_us > lasts_us:
+        raise CommandError(f"{where}.at_us", "is after the end, {end} s", end=lasts_us / 1e6)
+    lane = raw.get("lane", "")
+    if lane != "" and lane not in lanes:
+        raise CommandError(f"{where}.lane", "must be one of {choices}", choices=", ".join(lanes))
+    number = raw.get("number")
+    if not isinstance(number, str) or not 1 <= len(number) <= NUMBER_MAX or not number.isprintable():
+        raise CommandError(f"{where}.number", "must be the name of a number, as bill.keys_moved")
+    asks = raw.get("asks")
+    if not isinstance(asks, dict) or not asks:
+        raise CommandError(where, "asks nothing: say one of {choices}", choices=", ".join(ASKS))
+    refuse_unknown(asks, ASKS, f"{where}.asks.", f"{where}.asks")
+    for name, wanted in asks.items():
+        is_number = isinstance(wanted, int | float) and not isinstance(wanted, bool) and math.isfinite(wanted)
+        if not is_number and not (name in EXACT and isinstance(wanted, str | bool) and len(str(wanted)) <= NUMBER_MAX):
+            raise CommandError(f"{where}.asks.{name}", "must be a number, a text, true or false" if name in EXACT else "must be a number")
+    return Check(at_us, lane, number, dict(asks), _text(raw, "says", where, CAPTION_MAX))

@@ -1,0 +1,95 @@
+"""A lesson while its lab runs: which caption it is at, and what came of each check at its time. Part of the lab's state."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from broker_core.events import Json
+from broker_core.lab.commands.clock import ClockCommand
+from broker_core.lab.lesson.checks import holds
+from broker_core.lab.lesson.lesson import OWN_IDS, Check, Lesson
+from broker_core.lab.lesson.numbers import EVENTS, NoSuchNumber, number_at
+from broker_core.lab.view import lab_numbers, lane_view
+
+if TYPE_CHECKING:
+    from broker_core.lab.commands.base import Command
+    from broker_core.lab.lab import Lab
+
+
+@dataclass(slots=True)
+class LessonRun:
+    """results: place of a check -> `{"came", "holds"}`, with "missing", what stands there instead, where there is no such number.
+    told: lane -> kind -> turning points that were collected. meddled_us: when somebody first gave an order of their own."""
+
+    lesson: Lesson
+    results: dict[int, Json] = field(default_factory=dict)
+    told: dict[str, dict[str, int]] = field(default_factory=dict)
+    meddled_us: int | None = None
+
+    def next_us(self, now_us: int) -> int | None:
+        """When the lesson next wants the lab to stop for a moment: at a step or a check. None: never again."""
+        times = [step.at_us for step in self.lesson.steps] + [check.at_us for check in self.lesson.checks]
+        return min((at_us for at_us in times if at_us > now_us), default=None)
+
+    def look(self, lab: Lab) -> None:
+        """The checks of this very moment. All that happened up to it belongs to it; an order of the same time comes after."""
+        shown: dict[str, Json] = {}
+        for place, check in enumerate(self.lesson.checks):
+            if check.at_us == lab.now_us and place not in self.results:
+                self.results[place] = self._result(lab, check, shown)
+
+    def _result(self, lab: Lab, check: Check, shown: dict[str, Json]) -> Json:
+        try:
+            came = self._number(lab, check, shown)
+        except NoSuchNumber as missing:
+            return {"came": None, "holds": False, "missing": {"name": missing.name, "known": missing.known}}
+        return {"came": came, "holds": holds(came, check.asks)}
+
+    def _number(self, lab: Lab, check: Check, shown: dict[str, Json]) -> Any:
+        if check.number.startswith(EVENTS):
+            return self._told_of(lab, check.lane, check.number.removeprefix(EVENTS))
+        if check.lane not in shown:
+            shown[check.lane] = lane_view(lab, lab.lanes[check.lane]) if check.lane else lab_numbers(lab)
+        return number_at(shown[check.lane], check.number)
+
+    def _told_of(self, lab: Lab, lane: str, kind: str) -> int:
+        """How many turning points of this kind there were, in one lane or in all; those that nobody has collected yet count, too."""
+        lanes = [lab.lanes[lane]] if lane else list(lab.lanes.values())
+        waiting = sum(event.kind == kind for each in lanes for event in each.out)
+        return waiting + sum(self.told.get(each.id, {}).get(kind, 0) for each in lanes)
+
+    def collected(self, events: Sequence[Json]) -> None:
+        """These turning points leave the lab."""
+        for event in events:
+            kinds = self.told.setdefault(event["rig"], {})
+            kinds[event["kind"]] = kinds.get(event["kind"], 0) + 1
+
+    def ordered(self, command: Command, now_us: int) -> None:
+        """The lab carries this out. The clock may be stopped and turned as one likes: the lesson stays the same."""
+        if not command.command_id.startswith(OWN_IDS) and not isinstance(command, ClockCommand) and self.meddled_us is None:
+            self.meddled_us = now_us
+
+    def view(self, now_us: int) -> Json:
+        """As docs/interface.md describes it."""
+        lesson = self.lesson
+        captions = [step for step in lesson.steps if step.caption is not None]
+        return {
+            "title": lesson.title, "watch_for": lesson.watch_for, "you_will_learn": lesson.you_will_learn, "front": lesson.front,
+            "lasts_us": lesson.lasts_us, "meddled_us": self.meddled_us,
+            "captions": [{"at_us": step.at_us, "text": step.caption} for step in captions],
+            "caption": bisect_right(captions, now_us, key=lambda step: step.at_us) - 1,
+            "checks": [
+                {"at_us": check.at_us, "lane": check.lane, "number": check.number, "asks": check.asks, "says": check.says}
+                for check in lesson.checks
+            ],
+            "results": {str(place): result for place, result in sorted(self.results.items())},
+        }  # fmt: skip
+
+    def to_json(self) -> Json:
+        return {"results": self.results, "told": self.told, "meddled_us": self.meddled_us}
+
+    def load(self, state: Json) -> None:
+        self.results, self.told, self.meddled_us = state["results"], state["told"], state["meddled_us"]

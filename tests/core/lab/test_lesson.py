@@ -1,0 +1,279 @@
+"""Lessons: the file's format with its messages, the look-up of numbers, and a lab that plays one."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from broker_core.errors import CommandError
+from broker_core.lab.commands import COMMANDS
+from broker_core.lab.journal import Journal, Replay
+from broker_core.lab.lab import Lab
+from broker_core.lab.lesson.checks import holds
+from broker_core.lab.lesson.file import read_file, scenario_from_text, shelf
+from broker_core.lab.lesson.lined import FileError, read_lined
+from broker_core.lab.lesson.numbers import NoSuchNumber, number_at
+from broker_core.lab.lesson.play import Came, OrderRefused, play
+from broker_core.lab.scenario import scenario_from_json, scenario_to_json
+
+WHOLE = """\
+# A comment.
+title = { en = "Two", zh = "二" }
+line.en = "One line."
+line.zh = "一行。"
+lasts_s = 12
+consumers = 2
+
+[watch_for]
+en = \"\"\"
+First,
+at_s = 3 is text here.
+\"\"\"
+zh = "看"
+
+[you_will_learn]
+en = "This."
+zh = "这个。"
+
+[workload]
+kind = "uniform"
+keys = 20
+rate = 10
+
+[[lane]]
+model = "rabbitmq"
+
+[[step]]
+at_s = 2
+caption.en = "It slows down."
+caption.zh = "它变慢。"
+do = "slow"
+consumer = "c1"
+rate = 1
+
+[[step]]
+at_s = 5.5
+do = "crash"
+consumer = "c2"
+
+[[check]]
+at_s = 5.5
+lane = "rabbitmq"
+number = "consumers.c1.capacity"
+is = 1
+says.en = "records a second"
+says.zh = "条每秒"
+
+[[check]]
+number = "record_count"
+at_least = 100
+says.en = "records"
+says.zh = "条记录"
+"""
+
+
+def edited(old, new):
+    assert WHOLE.count(old) == 1, old
+    return WHOLE.replace(old, new)
+
+
+def lesson_of(text):
+    return scenario_from_text(text).lesson
+
+
+def test_a_file_is_a_scenario_with_a_lesson():
+    scenario = scenario_from_text(WHOLE)
+    assert (scenario.name, scenario.seed, scenario.consumers, scenario.lesson.lasts_us) == ("Two", 7, 2, 12_000_000)
+    assert [step.at_us for step in scenario.lesson.steps] == [2_000_000, 5_500_000]
+    assert scenario.lesson.steps[0].order["args"] == {"rate": 1}
+    assert scenario.lesson.watch_for["en"] == "First, at_s = 3 is text here."
+    assert scenario_from_json(json.loads(json.dumps(scenario_to_json(scenario)))) == scenario
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "message"),
+    [
+        ('model = "rabbitmq"', 'model = "zeromq"', 25, "lane 1, model: must be one of pulsar"),
+        ('rate = 10', 'rate = 0', 22, "workload.rate"),
+        ("consumers = 2", "consumers = -1", 6, "consumers: must be a whole number"),
+        ("consumers = 2", "consumer = 2", 6, "consumer: is unknown; known: title, line"),
+        ("lasts_s = 12\n", "", 1, "lasts_s: is missing: a number of seconds"),
+        ("lasts_s = 12", 'lasts_s = "12"', 5, "lasts_s: must be a number of seconds"),
+        ("lasts_s = 12", "lasts_s = 5", 36, "step 2, at_s: is after the end, 5.0 s"),
+        ('zh = "看"', "", 8, "watch_for.zh: is missing: every text is in each language"),
+        ('caption.zh = "它变慢。"\n', "", 29, "step 1, caption.zh: is missing"),
+        ('caption.zh = "它变慢。"', 'caption.de = "Es"', 30, "step 1, caption.de: is unknown; known: en, zh"),
+        ("at_s = 5.5\ndo", "at_s = 1\ndo", 36, "step 2, at_s: time goes back: the step before it is at 2.0 s"),
+        ('do = "crash"', 'do = "explode"', 37, "step 2, do: must be one of join, leave"),
+        ('do = "crash"\nconsumer = "c2"', "", 35, "step 2: does nothing: give it a caption, an order, or both"),
+        ('do = "crash"\n', "", 37, "step 2, consumer: belongs to a command"),
+        ("rate = 1\n", 'rate = "two"\n', 33, "step 1, rate: must be a whole number"),
+        ("rate = 1\n", "speed = 2\n", 33, "step 1, speed: is unknown; known: at_s, caption, do, consumer, lane, rate"),
+        ('consumer = "c2"', 'consumer = "c2"\nlane = "kafka"', 39, "step 2, lane: must be one of all, rabbitmq"),
+        ('lane = "rabbitmq"\nnumber', 'lane = "kafka"\nnumber', 42, "check 1, lane: must be one of rabbitmq"),
+        ("is = 1", "equals = 1", 44, "check 1, equals: is unknown; known: at_least, at_most, is"),
+        ("is = 1\n", "", 40, "check 1: asks nothing: say one of is, is_not"),
+        ("at_least = 100", 'at_least = "many"', 50, "check 2, at_least: must be a number"),
+        ('number = "record_count"', "number = 3", 49, "check 2, number: must be the name of a number"),
+        ("[watch_for]", "[watch_for", 8, "is not TOML"),
+        ("consumers = 2", "consumers = 2\nconsumers = 3", 7, "is not TOML"),
+        ("[[lane]]", "[lane]", 24, "lane: is a list: write [[lane]], once for each"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said_with_line_and_field(old, new, line, message):
+    with pytest.raises(FileError) as caught:
+        scenario_from_text(WHOLE.replace(old, new, 1))
+    assert str(caught.value).startswith(f"line {line}: ")
+    assert message in str(caught.value)
+
+
+def test_a_file_without_checks_shows_nothing():
+    with pytest.raises(FileError, match="check: is missing"):
+        scenario_from_text(WHOLE[: WHOLE.index("[[check]]")])
+
+
+def test_lines_are_those_of_the_text_whatever_the_values_hold():
+    text = 'a = [\n  1,\n  { b = "]" },\n]\nc.d = """\nx = 1\n[y]\n"""\n[e.f]\ng = \'"\'\n[[h]]\n"i j" = 1  # k = 2\n[[h]]\n[h.l]\nm = 1\n'
+    assert read_lined(text).lines == {
+        ("a",): 1, ("c",): 5, ("c", "d"): 5, ("e", "f"): 9, ("e", "f", "g"): 10, ("h", 0): 11, ("h", 0, "i j"): 12, ("h", 1): 13,
+        ("h", 1, "l"): 14, ("h", 1, "l", "m"): 15,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", COMMANDS)
+def test_a_step_takes_every_command_with_its_fields(kind):
+    """Whatever the registry knows: a field that the command has is taken, one that it has not is refused at its line."""
+    with pytest.raises(FileError, match="step 2, nonsense: is unknown"):
+        scenario_from_text(WHOLE.replace('do = "crash"', f'do = "{kind}"\nnonsense = 1'))
+    for name in COMMANDS[kind].ARGS:
+        try:
+            scenario_from_text(WHOLE.replace('do = "crash"', f'do = "{kind}"\n{name} = 1'))
+        except FileError as error:
+            assert "is unknown" not in str(error)
+
+
+# -- numbers -----------------------------------------------------------------------------------------------------------
+
+LANE = {
+    "skew": 1.25, "bill": None, "tally": {"dark_us": 2_500_000},
+    "consumers": {"c1": {"share": 0.5, "state": "live"}, "c.2": {"share": 0.25, "state": "gone"}},
+    "partitions": {
+        "0": {"owner": "c1", "stopped": False, "isr": [1, 2], "lag": 5}, "1": {"owner": None, "stopped": True, "isr": [1], "lag": 9},
+    },
+    "ring": ["c1", "c.2"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("path", "came"),
+    [
+        ("skew", 1.25), ("bill.keys_moved", None), ("tally.dark_s", 2.5), ("tally.dark_ms", 2500), ("consumers.c.2.share", 0.25),
+        ("consumers.*.share.sum", 0.75), ("consumers.*.share.max", 0.5), ("consumers.count", 2), ("consumers.state=live.count", 1),
+        ("consumers.state=gone.*.share.min", 0.25), ("partitions.owner=nothing.count", 1), ("partitions.stopped=true.count", 1),
+        ("partitions.0.isr.count", 2), ("partitions.lag>5.count", 1), ("partitions.lag<6.*.lag.max", 5), ("partitions.owner!=nothing.count", 1),
+        ("ring.1", "c.2"), ("ring.count", 2),
+    ],
+)  # fmt: skip
+def test_a_number_is_found_by_its_path(path, came):
+    assert number_at(LANE, path) == came
+
+
+@pytest.mark.parametrize("path", ["skw", "consumers", "consumers.c9.share", "consumers.*.state.sum", "ring.2", "skew.max", "consumers.*.share"])
+def test_a_path_that_leads_nowhere_says_what_is_there(path):
+    with pytest.raises(NoSuchNumber):
+        number_at(LANE, path)
+
+
+def test_a_check_compares_exactly_and_nothing_is_no_number():
+    assert holds(1, {"is": 1}) and holds(1.0, {"is": 1}) and holds("live", {"is": "live"}) and holds(None, {"is": "nothing"})
+    assert not holds(True, {"is": 1}) and holds(True, {"is": True})
+    assert not holds(None, {"at_most": 5}) and not holds("6", {"at_least": 5}) and not holds(True, {"at_least": 1})
+    assert holds(5, {"more_than": 4, "less_than": 6}) and not holds(6, {"more_than": 4, "less_than": 6})
+
+
+# -- a lab that plays one ------------------------------------------------------------------------------------------------
+
+
+def played(lab, times):
+    """The lab after its lesson's orders, with stops at these times, too."""
+    orders = [(step.at_us, number, step.order) for number, step in enumerate(lab.scenario.lesson.steps) if step.order]
+    position = 0
+    for at_us in sorted({*times, *(at_us for at_us, _, _ in orders), lab.scenario.lesson.lasts_us}):
+        lab.advance_to(at_us)
+        for due_us, _, order in orders:
+            if due_us == at_us:
+                position += 1
+                lab.submit({**order, "position": position})
+    return lab
+
+
+@given(st.lists(st.integers(1, 12_000_000), max_size=6))
+def test_results_are_the_same_wherever_the_lab_stops_in_between(times):
+    one, other = Lab(scenario_from_text(WHOLE)), Lab(scenario_from_text(WHOLE))
+    assert played(one, []).view() == played(other, times).view()
+
+
+def test_results_survive_a_checkpoint_and_a_replay():
+    scenario = scenario_from_text(WHOLE)
+    lab = Lab(scenario)
+    lab.advance_to(6_000_000)
+    again = Lab.restore(scenario, lab.checkpoint())
+    assert again.view()["lesson"]["results"] == {"0": {"came": 10, "holds": False}}
+    again.advance_to(12_000_000)
+    journal = Journal(scenario)
+    assert Replay(Lab(scenario), journal.commands, 12_000_000).finish().view() == again.view()
+
+
+def test_an_order_of_the_checks_own_time_comes_after_it():
+    text = WHOLE.replace("at_s = 5.5\nlane", "at_s = 2\nlane")
+    came = {moment.place: moment.result["came"] for moment in play(scenario_from_text(text)) if isinstance(moment, Came)}
+    assert came[0] == 10
+
+
+def test_caption_and_results_follow_the_time_and_own_orders_are_said():
+    lab = Lab(scenario_from_text(WHOLE))
+    assert (lab.view()["lesson"]["caption"], lab.view()["lesson"]["results"]) == (-1, {})
+    lab.advance_to(2_000_000)
+    assert lab.view()["lesson"]["caption"] == 0
+    lab.submit({"command_id": "x1", "kind": "play"})
+    lab.submit({"command_id": "lesson:1", "kind": "slow", "consumer": "c1", "args": {"rate": 1}})
+    assert lab.view()["lesson"]["meddled_us"] is None
+    lab.submit({"command_id": "x2", "kind": "leave", "consumer": "c2"})
+    assert lab.view()["lesson"]["meddled_us"] == 2_000_000
+
+
+def test_turning_points_can_be_counted():
+    text = edited('number = "record_count"\nat_least = 100', 'number = "events.rabbitmq.consumer.crashed"\nis = 1\nlane = "rabbitmq"')
+    moments = [moment for moment in play(scenario_from_text(text)) if isinstance(moment, Came)]
+    assert [moment.result for moment in moments] == [{"came": 1, "holds": True}] * 2
+
+
+def test_a_number_that_is_not_there_fails_and_says_what_is_there():
+    text = edited('number = "record_count"', 'number = "records"')
+    *_, last = play(scenario_from_text(text))
+    assert last.result["holds"] is False and last.result["missing"]["known"] == ["at_us", "consumer_count", "key_count", "record_count"]
+
+
+def test_an_order_that_the_lab_refuses_names_its_step():
+    with pytest.raises(OrderRefused, match=r"step 2 at 5\.5 s is refused: consumer: there is no consumer c9") as caught:
+        list(play(scenario_from_text(edited('consumer = "c2"', 'consumer = "c9"'))))
+    assert caught.value.place == 1
+
+
+def test_a_lesson_is_bounded():
+    raw = scenario_to_json(scenario_from_text(WHOLE))
+    for change, field in (
+        ({"steps": raw["lesson"]["steps"] * 101}, "lesson.steps"),
+        ({"title": {"en": "x" * 61, "zh": "二"}}, "lesson.title.en"),
+        ({"lasts_us": 10**12}, "lesson.lasts_us"),
+        ({"front": "kafka"}, "lesson.front"),
+    ):
+        with pytest.raises(CommandError) as caught:
+            scenario_from_json({**raw, "lesson": {**raw["lesson"], **change}})
+        assert caught.value.field == field
+
+
+def test_files_are_short_enough_to_be_read_as_a_page():
+    for path in shelf().values():
+        assert len(read_file(path).splitlines()) < 250

@@ -1,0 +1,25 @@
+"""The scenario files that come along: each of them plays to its end, and every number that it names comes true."""
+
+import pytest
+
+from broker_core.lab.lesson.file import read_file, scenario_from_text, shelf
+from broker_core.lab.lesson.play import Came, play
+
+SCENARIOS = shelf()
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_scenario(name):
+    scenario = scenario_from_text(read_file(SCENARIOS[name]))
+    came = {moment.place: moment for moment in play(scenario) if isinstance(moment, Came)}
+    assert len(came) == len(scenario.lesson.checks)
+    wrong = [f"{moment.check.number} at {moment.check.at_us / 1e6} s: asked {moment.check.asks}, came {moment.result}"
+             for moment in came.values() if not moment.result["holds"]]  # fmt: skip
+    assert not wrong, "\n".join(wrong)
+
+
+def test_there_are_scenarios_and_no_two_have_one_title():
+    titles = [scenario_from_text(read_file(path)).lesson.title for path in SCENARIOS.values()]
+    assert titles
+    for language in ("en", "zh"):
+        assert len({title[language] for title in titles}) == len(titles)
