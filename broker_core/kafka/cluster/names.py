@@ -1,6 +1,6 @@
 """How the nodes of a cluster are called in their world."""
 
-CONTROLLER = "controller"
+CONTROLLER, TOOL = "controller", "tool"
 
 
 def broker_node(broker_id: int) -> str:

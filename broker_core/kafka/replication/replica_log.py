@@ -257,6 +257,10 @@ class LightLog(PartitionLog):
     def reopened(self, *, now_ms: int, log_start_offset: int = 0, high_watermark: int | None = 0) -> LightLog:
         """Close it in order and give the log that a restarted broker finds. The two numbers: as their checkpoints say."""
         self.close(now_ms)
+        return self.found_again(now_ms=now_ms, log_start_offset=log_start_offset, high_watermark=high_watermark)
+
+    def found_again(self, *, now_ms: int, log_start_offset: int = 0, high_watermark: int | None = 0) -> LightLog:
+        """Give the log that a new process finds, however the one before it ended. What a power cut takes is to be truncated before."""
         return self._opened(self.folder, self.settings, self.segments, now_ms, log_start_offset, high_watermark)
 
     @classmethod

@@ -1,0 +1,89 @@
+"""What all handlers of a broker share: its state, who watches which partition, and what follows when a partition has changed.
+
+    appended ─► followers' long polls            high watermark ─► waiting produces, consumers' long polls            role ─► all of them
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from broker_core.kafka.cluster.requests import NO_EPOCH
+from broker_core.kafka.cluster.state import BrokerState, FetchSession, Replica, TopicPartition
+from broker_core.kafka.error_codes import ErrorCode
+from broker_core.kafka.replication.partition import Partition
+from broker_core.sim.node import Outbox
+
+
+class Host:
+    """watchers: partition -> connection -> the session that fetches it; found again from the sessions."""
+
+    def __init__(self, state: BrokerState) -> None:
+        self.state = state
+        self.watchers: dict[TopicPartition, dict[int, FetchSession]] = {}
+        for connection, session in state.sessions.items():
+            for key in session.wanted:
+                self.watch(key, connection, session)
+
+    def answer(self, connection: int, response: Any, now_us: int, out: Outbox) -> None:
+        raise NotImplementedError
+
+    def hold(self, connection: int) -> None:
+        raise NotImplementedError
+
+    # --- partitions
+
+    def replica_error(self, key: TopicPartition) -> ErrorCode:
+        """Why there is no replica of that partition here."""
+        return ErrorCode.NOT_LEADER_OR_FOLLOWER if key in self.state.registrations else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+    def leader_known(self, key: TopicPartition) -> tuple[int, int]:
+        """The leader and its epoch by this broker's metadata, for whoever asked the wrong one."""
+        known = self.state.registrations.get(key)
+        return (-1, NO_EPOCH) if known is None else (known.leader, known.leader_epoch)
+
+    # --- who watches
+
+    def watch(self, key: TopicPartition, connection: int, session: FetchSession) -> None:
+        self.watchers.setdefault(key, {})[connection] = session
+
+    def unwatch(self, key: TopicPartition, connection: int) -> None:
+        watchers = self.watchers.get(key)
+        if watchers is not None and watchers.pop(connection, None) is not None and not watchers:
+            del self.watchers[key]
+
+    def end_session(self, connection: int) -> None:
+        session = self.state.sessions.pop(connection, None)
+        if session is not None:
+            for key in session.wanted:
+                self.unwatch(key, connection)
+
+    def forget_connection(self, connection: int) -> None:
+        """Nothing is answered there any more; what was appended stays, and goes on waiting for the followers unheard."""
+        self.end_session(connection)
+        self.state.held.pop(connection, None)
+        self.state.clients.pop(connection, None)
+        for pending in self.state.produces.values():
+            if pending.connection == connection:
+                pending.connection = 0
+
+    def touch_followers(self, key: TopicPartition, partition: Partition) -> None:
+        """Something is about to change in a partition: bring what its followers' fetches have said up to date.
+
+        A follower's session names a partition in which nothing has changed no more. With each of its fetches it says all the same that it has
+        everything up to the log end, and when; that is noted here, before the log end moves.
+        """
+        watchers = self.watchers.get(key)
+        if watchers is None or partition.log is None:
+            return
+        for session in watchers.values():
+            replica_id = session.request.replica_id
+            if replica_id >= 0 and key not in session.active:
+                session.active[key] = None
+                follower, fetch = partition.followers.get(replica_id), session.wanted[key]
+                if follower is not None:
+                    follower.fetched(
+                        fetch.offset, fetch.log_start_offset, session.read_ms, partition.log.log_end_offset, session.request.replica_epoch
+                    )
+
+    def replica(self, key: TopicPartition) -> Replica | None:
+        return self.state.replicas.get(key)

@@ -1,0 +1,112 @@
+"""Produce: append on the leader, and answer at once, or when the ISR has it.
+
+    acks=0    no answer; an error closes the connection, which is how the producer learns that its metadata are old
+    acks=1    answered after the append
+    acks=-1   waits in the purgatory until the high watermark has passed the batch, or its time is over
+
+Source: Kafka 3.9 core KafkaApis.handleProduceRequest, ReplicaManager.appendRecords, DelayedProduce.
+"""
+
+from __future__ import annotations
+
+from broker_core.kafka.cluster import changes
+from broker_core.kafka.cluster.hosting import Host
+from broker_core.kafka.cluster.requests import ProducedPartition, ProducePartition, ProduceRequest, ProduceResponse
+from broker_core.kafka.cluster.state import PendingProduce, Replica, TopicPartition
+from broker_core.kafka.error_codes import ErrorCode, Refused
+from broker_core.kafka.log.errors import LogError
+from broker_core.kafka.log.partition_log import Appended
+from broker_core.kafka.replication.delayed_produce import WaitingProduce
+from broker_core.kafka.replication.partition import ACKS_ALL, AppendedToLeader
+from broker_core.sim.node import Outbox
+
+_NAMES_LEADER = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
+
+
+def produce(host: Host, connection: int, request: ProduceRequest, now_us: int, out: Outbox) -> None:
+    """Append each partition's batch. An error concerns its own partition alone."""
+    acks = request.acks
+    answers: list[ProducedPartition] = []
+    written: list[tuple[TopicPartition, Replica, Appended, bool]] = []
+    for part in request.partitions:
+        key = (part.topic, part.index)
+        try:
+            replica, (appended, is_raised) = _append(host, key, part, acks, host.state.now_ms(now_us), out)
+        except (Refused, LogError) as error:
+            answers.append(_refusal(host, key, int(error.code), str(error)))
+            continue
+        written.append((key, replica, appended, is_raised))
+        log = replica.partition.log
+        answers.append(ProducedPartition(part.topic, part.index, 0, appended.first_offset, 0 if log is None else log.log_start_offset))
+    waits = [
+        (replica, answer, appended.last_offset + 1)
+        for (_, replica, appended, _), answer in zip(written, [answer for answer in answers if not answer.error_code], strict=True)
+    ]
+    if acks == ACKS_ALL and waits:
+        state = host.state
+        host.hold(connection)
+        until_us = now_us + request.timeout_ms * 1_000
+        state.produce_count += 1
+        state.produces[state.produce_count] = PendingProduce(connection, answers, len(waits))
+        for replica, _, end_offset in waits:
+            replica.produces.add(WaitingProduce(state.produce_count, end_offset, until_us // 1_000))
+        if state.produce_timer_us == 0 or until_us < state.produce_timer_us:
+            state.produce_timer_us = until_us
+            out.deadline("produces", until_us)
+        for replica, _, _ in waits:
+            changes.complete_produces(host, replica, now_us, out)
+    elif acks:
+        out.send(connection, ProduceResponse(answers))
+    elif any(answer.error_code for answer in answers):
+        host.forget_connection(connection)
+        out.close(connection)
+    for key, replica, _, is_raised in written:
+        changes.appended(host, key, replica, now_us, out)
+        if is_raised:
+            changes.high_watermark_moved(host, key, replica, now_us, out)
+
+
+def produces_over(host: Host, _: str, now_us: int, out: Outbox) -> None:
+    """The time of a waiting produce is over: its records stay, and nobody knows whether they are lost."""
+    state = host.state
+    now_ms, next_ms = now_us // 1_000, 0
+    state.produce_timer_us = 0
+    for replica in state.replicas.values():
+        waiting = replica.produces
+        if waiting.waiting:
+            changes.answer_produces(host, replica.produces.expire(now_ms), replica, now_us, out)
+            for produce in waiting.waiting:
+                if produce.until_ms is not None and (next_ms == 0 or produce.until_ms < next_ms):
+                    next_ms = produce.until_ms
+    if next_ms:
+        state.produce_timer_us = next_ms * 1_000
+        out.deadline("produces", state.produce_timer_us)
+
+
+# --- inside
+
+
+def _append(
+    host: Host, key: TopicPartition, part: ProducePartition, acks: int, now_ms: int, out: Outbox
+) -> tuple[Replica, AppendedToLeader]:
+    """Raises Refused, LogError."""
+    if acks not in (ACKS_ALL, 0, 1):
+        raise Refused(ErrorCode.INVALID_REQUIRED_ACKS, f"acks={acks}")
+    replica = host.state.replicas.get(key)
+    if replica is None:
+        raise Refused(host.replica_error(key), "there is no replica here")
+    host.touch_followers(key, replica.partition)
+    try:
+        appended = replica.partition.append_as_leader(part.records, acks, now_ms)  # type: ignore[arg-type]  # a light log takes light batches
+    except Refused as error:
+        if error.code is ErrorCode.NOT_ENOUGH_REPLICAS and not replica.has_refused:
+            replica.has_refused = True
+            changes.tell_refusal(host, key, replica.partition, out)
+        raise
+    replica.has_refused = replica.has_refused and replica.partition.is_under_min_isr
+    return replica, appended
+
+
+def _refusal(host: Host, key: TopicPartition, code: int, reason: str) -> ProducedPartition:
+    leader, epoch = host.leader_known(key) if code in _NAMES_LEADER else (-1, -1)
+    return ProducedPartition(*key, code, -1, -1, leader, epoch, reason)

@@ -1,0 +1,132 @@
+"""What a broker is made of: its disk, which outlives the process, and the process.
+
+    disk      logs, replication-offset-checkpoint, log-start-offset-checkpoint
+    process   its registration, its copy of the metadata, a replica per partition, a fetcher per leader, and who waits for what
+
+Source: Kafka 3.9 core BrokerServer, ReplicaManager, LogManager.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Any
+
+from broker_core.kafka.cluster.requests import FetchRequest, ProducedPartition
+from broker_core.kafka.cluster.settings import ClusterSettings
+from broker_core.kafka.log.memory_storage import MemoryFolder
+from broker_core.kafka.replication.brokers import Brokers
+from broker_core.kafka.replication.delayed_produce import DelayedProduces
+from broker_core.kafka.replication.fetch import PartitionFetch
+from broker_core.kafka.replication.fetcher import Fetcher
+from broker_core.kafka.replication.partition import Partition
+from broker_core.kafka.replication.registration import PartitionRegistration
+from broker_core.kafka.replication.replica_log import LightLog
+
+TopicPartition = tuple[str, int]
+
+STARTING, RECOVERING, RUNNING, SHUTTING_DOWN, DOWN = "starting", "recovering", "running", "shutting_down", "down"
+"""A broker's life: not registered yet; registered, and reading the metadata log; serving; in controlled shutdown; stopped in order."""
+
+
+@dataclass(slots=True)
+class BrokerDisk:
+    """What is still there when the process is not. folder: the log directory's own files."""
+
+    folder: MemoryFolder = field(default_factory=MemoryFolder)
+    logs: dict[TopicPartition, LightLog] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Replica:
+    """One partition's replica on this broker, leading or following. has_refused: a produce was refused for too few in sync, and it was told."""
+
+    partition: Partition
+    fetcher: Fetcher
+    produces: DelayedProduces = field(default_factory=DelayedProduces)
+    has_refused: bool = False
+
+
+@dataclass(slots=True)
+class PendingProduce:
+    """A produce whose answer waits. left: how many partitions are not decided yet. answers: in the order of the request."""
+
+    connection: int
+    answers: list[ProducedPartition]
+    left: int
+
+
+@dataclass(slots=True)
+class FetchSession:
+    """What a connection fetches, and how far it was told.
+
+    wanted: each partition's fetch. told: high watermark and log start offset of the last answer. active: partitions of which the next answer
+    may have something to say; of all others the reader has everything. read_ms: when it asked last. until_us: end of a long poll; 0: no
+    fetch waits.
+    """
+
+    request: FetchRequest
+    wanted: dict[TopicPartition, PartitionFetch] = field(default_factory=dict)
+    told: dict[TopicPartition, tuple[int, int]] = field(default_factory=dict)
+    active: dict[TopicPartition, None] = field(default_factory=dict)
+    read_ms: int = 0
+    until_us: int = 0
+    is_timed: bool = False  # a deadline is set, perhaps of an earlier fetch
+
+
+@dataclass(slots=True)
+class LeaderFetcher:
+    """The fetcher thread for all partitions that one other broker leads.
+
+    connection: 0: none yet. todo: partitions whose next request may be another one. sent: the leader's session, as it was told.
+    asked: what is under way, by partition; None: nothing, and `sent_us` says since when. delayed: partition -> when it is tried again.
+    """
+
+    leader: int
+    connection: int = 0
+    partitions: dict[TopicPartition, None] = field(default_factory=dict)
+    todo: dict[TopicPartition, None] = field(default_factory=dict)
+    sent: dict[TopicPartition, PartitionFetch] = field(default_factory=dict)
+    asked: dict[TopicPartition, Any] | None = None
+    sent_us: int = 0
+    has_session: bool = False
+    delayed: dict[TopicPartition, int] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class BrokerState:
+    """One broker. skew_ms: how far its clock is ahead of the world's.
+
+    control: connection to the controller; 0: none. asked_us: since when a registration or heartbeat waits for its answer; 0: none does.
+    metadata_offset: how far the metadata log was read. brokers, topics (min.insync.replicas), registrations: what it says. clients: connections
+    that others have opened. held: connection -> requests that wait, as a broker reads the next one when the last was answered.
+    """
+
+    broker_id: int
+    settings: ClusterSettings
+    rack: str | None = None
+    disk: BrokerDisk = field(default_factory=BrokerDisk)
+    skew_ms: int = 0
+    stage: str = STARTING
+    broker_epoch: int = -1
+    is_fenced: bool = True
+    control: int = 0
+    asked_us: int = 0
+    attempts: int = 0
+    stopping_until_us: int = 0
+    metadata_offset: int = -1
+    brokers: Brokers = field(default_factory=dict)
+    topics: dict[str, int] = field(default_factory=dict)
+    registrations: dict[TopicPartition, PartitionRegistration] = field(default_factory=dict)
+    replicas: dict[TopicPartition, Replica] = field(default_factory=dict)
+    fetchers: dict[int, LeaderFetcher] = field(default_factory=dict)
+    sessions: dict[int, FetchSession] = field(default_factory=dict)
+    clients: dict[int, None] = field(default_factory=dict)
+    held: dict[int, deque[Any]] = field(default_factory=dict)
+    produces: dict[int, PendingProduce] = field(default_factory=dict)
+    produce_count: int = 0
+    produce_timer_us: int = 0
+
+    def now_ms(self, now_us: int) -> int:
+        """What this broker's clock says."""
+        return now_us // 1_000 + self.skew_ms
