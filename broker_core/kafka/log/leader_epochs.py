@@ -102,7 +102,7 @@ class LeaderEpochs:
 
         The newest epoch ends at the log end. One older than all known ones ends, itself, where the oldest begins.
         """
-        if epoch == self.latest and self.rows:
+        if epoch == self.latest >= 0:
             return epoch, log_end_offset
         after = self.next_row(epoch)
         if epoch == UNDEFINED[0] or after is None:

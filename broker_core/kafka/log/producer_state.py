@@ -20,7 +20,7 @@ import struct
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from crc32c import crc32c
 
@@ -31,7 +31,7 @@ from broker_core.kafka.log.errors import (
     OutOfOrderSequence,
     TransactionCoordinatorFenced,
 )
-from broker_core.kafka.log.record_batch import NO_SEQUENCE, BatchHeader, RecordBatch, add_sequence
+from broker_core.kafka.log.record_batch import CONTROL, NO_SEQUENCE, SEQUENCE_MAX, TRANSACTIONAL, BatchHeader, RecordBatch, add_sequence
 from broker_core.kafka.log.transaction_index import AbortedTransaction
 
 BATCHES_KEPT = 5
@@ -77,6 +77,20 @@ class ProducerEntry:
     def last_sequence(self) -> int:
         return self.batches[-1].last_sequence if self.batches else NO_SEQUENCE
 
+    def is_next(self, header: BatchHeader) -> bool:
+        """Whether a batch of this epoch follows the last one, and repeats none of the five: a coordinator's have any sequence."""
+        last, next_one = None, header.base_sequence
+        for last, _, _, _ in self.batches:
+            if last >= next_one:
+                return False
+        return last is not None and last + 1 == next_one
+
+    def note_plain(self, header: BatchHeader, last_offset: int) -> None:
+        """Note a batch that `entry_of_plain` has let through."""
+        delta, time = header.last_offset_delta, header.max_timestamp
+        self.batches.append(BatchMark(header.base_sequence + delta, last_offset, delta, time))
+        self.last_timestamp = time
+
 
 class CompletedTransaction(NamedTuple):
     """A transaction that a marker has ended."""
@@ -97,10 +111,48 @@ class ProducerState:
         self.snapshot_offset = 0  # and is written to a file as it was here
         self._unreplicated: dict[int, int] = {}  # first offset -> offset of the marker, which the high watermark has not passed
 
+    def to_json(self) -> dict[str, Any]:
+        """All of it as plain data, in its order; the snapshot files hold less."""
+        entries = [
+            (producer_id, entry.producer_epoch, list(entry.batches), entry.coordinator_epoch, entry.transaction_start, entry.last_timestamp)
+            for producer_id, entry in self.entries.items()
+        ]
+        return {
+            "entries": entries,
+            "open": list(self._open.items()),
+            "ends": (self.end_offset, self.snapshot_offset),
+            "unreplicated": list(self._unreplicated.items()),
+        }
+
+    @classmethod
+    def from_json(cls, plain: dict[str, Any]) -> ProducerState:
+        state = cls()
+        for producer_id, epoch, batches, coordinator_epoch, start, last_timestamp in plain["entries"]:
+            marks = deque((BatchMark(*mark) for mark in batches), maxlen=BATCHES_KEPT)
+            state.entries[producer_id] = ProducerEntry(epoch, marks, coordinator_epoch, start, last_timestamp)
+        state._open = dict(plain["open"])
+        state.end_offset, state.snapshot_offset = plain["ends"]
+        state._unreplicated = dict(plain["unreplicated"])
+        return state
+
     @property
     def is_empty(self) -> bool:
         """Whether it knows nobody."""
         return not self.entries and not self._unreplicated
+
+    @property
+    def is_without_transactions(self) -> bool:
+        """Whether no transaction holds a reader back: none is open, none ended that the high watermark has not passed."""
+        return not self._open and not self._unreplicated
+
+    def entry_of_plain(self, header: BatchHeader) -> ProducerEntry | None:
+        """The producer of a batch that can only be one more of its epoch: no transaction, no marker, no new epoch, no sequence that begins
+        again at 0. None: all of it must be looked at. A leader asks `is_next`, too."""
+        entry = self.entries.get(header.producer_id)
+        if entry is None or entry.producer_epoch != header.producer_epoch or entry.transaction_start != NO_OPEN_TRANSACTION:
+            return None
+        is_plain = not header.attributes & (TRANSACTIONAL | CONTROL) and 0 <= header.base_sequence <= SEQUENCE_MAX - header.last_offset_delta
+        return entry if is_plain else None
 
     def duplicate_of(self, header: BatchHeader) -> BatchMark | None:
         """Give the earlier batch, one of the last five, that a client's batch repeats; None: it is new."""

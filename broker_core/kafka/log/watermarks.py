@@ -59,10 +59,18 @@ class WatermarkedLog(LocalLog):
     @high_watermark.setter
     def high_watermark(self, offset: int) -> None:
         """Set it, on a leader or a follower; it may go back, and stays within log start and log end."""
-        self._high_watermark = max(self.log_start_offset, min(offset, self.log_end_offset))
-        self._is_placed = self._high_watermark == self.log_end_offset
-        self.producers.forget_replicated(self._high_watermark)
-        self._note_stable()
+        end = self.log_end_offset
+        if offset >= end:
+            offset = end
+        elif offset < self.log_start_offset:
+            offset = self.log_start_offset
+        self._high_watermark = offset
+        self._is_placed = offset == end
+        if self.producers.is_without_transactions:
+            self._first_unstable = None
+        else:
+            self.producers.forget_replicated(offset)
+            self._note_stable()
 
     @property
     def is_replicated(self) -> bool:
@@ -76,7 +84,7 @@ class WatermarkedLog(LocalLog):
         """
         if offset > self.log_end_offset:
             raise OffsetOutOfRange(f"high watermark {offset}; the log ends at {self.log_end_offset}")
-        if offset <= self.placed_high_watermark():
+        if offset <= (self._high_watermark if self._is_placed and self._high_watermark is not None else self.placed_high_watermark()):
             return False
         self.high_watermark = offset
         self._is_placed = self._is_placed or is_placed

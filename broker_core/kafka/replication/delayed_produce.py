@@ -35,6 +35,8 @@ class DelayedProduces:
 
     def complete(self, partition: Partition) -> list[tuple[int, ErrorCode]]:
         """Give (number, error) of those that are decided now: to be asked after every change of the partition."""
+        if not self.waiting:
+            return []
         decided: list[tuple[int, ErrorCode]] = []
         still: list[WaitingProduce] = []
         for produce in self.waiting:

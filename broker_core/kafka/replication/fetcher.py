@@ -27,8 +27,10 @@ from broker_core.kafka.log.errors import CorruptRecord, InvalidRecord, LogError
 from broker_core.kafka.log.leader_epochs import UNDEFINED, EpochStart
 from broker_core.kafka.log.local_log import EARLIEST, LATEST
 from broker_core.kafka.log.partition_log import PartitionLog
-from broker_core.kafka.replication.fetch import FetchedPartition, PartitionFetch
+from broker_core.kafka.replication.fetch import EVERYTHING, FetchedPartition, PartitionFetch
 from broker_core.kafka.replication.partition import Partition
+
+_new_tuple = tuple.__new__  # a named tuple in half the time
 
 
 class Truncation(Enum):
@@ -131,7 +133,7 @@ class Fetcher:
         if state.step is Step.TRUNCATING:
             return EpochQuestion(state.leader_epoch, log.epochs.latest)
         last_epoch = state.last_fetched_epoch if self.truncation is Truncation.FETCH else None
-        return PartitionFetch(state.offset, state.leader_epoch, last_epoch, log.log_start_offset)
+        return _new_tuple(PartitionFetch, (state.offset, state.leader_epoch, last_epoch, log.log_start_offset, EVERYTHING))
 
     # --- answers
 
@@ -150,7 +152,7 @@ class Fetcher:
         if answer.diverging is not None and self.truncation is Truncation.FETCH:
             return self._truncate(state, self._point_of_truncation(state, answer.diverging), now_ms)
         try:
-            self._take(state, answer, now_ms)
+            self._take(state, self._log(), answer, now_ms)
         except (CorruptRecord, InvalidRecord):
             pass  # the next fetch brings it again, sound perhaps
         except LogError:
@@ -233,16 +235,17 @@ class Fetcher:
             return Truncated(min(own_end, log.log_end_offset), is_complete=False)
         return Truncated(min(own_end, end_offset, log.log_end_offset))
 
-    def _take(self, state: FetchState, answer: FetchedPartition, now_ms: int) -> None:
+    def _take(self, state: FetchState, log: PartitionLog, answer: FetchedPartition, now_ms: int) -> None:
         """Append, then follow the leader's high watermark, then its log start. Raises LogError."""
-        log = self._log()
         if state.offset != log.log_end_offset:
             self._fail()  # somebody else has changed the log
             return
-        appended = self.partition.append_as_follower(answer.data, now_ms)
+        last_offset = self.partition.append_as_follower(answer.data, now_ms).last_offset if answer.data else -1
         log.high_watermark = answer.high_watermark
-        log.raise_log_start(answer.log_start_offset)
-        if appended.last_offset >= state.offset:
-            state.offset = appended.last_offset + 1
+        if answer.log_start_offset > log.log_start_offset:
+            log.raise_log_start(answer.log_start_offset)
+        if last_offset >= state.offset:
+            state.offset = last_offset + 1
             state.last_fetched_epoch = log.last_epoch_of(answer.data)
-        state.lag = max(0, answer.high_watermark - state.offset)
+        lag = answer.high_watermark - state.offset
+        state.lag = max(0, lag)

@@ -43,6 +43,7 @@ from broker_core.kafka.replication.replica_state import ReplicaState
 
 REPLICA_LAG_TIME_MAX_MS = 30_000
 ACKS_ALL = -1
+_new_tuple = tuple.__new__  # a named tuple in half the time: fetches and appends come record by record
 
 
 class LeaderAndIsr(NamedTuple):
@@ -135,7 +136,7 @@ class Partition:
             self.epoch_start_offset = start
         self.partition_epoch = state.partition_epoch
         self.leader = self.broker_id
-        self._raise_high_watermark(now_ms)
+        self._raise_high_watermark(log, now_ms)
         return is_new_leader
 
     def make_follower(self, state: LeaderAndIsr) -> bool:
@@ -189,7 +190,7 @@ class Partition:
             is_from_coordinator=is_from_coordinator,
             verification_guard=verification_guard,
         )
-        return AppendedToLeader(appended, self._raise_high_watermark(now_ms))
+        return _new_tuple(AppendedToLeader, (appended, self._raise_high_watermark(log, now_ms)))
 
     def check_acks(self, required_offset: int) -> Acked:
         """Whether all of the ISR have what ends at that offset. An error decides, too.
@@ -219,16 +220,17 @@ class Partition:
             raise Refused(code, f"{replica} is not one of the replicas {self.replicas}")
         answer = self._read(log, fetch, Isolation.LOG_END)
         if answer.diverging is None:
-            known_epoch = alive_epoch(self.brokers, replica)
-            if broker_epoch != -1 and known_epoch is not None and known_epoch > broker_epoch:
-                raise Refused(ErrorCode.NOT_LEADER_OR_FOLLOWER, f"broker epoch {broker_epoch}; {replica} has registered again as {known_epoch}")
+            known = self.brokers.get(replica)
+            if known is not None and known.epoch > broker_epoch != -1 and known.is_alive and not known.is_fenced:
+                raise Refused(ErrorCode.NOT_LEADER_OR_FOLLOWER, f"broker epoch {broker_epoch}; {replica} has registered again as {known.epoch}")
             end_before = follower.log_end_offset
             # Where truncation has left no record up to the log end, a read ends there.
             offset = log.log_end_offset if not answer.data and log.is_in_open_end(fetch.offset) else fetch.offset
             follower.fetched(offset, fetch.log_start_offset, now_ms, answer.log_end_offset, broker_epoch)
-            self._maybe_expand_isr(replica)
-            if follower.log_end_offset != end_before:
-                self._raise_high_watermark(now_ms)
+            if replica not in self.isr_state.isr:
+                self._maybe_expand_isr(replica)
+            if offset != end_before:
+                self._raise_high_watermark(log, now_ms)
         return answer
 
     def fetch_as_consumer(self, fetch: PartitionFetch, isolation: Isolation, *, needs_leader: bool = True) -> FetchedPartition:
@@ -310,7 +312,7 @@ class Partition:
             return
         self.isr_state = CommittedIsr(frozenset(answer.isr))
         self.partition_epoch = answer.partition_epoch
-        self._raise_high_watermark(now_ms)
+        self._raise_high_watermark(self._own_log(), now_ms)
 
     def alter_partition_failed(self, error: ErrorCode) -> None:
         """The controller has refused: back to the committed ISR, wait for metadata, or ask again, by the error."""
@@ -349,7 +351,7 @@ class Partition:
         if leader_epoch is not None and leader_epoch != self.leader_epoch:
             code = ErrorCode.FENCED_LEADER_EPOCH if leader_epoch < self.leader_epoch else ErrorCode.UNKNOWN_LEADER_EPOCH
             raise Refused(code, f"leader epoch {leader_epoch}; here it is {self.leader_epoch}")
-        if (needs_leader and not self.is_leader) or self.log is None:
+        if (needs_leader and self.leader != self.broker_id) or self.log is None:
             raise Refused(ErrorCode.NOT_LEADER_OR_FOLLOWER, f"the leader is {self.leader}")
         return self.log
 
@@ -369,17 +371,19 @@ class Partition:
 
         An epoch that is unknown here, then an offset below the log start, then the divergence, then an offset beyond the log end.
         """
-        answer = FetchedPartition(log.high_watermark, log.last_stable_offset, log.log_start_offset, log.log_end_offset)
-        if fetch.last_fetched_epoch is not None:
-            epoch, end_offset = found = log.epochs.end_offset_for(fetch.last_fetched_epoch, log.log_end_offset)
+        high_watermark, end, start = log.high_watermark, log.log_end_offset, log.log_start_offset
+        stable = high_watermark if log.first_unstable_offset is None else log.last_stable_offset
+        offset, last_epoch = fetch.offset, fetch.last_fetched_epoch
+        if last_epoch is not None:
+            epoch, end_offset = found = log.epochs.end_offset_for(last_epoch, end)
             if found == UNDEFINED:
-                raise OffsetOutOfRange(f"epoch {fetch.last_fetched_epoch} is above all that is known here")
-            if fetch.offset < log.log_start_offset:
-                raise OffsetOutOfRange(f"offset {fetch.offset}; the log starts at {log.log_start_offset}")
-            if epoch < fetch.last_fetched_epoch or end_offset < fetch.offset:
-                return answer._replace(diverging=found)
-        fetched, aborted = log.read_as(isolation, fetch.offset, fetch.bytes_max)
-        return answer._replace(data=fetched.data, aborted=aborted)
+                raise OffsetOutOfRange(f"epoch {last_epoch} is above all that is known here")
+            if offset < start:
+                raise OffsetOutOfRange(f"offset {offset}; the log starts at {start}")
+            if epoch < last_epoch or end_offset < offset:
+                return FetchedPartition(high_watermark, stable, start, end, diverging=found)
+        fetched, aborted = log.read_as(isolation, offset, fetch.bytes_max)
+        return _new_tuple(FetchedPartition, (high_watermark, stable, start, end, fetched.data, None, aborted))
 
     def _is_late(self, replica: int, leader_end_offset: int, now_ms: int) -> bool:
         follower = self.followers.get(replica)
@@ -425,18 +429,18 @@ class Partition:
         follower = self.followers.get(broker)
         return -1 if follower is None or follower.broker_epoch is None else follower.broker_epoch
 
-    def _raise_high_watermark(self, now_ms: int) -> bool:
+    def _raise_high_watermark(self, log: PartitionLog, now_ms: int) -> bool:
         """Move the high watermark to what all that count have. Tells whether it moved.
 
         Beside the maximal ISR those count that are caught up in time and may join: else it would run away from them for ever.
         """
-        if not self.is_leader or self.is_under_min_isr:
+        state = self.isr_state
+        if self.leader != self.broker_id or (len(state.isr) < self.min_insync_replicas and self.is_under_min_isr):
             return False
-        log = self._own_log()
         end = lowest = log.log_end_offset
         for replica, follower in self.followers.items():
             if follower.log_end_offset < lowest:
-                is_joining = follower.is_caught_up(end, now_ms, self.lag_ms_max) and self._is_eligible(replica)
-                if replica in self.isr_state.maximal_isr or is_joining:
+                is_member = replica in state.isr or replica in state.maximal_isr
+                if is_member or (follower.is_caught_up(end, now_ms, self.lag_ms_max) and self._is_eligible(replica)):
                     lowest = follower.log_end_offset
         return log.raise_high_watermark(lowest, is_placed=True)

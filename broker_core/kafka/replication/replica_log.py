@@ -1,22 +1,24 @@
 """The light log: a partition's log that holds what its batches say of themselves, and no bytes of them. For labs and simulation.
 
     PartitionLog   header, records, CRC ─► bytes in files, indexes      a byte is a byte of Kafka's
-    LightLog       header, whatever the caller put in ─► a list         the same offsets, epochs, rolls and producer errors
+    LightLog       header, whatever the caller put in ─► lists          the same offsets, epochs, rolls and producer errors
 
-It is the byte-exact log with other segments: every rule of appends, truncation, watermarks and producers is the same code. A batch counts
-with the size that its bytes would have, so segments roll and retention deletes at the same offsets. What is left out: checks of bytes
-(CRC, codecs, records that cannot be read), indexes, and the size of answers by single records: a fetch ends between two batches. All records
-of a batch have one time.
+Truncation, watermarks, producers, retention and restarts are the byte-exact log's own code, above other segments (light_segment.py). What is
+done for each record is written a second time here, for speed: an append of one batch, by a leader or a follower, that has no producer or is
+the plain next one of its producer; and a read from the active segment. All else goes the common way.
+
+A batch counts with the size that its bytes would have, so segments roll and retention deletes at the same offsets. What is left out: checks of
+bytes (CRC, codecs, records that cannot be read), indexes, and the size of answers by single records: a fetch ends between two batches. All
+records of a batch have one time.
 
 Source: Kafka 3.9 core UnifiedLog, LocalLog, of which this keeps the offsets.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Any
 
 from broker_core.errors import InvariantError
 from broker_core.kafka.log import recovery
@@ -25,220 +27,27 @@ from broker_core.kafka.log.leader_epochs import LeaderEpochs
 from broker_core.kafka.log.local_log import Fetched
 from broker_core.kafka.log.memory_storage import MemoryFolder
 from broker_core.kafka.log.partition_log import Appended, PartitionLog
+from broker_core.kafka.log.producer_state import ProducerEntry, ProducerState
 from broker_core.kafka.log.record import encode_pairs
-from broker_core.kafka.log.record_batch import (
-    CONTROL,
-    HEADER_SIZE,
-    LOG_OVERHEAD,
-    MAGIC,
-    NO_LEADER_EPOCH,
-    NO_PRODUCER_EPOCH,
-    NO_PRODUCER_ID,
-    NO_SEQUENCE,
-    TRANSACTIONAL,
-    BatchHeader,
-    ControlType,
-    RecordBatch,
-)
-from broker_core.kafka.log.segment import TXN_INDEX, BatchPosition, Segment, file_name
+from broker_core.kafka.log.record_batch import HEADER_SIZE, NO_PRODUCER_EPOCH, NO_PRODUCER_ID, NO_SEQUENCE, ControlType, RecordBatch
+from broker_core.kafka.log.segment import BatchPosition, Segment
 from broker_core.kafka.log.settings import LogSettings
 from broker_core.kafka.log.storage import Folder
-from broker_core.kafka.log.time_index import TimestampOffset
-from broker_core.kafka.log.transaction_index import AbortedTransaction, truncate_aborted
+from broker_core.kafka.log.transaction_index import AbortedTransaction
+from broker_core.kafka.log.transaction_verification import TransactionVerifications
+from broker_core.kafka.log.watermarks import IsolatedRead, Isolation
+from broker_core.kafka.replication.light_batch import MARKER_BYTES, LightBatch, Payload, light_batch, light_marker
+from broker_core.kafka.replication.light_segment import LightSegment
+from broker_core.plain import from_plain
 
-MARKER_BYTES = 78
-
-
-@dataclass(slots=True)
-class _Length:
-    """In place of a `.log` file: how long it would be."""
-
-    name: str
-    size: int = 0
-
-    def append(self, data: object, rest: object = None) -> None:
-        raise InvariantError("a light segment has no bytes")
-
-    def view(self, position: int, size: int) -> NoReturn:
-        raise InvariantError("a light segment has no bytes")
-
-    def truncate(self, size: int) -> None:
-        self.size = size
-
-    def flush(self) -> None:
-        """Nothing is written later."""
-
-    def close(self) -> None:
-        """Nothing is open."""
-
-
-@dataclass(frozen=True, slots=True)
-class Payload:
-    """In place of a batch's bytes: what the caller put in, a value a record, and how many bytes there would be.
-
-    Of a marker: the kind, and the coordinator's epoch.
-    """
-
-    values: tuple[Any, ...]
-    size_in_bytes: int
-
-    def __len__(self) -> int:
-        return self.size_in_bytes
-
-
-class LightBatch(RecordBatch):
-    """A batch that is its header, and a `Payload` where another one has bytes."""
-
-    __slots__ = ()
-    if not TYPE_CHECKING:
-        # What a checkpoint reads a batch back as (`broker_core/plain.py`).
-        header: BatchHeader
-        data: Payload
-
-    @property
-    def values(self) -> tuple[Any, ...]:
-        payload: Any = self.data
-        return tuple(payload.values)
-
-    def control_type(self) -> tuple[ControlType, int]:
-        control_type, coordinator_epoch = self.values
-        return ControlType(control_type), coordinator_epoch
-
-
-def light_batch(
-    values: Sequence[Any],
-    *,
-    timestamp: int,
-    size_in_bytes: int = 0,
-    producer_id: int = NO_PRODUCER_ID,
-    producer_epoch: int = NO_PRODUCER_EPOCH,
-    base_sequence: int = NO_SEQUENCE,
-    is_transactional: bool = False,
-    base_offset: int = 0,
-    partition_leader_epoch: int = NO_LEADER_EPOCH,
-) -> LightBatch:
-    """Make a batch of one value a record. size_in_bytes: of the batch, should sizes matter; default: its header's.
-
-    >>> light_batch(["a", "b"], timestamp=5).header.last_offset
-    1
-    """
-    attributes = TRANSACTIONAL if is_transactional else 0
-    return _batch(
-        Payload(tuple(values), size_in_bytes or HEADER_SIZE), len(values), attributes, timestamp, producer_id, producer_epoch,
-        base_sequence, base_offset, partition_leader_epoch,
-    )  # fmt: skip
-
-
-def _batch(
-    payload: Payload,
-    count: int,
-    attributes: int,
-    timestamp: int,
-    producer_id: int,
-    producer_epoch: int,
-    base_sequence: int,
-    base_offset: int,
-    epoch: int,
-) -> LightBatch:
-    in_place_of_bytes: Any = payload
-    header = BatchHeader(
-        base_offset, payload.size_in_bytes - LOG_OVERHEAD, epoch, MAGIC, 0, attributes, count - 1, timestamp, timestamp,
-        producer_id, producer_epoch, base_sequence, count,
-    )  # fmt: skip
-    return LightBatch(header, in_place_of_bytes)
-
-
-class LightSegment(Segment):
-    """A segment of descriptors, which rolls as one of bytes does, but for full indexes. Positions are those that the bytes would have."""
-
-    def __init__(self, folder: Folder, base_offset: int, settings: LogSettings, now_ms: int) -> None:
-        self.folder = folder
-        self.base_offset = base_offset
-        self.settings = settings
-        self.stage = ""
-        self.created_ms = now_ms
-        self.held: list[LightBatch] = []
-        self.starts: list[int] = []  # position of each batch
-        self.log = _Length("")
-        self.max_timestamp, self.offset_of_max_timestamp = -1, base_offset
-        self._is_time_loaded = True
-        self._last_offset_max = base_offset + 2**31 - 1
-        self._segment_ms = settings.segment_ms - settings.segment_jitter_ms
-        self._bytes_max = settings.segment_bytes
-        self._first_timestamp: int | None = -1
-        self._timestamp_max = -1
-
-    @property
-    def is_index_full(self) -> bool:
-        return False
-
-    @property
-    def largest_timestamp(self) -> int:
-        return self.max_timestamp if self.max_timestamp >= 0 else self.created_ms
-
-    def append(self, largest_offset: int, max_timestamp: int, offset_of_max_timestamp: int, data: Any, rest: Any = None) -> None:
-        if not self.held:
-            self._begin_at(max_timestamp)
-        for batch in data:
-            self.starts.append(self.log.size)
-            self.held.append(batch)
-            self.log.size += len(batch.data)
-        if max_timestamp > self.max_timestamp:
-            self.max_timestamp, self.offset_of_max_timestamp = max_timestamp, offset_of_max_timestamp
-
-    def find(self, offset: int, trace: object = None) -> BatchPosition | None:
-        index = bisect_left(self.held, offset, key=_last_offset)
-        return BatchPosition(self.starts[index], self.held[index]) if index < len(self.held) else None
-
-    def batches(self, position: int = 0, end: int | None = None, window_bytes: int = 0) -> Iterator[BatchPosition]:
-        for index in range(bisect_left(self.starts, position), len(self.held)):
-            if end is not None and self.starts[index] >= end:
-                return
-            yield BatchPosition(self.starts[index], self.held[index])
-
-    def find_timestamp(self, timestamp: int, starting_offset: int, probes: list[int] | None = None) -> TimestampOffset | None:
-        for batch in self.held:
-            if batch.header.max_timestamp >= timestamp and batch.header.last_offset >= starting_offset:
-                return TimestampOffset(batch.header.max_timestamp, max(batch.header.base_offset, starting_offset))
-        return None
-
-    def next_offset(self) -> int:
-        return self.held[-1].header.next_offset if self.held else self.base_offset
-
-    def truncate_to(self, offset: int, now_ms: int) -> int:
-        found = self.find(offset)
-        if found is None:
-            return 0
-        cut, self.log.size = self.log.size - found.position, found.position
-        keep = bisect_left(self.starts, found.position)
-        del self.held[keep:], self.starts[keep:]
-        self.max_timestamp, self.offset_of_max_timestamp = -1, self.base_offset
-        for header, _ in self.held:
-            if header.max_timestamp > self.max_timestamp:
-                self.max_timestamp, self.offset_of_max_timestamp = header.max_timestamp, header.last_offset
-        truncate_aborted(self.folder, file_name(self.base_offset, TXN_INDEX), offset)
-        if not self.held:
-            self.created_ms, self._first_timestamp, self._timestamp_max = now_ms, -1, -1
-        return cut
-
-    def read(self, position: int, end: int, bytes_max: int, at_least_one: bool) -> tuple[LightBatch, ...]:
-        """The whole batches from one position up to another that fit in so many bytes."""
-        first, last = bisect_left(self.starts, position), bisect_left(self.starts, end)
-        # The last batch that begins within the limit ends beyond it, unless the segment ends there.
-        stop = bisect_right(self.starts, position + bytes_max) - (self.log.size > position + bytes_max)
-        return tuple(self.held[first : min(last, max(stop, first + at_least_one))])
-
-    def close_for_appends(self) -> None:
-        """Nothing is written later."""
-
-    def flush(self) -> None:
-        """Nothing is written later."""
-
-    def close(self) -> None:
-        """Nothing is open."""
-
-    def files(self) -> list[str]:
-        return [name for name in (file_name(self.base_offset, TXN_INDEX),) if name in self.folder.names()]
+__all__ = ["MARKER_BYTES", "LightBatch", "LightLog", "LightSegment", "Payload", "light_batch"]
+_new_tuple = tuple.__new__
+_NOTHING = memoryview(b"")
+_DEFAULTS = LogSettings()
+_KEPT_AS_THEY_ARE = (
+    "log_start_offset", "log_end_offset", "to_delete", "recovery_point", "leader_epoch", "roll_reason", "_flushed_ms", "_flush_at_offset",
+    "_high_watermark", "_first_unstable", "_has_open_end", "_is_placed",
+)  # fmt: skip
 
 
 class LightLog(PartitionLog):
@@ -274,6 +83,32 @@ class LightLog(PartitionLog):
         loaded = recovery.settled(folder, settings, segments, epochs, now_ms, log_start_offset, None, [], new_segment)
         return cls(folder, settings, loaded, now_ms, high_watermark)
 
+    def to_json(self) -> dict[str, Any]:
+        """All of it as plain data, for a checkpoint. The values of records must be plain."""
+        if not isinstance(self.folder, MemoryFolder):
+            raise InvariantError("a light log's folder is in memory")
+        return {
+            "settings": {name: value for name, value in asdict(self.settings).items() if value != getattr(_DEFAULTS, name)},
+            "files": self.folder.to_json(),
+            "segments": [segment.to_json() for segment in self.segments if isinstance(segment, LightSegment)],
+            "producers": self.producers.to_json(),
+            "verifications": self.verifications,
+        } | {name: getattr(self, name) for name in _KEPT_AS_THEY_ARE}
+
+    @classmethod
+    def from_json(cls, plain: dict[str, Any]) -> LightLog:
+        """What `to_json` gave, through `to_plain`."""
+        folder, settings = MemoryFolder.from_json(plain["files"]), LogSettings(**plain["settings"])
+        segments: list[Segment] = [LightSegment.from_json(each, folder, settings) for each in plain["segments"]]
+        start, end, point = plain["log_start_offset"], plain["log_end_offset"], plain["recovery_point"]
+        producers, epochs = ProducerState.from_json(plain["producers"]), LeaderEpochs(folder)
+        log = cls(folder, settings, recovery.Loaded(segments, producers, epochs, start, end, point), 0, plain["_high_watermark"])
+        log.verifications = from_plain(plain["verifications"], TransactionVerifications)
+        for name in _KEPT_AS_THEY_ARE:
+            setattr(log, name, plain[name])
+        log.to_delete = [(when, names) for when, names in plain["to_delete"]]
+        return log
+
     def append(
         self,
         data: Any,
@@ -285,7 +120,35 @@ class LightLog(PartitionLog):
     ) -> Appended:
         """As the byte-exact log; data: a `LightBatch`, which is taken for sound."""
         epoch = self.leader_epoch if leader_epoch is None else leader_epoch
-        return self._append_from_client(data, epoch, now_ms, is_from_coordinator, verification_guard)
+        header, producer = data[0], None
+        if header.producer_id >= 0:
+            producer = self.producers.entry_of_plain(header)
+            if producer is None or is_from_coordinator or self.verifications.under_way or not producer.is_next(header):
+                return self._append_from_client(data, epoch, now_ms, is_from_coordinator, verification_guard)
+        return self._store(data.placed_at(self.log_end_offset, epoch), producer, epoch, now_ms)
+
+    def append_as_follower(self, data: Any, *, now_ms: int) -> Appended:
+        """As the byte-exact log; data: a tuple of `LightBatch`. They go to this log as they are: replicas share them."""
+        if len(data) == 1 and (header := data[0][0]).base_offset >= self.log_end_offset:
+            producer = None if header.producer_id < 0 else self.producers.entry_of_plain(header)
+            if producer is not None or header.producer_id < 0:
+                return self._store(data[0], producer, header.partition_leader_epoch, now_ms)
+        return super().append_as_follower(data, now_ms=now_ms)
+
+    def read_as(self, isolation: Isolation, offset: int, bytes_max: int, *, at_least_one: bool = True) -> IsolatedRead:
+        """As the byte-exact log."""
+        segment = self.segments[-1]
+        if isolation is not Isolation.TXN_COMMITTED and segment.base_offset <= offset >= self.log_start_offset:
+            end = self.log_end_offset
+            if isolation is Isolation.HIGH_WATERMARK:
+                end = self.placed_high_watermark()
+            if end <= offset <= self.log_end_offset:
+                return _new_tuple(IsolatedRead, (Fetched(_NOTHING, offset, segment.size), None))
+            if offset < end and isinstance(segment, LightSegment) and offset < segment.next_offset():
+                position, batches = segment.read(offset, end, bytes_max, at_least_one)
+                base_offset = batches[0][0][0] if batches else offset
+                return _new_tuple(IsolatedRead, (_new_tuple(Fetched, (batches, base_offset, position)), None))
+        return super().read_as(isolation, offset, bytes_max, at_least_one=at_least_one)
 
     def append_pairs(
         self,
@@ -321,8 +184,34 @@ class LightLog(PartitionLog):
 
     # --- inside
 
+    def _store(self, batch: LightBatch, producer: ProducerEntry | None, epoch: int, now_ms: int) -> Appended:
+        """Write one batch at or behind the log end. producer: who wrote it, of whom it is a plain next one; None: it names none."""
+        header = batch[0]
+        payload: Any = batch[1]
+        first_offset, time, size = header.base_offset, header.max_timestamp, payload.size_in_bytes
+        last_offset = first_offset + header.last_offset_delta
+        epochs, segment = self.epochs, self.segments[-1]
+        is_same_epoch = epoch == epochs.latest and first_offset >= epochs.latest_start
+        if is_same_epoch and isinstance(segment, LightSegment) and segment.take(batch, last_offset, time, size):
+            self.log_end_offset = self.producers.end_offset = last_offset + 1
+            self._has_open_end = False
+            if last_offset >= self._flush_at_offset:
+                self.flush(now_ms)
+            if self._first_unstable is not None:
+                self._note_stable()
+        else:
+            segment = self._segment_for(first_offset, last_offset, time, epoch, now_ms, size)
+            one: Any = (batch,)
+            self._write(segment, last_offset, time, last_offset, now_ms, one)
+        if producer is not None:
+            producer.note_plain(header, last_offset)
+        return _new_tuple(Appended, (first_offset, last_offset, False))
+
     def _new_segment(self, base_offset: int, now_ms: int) -> Segment:
         return LightSegment(self.folder, base_offset, self.settings, now_ms)
+
+    def last_epoch_of(self, data: Any) -> int | None:
+        return data[-1].header.partition_leader_epoch if data else None
 
     def _copied(self, data: Any) -> list[RecordBatch]:
         return list(data)
@@ -331,7 +220,9 @@ class LightLog(PartitionLog):
         return data
 
     def _placed(self, batch: RecordBatch, base_offset: int, epoch: int) -> tuple[Any, Any]:
-        return (LightBatch(batch.header._replace(base_offset=base_offset, partition_leader_epoch=epoch), batch.data),), None
+        if not isinstance(batch, LightBatch):
+            raise InvariantError("a light log takes light batches")
+        return (batch.placed_at(base_offset, epoch),), None
 
     def _marker(
         self,
@@ -343,17 +234,11 @@ class LightLog(PartitionLog):
         coordinator_epoch: int,
         epoch: int,
     ) -> RecordBatch:
-        payload = Payload((control_type, coordinator_epoch), MARKER_BYTES)
-        attributes = CONTROL | TRANSACTIONAL
-        return _batch(payload, 1, attributes, now_ms, producer_id, producer_epoch, NO_SEQUENCE, base_offset, epoch)
+        return light_marker(control_type, base_offset, now_ms, producer_id, producer_epoch, coordinator_epoch, epoch)
 
     def _fetched(self, segment: Segment, found: BatchPosition, offset: int, bytes_max: int, end: int, at_least_one: bool) -> Fetched:
         if not isinstance(segment, LightSegment):
             raise InvariantError("a light log has light segments")
-        behind = segment.find(end) if end < self.log_end_offset else None
-        batches: Any = segment.read(found.position, segment.size if behind is None else behind.position, bytes_max, at_least_one)
-        return Fetched(batches, batches[0].header.base_offset if batches else offset, found.position)
-
-
-def _last_offset(batch: LightBatch) -> int:
-    return batch.header.last_offset
+        position, batches = segment.read(offset, end, bytes_max, at_least_one)
+        held: Any = batches
+        return Fetched(held, batches[0].header.base_offset if batches else offset, position)

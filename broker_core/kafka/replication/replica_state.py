@@ -46,11 +46,13 @@ class ReplicaState:
     def fetched(self, offset: int, log_start_offset: int, now_ms: int, leader_end_offset: int, broker_epoch: int) -> None:
         """Note a fetch. leader_end_offset: before the read, so that later appends do not make the follower late."""
         if offset >= leader_end_offset:
-            self.last_caught_up_ms = _later(self.last_caught_up_ms, now_ms)
+            if self.last_caught_up_ms is None or self.last_caught_up_ms < now_ms:
+                self.last_caught_up_ms = now_ms
         elif offset >= self.last_fetch_leader_end_offset:
             self.last_caught_up_ms = _later(self.last_caught_up_ms, self.last_fetch_ms)
         self.log_start_offset, self.log_end_offset = log_start_offset, offset
-        self.last_fetch_leader_end_offset = max(leader_end_offset, self.last_fetch_leader_end_offset)
+        if leader_end_offset > self.last_fetch_leader_end_offset:
+            self.last_fetch_leader_end_offset = leader_end_offset
         self.last_fetch_ms = now_ms
         self.broker_epoch = broker_epoch
 

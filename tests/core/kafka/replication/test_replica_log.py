@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -34,6 +35,7 @@ from broker_core.kafka.log.watermarks import Isolation
 from broker_core.kafka.replication.fetcher import Fetcher, Truncation
 from broker_core.kafka.replication.partition import Partition
 from broker_core.kafka.replication.replica_log import MARKER_BYTES, LightBatch, LightLog, LightSegment, Payload, light_batch
+from broker_core.plain import from_plain, to_plain
 from tests.core.kafka.replication.brokers_of_a_test import NOW, brokers, decided, fetch_round, follow
 
 VECTORS = Path(__file__).parents[3] / "vectors" / "kafka" / "replication"
@@ -125,7 +127,7 @@ STEPS = st.lists(
         st.tuples(st.just("produce"), PRODUCERS),
         st.tuples(st.just("marker"), st.integers(1, 2), st.integers(0, 1), st.sampled_from(list(ControlType)[:2])),
         st.tuples(st.sampled_from(["truncate_to", "watermark", "raise", "start", "restart_at", "read", "time", "epoch"]), st.integers(0, 25)),
-        st.tuples(st.sampled_from(["roll", "retention", "reopen"])),
+        st.tuples(st.sampled_from(["roll", "retention", "reopen", "checkpoint"])),
     ),
     max_size=40,
 )
@@ -206,6 +208,13 @@ class Both:
 
     def retention(self, log: PartitionLog) -> object:
         return delete_old_segments(log, self.now_ms)
+
+    def checkpoint(self, log: PartitionLog) -> None:
+        """Kept as plain data and taken back: nothing is to be seen of it. The other log has its files for that."""
+        if isinstance(log, LightLog):
+            kept = msgspec.json.encode(to_plain(log))
+            self.light = from_plain(msgspec.json.decode(kept), LightLog)
+            assert msgspec.json.encode(to_plain(self.light)) == kept
 
     def reopen(self, log: PartitionLog) -> None:
         if isinstance(log, LightLog):
