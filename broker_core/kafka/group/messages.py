@@ -30,6 +30,8 @@ class Protocol(msgspec.Struct, frozen=True):
 
 
 class JoinGroupRequest(Message):
+    """client_id: where Kafka has it in the header of every request; between our nodes it is carried where a coordinator keeps it."""
+
     group_id: str
     session_timeout_ms: int
     member_id: str
@@ -38,6 +40,7 @@ class JoinGroupRequest(Message):
     rebalance_timeout_ms: int = -1
     group_instance_id: str | None = None
     reason: str | None = None
+    client_id: str = ""
 
 
 class JoinGroupMember(Message):
@@ -324,7 +327,8 @@ class TopicPartitions(msgspec.Struct, frozen=True):
 
 
 class ConsumerGroupHeartbeatRequest(Message):
-    """member_epoch: 0 to join, -1 to leave, -2 to leave for a while as a static member. None and -1 elsewhere: as last time."""
+    """member_epoch: 0 to join, -1 to leave, -2 to leave for a while as a static member. None and -1 elsewhere: as last time.
+    client_id: as in `JoinGroupRequest`."""
 
     group_id: str
     member_id: str
@@ -335,6 +339,7 @@ class ConsumerGroupHeartbeatRequest(Message):
     subscribed_topic_names: list[str] | None = None
     server_assignor: str | None = None
     topic_partitions: list[TopicPartitions] | None = None
+    client_id: str = ""
 
 
 class Assignment(Message):

@@ -1,0 +1,339 @@
+"""A member of a classic group: JoinGroup, SyncGroup, heartbeats, and giving partitions up in between.
+
+    poll() ─► rebalance it heard of ─► auto-commit ─► answered ─► give up ─► JoinGroup ─► SyncGroup ─► poll() takes the assignment up
+
+An eager member reads nothing from the moment at which it prepares, and gives up all once its commit is answered. A cooperative one reads on
+and gives up what the new assignment takes from it; nothing commits what it read meanwhile, so that is read twice unless the program's own
+listener commits. The heartbeat thread runs from the JoinGroup's answer to the next JoinGroup; a JoinGroup's answer waits for the next poll().
+
+Source: Kafka 3.9 clients AbstractCoordinator, ConsumerCoordinator (onJoinPrepare, onJoinComplete, rejoinNeededOrPending).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from broker_core.clock import MILLISECOND_US
+from broker_core.kafka.assignors import ASSIGNORS, Assignor, StickyUserData, Subscription
+from broker_core.kafka.assignors.subscription_bytes import (
+    CONSUMER_PROTOCOL_TYPE,
+    SubscriptionData,
+    read_assignment,
+    read_sticky_user_data,
+    read_subscription,
+    write_assignment,
+    write_cooperative_user_data,
+    write_sticky_user_data,
+    write_subscription,
+)  # fmt: skip
+from broker_core.kafka.client.group_consumer.commits import Committer
+from broker_core.kafka.client.group_consumer.core import COMMITTING, FAILED, IN, JOINING, NO_GENERATION, OUT, SYNCING, Core
+from broker_core.kafka.client.group_consumer.ownership import Ownership
+from broker_core.kafka.client.group_consumer.settings import AUTO
+from broker_core.kafka.group import codes
+from broker_core.kafka.group import messages as m
+from broker_core.sim.node import Outbox
+
+HEARTBEAT, JOIN, SYNC, LEAVE = "heartbeat", "join", "sync", "leave"
+JOIN_LONGER_MS = 5_000
+"""A JoinGroup may take the rebalance timeout and this long."""
+_COORDINATOR_GONE = (codes.COORDINATOR_NOT_AVAILABLE, codes.NOT_COORDINATOR)
+COORDINATOR_LOAD_IN_PROGRESS = 14
+
+
+class ClassicMember:
+    """joins and leaves on behalf of a `Core`. assignors: those of the settings, in order; `ASSIGNORS`, or a user's own among them."""
+
+    def __init__(self, core: Core, ownership: Ownership, committer: Committer, assignors: Mapping[str, Assignor] = ASSIGNORS) -> None:
+        self.core, self.ownership, self.committer = core, ownership, committer
+        self.known_assignors = assignors
+
+    @property
+    def names(self) -> list[str]:
+        return self.core.settings.assignors or ["range", "cooperative-sticky"]
+
+    @property
+    def is_cooperative(self) -> bool:
+        """The protocol that all its assignors can: eager, if one of them knows nothing else."""
+        return all(self.known_assignors[name].cooperative for name in self.names)
+
+    # --- in poll()
+
+    def poll(self, now_us: int, out: Outbox) -> None:
+        """What poll() does about the group, before it looks at records."""
+        core, member = self.core, self.core.state.member
+        if member.phase == FAILED or not core.has_coordinator(now_us, out):
+            return
+        if member.answer is not None:
+            answer, member.answer = member.answer, None
+            self._joined(answer, now_us, out)
+        if member.given is not None:
+            out.because(member.because)
+            self._take_up(now_us, out)
+        if member.phase in (OUT, IN) and self._needs_rejoin():
+            out.because(member.because)
+            self._prepare(now_us, out)
+
+    def _needs_rejoin(self) -> bool:
+        state = self.core.state
+        member = state.member
+        if member.phase == OUT or member.must_rejoin or member.joined != state.subscribed.topics:
+            return bool(state.subscribed.topics)
+        return member.leader == member.member_id and member.counts != self._counts(member.counts)
+
+    def _counts(self, topics: Mapping[str, int]) -> dict[str, int]:
+        """Topics -> partitions, as this member knows them now."""
+        known = self.core.state.cluster.partition_counts()
+        return {topic: known.get(topic, 0) for topic in topics}
+
+    def _prepare(self, now_us: int, out: Outbox) -> None:
+        core, member = self.core, self.core.state.member
+        member.must_rejoin = False
+        out.cancel(HEARTBEAT)
+        member.is_beating = False
+        if not self.is_cooperative:
+            self.ownership.hold(core.state.owned)
+        if core.settings.commits == AUTO and member.generation != NO_GENERATION and self.committer.commit(now_us, out, what="prepare"):
+            member.phase = COMMITTING
+            return
+        self.prepared(now_us, out)
+
+    def prepared(self, now_us: int, out: Outbox) -> None:
+        """The commit before the rebalance is answered, or there was none: give up, and join."""
+        state = self.core.state
+        if state.member.generation == NO_GENERATION:
+            self.ownership.lose(out)
+        elif not self.is_cooperative:
+            self.ownership.revoke(state.owned, "kafka.consumer.eager", out)
+        else:
+            unsubscribed = [partition for partition in state.owned if partition[0] not in state.subscribed.topics]
+            self.ownership.revoke(unsubscribed, "kafka.consumer.unsubscribed", out)
+        self._join(now_us, out)
+
+    # --- JoinGroup
+
+    def _join(self, now_us: int, out: Outbox) -> None:
+        core, state = self.core, self.core.state
+        member, settings = state.member, core.settings
+        if not core.has_coordinator(now_us, out):
+            member.phase, member.must_rejoin = IN, True
+            return
+        member.phase, member.joined = JOINING, list(state.subscribed.topics)
+        request = m.JoinGroupRequest(
+            settings.group_id, settings.session_timeout_ms, member.member_id, CONSUMER_PROTOCOL_TYPE,
+            [m.Protocol(name, write_subscription(self._subscription(name))) for name in self.names],
+            settings.max_poll_interval_ms, settings.group_instance_id, client_id=settings.client_id,
+        )  # fmt: skip
+        longer_us = (settings.max_poll_interval_ms + JOIN_LONGER_MS) * MILLISECOND_US - core.network.timeout_us
+        core.ask_coordinator(request, m.JoinGroupResponse, JOIN, now_us, out, longer_us=max(0, longer_us))
+
+    def _subscription(self, assignor: str) -> SubscriptionData:
+        """What it asks for, with what this assignor wants to know of the last generation."""
+        state = self.core.state
+        member = state.member
+        user_data = None
+        if assignor == "cooperative-sticky":
+            user_data = write_cooperative_user_data(member.previous_generation)
+        elif self.known_assignors[assignor].remembers and member.previous_generation != NO_GENERATION:
+            by_topic: dict[str, list[int]] = {}
+            for topic, number in member.previous:
+                by_topic.setdefault(topic, []).append(number)
+            user_data = write_sticky_user_data(by_topic, member.previous_generation)
+        return SubscriptionData(
+            tuple(state.subscribed.topics), user_data, tuple(state.owned), member.generation, self.core.settings.client_rack or None
+        )  # fmt: skip
+
+    def answered_join(self, answer: m.JoinGroupResponse, now_us: int, out: Outbox) -> None:
+        """Kept until poll() looks at it: the heartbeat thread, which could, does not run between JoinGroup and its answer."""
+        member = self.core.state.member
+        if member.phase == JOINING:
+            member.answer, member.because = answer, out.why()
+
+    def _joined(self, answer: m.JoinGroupResponse, now_us: int, out: Outbox) -> None:
+        core, member = self.core, self.core.state.member
+        code = answer.error_code
+        if code == codes.NONE:
+            if answer.leader == answer.member_id and self._lacks_metadata(answer):
+                member.answer = answer  # the leader first learns of all topics of the group
+                core.refresh_metadata(now_us, out)
+                return
+            member.member_id, member.generation = answer.member_id, answer.generation_id
+            member.leader, member.protocol = answer.leader or "", answer.protocol_name or ""
+            member.phase = SYNCING
+            self._begin_beating(now_us, out)
+            given = self._assign(answer) if answer.leader == answer.member_id and not answer.skip_assignment else []
+            request = m.SyncGroupRequest(
+                core.settings.group_id, member.generation, member.member_id, core.settings.group_instance_id, CONSUMER_PROTOCOL_TYPE,
+                member.protocol, given,
+            )  # fmt: skip
+            core.ask_coordinator(request, m.SyncGroupResponse, SYNC, now_us, out)
+            return
+        member.phase, member.must_rejoin = IN, True
+        if code == codes.MEMBER_ID_REQUIRED:
+            member.member_id = answer.member_id
+            member.must_rejoin = False
+            self._join(now_us, out)
+        elif code == codes.UNKNOWN_MEMBER_ID:
+            self._reset(False)
+            member.must_rejoin = False
+            self.prepared(now_us, out)
+        else:
+            self._failed(code, now_us, out)
+
+    def _failed(self, code: int, now_us: int, out: Outbox) -> None:
+        """An answer with an error that is dealt with alike wherever it comes."""
+        core, member = self.core, self.core.state.member
+        if code in _COORDINATOR_GONE:
+            core.state.coordinator.node_id = -1
+            core.later(out, now_us)
+        elif code in (COORDINATOR_LOAD_IN_PROGRESS, codes.REBALANCE_IN_PROGRESS):
+            core.later(out, now_us)
+        else:
+            member.phase, member.code = FAILED, code
+            out.cancel(HEARTBEAT)
+            self.ownership.lose(out)
+            out.tell("kafka.consumer.failed", None, {"error_code": code}, {"client": core.settings.client_id})
+
+    # --- the leader's part
+
+    def _lacks_metadata(self, answer: m.JoinGroupResponse) -> bool:
+        cluster = self.core.state.cluster
+        topics = sorted({topic for entry in answer.members for topic in read_subscription(entry.metadata).topics})
+        missing = [topic for topic in topics if topic not in cluster.answered]
+        if missing:
+            cluster.wanted = sorted({*cluster.wanted, *missing})
+            cluster.is_stale = True
+        return bool(missing)
+
+    def _assign(self, answer: m.JoinGroupResponse) -> list[m.MemberAssignment]:
+        """The leader shares the partitions out, by the assignor that the group voted for."""
+        member, cluster = self.core.state.member, self.core.state.cluster
+        subscriptions = {}
+        for entry in answer.members:
+            told = read_subscription(entry.metadata)
+            remembered, generation = read_sticky_user_data(told.user_data) if answer.protocol_name == "sticky" else ([], NO_GENERATION)
+            subscriptions[entry.member_id] = Subscription(
+                told.topics, told.owned, told.generation, StickyUserData(tuple(remembered), generation) if told.user_data else None,
+                entry.group_instance_id, told.rack,
+            )  # fmt: skip
+        topics = {topic for told in subscriptions.values() for topic in told.topics}
+        counts = {topic: count for topic, count in cluster.partition_counts().items() if topic in topics}
+        assignor = self.known_assignors[answer.protocol_name or ""]
+        given = assignor.assign(subscriptions, counts, cluster.partition_racks(counts), max_generation=member.max_generation)
+        member.max_generation = answer.generation_id
+        member.counts = self._counts(dict.fromkeys(sorted(topics), 0))
+        return [m.MemberAssignment(member_id, write_assignment(partitions)) for member_id, partitions in given.items()]
+
+    # --- SyncGroup
+
+    def answered_sync(self, answer: m.SyncGroupResponse, now_us: int, out: Outbox) -> None:
+        member = self.core.state.member
+        if member.phase != SYNCING:
+            return
+        member.phase, member.because = IN, out.why()
+        code = answer.error_code
+        if code == codes.NONE:
+            member.given = list(read_assignment(answer.assignment).partitions) if answer.assignment else []
+            return
+        member.must_rejoin = True
+        if code in (codes.UNKNOWN_MEMBER_ID, codes.ILLEGAL_GENERATION):
+            self._reset(code == codes.ILLEGAL_GENERATION)
+        elif code != codes.REBALANCE_IN_PROGRESS:
+            self._failed(code, now_us, out)
+
+    def _take_up(self, now_us: int, out: Outbox) -> None:
+        """onJoinComplete: give up what was taken away, take what is new."""
+        state = self.core.state
+        member = state.member
+        assert member.given is not None
+        given, member.given = member.given, None
+        if self.is_cooperative:
+            kept = set(given)
+            lost = [partition for partition in state.owned if partition not in kept]
+            if lost:
+                self.ownership.revoke(lost, "kafka.consumer.cooperative", out)
+                # What it let go of is handed out in a second rebalance.
+                member.must_rejoin, member.because = True, out.why()
+        member.previous, member.previous_generation = list(given), member.generation
+        self.committer.restart(now_us, out)
+        self.ownership.take(given, out)
+
+    # --- heartbeats
+
+    def _begin_beating(self, now_us: int, out: Outbox) -> None:
+        self.core.state.member.is_beating = True
+        self._next_beat(now_us, out)
+
+    def _next_beat(self, now_us: int, out: Outbox) -> None:
+        out.deadline(HEARTBEAT, now_us + self.core.settings.heartbeat_interval_ms * MILLISECOND_US + self.core.state.loop.late_us)
+
+    def beat(self, now_us: int, out: Outbox) -> None:
+        core, member = self.core, self.core.state.member
+        if not member.is_beating:
+            return
+        if core.has_coordinator(now_us, out):
+            request = m.HeartbeatRequest(core.settings.group_id, member.generation, member.member_id, core.settings.group_instance_id)
+            core.ask_coordinator(request, m.HeartbeatResponse, HEARTBEAT, now_us, out)
+        self._next_beat(now_us, out)
+
+    def answered_heartbeat(self, code: int, now_us: int, out: Outbox) -> None:
+        member = self.core.state.member
+        if code == codes.NONE or not member.is_beating:
+            return
+        if code in _COORDINATOR_GONE:
+            self.core.state.coordinator.node_id = -1
+            return
+        if code in (codes.UNKNOWN_MEMBER_ID, codes.ILLEGAL_GENERATION):
+            self._reset(code == codes.ILLEGAL_GENERATION)
+        elif code != codes.REBALANCE_IN_PROGRESS:
+            self._failed(code, now_us, out)
+            return
+        if member.phase == IN:
+            member.must_rejoin, member.because = True, out.why()
+
+    # --- out of the group
+
+    def _reset(self, keep_id: bool) -> None:
+        """The coordinator does not know this member, or not in this generation; what it owns it loses when it prepares to join."""
+        member = self.core.state.member
+        member.generation = NO_GENERATION
+        if not keep_id:
+            member.member_id = ""
+
+    def refused_commit(self, code: int, generation: int, out: Outbox) -> None:
+        """A commit was refused in a way that concerns the membership. generation: with which it was sent."""
+        member = self.core.state.member
+        if code == codes.FENCED_INSTANCE_ID:
+            self._failed(code, 0, out)
+        elif code != codes.REBALANCE_IN_PROGRESS and generation == member.generation:
+            self._reset(code == codes.ILLEGAL_GENERATION)
+        if member.phase == IN:
+            member.must_rejoin, member.because = True, out.why()
+
+    def poll_is_late(self, now_us: int, out: Outbox) -> None:
+        """max.poll.interval.ms is over without a poll(): the heartbeat thread takes a dynamic member out of the group."""
+        member = self.core.state.member
+        out.tell("kafka.consumer.poll_timeout", "kafka.consumer.max_poll_interval",
+                 {"max_poll_interval_ms": self.core.settings.max_poll_interval_ms}, {"client": self.core.settings.client_id})  # fmt: skip
+        self.leave_group(now_us, out)
+        out.cancel(HEARTBEAT)
+        member.is_beating = False
+        self._reset(False)
+        member.must_rejoin, member.because = True, out.why()
+
+    def leave_group(self, now_us: int, out: Outbox) -> None:
+        """LeaveGroup, of a dynamic member that the coordinator knows."""
+        core, member = self.core, self.core.state.member
+        if member.member_id and core.settings.group_instance_id is None and core.state.coordinator.node_id >= 0:
+            request = m.LeaveGroupRequest(core.settings.group_id, members=[m.MemberIdentity(member.member_id)])
+            core.ask_coordinator(request, m.LeaveGroupResponse, LEAVE, now_us, out)
+
+    def coordinator_lost(self, whats: list[str], now_us: int, out: Outbox) -> None:
+        """The connection to the coordinator broke with these requests on it."""
+        member = self.core.state.member
+        self.core.state.coordinator.node_id = -1
+        if member.phase == COMMITTING:
+            self.prepared(now_us, out)
+        elif JOIN in whats or SYNC in whats:
+            member.phase, member.must_rejoin = IN, True
+        self.core.later(out, now_us)

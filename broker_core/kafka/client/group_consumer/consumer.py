@@ -1,0 +1,306 @@
+"""A consumer program as a node: the poll loop, and what reaches it from brokers and from a person.
+
+    poll(): commit that is due ─► the group ─► positions ─► records that have come ─► the next fetches ─► the program works on each record
+
+While the program works nothing of the group happens but heartbeats, which have a thread of their own; the next poll() acts on what they told.
+A program without records is in poll() all the time.
+
+Source: Kafka 3.9 clients ClassicKafkaConsumer.poll, AsyncKafkaConsumer.poll, AbstractCoordinator.HeartbeatThread; docs/kafka/consumer.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from broker_core.clock import MILLISECOND_US
+from broker_core.kafka.assignors import ASSIGNORS, Assignor
+from broker_core.kafka.client.group_consumer.classic import HEARTBEAT, ClassicMember
+from broker_core.kafka.client.group_consumer.commits import COMMIT, Committer
+from broker_core.kafka.client.group_consumer.core import COMMITTING, FAILED, FIND, METADATA, OUT, RETRY, ConsumerState, Core
+from broker_core.kafka.client.group_consumer.fetches import Fetcher
+from broker_core.kafka.client.group_consumer.metadata import matching
+from broker_core.kafka.client.group_consumer.network import COORDINATOR, TIMEOUT
+from broker_core.kafka.client.group_consumer.ownership import Ownership
+from broker_core.kafka.client.group_consumer.positions import Positions
+from broker_core.kafka.client.group_consumer.server_assigned import ServerAssignedMember
+from broker_core.kafka.client.group_consumer.settings import ASYNC, CONSUMER, SYNC
+from broker_core.kafka.cluster import requests as r
+from broker_core.kafka.cluster.transaction_requests import FindCoordinatorResponse
+from broker_core.kafka.group import codes
+from broker_core.kafka.group import messages as m
+from broker_core.sim.node import Closed, Outbox
+from broker_core.sim.program import DONE, Leave, Pace, Pause, Resume, Traffic
+
+HEARTBEAT_LATE_MAX_US = 100 * MILLISECOND_US
+POLL_INTERVAL = "poll_interval"
+
+
+class Start(msgspec.Struct, frozen=True, tag="kafka.consumer.start", array_like=True):
+    """A person starts the program: it subscribes and polls."""
+
+
+class Stick(msgspec.Struct, frozen=True, tag="kafka.consumer.stick", array_like=True):
+    """The program does not come back from its next record, while its heartbeats go on; is_stuck False: it comes back."""
+
+    is_stuck: bool
+
+
+class Seek(msgspec.Struct, frozen=True, tag="kafka.consumer.seek", array_like=True):
+    """The program goes on at another offset of a partition that it owns; for others nothing happens."""
+
+    topic: str
+    partition: int
+    offset: int
+
+
+class Subscribe(msgspec.Struct, frozen=True, tag="kafka.consumer.subscribe", array_like=True):
+    """The program reads these topics from its next poll() on."""
+
+    topics: list[str]
+
+
+ConsumerOrder = Start | Stick | Seek | Subscribe
+
+
+class GroupConsumer:
+    """assignors: by name; a lab may add a user's own."""
+
+    def __init__(self, state: ConsumerState, traffic: Traffic, assignors: Mapping[str, Assignor] = ASSIGNORS) -> None:
+        self.state, self.traffic = state, traffic
+        self.core = Core(state)
+        self.committer = Committer(self.core)
+        self.positions = Positions(self.core)
+        self.ownership = Ownership(self.core)
+        self.fetcher = Fetcher(state.fetches, state.settings, state.subscribed, state.cluster, self.core.network)
+        self.group: ClassicMember | ServerAssignedMember
+        if state.settings.group_protocol == CONSUMER:
+            self.group = ServerAssignedMember(self.core, self.ownership, self.committer)
+        else:
+            self.group = ClassicMember(self.core, self.ownership, self.committer, assignors)
+
+    # --- what reaches it
+
+    def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
+        if type(message) is r.FetchResponse:
+            self.core.network.answered(connection, message)
+            for partition in self.fetcher.answered(self.state.network.broker_of.get(connection, COORDINATOR), message, now_us):
+                self.positions.reset(partition, out)
+        elif type(message) is Closed:
+            self.lost(connection, now_us, out)
+        elif isinstance(message, _ORDERS):
+            if not self.obey(message, now_us, out):
+                return
+        else:
+            self.answered(self.core.network.answered(connection, message) or "", message, now_us, out)
+        if not self.state.is_working:
+            self.poll(now_us, out)
+
+    def answered(self, what: str, message: Any, now_us: int, out: Outbox) -> None:
+        """An answer to anything but a fetch."""
+        state, group = self.state, self.group
+        match message:
+            case r.MetadataResponse():
+                self.take_metadata(message)
+            case FindCoordinatorResponse(code, node_id):
+                state.coordinator.is_asked = False
+                if code == codes.NONE:
+                    state.coordinator.node_id = node_id
+                    self.positions.lost(now_us, out)
+                else:
+                    self.core.later(out, now_us)
+            case m.JoinGroupResponse() if isinstance(group, ClassicMember):
+                group.answered_join(message, now_us, out)
+            case m.SyncGroupResponse() if isinstance(group, ClassicMember):
+                group.answered_sync(message, now_us, out)
+            case m.HeartbeatResponse(code) if isinstance(group, ClassicMember):
+                group.answered_heartbeat(code, now_us, out)
+            case m.ConsumerGroupHeartbeatResponse() if isinstance(group, ServerAssignedMember):
+                group.answered_beat(message, now_us, out)
+            case m.OffsetCommitResponse():
+                self.commit_answered(what, self.committer.answered(message), now_us, out)
+            case m.OffsetFetchResponse() | m.FailedCall():
+                self.positions.answered_offsets(message, now_us, out)
+            case r.ListOffsetsResponse():
+                self.positions.answered_reset(message, now_us, out)
+            case r.OffsetsForLeaderEpochResponse():
+                self.positions.answered_validation(message, now_us, out)
+
+    def commit_answered(self, what: str, code: int, now_us: int, out: Outbox) -> None:
+        """code: what concerns the membership. Who waits for the commit goes on."""
+        state = self.state
+        _, generation, waiting = what.split(":")
+        if code != codes.NONE:
+            self.group.refused_commit(code, int(generation), out)
+        if waiting == "prepare" and state.member.phase == COMMITTING:
+            self.group.prepared(now_us, out)
+        elif waiting == "sync":
+            state.loop.awaits_commit = False
+
+    def take_metadata(self, message: r.MetadataResponse) -> None:
+        state = self.state
+        state.cluster.is_asked = False
+        state.cluster.take(message)
+        if state.settings.pattern is not None:
+            state.subscribed.topics = matching(state.settings.pattern, list(state.cluster.leaders))
+        self.positions.metadata_changed()
+
+    def obey(self, message: Any, now_us: int, out: Outbox) -> bool:
+        """A person's order. Returns whether the program polls afterwards."""
+        state = self.state
+        match message:
+            case Start():
+                state.loop.late_us = out.draw("kafka.heartbeat", HEARTBEAT_LATE_MAX_US)
+                state.loop.polled_us = now_us
+                if state.settings.pattern is None:
+                    state.subscribed.topics = list(state.settings.topics)
+                out.deadline(POLL_INTERVAL, now_us + state.settings.max_poll_interval_ms * MILLISECOND_US)
+            case Leave():
+                self.leave(now_us, out)
+                return False
+            case Pause() | Resume() | Pace():
+                state.program.obey(message)
+            case Stick(is_stuck):
+                state.loop.is_stuck = is_stuck
+                if not is_stuck and state.loop.is_overdue:
+                    state.loop.is_overdue = False
+                    self.handled(now_us, out)
+                    return False
+            case Seek(topic, partition, offset):
+                known = state.subscribed.assigned.get((topic, partition))
+                if known is not None:
+                    known.seek(offset)
+            case Subscribe(topics):
+                state.settings.topics = state.subscribed.topics = list(topics)
+                state.cluster.is_stale = True
+        return True
+
+    def wake(self, name: str, now_us: int, out: Outbox) -> None:
+        state = self.state
+        if name == DONE:
+            if state.loop.is_stuck:
+                state.loop.is_overdue = True
+            else:
+                self.handled(now_us, out)
+            return
+        if name == HEARTBEAT:
+            self.group.beat(now_us, out)
+        elif name == COMMIT:
+            state.commits.is_due = True
+        elif name == RETRY:
+            state.loop.retry_us = -1
+        elif name == METADATA:
+            state.cluster.is_stale = True
+        elif name == POLL_INTERVAL:
+            self.watch_polls(now_us, out)
+        elif name.startswith(TIMEOUT):
+            connection = int(name.partition(":")[2])
+            broker = state.network.broker_of.get(connection)
+            whats = self.core.network.wake(connection, now_us, out)
+            if whats and broker is not None:
+                self.failed(broker, whats, now_us, out)
+        if not state.is_working:
+            self.poll(now_us, out)
+
+    # --- the poll loop
+
+    def poll(self, now_us: int, out: Outbox) -> None:
+        """What the program does between two batches of records."""
+        state = self.state
+        if state.member.phase == FAILED:
+            return
+        state.loop.polled_us = now_us
+        self.committer.poll(now_us, out)
+        self.group.poll(now_us, out)
+        if state.cluster.is_stale:
+            self.core.refresh_metadata(now_us, out)
+        self.positions.update(now_us, out)
+        if not state.program.is_paused and state.fetches.completed:
+            state.loop.taken.extend(self.fetcher.collect(state.settings.max_poll_records))
+        self.fetcher.send(now_us, out)
+        if state.loop.taken:
+            self.work(now_us, out)
+
+    def work(self, now_us: int, out: Outbox) -> None:
+        """Begin with the next record that poll() gave."""
+        record = self.state.loop.taken[0][2]
+        if self.traffic.is_watched:
+            self.traffic.received(out.name, record, now_us)
+        self.state.program.take(record, now_us, out)
+
+    def handled(self, now_us: int, out: Outbox) -> None:
+        """The record in hand is done."""
+        state = self.state
+        state.program.done(now_us, out, self.traffic)
+        state.loop.taken.popleft()
+        if state.loop.taken:
+            self.work(now_us, out)
+            return
+        if state.settings.commits == SYNC:
+            state.loop.awaits_commit = self.committer.commit(now_us, out, what="sync")
+        elif state.settings.commits == ASYNC:
+            self.committer.commit(now_us, out)
+        if not state.loop.awaits_commit:
+            self.poll(now_us, out)
+
+    def watch_polls(self, now_us: int, out: Outbox) -> None:
+        """max.poll.interval.ms after a poll(): whether there was another one since."""
+        state = self.state
+        if not state.is_working:
+            state.loop.polled_us = now_us
+        until_us = state.loop.polled_us + state.settings.max_poll_interval_ms * MILLISECOND_US
+        if until_us <= now_us:
+            if state.member.phase not in (OUT, FAILED):
+                self.group.poll_is_late(now_us, out)
+            until_us = now_us + state.settings.max_poll_interval_ms * MILLISECOND_US
+        out.deadline(POLL_INTERVAL, until_us)
+
+    # --- connections that break, and the end
+
+    def lost(self, connection: int, now_us: int, out: Outbox) -> None:
+        broker = self.state.network.broker_of.get(connection)
+        if broker is not None:
+            self.failed(broker, self.core.network.lost(connection), now_us, out)
+
+    def failed(self, broker: int, whats: list[str], now_us: int, out: Outbox) -> None:
+        """The connection to a broker is no more, and these requests on it have no answer."""
+        state = self.state
+        state.cluster.is_stale = True
+        if METADATA in whats:
+            state.cluster.is_asked = False
+        if FIND in whats:
+            state.coordinator.is_asked = False
+        for what in whats:
+            if what.startswith(COMMIT):
+                state.commits.under_way -= 1
+                state.commits.failed += 1
+                if what.endswith(":sync"):
+                    state.loop.awaits_commit = False
+        if broker == COORDINATOR:
+            self.group.coordinator_lost(whats, now_us, out)
+        else:
+            self.fetcher.lost(broker)
+        self.positions.lost(now_us, out)
+        self.core.later(out, now_us)
+
+    def leave(self, now_us: int, out: Outbox) -> None:
+        """close(): commit what is done, give up, leave the group, and close every connection."""
+        state = self.state
+        state.program.drop(now_us, out, self.traffic)
+        if state.settings.commits != "never":
+            self.committer.commit(now_us, out)
+        state.loop.taken.clear()
+        self.ownership.revoke(state.owned, "kafka.consumer.closed", out)
+        self.group.leave_group(now_us, out)
+        for name in (HEARTBEAT, COMMIT, RETRY, METADATA, POLL_INTERVAL):
+            out.cancel(name)
+        for broker, connection in list(state.network.connections.items()):
+            out.cancel(f"{TIMEOUT}:{connection}")
+            self.core.network.close(broker, out)
+        state.member.phase, state.coordinator.node_id = OUT, -1
+        state.fetches.completed.clear()
+
+
+_ORDERS = (Start, Stick, Seek, Subscribe, Leave, Pause, Resume, Pace)

@@ -1,0 +1,175 @@
+"""What the parts of a consumer share: its state, its connections, and who coordinates its group.
+
+Source: Kafka 3.9 clients AbstractCoordinator (lookupCoordinator, markCoordinatorUnknown), Metadata.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Any
+
+from broker_core.clock import MILLISECOND_US
+from broker_core.events import Cause
+from broker_core.kafka.client.group_consumer.fetches import FetchState
+from broker_core.kafka.client.group_consumer.metadata import ClusterView
+from broker_core.kafka.client.group_consumer.network import COORDINATOR, Network, NetworkState
+from broker_core.kafka.client.group_consumer.settings import ConsumerSettings
+from broker_core.kafka.client.group_consumer.subscription import Subscribed, TopicPartition
+from broker_core.kafka.cluster.names import broker_node
+from broker_core.kafka.cluster.requests import MetadataRequest, MetadataResponse
+from broker_core.kafka.cluster.transaction_requests import GROUP, FindCoordinatorRequest, FindCoordinatorResponse
+from broker_core.kafka.group.messages import JoinGroupResponse
+from broker_core.sim.node import Outbox
+from broker_core.sim.program import Program
+
+NO_GENERATION = -1
+METADATA, FIND, RETRY = "metadata", "find", "retry"
+
+OUT, COMMITTING, JOINING, SYNCING, IN, FAILED = "out", "committing", "joining", "syncing", "in", "failed"
+"""A classic member: OUT before its first JoinGroup, COMMITTING and giving up before the next one; FAILED: refused for good."""
+
+
+@dataclass(slots=True)
+class Membership:
+    """phase: as above; of the consumer protocol IN from the first answer on. generation: or member epoch. joined: the topics of its last
+    request. given: the assignment that arrived and is not taken up yet. answer: a JoinGroup's answer that poll() has not looked at.
+    previous, previous_generation: the last assignment that it took, which sticky assignors remember; max_generation: the newest that this
+    leader has seen. must_rejoin: the next poll joins again. counts: what the leader assigned by, topic -> partitions. because: cause of
+    must_rejoin and given. epoch_reported: the consumer protocol's last report of what it holds. code: why it FAILED."""
+
+    phase: str = OUT
+    member_id: str = ""
+    generation: int = NO_GENERATION
+    leader: str = ""
+    protocol: str = ""
+    joined: list[str] = field(default_factory=list)
+    given: list[TopicPartition] | None = None
+    answer: JoinGroupResponse | None = None
+    previous: list[TopicPartition] = field(default_factory=list)
+    previous_generation: int = NO_GENERATION
+    max_generation: int = NO_GENERATION
+    must_rejoin: bool = False
+    counts: dict[str, int] = field(default_factory=dict)
+    because: Cause = field(default_factory=Cause)
+    interval_ms: int = 0
+    is_reporting: bool = False
+    is_beating: bool = False
+    was_told: bool = False
+    code: int = 0
+
+
+@dataclass(slots=True)
+class Coordinator:
+    """node_id: -1 while it is unknown. is_asked: an answer is under way."""
+
+    node_id: int = -1
+    is_asked: bool = False
+
+
+@dataclass(slots=True)
+class Loop:
+    """The program between two polls. taken: records polled and not handled, (partition, offset, value), the one in hand first. polled_us:
+    when poll() was called last. is_stuck: the program does not come back from a record; is_overdue: the one in hand would be done.
+    awaits_commit: commitSync() has not returned. late_us: by how much its heartbeats are late. retry_us: the deadline at which it looks again."""
+
+    taken: deque[tuple[TopicPartition, int, int]] = field(default_factory=deque)
+    polled_us: int = 0
+    is_stuck: bool = False
+    is_overdue: bool = False
+    awaits_commit: bool = False
+    late_us: int = 0
+    retry_us: int = -1
+
+
+@dataclass(slots=True)
+class Commits:
+    """under_way: commits without an answer. is_due: the interval is over. done: how many were answered well; failed: refused."""
+
+    under_way: int = 0
+    is_due: bool = False
+    done: int = 0
+    failed: int = 0
+
+
+@dataclass(slots=True)
+class ConsumerState:
+    """All of a consumer."""
+
+    settings: ConsumerSettings
+    program: Program
+    network: NetworkState = field(default_factory=NetworkState)
+    cluster: ClusterView = field(default_factory=ClusterView)
+    subscribed: Subscribed = field(default_factory=Subscribed)
+    fetches: FetchState = field(default_factory=FetchState)
+    coordinator: Coordinator = field(default_factory=Coordinator)
+    member: Membership = field(default_factory=Membership)
+    commits: Commits = field(default_factory=Commits)
+    loop: Loop = field(default_factory=Loop)
+
+    @property
+    def is_working(self) -> bool:
+        """The program is not in poll(): it has a record in hand, or waits for a commit."""
+        return bool(self.loop.taken) or self.loop.awaits_commit
+
+    @property
+    def owned(self) -> list[TopicPartition]:
+        """What it reads now, in the order of its assignment."""
+        return list(self.subscribed.assigned)
+
+    def handled(self) -> dict[TopicPartition, int]:
+        """Partition -> the next offset that the program has not handled; those whose position is not known are left out."""
+        offsets = {partition: known.position for partition, known in self.subscribed.assigned.items() if known.position >= 0}
+        for partition, offset, _ in reversed(self.loop.taken):
+            if partition in offsets:
+                offsets[partition] = offset
+        return offsets
+
+
+class Core:
+    """What every part is given."""
+
+    def __init__(self, state: ConsumerState) -> None:
+        self.state = state
+        self.settings = state.settings
+        self.network = Network(state.network, state.settings.request_timeout_ms)
+
+    @property
+    def backoff_us(self) -> int:
+        return self.settings.retry_backoff_ms * MILLISECOND_US
+
+    def later(self, out: Outbox, now_us: int) -> None:
+        """Look again after the back-off."""
+        loop = self.state.loop
+        if loop.retry_us <= now_us:
+            loop.retry_us = now_us + self.backoff_us
+            out.deadline(RETRY, loop.retry_us)
+
+    def refresh_metadata(self, now_us: int, out: Outbox) -> None:
+        """Ask for metadata if the picture is old and nobody is asked; not twice within the back-off."""
+        cluster = self.state.cluster
+        if not cluster.is_stale or cluster.is_asked:
+            return
+        if cluster.asked_us >= 0 and cluster.asked_us + self.backoff_us > now_us:
+            self.later(out, now_us)
+            return
+        cluster.is_stale, cluster.is_asked, cluster.asked_us = False, True, now_us
+        topics = None if self.settings.pattern is not None else sorted({*self.state.subscribed.topics, *cluster.wanted})
+        self.network.ask(cluster.next_broker(self.settings.bootstrap), MetadataRequest(topics), MetadataResponse, METADATA, now_us, out)
+        out.deadline(METADATA, now_us + self.settings.metadata_max_age_ms * MILLISECOND_US)
+
+    def has_coordinator(self, now_us: int, out: Outbox) -> bool:
+        """Whether the coordinator is known; if not, somebody is asked for it."""
+        coordinator = self.state.coordinator
+        if coordinator.node_id >= 0:
+            return True
+        if not coordinator.is_asked:
+            coordinator.is_asked = True
+            broker = self.state.cluster.next_broker(self.settings.bootstrap)
+            request = FindCoordinatorRequest(self.settings.group_id, GROUP)
+            self.network.ask(broker, request, FindCoordinatorResponse, FIND, now_us, out)
+        return False
+
+    def ask_coordinator(self, request: Any, answer: type, what: str, now_us: int, out: Outbox, *, longer_us: int = 0) -> None:
+        node = broker_node(self.state.coordinator.node_id)
+        self.network.ask(COORDINATOR, request, answer, what, now_us, out, node=node, longer_us=longer_us)

@@ -1,0 +1,107 @@
+"""A consumer's connections: one to each broker that it fetches from, one of its own to the coordinator, and what is in flight on them.
+
+A request that is not answered within its time-out breaks its connection, as NetworkClient does; everything that was in flight there fails.
+An answer goes to the oldest request in flight that it can belong to: a parked JoinGroup may be answered after a later request.
+
+Source: Kafka 3.9 clients NetworkClient, ConsumerNetworkClient (the coordinator has a connection of its own).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Any
+
+from broker_core.clock import MILLISECOND_US
+from broker_core.kafka.cluster.names import broker_node
+from broker_core.sim.node import Outbox
+
+COORDINATOR = -1
+"""In place of a broker's id: the connection to the coordinator."""
+TIMEOUT = "request"
+
+
+@dataclass(slots=True)
+class InFlight:
+    """answer: name of the class that answers it. what: why it was asked, for who takes the answer."""
+
+    answer: str
+    what: str
+    until_us: int
+
+
+@dataclass(slots=True)
+class NetworkState:
+    """connections: broker id -> connection. in_flight: connection -> requests, the oldest first. broker_of: connection -> broker id, or
+    COORDINATOR."""
+
+    connections: dict[int, int] = field(default_factory=dict)
+    in_flight: dict[int, deque[InFlight]] = field(default_factory=dict)
+    broker_of: dict[int, int] = field(default_factory=dict)
+
+
+class Network:
+    def __init__(self, state: NetworkState, request_timeout_ms: int) -> None:
+        self.state = state
+        self.timeout_us = request_timeout_ms * MILLISECOND_US
+
+    def ask(self, broker: int, request: Any, answer: type, what: str, now_us: int, out: Outbox, *, node: str = "", longer_us: int = 0) -> None:
+        """Send a request, connecting first if need be. node: whom COORDINATOR is. longer_us: beyond the usual time-out."""
+        state = self.state
+        connection = state.connections.get(broker)
+        if connection is None:
+            connection = out.connect(node or broker_node(broker))
+            state.connections[broker] = connection
+            state.broker_of[connection] = broker
+            state.in_flight[connection] = deque()
+        in_flight = state.in_flight[connection]
+        until_us = now_us + self.timeout_us + longer_us
+        if not in_flight:
+            self._watch(connection, until_us, out)
+        in_flight.append(InFlight(answer.__name__, what, until_us))
+        out.send(connection, request)
+
+    def _watch(self, connection: int, until_us: int, out: Outbox) -> None:
+        out.deadline(f"{TIMEOUT}:{connection}", until_us)
+
+    def answered(self, connection: int, message: Any) -> str | None:
+        """What a message answers; None for one on a connection that is no more."""
+        in_flight = self.state.in_flight.get(connection)
+        if in_flight is None:
+            return None
+        name = type(message).__name__
+        for place, request in enumerate(in_flight):
+            if request.answer == name:
+                del in_flight[place]
+                return request.what
+        return None
+
+    def wake(self, connection: int, now_us: int, out: Outbox) -> list[str]:
+        """A time-out may be due. Returns what was in flight on the connection that it breaks; [] if all is well."""
+        in_flight = self.state.in_flight.get(connection)
+        if not in_flight:
+            return []
+        first_us = min(request.until_us for request in in_flight)
+        if first_us > now_us:
+            self._watch(connection, first_us, out)
+            return []
+        out.close(connection)
+        return self.lost(connection)
+
+    def lost(self, connection: int) -> list[str]:
+        """The connection is no more. Returns what was in flight on it."""
+        state = self.state
+        broker = state.broker_of.pop(connection, None)
+        if broker is None:
+            return []
+        if state.connections.get(broker) == connection:
+            del state.connections[broker]
+        return [request.what for request in state.in_flight.pop(connection)]
+
+    def close(self, broker: int, out: Outbox) -> list[str]:
+        """Close the connection to a broker, if there is one. Returns what was in flight on it."""
+        connection = self.state.connections.get(broker)
+        if connection is None:
+            return []
+        out.close(connection)
+        return self.lost(connection)

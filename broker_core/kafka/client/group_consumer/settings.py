@@ -1,0 +1,50 @@
+"""A consumer's configuration, by Kafka's names with their units; times in milliseconds.
+
+Source: Kafka 3.9 clients ConsumerConfig (defaults).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from broker_core.kafka.cluster.requests import BYTES_MAX, READ_UNCOMMITTED
+
+CLASSIC, CONSUMER = "classic", "consumer"
+"""`group.protocol`."""
+EARLIEST, LATEST, NO_RESET = "earliest", "latest", "none"
+"""`auto.offset.reset`."""
+AUTO, SYNC, ASYNC, NEVER = "auto", "sync", "async", "never"
+"""When the program commits: every `auto.commit.interval.ms` by the library, after each poll's records waiting for the answer or not, never."""
+
+
+@dataclass(slots=True)
+class ConsumerSettings:
+    """bootstrap: ids of the brokers that it asks first. topics or pattern (a regular expression over whole names): what it subscribes to.
+    assignors: partition.assignment.strategy, the preferred first; of a group of the consumer protocol the server's `remote_assignor` assigns,
+    None: the broker's first."""
+
+    group_id: str
+    client_id: str
+    bootstrap: list[int]
+    topics: list[str]
+    pattern: str | None = None
+    group_protocol: str = CLASSIC
+    assignors: list[str] | None = None
+    remote_assignor: str | None = None
+    group_instance_id: str | None = None
+    client_rack: str = ""
+    session_timeout_ms: int = 45_000
+    heartbeat_interval_ms: int = 3_000
+    max_poll_interval_ms: int = 300_000
+    max_poll_records: int = 500
+    commits: str = AUTO
+    auto_commit_interval_ms: int = 5_000
+    auto_offset_reset: str = LATEST
+    isolation_level: int = READ_UNCOMMITTED
+    fetch_min_bytes: int = 1
+    fetch_max_wait_ms: int = 500
+    fetch_max_bytes: int = 50 * 1024 * 1024
+    max_partition_fetch_bytes: int = BYTES_MAX
+    metadata_max_age_ms: int = 300_000
+    request_timeout_ms: int = 30_000
+    retry_backoff_ms: int = 100

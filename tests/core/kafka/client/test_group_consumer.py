@@ -1,0 +1,387 @@
+"""The consumer program by playbook: what it asks, in which order, and what it does with each answer. No broker, no world."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from broker_core.kafka.assignors.subscription_bytes import read_assignment, read_subscription, write_assignment
+from broker_core.kafka.client.group_consumer.consumer import GroupConsumer, Seek, Start, Stick
+from broker_core.kafka.client.group_consumer.core import COMMITTING, FAILED, IN, ConsumerState
+from broker_core.kafka.client.group_consumer.settings import ConsumerSettings
+from broker_core.kafka.cluster import requests as r
+from broker_core.kafka.cluster.transaction_requests import FindCoordinatorRequest, FindCoordinatorResponse
+from broker_core.kafka.group import codes
+from broker_core.kafka.group import messages as m
+from broker_core.kafka.group.topics import topic_id
+from broker_core.kafka.replication.replica_log import LightBatch, light_batch
+from broker_core.plain import from_plain, to_plain
+from broker_core.sim.node import Closed
+from broker_core.sim.program import DONE, Leave, Program
+from tests.core.playbook import Counted, Played
+
+SECOND = 1_000_000
+
+
+class Bench:
+    """A consumer, its outbox, and who leads what: partition i of topic "t" by broker i % 3 + 1."""
+
+    def __init__(self, partitions: int = 3, epoch: int = 0, **settings: Any) -> None:
+        settings = {"topics": ["t"], "auto_offset_reset": "earliest"} | settings
+        self.state = ConsumerState(ConsumerSettings("g", "c1", [1], **settings), Program(100))
+        self.traffic = Counted()
+        self.node = GroupConsumer(self.state, self.traffic)
+        self.out = Played("c1")
+        self.partitions, self.epoch = partitions, epoch
+
+    def start(self) -> None:
+        self.node.receive(0, Start(), 0, self.out)
+        self.serve()
+
+    def to(self, kind: type) -> list[tuple[int, Any]]:
+        """What was asked of this kind, (connection, request), and take it out of what was sent."""
+        found = [(connection, message) for connection, message in self.out.sent if isinstance(message, kind)]
+        self.out.sent = [entry for entry in self.out.sent if not isinstance(entry[1], kind)]
+        return found
+
+    def answer(self, kind: type, response: Any, now_us: int = 0) -> Any:
+        """Answer the first request of this kind. Returns it."""
+        found = self.to(kind)
+        self.out.sent += found[1:]
+        connection, request = found[0]
+        self.node.receive(connection, response, now_us, self.out)
+        return request
+
+    def metadata(self) -> r.MetadataResponse:
+        rows = [r.MetadataPartition(i, 0, i % 3 + 1, self.epoch, [1, 2, 3], [1, 2, 3], []) for i in range(self.partitions)]
+        return r.MetadataResponse([r.MetadataBroker(i) for i in (1, 2, 3)], 1, [r.MetadataTopic("t", 0, rows)])
+
+    def serve(self, now_us: int = 0) -> None:
+        """Answer metadata and the search for the coordinator."""
+        for kind, response in ((r.MetadataRequest, self.metadata()), (FindCoordinatorRequest, FindCoordinatorResponse(0, 2))):
+            while any(isinstance(message, kind) for _, message in self.out.sent):
+                self.answer(kind, response, now_us)
+
+    def join(self, *numbers: int, generation: int = 1, now_us: int = 0, committed: dict[int, int] | None = None) -> None:
+        """Through JoinGroup and SyncGroup to positions. committed: of some of the partitions."""
+        if not self.state.member.member_id:
+            self.answer(m.JoinGroupRequest, m.JoinGroupResponse("c1-id", codes.MEMBER_ID_REQUIRED), now_us)
+        self.answer(m.JoinGroupRequest, m.JoinGroupResponse("c1-id", 0, generation, "consumer", "range", "other"), now_us)
+        self.answer(m.SyncGroupRequest, m.SyncGroupResponse(0, "consumer", "range", write_assignment([("t", i) for i in numbers])), now_us)
+        self.offsets(committed or {}, now_us)
+
+    def offsets(self, committed: dict[int, int], now_us: int = 0) -> None:
+        while asked := [message for _, message in self.out.sent if isinstance(message, m.OffsetFetchRequest)]:
+            rows = [m.FetchedPartition(i, committed.get(i, -1)) for i in asked[0].groups[0].topics[0].partition_indexes]
+            self.answer(m.OffsetFetchRequest, m.OffsetFetchResponse([m.OffsetFetchGroupResult("g", [m.FetchedTopicResult("t", rows)])]), now_us)
+        while asked := [message for _, message in self.out.sent if isinstance(message, r.ListOffsetsRequest)]:
+            rows_ = [r.ListedOffset(part.topic, part.partition, 0, 0, -1, self.epoch) for part in asked[0].partitions]
+            self.answer(r.ListOffsetsRequest, r.ListOffsetsResponse(rows_), now_us)
+
+    def records(self, partition: int, offset: int, *values: int, now_us: int = 0, code: int = 0) -> None:
+        """Answer the fetch that asks for this partition."""
+        for connection, request in self.to(r.FetchRequest):
+            if any(part.partition == partition for part in request.partitions) and values is not None:
+                batches: tuple[LightBatch, ...] = ()
+                if values:
+                    batches = (light_batch(list(values), timestamp=0, base_offset=offset, partition_leader_epoch=self.epoch),)
+                part = r.FetchedPartition("t", partition, code, offset + len(values), offset + len(values), 0, batches)
+                self.node.receive(connection, r.FetchResponse([part]), now_us, self.out)
+            else:
+                self.out.sent.append((connection, request))
+
+    def done(self, now_us: int = 0) -> None:
+        del self.out.deadlines[DONE]
+        self.node.wake(DONE, now_us, self.out)
+
+
+def test_it_joins_with_the_id_it_was_given_and_reads_from_the_committed_offset() -> None:
+    bench = Bench()
+    bench.start()
+    first = next(message for _, message in bench.out.sent if isinstance(message, m.JoinGroupRequest))
+    assert (first.member_id, [offered.name for offered in first.protocols], first.client_id) == ("", ["range", "cooperative-sticky"], "c1")
+    bench.join(0, 2, committed={0: 7})
+    wanted = {part.partition: part.fetch_offset for _, request in bench.to(r.FetchRequest) for part in request.partitions}
+    assert wanted == {0: 7, 2: 0}
+    assert bench.out.told == [("kafka.consumer.assigned", {"client": "c1", "partitions": [0, 2]})]
+
+
+def test_one_request_a_leader_and_the_first_answer_is_emptied_first() -> None:
+    bench = Bench(partitions=6, max_poll_records=1)
+    bench.start()
+    bench.join(0, 1, 3)
+    asked = sorted([part.partition for part in request.partitions] for _, request in bench.out.sent if isinstance(request, r.FetchRequest))
+    assert asked == [[0, 3], [1]]
+    bench.records(1, 0, 10, 11)
+    bench.records(0, 0, 20)
+    for _ in range(3):
+        bench.done()
+    assert [number for _, number in bench.traffic.log] == [10, 11, 20]
+
+
+def test_a_session_names_only_what_has_changed() -> None:
+    bench = Bench(partitions=6)
+    bench.start()
+    bench.join(0, 3)
+    bench.records(0, 0, 20)
+    bench.done()
+    (request,) = [message for _, message in bench.out.sent if isinstance(message, r.FetchRequest)]
+    assert (request.session_epoch == 1 and request.forgotten == []) or request.session_epoch == 2
+    bench.records(0, 1)
+    assert bench.state.fetches.sessions[1].sent == {("t", 0): 1, ("t", 3): 0}
+
+
+def test_an_eager_member_reads_nothing_from_the_moment_it_prepares_and_gives_up_after_its_commit() -> None:
+    bench = Bench(assignors=["range"], max_poll_records=1)
+    bench.start()
+    bench.join(0)
+    bench.records(0, 0, 10, 11)
+    bench.node.wake("heartbeat", 3 * SECOND, bench.out)
+    bench.answer(m.HeartbeatRequest, m.HeartbeatResponse(codes.REBALANCE_IN_PROGRESS), 3 * SECOND)
+    assert not bench.to(m.OffsetCommitRequest), "the record in hand comes first"
+    bench.done(3 * SECOND)
+    (connection, commit) = bench.to(m.OffsetCommitRequest)[0]
+    assert commit.topics[0].partitions[0].committed_offset == 1
+    assert bench.state.member.phase == COMMITTING and bench.state.owned == [("t", 0)]
+    assert bench.traffic.log == [("handled", 10)], "what is buffered is not handed over any more"
+    bench.node.receive(connection, m.OffsetCommitResponse([m.TopicResult("t", [m.PartitionResult(0)])]), 3 * SECOND, bench.out)
+    assert bench.state.owned == []
+    assert bench.out.told[-1] == ("kafka.consumer.revoked", {"client": "c1", "partitions": [0]})
+    assert bench.to(m.JoinGroupRequest)
+
+
+def test_a_cooperative_member_reads_on_gives_up_what_moves_without_a_commit_and_joins_again() -> None:
+    bench = Bench(assignors=["cooperative-sticky"], max_poll_records=1)
+    bench.start()
+    bench.answer(m.JoinGroupRequest, m.JoinGroupResponse("c1-id", codes.MEMBER_ID_REQUIRED))
+    bench.answer(m.JoinGroupRequest, m.JoinGroupResponse("c1-id", 0, 1, "consumer", "cooperative-sticky", "other"))
+    bench.answer(m.SyncGroupRequest, m.SyncGroupResponse(0, "consumer", "cooperative-sticky", write_assignment([("t", 0), ("t", 1)])))
+    bench.offsets({})
+    bench.node.wake("heartbeat", 3 * SECOND, bench.out)
+    bench.answer(m.HeartbeatRequest, m.HeartbeatResponse(codes.REBALANCE_IN_PROGRESS))
+    bench.answer(m.OffsetCommitRequest, m.OffsetCommitResponse([]))
+    (_, request) = bench.to(m.JoinGroupRequest)[0]
+    assert read_subscription(request.protocols[0].metadata).owned == (("t", 0), ("t", 1))
+    bench.out.sent.append((_, request))
+    bench.records(0, 0, 10)
+    bench.done()
+    bench.answer(m.JoinGroupRequest, m.JoinGroupResponse("c1-id", 0, 2, "consumer", "cooperative-sticky", "other"))
+    bench.answer(m.SyncGroupRequest, m.SyncGroupResponse(0, "consumer", "cooperative-sticky", write_assignment([("t", 1)])))
+    assert bench.state.owned == [("t", 1)]
+    assert bench.out.told[-1] == ("kafka.consumer.revoked", {"client": "c1", "partitions": [0]})
+    assert [committed.partition_index for _, commit in bench.to(m.OffsetCommitRequest) for committed in commit.topics[0].partitions] == [1], (
+        "what was read of partition 0 since the first commit is read again by its new owner"
+    )
+
+
+def test_the_leader_assigns_by_the_protocol_that_was_voted_for() -> None:
+    bench = Bench(partitions=4)
+    bench.start()
+    request = bench.to(m.JoinGroupRequest)[0]
+    metadata = request[1].protocols[0].metadata
+    bench.out.sent.append(request)
+    members = [m.JoinGroupMember("c1-id", None, metadata), m.JoinGroupMember("c2-id", None, metadata)]
+    bench.answer(m.JoinGroupRequest, m.JoinGroupResponse("c1-id", 0, 1, "consumer", "range", "c1-id", False, members))
+    (_, sync) = bench.to(m.SyncGroupRequest)[0]
+    given = {entry.member_id: read_assignment(entry.assignment).partitions for entry in sync.assignments}
+    assert given == {"c1-id": (("t", 0), ("t", 1)), "c2-id": (("t", 2), ("t", 3))}
+
+
+def test_a_leader_joins_again_when_a_topic_of_the_group_grows() -> None:
+    bench = Bench(partitions=2)
+    bench.start()
+    request = bench.to(m.JoinGroupRequest)[0]
+    bench.out.sent.append(request)
+    members = [m.JoinGroupMember("c1-id", None, request[1].protocols[0].metadata)]
+    bench.answer(m.JoinGroupRequest, m.JoinGroupResponse("c1-id", 0, 1, "consumer", "range", "c1-id", False, members))
+    bench.answer(m.SyncGroupRequest, m.SyncGroupResponse(0, "consumer", "range", write_assignment([("t", 0), ("t", 1)])))
+    bench.offsets({})
+    bench.partitions = 3
+    bench.node.wake("metadata", 300 * SECOND, bench.out)
+    bench.serve(300 * SECOND)
+    assert bench.state.member.phase == COMMITTING or bench.to(m.JoinGroupRequest)
+
+
+def test_a_stuck_program_goes_on_with_heartbeats_until_max_poll_interval_and_then_leaves() -> None:
+    bench = Bench(max_poll_interval_ms=60_000)
+    bench.start()
+    bench.join(0)
+    bench.records(0, 0, 10)
+    bench.node.receive(0, Stick(True), 0, bench.out)
+    bench.done(1 * SECOND)
+    bench.node.wake("heartbeat", 3 * SECOND, bench.out)
+    assert bench.to(m.HeartbeatRequest)
+    bench.node.wake("poll_interval", 60 * SECOND, bench.out)
+    assert [request.members[0].member_id for _, request in bench.to(m.LeaveGroupRequest)] == ["c1-id"]
+    assert bench.out.told[-1][0] == "kafka.consumer.poll_timeout"
+    bench.node.wake("heartbeat", 63 * SECOND, bench.out)
+    assert not bench.to(m.HeartbeatRequest)
+    bench.node.receive(0, Stick(False), 64 * SECOND, bench.out)
+    assert bench.out.told[-1] == ("kafka.consumer.revoked", {"client": "c1", "partitions": [0]})
+    assert bench.out.rules[-1] == "kafka.consumer.lost"
+    assert bench.to(m.JoinGroupRequest)[0][1].member_id == ""
+
+
+def test_a_static_member_does_not_leave_the_group() -> None:
+    bench = Bench(group_instance_id="one")
+    bench.start()
+    bench.answer(m.JoinGroupRequest, m.JoinGroupResponse("one-id", 0, 1, "consumer", "range", "other"))
+    bench.node.receive(0, Leave(), SECOND, bench.out)
+    assert not bench.to(m.LeaveGroupRequest)
+
+
+def test_an_offset_out_of_range_is_reset_and_none_gives_up() -> None:
+    bench = Bench()
+    bench.start()
+    bench.join(0, committed={0: 50})
+    bench.records(0, 50, code=1)
+    assert bench.to(r.ListOffsetsRequest)[0][1].partitions[0].timestamp == -2
+    other = Bench(auto_offset_reset="none")
+    other.start()
+    other.join(0, committed={0: 50})
+    other.records(0, 50, code=1)
+    assert other.state.member.phase == FAILED and other.out.told[-1][0] == "kafka.consumer.failed"
+
+
+def test_a_position_beyond_the_end_of_its_epoch_goes_back() -> None:
+    bench = Bench(max_poll_records=10)
+    bench.start()
+    bench.join(0)
+    bench.records(0, 0, 10, 11, 12)
+    for _ in range(3):
+        bench.done()
+    bench.epoch = 1
+    bench.node.wake("metadata", SECOND, bench.out)
+    bench.serve(SECOND)
+    (connection, question) = bench.to(r.OffsetsForLeaderEpochRequest)[0]
+    assert (question.partitions[0].leader_epoch, question.partitions[0].current_leader_epoch) == (0, 1)
+    bench.node.receive(connection, r.OffsetsForLeaderEpochResponse([r.EpochEnd("t", 0, 0, 0, 2)]), SECOND, bench.out)
+    assert bench.state.subscribed.assigned["t", 0].position == 2
+    assert bench.out.told[-1][0] == "kafka.consumer.truncated"
+
+
+def test_a_coordinator_that_has_moved_is_found_again() -> None:
+    bench = Bench()
+    bench.start()
+    bench.join(0)
+    bench.node.wake("heartbeat", 3 * SECOND, bench.out)
+    bench.answer(m.HeartbeatRequest, m.HeartbeatResponse(codes.NOT_COORDINATOR), 3 * SECOND)
+    assert bench.to(FindCoordinatorRequest)
+
+
+@pytest.mark.parametrize("what", ["fetch", "heartbeat"])
+def test_a_request_without_an_answer_breaks_its_connection_and_is_made_again(what: str) -> None:
+    bench = Bench(heartbeat_interval_ms=60_000)
+    bench.start()
+    bench.join(0)
+    if what == "heartbeat":
+        bench.node.wake("heartbeat", 0, bench.out)
+    kind = r.FetchRequest if what == "fetch" else m.HeartbeatRequest
+    (connection, _) = bench.to(kind)[0]
+    bench.node.wake(f"request:{connection}", 30 * SECOND, bench.out)
+    assert connection in bench.out.closed
+    bench.serve(30 * SECOND)
+    bench.node.wake("retry", 30 * SECOND + 100_000, bench.out)
+    bench.serve(31 * SECOND)
+    if what == "heartbeat":
+        bench.node.wake("heartbeat", 60 * SECOND, bench.out)
+    assert bench.to(kind)
+
+
+def test_commit_sync_waits_and_a_closed_connection_ends_the_wait() -> None:
+    bench = Bench(commits="sync", max_poll_records=1)
+    bench.start()
+    bench.join(0)
+    bench.records(0, 0, 10, 11)
+    bench.done()
+    assert bench.state.loop.awaits_commit and DONE not in bench.out.deadlines
+    (connection, _) = bench.to(m.OffsetCommitRequest)[0]
+    bench.node.receive(connection, Closed("reset"), 0, bench.out)
+    assert not bench.state.loop.awaits_commit
+
+
+def test_seek_goes_on_elsewhere_and_what_was_buffered_is_dropped() -> None:
+    bench = Bench(max_poll_records=1)
+    bench.start()
+    bench.join(0)
+    bench.records(0, 0, 10, 11)
+    bench.node.receive(0, Seek("t", 0, 5), 0, bench.out)
+    bench.done()
+    assert bench.traffic.log == [("handled", 10)]
+    assert {part.fetch_offset for _, request in bench.to(r.FetchRequest) for part in request.partitions} == {5}
+
+
+class Server(Bench):
+    """A member of the consumer protocol. Its heartbeats are answered by hand."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(group_protocol="consumer", **settings)
+
+    def beat(self, epoch: int, numbers: list[int] | None, code: int = 0, now_us: int = 0) -> m.ConsumerGroupHeartbeatRequest:
+        assignment = None if numbers is None else m.Assignment([m.TopicPartitions(topic_id("t"), numbers)])
+        response = m.ConsumerGroupHeartbeatResponse(code, "m1", epoch, 5_000, assignment)
+        request = self.answer(m.ConsumerGroupHeartbeatRequest, response, now_us)
+        assert isinstance(request, m.ConsumerGroupHeartbeatRequest)
+        self.offsets({}, now_us)
+        return request
+
+
+def test_a_server_assigned_member_reports_what_it_holds_at_once_and_then_says_little() -> None:
+    bench = Server()
+    bench.start()
+    first = bench.beat(1, [0, 1])
+    assert (first.member_epoch, first.subscribed_topic_names, first.topic_partitions) == (0, ["t"], [])
+    report = bench.beat(1, None)
+    assert (report.member_epoch, report.topic_partitions) == (1, [m.TopicPartitions(topic_id("t"), [0, 1])])
+    bench.node.wake("heartbeat", 5 * SECOND, bench.out)
+    quiet = bench.beat(1, None, now_us=5 * SECOND)
+    assert (quiet.topic_partitions, quiet.subscribed_topic_names, quiet.rebalance_timeout_ms) == (None, None, -1)
+    assert bench.state.member.phase == IN
+
+
+def test_it_commits_gives_up_and_reports_what_is_taken_away_and_reads_on_the_rest() -> None:
+    bench = Server(max_poll_records=1)
+    bench.start()
+    bench.beat(1, [0, 1])
+    bench.beat(1, None)
+    bench.records(0, 0, 10)
+    bench.node.wake("heartbeat", 5 * SECOND, bench.out)
+    bench.beat(1, [1], now_us=5 * SECOND)
+    assert bench.state.owned == [("t", 0), ("t", 1)], "the record in hand comes first"
+    bench.done(5 * SECOND)
+    bench.answer(m.OffsetCommitRequest, m.OffsetCommitResponse([]), 5 * SECOND)
+    assert bench.state.owned == [("t", 1)]
+    assert bench.beat(2, None, now_us=5 * SECOND).topic_partitions == [m.TopicPartitions(topic_id("t"), [1])]
+
+
+def test_a_fenced_member_loses_what_it_has_and_joins_again() -> None:
+    bench = Server()
+    bench.start()
+    bench.beat(1, [0])
+    bench.beat(1, None, codes.FENCED_MEMBER_EPOCH)
+    assert [kind for kind, _ in bench.out.told][-2:] == ["kafka.consumer.fenced", "kafka.consumer.revoked"]
+    (_, request) = bench.to(m.ConsumerGroupHeartbeatRequest)[0]
+    assert (request.member_epoch, request.member_id) == (0, "m1")
+
+
+def test_it_leaves_with_epoch_minus_one_and_a_static_member_with_minus_two() -> None:
+    for instance, epoch in ((None, -1), ("one", -2)):
+        bench = Server(group_instance_id=instance)
+        bench.start()
+        bench.beat(1, [0])
+        bench.to(m.ConsumerGroupHeartbeatRequest)
+        bench.node.receive(0, Leave(), SECOND, bench.out)
+        assert bench.to(m.ConsumerGroupHeartbeatRequest)[0][1].member_epoch == epoch
+
+
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+def test_its_state_can_be_kept_and_restored(protocol: str) -> None:
+    bench: Bench = Server() if protocol == "consumer" else Bench()
+    bench.start()
+    if isinstance(bench, Server):
+        bench.beat(1, [0])
+    else:
+        bench.join(0)
+    bench.records(0, 0, 10, 11)
+    assert to_plain(from_plain(to_plain(bench.state), ConsumerState)) == to_plain(bench.state)
