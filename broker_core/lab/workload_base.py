@@ -1,7 +1,7 @@
 """What every workload is: records that arrive evenly in virtual time, each with a key code. Time and codes are whole numbers."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -32,6 +32,7 @@ class Workload(Protocol):
     def count_until(self, at_us: int) -> int: ...
     def key_code(self, index: int) -> int: ...
     def key_codes(self, start: int, stop: int) -> list[int]: ...
+    def codes_of(self, records: Sequence[int]) -> list[int]: ...
     def key(self, code: int) -> str: ...
     def key_bytes(self, code: int) -> bytes: ...
     def distinct_until(self, count: int) -> tuple[list[int], list[int]]: ...
@@ -82,6 +83,14 @@ class CodeChunks:
             return self._chunks[index >> CHUNK_BITS][index & (CHUNK_SIZE - 1)]
         except KeyError:
             return self._load(index >> CHUNK_BITS)[index & (CHUNK_SIZE - 1)]
+
+    def of(self, records: Sequence[int]) -> list[int]:
+        """The codes of these records, in whatever order they are."""
+        chunks = self._chunks
+        try:
+            return [chunks[index >> CHUNK_BITS][index & (CHUNK_SIZE - 1)] for index in records]
+        except KeyError:
+            return [self.at(index) for index in records]
 
     def between(self, start: int, stop: int) -> list[int]:
         """The codes of records start..stop-1."""

@@ -1,6 +1,7 @@
 """The default workload: real flights in order of their schedule, keyed by aircraft, airline, route or airport."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -45,6 +46,10 @@ class FlightsWorkload(EvenArrivals):
     def key_code(self, index: int) -> int:
         """The code of the record's key; -1: it has none."""
         return self._chunks.at(index)
+
+    def codes_of(self, records: Sequence[int]) -> list[int]:
+        """The key codes of these records."""
+        return self._chunks.of(records)
 
     def key_codes(self, start: int, stop: int) -> list[int]:
         """The key codes of records start..stop-1."""

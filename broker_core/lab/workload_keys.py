@@ -60,6 +60,10 @@ class KeysWorkload(EvenArrivals):
         """The code of the record's key; -1: it has none."""
         return self._chunks.at(index)
 
+    def codes_of(self, records: Sequence[int]) -> list[int]:
+        """The key codes of these records."""
+        return self._chunks.of(records)
+
     def key_codes(self, start: int, stop: int) -> list[int]:
         """The key codes of records start..stop-1."""
         return self._chunks.between(start, stop)

@@ -5,6 +5,7 @@ Record i's key follows from (seed, i) alone (see workload_draws), so any record 
 
 import json
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -42,6 +43,10 @@ class SyntheticWorkload(EvenArrivals):
     def key_code(self, index: int) -> int:
         """The code of the record's key: its number."""
         return self._chunks.at(index)
+
+    def codes_of(self, records: Sequence[int]) -> list[int]:
+        """The key codes of these records."""
+        return self._chunks.of(records)
 
     def key_codes(self, start: int, stop: int) -> list[int]:
         """The key codes of records start..stop-1."""

@@ -71,6 +71,11 @@ class SequenceWorkload(EvenArrivals):
         """The code of the record's key; -1: it has none."""
         return int(self.codes[index % len(self.codes)])
 
+    def codes_of(self, records: Sequence[int]) -> list[int]:
+        """The key codes of these records."""
+        codes: list[int] = np.take(self.codes, records, mode="wrap").tolist() if records else []
+        return codes
+
     def key_codes(self, start: int, stop: int) -> list[int]:
         """The key codes of records start..stop-1."""
         codes: list[int] = np.take(self.codes, np.arange(start, stop), mode="wrap").tolist()

@@ -10,7 +10,7 @@ the messages and deadlines that the node makes next, so the chain of causes cros
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from heapq import heappop, heappush
 from typing import Any
@@ -22,6 +22,7 @@ from broker_core.rng import SeededRandom
 from broker_core.sim.network import CLOSING, CUT, DEAF, DEFAULT_DELAY_US, FULL, GONE, STOPPED, Link, LinkState, due_us, jitter_table
 from broker_core.sim.node import PERSON, Closed, Node, Opened
 from broker_core.sim.slot import CRASHED, PAUSED, RUNNING, Slot, SlotState
+from broker_core.sim.stream import Arrivals
 
 NEVER = 1 << 62
 KEPT_AT_ONCE = 64
@@ -91,26 +92,26 @@ class World:
 
     # -- time -----------------------------------------------------------------------------------------------------------------------------
 
-    def advance(
-        self, until_us: int, times: Sequence[int] = (), arrive: Callable[[int], None] | None = None, *, by_report: bool = False
-    ) -> int:
+    def advance(self, until_us: int, arrivals: Arrivals | None = None, *, by_report: bool = False) -> None:
         """Let everything happen up to and including `until_us`.
 
-        times: ascending moments at which `arrive(place in times)` is called, as an order from outside; those after `until_us` are left.
-        What is due in the same microsecond goes before an arrival. Returns how many arrived. by_report: return after the first step whose
-        turning points were reported; then `is_midway`, and the same call with the times that are left goes on.
+        arrivals: what comes from outside meanwhile; those after `until_us` are left. What is due in the same microsecond goes before an
+        arrival. by_report: return after the first step whose turning points were reported; then `is_midway`, and the same call goes on.
         """
         heap, told = self.heap, self.told
         self.is_midway = False
-        place, stop = 0, len(times)
+        coming = arrivals or Arrivals()
+        times = coming.times
+        stop = len(times)
         while True:
+            place = coming.place
             arrival = times[place] if place < stop else NEVER
-            limit = min(until_us, arrival)
+            limit = until_us if until_us < arrival else arrival  # noqa: FURB136  # a call of `min` for each record
             while heap and heap[0][0] <= limit:
                 at_us, made, target, name = heappop(heap)
                 self.now_us = at_us
                 if type(target) is Link:
-                    if target.trouble and not self._arrives(target):
+                    if target.trouble and not self.arrives(target):
                         continue
                     slot = target.to
                     message, self.cause = target.queue.popleft()
@@ -129,16 +130,21 @@ class World:
                     self._report()
                     if by_report:
                         self.is_midway = True
-                        return place
-            if arrival > until_us or arrive is None:
-                break
-            self.now_us = arrival
-            self.cause = None
-            arrive(place)
-            place += 1
+                        return
+            if arrival > until_us:
+                if coming.place == place:
+                    break
+            elif coming.place == place:  # else it was put on its way meanwhile, and comes by the heap
+                self.now_us = arrival
+                self.cause = None
+                coming.arrive(place)
+                if told:
+                    self._report()
+                    if by_report:
+                        self.is_midway = True
+                        return
         self.now_us = until_us
         self.cause = None
-        return place
 
     def order(self, name: str, message: Any, cause: Cause | None = None) -> None:
         """Hand a node something from outside, now. Raises CommandError if no such process runs."""
@@ -404,7 +410,7 @@ class World:
                 if link.receiver == slot.number:
                     link.trouble |= trouble
 
-    def _arrives(self, link: Link) -> bool:
+    def arrives(self, link: Link) -> bool:
         """A ticket came due on a link that something is the matter with. False: it is owed, as its message will be delivered one day, or the
         message is lost."""
         trouble = link.trouble

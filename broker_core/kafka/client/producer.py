@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
-from broker_core.kafka import requests as r
 from broker_core.kafka.producer.placement import Placement
+from broker_core.kafka.requests import ProduceRequest
 from broker_core.sim.node import Outbox
 
 
@@ -43,10 +43,10 @@ class Producer:
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
         """It sets no deadlines."""
 
-    def send(self, record: int, code: int, out: Outbox) -> None:
-        """The application has a record with a key to send. record: its number; code: of its key."""
-        out.send(self.state.connection, r.ProduceRequest(self.partition_of[code], record))
+    def send(self, record: int, code: int) -> tuple[int, ProduceRequest]:
+        """The application has a record with a key to send: on which connection, and what. record: its number; code: of its key."""
+        return self.state.connection, ProduceRequest(self.partition_of[code], record)
 
-    def send_keyless(self, record: int, size: int, out: Outbox) -> None:
+    def send_keyless(self, record: int, size: int, out: Outbox) -> tuple[int, ProduceRequest]:
         """It has one without a key. size: in bytes."""
-        out.send(self.state.connection, r.ProduceRequest(self.state.placement.of_keyless(size, out.draw), record))
+        return self.state.connection, ProduceRequest(self.state.placement.of_keyless(size, out.draw), record)

@@ -53,8 +53,8 @@ from broker_core.sim.slot import RUNNING, Slot
 from broker_core.sim.world import Design
 
 PRODUCER, OPERATOR = "producer", "operator"
-DELETE_EVERY = 256
-"""Records between two looks at what everybody has read."""
+DELETE_EVERY_S = 5
+"""Between two looks at what everybody has read: as often as programs commit."""
 
 
 def algorithms() -> list[Json]:
@@ -88,7 +88,6 @@ class KafkaRules:
         self.texts = setup.texts
         self.notes = KafkaNotes([0] * self.partition_count)
         self.partitions = KeyPartitions(Placement(self.partition_count), setup.texts)
-        self.producer: tuple[Producer, Slot] | None = None
         self.logs: list[PartitionRecords] | None = None
         self.shared: Shared | None = None
         self.noticed: str | None = None  # between `heard` and `told` of one step: the life whose end the coordinator has noticed
@@ -136,7 +135,7 @@ class KafkaRules:
         return 2 * lane.answer_us
 
     def forget_caches(self) -> None:
-        self.producer = self.logs = self.shared = None
+        self.logs = self.shared = None
 
     def look(self, lane: Lane) -> Shared:
         if self.shared is None:
@@ -145,20 +144,21 @@ class KafkaRules:
 
     # -- records --------------------------------------------------------------------------------------------------------------------------
 
-    def arrive(self, lane: Lane, index: int, code: int) -> None:
-        if self.producer is None:
-            slot = lane.world.slots[PRODUCER]
-            self.producer = (cast(Producer, slot.node), slot)
-        producer, slot = self.producer
-        if code == NO_KEY:
-            producer.send_keyless(index, len(self.texts.payload(index).encode()), slot)
-        else:
-            producer.send(index, code, slot)
-        if index % DELETE_EVERY == 0:
-            self.delete_what_all_have_read(lane)
+    def publisher(self, lane: Lane) -> tuple[Slot, Callable[[int, int], tuple[int, r.ProduceRequest]]]:
+        slot = lane.world.slots[PRODUCER]
+        producer = cast(Producer, slot.node)
 
-    def delete_what_all_have_read(self, lane: Lane) -> None:
+        def publish(index: int, code: int) -> tuple[int, r.ProduceRequest]:
+            if code == NO_KEY:
+                return producer.send_keyless(index, len(self.texts.payload(index).encode()), slot)
+            return producer.send(index, code)
+
+        return slot, publish
+
+    def tidy(self, lane: Lane, second: int) -> None:
         """Below a partition's committed offset, and below the position of whoever still reads it, nobody reads again."""
+        if second % DELETE_EVERY_S:
+            return
         broker: BrokerState = lane.world.slots[BROKER].node.state
         low = dict(group_of(lane.world).offsets)
         for slot in lane.world.slots.values():

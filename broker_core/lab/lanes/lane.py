@@ -30,6 +30,7 @@ from broker_core.plain import from_plain, to_plain
 from broker_core.sim.network import DEFAULT_DELAY_US
 from broker_core.sim.program import Order, Pace, Pause, Resume
 from broker_core.sim.slot import CRASHED as NODE_CRASHED
+from broker_core.sim.stream import Arrivals, Stream
 from broker_core.sim.world import World
 
 HISTORY_KEPT_S = 300
@@ -59,6 +60,7 @@ class Lane:
         self.keys = setup.keys
         self.texts = setup.texts
         self.first_record = self.next_record = 0
+        self.arriving: tuple[int, Sequence[int]] = (0, ())
         self.consumers: dict[str, Consumer] = {}
         self.why: list[Json] = []
         self.out: list[TurningPoint] = []
@@ -76,7 +78,20 @@ class Lane:
         self.world = World(self.id, rules.design(self), setup.seed, self._told, self._heard)
         self.now_us = self.world.now_us = -rules.head_start_us(self)
         rules.begin(self)
+        self.stream = self._stream()
         rules.forget_caches()
+
+    def _stream(self) -> Stream:
+        """The records, on their way from the publisher."""
+        publisher, publish = self.rules.publisher(self)
+
+        def make(place: int) -> tuple[int, Any]:
+            index = self.next_record
+            self.next_record = index + 1
+            first, codes = self.arriving
+            return publish(index, codes[index - first])
+
+        return Stream(publisher, make)
 
     # -- time -----------------------------------------------------------------------------------------------------------------------------
 
@@ -91,32 +106,29 @@ class Lane:
     def advancing(self, until_us: int, first: int, times: Sequence[int], codes: Sequence[int]) -> Pieces[None]:
         """`advance` in pieces: a stop after each report of turning points, as of several hundred consumers each has its own."""
         self.fold_darkness()
-        arrive, watch = self.rules.arrive, self.traffic.watch
-        start = self.next_record - first
+        watch, stream = self.traffic.watch, self.stream
+        self.arriving = (first, codes)
 
-        def publish(place: int) -> None:
+        def post_watched(place: int) -> None:
             index = self.next_record
-            self.next_record = index + 1
-            arrive(self, index, codes[index - first])
-
-        def publish_watched(place: int) -> None:
-            code = codes[self.next_record - first]
             if watch is not None:
-                watch.arrived(self.next_record, code, self.rules.would_wait(self, self.next_record, code))
-            publish(place)
+                watch.arrived(index, codes[index - first], self.rules.would_wait(self, index, codes[index - first]))
+            stream.post(place)
 
-        while self.now_us < until_us or start < bisect_right(times, until_us):
+        start = self.next_record - first
+        coming = times[start : bisect_right(times, until_us)]
+        stream.plan(coming, self.next_record)
+        arrivals = stream if watch is None else Arrivals(coming, post_watched)
+        while self.now_us < until_us or arrivals.place < len(coming):
             # Up to the last microsecond of a second, then to the full second: what is handled is counted by the second.
             second_us = (self.now_us // SECOND_US + 1) * SECOND_US
             stop_us = min(until_us, second_us - 1 if self.now_us < second_us - 1 else second_us)
-            stop = bisect_right(times, stop_us, start)
             while True:
-                start += self.world.advance(
-                    stop_us, times[start:stop], publish if watch is None else publish_watched, by_report=True
-                )  # fmt: skip
+                self.world.advance(stop_us, arrivals, by_report=True)
                 if not self.world.is_midway:
                     break
                 yield
+            stream.catch_up(stop_us + 1)
             self.now_us = stop_us
             self.traffic.fold(stop_us // SECOND_US)
             if stop_us % SECOND_US == 0:
@@ -125,9 +137,10 @@ class Lane:
         if finished:
             self.tally.finished.extend(finished)
             finished.clear()
-            self.tally.fold_finished(first, codes, self.texts.key_code)
+            self.tally.fold_finished(self.texts.codes_of)
 
     def _sample(self, second: int) -> None:
+        self.rules.tidy(self, second)
         self.rules.check(self)
         self.history[second] = self.skew_milli()
         self.history.pop(second - HISTORY_KEPT_S, None)
@@ -136,12 +149,14 @@ class Lane:
 
     def _heard(self, event: TurningPoint) -> None:
         """A node tells this, in the middle of its step."""
+        self.stream.catch_up(self.world.now_us)
         self.now_us = self.world.now_us
         self.traffic.fold(self.now_us // SECOND_US)
         self.heard[event.id] = self.rules.heard(self, event)
 
     def _told(self, events: list[TurningPoint]) -> None:
         """A node has told these; its step is over."""
+        self.stream.catch_up(self.world.now_us)
         self.now_us = self.world.now_us
         for told in events:
             event = self.heard.pop(told.id)
@@ -519,10 +534,12 @@ class Lane:
         """Become the lane that `to_json` described."""
         for name, wanted in self.STATE.items():
             setattr(self, name, from_plain(state[name], wanted))
+        self.tally.order.know_keys(self.texts.codes_of)
         self.rules.notes = from_plain(state["notes"], type(self.rules.notes))
         self.traffic.by_node = {
             consumer.incarnation: consumer for consumer in self.consumers.values() if consumer.state not in (CRASHED, GONE)
         }
         self.world = World.from_json(self.id, self.rules.design(self), self.seed, state["world"], self._told, self._heard)
+        self.stream = self._stream()
         self.rules.forget_caches()
         self.rules.restored(self)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from broker_core.events import Cause, Json, TurningPoint
 from broker_core.lab.consumer import Consumer
 from broker_core.lab.observers.bill import Bill, Space
+from broker_core.sim.slot import Slot
 from broker_core.sim.world import Design
 
 if TYPE_CHECKING:
@@ -46,8 +47,12 @@ class LaneModel(Protocol):
 
     # -- a person's verbs -----------------------------------------------------------------------------------------------------------------
 
-    def arrive(self, lane: Lane, index: int, code: int) -> None:
-        """A message is published now."""
+    def publisher(self, lane: Lane) -> tuple[Slot, Callable[[int, int], tuple[int, Any]]]:
+        """Who publishes, and what it does with a record, given its number and the code of its key: connection and message to send."""
+        ...
+
+    def tidy(self, lane: Lane, second: int) -> None:
+        """A full second is over: drop what nobody will look at again."""
         ...
 
     def would_wait(self, lane: Lane, index: int, code: int) -> bool:

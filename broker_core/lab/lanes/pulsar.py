@@ -9,7 +9,7 @@ program resets its connection.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -31,6 +31,7 @@ from broker_core.pulsar.broker import KEEP_ALIVE, LIVENESS, Broker, BrokerState,
 from broker_core.pulsar.client.consumer import CONSUMER_ID, ConsumerState, Resubscribe, Subscribe
 from broker_core.pulsar.client.consumer import Consumer as Client
 from broker_core.pulsar.client.producer import Open, Producer, ProducerState
+from broker_core.pulsar.commands import CommandSend
 from broker_core.pulsar.key_shared import KeySharedSubscription
 from broker_core.pulsar.selectors import SELECTORS, make_selector
 from broker_core.pulsar.selectors.protocol import Ranges
@@ -77,7 +78,6 @@ class PulsarRules:
         self._notes = Notes()
         self.fresh: list[int] = []  # keys of messages that are not in the notes yet
         self.standing: Assignment | None = None  # before the next turning point, where that is to tell what it moved
-        self.producer: tuple[Producer, Slot] | None = None
         self.painted: Painted | None = None
         self.checked: Assignment | None = None  # whose slices are known to be whole
 
@@ -119,9 +119,11 @@ class PulsarRules:
         lane.world.order(PRODUCER, Open(BROKER))
 
     def forget_caches(self) -> None:
-        self.producer = None
         self.owners.forget()
         self.standing = self.owners.now(self.broker(self.lane)) if self.is_explained(self.lane) else None
+
+    def tidy(self, lane: Lane, second: int) -> None:
+        """Its nodes drop what they are done with themselves."""
 
     def restored(self, lane: Lane) -> None:
         """A checkpoint holds all that there is."""
@@ -132,12 +134,15 @@ class PulsarRules:
 
     # -- a person's verbs -----------------------------------------------------------------------------------------------------------------
 
-    def arrive(self, lane: Lane, index: int, code: int) -> None:
-        self.fresh.append(code)
-        if self.producer is None:
-            slot = lane.world.slots[PRODUCER]
-            self.producer = (cast(Producer, slot.node), slot)
-        self.producer[0].send(index, code, self.producer[1])
+    def publisher(self, lane: Lane) -> tuple[Slot, Callable[[int, int], tuple[int, CommandSend]]]:
+        slot = lane.world.slots[PRODUCER]
+        producer = cast(Producer, slot.node)
+
+        def publish(index: int, code: int) -> tuple[int, CommandSend]:
+            self.fresh.append(code)
+            return producer.send(index, code)
+
+        return slot, publish
 
     def join(self, lane: Lane, joiners: Sequence[Consumer], cause: Cause) -> None:
         self.start(lane, joiners, cause)

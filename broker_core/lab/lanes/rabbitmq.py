@@ -7,7 +7,7 @@ silent, a person closes its connection at the broker.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
 from broker_core.clock import SECOND_US
@@ -25,6 +25,7 @@ from broker_core.rabbitmq.channel import Channel
 from broker_core.rabbitmq.client.publisher import Declare, Publisher, PublisherState
 from broker_core.rabbitmq.client.worker import TAG, Subscribe, Worker, WorkerState
 from broker_core.rabbitmq.connection import SILENT_CHECKS_MAX
+from broker_core.rabbitmq.methods import BasicPublish
 from broker_core.rabbitmq.queue import WorkQueue
 from broker_core.sim.program import Leave, Order, Program
 from broker_core.sim.slot import Slot
@@ -55,7 +56,6 @@ class RabbitMqRules:
     def __init__(self, algorithm: str, options: Json) -> None:
         self.prefetch: int = options.get("prefetch", PREFETCH[algorithm])
         self.queue_name: str = options["topic"]
-        self.publisher: tuple[Publisher, Slot] | None = None
 
     def algorithms(self) -> list[Json]:
         return algorithms()
@@ -78,7 +78,10 @@ class RabbitMqRules:
         return lane.answer_us
 
     def forget_caches(self) -> None:
-        self.publisher = None
+        """It keeps none."""
+
+    def tidy(self, lane: Lane, second: int) -> None:
+        """Its nodes drop what they are done with themselves."""
 
     def restored(self, lane: Lane) -> None:
         """A checkpoint holds all that there is."""
@@ -88,12 +91,9 @@ class RabbitMqRules:
 
     # -- a person's verbs -----------------------------------------------------------------------------------------------------------------
 
-    def arrive(self, lane: Lane, index: int, code: int) -> None:
-        if self.publisher is None:
-            slot = lane.world.slots[PUBLISHER]
-            self.publisher = (cast(Publisher, slot.node), slot)
-        publisher, slot = self.publisher
-        publisher.publish(index, slot)
+    def publisher(self, lane: Lane) -> tuple[Slot, Callable[[int, int], tuple[int, BasicPublish]]]:
+        slot = lane.world.slots[PUBLISHER]
+        return slot, cast(Publisher, slot.node).publish
 
     def join(self, lane: Lane, joiners: Sequence[Consumer], cause: Cause) -> None:
         for consumer in joiners:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -13,6 +14,8 @@ class KeyText(Protocol):
     """What a lane asks of the workload about a record."""
 
     def key_code(self, index: int) -> int: ...
+
+    def codes_of(self, records: Sequence[int]) -> list[int]: ...
 
     def key_bytes(self, code: int) -> bytes: ...
 

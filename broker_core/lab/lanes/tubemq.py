@@ -8,7 +8,7 @@ and starting them with the new source count, node ids in join order. How long a 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
 from broker_core.clock import MILLISECOND_US
@@ -73,7 +73,6 @@ class TubeMqRules:
         self.nodes: tuple[int, list[int]] = (0, [])  # source count -> node id of each partition
         self.key_places: list[int] = []  # of each live key: place of its partition in partition_keys
         self.place_of = {key: place for place, key in enumerate(self.partition_keys)}
-        self.producer: tuple[Producer, Slot] | None = None
         self.parts: dict[str, Partition] = {}
 
     def algorithms(self) -> list[Json]:
@@ -105,8 +104,10 @@ class TubeMqRules:
         return 0  # those who are there from the start take their time to start, as any process
 
     def forget_caches(self) -> None:
-        self.producer = None
         self.parts = {}
+
+    def tidy(self, lane: Lane, second: int) -> None:
+        """Its nodes drop what they are done with themselves."""
 
     def restored(self, lane: Lane) -> None:
         """The brokers' logs hold again the messages that may still be read."""
@@ -116,7 +117,7 @@ class TubeMqRules:
             code = lane.texts.key_code(index)
             return None if code == NO_KEY else self.partition_of(lane, code)
 
-        refill(brokers, GROUP, self.partition_keys, self.producer_of(lane)[0].state, lane.next_record, partition)
+        refill(brokers, GROUP, self.partition_keys, self.sent(lane), lane.next_record, partition)
 
     # -- records --------------------------------------------------------------------------------------------------------------------------
 
@@ -128,18 +129,17 @@ class TubeMqRules:
             key = self.routes[code] = self.partition_keys[number]
         return key
 
-    def producer_of(self, lane: Lane) -> tuple[Producer, Slot]:
-        if self.producer is None:
-            slot = lane.world.slots[PRODUCER]
-            self.producer = (cast(Producer, slot.node), slot)
-        return self.producer
+    def sent(self, lane: Lane) -> ProducerState:
+        """What the producer knows of what it has sent."""
+        state: ProducerState = lane.world.slots[PRODUCER].node.state
+        return state
 
-    def arrive(self, lane: Lane, index: int, code: int) -> None:
-        producer, slot = self.producer or self.producer_of(lane)
-        producer.send(index, None if code == NO_KEY else code, slot)
+    def publisher(self, lane: Lane) -> tuple[Slot, Callable[[int, int], tuple[int, r.SendMessageRequestP2B]]]:
+        slot = lane.world.slots[PRODUCER]
+        return slot, cast(Producer, slot.node).send
 
     def would_wait(self, lane: Lane, index: int, code: int) -> bool:
-        key = self.partition_keys[self.producer_of(lane)[0].state.turn] if code == NO_KEY else self.partition_of(lane, code)
+        key = self.partition_keys[self.sent(lane).turn] if code == NO_KEY else self.partition_of(lane, code)
         return key not in self.notes.readers
 
     # -- the operator ---------------------------------------------------------------------------------------------------------------------
@@ -333,7 +333,7 @@ class TubeMqRules:
 
     def weights(self, lane: Lane) -> dict[str, int]:
         weights = {name: 0 for name, consumer in lane.consumers.items() if consumer.state != GONE}
-        for sent, name in zip(self.producer_of(lane)[0].state.sent.values(), self.planned(lane), strict=True):
+        for sent, name in zip(self.sent(lane).sent.values(), self.planned(lane), strict=True):
             if name is not None:
                 weights[name] = weights.get(name, 0) + sent
         return weights
@@ -396,7 +396,7 @@ class TubeMqRules:
     def waiting_for(self, lane: Lane, consumer: Consumer) -> int:
         if not is_alive(consumer):
             return 0
-        slot, sent = lane.world.slots[consumer.incarnation], self.producer_of(lane)[0].state.sent
+        slot, sent = lane.world.slots[consumer.incarnation], self.sent(lane).sent
         waiting = sum(sent[key] - self.place(lane, key).offset for key in self.client(lane, consumer.incarnation).registered)
         return waiting - self.done_unconfirmed(lane, slot)
 
@@ -424,13 +424,13 @@ class TubeMqRules:
         return self.client(lane, consumer.incarnation).phase == STARTED
 
     def lag(self, lane: Lane) -> int:
-        sent = sum(self.producer_of(lane)[0].state.sent.values())
+        sent = sum(self.sent(lane).sent.values())
         confirmed = sum(self.place(lane, key).offset for key in self.partition_keys)
         return sent - confirmed - sum(self.done_unconfirmed(lane, slot) for slot in lane.world.slots.values() if slot.kind == "consumer")
 
     def route(self, lane: Lane, index: int, code: int) -> Json:
         if code == NO_KEY:
-            key, key_hash = self.partition_keys[self.producer_of(lane)[0].state.turn - 1], None
+            key, key_hash = self.partition_keys[self.sent(lane).turn - 1], None
         else:
             key, key_hash = self.partition_of(lane, code), string_hash_unsigned(java_text(lane.texts.key_bytes(code)))
         waits = key in self.notes.stopped

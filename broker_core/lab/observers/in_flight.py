@@ -72,8 +72,9 @@ class LaneTraffic:
             if consumer is not None:
                 acked = consumer.acked
                 acked[second] = acked.get(second, 0) + count
-                for old in [s for s in acked if s < second - BUCKETS_KEPT_S]:
-                    del acked[old]
+                if len(acked) > BUCKETS_KEPT_S:
+                    for old in [s for s in acked if s < second - BUCKETS_KEPT_S]:
+                        del acked[old]
         self.done.clear()
 
     def dropped(self, program: str, message: int, now_us: int) -> None:

@@ -19,27 +19,24 @@ class KeyOrder:
     """count: records finished out of order. last: key code -> the highest record of it that is finished.
 
     >>> order = KeyOrder()
-    >>> order.finish([15, 16, 19, 7, 17, 20], 15, [3, 4, 3, 3, 3, -1], lambda record: 3)
+    >>> order.finish([15, 16, 19, 7, 17, 20], [3, 4, 3, 3, 3, -1])
     >>> order.count
     2
     """
 
-    __slots__ = ("count", "last")
+    __slots__ = ("count", "kept", "last")
 
     def __init__(self, count: int = 0, last: dict[int, int] | None = None) -> None:
         self.count = count
         self.last = last if last is not None else {}
+        self.kept: list[int] = []  # of a checkpoint: the records in `last`, until `know_keys`
 
-    def finish(self, records: Sequence[int], first: int, codes: Sequence[int], key_code: Callable[[int], int]) -> None:
-        """Programs finished these records, in this order.
-
-        codes: key codes of the records from `first` on; key_code: of any older record; -1, no key, has no order.
-        """
+    def finish(self, records: Sequence[int], codes: Sequence[int]) -> None:
+        """Programs finished these records, in this order. codes: of their keys; -1, no key, has no order."""
         last = self.last
         highest = last.get
         count = 0
-        for record in records:
-            code = codes[record - first] if record >= first else key_code(record)
+        for record, code in zip(records, codes, strict=True):
             if record >= highest(code, 0):
                 last[code] = record
             elif code >= 0:
@@ -47,11 +44,15 @@ class KeyOrder:
         self.count += count
 
     def to_json(self) -> Json:
-        """By record, as steps from one to the next: two thirds of the bytes, and this is most of what a checkpoint holds of a lane."""
-        in_order = sorted((record, code) for code, record in self.last.items())
-        records = [record for record, _ in in_order]
-        return {"count": self.count, "codes": [code for _, code in in_order], "steps": [now - before for before, now in pairwise([0, *records])]}
+        """Only the records, as steps from one to the next: their keys follow from the workload, and this would be most of a lane's checkpoint."""
+        return {"count": self.count, "steps": [now - before for before, now in pairwise([0, *sorted(self.last.values())])]}
 
     @classmethod
     def from_json(cls, state: Json) -> KeyOrder:
-        return cls(state["count"], dict(zip(state["codes"], accumulate(state["steps"]), strict=True)))
+        order = cls(state["count"])
+        order.kept = list(accumulate(state["steps"]))
+        return order
+
+    def know_keys(self, codes_of: Callable[[Sequence[int]], Sequence[int]]) -> None:
+        """After `from_json`. codes_of: key codes of records."""
+        self.last, self.kept = dict(zip(codes_of(self.kept), self.kept, strict=True)), []

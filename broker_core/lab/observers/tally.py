@@ -35,9 +35,9 @@ class Tally:
         if bill.position:  # those who are there from the start moved nothing
             self.keys_moved += bill.keys_moved
 
-    def fold_finished(self, first: int, codes: Sequence[int], key_code: Callable[[int], int]) -> None:
-        """Take in what programs finished in a stretch. codes: key codes of the records from `first` on; key_code: of any older record."""
-        self.order.finish(self.finished, first, codes, key_code)
+    def fold_finished(self, codes_of: Callable[[Sequence[int]], Sequence[int]]) -> None:
+        """Take in what programs finished in a stretch. codes_of: key codes of records."""
+        self.order.finish(self.finished, codes_of(self.finished))
         self.finished.clear()
 
     def to_view(self, now_us: int, bill: Bill | None, redelivered: int, keys_have_owners: bool, partitions: int | None) -> Json:

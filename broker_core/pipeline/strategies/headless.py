@@ -35,6 +35,9 @@ class _NoTexts:
     def key_code(self, index: int) -> int:
         raise InvariantError("a lane without records has no key codes")
 
+    def codes_of(self, records: Sequence[int]) -> list[int]:
+        raise InvariantError("a lane without records has no key codes")
+
     def key(self, code: int) -> str:
         raise InvariantError("a lane without records has no keys")
 

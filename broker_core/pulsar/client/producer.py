@@ -40,6 +40,6 @@ class Producer:
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
         """It sets no deadlines."""
 
-    def send(self, message: int, key: int, out: Outbox) -> None:
-        """The application has a message to send. message: its number; key: code of its key, -1 for none."""
-        out.send(self.state.connection, CommandSend(PRODUCER_ID, message, key))
+    def send(self, message: int, key: int) -> tuple[int, CommandSend]:
+        """The application has a message to send: on which connection, and what. message: its number; key: code of its key, -1 for none."""
+        return self.state.connection, CommandSend(PRODUCER_ID, message, key)

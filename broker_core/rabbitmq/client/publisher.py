@@ -41,7 +41,8 @@ class Publisher:
         out.send(self.state.connection, m.Heartbeat())
         out.deadline(name, now_us + m.HEARTBEAT_SEND_US)
 
-    def publish(self, message: int, out: Outbox) -> None:
-        """The application has a message to send. message: its number, above all earlier ones."""
+    def publish(self, message: int, key: int) -> tuple[int, BasicPublish]:
+        """The application has a message to send: on which connection, and what. message: its number, above all earlier ones; key: of no use
+        to the default exchange."""
         state = self.state
-        out.send(state.connection, BasicPublish(CHANNEL, state.queue, message))
+        return state.connection, BasicPublish(CHANNEL, state.queue, message)

@@ -9,8 +9,10 @@ from typing import Any
 import msgspec
 
 from broker_core.sim.node import Outbox
-from broker_core.tubemq import requests as r
 from broker_core.tubemq.partition_key import broker_of
+from broker_core.tubemq.requests import SendMessageRequestP2B
+
+NO_KEY = -1
 
 
 class Connect(msgspec.Struct, frozen=True, tag="tubemq.producer.connect", array_like=True):
@@ -47,14 +49,14 @@ class Producer:
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
         """It sets no deadlines."""
 
-    def send(self, message: int, code: int | None, out: Outbox) -> None:
-        """The application has a message to send. message: its number; code: of its key, None for one without a key."""
-        if code is None:
+    def send(self, message: int, code: int) -> tuple[int, SendMessageRequestP2B]:
+        """The application has a message to send: on which connection, and what. message: its number; code: of its key, NO_KEY for none."""
+        if code == NO_KEY:
             connection, partition = self.in_turn()
         else:
             connection, partition = self.routes.get(code) or self.route_of(code)
         self.state.sent[partition] += 1
-        out.send(connection, r.SendMessageRequestP2B(partition, message))
+        return connection, SendMessageRequestP2B(partition, message)
 
     def route_of(self, code: int) -> tuple[int, str]:
         """The route of a key's messages."""

@@ -73,5 +73,6 @@ def test_two_programs_at_different_speeds_break_the_order_of_a_queue(written_dow
 def test_order_that_was_kept_goes_on_the_same():
     order = KeyOrder(2, {5: 40, -1: 7, 3: 12})
     again = KeyOrder.from_json(order.to_json())
+    again.know_keys(lambda records: [{40: 5, 7: -1, 12: 3}[record] for record in records])
     assert (again.count, again.last) == (order.count, order.last) and again.to_json() == order.to_json()
     assert KeyOrder.from_json(KeyOrder().to_json()).last == {}

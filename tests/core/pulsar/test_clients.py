@@ -93,5 +93,5 @@ def test_closed_connection_drops_everything():
 def test_producer_answers_pings_and_sends():
     node, out = Producer(ProducerState()), Played("p")
     assert play(node, out, PERSON, Open("broker")) == [(1, c.CommandProducer(1))]
-    node.send(3, -1, out)
-    assert play(node, out, 1, c.CommandPing()) == [(1, c.CommandSend(1, 3, -1)), (1, c.CommandPong())]
+    assert node.send(3, -1) == (1, c.CommandSend(1, 3, -1))
+    assert play(node, out, 1, c.CommandPing()) == [(1, c.CommandPong())]

@@ -80,5 +80,4 @@ def test_silence_is_broken_by_a_heartbeat_every_half_interval_until_the_connecti
 def test_publisher_declares_its_queue_and_publishes_to_it():
     node, out = Publisher(PublisherState("q")), Played("publisher")
     assert play(node, out, PERSON, Declare("broker")) == [(1, m.ChannelOpen(1)), (1, m.QueueDeclare(1, "q"))]
-    node.publish(7, out)
-    assert out.take() == [(1, m.BasicPublish(1, "q", 7))]
+    assert node.publish(7, -1) == (1, m.BasicPublish(1, "q", 7))

@@ -3,6 +3,7 @@
 from broker_core.clock import SECOND_US
 from broker_core.sim.node import PERSON
 from broker_core.sim.program import DONE, Pause, Program, Resume
+from broker_core.sim.stream import Arrivals
 from broker_core.sim.world import Design, World
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.assignment import owned_by
@@ -186,7 +187,7 @@ def cluster(consumers: int) -> World:
 def test_cluster_gives_every_partition_to_the_node_of_the_modulo_and_handles_all_messages():
     world = cluster(3)
     producer, slot = world.node("producer"), world.slots["producer"]
-    world.advance(20 * SECOND_US, range(SECOND_US, 6 * SECOND_US, 50_000), lambda place: producer.send(place, place % 5 or None, slot))
+    world.advance(20 * SECOND_US, Arrivals(range(SECOND_US, 6 * SECOND_US, 50_000), lambda place: slot.send(*producer.send(place, place % 5 or -1))))
     for node_id in range(3):
         state = world.node(f"c{node_id}").state
         assert sorted(state.registered) == owned_by(KEYS, 3, node_id)

@@ -13,6 +13,7 @@ from broker_core.kafka.client.producer import Producer, ProducerState
 from broker_core.kafka.producer.placement import Placement
 from broker_core.sim.node import PERSON
 from broker_core.sim.program import DONE, Leave, Pace, Pause, Program, Resume
+from broker_core.sim.stream import Arrivals
 from broker_core.sim.world import Design, World
 from tests.core.playbook import Counted, Played, play, wake
 
@@ -227,7 +228,7 @@ def run(world: World, until_us: int) -> None:
     """20 records a second, in order, for as long as it runs."""
     producer, slot, first = world.node("producer"), world.slots["producer"], world.now_us // 50_000 + 1
     times = range(first * 50_000, until_us + 1, 50_000)
-    world.advance(until_us, times, lambda place: producer.send(first + place, first + place, slot))
+    world.advance(until_us, Arrivals(times, lambda place: slot.send(*producer.send(first + place, first + place))))
 
 
 def test_group_without_commits_begins_where_each_log_starts():

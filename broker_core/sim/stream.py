@@ -1,0 +1,113 @@
+"""Arrivals: what happens to a world from outside at moments known beforehand; and a stream, the messages that a publisher is given to send.
+
+A publisher does no more than send on what its application hands it. So a message of a stream is made when it arrives at its receiver, one
+network delay after it was sent, and costs the world one step instead of two and a turn through the heap. Whenever somebody may look at what
+is on its way (a turning point, a step of the publisher itself, the end of a stretch), `catch_up` puts what has been sent by then on its link,
+from where it arrives at the same moment. Nothing else differs: links have their faults, and no message overtakes another one.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from heapq import heappush
+from itertools import accumulate, cycle, islice
+from typing import TYPE_CHECKING, Any
+
+from broker_core.sim.network import JITTER_MASK
+
+if TYPE_CHECKING:
+    from broker_core.sim.slot import Slot
+
+AFTER_ALL = 1 << 60
+"""In the order of making, what arrives of a stream comes after all else that is due in the same microsecond, as every arrival does."""
+
+
+class Arrivals:
+    """times: ascending moments. place: of the next one. arrive(place): what happens then."""
+
+    def __init__(self, times: Sequence[int] = (), arrive: Callable[[int], None] | None = None) -> None:
+        self.times = times
+        self.place = 0
+        self.act = arrive
+
+    def arrive(self, place: int) -> None:
+        self.place = place + 1
+        if self.act is not None:
+            self.act(place)
+
+
+class Stream(Arrivals):
+    """A publisher's messages. Its times are those at which they reach their receivers.
+
+    sender: the publisher's slot. make(place): what the publisher does when the application hands it the message at this place of `plan`;
+    gives the connection and the message that it sends.
+    """
+
+    def __init__(self, sender: Slot, make: Callable[[int], tuple[int, Any]]) -> None:
+        super().__init__()
+        self.sender, self.make = sender, make
+        self.sent: Sequence[int] = ()
+        self.number = 0
+        # The publisher's own messages (heartbeats) travel on the same links: in the order in which they were sent.
+        node = sender.node
+
+        def receive(connection: int, message: Any, now_us: int, out: Slot) -> None:
+            self.catch_up(now_us)
+            node.receive(connection, message, now_us, out)
+            self.keep_order()
+
+        def wake(name: str, now_us: int, out: Slot) -> None:
+            self.catch_up(now_us)
+            node.wake(name, now_us, out)
+            self.keep_order()
+
+        sender.receive, sender.wake = receive, wake  # type: ignore[assignment]
+
+    def plan(self, sent: Sequence[int], number: int) -> None:
+        """These messages come next, all those before have been put on their way. sent: when each is handed to the publisher, ascending;
+        number: of the first, from which its jitter follows."""
+        world = self.sender.world
+        start = number & JITTER_MASK
+        links = list(self.sender.links.values())
+        delay_us, last_us = max(link.delay_us for link in links), max(link.last_us for link in links)
+        late = islice(cycle(world.jitter), start, None)
+        self.times = list(accumulate((at_us + delay_us + late_us for at_us, late_us in zip(sent, late, strict=False)), max, initial=last_us))[1:]
+        self.sent, self.number, self.place = sent, number, 0
+
+    def keep_order(self) -> None:
+        """The publisher has sent something itself: what it is given from now on arrives after that."""
+        last_us, times = max((link.last_us for link in self.sender.links.values()), default=0), self.times
+        place = self.place
+        while place < len(times) and times[place] < last_us:
+            times[place] = last_us  # type: ignore[index]  # a list, once there is a plan
+            place += 1
+
+    def arrive(self, place: int) -> None:
+        """A message reaches its receiver; it was not put on its way before."""
+        self.place = place + 1
+        connection, message = self.make(place)
+        sender = self.sender
+        world, link = sender.world, sender.links[connection]
+        link.last_us = world.now_us
+        if link.trouble:
+            link.queue.append((message, None))
+            if not world.arrives(link):
+                return
+            message, world.cause = link.queue.popleft()
+        receiver = link.to
+        receiver.receive(connection, message, world.now_us, receiver)  # type: ignore[union-attr, arg-type]  # without a receiver it is GONE
+
+    def catch_up(self, until_us: int) -> None:
+        """Put on its way what was sent before `until_us`."""
+        for place in range(self.place, bisect_left(self.sent, until_us, self.place)):
+            self.post(place)
+
+    def post(self, place: int) -> None:
+        """Put the message at this place on its way."""
+        self.place = place + 1
+        connection, message = self.make(place)
+        link, at_us = self.sender.links[connection], self.times[place]
+        link.queue.append((message, None))
+        link.last_us = at_us
+        heappush(self.sender.world.heap, (at_us, AFTER_ALL + self.number + place, link, ""))
