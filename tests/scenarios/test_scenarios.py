@@ -20,6 +20,6 @@ def test_scenario(name):
 
 def test_there_are_scenarios_and_no_two_have_one_title():
     titles = [scenario_from_text(read_file(path)).lesson.title for path in SCENARIOS.values()]
-    assert titles
+    assert len(titles) >= 12
     for language in ("en", "zh"):
         assert len({title[language] for title in titles}) == len(titles)
