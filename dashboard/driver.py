@@ -92,7 +92,9 @@ class LabDriver:
         stored = {command.position: command for command in ledger.commands_after(row, self.core.position)}
         self.borrowed = {position: command for position, command in stored.items() if command.state == StoredCommand.State.ACCEPTED}
         self.replay = journal.Replay(self.core, map(ledger.entry, stored.values()), self.floor_us, self.borrowed)
-        self.script = deque(ledger.script_left(row))
+        left, waiting = ledger.script_left(row)
+        self.script = deque(left)
+        self.holds = {entry["body"]["command_id"]: entry["at_us"] for entry in waiting}    # ordered by the script, not yet decided: id -> its time
         self.event_seq_stored = ledger.event_seq_last(row.pk)
         self.events: list[Json] = []           # turning points that are neither stored nor shown yet
         self.decisions: list[Decision] = []    # of a fork's borrowed commands, on the way to the floor
@@ -145,14 +147,21 @@ class LabDriver:
             return True
         started_s = clock()
         target_us = self._due_us(started_s)
-        while self.core.now_us < min(target_us, self.floor_us) and clock() - started_s < budget_s:
-            yield from self._advance(min(target_us, self.floor_us, self.core.now_us + self._slice_us), clock)
+        goal_us = self._before_script(min(target_us, self.floor_us))
+        while self.core.now_us < goal_us and clock() - started_s < budget_s:
+            yield from self._advance(min(goal_us, self.core.now_us + self._slice_us), clock)
         debt_s = (target_us - self.core.now_us) / self._us_per_s
         self.behind_ms = 0 if debt_s * 1000 < BEHIND_SHOWN_MS else round(debt_s * 10) * 100
         if debt_s > DEBT_MAX_S:
             self._rebase(clock(), owing_s=DEBT_MAX_S)
         self.chunks.write(self.core, started_s)
-        return self.core.now_us >= min(target_us, self.floor_us)
+        return self.core.now_us >= goal_us
+
+    def _before_script(self, at_us: int) -> int:
+        """`at_us`, or the time of what the lab's script orders before it: the lab waits there until that is decided, so that a script takes
+        effect at its own times to the microsecond, however the turns fall."""
+        stop_us = min([*self.holds.values(), *(entry["at_us"] for entry in list(self.script)[:1])], default=at_us)
+        return min(at_us, max(stop_us, self.core.now_us))
 
     def _advance(self, at_us: int, clock: Clock) -> Pieces[None]:
         before_us = self.core.now_us
@@ -200,12 +209,13 @@ class LabDriver:
             try:
                 self._tell((yield from self.core.submitting({**command.body, "position": command.position, "at_us": at_us})))
                 self.decisions.append(Decision(command, at_us))
-                if command.body["kind"] in CONSUMER_KINDS:
-                    self._tell((yield from self.core.advancing(at_us + min(self.core.answer_us, EFFECT_US_MAX))))
+                if command.body["kind"] in CONSUMER_KINDS and command.command_id not in self.holds:
+                    self._tell((yield from self.core.advancing(self._before_script(at_us + min(self.core.answer_us, EFFECT_US_MAX)))))
             except CommandError as error:
                 fields = {error.field: [in_words(error)]}
                 self.decisions.append(Decision(command, at_us, fields))
                 refusals.append(_refusal_event(command, at_us, fields))
+            self.holds.pop(command.command_id, None)
         self._rebase(clock())      # speed and play changed what a second of wall time means
         return decided, refusals
 
@@ -214,9 +224,11 @@ class LabDriver:
         if not self.script or self.core.now_us < self.script[0]["at_us"]:
             return False
         due = list(takewhile(lambda entry: entry["at_us"] <= self.core.now_us, self.script))
-        ledger.script_accept(self.lab_id, self.epoch, due)
-        for _entry in due:      # only now: what could not be stored is due again
+        accepted = ledger.script_accept(self.lab_id, self.epoch, due)
+        for entry in due:       # only now: what could not be stored is due again
             self.script.popleft()
+            if entry["body"]["command_id"] in accepted:
+                self.holds[entry["body"]["command_id"]] = entry["at_us"]
         return True
 
     # -- what browsers and the database learn ---------------------------------------------------------------------
@@ -275,7 +287,7 @@ class LabDriver:
 
     def _commit(self, events: list[Json], wall_s: float, checkpoint: Checkpoint | None = None) -> Commit:
         now_us = self.core.now_us
-        self.floor_us = now_us + int(RESERVE_S * self._us_per_s) if self.core.playing else now_us
+        self.floor_us = self._before_script(now_us + int(RESERVE_S * self._us_per_s)) if self.core.playing else now_us
         self.seq_floor = self.seq + RESERVE_FRAMES
         decisions, self.decisions = self.decisions, []
         return Commit(self.lab_id, self.epoch, self.seq, self.view["at_us"], self.floor_us, self.seq_floor, encode(self.view),

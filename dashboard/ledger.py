@@ -164,19 +164,22 @@ def _marks(rows: QuerySet[Checkpoint]) -> list[journal.Mark]:
     return [journal.Mark(*row) for row in rows.order_by("at_us", "position").values_list("at_us", "position")]
 
 
-def script_left(lab: Lab) -> list[Json]:
-    """The entries of the lab's script that are not in its journal yet, in order. The script itself stays whole: a copy of the lab at any
-    moment takes all of it along and finds in its own journal what has been done."""
+def script_left(lab: Lab) -> tuple[list[Json], list[Json]]:
+    """(the entries of the lab's script that are not in its journal yet, those that are and still wait there), in order. The script itself
+    stays whole: a copy of the lab at any moment takes all of it along and finds in its own journal what has been done."""
     if not lab.script:
-        return []
-    taken = set(lab.commands.values_list("command_id", flat=True))
-    return [entry for entry in lab.script if entry["body"]["command_id"] not in taken]
+        return [], []
+    # A command that brings its time along from another lab does not wait: the replay decides it.
+    is_waiting = {row.command_id: row.state == StoredCommand.State.ACCEPTED and row.at_us is None
+                  for row in lab.commands.only("command_id", "state", "at_us")}  # fmt: skip
+    left = [entry for entry in lab.script if entry["body"]["command_id"] not in is_waiting]
+    return left, [entry for entry in lab.script if is_waiting.get(entry["body"]["command_id"])]
 
 
-def script_accept(lab_id: str, epoch: int, due: Sequence[Json]) -> None:
+def script_accept(lab_id: str, epoch: int, due: Sequence[Json]) -> list[str]:
     """These entries of the lab's own script become commands that wait, each with its place; one that is a command already does not again.
 
-    Raises LeaseLost.
+    Returns the ids of those that became commands. Raises LeaseLost.
     """
     with transaction.atomic():
         lab = Lab.objects.select_for_update().filter(pk=lab_id, epoch=epoch).first()
@@ -190,6 +193,7 @@ def script_accept(lab_id: str, epoch: int, due: Sequence[Json]) -> None:
             for place, (command_id, body) in enumerate(bodies.items(), start=1)
         )
         Lab.objects.filter(pk=lab_id).update(position=lab.position + len(bodies))
+    return list(bodies)
 
 
 # -- reading back ------------------------------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ from dashboard.transport import transport
 
 log = logging.getLogger(__name__)
 
-OWN_IDS = ("lab:", "study:")     # of the commands that a lab gives itself: its first, and its script's
+OWN_IDS = ("lab:", "study:", "lesson:")     # of the commands that a lab gives itself: its first, and its script's
 PLAY: Json = {"command_id": "lab:open", "kind": "play", "rig": "all", "consumer": None, "args": {}}
 
 
@@ -56,8 +56,9 @@ class OpenedLab:
 def lab_open(*, request: Json, visitor: str | None = None, address: str = "", script: Sequence[Json] = ()) -> OpenedLab:
     """Make a lab and set it playing.
 
-    request: {scenario?: name or object, seed?, workload?, lanes?, consumers?, consumer_rate?}; a key beside the scenario overrides the one in it.
-    script: [{at_us, body}], commands as check_command gives them that the lab gives itself when it is time, in order.
+    request: {scenario?: name or object, seed?, workload?, lanes?, consumers?, consumer_rate?, lesson?}; a key beside the scenario overrides the
+    one in it. script: [{at_us, body}], commands as check_command gives them that the lab gives itself when it is time, in order; a lesson
+    brings its own.
     address: as address.py gives it, "" for the server itself. Raises Refused at the field that is wrong, 429 when a quota is used up.
     """
     raw = {key: value for key, value in request.items() if key != "scenario"}
@@ -68,8 +69,9 @@ def lab_open(*, request: Json, visitor: str | None = None, address: str = "", sc
         scenario = {"name": scenario}
     if not isinstance(scenario, dict):
         raise Refused(400, {"scenario": _("must be a name or an object")})
-    checked = _checked_scenario({**scenario, **raw})
-    return _lab_create(checked, visitor=visitor, address=address, script=list(script), name=checked["name"] if "name" in raw else "")
+    checked = _scenario({**scenario, **raw})
+    return _lab_create(scenario_to_json(checked), visitor=visitor, address=address, name=checked.name if "name" in raw else "",
+                       script=[*script, *(checked.lesson.script() if checked.lesson is not None else ())])  # fmt: skip
 
 
 def _checked_scenario(raw: Json) -> Json:

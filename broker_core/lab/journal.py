@@ -19,7 +19,7 @@ from broker_core.events import Json
 from broker_core.lab.lab import Lab
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
 from broker_core.lab.pieces import Pieces, whole
-from broker_core.lab.scenario import Scenario
+from broker_core.lab.scenario import Scenario, step_end_us
 from broker_core.lab.workload import workload_from_json
 
 CHECKPOINT_RECORDS = 2_000       # between two checkpoints, at least,
@@ -230,6 +230,6 @@ class Journal:
         return self._step_end_us(last) if last["kind"] == "step" else int(last["at_us"])
 
     def _step_end_us(self, step: Json) -> int:
-        """When the record arrives that a step leads to: the first one after it."""
+        """When a step is there: at the first record after it."""
         workload = workload_from_json(self.scenario.workload, self.limits, self.scenario.seed)
-        return workload.arrival_us(workload.count_until(step["at_us"]))
+        return step_end_us(self.scenario, step["at_us"], workload.arrival_us(workload.count_until(step["at_us"])))

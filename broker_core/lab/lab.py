@@ -22,7 +22,7 @@ from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.lesson.run import LessonRun
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
 from broker_core.lab.pieces import Pieces, whole
-from broker_core.lab.scenario import LANE_KINDS, LaneSpec, Scenario
+from broker_core.lab.scenario import LANE_KINDS, LaneSpec, Scenario, step_end_us
 from broker_core.lab.view import Shown, lab_view
 from broker_core.lab.workload import Workload, workload_from_json
 
@@ -114,8 +114,8 @@ class Lab:
     def _advance(self, at_us: int) -> Pieces[None]:
         while self.clock.now_us < at_us:
             until_us = min(at_us, self.clock.now_us + STRETCH_US)
-            if self.lesson is not None:
-                until_us = min(until_us, self.lesson.next_us(self.clock.now_us) or until_us)
+            if self.scenario.lesson is not None:
+                until_us = self.scenario.lesson.stop_us(self.clock.now_us, until_us)
             first, stop = self.record_count, self.workload.count_until(until_us)
             arrival_us = self.workload.arrival_us
             times = [arrival_us(index) for index in range(first, stop)]
@@ -194,8 +194,8 @@ class Lab:
             yield
 
     def step(self) -> Pieces[None]:
-        """One record further."""
-        return self._advance(self.next_arrival_us)
+        """One record further; no further than to the next moment of the lesson, whose order comes at its own time."""
+        return self._advance(step_end_us(self.scenario, self.now_us, self.next_arrival_us))
 
     def switch(self, lane: str, algorithm: str, position: int) -> Pieces[None]:
         """The lane goes on under another algorithm."""

@@ -111,6 +111,11 @@ def scenario_to_json(scenario: Scenario) -> Json:
     }  # fmt: skip
 
 
+def step_end_us(scenario: Scenario, now_us: int, arrival_us: int) -> int:
+    """Where a step from now leads: to the next record, at arrival_us, or to a moment of the lesson before it."""
+    return arrival_us if scenario.lesson is None else scenario.lesson.stop_us(now_us, arrival_us)
+
+
 def _check_lanes(scenario: Json, topic: str) -> tuple[LaneSpec, ...]:
     field = "lanes" if "lanes" in scenario else "rigs"
     if field == "lanes" and "rigs" in scenario:

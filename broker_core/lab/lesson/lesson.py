@@ -14,6 +14,7 @@ from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.lab.commands import check_command
 from broker_core.lab.commands.base import ALL
+from broker_core.lab.commands.clock import PauseLab
 from broker_core.lab.commands.fields import refuse_unknown, whole
 from broker_core.lab.lesson.checks import ASKS, EXACT
 from broker_core.lab.limits import Limits
@@ -77,9 +78,16 @@ class Lesson:
             "lasts_us": self.lasts_us, "steps": steps, "checks": checks,
         }  # fmt: skip
 
+    def stop_us(self, now_us: int, until_us: int) -> int:
+        """`until_us`, or the time of a step or check between now and then, where a lab on its way stops for a moment."""
+        times = [*(step.at_us for step in self.steps), *(check.at_us for check in self.checks)]
+        return min((at_us for at_us in times if now_us < at_us < until_us), default=until_us)
+
     def script(self) -> list[Json]:
-        """Its orders as a lab's script: [{at_us, body}]."""
-        return [{"at_us": step.at_us, "body": step.order} for step in self.steps if step.order is not None]
+        """Its orders as a lab's script: [{at_us, body}]. At the end the lab is paused, so that what came can be read in peace."""
+        end = {"command_id": f"{OWN_IDS}end", "kind": PauseLab.kind}
+        orders = [{"at_us": step.at_us, "body": step.order} for step in self.steps if step.order is not None]
+        return [*orders, {"at_us": self.lasts_us, "body": check_command(end)}]
 
 
 def lesson_from_json(raw: object, lanes: Collection[str], limits: Limits) -> Lesson:

@@ -29,11 +29,6 @@ class LessonRun:
     told: dict[str, dict[str, int]] = field(default_factory=dict)
     meddled_us: int | None = None
 
-    def next_us(self, now_us: int) -> int | None:
-        """When the lesson next wants the lab to stop for a moment: at a step or a check. None: never again."""
-        times = [step.at_us for step in self.lesson.steps] + [check.at_us for check in self.lesson.checks]
-        return min((at_us for at_us in times if at_us > now_us), default=None)
-
     def look(self, lab: Lab) -> None:
         """The checks of this very moment. All that happened up to it belongs to it; an order of the same time comes after."""
         shown: dict[str, Json] = {}
