@@ -9,8 +9,8 @@ from broker_core.hashing.java_hash import java_text, string_hash_unsigned
 from broker_core.hashing.murmur3 import murmur3_32
 from broker_core.kafka.producer.partitioner import partition_for_key
 from broker_core.lab.lanes.lane import Lane
-from broker_core.lab.lanes.pulsar import PulsarRules
 from broker_core.lab.lanes.pulsar_owners import NO_KEY_HASH_KEY
+from broker_core.lab.lanes.pulsar_reading import PulsarReading
 from broker_core.lab.observers.bill import Bill
 from broker_core.pipeline.members import history_check, history_steps
 from broker_core.pipeline.routing import route_keys
@@ -41,8 +41,8 @@ def core_owner(strategy: Strategy, steps) -> Callable[[bytes | None], str | None
     units = list((lane.units() or {}).values())
     match strategy.model:
         case "pulsar":
-            assert isinstance(lane, Lane) and isinstance(lane.rules, PulsarRules)
-            select, name_of = lane.rules.subscription(lane).selector.select, lane.rules.owners.now(lane.rules.broker(lane)).names
+            assert isinstance(lane, Lane) and isinstance(lane.reads, PulsarReading)
+            select, name_of = lane.reads.subscription(lane).selector.select, lane.reads.owners.now(lane.reads.broker(lane)).names
             return lambda key: name_of.get(select(murmur3_32(NO_KEY_HASH_KEY if key is None else key)) or "")
         case "kafka":
             return lambda key: None if key is None else units[partition_for_key(key, len(units))]

@@ -87,10 +87,10 @@ def test_a_lab_can_be_opened_with_a_strategys_numbers(text):
     assert scenario_from_json(scenario_to_json(scenario)) == scenario
     if spec.model == "rabbitmq":
         lab = Lab(scenario)
-        assert lab.lanes["mine"].rules.prefetch == 20
+        assert lab.lanes["mine"].reads.prefetch == 20
         lab.submit({"command_id": "1", "kind": "set_algorithm", "rig": "mine", "args": {"algorithm": "prefetch_1"}})
-        assert lab.lanes["mine"].rules.prefetch == 1
-        assert Lab.restore(scenario, lab.checkpoint()).lanes["mine"].rules.prefetch == 1
+        assert lab.lanes["mine"].reads.prefetch == 1
+        assert Lab.restore(scenario, lab.checkpoint()).lanes["mine"].reads.prefetch == 1
 
 
 # -- units ----------------------------------------------------------------------------------------------------------------------------------

@@ -55,7 +55,7 @@ def test_every_record_is_served_once_things_calm_down(seed):
     pulsar, kafka, tubemq, rabbitmq = (lab.lanes[name] for name in ("pulsar", "kafka", "tubemq", "rabbitmq"))
     total = lab.record_count
     # What is left is what arrived in the last moments: nothing is stuck, nothing was lost on the way.
-    subscription, consumers = pulsar.rules.subscription(pulsar), pulsar.rules.broker(pulsar).consumers
+    subscription, consumers = pulsar.reads.subscription(pulsar), pulsar.reads.broker(pulsar).consumers
     assert 0 <= pulsar.lag() <= 50 and subscription.waiting == 0
     # Exactly what is not done is held by somebody; how far back the oldest lies depends on who owns its key.
     subscription.check()
@@ -65,8 +65,8 @@ def test_every_record_is_served_once_things_calm_down(seed):
     ends = [partition["end"] for partition in kafka.picture()["partitions"].values()]
     assert 0 <= total - kafka.first_record - sum(ends) <= 10
     # But for what its producer has just sent, every record is in a partition.
-    assert 0 <= tubemq.lag() <= 80 and 0 <= total - sum(part.end for part in tubemq.rules.partitions(tubemq).values()) <= 10
-    queue = rabbitmq.rules.queue(rabbitmq)
+    assert 0 <= tubemq.lag() <= 80 and 0 <= total - sum(part.end for part in tubemq.reads.partitions(tubemq).values()) <= 10
+    queue = rabbitmq.reads.queue(rabbitmq)
     assert queue.ready == 0 and 0 <= rabbitmq.lag() <= 50
     # But for what the publisher has just sent, every record has come in; the lane's own check says that those which did are done or held.
     assert 0 <= total - rabbitmq.first_record - queue.published <= 10

@@ -19,10 +19,12 @@ from broker_core.clock import SECOND_US
 from broker_core.events import Cause, Json, TurningPoint
 from broker_core.lab.consumer import CRASHED, GONE, LIVE, PAUSED, Consumer, incarnation_name
 from broker_core.lab.lanes.model import LaneModel
+from broker_core.lab.lanes.reading import Reading
 from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.observers.bill import Bill, Space
 from broker_core.lab.observers.hero import Subject
 from broker_core.lab.observers.in_flight import LaneTraffic, Watch
+from broker_core.lab.observers.narrator import Narrator
 from broker_core.lab.observers.pace import PACE_KINDS, pace_code
 from broker_core.lab.observers.tally import Tally
 from broker_core.lab.pieces import Pieces, whole
@@ -51,6 +53,8 @@ class Lane:
 
     def __init__(self, setup: LaneSetup, rules: LaneModel, watch: Watch | None = None) -> None:
         self.rules = rules
+        self.reads: Reading = rules.reads
+        self.narrator: Narrator = rules.narrator
         self.model = rules.name
         self.keys_have_owners = rules.keys_have_owners
         self.id = setup.lane_id
@@ -112,7 +116,7 @@ class Lane:
         def post_watched(place: int) -> None:
             index = self.next_record
             if watch is not None:
-                watch.arrived(index, codes[index - first], self.rules.would_wait(self, index, codes[index - first]))
+                watch.arrived(index, codes[index - first], self.reads.would_wait(self, index, codes[index - first]))
             stream.post(place)
 
         start = self.next_record - first
@@ -141,7 +145,7 @@ class Lane:
 
     def _sample(self, second: int) -> None:
         self.rules.tidy(self, second)
-        self.rules.check(self)
+        self.reads.check(self)
         self.history[second] = self.skew_milli()
         self.history.pop(second - HISTORY_KEPT_S, None)
 
@@ -152,7 +156,7 @@ class Lane:
         self.stream.catch_up(self.world.now_us)
         self.now_us = self.world.now_us
         self.traffic.fold(self.now_us // SECOND_US)
-        self.heard[event.id] = self.rules.heard(self, event)
+        self.heard[event.id] = self.narrator.heard(self, event)
 
     def _told(self, events: list[TurningPoint]) -> None:
         """A node has told these; its step is over."""
@@ -162,6 +166,7 @@ class Lane:
             event = self.heard.pop(told.id)
             self._keep(event)
             self.rules.told(self, event)
+            self.narrator.told(self, event)
         self._changed()
 
     def _changed(self) -> None:
@@ -169,7 +174,7 @@ class Lane:
         self._compared = None
         self.rules.forget_caches()
         if self.traffic.watch is not None:
-            self.traffic.watch.stopped(self.rules.stopped(self), self.now_us)
+            self.traffic.watch.stopped(self.reads.stopped(self), self.now_us)
         self.tally.is_stale = True
         self.fold_darkness()
         self.settle()
@@ -328,7 +333,7 @@ class Lane:
         if bill.position == 0:
             self.say("none")  # those who are there from the start changed nothing
         elif bill.kind not in PACE_KINDS:
-            self.rules.on_settled(self, bill)
+            self.narrator.on_settled(self, bill)
         if self.tally.subject is not None:
             self.tally.subject.come_to_rest(self)
 
@@ -389,35 +394,35 @@ class Lane:
     @property
     def redelivered(self) -> int:
         """Messages given to somebody a second time so far."""
-        return self.rules.redelivered(self)
+        return self.reads.redelivered(self)
 
     def weights(self) -> dict[str, int]:
         """Consumer name -> records so far whose key (or partition) is its own now; where keys have no owner, records lately finished."""
-        return self.rules.weights(self)
+        return self.reads.weights(self)
 
     def key_owners(self) -> list[str | None] | None:
         """Owner of each live key, by first appearance; None: in this model keys have no owner."""
-        return self.rules.key_owners(self)
+        return self.reads.key_owners(self)
 
     def units(self) -> dict[str, str | None] | None:
         """Partition -> owner; None: this model shares by key or by record, not by partition."""
-        return self.rules.units(self)
+        return self.reads.units(self)
 
     def space(self) -> Space | None:
         """Who owns which part of the hash space; None: this model has none."""
-        return self.rules.space(self)
+        return self.reads.space(self)
 
     def is_settled(self) -> bool:
         """Whether the last change has come to rest. A crash that the brokers have not noticed yet has changed nothing."""
-        return self.rules.is_settled(self)
+        return self.reads.is_settled(self)
 
     def stuck(self) -> tuple[int, int]:
         """Live keys that nobody serves, and all; where keys have no owner, unacked records that the dead hold, and all."""
-        return self.rules.stuck(self)
+        return self.reads.stuck(self)
 
     def dark_units(self) -> tuple[int, int]:
         """How many units nobody serves, and how many there are (`darkness.py`)."""
-        return self.rules.dark_units(self)
+        return self.reads.dark_units(self)
 
     def is_all_served(self) -> bool:
         """Whether no key waits for somebody who serves it."""
@@ -425,7 +430,7 @@ class Lane:
 
     def waiting_for(self, consumer: Consumer) -> int:
         """Records that wait for this consumer: in its hands, sent to it, or where only it reads."""
-        return self.rules.waiting_for(self, consumer)
+        return self.reads.waiting_for(self, consumer)
 
     @property
     def answer_us(self) -> int:
@@ -442,7 +447,7 @@ class Lane:
 
     def way_in(self) -> str:
         """How this lane takes a newcomer in, for the words that tell it beforehand: ring, halves, eager, cooperative, restart, turn."""
-        return self.rules.way_in(self)
+        return self.reads.way_in(self)
 
     def shares(self) -> dict[str, int]:
         """Consumer -> its share of the load in millionths."""
@@ -459,7 +464,7 @@ class Lane:
 
     def standing_us(self) -> int:
         """How long the longest-paused partition has been paused, as the bill counts it; 0 when all are read."""
-        since_us = min(self.rules.stopped(self).values(), default=None)
+        since_us = min(self.reads.stopped(self).values(), default=None)
         return 0 if since_us is None or self.bill is None else self.bill.standing_us(since_us, self.now_us)
 
     def units_before(self) -> dict[str, str | None]:
@@ -472,7 +477,7 @@ class Lane:
 
     def sentence_as_of_now(self) -> Json:
         """The sentence as far as only the model knows what it says now; `sentence.py` fills in the other numbers that go on changing."""
-        return self.rules.sentence_now(self)
+        return self.narrator.sentence_now(self)
 
     def hand(self, consumer: Consumer) -> int:
         """The message that a consumer's program works on, -1 for none."""
@@ -484,31 +489,31 @@ class Lane:
 
     def held(self, consumer: Consumer) -> int:
         """Records the broker has given to this consumer and not yet seen acknowledged."""
-        return self.rules.held(self, consumer)
+        return self.reads.held(self, consumer)
 
     def state_word(self, consumer: Consumer) -> str:
         """live | slow | paused | crashed | waiting | gone"""
-        if consumer.state == LIVE and not self.rules.is_served(self, consumer):
+        if consumer.state == LIVE and not self.reads.is_served(self, consumer):
             return "waiting"
         return "slow" if consumer.state == LIVE and consumer.service_us > consumer.normal_us else consumer.state
 
     def lag(self) -> int:
         """Records that arrived and are not done."""
-        return self.rules.lag(self)
+        return self.reads.lag(self)
 
     def route(self, index: int, code: int) -> Json:
         """Where record `index` went, step by step."""
-        return self.rules.route(self, index, code)
+        return self.reads.route(self, index, code)
 
     def picture(self) -> Json:
-        return self.rules.picture(self)
+        return self.reads.picture(self)
 
     def algorithms(self) -> list[Json]:
         return self.rules.algorithms()
 
     def check_invariants(self) -> None:
         """Raise InvariantError if the model has broken one of its own rules."""
-        self.rules.check(self)
+        self.reads.check(self)
 
     def switched(self, algorithm: str, position: int) -> None:
         """This lane has taken an older one's place and gone through the same history."""
@@ -524,7 +529,7 @@ class Lane:
 
     def keeping(self) -> Pieces[Json]:
         """`to_json` in pieces."""
-        state = {name: to_plain(getattr(self, name)) for name in self.STATE} | {"notes": to_plain(self.rules.notes)}
+        state = {name: to_plain(getattr(self, name)) for name in self.STATE} | {"notes": to_plain(self.reads.notes)}
         for world in self.world.keeping():
             state["world"] = world
             yield
@@ -535,7 +540,7 @@ class Lane:
         for name, wanted in self.STATE.items():
             setattr(self, name, from_plain(state[name], wanted))
         self.tally.order.know_keys(self.texts.codes_of)
-        self.rules.notes = from_plain(state["notes"], type(self.rules.notes))
+        self.reads.notes = from_plain(state["notes"], type(self.reads.notes))
         self.traffic.by_node = {
             consumer.incarnation: consumer for consumer in self.consumers.values() if consumer.state not in (CRASHED, GONE)
         }

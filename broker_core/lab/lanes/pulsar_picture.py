@@ -7,8 +7,8 @@ from functools import cached_property
 
 from broker_core.events import Json
 from broker_core.hashing.hash_range import Owner
-from broker_core.lab.lanes.pulsar_moves import first_of
 from broker_core.lab.lanes.pulsar_owners import Assignment
+from broker_core.lab.observers.pulsar_moves import first_of
 from broker_core.lab.slices import slices_view
 
 Before = tuple[list[int], list[Owner]]

@@ -9,7 +9,7 @@ from broker_core.events import Json
 from broker_core.hashing.hash_range import Owner
 from broker_core.hashing.murmur3 import MASK_31
 from broker_core.lab.lanes.lane import Lane
-from broker_core.lab.lanes.pulsar import PulsarRules
+from broker_core.lab.lanes.pulsar_reading import PulsarReading
 from broker_core.lab.observers.bill import Bill
 from broker_core.pipeline.strategies.base import Family, Param, RouteTable, SlotRule, Step, Strategy
 from broker_core.pipeline.strategies.headless import lane_states, live_names
@@ -39,15 +39,15 @@ def _routes(strategy: Strategy, steps: Sequence[Step], seed: int, topic: str) ->
     names: dict[str, int] = {}
 
     def read(lane: Lane, bill: Bill | None) -> RouteTable:
-        if not isinstance(lane, Lane) or not isinstance(lane.rules, PulsarRules):
+        if not isinstance(lane, Lane) or not isinstance(lane.reads, PulsarReading):
             raise InvariantError(f"{strategy.id} is no lane of Pulsar")
-        bounds, owners, space, first_slot = lane.rules.space(lane)
+        bounds, owners, space, first_slot = lane.reads.space(lane)
         for name in lane.consumers:
             names.setdefault(name, len(names))
         shared: dict[tuple[int, ...], int] = {}
         return RouteTable(
             kind="ranges", names=tuple(names), live=live_names(lane), bounds=np.array(bounds, np.int64),
-            owners=np.array([_owner(owner, names, shared) for owner in owners], np.int16), rule=slot_rule(lane.rules.subscription(lane).selector),
+            owners=np.array([_owner(owner, names, shared) for owner in owners], np.int16), rule=slot_rule(lane.reads.subscription(lane).selector),
             space=space, first_slot=first_slot, shared=tuple(shared), space_moved=None if bill is None else bill.space_moved_millionths,
         )  # fmt: skip
 

@@ -198,7 +198,7 @@ def test_dead_leader_holds_up_the_group_in_its_second_phase_too():
     lab = lab_of()
     lab.advance_to(1 * SECOND)
     order(lab, "crash", "c1")
-    assert view_of(lab)["sentence"] == {"code": "kafka.crash_pending", "params": {"consumer": "c1", "partitions": 0, "deadline_us": None}}
+    assert view_of(lab)["sentence"] == {"code": "kafka.crash_joining", "params": {"consumer": "c1", "partitions": 0, "deadline_us": None}}
     lab.advance_to(10 * SECOND)
     assert code_of(lab) == "kafka.leader_silent"
     assert lane_of(lab).consumers["c1"].deadline_us in range(51 * SECOND - 5_000, 51 * SECOND + 5_000)
@@ -347,7 +347,7 @@ def test_lag_is_what_arrived_and_is_not_done():
 def test_log_keeps_no_more_than_can_be_read_again():
     lab = lab_of(rate=20)
     lab.advance_to(300 * SECOND)
-    logs = lane_of(lab).rules.look(lane_of(lab)).logs
+    logs = lane_of(lab).reads.look(lane_of(lab)).logs
     assert sum(log.end for log in logs) >= 5_900 and sum(len(log.records) for log in logs) < 600
 
 
@@ -356,6 +356,6 @@ def test_restart_of_the_count_reads_on_from_the_first_record_of_the_new_log():
     lab.advance_to(20 * SECOND)
     order(lab, "set_algorithm", lane="kafka", algorithm="sticky")
     lane = lane_of(lab)
-    assert lane.first_record == 20_000 and sum(log.end for log in lane.rules.look(lane).logs) in range(19_990, 20_001)
+    assert lane.first_record == 20_000 and sum(log.end for log in lane.reads.look(lane).logs) in range(19_990, 20_001)
     advance(lab, 5)
     lane.check_invariants()

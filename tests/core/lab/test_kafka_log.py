@@ -103,7 +103,7 @@ def test_offsets_are_those_that_the_lane_s_consumers_read(workload: dict[str, An
         ends = written.lane.state()["ends"]["flights"]
         # The log holds what was sent; what was sent last is still on its way to the lane's broker.
         assert all(0 <= end - shown[str(number)]["end"] <= 1 for number, end in enumerate(ends)) and ends == [len(part) for part in sent]
-        for number, log in enumerate(lane.rules.look(lane).logs):
+        for number, log in enumerate(lane.reads.look(lane).logs):
             assert [lab.workload.payload(record).encode() for record in log.records] == sent[number][log.start : log.end]
         logs = written.lane.state()["logs"]
         assert [logs[f"flights-{number}"]["end_offset"] for number in range(PARTITIONS)] == written.lane.state()["ends"]["flights"]

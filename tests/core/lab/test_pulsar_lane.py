@@ -113,7 +113,7 @@ def test_keys_belong_to_whom_the_brokers_selector_names(algorithm, life):
             act(lab, kind, number)
     lab.advance_to(lab.now_us + 1_500)
     lane = lane_of(lab)
-    rules, broker = lane.rules, lane.rules.broker(lane)
+    rules, broker = lane.reads, lane.reads.broker(lane)
     picked = [broker.state.subscription.selector.select(rules.owners.hashes[code]) for code in lab.keys.codes]
     names = {key: broker.state.connections[connection].consumers[number] for key, (connection, number) in broker.consumers.items()}
     assert lane.key_owners() == [None if key is None else names[key] for key in picked][: len(lane.key_owners())]
@@ -159,7 +159,7 @@ def test_newcomer_takes_keys_and_a_leaver_gives_its_own_to_the_others():
 def test_silent_program_is_given_up_at_the_moment_that_its_row_counts_down_to(after_tick_us):
     """A ping of the keep-alive's tick is on its way for a millisecond, and the answer for another."""
     lab = lab_of()
-    rules = lane_of(lab).rules
+    rules = lane_of(lab).reads
     opened_us = rules.broker(lane_of(lab)).state.connections[rules.client(lane_of(lab), "c1").connection].since_us
     lab.advance_to(opened_us + 30 * SECOND + after_tick_us)
     order(lab, "crash", "c1")
@@ -278,7 +278,7 @@ def test_sticky_newcomers_at_a_time_ask_once_each():
     events = lab.advance_to(11 * SECOND)
     assert sum(event["kind"] == "pulsar.consumer.connected" for event in events) == 4
     assert not any(event["kind"] == "pulsar.consumer.refused" for event in events)
-    asked = lane_of(lab).rules.subscription(lane_of(lab)).selector.asked
+    asked = lane_of(lab).reads.subscription(lane_of(lab)).selector.asked
     assert sorted(ranges[0] for ranges in asked.values()) == [(0, 16383), (16384, 32767), (32768, 49151), (49152, 65535)]
     joined = [event for event in events if event["data"].get("taken")]
     assert sum(entry["keys"] for event in joined for entry in event["data"]["taken"]) == bill_of(lab)["keys_moved"]
@@ -353,7 +353,7 @@ def test_rules_of_the_subscription_are_watched_while_the_world_runs(algorithm):
     order(lab, "join", count=10)
     order(lab, "crash", "c1")
     lab.advance_to(6 * SECOND)
-    lane_of(lab).rules.subscription(lane_of(lab))._acked.add(10**9)
+    lane_of(lab).reads.subscription(lane_of(lab))._acked.add(10**9)
     with pytest.raises(InvariantError, match="pending are not"):
         lab.advance_to(7 * SECOND)
 

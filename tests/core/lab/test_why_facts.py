@@ -7,7 +7,7 @@ import pytest
 
 from broker_core.lab.lab import Lab
 from broker_core.lab.lanes.lane import Lane
-from broker_core.lab.lanes.pulsar import PulsarRules
+from broker_core.lab.lanes.pulsar_reading import PulsarReading
 from broker_core.lab.scenario import scenario_from_json
 
 LISTED = 8
@@ -33,8 +33,8 @@ def test_a_newcomers_slices_sum_up_to_the_number_of_moved_keys(algorithm: str) -
     data = order(lab, "join")[-1]["data"]
     lane = lab.lanes["pulsar"]
     bill = lane.bill
-    assert isinstance(lane, Lane) and isinstance(lane.rules, PulsarRules)
-    selector = lane.rules.subscription(lane).selector
+    assert isinstance(lane, Lane) and isinstance(lane.reads, PulsarReading)
+    selector = lane.reads.subscription(lane).selector
     assert bill is not None and bill.keys_moved > 0
     assert data["keys_moved"] == sum(entry["keys"] for entry in data["taken"]) == bill.keys_moved
     assert data["keys_total"] == bill.keys_total
@@ -43,7 +43,7 @@ def test_a_newcomers_slices_sum_up_to_the_number_of_moved_keys(algorithm: str) -
     assert [entry["keys"] for entry in data["largest"]] == sorted((entry["keys"] for entry in data["largest"]), reverse=True)
     bounds, owners = selector.slices()
     for entry in data["largest"]:
-        holder = lane.rules.key_of(lane, "c4")
+        holder = lane.reads.key_of(lane, "c4")
         assert owners[list(bounds).index(entry["end"])] == holder and entry["consumer"] in ("c1", "c2", "c3")
     if algorithm.startswith("consistent"):
         assert count == 100 and {entry["consumer"] for entry in data["taken"]} == {"c1", "c2", "c3"}

@@ -1,0 +1,188 @@
+"""What the nodes' states of a Pulsar lane say: who has which keys, who holds what, what waits, and the picture of it all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, cast
+
+from broker_core.errors import InvariantError
+from broker_core.events import Json
+from broker_core.lab.consumer import CRASHED, GONE, Consumer
+from broker_core.lab.lanes.pulsar_owners import Assignment, Owners
+from broker_core.lab.lanes.pulsar_picture import Painted
+from broker_core.lab.lanes.setup import LaneSetup
+from broker_core.lab.observers.bill import Space
+from broker_core.lab.observers.darkness import SPACE_UNITS
+from broker_core.pulsar import commands as c
+from broker_core.pulsar.broker import Broker, consumer_key
+from broker_core.pulsar.client.consumer import CONSUMER_ID, ConsumerState
+from broker_core.pulsar.key_shared import KeySharedSubscription
+from broker_core.pulsar.selectors import make_selector
+from broker_core.pulsar.selectors.protocol import Ranges
+from broker_core.sim.slot import CRASHED as NODE_CRASHED
+from broker_core.sim.slot import Slot
+
+if TYPE_CHECKING:
+    from broker_core.lab.lanes.lane import Lane
+
+RINGS = ("consistent_hash", "consistent_hash_3_2_0", "consistent_hash_current", "ring_document")
+STICKY = ("sticky", "sticky_document")
+BROKER = "(broker)"
+
+
+@dataclass(slots=True)
+class Notes:
+    """key_counts: messages of each key so far, by its code."""
+
+    key_counts: dict[int, int] = field(default_factory=dict)
+
+
+class PulsarReading:
+    """owners: who owns what now. notes: what the observers remember; fresh: keys of messages that are not in them yet."""
+
+    def __init__(self, setup: LaneSetup) -> None:
+        self.is_ring, self.is_sticky = setup.algorithm in RINGS, setup.algorithm in STICKY
+        self.owners = Owners(setup.texts, setup.keys, make_selector(setup.algorithm, setup.options.get("points")))
+        self._notes = Notes()
+        self.fresh: list[int] = []
+        self.painted: Painted | None = None
+        self.checked: Assignment | None = None  # whose slices are known to be whole
+
+    @property
+    def notes(self) -> Notes:
+        if self.fresh:
+            counts, fresh = self._notes.key_counts, Counter(self.fresh)
+            self.fresh.clear()
+            for code, count in fresh.items():
+                counts[code] = counts.get(code, 0) + count
+            self.owners.note(fresh)
+        return self._notes
+
+    @notes.setter
+    def notes(self, notes: Notes) -> None:
+        self._notes = notes
+
+    def broker(self, lane: Lane) -> Broker:
+        return cast(Broker, lane.world.slots[BROKER].node)
+
+    def subscription(self, lane: Lane) -> KeySharedSubscription:
+        return self.broker(lane).state.subscription
+
+    def client(self, lane: Lane, incarnation: str) -> ConsumerState:
+        return cast(ConsumerState, lane.world.slots[incarnation].node.state)
+
+    def key_of(self, lane: Lane, incarnation: str) -> str:
+        """What the broker's subscription calls this program's consumer."""
+        return consumer_key(self.client(lane, incarnation).connection, CONSUMER_ID)
+
+    def served(self, lane: Lane) -> set[str]:
+        """Programs that have a consumer at the broker."""
+        return {known.peer for known in self.broker(lane).state.connections.values() if known.consumers}
+
+    def dead(self, lane: Lane) -> set[str]:
+        """The broker's consumers whose programs are silent, which it has not noticed."""
+        return {self.key_of(lane, incarnation) for incarnation in lane.crash_positions}
+
+    def ranges_of_living(self, lane: Lane) -> dict[str, Ranges]:
+        """What the programs ask for that are alive, in the order in which they were started."""
+        programs = [slot for slot in lane.world.slots.values() if slot.kind == "consumer" and slot.condition != NODE_CRASHED]
+        return {slot.name: slot.node.state.ranges for slot in programs if not slot.node.state.refused}
+
+    def would_wait(self, lane: Lane, index: int, code: int) -> bool:
+        holder = self.owners.holder_of(self.broker(lane), code)
+        return holder is None or holder in self.dead(lane)
+
+    def weights(self, lane: Lane) -> dict[str, int]:
+        return self.owners.weights(self.broker(lane), self.notes.key_counts)
+
+    def key_owners(self, lane: Lane) -> list[str | None]:
+        return self.owners.key_owners(self.broker(lane), lane.keys.count_at(lane.next_record))
+
+    def units(self, lane: Lane) -> None:
+        return None
+
+    def space(self, lane: Lane) -> Space:
+        return self.owners.now(self.broker(lane)).space
+
+    def is_settled(self, lane: Lane) -> bool:
+        living = [consumer.incarnation for consumer in lane.consumers.values() if consumer.state not in (CRASHED, GONE)]
+        wanted = {incarnation for incarnation in living if not self.client(lane, incarnation).refused} | lane.crash_positions.keys()
+        return wanted == self.served(lane)
+
+    def dark_units(self, lane: Lane) -> tuple[int, int]:
+        if not lane.crash_positions and not self.is_sticky and self.broker(lane).consumers:
+            return 0, SPACE_UNITS  # a ring and split ranges have no gaps, and a large ring takes long to look at
+        return self.owners.now(self.broker(lane)).dark_units(self.dead(lane)), SPACE_UNITS
+
+    def stuck(self, lane: Lane) -> tuple[int, int]:
+        live, dead = lane.keys.count_at(lane.next_record), self.dead(lane)
+        if not live:
+            return self.dark_units(lane)
+        holders = self.owners.now(self.broker(lane)).holders_of(self.owners.slots(live))
+        return sum(holder is None or holder in dead for holder in holders), live
+
+    def waiting_for(self, lane: Lane, consumer: Consumer) -> int:
+        held = self.held(lane, consumer) - self.unreported(lane.world.slots[consumer.incarnation])
+        return held + self.subscription(lane).waiting_for(self.key_of(lane, consumer.incarnation))
+
+    def way_in(self, lane: Lane) -> str:
+        return "ring" if self.is_ring else "halves"
+
+    def redelivered(self, lane: Lane) -> int:
+        return self.broker(lane).state.redelivered
+
+    def held(self, lane: Lane, consumer: Consumer) -> int:
+        return self.subscription(lane).unacked_count(self.key_of(lane, consumer.incarnation))
+
+    def is_served(self, lane: Lane, consumer: Consumer) -> bool:
+        return self.key_of(lane, consumer.incarnation) in self.broker(lane).consumers
+
+    def stopped(self, lane: Lane) -> Mapping[str, int]:
+        return {}
+
+    def lag(self, lane: Lane) -> int:
+        subscription = self.subscription(lane)
+        under_way = lane.next_record - max(subscription.last_published + 1, lane.first_record)
+        return subscription.outstanding + under_way - sum(map(self.unreported, lane.world.slots.values()))
+
+    def unreported(self, slot: Slot) -> int:
+        """Messages that a program has handled and its broker will learn of: acknowledgements travel in groups."""
+        if slot.kind != "consumer" or not slot.node.state.connection:
+            return 0
+        waiting = 0 if slot.condition == NODE_CRASHED else len(slot.node.state.acks)
+        under_way = slot.links[slot.node.state.connection].queue
+        return waiting + sum(len(message.messages) for message, _ in under_way if type(message) is c.CommandAck)
+
+    def route(self, lane: Lane, index: int, code: int) -> Json:
+        holder = self.owners.holder_of(self.broker(lane), code)
+        owner = None if holder is None else self.owners.now(self.broker(lane)).names[holder]
+        waits = holder is None or holder in self.dead(lane)
+        return {"hash": self.owners.slot_of(code), "unit": None, "consumer": owner, "place": None, "waits": waits}
+
+    def picture(self, lane: Lane) -> Json:
+        broker, subscription = self.broker(lane), self.subscription(lane)
+        before = lane.bill.space_before if lane.bill else None
+        paint = Painted(self.owners.now(broker), before, frozenset(self.dead(lane)), tuple(lane.consumers), self.is_ring)
+        if self.painted is None or not paint.shows_the_same(self.painted):
+            self.painted = paint
+        keys = {name: self.key_of(lane, consumer.incarnation) for name, consumer in lane.consumers.items()}
+        return {
+            **self.painted.picture,
+            "waiting": subscription.waiting,
+            "permits": {name: subscription.permits(key) for name, key in keys.items() if key in broker.consumers},
+            "mark_delete": subscription.mark_delete,
+            "connected": len(broker.consumers),
+        }
+
+    def check(self, lane: Lane) -> None:
+        self.subscription(lane).check_counts()
+        assignment = self.owners.now(self.broker(lane))
+        if assignment is not self.checked:  # the same object until a consumer comes or goes
+            assignment.check()
+            self.checked = assignment
+        for consumer in lane.consumers.values():
+            client, held = self.client(lane, consumer.incarnation), self.held(lane, consumer)
+            if client.is_subscribed and self.is_served(lane, consumer) and len(client.queue) > held:
+                raise InvariantError(f"{consumer.name} has {len(client.queue)} messages waiting, the broker knows of {held}")

@@ -1,0 +1,163 @@
+"""What the nodes' states of a RabbitMQ lane say: who consumes, who holds what, what waits, and the picture of it all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from broker_core.clock import SECOND_US
+from broker_core.errors import InvariantError
+from broker_core.events import Json
+from broker_core.lab.consumer import CRASHED, GONE, Consumer
+from broker_core.lab.observers.in_flight import BUCKETS_KEPT_S
+from broker_core.rabbitmq.broker import BrokerState
+from broker_core.rabbitmq.channel import Channel
+from broker_core.rabbitmq.client.worker import TAG
+from broker_core.rabbitmq.queue import WorkQueue
+
+if TYPE_CHECKING:
+    from broker_core.lab.lanes.lane import Lane
+
+HEAD_SHOWN = 12
+IN_FLIGHT_SHOWN = 24
+BROKER = "broker"
+
+
+class RabbitMqReading:
+    """prefetch: of each consumer, 0 for no limit."""
+
+    notes: None = None
+
+    def __init__(self, queue_name: str, prefetch: int) -> None:
+        self.queue_name, self.prefetch = queue_name, prefetch
+
+    def broker(self, lane: Lane) -> BrokerState:
+        state: BrokerState = lane.world.slots[BROKER].node.state
+        return state
+
+    def queue(self, lane: Lane) -> WorkQueue:
+        return self.broker(lane).queues.get(self.queue_name) or WorkQueue()
+
+    def connection_of(self, lane: Lane, incarnation: str) -> int:
+        slot = lane.world.slots.get(incarnation)
+        return 0 if slot is None else slot.node.state.connection
+
+    def incarnation_of(self, lane: Lane, connection: int) -> str:
+        """The node that has this connection, also when the broker has closed its end."""
+        workers = [slot for slot in lane.world.slots.values() if slot.kind == "worker"]
+        return next(slot.name for slot in workers if slot.node.state.connection == connection)
+
+    def channels(self, lane: Lane) -> dict[str, Channel]:
+        """Consumers of the queue at the broker: name -> channel. A ghost and its program's new life have the same name: the newer one."""
+        return {
+            known.name: channel
+            for known in self.broker(lane).connections.values() for channel in known.channels.values() if channel.consumers
+        }  # fmt: skip
+
+    def served(self, lane: Lane) -> list[int]:
+        """Connections that consume."""
+        return [
+            number for number, known in self.broker(lane).connections.items() if any(channel.consumers for channel in known.channels.values())
+        ]  # fmt: skip
+
+    def dead(self, lane: Lane) -> set[int]:
+        """Connections of silent programs that the broker has not noticed."""
+        return {self.connection_of(lane, incarnation) for incarnation in lane.crash_positions}
+
+    def living(self, lane: Lane) -> list[int]:
+        """Connections that consume for a program that is alive, also when the broker does not know yet that another has left."""
+        served = set(self.served(lane))
+        return [connection for incarnation in self.incarnations(lane) if (connection := self.connection_of(lane, incarnation)) in served]
+
+    def incarnations(self, lane: Lane) -> list[str]:
+        """Nodes of the programs that are alive."""
+        return [consumer.incarnation for consumer in lane.consumers.values() if consumer.state not in (CRASHED, GONE)]
+
+    def would_wait(self, lane: Lane, index: int, code: int) -> bool:
+        return not self.incarnations(lane)
+
+    def weights(self, lane: Lane) -> dict[str, int]:
+        second = lane.now_us // SECOND_US
+        return {name: consumer.acked_between(second - BUCKETS_KEPT_S, second + 1) for name, consumer in lane.consumers.items()}
+
+    def key_owners(self, lane: Lane) -> None:
+        return None
+
+    def units(self, lane: Lane) -> None:
+        return None
+
+    def space(self, lane: Lane) -> None:
+        return None
+
+    def is_settled(self, lane: Lane) -> bool:
+        wanted = {self.connection_of(lane, incarnation) for incarnation in (*self.incarnations(lane), *lane.crash_positions)}
+        return wanted == set(self.served(lane))
+
+    def dark_units(self, lane: Lane) -> tuple[int, int]:
+        return int(not self.living(lane)), 1
+
+    def stuck(self, lane: Lane) -> tuple[int, int]:
+        dead = self.dead(lane)
+        held = {number: known.unacked_count() for number, known in self.broker(lane).connections.items()}
+        return sum(count for number, count in held.items() if number in dead), sum(held.values())
+
+    def waiting_for(self, lane: Lane, consumer: Consumer) -> int:
+        return self.held(lane, consumer)
+
+    def way_in(self, lane: Lane) -> str:
+        return "turn"
+
+    def redelivered(self, lane: Lane) -> int:
+        return self.broker(lane).redelivered
+
+    def held(self, lane: Lane, consumer: Consumer) -> int:
+        known = self.broker(lane).connections.get(self.connection_of(lane, consumer.incarnation))
+        return 0 if known is None else known.unacked_count()
+
+    def is_served(self, lane: Lane, consumer: Consumer) -> bool:
+        known = self.broker(lane).connections.get(self.connection_of(lane, consumer.incarnation))
+        return known is not None and any(channel.consumers for channel in known.channels.values())
+
+    def stopped(self, lane: Lane) -> Mapping[str, int]:
+        return {}
+
+    def lag(self, lane: Lane) -> int:
+        # What the publisher has sent and the broker has not seen yet is part of it.
+        return lane.next_record - lane.first_record - self.queue(lane).acked
+
+    def unacked(self, lane: Lane) -> int:
+        return sum(known.unacked_count() for known in self.broker(lane).connections.values())
+
+    def route(self, lane: Lane, index: int, code: int) -> Json:
+        """Where the record is: in whose hands, at which place of the queue, or done."""
+        queue = self.queue(lane)
+        for name, channel in self.channels(lane).items():
+            if queue.holds(channel.consumer_key(TAG), index):
+                return {"hash": None, "unit": None, "consumer": name, "place": None, "waits": False}
+        ready = queue.ready
+        return {"hash": None, "unit": None, "consumer": None, "place": ready if ready else None, "waits": ready > 0}
+
+    def picture(self, lane: Lane) -> Json:
+        queue, channels = self.queue(lane), self.channels(lane)
+        names = {channel.consumer_key(TAG): name for name, channel in channels.items()}
+        return {
+            "kind": "queue", "name": self.queue_name, "ready": queue.ready,
+            "head": [{"record": position, "redelivered": redelivered} for position, redelivered in queue.head(HEAD_SHOWN)],
+            "prefetch": self.prefetch, "ring": [names[key] for key in queue.ring if key in names],
+            "in_flight": {
+                name: [{"record": p, "redelivered": r} for p, r in queue.unacked(channel.consumer_key(TAG), IN_FLIGHT_SHOWN)]
+                for name, channel in channels.items()
+            },
+            "unacked": self.unacked(lane),
+        }  # fmt: skip
+
+    def check(self, lane: Lane) -> None:
+        queue = self.queue(lane)
+        if queue.ready + self.unacked(lane) + queue.acked != queue.published:
+            raise InvariantError(f"{queue.ready} ready, {self.unacked(lane)} unacked and {queue.acked} done are not {queue.published} published")
+        for name, channel in self.channels(lane).items():
+            count = queue.unacked_count(channel.consumer_key(TAG))
+            if count != len(channel.unacked):
+                raise InvariantError(f"{name}: the queue has {count} messages with it, its channel {len(channel.unacked)}")
+            if self.prefetch and count > self.prefetch:
+                raise InvariantError(f"{name} holds {count} messages with a prefetch of {self.prefetch}")

@@ -1,0 +1,53 @@
+"""What is told of a RabbitMQ lane: its turning points as a person reads them, and the sentence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from broker_core.events import Json, TurningPoint
+from broker_core.lab.observers.bill import Bill
+from broker_core.lab.observers.codes import code_of
+
+if TYPE_CHECKING:
+    from broker_core.lab.lanes.lane import Lane
+    from broker_core.lab.lanes.rabbitmq_reading import RabbitMqReading
+
+
+class RabbitMqNarrator:
+    def __init__(self, reads: RabbitMqReading) -> None:
+        self.reads = reads
+
+    def heard(self, lane: Lane, event: TurningPoint) -> TurningPoint:
+        if event.kind == "rabbitmq.connection.missed_heartbeats":
+            lane.notice_crash(self.reads.incarnation_of(lane, event.data["connection"]), event.data["consumer"])
+        if not event.data.get("skipped"):
+            return event
+        # The broker cannot know what the person at the page does: which of those that it passes over are dead.
+        dead = self.reads.dead(lane)
+        return event.with_facts(data={
+            "skipped": [over | {"dead": True} if over["connection"] in dead else over for over in event.data["skipped"]],
+        })  # fmt: skip
+
+    def told(self, lane: Lane, event: TurningPoint) -> None:
+        if event.kind == "rabbitmq.channel.closed":
+            self.say_closed(lane, event)
+
+    def say_closed(self, lane: Lane, event: TurningPoint) -> None:
+        connection, name, unacked = event.data["connection"], event.data["consumer"], event.inputs["unacked"]
+        if event.inputs["reason"] == "rabbitmq.connection.missed_heartbeats":
+            is_ghost = lane.is_ghost(self.reads.incarnation_of(lane, connection), name)
+            lane.say(code_of("rabbitmq.given_up", ghost=is_ghost, last=not self.reads.served(lane)), consumer=name, unacked=unacked)
+        else:
+            self.say_left(lane, name, unacked)
+
+    def say_left(self, lane: Lane, name: str, unacked: int) -> None:
+        """Somebody has left, or the broker is about to learn it, and gives back what was unacked."""
+        lane.say(code_of("rabbitmq.left", last=not self.reads.living(lane)), consumer=name, redelivered=unacked)
+
+    def sentence_now(self, lane: Lane) -> Json:
+        return lane.sentence
+
+    def on_settled(self, lane: Lane, bill: Bill) -> None:
+        if bill.kind in ("join", "rejoin"):
+            code = code_of("rabbitmq.joined", first=len(self.reads.living(lane)) == bill.count, many=bill.count > 1)
+            lane.say(code, consumer=bill.consumer, count=bill.count)
