@@ -3,6 +3,7 @@
     clients, followers ─► produce.py, fetch.py, offsets.py, metadata.py        long polls and produces wait in the state, by connection
     leaders            ─► replication.py: a fetcher per leader
     controller         ─► lifecycle.py: registration, heartbeats               roles.py: who leads, who follows     isr.py: AlterPartition
+    groups             ─► groups.py: the coordinators of the offsets partitions that this broker leads
     timers             ─► isr.py: who is late                                  checkpoints.py: high watermarks to disk
 
 Source: Kafka 3.9 core KafkaApis, ReplicaManager, BrokerServer, SocketServer.
@@ -15,11 +16,12 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from broker_core.kafka.cluster import checkpoints, fetch, isr, lifecycle, metadata, offsets, produce, replication, roles
+from broker_core.kafka.cluster import checkpoints, fetch, groups, isr, lifecycle, metadata, offsets, produce, replication, roles
 from broker_core.kafka.cluster import control_requests as c
 from broker_core.kafka.cluster import requests as r
 from broker_core.kafka.cluster.hosting import Host
-from broker_core.kafka.cluster.state import DOWN
+from broker_core.kafka.cluster.state import DOWN, TopicPartition
+from broker_core.kafka.cluster.transaction_requests import FindCoordinatorRequest
 from broker_core.sim.node import Closed, Opened, Outbox
 
 Handler = Callable[[Host, int, Any, int, Outbox], None]
@@ -55,6 +57,12 @@ class Broker(Host):
         """The request just read is answered later: the next one waits."""
         self.state.held[connection] = deque()
 
+    def offsets_moved(self, number: int, high_watermark: int, now_us: int, out: Outbox) -> None:
+        groups.high_watermark_moved(self, number, high_watermark, now_us, out)
+
+    def offsets_role_changed(self, key: TopicPartition, now_us: int, out: Outbox) -> None:
+        groups.role_changed(self, key, now_us, out)
+
 
 def opened(host: Host, connection: int, message: Opened, now_us: int, out: Outbox) -> None:
     """Somebody has connected."""
@@ -88,9 +96,10 @@ HANDLERS: Mapping[type, Handler] = MappingProxyType({
     c.BrokerRegistrationResponse: lifecycle.registered, c.BrokerHeartbeatResponse: lifecycle.heartbeat_answered,
     c.AlterPartitionResponse: isr.alter_partition_answered,
     lifecycle.Start: lifecycle.start, lifecycle.Stop: lifecycle.stop,
+    FindCoordinatorRequest: groups.find_coordinator, **groups.HANDLERS,
 })  # fmt: skip
 
 TIMERS: Mapping[str, Waker] = MappingProxyType({
     "fetch": fetch.fetch_over, "produces": produce.produces_over, "fetcher": replication.fetcher_timer, "heartbeat": lifecycle.heartbeat_due,
-    "isr": isr.look_at_isrs, "checkpoint": checkpoints.checkpoint_due, "alter": isr.alter_again,
+    "group": groups.group_timer, "isr": isr.look_at_isrs, "checkpoint": checkpoints.checkpoint_due, "alter": isr.alter_again,
 })  # fmt: skip

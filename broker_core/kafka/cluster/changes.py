@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from broker_core.kafka.cluster import fetch, isr
+from broker_core.kafka.cluster.hosted_groups import OFFSETS_TOPIC
 from broker_core.kafka.cluster.hosting import Host
 from broker_core.kafka.cluster.requests import ProduceResponse
 from broker_core.kafka.cluster.state import Replica, TopicPartition
@@ -35,6 +36,8 @@ def high_watermark_moved(host: Host, key: TopicPartition, replica: Replica, now_
             session.active[key] = None
             if session.until_us and session.request.replica_id < 0 and fetch.is_ready(host, session, key):
                 fetch.complete(host, connection, session, now_us, out)
+    if key[0] == OFFSETS_TOPIC and replica.partition.log is not None:
+        host.offsets_moved(key[1], replica.partition.log.high_watermark, now_us, out)
 
 
 def role_changed(host: Host, key: TopicPartition, now_us: int, out: Outbox) -> None:
@@ -46,6 +49,8 @@ def role_changed(host: Host, key: TopicPartition, now_us: int, out: Outbox) -> N
         session.active[key] = None
         if session.until_us and fetch.is_ready(host, session, key):
             fetch.complete(host, connection, session, now_us, out)
+    if key[0] == OFFSETS_TOPIC:
+        host.offsets_role_changed(key, now_us, out)
 
 
 def complete_produces(host: Host, replica: Replica, now_us: int, out: Outbox) -> None:

@@ -26,6 +26,7 @@ from broker_core.kafka.cluster.settings import ClusterSettings
 from broker_core.kafka.cluster.state import BrokerState
 from broker_core.kafka.cluster.transaction_requests import TransactionMessage
 from broker_core.kafka.controller import Controller
+from broker_core.kafka.group.messages import GroupMessage
 from broker_core.kafka.replication.sessions import BrokerSessions
 from broker_core.sim.node import Node
 from broker_core.sim.world import Design, World
@@ -95,7 +96,7 @@ def check_topic(topic: TopicPlan, broker_count: int) -> None:
 KINDS: Mapping[str, tuple[type, Callable[[Any], Node]]] = MappingProxyType({
     "broker": (BrokerState, Broker), "controller": (ControllerState, ControllerNode), "tool": (tool.ToolState, tool.Tool),
 })  # fmt: skip
-MESSAGES = ClientMessage | ControlMessage | TransactionMessage | lifecycle.Start | lifecycle.Stop | tool.Order
+MESSAGES = ClientMessage | ControlMessage | TransactionMessage | GroupMessage | lifecycle.Start | lifecycle.Stop | tool.Order
 
 
 def cluster_world(

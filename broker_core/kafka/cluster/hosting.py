@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from broker_core.kafka.cluster.hosted_groups import Coordinators
 from broker_core.kafka.cluster.requests import NO_EPOCH
 from broker_core.kafka.cluster.state import BrokerState, FetchSession, Replica, TopicPartition
 from broker_core.kafka.error_codes import ErrorCode
@@ -15,7 +16,7 @@ from broker_core.sim.node import Outbox
 
 
 class Host:
-    """watchers: partition -> connection -> the session that fetches it; found again from the sessions."""
+    """watchers: partition -> connection -> the session that fetches it; found again from the sessions. groups: the coordinators."""
 
     def __init__(self, state: BrokerState) -> None:
         self.state = state
@@ -23,6 +24,15 @@ class Host:
         for connection, session in state.sessions.items():
             for key in session.wanted:
                 self.watch(key, connection, session)
+        self.groups = Coordinators(state.groups, state.settings.groups)
+
+    def offsets_moved(self, number: int, high_watermark: int, now_us: int, out: Outbox) -> None:
+        """The high watermark of a partition of the offsets topic moved."""
+        raise NotImplementedError
+
+    def offsets_role_changed(self, key: TopicPartition, now_us: int, out: Outbox) -> None:
+        """A partition of the offsets topic has another leader or none."""
+        raise NotImplementedError
 
     def answer(self, connection: int, response: Any, now_us: int, out: Outbox) -> None:
         raise NotImplementedError

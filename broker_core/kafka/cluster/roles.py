@@ -9,7 +9,7 @@ Source: Kafka 3.9 core BrokerMetadataPublisher, ReplicaManager.applyDelta.
 
 from __future__ import annotations
 
-from broker_core.kafka.cluster import changes, checkpoints, isr, replication
+from broker_core.kafka.cluster import changes, checkpoints, groups, isr, replication
 from broker_core.kafka.cluster.control_requests import MetadataDelta
 from broker_core.kafka.cluster.hosting import Host
 from broker_core.kafka.cluster.state import SHUTTING_DOWN, Replica, TopicPartition
@@ -49,6 +49,8 @@ def metadata_delta(host: Host, connection: int, delta: MetadataDelta, now_us: in
     for key in changed:
         apply(host, key, state.registrations[key], now_us, out)
     replication.go_on(host, now_us, out)
+    if changed:
+        groups.metadata_changed(host, now_us, out)
 
 
 def apply(host: Host, key: TopicPartition, known: PartitionRegistration, now_us: int, out: Outbox) -> None:

@@ -5,8 +5,9 @@ Source: Kafka 3.9 KafkaConfig, ReplicationConfigs, KRaftConfigs, QuorumConfig.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from broker_core.kafka.group.settings import GroupSettings
 from broker_core.kafka.replication.fetcher import Truncation
 from broker_core.kafka.replication.partition import REPLICA_LAG_TIME_MAX_MS
 from broker_core.kafka.replication.sessions import SESSION_TIMEOUT_MS
@@ -21,7 +22,7 @@ class ClusterSettings:
     truncation: how a follower finds what to cut off. lag_messages_max: `replica.lag.max.messages`, the rule from before 0.9; None: not used.
     is_rack_aware: `replica.selector.class` is the rack-aware one, so consumers are sent to a replica in their rack.
     flush_interval_messages, flush_interval_ms: what is flushed to disk outlives a power cut; by default nothing is flushed but at a clean stop.
-    auto_leader_rebalance: a preferred election for all partitions each `leader_imbalance_check_interval_ms`.
+    groups: of the group coordinators. auto_leader_rebalance: a preferred election for all partitions each `leader_imbalance_check_interval_ms`.
     """
 
     truncation: Truncation = Truncation.FETCH
@@ -42,3 +43,4 @@ class ClusterSettings:
     flush_interval_ms: int = NEVER_MS
     auto_leader_rebalance: bool = True
     leader_imbalance_check_interval_ms: int = 300_000
+    groups: GroupSettings = field(default_factory=GroupSettings)

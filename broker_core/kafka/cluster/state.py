@@ -12,6 +12,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Any
 
+from broker_core.kafka.cluster.hosted_groups import HostedGroups
 from broker_core.kafka.cluster.requests import FetchRequest, ProducedPartition
 from broker_core.kafka.cluster.settings import ClusterSettings
 from broker_core.kafka.log.memory_storage import MemoryFolder
@@ -126,6 +127,7 @@ class BrokerState:
     produces: dict[int, PendingProduce] = field(default_factory=dict)
     produce_count: int = 0
     produce_timer_us: int = 0
+    groups: HostedGroups = field(default_factory=HostedGroups)
 
     def now_ms(self, now_us: int) -> int:
         """What this broker's clock says."""

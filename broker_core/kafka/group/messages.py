@@ -395,3 +395,14 @@ class ConsumerGroupDescribeRequest(Message):
 
 class ConsumerGroupDescribeResponse(Message):
     groups: list[ConsumerGroupDescribed]
+
+
+GroupMessage = (
+    JoinGroupRequest | JoinGroupResponse | SyncGroupRequest | SyncGroupResponse | HeartbeatRequest | HeartbeatResponse
+    | LeaveGroupRequest | LeaveGroupResponse | OffsetCommitRequest | OffsetCommitResponse | OffsetFetchRequest | OffsetFetchResponse
+    | OffsetDeleteRequest | OffsetDeleteResponse | DescribeGroupsRequest | DescribeGroupsResponse | ListGroupsRequest | ListGroupsResponse
+    | DeleteGroupsRequest | DeleteGroupsResponse | TxnOffsetCommitRequest | TxnOffsetCommitResponse | FailedCall
+    | ConsumerGroupHeartbeatRequest | ConsumerGroupHeartbeatResponse | ConsumerGroupDescribeRequest | ConsumerGroupDescribeResponse
+    | WriteTxnMarkers | WriteTxnMarkersResponse
+)  # fmt: skip
+"""What travels between clients and a coordinator."""

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
+import msgspec
+
 from broker_core.kafka.error_codes import ErrorCode
 
 
@@ -40,8 +42,7 @@ class AlterPartitionRequest(NamedTuple):
         return frozenset(broker for broker, _ in self.isr)
 
 
-@dataclass(frozen=True, slots=True)
-class CommittedIsr:
+class CommittedIsr(msgspec.Struct, frozen=True, tag="committed"):
     """What the controller has decided."""
 
     isr: frozenset[int] = frozenset()
@@ -55,13 +56,14 @@ class CommittedIsr:
         return self.isr
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PendingIsr:
-    """A change that the controller was asked for. added: the new member; None: a shrink. Each one is itself, however alike two may be."""
+class PendingIsr(msgspec.Struct, frozen=True, tag="pending"):
+    """A change that the controller was asked for. added: the new member; None: a shrink. number: of the change among those of its partition,
+    so that one that is alike is not taken for it."""
 
     committed: CommittedIsr
     request: AlterPartitionRequest
     added: int | None = None
+    number: int = 0
 
     @property
     def is_pending(self) -> bool:
@@ -95,10 +97,12 @@ STAYS_PENDING = frozenset(
 
 @dataclass(slots=True)
 class AlterPartitionSlot:
-    """A broker has at most one request per partition on its way, even when the change that it is for has been overtaken."""
+    """A broker has at most one request per partition on its way, even when the change that it is for has been overtaken. proposed: how many
+    changes there were."""
 
     in_flight: PendingIsr | None = None
     is_sent: bool = False
+    proposed: int = 0
 
     def submit(self, change: PendingIsr) -> bool:
         """Take a change to be sent; False while another is on its way."""

@@ -24,6 +24,7 @@ from broker_core.kafka.error_codes import ErrorCode, Refused
 from broker_core.kafka.log.errors import OffsetOutOfRange, UnexpectedAppendOffset
 from broker_core.kafka.log.leader_epochs import UNDEFINED, EpochStart
 from broker_core.kafka.log.partition_log import EARLIEST, LATEST, Appended, PartitionLog
+from broker_core.kafka.log.record_batch import ControlType
 from broker_core.kafka.log.retention import delete_records
 from broker_core.kafka.log.time_index import TimestampOffset
 from broker_core.kafka.log.varint import Buffer
@@ -192,6 +193,22 @@ class Partition:
         )
         return _new_tuple(AppendedToLeader, (appended, self._raise_high_watermark(log, now_ms)))
 
+    def append_marker(
+        self, control_type: ControlType, producer_id: int, producer_epoch: int, coordinator_epoch: int, now_ms: int
+    ) -> AppendedToLeader:
+        """Append the control batch that ends a producer's transaction here; min.insync.replicas is asked for as with acks=-1.
+
+        Raises Refused (NOT_LEADER_OR_FOLLOWER, NOT_ENOUGH_REPLICAS), and what `PartitionLog.append_marker` raises.
+        """
+        log = self._leader_log()
+        if len(self.isr_state.isr) < self.min_isr:
+            raise Refused(ErrorCode.NOT_ENOUGH_REPLICAS, f"{len(self.isr_state.isr)} in sync, {self.min_isr} asked for")
+        appended = log.append_marker(
+            control_type, producer_id=producer_id, producer_epoch=producer_epoch, coordinator_epoch=coordinator_epoch, now_ms=now_ms,
+            leader_epoch=self.leader_epoch,
+        )  # fmt: skip
+        return AppendedToLeader(appended, self._raise_high_watermark(log, now_ms))
+
     def check_acks(self, required_offset: int) -> Acked:
         """Whether all of the ISR have what ends at that offset. An error decides, too.
 
@@ -306,7 +323,7 @@ class Partition:
     def alter_partition_succeeded(self, answer: LeaderAndIsr, now_ms: int) -> None:
         """The controller has answered with what holds now. An answer to a change that was overtaken, or with other epochs, is passed over."""
         change = self.alter_partition.answered()
-        if change is None or self.isr_state is not change:
+        if change is None or self.isr_state != change:
             return
         if answer.leader_epoch != self.leader_epoch or answer.partition_epoch < self.partition_epoch:
             return
@@ -317,7 +334,7 @@ class Partition:
     def alter_partition_failed(self, error: ErrorCode) -> None:
         """The controller has refused: back to the committed ISR, wait for metadata, or ask again, by the error."""
         change = self.alter_partition.answered()
-        if change is None or self.isr_state is not change:
+        if change is None or self.isr_state != change:
             return
         if error in TO_COMMITTED:
             self.isr_state = change.committed
@@ -418,7 +435,9 @@ class Partition:
 
     def _propose(self, isr: frozenset[int], committed: CommittedIsr, added: int | None) -> None:
         members = tuple((broker, self._fetched_as(broker)) for broker in sorted(isr))
-        change = PendingIsr(committed, AlterPartitionRequest(self.leader_epoch, self.partition_epoch, members), added)
+        self.alter_partition.proposed += 1
+        request = AlterPartitionRequest(self.leader_epoch, self.partition_epoch, members)
+        change = PendingIsr(committed, request, added, self.alter_partition.proposed)
         # While another request is on its way this one is not attempted, and all is as before.
         self.isr_state = change if self.alter_partition.submit(change) else committed
 

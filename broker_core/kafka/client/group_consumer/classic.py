@@ -321,12 +321,14 @@ class ClassicMember:
         self._reset(False)
         member.must_rejoin, member.because = True, out.why()
 
-    def leave_group(self, now_us: int, out: Outbox) -> None:
-        """LeaveGroup, of a dynamic member that the coordinator knows."""
+    def leave_group(self, now_us: int, out: Outbox) -> bool:
+        """LeaveGroup, of a dynamic member that the coordinator knows. Returns whether it was sent."""
         core, member = self.core, self.core.state.member
-        if member.member_id and core.settings.group_instance_id is None and core.state.coordinator.node_id >= 0:
-            request = m.LeaveGroupRequest(core.settings.group_id, members=[m.MemberIdentity(member.member_id)])
-            core.ask_coordinator(request, m.LeaveGroupResponse, LEAVE, now_us, out)
+        if not member.member_id or core.settings.group_instance_id is not None or core.state.coordinator.node_id < 0:
+            return False
+        request = m.LeaveGroupRequest(core.settings.group_id, members=[m.MemberIdentity(member.member_id)])
+        core.ask_coordinator(request, m.LeaveGroupResponse, LEAVE, now_us, out)
+        return True
 
     def coordinator_lost(self, whats: list[str], now_us: int, out: Outbox) -> None:
         """The connection to the coordinator broke with these requests on it."""

@@ -15,18 +15,29 @@ from typing import Any
 
 import msgspec
 
-from broker_core.clock import MILLISECOND_US
+from broker_core.clock import MILLISECOND_US, SECOND_US
 from broker_core.kafka.assignors import ASSIGNORS, Assignor
-from broker_core.kafka.client.group_consumer.classic import HEARTBEAT, ClassicMember
+from broker_core.kafka.client.group_consumer.classic import HEARTBEAT, LEAVE, ClassicMember
 from broker_core.kafka.client.group_consumer.commits import COMMIT, Committer
-from broker_core.kafka.client.group_consumer.core import COMMITTING, FAILED, FIND, METADATA, OUT, RETRY, ConsumerState, Core
+from broker_core.kafka.client.group_consumer.core import (
+    CLOSED,
+    CLOSING,
+    COMMITTING,
+    FAILED,
+    FIND,
+    METADATA,
+    OUT,
+    RETRY,
+    ConsumerState,
+    Core,
+)
 from broker_core.kafka.client.group_consumer.fetches import Fetcher
 from broker_core.kafka.client.group_consumer.metadata import matching
 from broker_core.kafka.client.group_consumer.network import COORDINATOR, TIMEOUT
 from broker_core.kafka.client.group_consumer.ownership import Ownership
 from broker_core.kafka.client.group_consumer.positions import Positions
 from broker_core.kafka.client.group_consumer.server_assigned import ServerAssignedMember
-from broker_core.kafka.client.group_consumer.settings import ASYNC, CONSUMER, SYNC
+from broker_core.kafka.client.group_consumer.settings import ASYNC, CONSUMER, NEVER, SYNC
 from broker_core.kafka.cluster import requests as r
 from broker_core.kafka.cluster.transaction_requests import FindCoordinatorResponse
 from broker_core.kafka.group import codes
@@ -35,7 +46,8 @@ from broker_core.sim.node import Closed, Outbox
 from broker_core.sim.program import DONE, Leave, Pace, Pause, Resume, Traffic
 
 HEARTBEAT_LATE_MAX_US = 100 * MILLISECOND_US
-POLL_INTERVAL = "poll_interval"
+POLL_INTERVAL, CLOSE = "poll_interval", "close"
+CLOSE_TIMEOUT_US = 30 * SECOND_US
 
 
 class Start(msgspec.Struct, frozen=True, tag="kafka.consumer.start", array_like=True):
@@ -101,6 +113,10 @@ class GroupConsumer:
     def answered(self, what: str, message: Any, now_us: int, out: Outbox) -> None:
         """An answer to anything but a fetch."""
         state, group = self.state, self.group
+        if what == LEAVE:
+            if state.member.phase == CLOSING:
+                self.closed(out)
+            return
         match message:
             case r.MetadataResponse():
                 self.take_metadata(message)
@@ -132,12 +148,14 @@ class GroupConsumer:
         """code: what concerns the membership. Who waits for the commit goes on."""
         state = self.state
         _, generation, waiting = what.split(":")
-        if code != codes.NONE:
+        if code != codes.NONE and state.member.phase != CLOSING:
             self.group.refused_commit(code, int(generation), out)
         if waiting == "prepare" and state.member.phase == COMMITTING:
             self.group.prepared(now_us, out)
         elif waiting == "sync":
             state.loop.awaits_commit = False
+        elif waiting == "close" and state.member.phase == CLOSING:
+            self.leave_group(now_us, out)
 
     def take_metadata(self, message: r.MetadataResponse) -> None:
         state = self.state
@@ -179,6 +197,9 @@ class GroupConsumer:
 
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
         state = self.state
+        if name == CLOSE:
+            self.closed(out)
+            return
         if name == DONE:
             if state.loop.is_stuck:
                 state.loop.is_overdue = True
@@ -209,7 +230,7 @@ class GroupConsumer:
     def poll(self, now_us: int, out: Outbox) -> None:
         """What the program does between two batches of records."""
         state = self.state
-        if state.member.phase == FAILED:
+        if state.member.phase in _OVER:
             return
         state.loop.polled_us = now_us
         self.committer.poll(now_us, out)
@@ -267,6 +288,10 @@ class GroupConsumer:
     def failed(self, broker: int, whats: list[str], now_us: int, out: Outbox) -> None:
         """The connection to a broker is no more, and these requests on it have no answer."""
         state = self.state
+        if state.member.phase == CLOSING and broker == COORDINATOR:
+            self.closed(out)
+        if state.member.phase in (CLOSING, CLOSED):
+            return
         state.cluster.is_stale = True
         if METADATA in whats:
             state.cluster.is_asked = False
@@ -286,21 +311,35 @@ class GroupConsumer:
         self.core.later(out, now_us)
 
     def leave(self, now_us: int, out: Outbox) -> None:
-        """close(): commit what is done, give up, leave the group, and close every connection."""
+        """close(): commit what is done and give up; when that is answered leave the group, and when that is close every connection."""
         state = self.state
         state.program.drop(now_us, out, self.traffic)
-        if state.settings.commits != "never":
-            self.committer.commit(now_us, out)
+        is_committing = state.settings.commits != NEVER and self.committer.commit(now_us, out, what="close")
         state.loop.taken.clear()
+        state.loop.awaits_commit = False
         self.ownership.revoke(state.owned, "kafka.consumer.closed", out)
-        self.group.leave_group(now_us, out)
         for name in (HEARTBEAT, COMMIT, RETRY, METADATA, POLL_INTERVAL):
             out.cancel(name)
+        state.was_in, state.member.phase = state.member.phase not in (OUT, FAILED), CLOSING
+        state.fetches.completed.clear()
+        out.deadline(CLOSE, now_us + CLOSE_TIMEOUT_US)
+        if not is_committing:
+            self.leave_group(now_us, out)
+
+    def leave_group(self, now_us: int, out: Outbox) -> None:
+        if not (self.state.was_in and self.group.leave_group(now_us, out)):
+            self.closed(out)
+
+    def closed(self, out: Outbox) -> None:
+        """The program's last act."""
+        state = self.state
+        state.member.phase, state.coordinator.node_id = CLOSED, -1
         for broker, connection in list(state.network.connections.items()):
             out.cancel(f"{TIMEOUT}:{connection}")
             self.core.network.close(broker, out)
-        state.member.phase, state.coordinator.node_id = OUT, -1
-        state.fetches.completed.clear()
+        out.cancel(CLOSE)
+        out.tell("kafka.consumer.closed", None, {}, {"client": state.settings.client_id})
 
 
+_OVER = (FAILED, CLOSING, CLOSED)
 _ORDERS = (Start, Stick, Seek, Subscribe, Leave, Pause, Resume, Pace)

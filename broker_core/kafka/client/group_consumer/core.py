@@ -26,8 +26,10 @@ from broker_core.sim.program import Program
 NO_GENERATION = -1
 METADATA, FIND, RETRY = "metadata", "find", "retry"
 
-OUT, COMMITTING, JOINING, SYNCING, IN, FAILED = "out", "committing", "joining", "syncing", "in", "failed"
-"""A classic member: OUT before its first JoinGroup, COMMITTING and giving up before the next one; FAILED: refused for good."""
+OUT, COMMITTING, JOINING, SYNCING, IN = "out", "committing", "joining", "syncing", "in"
+"""A classic member: OUT before its first JoinGroup, COMMITTING before the next one, and until it has given up."""
+FAILED, CLOSING, CLOSED = "failed", "closing", "closed"
+"""Refused for good; in close(), which waits for its commit and its LeaveGroup; and after it."""
 
 
 @dataclass(slots=True)
@@ -94,7 +96,7 @@ class Commits:
 
 @dataclass(slots=True)
 class ConsumerState:
-    """All of a consumer."""
+    """All of a consumer. was_in: it was a member when close() began."""
 
     settings: ConsumerSettings
     program: Program
@@ -106,6 +108,7 @@ class ConsumerState:
     member: Membership = field(default_factory=Membership)
     commits: Commits = field(default_factory=Commits)
     loop: Loop = field(default_factory=Loop)
+    was_in: bool = False
 
     @property
     def is_working(self) -> bool:

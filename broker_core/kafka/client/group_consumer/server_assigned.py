@@ -11,7 +11,7 @@ Source: Kafka 3.9 clients MembershipManagerImpl, HeartbeatRequestManager, AsyncK
 from __future__ import annotations
 
 from broker_core.clock import MILLISECOND_US
-from broker_core.kafka.client.group_consumer.classic import COORDINATOR_LOAD_IN_PROGRESS, HEARTBEAT
+from broker_core.kafka.client.group_consumer.classic import COORDINATOR_LOAD_IN_PROGRESS, HEARTBEAT, LEAVE
 from broker_core.kafka.client.group_consumer.commits import Committer
 from broker_core.kafka.client.group_consumer.core import COMMITTING, FAILED, IN, OUT, Core
 from broker_core.kafka.client.group_consumer.ownership import Ownership
@@ -105,8 +105,10 @@ class ServerAssignedMember:
             member.is_beating = True
             if member.phase == OUT:
                 member.phase = IN
-        core.ask_coordinator(request, m.ConsumerGroupHeartbeatResponse, HEARTBEAT, now_us, out)
-        self._next_beat(now_us, out)
+        what = HEARTBEAT if epoch is None else LEAVE
+        core.ask_coordinator(request, m.ConsumerGroupHeartbeatResponse, what, now_us, out)
+        if epoch is None:
+            self._next_beat(now_us, out)
 
     def _held(self) -> list[m.TopicPartitions]:
         by_topic: dict[str, list[int]] = {}
@@ -170,10 +172,13 @@ class ServerAssignedMember:
         out.cancel(HEARTBEAT)
         member.phase, member.given, member.is_beating, member.was_told = OUT, None, False, False
 
-    def leave_group(self, now_us: int, out: Outbox) -> None:
+    def leave_group(self, now_us: int, out: Outbox) -> bool:
+        """The last heartbeat, of a member that the coordinator knows. Returns whether it was sent."""
         member = self.core.state.member
-        if member.member_id and member.phase != OUT and self.core.state.coordinator.node_id >= 0:
-            self._heartbeat(now_us, out, LEAVE_EPOCH if self.core.settings.group_instance_id is None else STATIC_LEAVE_EPOCH)
+        if not member.member_id or self.core.state.coordinator.node_id < 0:
+            return False
+        self._heartbeat(now_us, out, LEAVE_EPOCH if self.core.settings.group_instance_id is None else STATIC_LEAVE_EPOCH)
+        return True
 
     def coordinator_lost(self, whats: list[str], now_us: int, out: Outbox) -> None:
         """The connection to the coordinator broke: find it again, and say everything again."""

@@ -229,6 +229,19 @@ def test_a_static_member_does_not_leave_the_group() -> None:
     bench.answer(m.JoinGroupRequest, m.JoinGroupResponse("one-id", 0, 1, "consumer", "range", "other"))
     bench.node.receive(0, Leave(), SECOND, bench.out)
     assert not bench.to(m.LeaveGroupRequest)
+    assert bench.out.told[-1][0] == "kafka.consumer.closed"
+
+
+def test_close_waits_for_its_commit_and_then_leaves_the_group() -> None:
+    bench = Bench()
+    bench.start()
+    bench.join(0)
+    bench.node.receive(0, Leave(), SECOND, bench.out)
+    assert not bench.to(m.LeaveGroupRequest)
+    bench.answer(m.OffsetCommitRequest, m.OffsetCommitResponse([]))
+    assert not bench.out.closed
+    bench.answer(m.LeaveGroupRequest, m.LeaveGroupResponse())
+    assert sorted(bench.out.closed) == sorted(bench.out.connected)
 
 
 def test_an_offset_out_of_range_is_reset_and_none_gives_up() -> None:
@@ -370,9 +383,13 @@ def test_it_leaves_with_epoch_minus_one_and_a_static_member_with_minus_two() -> 
         bench = Server(group_instance_id=instance)
         bench.start()
         bench.beat(1, [0])
-        bench.to(m.ConsumerGroupHeartbeatRequest)
+        bench.beat(1, None)
         bench.node.receive(0, Leave(), SECOND, bench.out)
-        assert bench.to(m.ConsumerGroupHeartbeatRequest)[0][1].member_epoch == epoch
+        bench.answer(m.OffsetCommitRequest, m.OffsetCommitResponse([]))
+        request = bench.answer(m.ConsumerGroupHeartbeatRequest, m.ConsumerGroupHeartbeatResponse())
+        assert request.member_epoch == epoch
+        assert bench.out.told[-1][0] == "kafka.consumer.closed"
+        assert sorted(bench.out.closed) == sorted(bench.out.connected)
 
 
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])

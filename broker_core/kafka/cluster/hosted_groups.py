@@ -1,0 +1,63 @@
+"""The state of the group coordinators that a broker hosts, and the coordinators themselves, which are found again from it.
+
+A coordinator's state holds requests of any kind that wait, so a checkpoint names what every value is (`broker_core/tagged.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from broker_core.events import Json
+from broker_core.kafka.group import group_coordinator as coordinator_module
+from broker_core.kafka.group import messages as m
+from broker_core.kafka.group import records as records_module
+from broker_core.kafka.group import timeline, written
+from broker_core.kafka.group.classic import group as classic_group
+from broker_core.kafka.group.consumer import group as consumer_group
+from broker_core.kafka.group.consumer import member as consumer_member
+from broker_core.kafka.group.group_coordinator import CoordinatorState, GroupCoordinator
+from broker_core.kafka.group.offset import store
+from broker_core.kafka.group.settings import GroupSettings
+from broker_core.kafka.group.topics import TopicsImage
+from broker_core.tagged import from_tagged, kinds_of, to_tagged
+
+OFFSETS_TOPIC = "__consumer_offsets"
+
+
+class HostedGroups:
+    """What a checkpoint holds of a broker's coordinators. shards: partition of the offsets topic -> state. tickets: request -> connection."""
+
+    def __init__(self) -> None:
+        self.shards: dict[int, CoordinatorState] = {}
+        self.tickets: dict[int, int] = {}
+        self.ticket_count = 0
+
+    def to_json(self) -> Json:
+        return {"shards": to_tagged(self.shards), "tickets": self.tickets, "ticket_count": self.ticket_count}
+
+    @classmethod
+    def from_json(cls, plain: Json) -> HostedGroups:
+        hosted = cls()
+        hosted.shards = from_tagged(plain["shards"], _KINDS)
+        hosted.tickets, hosted.ticket_count = plain["tickets"], plain["ticket_count"]
+        return hosted
+
+
+_KINDS = kinds_of(
+    coordinator_module, m, records_module, written, classic_group, consumer_group, consumer_member, store, timeline
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class Coordinators:
+    """The coordinators at work, found again from their states. image: the topics as they were told last."""
+
+    hosted: HostedGroups
+    settings: GroupSettings
+    running: dict[int, GroupCoordinator] = field(default_factory=dict)
+    image: TopicsImage = field(default_factory=TopicsImage)
+    writing: int = -1
+
+    def __post_init__(self) -> None:
+        for number, state in self.hosted.shards.items():
+            self.running[number] = GroupCoordinator(self.settings, self.image, state)
