@@ -37,7 +37,16 @@ def partition_for_key(key: bytes, partition_count: int) -> int:
     (3, 9)
     """
     _check_count(partition_count)
-    return (murmur2(key) & POSITIVE_MASK) % partition_count
+    return positive_key_hash(key) % partition_count
+
+
+def positive_key_hash(key: bytes) -> int:
+    """Give Utils.toPositive(murmur2(key)): a key's partition is this modulo however many there are.
+
+    >>> positive_key_hash(b"orders-1") % 12
+    3
+    """
+    return murmur2(key) & POSITIVE_MASK
 
 
 def coordinator_partition(group_id: str, partition_count: int = OFFSETS_TOPIC_PARTITION_COUNT) -> int:

@@ -16,11 +16,11 @@ from broker_core.events import Cause, Json, TurningPoint
 from broker_core.kafka import requests as r
 from broker_core.kafka.assignors import ASSIGNORS
 from broker_core.kafka.broker import Broker, BrokerState, PartitionRecords
-from broker_core.kafka.client import producer as producers
 from broker_core.kafka.client.admin import Admin, AdminState, RemoveMember
 from broker_core.kafka.client.consumer import SESSION_TIMEOUT_US, ConsumerState, Join
 from broker_core.kafka.client.consumer import Consumer as ConsumerNode
-from broker_core.kafka.client.producer import Producer, ProducerState
+from broker_core.kafka.client.producer import plain as producers
+from broker_core.kafka.client.producer.plain import Producer, ProducerState
 from broker_core.kafka.producer.placement import Placement
 from broker_core.lab.consumer import CRASHED, GONE, Consumer
 from broker_core.lab.keys import NO_KEY

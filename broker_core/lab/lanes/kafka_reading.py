@@ -11,7 +11,7 @@ from broker_core.hashing.murmur2 import murmur2
 from broker_core.kafka import requests as r
 from broker_core.kafka.assignors import ASSIGNORS
 from broker_core.kafka.client.consumer import IN, SYNCING, ConsumerState
-from broker_core.kafka.client.producer import ProducerState
+from broker_core.kafka.client.producer.plain import ProducerState
 from broker_core.kafka.group.group import Member
 from broker_core.kafka.group.states import EMPTY, STABLE
 from broker_core.kafka.producer.partitioner import POSITIVE_MASK

@@ -7,9 +7,9 @@ from broker_core.events import Cause
 from broker_core.kafka import requests as r
 from broker_core.kafka.assignors import Subscription
 from broker_core.kafka.broker import Broker, BrokerState, PartitionRecords
-from broker_core.kafka.client import producer as producers
 from broker_core.kafka.client.consumer import AUTO_COMMIT_INTERVAL_US, Consumer, ConsumerState, Join
-from broker_core.kafka.client.producer import Producer, ProducerState
+from broker_core.kafka.client.producer import plain as producers
+from broker_core.kafka.client.producer.plain import Producer, ProducerState
 from broker_core.kafka.producer.placement import Placement
 from broker_core.sim.node import PERSON
 from broker_core.sim.program import DONE, Leave, Pace, Pause, Program, Resume
