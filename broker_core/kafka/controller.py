@@ -179,12 +179,7 @@ class Controller:
         """Make a topic, its replicas placed over racks and brokers. Raises Refused."""
         if partitions < 1:
             raise Refused(ErrorCode.INVALID_PARTITIONS, f"a topic has a partition, not {partitions}")
-        usable = [
-            UsableBroker(broker, known.rack, known.is_fenced)
-            for broker, known in self.brokers.items()
-            if known.is_fenced or not known.is_in_controlled_shutdown
-        ]
-        placed = place_replicas(usable, partitions, replication_factor, self.placement)
+        placed = place_replicas(self._usable(), partitions, replication_factor, self.placement)
         return self._create_topic(name, placed, ErrorCode.INVALID_REPLICATION_FACTOR, min_insync_replicas, allows_unclean_election)
 
     def create_topic_at(
@@ -201,6 +196,28 @@ class Controller:
         for replicas in assignments:
             self._check_assignment(replicas, len(assignments[0]))
         return self._create_topic(name, assignments, ErrorCode.INVALID_REPLICA_ASSIGNMENT, min_insync_replicas, allows_unclean_election)
+
+    def create_partitions(self, name: str, count: int, assignments: Sequence[Sequence[int]] = ()) -> list[Record]:
+        """Give a topic more partitions, `count` in all; with replicas as its first one has, or as given. Raises Refused.
+
+        Source: Kafka 3.9 ReplicationControlManager.createPartitions.
+        """
+        topic = self.topics.get(name)
+        if topic is None:
+            raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic {name}")
+        before = len(topic.partitions)
+        if count <= before:
+            raise Refused(ErrorCode.INVALID_PARTITIONS, f"the topic has {before} partitions, which is no fewer than {count}")
+        factor = len(topic.partitions[0].replicas)
+        if assignments:
+            if len(assignments) != count - before:
+                raise Refused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, f"{len(assignments)} assignments for {count - before} partitions")
+            for replicas in assignments:
+                self._check_assignment(replicas, factor)
+        placed = assignments or place_replicas(self._usable(), count - before, factor, self.placement)
+        added = self._placed(placed, ErrorCode.INVALID_REPLICA_ASSIGNMENT)
+        topic.partitions += added
+        return [PartitionRecord((name, before + number), partition) for number, partition in enumerate(added)]
 
     # --- partitions
 
@@ -348,14 +365,26 @@ class Controller:
     ) -> list[Record]:
         if name in self.topics:
             raise Refused(ErrorCode.TOPIC_ALREADY_EXISTS, f"there is a topic {name}")
+        partitions = self._placed(assignments, error)
+        self.topics[name] = Topic(partitions, min_insync_replicas, allows_unclean_election)
+        return [PartitionRecord((name, number), partition) for number, partition in enumerate(partitions)]
+
+    def _placed(self, assignments: Sequence[Sequence[int]], error: ErrorCode) -> list[PartitionRegistration]:
+        """New partitions: those of the replicas that are active are in sync, and the first of them leads. Raises Refused."""
         partitions: list[PartitionRegistration] = []
         for replicas in assignments:
             isr = tuple(broker for broker in replicas if self.is_active(broker))
             if not isr:
                 raise Refused(error, f"all of {list(replicas)} are fenced or shutting down")
             partitions.append(PartitionRegistration(tuple(replicas), isr, isr[0]))
-        self.topics[name] = Topic(partitions, min_insync_replicas, allows_unclean_election)
-        return [PartitionRecord((name, number), partition) for number, partition in enumerate(partitions)]
+        return partitions
+
+    def _usable(self) -> list[UsableBroker]:
+        return [
+            UsableBroker(broker, known.rack, known.is_fenced)
+            for broker, known in self.brokers.items()
+            if known.is_fenced or not known.is_in_controlled_shutdown
+        ]
 
     def _builder(
         self, topic: Topic, partition: PartitionRegistration, is_acceptable: Callable[[int], bool] | None = None

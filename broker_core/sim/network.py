@@ -32,6 +32,20 @@ All in one number, so that a link in order costs a message one look."""
 
 
 @dataclass(slots=True)
+class Route:
+    """The cable from one node to another, under all connections of today and later; it outlives both processes.
+
+    delay_us: None: as by the design. cut_by: cause of the cut.
+    """
+
+    sender: str
+    receiver: str
+    is_cut: bool = False
+    delay_us: int | None = None
+    cut_by: Cause | None = None
+
+
+@dataclass(slots=True)
 class LinkState:
     """One direction of a connection, in a checkpoint.
 

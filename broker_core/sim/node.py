@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import msgspec
 
 from broker_core.events import Cause, Json
+from broker_core.sim.disk import Disk
 
 PERSON = 0
 """The connection on which a person's orders arrive: from outside the world, at once."""
@@ -32,6 +33,7 @@ class Outbox(Protocol):
     """What a node can do. Everything it does here carries the cause of what the node is answering (see `World`)."""
 
     name: str
+    disk: Disk
 
     def connect(self, to: str) -> int:
         """Open a connection to a node and give its number, good for sending at once. The peer first receives `Opened`."""

@@ -19,7 +19,7 @@ from broker_core.errors import CommandError, InvariantError
 from broker_core.events import Cause, Json, TurningPoint
 from broker_core.plain import from_plain, to_plain
 from broker_core.rng import SeededRandom
-from broker_core.sim.network import CLOSING, CUT, DEAF, DEFAULT_DELAY_US, FULL, GONE, STOPPED, Link, LinkState, due_us, jitter_table
+from broker_core.sim.network import CLOSING, CUT, DEAF, DEFAULT_DELAY_US, FULL, GONE, STOPPED, Link, LinkState, Route, due_us, jitter_table
 from broker_core.sim.node import PERSON, Closed, Node, Opened
 from broker_core.sim.slot import CRASHED, PAUSED, RUNNING, Slot, SlotState
 from broker_core.sim.stream import Arrivals
@@ -56,6 +56,7 @@ class WorldState:
     heap: list[tuple[int, int, int, str]]
     nodes: dict[str, SlotState] = field(default_factory=dict)
     links: list[Any] = field(default_factory=list)
+    routes: list[Route] = field(default_factory=list)
 
 
 class World:
@@ -84,6 +85,7 @@ class World:
         self.by_number: dict[int, Slot] = {}
         self.links: dict[int, Link] = {}
         self.of_connection: dict[int, list[Link]] = {}
+        self.routes: dict[tuple[str, str], Route] = {}
         self.cause: Cause | None = None
         self.told: list[TurningPoint] = []
         self.told_count = 0
@@ -201,6 +203,14 @@ class World:
         slot.deadlines.clear()
         slot.deferred.clear()
 
+    def kill(self, name: str, cause: Cause | None = None) -> None:
+        """The process ends without a word, and its machine breaks its connections: its peers learn that at once."""
+        slot = self._running(name)
+        for connection in list(slot.links):
+            if any(self._is_open(link) for link in self._both(connection)):
+                self.reset(connection, cause)
+        self.crash(name, cause)
+
     def forget(self, name: str) -> None:
         """A crashed node goes from the books."""
         slot = self._known(name)
@@ -277,6 +287,35 @@ class World:
             link.cut_by = None
             self._release(link)
 
+    def cut_route(self, sender: str, receiver: str, cause: Cause | None = None) -> None:
+        """Nothing that one node sends to another is delivered any more, on this connection or a later one. Raises CommandError if it is cut."""
+        route = self.routes.get((sender, receiver)) or Route(sender, receiver)
+        if route.is_cut:
+            raise CommandError("link", "the link is cut already")
+        self.routes[sender, receiver] = route
+        route.is_cut, route.cut_by = True, cause
+        for link in self._on_route(sender, receiver):
+            link.trouble |= CUT
+            link.cut_by = cause
+
+    def heal_route(self, sender: str, receiver: str) -> None:
+        """What was held is on its way again. Raises CommandError if it was not cut."""
+        route = self.routes.get((sender, receiver))
+        if route is None or not route.is_cut:
+            raise CommandError("link", "the link is not cut")
+        route.is_cut, route.cut_by = False, None
+        for link in self._on_route(sender, receiver):
+            link.trouble &= ~CUT
+            link.cut_by = None
+            self._release(link)
+
+    def slow_route(self, sender: str, receiver: str, delay_us: int | None) -> None:
+        """What one node sends to another takes this long, on this connection or a later one; None: as long as by the design again."""
+        route = self.routes.setdefault((sender, receiver), Route(sender, receiver))
+        route.delay_us = delay_us
+        for link in self._on_route(sender, receiver):
+            link.delay_us = self.design.delay_us if delay_us is None else delay_us
+
     def fill(self, connection: int, sender: str, full: bool) -> None:
         """The receiver's buffer is full (or has room again): what `sender` sends waits on its side."""
         for link in self._ways(connection, sender):
@@ -326,7 +365,8 @@ class World:
             if (target.number in self.links if type(target) is Link else target.number in self.by_number)
         ]
         numbers = [self.last_node, self.last_connection, self.last_link]
-        plain: Json = to_plain(WorldState(self.now_us, self.made, self.told_count, numbers, self.random.draws, heap))
+        routes = list(self.routes.values())
+        plain: Json = to_plain(WorldState(self.now_us, self.made, self.told_count, numbers, self.random.draws, heap, routes=routes))
         for place, slot in enumerate(self.slots.values(), 1):
             plain["nodes"][slot.name] = to_plain(SlotState(
                 slot.number, slot.kind, slot.condition, slot.silenced_by, slot.deadlines, slot.deferred,
@@ -351,6 +391,7 @@ class World:
         world.now_us, world.made, world.told_count = state.now_us, state.made, state.told_count
         world.last_node, world.last_connection, world.last_link = state.numbers
         world.random.draws = state.draws
+        world.routes = {(route.sender, route.receiver): route for route in state.routes}
         message_type: Any = design.messages | Opened | Closed
         for entry in state.links:
             kept_link = from_plain({**entry, "queue": []}, LinkState)
@@ -401,7 +442,23 @@ class World:
             link.trouble = GONE
         elif link.to.condition == PAUSED:
             link.trouble = STOPPED
+        if self.routes:
+            self._follow_route(link)
         return link
+
+    def _follow_route(self, link: Link) -> None:
+        """A new link takes the way that its nodes' route says."""
+        ends = self.by_number.get(link.sender), link.to
+        route = self.routes.get((ends[0].name, ends[1].name)) if ends[0] is not None and ends[1] is not None else None
+        if route is not None:
+            link.delay_us = self.design.delay_us if route.delay_us is None else route.delay_us
+            if route.is_cut:
+                link.trouble |= CUT
+                link.cut_by = route.cut_by
+
+    def _on_route(self, sender: str, receiver: str) -> list[Link]:
+        numbers = self._known(sender).number, self._known(receiver).number
+        return [link for link in self.links.values() if (link.sender, link.receiver) == numbers]
 
     def _mark(self, slot: Slot, trouble: int) -> None:
         """This is now the matter with all links to a process; on those whose end it has closed nothing arrives anyway."""

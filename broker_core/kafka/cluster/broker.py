@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from broker_core.kafka.cluster import checkpoints, fetch, groups, isr, lifecycle, metadata, offsets, produce, replication, roles
+from broker_core.kafka.cluster import checkpoints, fetch, groups, isr, lifecycle, metadata, offsets, produce, replication, roles, slow_disk
 from broker_core.kafka.cluster import control_requests as c
 from broker_core.kafka.cluster import requests as r
 from broker_core.kafka.cluster.hosting import Host
@@ -45,6 +45,11 @@ class Broker(Host):
     def answer(self, connection: int, response: Any, now_us: int, out: Outbox) -> None:
         """Answer a request that was held, and go on with those that came after it."""
         out.send(connection, response)
+        if connection in self.state.held:
+            self.go_on(connection, now_us, out)
+
+    def go_on(self, connection: int, now_us: int, out: Outbox) -> None:
+        """The request that held the others is done."""
         held = self.state.held.pop(connection, None)
         while held:
             message = held.popleft()
@@ -102,4 +107,5 @@ HANDLERS: Mapping[type, Handler] = MappingProxyType({
 TIMERS: Mapping[str, Waker] = MappingProxyType({
     "fetch": fetch.fetch_over, "produces": produce.produces_over, "fetcher": replication.fetcher_timer, "heartbeat": lifecycle.heartbeat_due,
     "group": groups.group_timer, "isr": isr.look_at_isrs, "checkpoint": checkpoints.checkpoint_due, "alter": isr.alter_again,
+    "disk": slow_disk.written,
 })  # fmt: skip

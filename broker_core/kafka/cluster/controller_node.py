@@ -172,6 +172,12 @@ class ControllerNode:
 
         self.serve(connection, do, "kafka.controller.placement", now_us, out)
 
+    def create_partitions(self, connection: int, request: c.CreatePartitionsRequest, now_us: int, out: Outbox) -> None:
+        self.serve(
+            connection, lambda: self.state.rules.create_partitions(request.name, request.count, request.assignments),
+            "kafka.controller.placement", now_us, out,
+        )  # fmt: skip
+
     def reassign(self, connection: int, request: c.AlterPartitionReassignmentsRequest, now_us: int, out: Outbox) -> None:
         key = (request.topic, request.partition)
         self.serve(
@@ -278,6 +284,7 @@ HANDLERS: Mapping[type, Callable[[ControllerNode, int, Any, int, Outbox], None]]
     Opened: ControllerNode.opened, Closed: ControllerNode.closed,
     c.BrokerRegistrationRequest: ControllerNode.register, c.BrokerHeartbeatRequest: ControllerNode.heartbeat,
     c.AlterPartitionRequest: ControllerNode.alter_partition, c.CreateTopicsRequest: ControllerNode.create_topic,
+    c.CreatePartitionsRequest: ControllerNode.create_partitions,
     c.AlterPartitionReassignmentsRequest: ControllerNode.reassign, c.UnregisterBrokerRequest: ControllerNode.unregister,
     c.ElectLeadersRequest: ControllerNode.elect,
 })  # fmt: skip

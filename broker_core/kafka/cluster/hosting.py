@@ -9,7 +9,7 @@ from typing import Any
 
 from broker_core.kafka.cluster.hosted_groups import Coordinators
 from broker_core.kafka.cluster.requests import NO_EPOCH
-from broker_core.kafka.cluster.state import BrokerState, FetchSession, Replica, TopicPartition
+from broker_core.kafka.cluster.state import BrokerState, FetchSession, TopicPartition
 from broker_core.kafka.error_codes import ErrorCode
 from broker_core.kafka.replication.partition import Partition
 from broker_core.sim.node import Outbox
@@ -38,6 +38,9 @@ class Host:
         raise NotImplementedError
 
     def hold(self, connection: int) -> None:
+        raise NotImplementedError
+
+    def go_on(self, connection: int, now_us: int, out: Outbox) -> None:
         raise NotImplementedError
 
     # --- partitions
@@ -94,6 +97,3 @@ class Host:
                     follower.fetched(
                         fetch.offset, fetch.log_start_offset, session.read_ms, partition.log.log_end_offset, session.request.replica_epoch
                     )
-
-    def replica(self, key: TopicPartition) -> Replica | None:
-        return self.state.replicas.get(key)

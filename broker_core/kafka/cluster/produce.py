@@ -9,7 +9,7 @@ Source: Kafka 3.9 core KafkaApis.handleProduceRequest, ReplicaManager.appendReco
 
 from __future__ import annotations
 
-from broker_core.kafka.cluster import changes
+from broker_core.kafka.cluster import changes, slow_disk
 from broker_core.kafka.cluster.hosting import Host
 from broker_core.kafka.cluster.requests import ProducedPartition, ProducePartition, ProduceRequest, ProduceResponse
 from broker_core.kafka.cluster.state import PendingProduce, Replica, TopicPartition
@@ -24,7 +24,18 @@ _NAMES_LEADER = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH
 
 
 def produce(host: Host, connection: int, request: ProduceRequest, now_us: int, out: Outbox) -> None:
-    """Append each partition's batch. An error concerns its own partition alone."""
+    """Append each partition's batch: at once, or when a slow disk has taken it."""
+    size = 0
+    for part in request.partitions:
+        size += len(part.records.data)
+    if slow_disk.is_written_later(host, connection, request, size, now_us, out):
+        host.hold(connection)
+    else:
+        append(host, connection, request, now_us, out)
+
+
+def append(host: Host, connection: int, request: ProduceRequest, now_us: int, out: Outbox) -> None:
+    """An error concerns its own partition alone."""
     acks = request.acks
     answers: list[ProducedPartition] = []
     written: list[tuple[TopicPartition, Replica, Appended, bool]] = []
@@ -44,7 +55,8 @@ def produce(host: Host, connection: int, request: ProduceRequest, now_us: int, o
     ]
     if acks == ACKS_ALL and waits:
         state = host.state
-        host.hold(connection)
+        if connection not in state.held:
+            host.hold(connection)
         until_us = now_us + request.timeout_ms * 1_000
         state.produce_count += 1
         state.produces[state.produce_count] = PendingProduce(connection, answers, len(waits))
@@ -56,10 +68,12 @@ def produce(host: Host, connection: int, request: ProduceRequest, now_us: int, o
         for replica, _, _ in waits:
             changes.complete_produces(host, replica, now_us, out)
     elif acks:
-        out.send(connection, ProduceResponse(answers))
+        host.answer(connection, ProduceResponse(answers), now_us, out)
     elif any(answer.error_code for answer in answers):
         host.forget_connection(connection)
         out.close(connection)
+    elif connection in host.state.held:
+        host.go_on(connection, now_us, out)
     for key, replica, _, is_raised in written:
         changes.appended(host, key, replica, now_us, out)
         if is_raised:

@@ -12,7 +12,7 @@ Source: Kafka 3.9 core AbstractFetcherManager, AbstractFetcherThread, ReplicaFet
 
 from __future__ import annotations
 
-from broker_core.kafka.cluster import changes
+from broker_core.kafka.cluster import changes, slow_disk
 from broker_core.kafka.cluster.hosting import Host
 from broker_core.kafka.cluster.names import broker_node
 from broker_core.kafka.cluster.requests import (
@@ -118,7 +118,16 @@ def step(host: Host, fetcher: LeaderFetcher, now_us: int, out: Outbox) -> None:
 
 
 def fetch_answered(host: Host, connection: int, answer: FetchResponse, now_us: int, out: Outbox) -> None:
-    """Append what came to each partition, and ask for more."""
+    """Append what came to each partition, and ask for more: at once, or when a slow disk has taken it."""
+    size = 0
+    for part in answer.partitions:
+        for batch in part.records:
+            size += len(batch.data)
+    if not size or not slow_disk.is_written_later(host, connection, answer, size, now_us, out):
+        append(host, connection, answer, now_us, out)
+
+
+def append(host: Host, connection: int, answer: FetchResponse, now_us: int, out: Outbox) -> None:
     fetcher = _fetcher_of(host, connection)
     if fetcher is None:
         return

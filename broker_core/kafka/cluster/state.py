@@ -100,7 +100,8 @@ class BrokerState:
 
     control: connection to the controller; 0: none. asked_us: since when a registration or heartbeat waits for its answer; 0: none does.
     metadata_offset: how far the metadata log was read. brokers, topics (min.insync.replicas), registrations: what it says. clients: connections
-    that others have opened. held: connection -> requests that wait, as a broker reads the next one when the last was answered.
+    that others have opened. held: connection -> requests that wait, as a broker reads the next one when the last was answered. writing: (when it is
+    on disk, connection, what is appended then), of a slow disk.
     """
 
     broker_id: int
@@ -125,6 +126,7 @@ class BrokerState:
     clients: dict[int, None] = field(default_factory=dict)
     held: dict[int, deque[Any]] = field(default_factory=dict)
     produces: dict[int, PendingProduce] = field(default_factory=dict)
+    writing: deque[tuple[int, int, Any]] = field(default_factory=deque)
     produce_count: int = 0
     produce_timer_us: int = 0
     groups: HostedGroups = field(default_factory=HostedGroups)

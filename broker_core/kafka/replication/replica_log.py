@@ -70,17 +70,18 @@ class LightLog(PartitionLog):
 
     def found_again(self, *, now_ms: int, log_start_offset: int = 0, high_watermark: int | None = 0) -> LightLog:
         """Give the log that a new process finds, however the one before it ended. What a power cut takes is to be truncated before."""
-        return self._opened(self.folder, self.settings, self.segments, now_ms, log_start_offset, high_watermark)
+        return self._opened(self.folder, self.settings, self.segments, now_ms, log_start_offset, high_watermark, self.recovery_point)
 
     @classmethod
     def _opened(
-        cls, folder: Folder, settings: LogSettings, segments: list[Segment], now_ms: int, log_start_offset: int, high_watermark: int | None
-    ) -> LightLog:
+        cls, folder: Folder, settings: LogSettings, segments: list[Segment], now_ms: int, log_start_offset: int, high_watermark: int | None,
+        recovery_point: int | None = None,
+    ) -> LightLog:  # fmt: skip
         def new_segment(base_offset: int) -> Segment:
             return LightSegment(folder, base_offset, settings, now_ms)
 
         epochs = LeaderEpochs(folder)
-        loaded = recovery.settled(folder, settings, segments, epochs, now_ms, log_start_offset, None, [], new_segment)
+        loaded = recovery.settled(folder, settings, segments, epochs, now_ms, log_start_offset, recovery_point, [], new_segment)
         return cls(folder, settings, loaded, now_ms, high_watermark)
 
     def to_json(self) -> dict[str, Any]:

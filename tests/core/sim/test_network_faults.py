@@ -94,3 +94,26 @@ def test_refusals_name_the_field_and_change_nothing():
         world.heal(connection)
     with pytest.raises(CommandError, match="not paused"):
         world.resume("a")
+
+
+def test_cut_route_holds_also_what_goes_over_a_new_connection():
+    world, _ = talking()
+    world.cut_route("a", "b")
+    with pytest.raises(CommandError):
+        world.cut_route("a", "b")
+    heard = len(world.node("b").state.diary)
+    act(world, ("talk", 0, 1))  # a new connection, between the same two
+    world.advance(world.now_us + 20_000)
+    assert len(world.node("b").state.diary) == heard
+    world.heal_route("a", "b")
+    world.advance(world.now_us + 20_000)
+    assert len(world.node("b").state.diary) > heard
+    with pytest.raises(CommandError):
+        world.heal_route("a", "b")
+
+
+def test_killed_process_is_noticed_by_its_peers():
+    world, _ = talking()
+    world.kill("b")
+    world.advance(world.now_us + 20_000)
+    assert kinds(world, "a").count("closed") == 1 and world.condition("b") == "crashed"

@@ -94,10 +94,14 @@ class Cluster:
         self.run(0.5)
         return self.world.node(client).state.got
 
-    def produce(self, broker, *values, acks=-1, key=KEY, timeout_ms=30_000, **batch):
-        """Produce one batch; give (error code, base offset), None if nothing has been answered within half a second."""
+    def produce_order(self, broker, *values, acks=-1, key=KEY, timeout_ms=30_000, **batch):
+        """What makes the client produce one batch."""
         records = light_batch(values, timestamp=self.world.now_us // 1_000, **batch)
-        got = self.ask(broker, ProduceRequest(acks, timeout_ms, [ProducePartition(*key, records)]))
+        return Ask(broker_node(broker), ProduceRequest(acks, timeout_ms, [ProducePartition(*key, records)]))
+
+    def produce(self, broker, *values, **more):
+        """Produce one batch; give (error code, base offset), None if nothing has been answered within half a second."""
+        got = self.ask(broker, self.produce_order(broker, *values, **more).request)
         return (got[0].partitions[0].error_code, got[0].partitions[0].base_offset) if got else None
 
     def consume(self, broker, offset, *, key=KEY, isolation=0, rack="", epoch=-1):
