@@ -452,7 +452,7 @@ class PartitionLog(WatermarkedLog):
         segment.append(last_offset, max_timestamp, offset_of_max_timestamp, data, rest)
         self.log_end_offset = self.producers.end_offset = last_offset + 1
         self._has_open_end = False
-        if last_offset >= self._flush_at_offset:
+        if last_offset + 1 >= self._flush_at_offset:
             self.flush(now_ms)
         if self._first_unstable is not None:
             self._note_stable()

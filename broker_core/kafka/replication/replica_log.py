@@ -196,7 +196,7 @@ class LightLog(PartitionLog):
         if is_same_epoch and isinstance(segment, LightSegment) and segment.take(batch, last_offset, time, size):
             self.log_end_offset = self.producers.end_offset = last_offset + 1
             self._has_open_end = False
-            if last_offset >= self._flush_at_offset:
+            if last_offset + 1 >= self._flush_at_offset:
                 self.flush(now_ms)
             if self._first_unstable is not None:
                 self._note_stable()
