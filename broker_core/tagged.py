@@ -1,8 +1,8 @@
 """State whose types are open, as plain data and back: every value says what it is. For states that hold requests of any kind.
 
     scalar   itself                      tuple  ["(", ...]        bytes            ["b", base64]
-    list     ["[", ...]                  set    ["{", ...]        dataclass, struct ["ClassName", field, field, ...]
-    dict     [":", key, value, ...]
+    list     ["[", ...]                  frozen set ["{", ...]    set              ["set", ...]
+    dict     [":", key, value, ...]                               dataclass, struct ["ClassName", field, field, ...]
 
 `plain.py` is for states whose annotations say all, which is shorter.
 """
@@ -37,7 +37,7 @@ def to_tagged(value: Any) -> Any:
     if kind is bytes:
         return ["b", base64.b64encode(value).decode()]
     if kind is set or kind is frozenset:
-        return ["{", *map(to_tagged, sorted(value))]
+        return ["set" if kind is set else "{", *map(to_tagged, sorted(value))]
     if is_dataclass(kind):
         return [kind.__name__, *(to_tagged(getattr(value, part.name)) for part in fields(kind))]
     if issubclass(kind, msgspec.Struct):
@@ -48,7 +48,7 @@ def to_tagged(value: Any) -> Any:
 
 
 def from_tagged(value: Any, kinds: Mapping[str, type]) -> Any:
-    """What `to_tagged` was given. kinds: class name -> class, of all that may be in it; sets come back frozen."""
+    """What `to_tagged` was given. kinds: class name -> class, of all that may be in it."""
     if type(value) is not list:
         return value
     head, *parts = value
@@ -61,6 +61,8 @@ def from_tagged(value: Any, kinds: Mapping[str, type]) -> Any:
         return tuple(made)
     if head == "{":
         return frozenset(made)
+    if head == "set":
+        return set(made)
     if head == ":":
         return dict(zip(made[::2], made[1::2], strict=True))
     return kinds[head](*made)

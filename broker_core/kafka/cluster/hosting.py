@@ -20,6 +20,7 @@ class Host:
 
     def __init__(self, state: BrokerState) -> None:
         self.state = state
+        state.rejoin()
         self.watchers: dict[TopicPartition, dict[int, FetchSession]] = {}
         for connection, session in state.sessions.items():
             for key in session.wanted:

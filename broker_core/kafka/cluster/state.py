@@ -9,9 +9,10 @@ Source: Kafka 3.9 core BrokerServer, ReplicaManager, LogManager.
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from broker_core.events import Json
 from broker_core.kafka.cluster.hosted_groups import HostedGroups
 from broker_core.kafka.cluster.requests import FetchRequest, ProducedPartition
 from broker_core.kafka.cluster.settings import ClusterSettings
@@ -19,10 +20,11 @@ from broker_core.kafka.log.memory_storage import MemoryFolder
 from broker_core.kafka.replication.brokers import Brokers
 from broker_core.kafka.replication.delayed_produce import DelayedProduces
 from broker_core.kafka.replication.fetch import PartitionFetch
-from broker_core.kafka.replication.fetcher import Fetcher
+from broker_core.kafka.replication.fetcher import Fetcher, FetchState, Truncation
 from broker_core.kafka.replication.partition import Partition
 from broker_core.kafka.replication.registration import PartitionRegistration
 from broker_core.kafka.replication.replica_log import LightLog
+from broker_core.plain import from_plain, to_plain
 
 TopicPartition = tuple[str, int]
 
@@ -38,14 +40,33 @@ class BrokerDisk:
     logs: dict[TopicPartition, LightLog] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
 class Replica:
-    """One partition's replica on this broker, leading or following. has_refused: a produce was refused for too few in sync, and it was told."""
+    """One partition's replica on this broker, leading or following. has_refused: a produce was refused for too few in sync, and it was told.
 
-    partition: Partition
-    fetcher: Fetcher
-    produces: DelayedProduces = field(default_factory=DelayedProduces)
-    has_refused: bool = False
+    In a checkpoint the log is on the disk and the brokers are in the metadata, so `BrokerState.rejoin` puts them in again.
+    """
+
+    __slots__ = ("fetcher", "has_refused", "partition", "produces")
+
+    def __init__(self, partition: Partition, fetcher: Fetcher) -> None:
+        self.partition, self.fetcher = partition, fetcher
+        self.produces = DelayedProduces()
+        self.has_refused = False
+
+    def to_json(self) -> Json:
+        fetcher = self.fetcher
+        return {
+            "partition": to_plain(replace(self.partition, brokers={}, log=None)), "truncation": fetcher.truncation.value,
+            "fetch": to_plain(fetcher.state), "is_failed": fetcher.is_failed, "produces": to_plain(self.produces), "has_refused": self.has_refused,
+        }  # fmt: skip
+
+    @classmethod
+    def from_json(cls, plain: Json) -> Replica:
+        partition: Partition = from_plain(plain["partition"], Partition)
+        fetch = from_plain(plain["fetch"], FetchState | None)
+        replica = cls(partition, Fetcher(partition, Truncation(plain["truncation"]), fetch, plain["is_failed"]))
+        replica.produces, replica.has_refused = from_plain(plain["produces"], DelayedProduces), plain["has_refused"]
+        return replica
 
 
 @dataclass(slots=True)
@@ -130,6 +151,11 @@ class BrokerState:
     produce_count: int = 0
     produce_timer_us: int = 0
     groups: HostedGroups = field(default_factory=HostedGroups)
+
+    def rejoin(self) -> None:
+        """After a restore: every replica has its log from the disk and the brokers from the metadata."""
+        for key, replica in self.replicas.items():
+            replica.partition.log, replica.partition.brokers = self.disk.logs.get(key), self.brokers
 
     def now_ms(self, now_us: int) -> int:
         """What this broker's clock says."""

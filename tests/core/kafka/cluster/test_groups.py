@@ -15,6 +15,7 @@ from broker_core.kafka.cluster.names import broker_node
 from broker_core.kafka.cluster.requests import ProducePartition, ProduceRequest
 from broker_core.kafka.producer.partitioner import coordinator_partition
 from broker_core.kafka.replication.replica_log import light_batch
+from broker_core.lab.checkpoint import decode, encode
 from broker_core.sim.program import Leave, Order, Program
 from broker_core.sim.world import World
 from tests.core.kafka.cluster.clusters import Ask, Client, ClientState
@@ -135,3 +136,21 @@ def test_a_crashed_member_is_found_dead_by_the_session_timeout() -> None:
     assert len(other.owned) == 3
     lab.run(8)
     assert len(other.owned) == PARTITIONS
+
+
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+@pytest.mark.parametrize("after_s", [0.05, 3, 3.1, 8])
+def test_a_world_with_a_group_goes_on_the_same_after_a_restore(protocol: str, after_s: float) -> None:
+    """Through the bytes of a checkpoint, as a lab keeps it."""
+    lab = Lab()
+    for name in ("c1", "c2"):
+        lab.consumer(name, group_protocol=protocol)
+    lab.run(after_s)
+    lab.produce(12)
+    lab.run(0.1)
+    kept = decode(encode(lab.world.to_json()))
+    restored = World.from_json("kafka", lab.world.design, 1, kept, lambda told: None)
+    until_us = lab.world.now_us + 20 * SECOND
+    lab.world.advance(until_us)
+    restored.advance(until_us)
+    assert decode(encode(restored.to_json())) == decode(encode(lab.world.to_json()))
