@@ -14,7 +14,8 @@ from broker_core.conformance.result import CaseResult
 from broker_core.hashing.murmur3 import murmur3_32
 from broker_core.pulsar.dispatchers.errors import SubscriptionRefused
 from broker_core.pulsar.dispatchers.key_shared import KeySharedDispatcher, Sent
-from broker_core.pulsar.dispatchers.shared import SharedConsumer, SharedTurns
+from broker_core.pulsar.dispatchers.receiver import Receiver
+from broker_core.pulsar.dispatchers.shared import SharedTurns
 from broker_core.pulsar.dispatchers.single_active import Change, SingleActiveDispatcher, Standby
 from broker_core.pulsar.selectors import SELECTORS
 from broker_core.pulsar.selectors.protocol import AssignRefused
@@ -105,7 +106,7 @@ def _shared_dispatch(row: Json) -> Iterator[Check]:
         got: Json = {}
         match step["op"]:
             case "add":
-                turns.add(SharedConsumer(str(step["c"]), step["priority"], step["permits"]))
+                turns.add(Receiver(str(step["c"]), step["priority"], step["permits"]))
             case "remove":
                 turns.remove(str(step["c"]))
             case "flow":

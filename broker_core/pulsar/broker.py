@@ -1,79 +1,101 @@
-"""The broker as a node: connections in front, one topic with one Key_Shared subscription (key_shared.py decides who gets what).
+"""The broker as a node: connections in front, topics behind, and in each subscription a dispatcher that decides who gets what.
 
-Each connection is pinged every 30 s; at the second tick in a row without an answer it is closed, and its consumers with it. A consumer whose
-sticky ranges conflict with a connected one is not refused at once: the broker first asks whether that one's connection is alive, for at most
-5 s, and accepts the newcomer if it is not.
-Source: Pulsar 3.2 ServerCnx, PulsarHandler, PersistentSubscription; docs/pulsar/facts.md. Left out: other subscription types (issue 16).
+Each connection is pinged every 30 s; at the second tick in a row without an answer it is closed, and its consumers with it. A consumer that
+cannot be let in because another one is there (conflicting sticky ranges, a second one of Exclusive) is not refused at once: the broker first
+asks whether that one's connection is alive, for at most 5 s, and accepts the newcomer if it is not.
+Source: Pulsar 3.2 ServerCnx, PulsarHandler, PersistentSubscription; docs/pulsar/facts.md.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
 from broker_core.pulsar import commands as c
+from broker_core.pulsar.broker_state import Attached, BrokerState, Connection, consumer_key, topic_key
+from broker_core.pulsar.broker_subscribe import close_consumer, pong, seek, subscribe, unsubscribe
 from broker_core.pulsar.commands import CommandAck, CommandMessage, CommandSend
-from broker_core.pulsar.key_shared import Delivery, KeySharedSubscription
-from broker_core.pulsar.selectors.protocol import AssignRefused
+from broker_core.pulsar.dispatchers.active import ActiveDispatcher
+from broker_core.pulsar.dispatchers.draining import UNBLOCKING_US, DrainingDispatcher
+from broker_core.pulsar.dispatchers.key_shared import KeySharedDispatcher
+from broker_core.pulsar.dispatchers.pending import Sent
+from broker_core.pulsar.entry import Entry
+from broker_core.pulsar.settings import KEY_SHARED, BrokerSettings
+from broker_core.pulsar.subscription import Subscription
+from broker_core.pulsar.topic import LATEST, Topic
 from broker_core.sim.node import Closed, Opened, Outbox
 
 KEEP_ALIVE, LIVENESS = "pulsar.keep_alive.two_ticks", "pulsar.connection.liveness_check"
 """Rules by which the broker gives up on a connection."""
 
 
-@dataclass(slots=True)
-class Connection:
-    """peer: the client's name. since_us: when it was opened; from there the keep-alive ticks. awaits_pong: a ping has not been answered.
-    consumers: consumer id -> name. asking: consumers that wait for the word whether this connection is alive, as (connection, their
-    subscribe command)."""
-
-    peer: str
-    since_us: int = 0
-    awaits_pong: bool = False
-    consumers: dict[int, str] = field(default_factory=dict)
-    asking: list[tuple[int, c.CommandSubscribe]] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class BrokerState:
-    """redelivered: messages sent a second time so far."""
-
-    subscription: KeySharedSubscription
-    connections: dict[int, Connection] = field(default_factory=dict)
-    redelivered: int = 0
-
-
-@lru_cache(maxsize=4096)  # each acknowledgement asks
-def consumer_key(connection: int, consumer_id: int) -> str:
-    """What the subscription calls a consumer: ids are unique on a connection only."""
-    return f"{connection}.{consumer_id}"
-
-
 class Broker:
     """hash_of: key code -> unsigned murmur3 of its bytes, computed once per key by the owner of the keys."""
 
-    def __init__(self, state: BrokerState, hash_of: Callable[[int], int], algorithm: str) -> None:
+    def __init__(self, state: BrokerState, hash_of: Callable[[int], int], settings: BrokerSettings) -> None:
         self.state = state
         self.hash_of = hash_of
-        self.rule = f"pulsar.selector.{algorithm}"
-        self.publish = state.subscription.publish
-        # Who a subscription's consumer is, by its key there: derived from the connections, for speed.
-        self.consumers: dict[str, tuple[int, int]] = {
-            consumer_key(number, consumer_id): (number, consumer_id)
-            for number, connection in state.connections.items() for consumer_id in connection.consumers
-        }  # fmt: skip
+        self.settings = settings
+        for topic in state.topics.values():
+            topic.attach(settings)
+        # Derived from the connections, for speed: a subscription's consumer by its key there, and topics and subscriptions by number.
+        self.consumers: dict[str, tuple[int, int]] = {}
+        self.producers: dict[tuple[int, int], tuple[Topic, str]] = {}
+        self.of_consumer: dict[tuple[int, int], tuple[Topic, Subscription]] = {}
+        for number, connection in state.connections.items():
+            for consumer_id, known in connection.consumers.items():
+                self.attach(number, consumer_id, known)
+            for producer_id, (key, name) in connection.producers.items():
+                self.producers[number, producer_id] = state.topics[key], name
+
+    def attach(self, connection: int, consumer_id: int, known: Attached) -> None:
+        topic = self.state.topics[known.topic]
+        self.consumers[consumer_key(connection, consumer_id)] = connection, consumer_id
+        self.of_consumer[connection, consumer_id] = topic, topic.subscriptions[known.subscription]
+
+    def attach_consumer(self, connection: int, consumer_id: int, known: Attached) -> None:
+        """A consumer has been let in."""
+        self.state.connections[connection].consumers[consumer_id] = known
+        self.attach(connection, consumer_id, known)
+
+    def topic(self, name: str, partition: int) -> Topic:
+        """The topic or partition of that name; a new one is made."""
+        key = topic_key(name, partition)
+        if key not in self.state.topics:
+            self.state.topics[key] = Topic(name, partition)
+        return self.state.topics[key]
+
+    def subscription(self, name: str = c.SUBSCRIPTION, topic: str = c.TOPIC, partition: int = -1, initial_position: str = LATEST) -> Subscription:
+        """The subscription of that name on a topic or partition; a new one is made."""
+        return self.topic(topic, partition).subscription(name, initial_position, self.settings)
+
+    def rule_of(self, kind: str) -> str:
+        """The rule that decides who gets what in a subscription of this type."""
+        return f"pulsar.selector.{self.settings.algorithm}" if kind == KEY_SHARED else f"pulsar.dispatcher.{kind.lower()}"
 
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
         kind = type(message)
         if kind is CommandSend:
-            deliveries = self.publish(message.message, self.hash_of(message.key))
-            if deliveries:
-                self.deliver(deliveries, out)
+            topic, name = self.producers[connection, message.producer_id]
+            if self.settings.has_dedup and message.sequence_id >= 0 and topic.is_duplicate(name, message.sequence_id):
+                return
+            code = message.ordering_key
+            entry = Entry(self.hash_of(message.key if code < 0 else code), message.message, message.key, now_us, message.batch, message.deliver_at_us)
+            position = topic.append(entry)
+            for subscription in topic.subscriptions.values():
+                dispatcher = subscription.dispatcher
+                if dispatcher is None:
+                    subscription.cursor.end = position + 1
+                    continue
+                dispatcher.now_us = now_us
+                sent = dispatcher.arrived(position, entry)
+                if sent:
+                    self.deliver(subscription, sent, out)
+                if dispatcher.has_news:
+                    self.tell_news(topic, subscription, now_us, out)
         elif kind is CommandAck:
-            ack(self, connection, message)
+            ack(self, connection, message, now_us, out)
         elif kind is Opened:
             self.state.connections[connection] = Connection(message.peer, now_us)
             out.deadline(f"keep_alive:{connection}", now_us + c.KEEP_ALIVE_US)
@@ -84,6 +106,9 @@ class Broker:
 
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
         what, _, number = name.partition(":")
+        if what in ("switch", "delayed", "unblock"):
+            self.wake_subscription(what, number, now_us, out)
+            return
         connection = int(number)
         known = self.state.connections[connection]
         if what == "keep_alive":
@@ -100,108 +125,162 @@ class Broker:
         out.close(connection)
         self.drop(connection, rule, now_us, out)
 
+    def wake_subscription(self, what: str, name: str, now_us: int, out: Outbox) -> None:
+        """A second after a switch, ten milliseconds after a slot has drained, or the time of a delayed message."""
+        topic_name, _, subscription_name = name.rpartition("|")
+        topic = self.state.topics[topic_name]
+        subscription = topic.subscriptions.get(subscription_name)
+        dispatcher = None if subscription is None else subscription.dispatcher
+        if subscription is None or dispatcher is None:
+            return
+        dispatcher.now_us = now_us
+        sent: list[Sent] = []
+        if isinstance(dispatcher, ActiveDispatcher):
+            if what == "switch" and dispatcher.switching:
+                sent = dispatcher.switch()
+                self.tell_active(topic, dispatcher, out)
+        elif what == "delayed":
+            dispatcher.timer_us = 0
+            sent = dispatcher.due()
+        elif isinstance(dispatcher, DrainingDispatcher):
+            sent = dispatcher.unblock()
+        self.after(topic, subscription, sent, now_us, out)
+
+    def tell_active(self, topic: Topic, dispatcher: ActiveDispatcher, out: Outbox) -> None:
+        """Another consumer of Failover is active from now on."""
+        if dispatcher.active is not None:
+            out.tell("pulsar.subscription.active_changed", "pulsar.dispatcher.failover",
+                     {"partition": topic.partition, "order": [dispatcher.consumers[key].name for key in dispatcher.picker.order]},
+                     {"consumer": dispatcher.consumers[dispatcher.active].name, "redelivered": dispatcher.rewound})  # fmt: skip
+
     def drop(self, connection: int, reason: str, now_us: int, out: Outbox) -> None:
         """The connection is gone, and its consumers with it; who waited for the word about it is let in."""
         known = self.state.connections.pop(connection)
         out.cancel(f"keep_alive:{connection}")
         out.cancel(f"liveness:{connection}")
+        for producer_id in known.producers:
+            del self.producers[connection, producer_id]
         # One after the other, and only then is anything sent: what goes from one to the next of them would go into a closed connection.
-        deliveries = [delivery for consumer_id in known.consumers for delivery in self.remove(known, connection, consumer_id, reason, out)]
-        self.deliver(deliveries, out)
+        removed = [(*self.of_consumer[connection, number], self.remove(known, connection, number, reason, now_us, out)) for number in known.consumers]
+        for topic, subscription, sent in removed:
+            self.after(topic, subscription, [one for one in sent if one[0] in self.consumers], now_us, out)
         for asker, command in known.asking:
             if asker in self.state.connections:
                 subscribe(self, asker, command, now_us, out)
 
-    def remove(self, known: Connection, connection: int, consumer_id: int, reason: str, out: Outbox) -> list[Delivery]:
-        """Out of the selector; what the consumer had not acknowledged goes to the consumer that owns its keys now.
+    def remove(self, known: Connection, connection: int, consumer_id: int, reason: str, now_us: int, out: Outbox) -> list[Sent]:
+        """Out of its dispatcher; what the consumer had not acknowledged goes to whoever gets it now.
 
         Returns what is to be sent. Of a connection that is gone, nothing to its other consumers: theirs comes back as they are removed.
         """
-        subscription = self.state.subscription
+        topic, subscription = self.of_consumer.pop((connection, consumer_id))
         key = consumer_key(connection, consumer_id)
+        subscription.attached.now_us = now_us
         unacked = set(subscription.unacked(key))
         given = subscription.disconnect(key)
         del self.consumers[key]
-        deliveries = [delivery for delivery in given if self.consumers[delivery[0]][0] in self.state.connections]
+        sent = [one for one in given if self.consumers[one[0]][0] in self.state.connections]
         # What waited for another reason may go out at the same time: that is no redelivery of this consumer's.
-        redelivered = sum(message in unacked for _, message, _ in deliveries)
-        out.tell("pulsar.consumer.disconnected", self.rule, {"unacked": len(unacked), "reason": reason},
-                 {"consumer": known.consumers[consumer_id], "client": known.peer, "consumers": len(self.consumers),
-                  "redelivered": redelivered, "waiting": subscription.waiting})  # fmt: skip
-        return deliveries
+        redelivered = sum(position in unacked for _, position in sent)
+        data = {"consumer": known.consumers[consumer_id].name, "client": known.peer, "consumers": len(subscription.consumers),
+                "redelivered": redelivered, "waiting": subscription.waiting}  # fmt: skip
+        if topic.partition >= 0:
+            data["partition"] = topic.partition
+        out.tell("pulsar.consumer.disconnected", self.rule_of(subscription.type or ""), {"unacked": len(unacked), "reason": reason}, data)
+        return sent
 
-    def deliver(self, deliveries: Sequence[Delivery], out: Outbox) -> None:
-        for key, message, redelivered in deliveries:
-            connection, consumer_id = self.consumers[key]
-            if redelivered:
-                self.state.redelivered += 1
-            out.send(connection, CommandMessage(consumer_id, message, redelivered))
+    def after(self, topic: Topic, subscription: Subscription, sent: Sequence[Sent], now_us: int, out: Outbox) -> None:
+        """Send what the dispatcher said, tell who is active, set what is to happen later."""
+        if sent:
+            self.deliver(subscription, sent, out)
+        if subscription.attached.has_news:
+            self.tell_news(topic, subscription, now_us, out)
 
-
-def subscribe(broker: Broker, connection: int, command: c.CommandSubscribe, now_us: int, out: Outbox) -> None:
-    subscription, known = broker.state.subscription, broker.state.connections[connection]
-    key = consumer_key(connection, command.consumer_id)
-    try:
-        deliveries = subscription.connect(key, command.consumer_name, command.ranges or None)
-    except AssignRefused as refusal:
-        if refusal.conflict is not None and not ask_if_alive(broker, refusal.conflict, connection, command, now_us, out):
+    def tell_news(self, topic: Topic, subscription: Subscription, now_us: int, out: Outbox) -> None:
+        dispatcher = subscription.attached
+        dispatcher.has_news = False
+        name = f"{topic_key(topic.name, topic.partition)}|{subscription.name}"
+        if isinstance(dispatcher, ActiveDispatcher):
+            for key, is_active in dispatcher.notices:
+                if key in self.consumers:
+                    connection, consumer_id = self.consumers[key]
+                    out.send(connection, c.CommandActiveConsumerChange(consumer_id, is_active))
+            dispatcher.notices.clear()
+            if dispatcher.starts_timer:
+                dispatcher.starts_timer = False
+                out.deadline(f"switch:{name}", now_us + dispatcher.delay_us)
             return
-        out.tell("pulsar.consumer.refused", broker.rule, {"ranges": [list(pair) for pair in command.ranges]},
-                 {"consumer": command.consumer_name, "error": c.CONSUMER_ASSIGN_ERROR, "message": refusal.message})  # fmt: skip
-        out.send(connection, c.CommandError(command.request_id, c.CONSUMER_ASSIGN_ERROR, refusal.message))
-        return
-    known.consumers[command.consumer_id] = command.consumer_name
-    broker.consumers[key] = (connection, command.consumer_id)
-    out.tell("pulsar.consumer.connected", broker.rule, {"ranges": [list(pair) for pair in command.ranges]},
-             {"consumer": command.consumer_name, "client": known.peer, "consumers": len(broker.consumers)})  # fmt: skip
-    out.send(connection, c.CommandSuccess(command.request_id))
-    broker.deliver(deliveries, out)
+        if dispatcher.next_delayed_us is not None and dispatcher.next_delayed_us != dispatcher.timer_us:
+            dispatcher.timer_us = dispatcher.next_delayed_us
+            out.deadline(f"delayed:{name}", dispatcher.timer_us)
+        if isinstance(dispatcher, DrainingDispatcher):
+            if dispatcher.unblocked and not dispatcher.has_timer:
+                dispatcher.has_timer = True
+                out.deadline(f"unblock:{name}", now_us + UNBLOCKING_US)
+        elif isinstance(dispatcher, KeySharedDispatcher) and dispatcher.let_go:
+            for key in dispatcher.let_go:
+                if key in self.consumers:
+                    out.tell("pulsar.consumer.let_go", "pulsar.order.recently_joined", {"mark_delete": subscription.cursor.mark_delete},
+                             {"consumer": dispatcher.consumers[key].name})  # fmt: skip
+            dispatcher.let_go.clear()
 
-
-def ask_if_alive(broker: Broker, holder: str, connection: int, command: c.CommandSubscribe, now_us: int, out: Outbox) -> bool:
-    """Ask the connection of the consumer that holds a range. True: it is known to be alive, the newcomer is refused."""
-    other = broker.consumers[holder][0]
-    known = broker.state.connections[other]
-    if known.asking and not known.awaits_pong:
-        return True  # it has just answered
-    known.asking.append((connection, command))
-    if len(known.asking) == 1:
-        known.awaits_pong = True
-        out.send(other, c.CommandPing())
-        out.deadline(f"liveness:{other}", now_us + c.LIVENESS_TIMEOUT_US)
-    return False
-
-
-def pong(broker: Broker, connection: int, command: c.CommandPong, now_us: int, out: Outbox) -> None:
-    """The connection is alive: a consumer that waited for this is refused, if the ranges still conflict."""
-    known = broker.state.connections[connection]
-    known.awaits_pong = False
-    out.cancel(f"liveness:{connection}")
-    for asker, asked in known.asking[:]:
-        if asker in broker.state.connections:
-            subscribe(broker, asker, asked, now_us, out)
-    known.asking.clear()
+    def deliver(self, subscription: Subscription, sent: Sequence[Sent], out: Outbox) -> None:
+        entries, counts, partly = subscription.entries, subscription.redelivery_counts, subscription.acked_in_batch
+        for key, position in sent:
+            connection, consumer_id = self.consumers[key]
+            entry = entries[position]
+            sent_before = subscription.attached.sent_before
+            if sent_before and position in sent_before:
+                sent_before.remove(position)
+                self.state.redelivered += entry.size
+            if not entry.batch and not counts:
+                out.send(connection, CommandMessage(consumer_id, position, entry.message))
+                continue
+            batch, places = entry.batch, tuple[int, ...]()
+            if position in partly:
+                acked = partly[position]
+                places = tuple(place for place in range(entry.size) if place not in acked)
+                batch = tuple(entry.batch[place] for place in places)
+            out.send(connection, CommandMessage(consumer_id, position, entry.message, counts.get(position, 0), batch, places))
 
 
 def flow(broker: Broker, connection: int, command: c.CommandFlow, now_us: int, out: Outbox) -> None:
-    broker.deliver(broker.state.subscription.flow(consumer_key(connection, command.consumer_id), command.message_permits), out)
+    """From a consumer that is closed meanwhile it changes nothing."""
+    if (connection, command.consumer_id) not in broker.of_consumer:
+        return
+    topic, subscription = broker.of_consumer[connection, command.consumer_id]
+    subscription.attached.now_us = now_us
+    sent = subscription.attached.flow(consumer_key(connection, command.consumer_id), command.message_permits)
+    broker.after(topic, subscription, sent, now_us, out)
 
 
-def ack(broker: Broker, connection: int, command: c.CommandAck) -> None:
-    key, acked = consumer_key(connection, command.consumer_id), broker.state.subscription.ack
-    for message in command.messages:
-        acked(key, message)
+def ack(broker: Broker, connection: int, command: c.CommandAck, now_us: int, out: Outbox) -> None:
+    """From a consumer that is closed meanwhile it changes nothing."""
+    known = broker.of_consumer.get((connection, command.consumer_id))
+    if known is None:
+        return
+    topic, subscription = known
+    dispatcher = subscription.attached
+    dispatcher.now_us = now_us
+    mark_delete = subscription.cursor.mark_delete
+    sent: list[Sent] = []
+    if not command.is_cumulative:
+        sent = subscription.ack(consumer_key(connection, command.consumer_id), command.entries, command.in_batch)
+    elif not subscription.ack_cumulative(command.entries[0]):
+        broker.state.ignored_cumulative += 1
+    if subscription.cursor.mark_delete != mark_delete:
+        topic.trim(broker.settings.retention)
+    if sent or dispatcher.has_news:
+        broker.after(topic, subscription, sent, now_us, out)
 
 
-def close_consumer(broker: Broker, connection: int, command: c.CommandCloseConsumer, now_us: int, out: Outbox) -> None:
-    """A consumer that still waits to be let in is closed, too: it will not be."""
-    known = broker.state.connections[connection]
-    for other in broker.state.connections.values():
-        other.asking = [asked for asked in other.asking if asked[0] != connection or asked[1].consumer_id != command.consumer_id]
-    if command.consumer_id in known.consumers:
-        broker.deliver(broker.remove(known, connection, command.consumer_id, "pulsar.consumer.closed", out), out)
-        del known.consumers[command.consumer_id]
-    out.send(connection, c.CommandSuccess(command.request_id))
+def redeliver(broker: Broker, connection: int, command: c.CommandRedeliverUnacknowledgedMessages, now_us: int, out: Outbox) -> None:
+    """A client asks for messages again: negative acknowledgements, or those whose time is over."""
+    if (connection, command.consumer_id) in broker.of_consumer:
+        topic, subscription = broker.of_consumer[connection, command.consumer_id]
+        subscription.attached.now_us = now_us
+        sent = subscription.redeliver(consumer_key(connection, command.consumer_id), command.entries)
+        broker.after(topic, subscription, sent, now_us, out)
 
 
 def ping(broker: Broker, connection: int, command: c.CommandPing, now_us: int, out: Outbox) -> None:
@@ -209,10 +288,14 @@ def ping(broker: Broker, connection: int, command: c.CommandPing, now_us: int, o
 
 
 def producer(broker: Broker, connection: int, command: c.CommandProducer, now_us: int, out: Outbox) -> None:
-    """The topic takes any producer."""
+    """The topic takes any producer, and is made if it does not exist."""
+    topic = broker.topic(command.topic, command.partition)
+    name = command.name or broker.state.connections[connection].peer
+    broker.state.connections[connection].producers[command.producer_id] = topic_key(topic.name, topic.partition), name
+    broker.producers[connection, command.producer_id] = topic, name
 
 
 HANDLERS: Mapping[type, Callable[[Broker, int, Any, int, Outbox], None]] = MappingProxyType({
-    c.CommandProducer: producer, c.CommandSubscribe: subscribe, c.CommandFlow: flow,
-    c.CommandCloseConsumer: close_consumer, c.CommandPing: ping, c.CommandPong: pong,
+    c.CommandProducer: producer, c.CommandSubscribe: subscribe, c.CommandFlow: flow, c.CommandSeek: seek, c.CommandUnsubscribe: unsubscribe,
+    c.CommandRedeliverUnacknowledgedMessages: redeliver, c.CommandCloseConsumer: close_consumer, c.CommandPing: ping, c.CommandPong: pong,
 })  # fmt: skip

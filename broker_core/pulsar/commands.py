@@ -1,8 +1,8 @@
 """Commands between Pulsar's clients and broker, by the names of PulsarApi.proto.
 
 producer_id, consumer_id: chosen by the client, unique on a connection; request_id: of a command that is answered. message: number of the
-message (its entry); key: code of its key, -1 for none (the bytes are the workload's). Left out: batches, several topics on a broker,
-authentication, transactions.
+message; entry: its position in its topic or partition, which is what a message id names here; key: code of its key, -1 for none (the bytes are
+the workload's). Left out: authentication, transactions, send receipts (a producer here never waits for one).
 Source: Pulsar 3.2 PulsarApi.proto; docs/pulsar/facts.md.
 """
 
@@ -12,6 +12,7 @@ import msgspec
 
 from broker_core.clock import MILLISECOND_US, SECOND_US
 from broker_core.pulsar.selectors.protocol import Range
+from broker_core.pulsar.settings import KEY_SHARED
 
 KEEP_ALIVE_US = 30 * SECOND_US
 """keepAliveIntervalSeconds of broker and client."""
@@ -22,6 +23,8 @@ ACK_GROUP_US = 100 * MILLISECOND_US
 RECEIVER_QUEUE_SIZE = 1_000
 
 CONSUMER_ASSIGN_ERROR, CONSUMER_BUSY = "ConsumerAssignError", "ConsumerBusy"
+TOPIC, SUBSCRIPTION = "topic", "subscription"
+"""Of a world with one of each."""
 
 
 class _Command(msgspec.Struct, array_like=True, gc=False):
@@ -29,22 +32,42 @@ class _Command(msgspec.Struct, array_like=True, gc=False):
 
 
 class CommandProducer(_Command, tag="pulsar.PRODUCER"):
+    """partition: -1 for a topic without partitions."""
+
     producer_id: int
+    topic: str = TOPIC
+    partition: int = -1
+    name: str = ""
 
 
 class CommandSend(_Command, tag="pulsar.SEND"):
+    """One message, or a batch: then batch has the numbers of all its messages, and message, key and ordering_key are those of the first.
+    ordering_key: code, -1 for none; it comes before the key. sequence_id: the highest of a batch, -1 for none."""
+
     producer_id: int
     message: int
     key: int
+    ordering_key: int = -1
+    sequence_id: int = -1
+    batch: tuple[int, ...] = ()
+    deliver_at_us: int = 0
 
 
 class CommandSubscribe(_Command, tag="pulsar.SUBSCRIBE"):
-    """To the one Key_Shared subscription. ranges: KeySharedMeta of sticky ranges, empty for auto split."""
+    """ranges: KeySharedMeta of sticky ranges, empty for auto split. initial_position: earliest or latest, for a subscription that does not exist
+    yet."""
 
     request_id: int
     consumer_id: int
     consumer_name: str
     ranges: list[Range]
+    sub_type: str = KEY_SHARED
+    topic: str = TOPIC
+    partition: int = -1
+    subscription: str = SUBSCRIPTION
+    priority_level: int = 0
+    allows_out_of_order: bool = False
+    initial_position: str = "latest"
 
 
 class CommandSuccess(_Command, tag="pulsar.SUCCESS"):
@@ -65,19 +88,56 @@ class CommandFlow(_Command, tag="pulsar.FLOW"):
 
 
 class CommandMessage(_Command, tag="pulsar.MESSAGE"):
+    """batch: numbers of a batch's messages that are not acknowledged yet, and empty for a message by itself; places: theirs in the batch, where
+    that is not all of it (ack_set)."""
+
     consumer_id: int
+    entry: int
     message: int
-    redelivered: bool
+    redelivery_count: int = 0
+    batch: tuple[int, ...] = ()
+    places: tuple[int, ...] = ()
 
 
 class CommandAck(_Command, tag="pulsar.ACK"):
-    """Individual acknowledgements, as many as the client grouped."""
+    """Individual acknowledgements, as many as the client grouped, or (is_cumulative) one that counts for all before it. in_batch: entry -> places
+    in its batch, for batches that are acknowledged in part."""
 
     consumer_id: int
-    messages: list[int]
+    entries: list[int]
+    is_cumulative: bool = False
+    in_batch: dict[int, list[int]] | None = None
+
+
+class CommandRedeliverUnacknowledgedMessages(_Command, tag="pulsar.REDELIVER_UNACKNOWLEDGED_MESSAGES"):
+    """entries: those asked for, empty for all that the consumer has."""
+
+    consumer_id: int
+    entries: list[int]
+
+
+class CommandSeek(_Command, tag="pulsar.SEEK"):
+    """To an entry, or (entry -1) to the first one published at or after a moment."""
+
+    request_id: int
+    consumer_id: int
+    entry: int
+    publish_time_us: int = 0
+
+
+class CommandUnsubscribe(_Command, tag="pulsar.UNSUBSCRIBE"):
+    request_id: int
+    consumer_id: int
+
+
+class CommandActiveConsumerChange(_Command, tag="pulsar.ACTIVE_CONSUMER_CHANGE"):
+    consumer_id: int
+    is_active: bool
 
 
 class CommandCloseConsumer(_Command, tag="pulsar.CLOSE_CONSUMER"):
+    """From a client: it is answered. From the broker (request_id 0): this consumer is closed, subscribe again."""
+
     request_id: int
     consumer_id: int
 
@@ -92,5 +152,6 @@ class CommandPong(_Command, tag="pulsar.PONG"):
 
 Command = (
     CommandProducer | CommandSend | CommandSubscribe | CommandSuccess | CommandError | CommandFlow | CommandMessage | CommandAck
-    | CommandCloseConsumer | CommandPing | CommandPong
+    | CommandRedeliverUnacknowledgedMessages | CommandSeek | CommandUnsubscribe | CommandActiveConsumerChange | CommandCloseConsumer
+    | CommandPing | CommandPong
 )  # fmt: skip

@@ -4,8 +4,8 @@
     # # # . # # . . .        acknowledged ahead of it: 4, 5
           ^     ^            read position 6: what a normal read begins with
 
-Source: Pulsar 3.2 `ManagedCursorImpl` (asyncDelete, rewind, getNumberOfEntriesSinceFirstNotAckedMessage); one ledger, so positions are entry
-numbers from 0.
+Source: Pulsar 3.2 `ManagedCursorImpl` (asyncDelete, asyncMarkDelete, asyncResetCursor, rewind,
+getNumberOfEntriesSinceFirstNotAckedMessage); one ledger, so positions are entry numbers from 0.
 """
 
 from dataclasses import dataclass, field
@@ -17,26 +17,47 @@ class Cursor:
 
     >>> cursor = Cursor(end=10)
     >>> for position in range(1, 10):
-    ...     cursor.ack(position)
+    ...     _ = cursor.ack(position)
     >>> cursor.mark_delete, cursor.ranges, cursor.backlog
     (-1, [(0, 9)], 1)
-    >>> cursor.ack(0); cursor.mark_delete, cursor.ranges
-    (9, [])
+    >>> cursor.ack(0), cursor.mark_delete, cursor.ranges
+    (True, 9, [])
     """
 
     mark_delete: int = -1
-    ahead: set[int] = field(default_factory=set)
+    ahead: dict[int, None] = field(default_factory=dict)
     read_position: int = 0
     end: int = 0
 
-    def ack(self, position: int) -> None:
-        """Acknowledge one entry; one that is acknowledged already, or does not exist, changes nothing."""
-        if self.is_acked(position) or not 0 <= position < self.end:
-            return
-        self.ahead.add(position)
-        while self.mark_delete + 1 in self.ahead:
-            self.mark_delete += 1
-            self.ahead.remove(self.mark_delete)
+    def ack(self, position: int) -> bool:
+        """Acknowledge one entry. False, and nothing changes: it is acknowledged already, or does not exist."""
+        mark_delete, ahead = self.mark_delete, self.ahead
+        if position <= mark_delete or position >= self.end or position in ahead:
+            return False
+        if position != mark_delete + 1:
+            ahead[position] = None
+            return True
+        mark_delete = position
+        while mark_delete + 1 in ahead:
+            mark_delete += 1
+            del ahead[mark_delete]
+        self.mark_delete = mark_delete
+        return True
+
+    def ack_cumulative(self, position: int) -> bool:
+        """Acknowledge this entry and all before it. False, and nothing changes: it is at or below mark-delete, or does not exist."""
+        if not self.mark_delete < position < self.end:
+            return False
+        for acked in [acked for acked in self.ahead if acked <= position]:
+            del self.ahead[acked]
+        self.mark_delete = position - 1
+        return self.ack(position)
+
+    def reset(self, position: int) -> None:
+        """Seek: nothing from this entry on is acknowledged, everything before it is."""
+        self.mark_delete = position - 1
+        self.ahead.clear()
+        self.read_position = position
 
     def is_acked(self, position: int) -> bool:
         return position <= self.mark_delete or position in self.ahead
@@ -44,15 +65,21 @@ class Cursor:
     def read(self, count: int) -> list[int]:
         """The next entries from the read position on, at most so many; what is acknowledged is passed over."""
         found: list[int] = []
-        while len(found) < count and self.read_position < self.end:
-            if not self.is_acked(self.read_position):
-                found.append(self.read_position)
-            self.read_position += 1
+        position, end, mark_delete, ahead = self.read_position, self.end, self.mark_delete, self.ahead
+        while len(found) < count and position < end:
+            if position > mark_delete and position not in ahead:
+                found.append(position)
+            position += 1
+        self.read_position = position
         return found
 
     def rewind(self) -> None:
         """Read again from the first entry after mark-delete."""
         self.read_position = self.mark_delete + 1
+
+    def unacked_read(self) -> list[int]:
+        """Entries that were read and are not acknowledged, ascending."""
+        return [position for position in range(self.mark_delete + 1, self.read_position) if position not in self.ahead]
 
     @property
     def since_first_unacked(self) -> int:

@@ -3,7 +3,7 @@
 import pytest
 
 from broker_core.hashing.murmur3 import murmur3_31, murmur3_32
-from broker_core.pulsar.key_shared import KeySharedSubscription
+from broker_core.pulsar.dispatchers.key_shared import KeySharedDispatcher
 from broker_core.pulsar.selectors import SELECTORS, AssignRefused, Selector
 from broker_core.pulsar.selectors.auto_split import AutoSplitSelector
 from broker_core.pulsar.selectors.consistent_hash import RING_3_2_0, RING_3_2_1, RING_CURRENT, RingSelector
@@ -161,35 +161,30 @@ def test_articles_sticky_ranges_sent_to_the_real_broker_conflict_at_the_borders(
 def test_refused_sticky_consumer_is_as_if_it_had_never_tried(
     algorithm: str, ranges: list[tuple[int, int]] | None
 ) -> None:
-    subscription = KeySharedSubscription(SELECTORS[algorithm]())
-    subscription.connect("C1", ranges=[(0, 16384)])
-    state = subscription.to_json()
+    dispatcher = KeySharedDispatcher(SELECTORS[algorithm]())
+    dispatcher.connect("C1", "C1", 1000, [(0, 16384)])
+    state = dispatcher.to_json()
     with pytest.raises(AssignRefused):
-        subscription.connect("C2", ranges=ranges)
-    assert subscription.to_json() == state
+        dispatcher.connect("C2", "C2", 1000, ranges)
+    assert dispatcher.to_json() == state
 
 
 @pytest.mark.parametrize(("read", "acked", "again"), [(0, 0, [0, 1, 2, 3]), (4, 0, [0, 1, 2, 3]), (4, 4, []), (4, 2, [2, 3])])
 def test_what_is_not_acknowledged_comes_again_whatever_was_read(read: int, acked: int, again: list[int]) -> None:
     """The article lets the next consumer go on after what was *read*; the recorded truth is what was *acknowledged*."""
-    subscription = KeySharedSubscription(SELECTORS["auto_split"]())
-    subscription.connect("A")
-    subscription.flow("A", read)
-    for position in range(4):
-        subscription.publish(position, murmur3_32(ORDER))
-    for position in range(acked):
-        subscription.ack("A", position)
-    subscription.disconnect("A")
-    subscription.connect("C")
-    assert [position for _, position, _ in subscription.flow("C", 1000)] == again
+    dispatcher = KeySharedDispatcher(SELECTORS["auto_split"]())
+    dispatcher.connect("A", "A", read)
+    dispatcher.publish([murmur3_32(ORDER)] * 4)
+    dispatcher.ack(range(acked))
+    dispatcher.disconnect("A")
+    assert [position for _, position in dispatcher.connect("C", "C", 1000)] == again
 
 
 def test_same_key_keeps_its_consumer_until_that_one_leaves() -> None:
-    subscription = KeySharedSubscription(SELECTORS["auto_split"]())
+    dispatcher = KeySharedDispatcher(SELECTORS["auto_split"]())
     for consumer in ("C1", "C2"):
-        subscription.connect(consumer)
-        subscription.flow(consumer, 1000)
+        dispatcher.connect(consumer, consumer, 1000)
     hash32 = murmur3_32(ORDER)
-    sent = [delivery for position in range(5) for delivery in subscription.publish(position, hash32)]
-    assert {consumer for consumer, _, _ in sent} == {"C2"}
-    assert subscription.disconnect("C2") == [("C1", position, True) for position in range(5)]
+    sent = [delivery for _ in range(5) for delivery in dispatcher.publish([hash32])]
+    assert {consumer for consumer, _ in sent} == {"C2"}
+    assert dispatcher.disconnect("C2") == [("C1", position) for position in range(5)]

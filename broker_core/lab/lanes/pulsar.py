@@ -20,14 +20,16 @@ from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.observers.in_flight import Watch
 from broker_core.lab.observers.pulsar import PulsarNarrator
 from broker_core.pulsar import commands as c
-from broker_core.pulsar.broker import KEEP_ALIVE, Broker, BrokerState
+from broker_core.pulsar.broker import KEEP_ALIVE, Broker
+from broker_core.pulsar.broker_state import BrokerState
+from broker_core.pulsar.client.config import ConsumerConfig
 from broker_core.pulsar.client.consumer import Consumer as Client
 from broker_core.pulsar.client.consumer import ConsumerState, Resubscribe, Subscribe
 from broker_core.pulsar.client.producer import Open, Producer, ProducerState
 from broker_core.pulsar.commands import CommandSend
-from broker_core.pulsar.key_shared import KeySharedSubscription
-from broker_core.pulsar.selectors import SELECTORS, make_selector
+from broker_core.pulsar.selectors import SELECTORS
 from broker_core.pulsar.selectors.protocol import Ranges
+from broker_core.pulsar.settings import BrokerSettings
 from broker_core.sim.program import Leave, Order, Program
 from broker_core.sim.slot import CRASHED as NODE_CRASHED
 from broker_core.sim.slot import Slot
@@ -54,7 +56,9 @@ class PulsarRules:
     def __init__(self, setup: LaneSetup) -> None:
         self.algorithm = setup.algorithm
         self.half_open = setup.algorithm == "sticky_document"
+        self.settings = BrokerSettings(setup.algorithm, setup.options.get("points"))
         self.queue_size: int = setup.options.get("receiver_queue_size", c.RECEIVER_QUEUE_SIZE)
+        self.config = ConsumerConfig(queue_size=self.queue_size, allows_out_of_order=True)
         self.consumers = setup.consumers
         self.points: int | None = setup.options.get("points")
         self.reads = PulsarReading(setup)
@@ -68,7 +72,8 @@ class PulsarRules:
         hash_of, traffic = self.reads.owners.hashes.__getitem__, lane.traffic
         return Design(
             {
-                "broker": (BrokerState, lambda state: Broker(state, hash_of, self.algorithm)), "producer": (ProducerState, Producer),
+                "broker": (BrokerState, lambda state: Broker(state, hash_of, self.settings)),
+                "producer": (ProducerState, lambda state: Producer(state, hash_of)),
                 "consumer": (ConsumerState, lambda state: Client(state, traffic)),
             },
             c.Command | Subscribe | Resubscribe | Open | Order, lane.delay_us, lane.jitter_us,
@@ -78,8 +83,8 @@ class PulsarRules:
         return lane.answer_us + self.consumers * lane.start_step_us
 
     def begin(self, lane: Lane) -> None:
-        subscription = KeySharedSubscription(make_selector(self.algorithm, self.points))
-        lane.world.start(BROKER, "broker", BrokerState(subscription))
+        lane.world.start(BROKER, "broker", BrokerState())
+        self.reads.broker(lane).subscription()
         lane.world.start(PRODUCER, "producer", ProducerState())
         lane.world.order(PRODUCER, Open(BROKER))
 
@@ -125,7 +130,7 @@ class PulsarRules:
                 after_us = step_us
             self.narrator.say_conflict(lane, joiners[-1], given)
         for consumer in joiners:
-            lane.world.start(consumer.incarnation, "consumer", ConsumerState(consumer.name, Program(consumer.service_us), self.queue_size))
+            lane.world.start(consumer.incarnation, "consumer", ConsumerState(consumer.name, Program(consumer.service_us), self.config))
             lane.world.order(consumer.incarnation, Subscribe(BROKER, given.get(consumer.incarnation, []), after_us), cause)
             after_us += step_us
 

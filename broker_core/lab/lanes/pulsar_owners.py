@@ -119,9 +119,10 @@ class Owners:
     """Who owns what now, as a cache: all of it follows from the broker's state and from how many messages of each key there were."""
 
     def __init__(self, texts: KeyText, keys: LiveKeys, selector: Selector) -> None:
-        """keys: the lab's. selector: any of the lane's rule; it says which slot a hash has."""
+        """keys: the lab's. selector: an empty one of the lane's rule; it says which slot a hash has."""
         self.hashes = KeyHashes(texts)
         self.keys = keys
+        self.nobody = selector
         self._slot = selector.slot
         self._slots: Slots = np.zeros(0, np.int64)
         self._now: Assignment | None = None
@@ -139,10 +140,10 @@ class Owners:
         """The assignment, the same object as long as nothing has changed."""
         if self._now is not None and self._is_good:
             return self._now
-        selector = broker.state.subscription.selector
+        selector = broker.subscription().selector or self.nobody
         raw = raw_slices(selector)
         if self._now is None or self._now.raw != raw:
-            names = {key: broker.state.connections[connection].consumers[number] for key, (connection, number) in broker.consumers.items()}
+            names = {key: broker.state.connections[connection].consumers[number].name for key, (connection, number) in broker.consumers.items()}
             self._now = Assignment(selector, raw, names)
             self._key_owners, self._weights = [], None
             self._holders.clear()

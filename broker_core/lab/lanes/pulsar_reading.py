@@ -16,11 +16,12 @@ from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.observers.bill import Space
 from broker_core.lab.observers.darkness import SPACE_UNITS
 from broker_core.pulsar import commands as c
-from broker_core.pulsar.broker import Broker, consumer_key
+from broker_core.pulsar.broker import Broker
+from broker_core.pulsar.broker_state import consumer_key
 from broker_core.pulsar.client.consumer import CONSUMER_ID, ConsumerState
-from broker_core.pulsar.key_shared import KeySharedSubscription
 from broker_core.pulsar.selectors import make_selector
 from broker_core.pulsar.selectors.protocol import Ranges
+from broker_core.pulsar.subscription import Subscription
 from broker_core.sim.slot import CRASHED as NODE_CRASHED
 from broker_core.sim.slot import Slot
 
@@ -67,8 +68,8 @@ class PulsarReading:
     def broker(self, lane: Lane) -> Broker:
         return cast(Broker, lane.world.slots[BROKER].node)
 
-    def subscription(self, lane: Lane) -> KeySharedSubscription:
-        return self.broker(lane).state.subscription
+    def subscription(self, lane: Lane) -> Subscription:
+        return self.broker(lane).state.topics[c.TOPIC].subscriptions[c.SUBSCRIPTION]
 
     def client(self, lane: Lane, incarnation: str) -> ConsumerState:
         return cast(ConsumerState, lane.world.slots[incarnation].node.state)
@@ -143,17 +144,17 @@ class PulsarReading:
         return {}
 
     def lag(self, lane: Lane) -> int:
-        subscription = self.subscription(lane)
-        under_way = lane.next_record - max(subscription.last_published + 1, lane.first_record)
-        return subscription.outstanding + under_way - sum(map(self.unreported, lane.world.slots.values()))
+        cursor = self.subscription(lane).cursor
+        under_way = lane.next_record - lane.first_record - cursor.end
+        return cursor.backlog + under_way - sum(map(self.unreported, lane.world.slots.values()))
 
     def unreported(self, slot: Slot) -> int:
         """Messages that a program has handled and its broker will learn of: acknowledgements travel in groups."""
         if slot.kind != "consumer" or not slot.node.state.connection:
             return 0
-        waiting = 0 if slot.condition == NODE_CRASHED else len(slot.node.state.acks)
+        waiting = 0 if slot.condition == NODE_CRASHED else slot.node.state.unreported
         under_way = slot.links[slot.node.state.connection].queue
-        return waiting + sum(len(message.messages) for message, _ in under_way if type(message) is c.CommandAck)
+        return waiting + sum(len(message.entries) for message, _ in under_way if type(message) is c.CommandAck)
 
     def route(self, lane: Lane, index: int, code: int) -> Json:
         holder = self.owners.holder_of(self.broker(lane), code)
@@ -172,12 +173,12 @@ class PulsarReading:
             **self.painted.picture,
             "waiting": subscription.waiting,
             "permits": {name: subscription.permits(key) for name, key in keys.items() if key in broker.consumers},
-            "mark_delete": subscription.mark_delete,
+            "mark_delete": subscription.cursor.mark_delete + lane.first_record,
             "connected": len(broker.consumers),
         }
 
     def check(self, lane: Lane) -> None:
-        self.subscription(lane).check_counts()
+        self.subscription(lane).check()
         assignment = self.owners.now(self.broker(lane))
         if assignment is not self.checked:  # the same object until a consumer comes or goes
             assignment.check()

@@ -47,7 +47,7 @@ def _routes(strategy: Strategy, steps: Sequence[Step], seed: int, topic: str) ->
         shared: dict[tuple[int, ...], int] = {}
         return RouteTable(
             kind="ranges", names=tuple(names), live=live_names(lane), bounds=np.array(bounds, np.int64),
-            owners=np.array([_owner(owner, names, shared) for owner in owners], np.int16), rule=slot_rule(lane.reads.subscription(lane).selector),
+            owners=np.array([_owner(owner, names, shared) for owner in owners], np.int16), rule=slot_rule(lane.reads.owners.nobody),
             space=space, first_slot=first_slot, shared=tuple(shared), space_moved=None if bill is None else bill.space_moved_millionths,
         )  # fmt: skip
 

@@ -1,9 +1,14 @@
 """A consumer: its receiver queue, the permits it grants, and acknowledgements that go out in groups.
 
+    broker ─► part of partition 0 ─┐
+    broker ─► part of partition 1 ─┼─► queue ─► program, one message at a time ─► acks, by part      a topic without partitions has one part
+                                   │                └─ cannot handle it ─► asked for again later, in the end a dead letter
+                                   └─ each grants permits for itself
+
 It grants permits for the whole queue when it has subscribed, and again each time the program has taken half of it
-(ConsumerImpl.increaseAvailablePermits). Each message is acknowledged by itself; the client sends what gathered within 100 ms in one command
+(ConsumerImpl.increaseAvailablePermits). Acknowledgements that gather within 100 ms go out in one command
 (PersistentAcknowledgmentsGroupingTracker), so a crash may lose the word about messages that were handled.
-Source: Pulsar 3.2 client, ConsumerImpl; docs/pulsar/facts.md.
+Source: Pulsar 3.2 client, ConsumerImpl, MultiTopicsConsumerImpl, NegativeAcksTracker, UnAckedMessageTracker; docs/pulsar/facts.md.
 """
 
 from __future__ import annotations
@@ -14,13 +19,17 @@ from typing import Any
 
 import msgspec
 
+from broker_core.errors import InvariantError
 from broker_core.pulsar import commands as c
+from broker_core.pulsar.client.again import ASK_AGAIN, TIME_OVER, ask_again, give_up_waiting, start_clock, told_again
+from broker_core.pulsar.client.config import ConsumerConfig, Part
 from broker_core.pulsar.commands import CommandAck, CommandMessage
 from broker_core.pulsar.selectors.protocol import Range
 from broker_core.sim.node import Closed, Outbox
 from broker_core.sim.program import DONE, Leave, Pace, Pause, Program, Resume, Traffic
 
 CONSUMER_ID = 1
+"""Of a topic without partitions, and of partition 0; the others follow."""
 STARTED = "started"
 
 
@@ -38,25 +47,49 @@ class Resubscribe(msgspec.Struct, frozen=True, tag="pulsar.consumer.resubscribe"
     ranges: list[Range]
 
 
+class Seek(msgspec.Struct, frozen=True, tag="pulsar.consumer.seek", array_like=True):
+    """A person lets it move its subscription: to an entry, or (-1) to the first one published at or after a moment."""
+
+    entry: int
+    publish_time_us: int = 0
+
+
+class Unsubscribe(msgspec.Struct, frozen=True, tag="pulsar.consumer.unsubscribe", array_like=True):
+    """A person lets it take its subscription away."""
+
+
 @dataclass(slots=True)
 class ConsumerState:
-    """queue: messages received and not yet taken by the program. taken: of them since permits were last granted. acks: handled and not yet
-    told to the broker. broker: where it connects to. ranges: sticky ranges of its configuration, else empty. request_id: of the last command
-    that is answered. is_subscribed: the broker has said so. refused: name of the last error."""
+    """queue: messages received and not yet taken by the program; hand: the one that it works on. broker: where it connects to. ranges: sticky
+    ranges of its configuration, else empty. request_id: of the last command that is answered. parts: consumer id -> part. waits_again: see
+    `again.py`."""
 
     name: str
     program: Program
-    queue_size: int = c.RECEIVER_QUEUE_SIZE
-    ack_group_us: int = c.ACK_GROUP_US
+    config: ConsumerConfig = field(default_factory=ConsumerConfig)
     broker: str = ""
     ranges: list[Range] = field(default_factory=list)
     connection: int = 0
     request_id: int = 0
-    is_subscribed: bool = False
-    refused: str = ""
-    queue: deque[int] = field(default_factory=deque)
-    taken: int = 0
-    acks: list[int] = field(default_factory=list)
+    parts: dict[int, Part] = field(default_factory=dict)
+    queue: deque[CommandMessage] = field(default_factory=deque)
+    hand: CommandMessage | None = None
+    waits_again: list[tuple[int, int, int]] = field(default_factory=list)
+
+    @property
+    def is_subscribed(self) -> bool:
+        """Whether the broker has let every part in."""
+        return bool(self.parts) and all(part.is_subscribed for part in self.parts.values())
+
+    @property
+    def refused(self) -> str:
+        """Name of the error with which a part was refused last, or nothing."""
+        return next((part.refused for part in self.parts.values() if part.refused), "")
+
+    @property
+    def unreported(self) -> int:
+        """Messages that were handled and of which the broker has not been told."""
+        return sum(len(part.acks) for part in self.parts.values())
 
 
 class Consumer:
@@ -67,15 +100,8 @@ class Consumer:
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
         state = self.state
         if type(message) is CommandMessage:
-            if state.is_subscribed:  # else it was under way when the consumer closed
-                number = message.message
-                if self.traffic.is_watched:
-                    self.traffic.received(out.name, number, now_us)
-                program = state.program
-                if program.hand < 0 and not program.is_paused:
-                    self.begin(number, now_us, out)
-                else:
-                    state.queue.append(number)
+            if state.parts[message.consumer_id].is_subscribed:  # else it was under way when the consumer closed
+                self.arrived(message, now_us, out)
             return
         match message:
             case Subscribe(broker, ranges, after_us):
@@ -90,12 +116,28 @@ class Consumer:
                     self.close(now_us, out)
                     self.subscribe(out)
             case c.CommandSuccess(request_id):
-                if request_id == state.request_id and state.connection:
-                    self.on_subscribed(out)
-            case c.CommandError(_, error, _):
-                state.refused = error
+                for consumer_id, part in state.parts.items():
+                    if part.request_id == request_id and state.connection and not part.is_subscribed:
+                        part.is_subscribed, part.refused, part.taken = True, "", 0
+                        out.send(state.connection, c.CommandFlow(consumer_id, state.config.queue_size))
+            case c.CommandError(request_id, error, _):
+                for part in state.parts.values():
+                    if part.request_id == request_id:
+                        part.refused = error
+            case c.CommandActiveConsumerChange(consumer_id, is_active):
+                state.parts[consumer_id].is_active = is_active
             case c.CommandPing():
                 out.send(connection, c.CommandPong())
+            case c.CommandCloseConsumer(_, consumer_id):
+                self.closed_by_broker(consumer_id, now_us, out)
+            case Seek(entry, publish_time_us):
+                for consumer_id in state.parts:
+                    state.request_id += 1
+                    out.send(state.connection, c.CommandSeek(state.request_id, consumer_id, entry, publish_time_us))
+            case Unsubscribe():
+                for consumer_id in state.parts:
+                    state.request_id += 1
+                    out.send(state.connection, c.CommandUnsubscribe(state.request_id, consumer_id))
             case Leave():
                 out.cancel(STARTED)
                 if state.connection:
@@ -106,43 +148,102 @@ class Consumer:
                 state.program.obey(message)
                 self.take(now_us, out)
             case Closed():
-                state.connection, state.is_subscribed = 0, False
+                state.connection = 0
+                for part in state.parts.values():
+                    part.is_subscribed = part.is_active = False
                 self.let_go(now_us, out)
+
+    def arrived(self, message: CommandMessage, now_us: int, out: Outbox) -> None:
+        """A message, or a batch, which is unpacked here."""
+        state = self.state
+        if message.batch:
+            places = message.places or tuple(range(len(message.batch)))
+            state.parts[message.consumer_id].batches[message.entry] = list(places)
+            for place, number in zip(places, message.batch, strict=True):
+                self.arrived(CommandMessage(message.consumer_id, message.entry, number, message.redelivery_count, (), (place,)), now_us, out)
+            return
+        if self.traffic.is_watched:
+            self.traffic.received(out.name, message.message, now_us)
+        program = state.program
+        if program.hand < 0 and not program.is_paused:
+            self.begin(message, now_us, out)
+        else:
+            state.queue.append(message)
 
     def connect(self, out: Outbox) -> None:
         self.state.connection = out.connect(self.state.broker)
         self.subscribe(out)
 
     def subscribe(self, out: Outbox) -> None:
+        """One consumer for each partition, or for the topic."""
         state = self.state
-        state.request_id += 1
-        out.send(state.connection, c.CommandSubscribe(state.request_id, CONSUMER_ID, state.name, state.ranges))
+        partitions = range(state.config.partitions) if state.config.partitions else (-1,)
+        for consumer_id, partition in enumerate(partitions, CONSUMER_ID):
+            state.parts.setdefault(consumer_id, Part(partition))
+            self.subscribe_part(consumer_id, out)
 
-    def on_subscribed(self, out: Outbox) -> None:
-        state = self.state
-        state.is_subscribed, state.refused, state.taken = True, "", 0
-        out.send(state.connection, c.CommandFlow(CONSUMER_ID, state.queue_size))
+    def subscribe_part(self, consumer_id: int, out: Outbox) -> None:
+        state, config = self.state, self.state.config
+        part = state.parts[consumer_id]
+        state.request_id += 1
+        part.request_id = state.request_id
+        out.send(state.connection, c.CommandSubscribe(
+            state.request_id, consumer_id, state.name, state.ranges, config.type, config.topic, part.partition, config.subscription, config.priority,
+            config.allows_out_of_order, config.initial_position,
+        ))  # fmt: skip
 
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
         state = self.state
         if name == DONE:
-            acks = state.acks
-            acks.append(state.program.done(now_us, out, self.traffic))
-            if not state.ack_group_us:
-                self.send_acks(out)
-            elif len(acks) == 1:
-                out.deadline("acks", now_us + state.ack_group_us)
+            self.done(now_us, out)
             if state.queue and not state.program.is_paused:
                 self.begin(state.queue.popleft(), now_us, out)
         elif name == STARTED:
             self.connect(out)
+        elif name == ASK_AGAIN:
+            ask_again(state, now_us, out)
+        elif name == TIME_OVER:
+            give_up_waiting(state, out)
         else:
             self.send_acks(out)
 
+    def done(self, now_us: int, out: Outbox) -> None:
+        """The message in hand is handled, or cannot be."""
+        state, config = self.state, self.state.config
+        message = state.hand
+        if message is None:
+            raise InvariantError(f"{state.name} is done with nothing")
+        state.hand = None
+        if config.ack_timeout_us:
+            out.cancel(TIME_OVER)
+        if config.cannot and config.cannot_handle(message.message):
+            state.program.drop(now_us, out, self.traffic)
+            if not told_again(state, message, now_us, out):
+                return
+        else:
+            state.program.done(now_us, out, self.traffic)
+        part = state.parts[message.consumer_id]
+        if message.places:
+            left = part.batches[message.entry]
+            left.remove(message.places[0])
+            if left:
+                return
+            del part.batches[message.entry]
+        part.acks.append(message.entry)
+        if not config.ack_group_us:
+            self.send_acks(out)
+        elif len(part.acks) == 1:
+            out.deadline("acks", now_us + config.ack_group_us)
+
     def send_acks(self, out: Outbox) -> None:
         state = self.state
-        out.send(state.connection, CommandAck(CONSUMER_ID, state.acks))
-        state.acks = []
+        for consumer_id, part in state.parts.items():
+            if part.acks:
+                entries, part.acks = part.acks, []
+                if state.config.acks_cumulatively:
+                    out.send(state.connection, CommandAck(consumer_id, [max(entries)], True))
+                else:
+                    out.send(state.connection, CommandAck(consumer_id, entries))
 
     def take(self, now_us: int, out: Outbox) -> None:
         """The program takes the next message, if it is free and there is one."""
@@ -150,29 +251,57 @@ class Consumer:
         if state.queue and state.program.is_free:
             self.begin(state.queue.popleft(), now_us, out)
 
-    def begin(self, message: int, now_us: int, out: Outbox) -> None:
+    def begin(self, message: CommandMessage, now_us: int, out: Outbox) -> None:
         """The program begins to handle a message; half of the queue taken means permits for as many."""
         state = self.state
-        state.program.take(message, now_us, out)
-        taken = state.taken = state.taken + 1
-        if taken * 2 >= state.queue_size:
-            out.send(state.connection, c.CommandFlow(CONSUMER_ID, taken))
-            state.taken = 0
+        state.hand = message
+        state.program.take(message.message, now_us, out)
+        if state.config.ack_timeout_us:
+            start_clock(state, now_us, out)
+        part = state.parts[message.consumer_id]
+        taken = part.taken = part.taken + 1
+        if taken * 2 >= state.config.queue_size:
+            out.send(state.connection, c.CommandFlow(message.consumer_id, taken))
+            part.taken = 0
 
     def close(self, now_us: int, out: Outbox) -> None:
         """What was handled is acknowledged first; what was not goes back to the broker."""
         state = self.state
-        if state.acks:
-            self.send_acks(out)
+        self.send_acks(out)
         self.let_go(now_us, out)
-        state.is_subscribed = False
-        state.request_id += 1
-        out.send(state.connection, c.CommandCloseConsumer(state.request_id, CONSUMER_ID))
+        for consumer_id, part in state.parts.items():
+            part.is_subscribed = part.is_active = False
+            state.request_id += 1
+            part.request_id = state.request_id
+            out.send(state.connection, c.CommandCloseConsumer(state.request_id, consumer_id))
+
+    def closed_by_broker(self, consumer_id: int, now_us: int, out: Outbox) -> None:
+        """The subscription has moved: what this part has is not its own any more, and it subscribes again."""
+        state, part = self.state, self.state.parts[consumer_id]
+        part.is_subscribed = part.is_active = False
+        part.acks.clear()
+        part.batches.clear()
+        for message in state.queue:
+            if message.consumer_id == consumer_id:
+                self.traffic.dropped(out.name, message.message, now_us)
+        state.queue = deque(message for message in state.queue if message.consumer_id != consumer_id)
+        state.waits_again = [entry for entry in state.waits_again if entry[1] != consumer_id]
+        if state.hand is not None and state.hand.consumer_id == consumer_id:
+            state.program.drop(now_us, out, self.traffic)
+            state.hand = None
+            self.take(now_us, out)
+        self.subscribe_part(consumer_id, out)
 
     def let_go(self, now_us: int, out: Outbox) -> None:
-        self.state.program.drop(now_us, out, self.traffic)
-        for message in self.state.queue:
-            self.traffic.dropped(out.name, message, now_us)
-        self.state.queue.clear()
-        self.state.acks = []
-        out.cancel("acks")
+        state = self.state
+        state.program.drop(now_us, out, self.traffic)
+        state.hand = None
+        for message in state.queue:
+            self.traffic.dropped(out.name, message.message, now_us)
+        state.queue.clear()
+        state.waits_again.clear()
+        for part in state.parts.values():
+            part.acks.clear()
+            part.batches.clear()
+        for name in ("acks", ASK_AGAIN, TIME_OVER):
+            out.cancel(name)

@@ -1,17 +1,32 @@
-"""A producer: one connection, every message to the one topic."""
+"""A producer: one connection; messages by themselves or in batches; a topic with partitions is chosen by key, else in turn.
+
+    default batching       [k1 k2 k1 k3]            one entry, and the broker sees k1 only
+    KEY_BASED              [k1 k1] [k2] [k3]        one entry for each key, in the order of their highest sequence ids
+
+Source: Pulsar 3.2 client, ProducerImpl, BatchMessageContainerImpl, BatchMessageKeyBasedContainer, RoundRobinPartitionMessageRouterImpl
+(JavaStringHash by default; here the Murmur3 hash that hashingScheme offers as well).
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
 
+from broker_core.clock import MILLISECOND_US
 from broker_core.pulsar import commands as c
 from broker_core.pulsar.commands import CommandSend
 from broker_core.sim.node import Outbox
 
 PRODUCER_ID = 1
+"""Of a topic without partitions, and of partition 0; the others follow."""
+BATCH = "batch"
+DEFAULT, KEY_BASED = "default", "key_based"
+BATCH_MAX, BATCH_DELAY_US = 1_000, MILLISECOND_US
+"""batchingMaxMessages, batchingMaxPublishDelay."""
+MASK_31 = 0x7FFFFFFF
 
 
 class Open(msgspec.Struct, frozen=True, tag="pulsar.producer.open", array_like=True):
@@ -20,26 +35,92 @@ class Open(msgspec.Struct, frozen=True, tag="pulsar.producer.open", array_like=T
     broker: str
 
 
+class Waiting(msgspec.Struct, array_like=True, gc=False):
+    """A message in a batch that has not been sent."""
+
+    message: int
+    key: int
+    ordering_key: int
+    sequence_id: int
+
+
 @dataclass(slots=True)
 class ProducerState:
+    """batching: DEFAULT, KEY_BASED, or empty for none. partitions: of the topic, 0 for a topic without. sequence_id: of the next message.
+    next_partition: of the next message without a key."""
+
+    batching: str = ""
+    batch_max: int = BATCH_MAX
+    batch_delay_us: int = BATCH_DELAY_US
+    topic: str = c.TOPIC
+    partitions: int = 0
     connection: int = 0
+    sequence_id: int = 0
+    next_partition: int = 0
+    waiting: list[Waiting] = field(default_factory=list)
 
 
 class Producer:
-    def __init__(self, state: ProducerState) -> None:
+    """hash_of: key code -> unsigned murmur3, for the partition of a message."""
+
+    def __init__(self, state: ProducerState, hash_of: Callable[[int], int] | None = None) -> None:
         self.state = state
+        self.hash_of = hash_of
 
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
+        state = self.state
         match message:
             case Open(broker):
-                self.state.connection = out.connect(broker)
-                out.send(self.state.connection, c.CommandProducer(PRODUCER_ID))
+                state.connection = out.connect(broker)
+                for place, partition in enumerate(range(state.partitions) if state.partitions else (-1,)):
+                    out.send(state.connection, c.CommandProducer(PRODUCER_ID + place, state.topic, partition))
             case c.CommandPing():
                 out.send(connection, c.CommandPong())
 
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
-        """It sets no deadlines."""
+        """The time of a batch is over."""
+        self.send_batch(out)
 
-    def send(self, message: int, key: int) -> tuple[int, CommandSend]:
-        """The application has a message to send: on which connection, and what. message: its number; key: code of its key, -1 for none."""
-        return self.state.connection, CommandSend(PRODUCER_ID, message, key)
+    def send(self, message: int, key: int, ordering_key: int = -1) -> tuple[int, CommandSend]:
+        """The application has a message to send by itself: on which connection, and what. message: its number; key, ordering_key: codes, -1 for
+        none."""
+        state = self.state
+        sequence_id = state.sequence_id
+        state.sequence_id = sequence_id + 1
+        producer_id = PRODUCER_ID if not state.partitions else PRODUCER_ID + self.partition(key if ordering_key < 0 else ordering_key)
+        return state.connection, CommandSend(producer_id, message, key, ordering_key, sequence_id)
+
+    def gather(self, message: int, key: int, now_us: int, out: Outbox, ordering_key: int = -1) -> None:
+        """The same for a producer with batching: it goes out with its batch."""
+        state = self.state
+        state.waiting.append(Waiting(message, key, ordering_key, state.sequence_id))
+        state.sequence_id += 1
+        if len(state.waiting) >= state.batch_max:
+            self.send_batch(out)
+        elif len(state.waiting) == 1:
+            out.deadline(BATCH, now_us + state.batch_delay_us)
+
+    def partition(self, key: int) -> int:
+        """By the key's hash; without a key in turn."""
+        state = self.state
+        if key >= 0 and self.hash_of is not None:
+            return (self.hash_of(key) & MASK_31) % state.partitions
+        partition, state.next_partition = state.next_partition, (state.next_partition + 1) % state.partitions
+        return partition
+
+    def send_batch(self, out: Outbox) -> None:
+        """Send what has gathered, in as many entries as the kind of batching makes of it."""
+        state = self.state
+        waiting, state.waiting = state.waiting, []
+        out.cancel(BATCH)
+        of: dict[tuple[int, int], list[Waiting]] = {}
+        for one in waiting:
+            sticky = one.key if one.ordering_key < 0 else one.ordering_key
+            partition = self.partition(sticky) if state.partitions else 0
+            of.setdefault((partition, sticky if state.batching == KEY_BASED else 0), []).append(one)
+        for (partition, _), batch in sorted(of.items(), key=lambda item: item[1][-1].sequence_id):
+            first = batch[0]
+            numbers = tuple(one.message for one in batch)
+            out.send(state.connection, CommandSend(
+                PRODUCER_ID + partition, first.message, first.key, first.ordering_key, batch[-1].sequence_id, numbers if len(batch) > 1 else ()
+            ))  # fmt: skip

@@ -23,3 +23,11 @@ class ConsumerBusy(SubscriptionRefused):
 
 class ServerMetadata(SubscriptionRefused):
     name, code = "ServerMetadataException", "MetadataError"
+
+
+class SubscriptionBusy(SubscriptionRefused):
+    name, code = "SubscriptionBusyException", "ConsumerBusy"
+
+
+class NotAllowed(SubscriptionRefused):
+    name, code = "NotAllowedException", "NotAllowedError"

@@ -10,168 +10,235 @@ A newcomer is "recently joined" with the read position of that moment as its lim
 unacknowledged message before the join keeps it waiting, and while anybody waits and the replay set is not empty nobody gets anything
 new. Without waiting consumers a read that sends nothing makes the next one look ahead.
 
+What keeps it fast changes nothing of that: a message that arrives while all before it is read, and the replay set is empty or is known not to be
+sendable, is decided alone.
+
 Source: Pulsar 3.2 `PersistentStickyKeyDispatcherMultipleConsumers` over `PersistentDispatcherMultipleConsumers`.
 Vectors: pulsar/key_shared_order_3_2.json.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from broker_core.pulsar.cursor import Cursor
-from broker_core.pulsar.dispatchers.replay import ReplaySet
+from broker_core.pulsar.dispatchers.pending import (
+    READ_BATCH,
+    UNACKED_PER_CONSUMER_MAX,
+    UNACKED_PER_SUBSCRIPTION_MAX,
+    PendingDispatcher,
+    Sent,
+)
+from broker_core.pulsar.dispatchers.receiver import Receiver
+from broker_core.pulsar.entry import Entries, Entry
 from broker_core.pulsar.selectors.protocol import Range, Selector
 
-READ_BATCH = 100
-"""dispatcherMaxReadBatchSize: entries of one read."""
-
-Sent = tuple[str, int]
-"""(consumer, position)."""
+__all__ = ["KeySharedDispatcher", "Sent"]
 
 
-@dataclass(slots=True)
-class KeySharedConsumer:
-    """permits: messages that it can take. pending: sent and not acknowledged, position -> hash of its key."""
+class KeyDispatcher(PendingDispatcher):
+    """What both order rules of Key_Shared share: a key's hash names the consumer. Owners are looked up once a hash between two changes of the
+    selector. stuck: the replay set's first so many entries are known not to be sendable."""
 
-    permits: int = 0
-    pending: dict[int, int] = field(default_factory=dict)
+    def __init__(
+        self, selector: Selector, *, blocks: bool = True, read_batch: int = READ_BATCH, cursor: Cursor | None = None,
+        entries: Entries | None = None, unacked_max: int = UNACKED_PER_CONSUMER_MAX, unacked_all_max: int = UNACKED_PER_SUBSCRIPTION_MAX,
+    ) -> None:  # fmt: skip
+        super().__init__(cursor, entries, blocks=blocks, read_batch=read_batch, unacked_max=unacked_max, unacked_all_max=unacked_all_max)
+        self.selector = selector
+        self._owners: dict[int, str | None] = {}
+        self._stuck = 0
+
+    def owner(self, hash32: int) -> str | None:
+        """The consumer of a key with this hash."""
+        owners = self._owners
+        if hash32 in owners:
+            return owners[hash32]
+        found = owners[hash32] = self.selector.select(hash32)
+        return found
+
+    def waiting_for(self, consumer: str) -> int:
+        """Entries at nobody whose key is this consumer's. Takes as long as there are entries that wait."""
+        unread = range(self.cursor.read_position, self.cursor.end)
+        places = [*self.replay.positions, *(position for _, position in self.delayed), *unread]
+        return sum(self.owner(self.entries[place].hash32) == consumer for place in places if not self.cursor.is_acked(place))
+
+    def changed(self) -> None:
+        self._stuck = 0
+
+    def _join(self, consumer: str, name: str, priority: int, permits: int, ranges: Sequence[Range] | None) -> Receiver:
+        """Raises what the selector raises (AssignRefused), state untouched."""
+        self.selector.add(consumer, name, ranges)
+        self._owners.clear()
+        return self._enter(consumer, name, priority, permits)
+
+    def _leave(self, consumer: str) -> Receiver:
+        self.selector.remove(consumer)
+        self._owners.clear()
+        return self._exit(consumer)
+
+    def _hold(self, position: int, hash32: int) -> None:
+        """It waits. With fewer waiting than were known to be stuck, the next replay read has something to look at."""
+        self.replay.add(position, hash32)
+        if len(self.replay) <= self._stuck:
+            self._stuck = 0
 
 
-class KeySharedDispatcher:
+class KeySharedDispatcher(KeyDispatcher):
     """One Key_Shared subscription of one topic; every method that can send returns what was sent, in order.
 
-    Positions are entry numbers from 0. recently_joined: consumer -> read position at its join, oldest first.
+    Positions are entry numbers from 0. recently_joined: consumer -> read position at its join, oldest first. let_go: those that wait no
+    longer, for whoever empties it.
     """
 
-    def __init__(self, selector: Selector, *, allows_out_of_order: bool = False, read_batch: int = READ_BATCH) -> None:
-        self.selector = selector
+    def __init__(
+        self, selector: Selector, *, allows_out_of_order: bool = False, read_batch: int = READ_BATCH, cursor: Cursor | None = None,
+        entries: Entries | None = None, unacked_max: int = UNACKED_PER_CONSUMER_MAX, unacked_all_max: int = UNACKED_PER_SUBSCRIPTION_MAX,
+    ) -> None:  # fmt: skip
+        super().__init__(
+            selector, blocks=not allows_out_of_order, read_batch=read_batch, cursor=cursor, entries=entries, unacked_max=unacked_max,
+            unacked_all_max=unacked_all_max,
+        )  # fmt: skip
         self.allows_out_of_order = allows_out_of_order
-        self.read_batch = read_batch
-        self.cursor = Cursor()
-        self.consumers: dict[str, KeySharedConsumer] = {}
         self.recently_joined: dict[str, int] = {}
-        self.replay = ReplaySet(blocks=not allows_out_of_order)
-        self._hashes: list[int] = []
+        self.let_go: list[str] = []
         self._looks_ahead = False
 
     # -- consumers -----------------------------------------------------------------------------------------------------
 
-    def connect(self, consumer: str, name: str, permits: int, ranges: Sequence[Range] | None = None) -> list[Sent]:
+    def connect(self, consumer: str, name: str, permits: int, ranges: Sequence[Range] | None = None, priority: int = 0) -> list[Sent]:
         """Let a consumer in with its first permits. Raises what the selector raises (AssignRefused), state untouched."""
-        self.selector.add(consumer, name, ranges)
-        if not self.consumers:
-            self.cursor.rewind()
-            self.replay.clear()
-        self.consumers[consumer] = KeySharedConsumer(permits)
+        self._join(consumer, name, priority, permits, ranges)
         if not self.allows_out_of_order and len(self.consumers) > 1 and self.cursor.since_first_unacked > 1:
             self.recently_joined[consumer] = self.cursor.read_position
-        return self._read_on()
+        return self.read_on()
 
     def disconnect(self, consumer: str) -> list[Sent]:
         """Out of the selector first, then what it has not acknowledged waits to be sent again."""
-        self.selector.remove(consumer)
-        gone = self.consumers.pop(consumer)
+        gone = self._leave(consumer)
         if not self.consumers:
-            self.replay.clear()
             self.recently_joined.clear()
             return []
         for position, hash32 in gone.pending.items():
-            self.replay.add(position, hash32)
-        sent = self._read_on()
+            self._again(position, hash32)
+        sent = self.read_on()
         self.recently_joined.pop(consumer, None)
         if len(self.consumers) == 1:
             self.recently_joined.clear()
         self._let_go()
-        return sent + self._read_on()
-
-    def flow(self, consumer: str, permits: int) -> list[Sent]:
-        """The consumer can take so many more."""
-        self.consumers[consumer].permits += permits
-        return self._read_on()
+        self.changed()
+        return sent + self.read_on()
 
     # -- messages ------------------------------------------------------------------------------------------------------
 
-    def publish(self, hashes: Sequence[int]) -> list[Sent]:
-        """Messages arrive at the end of the topic. hashes: unsigned murmur3 of their keys."""
-        self._hashes.extend(hashes)
-        self.cursor.end += len(hashes)
-        return self._read_on()
+    def arrived(self, position: int, entry: Entry) -> list[Sent]:
+        cursor, replay = self.cursor, self.replay
+        cursor.end = position + 1
+        if entry.deliver_at_us:
+            self.has_delayed = True
+        available = self.available
+        if available <= 0:
+            return []
+        if (
+            cursor.read_position != position or self.recently_joined or self.is_full or self.has_delayed
+            or (replay.positions and self._stuck < min(available, self.read_batch))
+        ):  # fmt: skip
+            return self.read_on()
+        self._looks_ahead = False
+        cursor.read_position = position + 1
+        hash32 = entry.hash32
+        owner = self.owner(hash32)
+        if owner is not None and hash32 not in replay.counts:
+            known = self.consumers[owner]
+            if known.permits > 0 and not known.is_blocked:
+                self._take(known, position, entry)
+                return [(owner, position)]
+        self._hold(position, hash32)
+        return []
 
-    def ack(self, positions: Sequence[int]) -> list[Sent]:
-        """Acknowledge messages one by one, whoever has them."""
-        for position in positions:
-            self.cursor.ack(position)
-            for known in self.consumers.values():
-                known.pending.pop(position, None)
+    def _acked(self) -> bool:
+        if not self.recently_joined:
+            return False
+        before = len(self.recently_joined)
         self._let_go()
-        return self._read_on()
-
-    def redeliver(self, consumer: str, positions: Sequence[int]) -> list[Sent]:
-        """A client asks for messages of its own again (negative ack). Their hashes are not known here, so they block nothing."""
-        known = self.consumers[consumer]
-        for position in positions:
-            if known.pending.pop(position, None) is not None:
-                self.replay.add(position)
-        return self._read_on()
-
-    def pending(self) -> dict[str, list[int]]:
-        """Consumer -> positions sent to it and not acknowledged, ascending."""
-        return {name: sorted(known.pending) for name, known in self.consumers.items()}
+        if len(self.recently_joined) == before:
+            return False
+        self.changed()
+        return True
 
     # -- reading -------------------------------------------------------------------------------------------------------
 
-    def _read_on(self) -> list[Sent]:
-        """Read until nothing more can be sent."""
+    def read_on(self) -> list[Sent]:
         sent: list[Sent] = []
-        while any(known.permits > 0 for known in self.consumers.values()):
-            count = min(self.read_batch, sum(max(known.permits, 0) for known in self.consumers.values()))
+        while self.available > 0:
+            count = min(self.read_batch, self.available)
             looks_ahead, self._looks_ahead = self._looks_ahead, False
-            replayed = [] if looks_ahead else self.replay.first(count)
+            replayed: list[int] = []
+            if not looks_ahead and self.replay.positions:
+                if count <= self._stuck:
+                    if self.recently_joined:
+                        break
+                    looks_ahead = True
+                else:
+                    replayed = self.replay.first(count)
             if replayed:
                 entries = [position for position in replayed if not self.cursor.is_acked(position)]
-                for position in set(replayed) - set(entries):
-                    self.replay.remove(position)
+                if len(entries) < len(replayed):
+                    for position in replayed:
+                        if self.cursor.is_acked(position):
+                            self.replay.remove(position)
+            elif self.is_full:
+                break
             else:
-                entries = self.cursor.read(count)
-                if not entries:
+                read = self.cursor.read(count)
+                if not read:
                     break
+                entries = self._without_delayed(read)
             now = self._send(entries, is_replay=bool(replayed)) if entries else []
             sent.extend(now)
             if now or not entries:
                 continue
+            if replayed and len(entries) == len(replayed):
+                self._stuck = count
             if not self.recently_joined:
                 self._looks_ahead = True
             elif replayed:
                 break
         return sent
 
-    def _send(self, entries: Sequence[int], *, is_replay: bool) -> list[Sent]:
+    def _send(self, positions: Sequence[int], *, is_replay: bool) -> list[Sent]:
+        entries = self.entries
         groups: dict[str, list[int]] = {}
-        for position in entries:
-            owner = self.selector.select(self._hashes[position])
+        for position in positions:
+            hash32 = entries[position].hash32
+            owner = self.owner(hash32)
             if owner is None:
-                self.replay.add(position, self._hashes[position])
+                self._hold(position, hash32)
             else:
                 groups.setdefault(owner, []).append(position)
         sent: list[Sent] = []
-        for consumer, positions in groups.items():
+        for consumer, mine in groups.items():
             known = self.consumers[consumer]
-            count = self._allowed(consumer, positions, is_replay=is_replay)
-            for position in positions[count:]:
-                self.replay.add(position, self._hashes[position])
-            for position in positions[:count]:
-                self.replay.remove(position)
-                known.pending[position] = self._hashes[position]
+            count = self._allowed(known, mine, is_replay=is_replay)
+            for position in mine[count:]:
+                self._hold(position, entries[position].hash32)
+            for position in mine[:count]:
+                if is_replay:
+                    self.replay.remove(position)
+                self._take(known, position, entries[position])
                 sent.append((consumer, position))
-            known.permits -= count
+        if is_replay and sent:
+            self._stuck = 0
         return sent
 
-    def _allowed(self, consumer: str, positions: Sequence[int], *, is_replay: bool) -> int:
-        """How many of these messages, from the first on, may go to their consumer now."""
-        count = min(len(positions), max(self.consumers[consumer].permits, 0))
-        if not is_replay and self.replay.has_hash({self._hashes[position] for position in positions}):
+    def _allowed(self, known: Receiver, positions: Sequence[int], *, is_replay: bool) -> int:
+        """How many of these entries, from the first on, may go to their consumer now."""
+        count = 0 if known.is_blocked else min(len(positions), max(known.permits, 0))
+        if not is_replay and self.replay.has_hash(self.entries[position].hash32 for position in positions):
             return 0
         self._let_go()
-        limit = self.recently_joined.get(consumer)
+        limit = self.recently_joined.get(known.consumer)
         if limit is None:
             return count
         if is_replay:
@@ -180,7 +247,22 @@ class KeySharedDispatcher:
 
     def _let_go(self) -> None:
         """Newcomers before whose join all is acknowledged wait no longer: from the oldest on, up to the first that must."""
+        if not self.recently_joined:
+            return
         for consumer, limit in list(self.recently_joined.items()):
             if limit > self.cursor.mark_delete + 1:
                 break
             del self.recently_joined[consumer]
+            self.let_go.append(consumer)
+            self.has_news = True
+
+    # -- checkpoints ---------------------------------------------------------------------------------------------------
+
+    def to_json(self) -> dict[str, Any]:
+        joined = [list(item) for item in self.recently_joined.items()]
+        return {**super().to_json(), "selector": self.selector.to_json(), "recently_joined": joined, "looks_ahead": self._looks_ahead}
+
+    def restore(self, kept: Mapping[str, Any]) -> None:
+        super().restore(kept)
+        self.recently_joined = dict(kept["recently_joined"])
+        self._looks_ahead = kept["looks_ahead"]

@@ -8,20 +8,23 @@ Source: Pulsar 3.2 and master of April 2026, `AbstractDispatcherMultipleConsumer
 `PersistentDispatcherMultipleConsumers.addConsumer`. Vectors: pulsar/shared_dispatch.json.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from itertools import chain
+from typing import Any
+
+from broker_core.pulsar.cursor import Cursor
+from broker_core.pulsar.dispatchers.pending import (
+    READ_BATCH,
+    UNACKED_PER_CONSUMER_MAX,
+    UNACKED_PER_SUBSCRIPTION_MAX,
+    PendingDispatcher,
+    Sent,
+)
+from broker_core.pulsar.dispatchers.receiver import Receiver
+from broker_core.pulsar.entry import Entries
 
 ROUND_ROBIN_BATCH = 20
 """dispatcherMaxRoundRobinBatchSize: so many messages in a row may go to the consumer whose turn it is."""
-
-
-@dataclass(slots=True)
-class SharedConsumer:
-    """A connected consumer. priority: priorityLevel, 0 is best. permits: messages that it can take."""
-
-    consumer: str
-    priority: int = 0
-    permits: int = 0
 
 
 class SharedTurns:
@@ -31,16 +34,16 @@ class SharedTurns:
 
     >>> turns = SharedTurns()
     >>> for name, priority, permits in [("C1", 0, 2), ("C2", 0, 1), ("C3", 0, 1), ("C4", 1, 2), ("C5", 1, 1)]:
-    ...     turns.add(SharedConsumer(name, priority, permits))
+    ...     turns.add(Receiver(name, priority, permits))
     >>> [turns.take(1)[0] for _ in range(8)]
     ['C1', 'C2', 'C3', 'C1', 'C4', 'C5', 'C4', None]
     """
 
     def __init__(self) -> None:
-        self.consumers: list[SharedConsumer] = []
+        self.consumers: list[Receiver] = []
         self.index = 0
 
-    def add(self, consumer: SharedConsumer) -> None:
+    def add(self, consumer: Receiver) -> None:
         """At the end of the list, which is sorted by priority only when the newcomer's is better than that of the one before it."""
         self.consumers.append(consumer)
         if len(self.consumers) > 1 and consumer.priority < self.consumers[-2].priority:
@@ -56,7 +59,7 @@ class SharedTurns:
         if known is not None:
             known.permits += permits
 
-    def find(self, consumer: str) -> SharedConsumer | None:
+    def find(self, consumer: str) -> Receiver | None:
         return next((known for known in self.consumers if known.consumer == consumer), None)
 
     def take(self, messages: int) -> tuple[str | None, int]:
@@ -68,7 +71,7 @@ class SharedTurns:
         known.permits -= count
         return known.consumer, count
 
-    def next(self) -> SharedConsumer | None:
+    def next(self) -> Receiver | None:
         """Whose turn it is; None, and the index as it was, when nobody has permits."""
         consumers = self.consumers
         if not consumers:
@@ -91,7 +94,7 @@ class SharedTurns:
         for place, known in enumerate(self.consumers):
             if known.priority >= level:
                 return None
-            if known.permits > 0:
+            if known.is_available:
                 return place
         return None
 
@@ -103,13 +106,80 @@ class SharedTurns:
         while end < len(consumers) and consumers[end].priority == level:
             end += 1
         for place in chain(range(start, end), range(first, start)):
-            if consumers[place].priority == level and consumers[place].permits > 0:
+            if consumers[place].priority == level and consumers[place].is_available:
                 return place
         return None
 
     def _after(self, level: int) -> int | None:
         """The first with permits behind the level."""
         for place, known in enumerate(self.consumers):
-            if known.priority > level and known.permits > 0:
+            if known.priority > level and known.is_available:
                 return place
         return None
+
+
+class SharedDispatcher(PendingDispatcher):
+    """One Shared subscription of one topic: entries that wait to be sent again first, then new ones, to whose turn it is."""
+
+    def __init__(
+        self, *, read_batch: int = READ_BATCH, cursor: Cursor | None = None, entries: Entries | None = None,
+        unacked_max: int = UNACKED_PER_CONSUMER_MAX, unacked_all_max: int = UNACKED_PER_SUBSCRIPTION_MAX,
+    ) -> None:  # fmt: skip
+        super().__init__(cursor, entries, blocks=False, read_batch=read_batch, unacked_max=unacked_max, unacked_all_max=unacked_all_max)
+        self.turns = SharedTurns()
+
+    def connect(self, consumer: str, name: str, permits: int, priority: int = 0) -> list[Sent]:
+        """Let a consumer in with its first permits."""
+        self.turns.add(self._enter(consumer, name, priority, permits))
+        return self.read_on()
+
+    def disconnect(self, consumer: str) -> list[Sent]:
+        """What it has not acknowledged waits to be sent again."""
+        self.turns.remove(consumer)
+        gone = self._exit(consumer)
+        if not self.consumers:
+            return []
+        for position in gone.pending:
+            self._again(position, None)
+        return self.read_on()
+
+    def read_on(self) -> list[Sent]:
+        sent: list[Sent] = []
+        while self.available > 0:
+            count = min(self.read_batch, self.available)
+            positions = self.replay.first(count)
+            if positions:
+                for position in positions:
+                    self.replay.remove(position)
+                positions = [position for position in positions if not self.cursor.is_acked(position)]
+            elif self.is_full:
+                break
+            else:
+                read = self.cursor.read(count)
+                if not read:
+                    break
+                positions = self._without_delayed(read)
+            self._send(positions, sent)
+        return sent
+
+    def _send(self, positions: list[int], sent: list[Sent]) -> None:
+        place, entries = 0, self.entries
+        while place < len(positions):
+            known = self.turns.next()
+            if known is None:
+                for position in positions[place:]:
+                    self.replay.add(position)
+                return
+            last = place + max(1, min(len(positions) - place, known.permits, ROUND_ROBIN_BATCH))
+            while place < last and known.is_available:
+                self._take(known, positions[place], entries[positions[place]])
+                sent.append((known.consumer, positions[place]))
+                place += 1
+
+    def to_json(self) -> dict[str, Any]:
+        return {**super().to_json(), "turns": [known.consumer for known in self.turns.consumers], "index": self.turns.index}
+
+    def restore(self, kept: Mapping[str, Any]) -> None:
+        super().restore(kept)
+        self.turns.consumers = [self.consumers[consumer] for consumer in kept["turns"]]
+        self.turns.index = kept["index"]

@@ -44,24 +44,28 @@ class SingleActiveDispatcher:
     """One topic, or one partition of a topic, under one subscription.
 
     topic: its full name, persistent://tenant/namespace/name. partition: its index, NOT_PARTITIONED for none. uses_ring: master's
-    activeConsumerFailoverConsistentHashing, the ring for partitions as well.
+    activeConsumerFailoverConsistentHashing, the ring for partitions as well. in_order: the documentation's rule for one topic that is not
+    partitioned: whoever subscribed first is active.
 
     >>> dispatcher = SingleActiveDispatcher("persistent://public/default/t-partition-1", 1)
     >>> [dispatcher.add(Standby(name, name)).switched for name in "AB"], dispatcher.active
     ([True, True], 'B')
     """
 
-    def __init__(self, topic: str, partition: int = NOT_PARTITIONED, *, is_exclusive: bool = False, uses_ring: bool = False) -> None:
+    def __init__(
+        self, topic: str, partition: int = NOT_PARTITIONED, *, is_exclusive: bool = False, uses_ring: bool = False, in_order: bool = False
+    ) -> None:
         self.topic = topic
         self.partition = 0 if is_exclusive else partition
         self.is_exclusive = is_exclusive
+        self.in_order = in_order
         self.uses_ring = uses_ring or self.partition == NOT_PARTITIONED
         self.consumers: list[Standby] = []
         self.active: str | None = None
 
     @property
     def order(self) -> list[str]:
-        """All connected consumers: by priority, then by name, then as they came."""
+        """All connected consumers: by priority, then by name, then as they came; in_order: as they came."""
         return [standby.consumer for standby in self.consumers]
 
     def add(self, standby: Standby) -> Change:
@@ -69,7 +73,8 @@ class SingleActiveDispatcher:
         if self.is_exclusive and self.consumers:
             raise ConsumerBusy("Exclusive consumer is already connected")
         self.consumers.append(standby)
-        self.consumers.sort(key=lambda known: (known.priority, utf16_order(known.name)))
+        if not self.in_order:
+            self.consumers.sort(key=lambda known: (known.priority, utf16_order(known.name)))
         switched = self._pick()
         if self.is_exclusive:
             return Change(switched, ())
@@ -90,6 +95,9 @@ class SingleActiveDispatcher:
         if not self.consumers:
             self.active = None
             return False
+        if self.in_order:
+            self.active = self.consumers[0].consumer
+            return self.active != before
         best = [known for known in self.consumers if known.priority == self.consumers[0].priority]
         self.active = (_on_ring(best, self.topic) if self.uses_ring else best[self.partition % len(best)]).consumer
         return self.active != before

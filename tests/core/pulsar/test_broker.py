@@ -1,9 +1,9 @@
 """The broker by itself: send this command, expect those."""
 
 from broker_core.pulsar import commands as c
-from broker_core.pulsar.broker import Broker, BrokerState
-from broker_core.pulsar.key_shared import KeySharedSubscription
-from broker_core.pulsar.selectors import make_selector
+from broker_core.pulsar.broker import Broker
+from broker_core.pulsar.broker_state import BrokerState
+from broker_core.pulsar.settings import BrokerSettings
 from broker_core.sim.node import Closed, Opened
 from tests.core.playbook import Played, play, wake
 
@@ -13,7 +13,8 @@ LOW, HIGH = 100, 40_000  # hashes, which are their own slots below 65,536
 
 def broker(algorithm: str = "auto_split") -> tuple[Broker, Played]:
     hashes = {0: LOW, 1: HIGH}
-    node = Broker(BrokerState(KeySharedSubscription(make_selector(algorithm))), hashes.__getitem__, algorithm)
+    node = Broker(BrokerState(), hashes.__getitem__, BrokerSettings(algorithm))
+    node.subscription()
     out = Played("broker")
     play(node, out, P, Opened("producer"), c.CommandProducer(1))
     return node, out
@@ -34,8 +35,8 @@ def send(node, out, *messages):
 def test_message_goes_to_the_owner_of_its_key_while_it_has_permits():
     node, out = broker()
     subscribe(node, out, A, "c1", permits=1)
-    assert send(node, out, (0, 0), (1, 0)) == [(A, c.CommandMessage(1, 0, False))]
-    assert play(node, out, A, c.CommandFlow(1, 5)) == [(A, c.CommandMessage(1, 1, False))]
+    assert send(node, out, (0, 0), (1, 0)) == [(A, c.CommandMessage(1, 0, 0))]
+    assert play(node, out, A, c.CommandFlow(1, 5)) == [(A, c.CommandMessage(1, 1, 1))]
 
 
 def test_grouped_acknowledgements_move_mark_delete_on():
@@ -43,7 +44,7 @@ def test_grouped_acknowledgements_move_mark_delete_on():
     subscribe(node, out, A, "c1")
     send(node, out, (0, 0), (1, 1), (2, 0))
     play(node, out, A, c.CommandAck(1, [1, 0]))
-    assert node.state.subscription.mark_delete == 1 and node.state.subscription.outstanding == 1
+    assert node.subscription().cursor.mark_delete == 1 and node.subscription().cursor.backlog == 1
 
 
 def test_closed_consumer_gives_back_what_it_had_not_acknowledged():
@@ -51,7 +52,7 @@ def test_closed_consumer_gives_back_what_it_had_not_acknowledged():
     subscribe(node, out, A, "c1")
     send(node, out, (0, 0))
     subscribe(node, out, B, "c2")
-    assert play(node, out, A, c.CommandCloseConsumer(2, 1)) == [(B, c.CommandMessage(1, 0, True)), (A, c.CommandSuccess(2))]
+    assert play(node, out, A, c.CommandCloseConsumer(2, 1)) == [(B, c.CommandMessage(1, 0, 0)), (A, c.CommandSuccess(2))]
     assert out.told[-1][0] == "pulsar.consumer.disconnected" and node.state.redelivered == 1
 
 
@@ -85,7 +86,7 @@ def test_conflicting_ranges_are_given_once_their_holder_has_not_answered_for_fiv
     subscribe(node, out, B, "c2", [(0, 65535)])
     assert out.deadlines["liveness:2"] == c.LIVENESS_TIMEOUT_US
     assert wake(node, out, "liveness:2") == [(B, c.CommandSuccess(1))]
-    assert play(node, out, B, c.CommandFlow(1, 5)) == [(B, c.CommandMessage(1, 0, True))]
+    assert play(node, out, B, c.CommandFlow(1, 5)) == [(B, c.CommandMessage(1, 0, 0))]
     assert out.closed == [A]
 
 
@@ -105,7 +106,7 @@ def test_consumer_that_is_closed_while_it_waits_for_the_word_is_not_let_in():
     again = play(node, out, B, c.CommandCloseConsumer(2, 1), c.CommandSubscribe(3, 1, "c2", [(0, 9)]))
     assert again == [(B, c.CommandSuccess(2)), (A, c.CommandPing())]
     assert wake(node, out, "liveness:2") == [(B, c.CommandSuccess(3))]
-    assert node.state.subscription.selector.asked == {"3.1": [(0, 9)]}
+    assert node.subscription().selector.asked == {"3.1": [(0, 9)]}
 
 
 def test_what_had_waited_for_the_leaver_is_not_counted_as_redelivered():
@@ -123,7 +124,7 @@ def test_peer_that_closes_takes_its_consumers_with_it():
     subscribe(node, out, A, "c1")
     send(node, out, (0, 0))
     play(node, out, A, Closed("closed"))
-    assert node.consumers == {} and node.state.subscription.waiting == 1 and "keep_alive:2" not in out.deadlines
+    assert node.consumers == {} and node.subscription().waiting == 1 and "keep_alive:2" not in out.deadlines
 
 
 def test_consumers_of_one_silent_connection_are_all_gone_before_anything_is_sent():
@@ -133,8 +134,8 @@ def test_consumers_of_one_silent_connection_are_all_gone_before_anything_is_sent
     send(node, out, (0, 0), (1, 1))
     wake(node, out, "keep_alive:2")
     assert wake(node, out, "keep_alive:2") == []
-    assert out.closed == [A] and node.consumers == {} and node.state.subscription.waiting == 2
-    assert subscribe(node, out, B, "c3")[1:] == [(B, c.CommandMessage(1, 0, True)), (B, c.CommandMessage(1, 1, True))]
+    assert out.closed == [A] and node.consumers == {} and node.subscription().waiting == 2
+    assert subscribe(node, out, B, "c3")[1:] == [(B, c.CommandMessage(1, 0, 0)), (B, c.CommandMessage(1, 1, 1))]
 
 
 def test_what_two_consumers_of_a_closed_connection_had_goes_to_those_that_stay():
@@ -146,7 +147,7 @@ def test_what_two_consumers_of_a_closed_connection_had_goes_to_those_that_stay()
     sent = play(node, out, A, Closed("reset"))
     assert sorted(message.message for _, message in sent) == [0, 1] and {connection for connection, _ in sent} == {B}
     assert node.state.redelivered == 2 and sum(data["redelivered"] for _, data in out.told[-2:]) == 2
-    node.state.subscription.check()
+    node.subscription().check()
 
 
 def test_ping_of_a_client_is_answered():

@@ -1,6 +1,7 @@
 """The client programs by themselves."""
 
 from broker_core.pulsar import commands as c
+from broker_core.pulsar.client.config import Backoff, ConsumerConfig
 from broker_core.pulsar.client.consumer import Consumer, ConsumerState, Resubscribe, Subscribe
 from broker_core.pulsar.client.producer import Open, Producer, ProducerState
 from broker_core.sim.node import PERSON, Closed
@@ -10,14 +11,14 @@ from tests.core.playbook import Counted, Played, play, wake
 
 def consumer(queue_size=1000, **options):
     counted = Counted()
-    node, out = Consumer(ConsumerState("c1", Program(100), queue_size, **options), counted), Played("c1")
+    node, out = Consumer(ConsumerState("c1", Program(100), ConsumerConfig(queue_size=queue_size, **options)), counted), Played("c1")
     assert play(node, out, PERSON, Subscribe("broker", [])) == [(1, c.CommandSubscribe(1, 1, "c1", []))]
     assert play(node, out, 1, c.CommandSuccess(1)) == [(1, c.CommandFlow(1, queue_size))]
     return node, out, counted
 
 
 def messages(*numbers):
-    return [c.CommandMessage(1, number, False) for number in numbers]
+    return [c.CommandMessage(1, number, number) for number in numbers]
 
 
 def test_permits_are_granted_again_when_half_of_the_queue_has_been_taken():
@@ -73,7 +74,7 @@ def test_paused_program_keeps_what_it_receives():
     node, out, _ = consumer()
     play(node, out, PERSON, Pause())
     play(node, out, 1, *messages(5))
-    assert list(node.state.queue) == [5]
+    assert [message.message for message in node.state.queue] == [5]
     play(node, out, PERSON, Resume())
     assert node.state.program.hand == 5
 
@@ -93,5 +94,106 @@ def test_closed_connection_drops_everything():
 def test_producer_answers_pings_and_sends():
     node, out = Producer(ProducerState()), Played("p")
     assert play(node, out, PERSON, Open("broker")) == [(1, c.CommandProducer(1))]
-    assert node.send(3, -1) == (1, c.CommandSend(1, 3, -1))
+    assert node.send(3, -1) == (1, c.CommandSend(1, 3, -1, -1, 0))
     assert play(node, out, 1, c.CommandPing()) == [(1, c.CommandPong())]
+
+
+
+
+
+
+def test_message_that_cannot_be_handled_is_asked_for_again_after_its_delay():
+    node, out, counted = consumer(queue_size=9, cannot=5, nack_delay_us=3_000_000)
+    play(node, out, 1, *messages(5, 6))
+    wake(node, out, DONE)
+    assert counted.log == [("dropped", 5)] and node.state.program.hand == 6
+    assert out.deadlines["ask_again"] == 100 + 1_000_000
+    assert [wake(node, out, "ask_again") for _ in range(2)] == [[], []]
+    assert wake(node, out, "ask_again") == [(1, c.CommandRedeliverUnacknowledgedMessages(1, [5]))]
+
+
+def test_message_that_came_too_often_is_a_dead_letter():
+    node, out, _ = consumer(cannot=5, max_redeliver=2, ack_group_us=0)
+    for count in (0, 1):
+        play(node, out, 1, c.CommandMessage(1, 5, 5, count))
+        assert wake(node, out, DONE) == []
+    play(node, out, 1, c.CommandMessage(1, 5, 5, 2))
+    sent = wake(node, out, DONE)
+    assert sent[0] == (1, c.CommandProducer(1_000_000, "topic-subscription-DLQ", -1, "c1-DLQ"))
+    assert sent[2] == (1, c.CommandAck(1, [5]))
+
+
+def test_backoff_waits_longer_each_time():
+    node, out, _ = consumer(cannot=5, backoff=Backoff(1_000_000, 4_000_000))
+    for count, delay_us in enumerate((1_000_000, 2_000_000, 4_000_000, 4_000_000)):
+        play(node, out, 1, c.CommandMessage(1, 5, 5, count))
+        wake(node, out, DONE)
+        assert node.state.waits_again[-1][0] == 100 + delay_us
+
+
+def test_message_not_acknowledged_in_time_is_asked_for_again_while_the_program_goes_on():
+    node, out, _ = consumer(ack_timeout_us=50)
+    play(node, out, 1, *messages(5))
+    assert wake(node, out, "time_over") == [(1, c.CommandRedeliverUnacknowledgedMessages(1, [5]))]
+    wake(node, out, DONE)
+    assert node.state.parts[1].acks == [5]
+
+
+def test_batch_is_acknowledged_with_its_last_message():
+    node, out, counted = consumer(ack_group_us=0)
+    play(node, out, 1, c.CommandMessage(1, 7, 20, 0, (20, 21)))
+    assert wake(node, out, DONE) == []
+    assert wake(node, out, DONE) == [(1, c.CommandAck(1, [7]))]
+    assert counted.log == [("handled", 20), ("handled", 21)]
+
+
+def test_cumulative_acknowledgement_names_the_last_one():
+    node, out, _ = consumer(acks_cumulatively=True)
+    play(node, out, 1, *messages(5, 6))
+    wake(node, out, DONE)
+    wake(node, out, DONE)
+    assert wake(node, out, "acks") == [(1, c.CommandAck(1, [6], True))]
+
+
+def test_each_partition_has_its_own_permits_and_acknowledgements():
+    counted = Counted()
+    node, out = Consumer(ConsumerState("c1", Program(100), ConsumerConfig("Failover", partitions=2, queue_size=4)), counted), Played("c1")
+    sent = play(node, out, PERSON, Subscribe("broker", []))
+    assert [(command.consumer_id, command.partition) for _, command in sent] == [(1, 0), (2, 1)]
+    assert play(node, out, 1, c.CommandSuccess(1)) == [(1, c.CommandFlow(1, 4))] and not node.state.is_subscribed
+    play(node, out, 1, c.CommandSuccess(2), c.CommandActiveConsumerChange(2, True))
+    play(node, out, 1, *[c.CommandMessage(2, entry, 10 + entry) for entry in range(3)], c.CommandMessage(1, 0, 20))
+    assert [wake(node, out, DONE) for _ in range(4)] == [[(1, c.CommandFlow(2, 2))], [], [], []]
+    assert wake(node, out, "acks") == [(1, c.CommandAck(1, [0])), (1, c.CommandAck(2, [0, 1, 2]))]
+
+
+def test_consumer_that_its_broker_closes_drops_what_it_has_and_subscribes_again():
+    node, out, counted = consumer()
+    play(node, out, 1, *messages(5, 6))
+    assert play(node, out, 1, c.CommandCloseConsumer(0, 1)) == [(1, c.CommandSubscribe(2, 1, "c1", []))]
+    assert counted.log == [("dropped", 6), ("dropped", 5)] and not node.state.queue
+
+
+def test_default_batch_is_one_entry_with_the_key_of_its_first_message():
+    node, out = Producer(ProducerState(batching="default", batch_max=4)), Played("p")
+    play(node, out, PERSON, Open("broker"))
+    for number, key in ((0, 1), (1, 2), (2, 1)):
+        node.gather(number, key, 0, out)
+    assert out.take() == [] and out.deadlines["batch"] == 1_000
+    node.gather(3, 3, 0, out)
+    assert out.take() == [(1, c.CommandSend(1, 0, 1, -1, 3, (0, 1, 2, 3)))] and "batch" not in out.deadlines
+
+
+def test_key_based_batches_go_out_by_their_highest_sequence_id():
+    node, out = Producer(ProducerState(batching="key_based")), Played("p")
+    play(node, out, PERSON, Open("broker"))
+    for number, key in ((0, 1), (1, 2), (2, -1), (3, 1), (4, -1)):
+        node.gather(number, key, 0, out)
+    sent = [(message.key, message.sequence_id, message.batch) for _, message in wake(node, out, "batch")]
+    assert sent == [(2, 1, ()), (1, 3, (0, 3)), (-1, 4, (2, 4))]
+
+
+def test_partition_follows_the_key_and_goes_in_turn_without_one():
+    node, out = Producer(ProducerState(partitions=3), lambda code: 10 + code), Played("p")
+    assert len(play(node, out, PERSON, Open("broker"))) == 3
+    assert [node.send(number, key)[1].producer_id for number, key in enumerate((4, 4, -1, -1, -1, -1, 5))] == [3, 3, 1, 2, 3, 1, 1]

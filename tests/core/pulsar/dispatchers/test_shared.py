@@ -3,20 +3,21 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker_core.pulsar.dispatchers.shared import ROUND_ROBIN_BATCH, SharedConsumer, SharedTurns
+from broker_core.pulsar.dispatchers.receiver import Receiver
+from broker_core.pulsar.dispatchers.shared import ROUND_ROBIN_BATCH, SharedTurns
 
 
 def test_at_most_twenty_in_a_row_go_to_one() -> None:
     turns = SharedTurns()
     for name in ("a", "b"):
-        turns.add(SharedConsumer(name, permits=1_000))
+        turns.add(Receiver(name, permits=1_000))
     assert [turns.take(100) for _ in range(3)] == [("a", ROUND_ROBIN_BATCH), ("b", ROUND_ROBIN_BATCH), ("a", ROUND_ROBIN_BATCH)]
 
 
 def test_a_removal_before_the_index_passes_over_one_consumer() -> None:
     turns = SharedTurns()
     for name in ("a", "b", "c"):
-        turns.add(SharedConsumer(name, permits=9))
+        turns.add(Receiver(name, permits=9))
     turns.take(1)
     turns.remove("a")
     assert turns.take(1)[0] == "c"
@@ -26,7 +27,7 @@ def test_a_removal_before_the_index_passes_over_one_consumer() -> None:
 def test_all_permits_are_used_up_and_no_level_overtakes_a_better_one(given: list[tuple[int, int]], messages: int) -> None:
     turns = SharedTurns()
     for place, (priority, permits) in enumerate(given):
-        turns.add(SharedConsumer(str(place), priority, permits))
+        turns.add(Receiver(str(place), priority, permits))
     levels, taken = [], 0
     while True:
         name, count = turns.take(messages)

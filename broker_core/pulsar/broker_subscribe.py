@@ -1,0 +1,132 @@
+"""How the broker lets consumers in and out: subscribe, the question whether a connection is alive, close, unsubscribe, seek.
+
+Source: Pulsar 3.2 ServerCnx.handleSubscribe, handleCloseConsumer, handleUnsubscribe, handleSeek; PersistentSubscription.resetCursor;
+AbstractDispatcherSingleActiveConsumer and HashRangeExclusiveStickyKeyConsumerSelector for the liveness check.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from broker_core.pulsar import commands as c
+from broker_core.pulsar.broker_state import Attached, consumer_key, topic_key
+from broker_core.pulsar.dispatchers.errors import ConsumerBusy, SubscriptionRefused
+from broker_core.pulsar.selectors.protocol import AssignRefused
+from broker_core.pulsar.settings import Asked
+from broker_core.sim.node import Outbox
+
+if TYPE_CHECKING:
+    from broker_core.pulsar.broker import Broker
+    from broker_core.pulsar.subscription import Subscription
+
+
+def subscribe(broker: Broker, connection: int, command: c.CommandSubscribe, now_us: int, out: Outbox) -> None:
+    known = broker.state.connections[connection]
+    topic = broker.topic(command.topic, command.partition)
+    subscription = broker.subscription(command.subscription, command.topic, command.partition, command.initial_position)
+    key = consumer_key(connection, command.consumer_id)
+    asked = Asked(command.consumer_name, command.sub_type, command.priority_level, tuple(command.ranges), command.allows_out_of_order)
+    rule, inputs = broker.rule_of(command.sub_type), {"ranges": [list(pair) for pair in command.ranges]}
+    if subscription.dispatcher is not None:
+        subscription.dispatcher.now_us = now_us
+    try:
+        sent = subscription.connect(key, asked)
+    except (AssignRefused, SubscriptionRefused) as refusal:
+        code = c.CONSUMER_ASSIGN_ERROR if isinstance(refusal, AssignRefused) else refusal.code
+        holder = in_the_way(subscription, refusal)
+        if holder is not None and not ask_if_alive(broker, holder, connection, command, now_us, out):
+            return
+        out.tell("pulsar.consumer.refused", rule, inputs, {"consumer": command.consumer_name, "error": code, "message": refusal.message})
+        out.send(connection, c.CommandError(command.request_id, code, refusal.message))
+        return
+    attached = Attached(command.consumer_name, topic_key(topic.name, topic.partition), subscription.name)
+    broker.attach_consumer(connection, command.consumer_id, attached)
+    data = {"consumer": command.consumer_name, "client": known.peer, "consumers": len(subscription.consumers)}
+    if topic.partition >= 0:
+        data["partition"] = topic.partition
+    out.tell("pulsar.consumer.connected", rule, inputs, data)
+    out.send(connection, c.CommandSuccess(command.request_id))
+    broker.after(topic, subscription, sent, now_us, out)
+
+
+def in_the_way(subscription: Subscription, refusal: AssignRefused | SubscriptionRefused) -> str | None:
+    """The consumer that keeps a newcomer out, if it matters whether that one is alive."""
+    if isinstance(refusal, AssignRefused):
+        return refusal.conflict
+    return subscription.consumers[0] if isinstance(refusal, ConsumerBusy) else None
+
+
+def ask_if_alive(broker: Broker, holder: str, connection: int, command: c.CommandSubscribe, now_us: int, out: Outbox) -> bool:
+    """Ask the connection of the consumer that is in the way. True: it is known to be alive, the newcomer is refused."""
+    other = broker.consumers[holder][0]
+    known = broker.state.connections[other]
+    if other == connection or (known.asking and not known.awaits_pong):
+        return True  # it has just spoken
+    known.asking.append((connection, command))
+    if len(known.asking) == 1:
+        known.awaits_pong = True
+        out.send(other, c.CommandPing())
+        out.deadline(f"liveness:{other}", now_us + c.LIVENESS_TIMEOUT_US)
+    return False
+
+
+def pong(broker: Broker, connection: int, command: c.CommandPong, now_us: int, out: Outbox) -> None:
+    """The connection is alive: a consumer that waited for this is refused, if it still cannot be let in."""
+    known = broker.state.connections[connection]
+    known.awaits_pong = False
+    out.cancel(f"liveness:{connection}")
+    for asker, asked in known.asking[:]:
+        if asker in broker.state.connections:
+            subscribe(broker, asker, asked, now_us, out)
+    known.asking.clear()
+
+
+def close_consumer(broker: Broker, connection: int, command: c.CommandCloseConsumer, now_us: int, out: Outbox) -> None:
+    """A consumer that still waits to be let in is closed, too: it will not be."""
+    known = broker.state.connections[connection]
+    for other in broker.state.connections.values():
+        other.asking = [asked for asked in other.asking if asked[0] != connection or asked[1].consumer_id != command.consumer_id]
+    if command.consumer_id in known.consumers:
+        topic, subscription = broker.of_consumer[connection, command.consumer_id]
+        sent = broker.remove(known, connection, command.consumer_id, "pulsar.consumer.closed", now_us, out)
+        del known.consumers[command.consumer_id]
+        broker.after(topic, subscription, sent, now_us, out)
+    out.send(connection, c.CommandSuccess(command.request_id))
+
+
+def unsubscribe(broker: Broker, connection: int, command: c.CommandUnsubscribe, now_us: int, out: Outbox) -> None:
+    """Take the subscription away, with its cursor: only its one connected consumer may."""
+    topic, subscription = broker.of_consumer[connection, command.consumer_id]
+    known = broker.state.connections[connection]
+    try:
+        subscription.unsubscribe(consumer_key(connection, command.consumer_id))
+    except SubscriptionRefused as refusal:
+        out.tell("pulsar.unsubscribe.refused", "pulsar.subscription.unsubscribe", {"consumers": len(subscription.consumers)},
+                 {"consumer": known.consumers[command.consumer_id].name, "error": refusal.code, "message": refusal.message})  # fmt: skip
+        out.send(connection, c.CommandError(command.request_id, refusal.code, refusal.message))
+        return
+    broker.remove(known, connection, command.consumer_id, "pulsar.subscription.unsubscribe", now_us, out)
+    del known.consumers[command.consumer_id]
+    del topic.subscriptions[subscription.name]
+    topic.trim(broker.settings.retention)
+    out.tell("pulsar.subscription.deleted", "pulsar.subscription.unsubscribe", {}, {"subscription": subscription.name})
+    out.send(connection, c.CommandSuccess(command.request_id))
+
+
+def seek(broker: Broker, connection: int, command: c.CommandSeek, now_us: int, out: Outbox) -> None:
+    """Move the cursor. All consumers of the subscription are closed first; their clients subscribe again. To before what is kept means to the
+    first entry that is; to after the end, to the end."""
+    topic, subscription = broker.of_consumer[connection, command.consumer_id]
+    wanted = command.entry if command.entry >= 0 else topic.first_at(command.publish_time_us)
+    position = min(max(wanted, topic.first), topic.end)
+    for key in subscription.consumers:
+        other, consumer_id = broker.consumers[key]
+        known = broker.state.connections[other]
+        broker.remove(known, other, consumer_id, "pulsar.subscription.seek", now_us, out)
+        del known.consumers[consumer_id]
+        out.send(other, c.CommandCloseConsumer(0, consumer_id))
+    subscription.seek(position)
+    topic.trim(broker.settings.retention)
+    out.tell("pulsar.subscription.seek", "pulsar.subscription.reset_cursor", {"entry": command.entry, "publish_time_us": command.publish_time_us},
+             {"subscription": subscription.name, "position": position})  # fmt: skip
+    out.send(connection, c.CommandSuccess(command.request_id))

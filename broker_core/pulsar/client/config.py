@@ -1,0 +1,77 @@
+"""How a consumer is configured, and what it remembers of each partition.
+
+Source: Pulsar 3.2 client, ConsumerConfigurationData, DeadLetterPolicy, MultiplierRedeliveryBackoff.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from broker_core.clock import SECOND_US
+from broker_core.pulsar import commands as c
+from broker_core.pulsar.settings import KEY_SHARED
+
+NEGATIVE_ACK_DELAY_US = 60 * SECOND_US
+"""negativeAckRedeliveryDelay."""
+
+
+@dataclass(slots=True)
+class Backoff:
+    """min_us * multiplier^count, at most max_us.
+
+    >>> [Backoff(1, 60, 2).delay_us(count) for count in (0, 1, 2, 9)]
+    [1, 2, 4, 60]
+    """
+
+    min_us: int
+    max_us: int
+    multiplier: int = 2
+
+    def delay_us(self, redelivery_count: int) -> int:
+        """How long to wait before a message that has been asked for so many times is asked for again."""
+        delay_us: int = self.min_us * self.multiplier ** min(redelivery_count, 40)
+        return min(delay_us, self.max_us)
+
+
+@dataclass(slots=True)
+class ConsumerConfig:
+    """type: of the subscription. partitions: of the topic, 0 for a topic without. queue_size: receiverQueueSize, of each partition.
+    ack_group_us: 0 to acknowledge at once. acks_cumulatively: the program acknowledges everything up to a message. nack_delay_us, backoff:
+    how long after a negative acknowledgement it is sent. ack_timeout_us: 0 for none. max_redeliver: maxRedeliverCount of the dead-letter
+    policy, 0 for none. cannot: the program cannot handle messages whose number is a multiple of this; 0: it can handle all."""
+
+    type: str = KEY_SHARED
+    topic: str = c.TOPIC
+    partitions: int = 0
+    subscription: str = c.SUBSCRIPTION
+    priority: int = 0
+    allows_out_of_order: bool = False
+    initial_position: str = "latest"
+    queue_size: int = c.RECEIVER_QUEUE_SIZE
+    ack_group_us: int = c.ACK_GROUP_US
+    acks_cumulatively: bool = False
+    nack_delay_us: int = NEGATIVE_ACK_DELAY_US
+    backoff: Backoff | None = None
+    ack_timeout_us: int = 0
+    max_redeliver: int = 0
+    cannot: int = 0
+
+    def cannot_handle(self, message: int) -> bool:
+        """Whether the program gives up on this message."""
+        return self.cannot > 0 and message % self.cannot == 0
+
+
+@dataclass(slots=True)
+class Part:
+    """The consumer of one partition. request_id: of its last command that is answered. is_subscribed: the broker has said so. is_active: of Failover.
+    refused: name of the last error. taken: messages since permits were last granted. acks: entries handled and not yet told to the broker.
+    batches: entry -> places in its batch that are not handled."""
+
+    partition: int = -1
+    request_id: int = 0
+    is_subscribed: bool = False
+    is_active: bool = False
+    refused: str = ""
+    taken: int = 0
+    acks: list[int] = field(default_factory=list)
+    batches: dict[int, list[int]] = field(default_factory=dict)

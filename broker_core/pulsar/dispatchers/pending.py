@@ -1,0 +1,285 @@
+"""What Shared and Key_Shared have in common: permits, pending entries, what waits to be sent again, limits of unacknowledged messages.
+
+    flow ─► permits ─► read (waiting ones first) ─► sent, pending at its consumer ─► ack
+                          ▲                              │ its consumer leaves, or asks for it again
+                          └──────── replay set ◄─────────┘
+
+A consumer with as many unacknowledged messages as its limit is blocked until half of them are acknowledged; what it grants meanwhile counts
+then. A subscription at its own limit reads nothing new until half of it is acknowledged; what waits to be sent again still goes out.
+
+Source: Pulsar 3.2 `PersistentDispatcherMultipleConsumers`, `Consumer` (flowPermits, addAndGetUnAckedMsgs, removePendingAcks),
+`InMemoryDelayedDeliveryTracker`.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar
+
+import msgspec
+
+from broker_core.errors import InvariantError
+from broker_core.pulsar.cursor import Cursor
+from broker_core.pulsar.dispatchers.receiver import Receiver
+from broker_core.pulsar.dispatchers.replay import ReplaySet
+from broker_core.pulsar.entry import Entries, Entry
+
+READ_BATCH = 100
+"""dispatcherMaxReadBatchSize: entries of one read."""
+UNACKED_PER_CONSUMER_MAX = 50_000
+UNACKED_PER_SUBSCRIPTION_MAX = 200_000
+"""maxUnackedMessagesPerConsumer and maxUnackedMessagesPerSubscription; 0 is no limit."""
+
+Sent = tuple[str, int]
+"""(consumer, position)."""
+
+
+class PendingDispatcher:
+    """entries: the topic's, not the dispatcher's own. available: permits of all consumers that can be sent something. sent_before: entries of
+    the replay set that somebody has had. delayed: (moment, position) of entries that wait for their time; timer_us: when the
+    broker wakes for the first of them. now_us: of the last call, set by
+    the broker. has_news: there is something for the broker to tell or to set a timer for."""
+
+    consumers: dict[str, Receiver]
+    ASKED_AGAIN_BLOCKS: ClassVar[bool] = False
+    WATCHES_ACKS: ClassVar[bool] = False
+    KEPT: ClassVar[tuple[str, ...]] = ("available", "unacked", "is_full", "delayed", "now_us", "has_delayed", "timer_us")
+
+    def __init__(
+        self, cursor: Cursor | None, entries: Entries | None, *, blocks: bool, read_batch: int, unacked_max: int, unacked_all_max: int
+    ) -> None:
+        self.cursor = Cursor() if cursor is None else cursor
+        self.entries: Entries = {} if entries is None else entries
+        self.read_batch = read_batch
+        self.unacked_max = unacked_max
+        self.unacked_all_max = unacked_all_max
+        self.consumers = {}
+        self.replay = ReplaySet(blocks=blocks)
+        self.sent_before: set[int] = set()
+        self.available = 0
+        self.unacked = 0
+        self.is_full = False
+        self.delayed: list[tuple[int, int]] = []
+        self.has_delayed = False
+        self.timer_us = 0
+        self.now_us = 0
+        self.has_news = False
+
+    # -- what each of them does in its own way -------------------------------------------------------------------------
+
+    def read_on(self) -> list[Sent]:
+        """Read until nothing more can be sent."""
+        raise NotImplementedError
+
+    def changed(self) -> None:
+        """Something happened after which waiting entries may be sent that could not be before."""
+
+    def was_acked(self, consumer: str | None, hash32: int) -> None:
+        """An entry that was pending at this consumer is not any more."""
+
+    # -- messages ------------------------------------------------------------------------------------------------------
+
+    def publish(self, hashes: Sequence[int]) -> list[Sent]:
+        """Messages arrive at the end of the topic. hashes: unsigned murmur3 of their keys."""
+        for hash32 in hashes:
+            self.entries[self.cursor.end] = Entry(hash32, self.cursor.end)
+            self.cursor.end += 1
+        return self.read_on()
+
+    def arrived(self, position: int, entry: Entry) -> list[Sent]:
+        """One entry has arrived at the end of the topic, and is among the entries."""
+        self.cursor.end = position + 1
+        if entry.deliver_at_us:
+            self.has_delayed = True
+        return self.read_on() if self.available > 0 else []
+
+    def flow(self, consumer: str, permits: int) -> list[Sent]:
+        """The consumer can take so many more."""
+        known = self.consumers[consumer]
+        if known.is_blocked:
+            known.withheld += permits
+            return []
+        self._grant(known, permits)
+        return self.read_on()
+
+    def ack(self, positions: Iterable[int], consumer: str | None = None) -> list[Sent]:
+        """Acknowledge messages one by one. consumer: who says so, usually the one that has them; another may as well."""
+        cursor, sent_before = self.cursor, self.sent_before
+        mine = self.consumers.get(consumer) if consumer is not None else None
+        again = False
+        for position in positions:
+            cursor.ack(position)
+            if sent_before:
+                sent_before.discard(position)
+            if mine is not None and position in mine.pending:
+                again |= self._settle(mine, position)
+                continue
+            known = next((other for other in self.consumers.values() if position in other.pending), None)
+            if known is not None:
+                again |= self._settle(known, position)
+            elif position in self.replay:
+                self.changed()
+                again = True
+        return self.read_on() if self._acked() or again else []
+
+    def redeliver(self, consumer: str, positions: Iterable[int]) -> list[Sent]:
+        """A client asks for messages of its own again. Their hashes are not known here in 3.2, so they block nothing."""
+        known = self.consumers[consumer]
+        for position in positions:
+            if position in known.pending:
+                hash32 = known.pending[position]
+                self._settle(known, position)
+                self._again(position, hash32 if self.ASKED_AGAIN_BLOCKS else None)
+        self.changed()
+        return self.read_on()
+
+    def pending(self) -> dict[str, list[int]]:
+        """Consumer -> positions sent to it and not acknowledged, ascending."""
+        return {name: sorted(known.pending) for name, known in self.consumers.items()}
+
+    # -- time ----------------------------------------------------------------------------------------------------------
+
+    @property
+    def next_delayed_us(self) -> int | None:
+        """When the first delayed entry may be sent."""
+        return self.delayed[0][0] if self.delayed else None
+
+    def due(self) -> list[Sent]:
+        """Time has passed: what was delayed until now goes out before anything new."""
+        ready = 0
+        while ready < len(self.delayed) and self.delayed[ready][0] <= self.now_us:
+            self.replay.add(self.delayed[ready][1])
+            ready += 1
+        del self.delayed[:ready]
+        self.changed()
+        return self.read_on()
+
+    def _without_delayed(self, positions: list[int]) -> list[int]:
+        """Entries read whose time has not come wait aside."""
+        if not self.has_delayed:
+            return positions
+        now = []
+        for position in positions:
+            at_us = self.entries[position].deliver_at_us
+            if at_us > self.now_us:
+                insort(self.delayed, (at_us, position))
+                self.has_news = True
+            else:
+                now.append(position)
+        return now
+
+    # -- consumers -----------------------------------------------------------------------------------------------------
+
+    def _enter(self, consumer: str, name: str, priority: int, permits: int) -> Receiver:
+        """The first of a subscription reads again from mark-delete on."""
+        if not self.consumers:
+            self.cursor.rewind()
+            self.replay.clear()
+            self.delayed.clear()
+        known = self.consumers[consumer] = Receiver(consumer, priority, permits, name)
+        self.available += permits
+        self.changed()
+        return known
+
+    def _exit(self, consumer: str) -> Receiver:
+        gone = self.consumers.pop(consumer)
+        if gone.is_available:
+            self.available -= gone.permits
+        self.unacked -= gone.unacked
+        self.sent_before.update(gone.pending)
+        self._release_all()
+        if not self.consumers:
+            self.replay.clear()
+            self.delayed.clear()
+            self.is_full = False
+        self.changed()
+        return gone
+
+    def _grant(self, known: Receiver, permits: int) -> None:
+        before = max(known.permits, 0)
+        known.permits += permits
+        self.available += max(known.permits, 0) - before
+        self.changed()
+
+    def _take(self, known: Receiver, position: int, entry: Entry) -> None:
+        """The entry goes to this consumer: it has permits, is not blocked."""
+        batch = entry.batch
+        size = len(batch) if batch else 1
+        known.pending[position] = entry.hash32
+        self.available -= size if size <= known.permits else max(known.permits, 0)
+        known.permits -= size
+        known.unacked += size
+        self.unacked += size
+        if self.unacked_max and known.unacked >= self.unacked_max and not known.is_blocked:
+            known.is_blocked = True
+            self.available -= max(known.permits, 0)
+        if self.unacked_all_max and self.unacked >= self.unacked_all_max:
+            self.is_full = True
+
+    def _settle(self, known: Receiver, position: int) -> bool:
+        """The entry is not pending at this consumer any more. True: somebody is released by it."""
+        hash32 = known.pending.pop(position)
+        entry = self.entries.get(position)
+        size = 1 if entry is None else len(entry.batch) or 1
+        known.unacked -= size
+        self.unacked -= size
+        if self.WATCHES_ACKS:
+            self.was_acked(known.consumer, hash32)
+        if not self.is_full and not known.is_blocked:
+            return False
+        released = self._release_all()
+        if known.is_blocked and known.unacked * 2 <= self.unacked_max:
+            known.is_blocked = False
+            known.permits, known.withheld = known.permits + known.withheld, 0
+            self.available += max(known.permits, 0)
+            self.changed()
+            released = True
+        return released
+
+    def _release_all(self) -> bool:
+        if not self.is_full or self.unacked * 2 > self.unacked_all_max:
+            return False
+        self.is_full = False
+        return True
+
+    def _acked(self) -> bool:
+        """Entries were acknowledged. True: more can be sent because of it."""
+        return False
+
+    def _again(self, position: int, hash32: int | None) -> None:
+        self.replay.add(position, hash32)
+        self.sent_before.add(position)
+
+    # -- laws and checkpoints ------------------------------------------------------------------------------------------
+
+    def check(self) -> None:
+        """Raise InvariantError where a law is broken: what was read and is not acknowledged is at one consumer, or waits; permits add up.
+        In time that grows with the consumers only."""
+        held = sum(len(known.pending) for known in self.consumers.values())
+        places = held + len(self.replay) + len(self.delayed)
+        cursor = self.cursor
+        unacked = cursor.read_position - 1 - cursor.mark_delete - len(cursor.ahead)
+        if self.consumers and places < unacked:
+            raise InvariantError(f"{unacked} entries are read and not acknowledged, and only {places} are sent or wait")
+        available = sum(max(known.permits, 0) for known in self.consumers.values() if not known.is_blocked)
+        if available != self.available:
+            raise InvariantError(f"{self.available} permits are counted, there are {available}")
+
+    def to_json(self) -> dict[str, Any]:
+        """Whole state, plain; the cursor and the entries are kept elsewhere."""
+        return {
+            **{name: getattr(self, name) for name in self.KEPT}, "replay": self.replay.to_json(), "sent_before": sorted(self.sent_before),
+            "consumers": [msgspec.to_builtins(known) for known in self.consumers.values()],
+        }  # fmt: skip
+
+    def restore(self, kept: Mapping[str, Any]) -> None:
+        """Become the dispatcher that wrote `kept`."""
+        for name in self.KEPT:
+            setattr(self, name, kept[name])
+        self.delayed = [(at_us, position) for at_us, position in self.delayed]
+        self.replay.restore(kept["replay"])
+        self.sent_before = set(kept["sent_before"])
+        for plain in kept["consumers"]:
+            known = msgspec.convert(plain, Receiver)
+            self.consumers[known.consumer] = known

@@ -1,0 +1,27 @@
+"""An entry of a topic: one message, or a batch that the broker handles as one. What a consumer is sent, what a cursor counts."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Entry(msgspec.Struct, array_like=True, omit_defaults=True, gc=False):
+    """hash32: unsigned murmur3 of the sticky key, which for a batch is its first message's. message, key: number and key code of the first
+    message (-1: no key). published_us: when the broker took it. batch: numbers of all messages of a batch, empty for a message by itself.
+    deliver_at_us: not before this moment, 0 for at once."""
+
+    hash32: int
+    message: int = -1
+    key: int = -1
+    published_us: int = 0
+    batch: tuple[int, ...] = ()
+    deliver_at_us: int = 0
+
+    @property
+    def size(self) -> int:
+        """How many messages it holds; each takes one permit."""
+        return len(self.batch) or 1
+
+
+Entries = dict[int, Entry]
+"""Position -> entry: those that some subscription of the topic has not acknowledged."""

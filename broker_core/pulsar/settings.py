@@ -1,0 +1,51 @@
+"""What of broker.conf decides about subscriptions, and the names of subscription types and order rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from broker_core.pulsar.dispatchers.active import FAILOVER_DELAY_US
+from broker_core.pulsar.dispatchers.pending import READ_BATCH, UNACKED_PER_CONSUMER_MAX, UNACKED_PER_SUBSCRIPTION_MAX
+
+EXCLUSIVE, SHARED, FAILOVER, KEY_SHARED = "Exclusive", "Shared", "Failover", "Key_Shared"
+TYPES = (EXCLUSIVE, SHARED, FAILOVER, KEY_SHARED)
+"""SubType of PulsarApi.proto, in its order."""
+RECENTLY_JOINED, DRAINING = "recently_joined", "draining"
+"""How a key stays in order when its consumer changes: 3.2's rule, and the one of PIP-379."""
+STICKY = ("sticky", "sticky_document")
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerSettings:
+    """algorithm: the selector of Key_Shared; points: per consumer, for rings, None for the original's. order: RECENTLY_JOINED or DRAINING.
+    failover_delay_us: 0 to switch at once. failover_uses_ring: the ring of names for partitions as well (master). failover_in_order: the
+    documentation's rule for a topic without partitions. unacked_max, unacked_all_max: limits of unacknowledged messages of a consumer and of
+    a subscription, 0 for none. has_dedup: brokerDeduplicationEnabled. retention: entries kept after everybody has acknowledged them."""
+
+    algorithm: str = "consistent_hash"
+    points: int | None = None
+    order: str = RECENTLY_JOINED
+    read_batch: int = READ_BATCH
+    failover_delay_us: int = FAILOVER_DELAY_US
+    failover_uses_ring: bool = False
+    failover_in_order: bool = False
+    unacked_max: int = UNACKED_PER_CONSUMER_MAX
+    unacked_all_max: int = UNACKED_PER_SUBSCRIPTION_MAX
+    has_dedup: bool = False
+    retention: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a consumer asks for when it subscribes. ranges: for sticky ranges. allows_out_of_order: its KeySharedMeta's allowOutOfOrderDelivery."""
+
+    name: str
+    type: str = EXCLUSIVE
+    priority: int = 0
+    ranges: tuple[tuple[int, int], ...] = ()
+    allows_out_of_order: bool = False
+
+    @property
+    def policy(self) -> tuple[bool, bool]:
+        """Of Key_Shared: sticky or split by itself, out of order or not."""
+        return bool(self.ranges), self.allows_out_of_order

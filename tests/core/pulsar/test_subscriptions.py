@@ -1,0 +1,212 @@
+"""The four types at the broker: send this command, expect those."""
+
+from broker_core.plain import from_plain, to_plain
+from broker_core.pulsar import commands as c
+from broker_core.pulsar.broker import Broker
+from broker_core.pulsar.broker_state import BrokerState
+from broker_core.pulsar.settings import EXCLUSIVE, FAILOVER, KEY_SHARED, SHARED, BrokerSettings
+from broker_core.sim.node import Opened
+from tests.core.playbook import Played, play, wake
+
+P, A, B, C = 1, 2, 3, 4
+SECOND_US = 1_000_000
+
+
+def broker(**settings):
+    node, out = Broker(BrokerState(), lambda code: 7 * code, BrokerSettings("auto_split", **settings)), Played("broker")
+    node.subscription()
+    play(node, out, P, Opened("producer"), c.CommandProducer(1))
+    for connection, name in ((A, "a"), (B, "b"), (C, "c")):
+        play(node, out, connection, Opened(name))
+    return node, out
+
+
+def subscribe(node, out, connection, kind, *, request=1, consumer=1, permits=100, now_us=0, **asked):
+    name = {A: "a", B: "b", C: "c"}[connection]
+    command = c.CommandSubscribe(request, consumer, name, [], kind, **asked)
+    sent = play(node, out, connection, command, now_us=now_us)
+    if (connection, c.CommandSuccess(request)) in sent:
+        sent += play(node, out, connection, c.CommandFlow(consumer, permits), now_us=now_us)
+    return sent
+
+
+def send(node, out, *numbers, now_us=0, **how):
+    return play(node, out, P, *[c.CommandSend(1, number, number, **how) for number in numbers], now_us=now_us)
+
+
+def got(sent):
+    """Who received which messages."""
+    return [({A: "a", B: "b", C: "c"}[connection], message.message) for connection, message in sent if isinstance(message, c.CommandMessage)]
+
+
+def test_type_is_that_of_the_connected_consumers_until_the_last_one_leaves():
+    node, out = broker()
+    subscribe(node, out, A, SHARED)
+    ((connection, answer),) = subscribe(node, out, B, KEY_SHARED)
+    assert (connection, answer.error, answer.message) == (B, "ConsumerBusy", "Subscription is of different type")
+    send(node, out, 0, 1)
+    play(node, out, A, c.CommandAck(1, [1]), c.CommandCloseConsumer(2, 1))
+    assert got(subscribe(node, out, B, EXCLUSIVE)) == [("b", 0)]
+    assert node.subscription().type == EXCLUSIVE and node.state.redelivered == 1
+
+
+def test_second_exclusive_consumer_is_refused_once_the_first_has_shown_that_it_lives():
+    node, out = broker()
+    subscribe(node, out, A, EXCLUSIVE)
+    assert subscribe(node, out, B, EXCLUSIVE) == [(A, c.CommandPing())]
+    ((connection, answer),) = play(node, out, A, c.CommandPong())
+    assert (connection, answer.error, answer.message) == (B, "ConsumerBusy", "Exclusive consumer is already connected")
+
+
+def test_second_exclusive_consumer_is_let_in_when_the_first_is_silent():
+    node, out = broker()
+    subscribe(node, out, A, EXCLUSIVE)
+    subscribe(node, out, B, EXCLUSIVE)
+    assert wake(node, out, f"liveness:{A}") == [(B, c.CommandSuccess(1))]
+
+
+def test_failover_takes_a_second_and_tells_everybody_who_is_active():
+    node, out = broker()
+    for connection in (A, B):
+        assert subscribe(node, out, connection, FAILOVER, topic="orders", partition=1)[:1] == [(connection, c.CommandSuccess(1))]
+    switched = wake(node, out, "switch:orders-partition-1|subscription")
+    assert switched == [(A, c.CommandActiveConsumerChange(1, False)), (B, c.CommandActiveConsumerChange(1, True))]
+    kind, data = out.told[-1]
+    assert kind == "pulsar.subscription.active_changed" and data == {"consumer": "b", "redelivered": 0}
+
+
+def test_cumulative_acknowledgement_is_ignored_on_shared_and_counts_on_failover():
+    node, out = broker(failover_delay_us=0)
+    subscribe(node, out, A, SHARED)
+    send(node, out, 0, 1, 2)
+    state = node.subscription().to_json()
+    assert play(node, out, A, c.CommandAck(1, [2], True)) == []
+    assert node.subscription().to_json() == state and node.state.ignored_cumulative == 1
+    play(node, out, A, c.CommandCloseConsumer(2, 1))
+    subscribe(node, out, A, FAILOVER, request=3)
+    play(node, out, A, c.CommandAck(1, [2], True))
+    assert node.subscription().cursor.mark_delete == 2
+
+
+def test_redelivery_count_rises_when_asked_for_and_is_forgotten_with_the_last_consumer():
+    node, out = broker()
+    subscribe(node, out, A, SHARED)
+    send(node, out, 0)
+    for count in (1, 2):
+        ((_, again),) = play(node, out, A, c.CommandRedeliverUnacknowledgedMessages(1, [0]))
+        assert again.redelivery_count == count
+    play(node, out, A, c.CommandCloseConsumer(2, 1))
+    sent = subscribe(node, out, B, SHARED)
+    assert got(sent) == [("b", 0)] and sent[-1][1].redelivery_count == 0
+
+
+def test_only_consumer_may_unsubscribe():
+    node, out = broker()
+    for connection in (A, B):
+        subscribe(node, out, connection, SHARED)
+    ((_, refusal),) = play(node, out, A, c.CommandUnsubscribe(5, 1))
+    assert (refusal.error, refusal.message) == ("MetadataError", "Unconnected or shared consumer attempting to unsubscribe")
+    play(node, out, B, c.CommandCloseConsumer(2, 1))
+    assert play(node, out, A, c.CommandUnsubscribe(6, 1)) == [(A, c.CommandSuccess(6))]
+    assert not node.state.topics["topic"].subscriptions
+
+
+def test_initial_position_counts_only_for_a_new_subscription():
+    node, out = broker(retention=10)
+    send(node, out, 0, 1)
+    assert got(subscribe(node, out, A, SHARED, subscription="new")) == []
+    assert got(subscribe(node, out, B, SHARED, subscription="from_the_start", initial_position="earliest")) == [("b", 0), ("b", 1)]
+
+
+def test_seek_by_id_and_by_time_closes_everybody_first():
+    node, out = broker(retention=10)
+    subscribe(node, out, A, SHARED)
+    for number in range(4):
+        send(node, out, number, now_us=number * SECOND_US)
+    play(node, out, A, c.CommandAck(1, [0, 1, 2, 3]))
+    assert play(node, out, A, c.CommandSeek(7, 1, 1)) == [(A, c.CommandCloseConsumer(0, 1)), (A, c.CommandSuccess(7))]
+    assert got(subscribe(node, out, A, SHARED, request=8)) == [("a", 1), ("a", 2), ("a", 3)]
+    play(node, out, A, c.CommandSeek(9, 1, -1, 3 * SECOND_US))
+    assert got(subscribe(node, out, A, SHARED, request=10)) == [("a", 3)]
+
+
+def test_two_subscriptions_get_everything_each_and_entries_go_when_both_have_acknowledged():
+    node, out = broker()
+    subscribe(node, out, A, EXCLUSIVE, subscription="one")
+    subscribe(node, out, B, EXCLUSIVE, subscription="two")
+    del node.state.topics["topic"].subscriptions["subscription"]
+    assert got(send(node, out, 0, 1)) == [("a", 0), ("b", 0), ("a", 1), ("b", 1)]
+    play(node, out, A, c.CommandAck(1, [0, 1]))
+    assert len(node.state.topics["topic"].entries) == 2
+    play(node, out, B, c.CommandAck(1, [0]))
+    assert list(node.state.topics["topic"].entries) == [1]
+
+
+def test_ordering_key_comes_before_the_key():
+    node, out = broker()
+    subscribe(node, out, A, KEY_SHARED)
+    send(node, out, 5, ordering_key=3)
+    assert node.state.topics["topic"].entries[0].hash32 == 21
+
+
+def test_duplicate_sequence_ids_are_dropped():
+    node, out = broker(has_dedup=True)
+    subscribe(node, out, A, SHARED)
+    assert [len(send(node, out, number, sequence_id=sequence_id)) for number, sequence_id in ((0, 4), (1, 4), (2, 3), (3, 5))] == [1, 0, 0, 1]
+    assert node.state.topics["topic"].duplicates == 2
+
+
+def test_rest_of_a_batch_that_is_acknowledged_in_part_is_sent_again():
+    node, out = broker()
+    subscribe(node, out, A, SHARED)
+    send(node, out, 10, batch=(10, 11, 12))
+    play(node, out, A, c.CommandAck(1, [], False, {0: [1]}))
+    ((_, again),) = play(node, out, A, c.CommandRedeliverUnacknowledgedMessages(1, [0]))
+    assert (again.batch, again.places) == ((10, 12), (0, 2))
+    play(node, out, A, c.CommandAck(1, [], False, {0: [0, 2]}))
+    assert node.subscription().cursor.mark_delete == 0 and not node.subscription().acked_in_batch
+
+
+def test_delayed_message_goes_out_when_its_time_has_come():
+    node, out = broker()
+    subscribe(node, out, A, SHARED)
+    assert send(node, out, 0, deliver_at_us=3 * SECOND_US) == []
+    assert out.deadlines["delayed:topic|subscription"] == 3 * SECOND_US
+    assert got(wake(node, out, "delayed:topic|subscription")) == [("a", 0)]
+
+
+def test_drained_slot_goes_to_its_new_consumer_ten_milliseconds_later():
+    node, out = broker(order="draining")
+    subscribe(node, out, A, KEY_SHARED)
+    send(node, out, 1)
+    subscribe(node, out, B, KEY_SHARED)
+    assert send(node, out, 1) == []
+    assert play(node, out, A, c.CommandAck(1, [0])) == []
+    assert out.deadlines["unblock:topic|subscription"] == 10_000
+    assert got(wake(node, out, "unblock:topic|subscription")) == [("b", 1)]
+
+
+def test_newcomer_is_let_go_with_the_last_message_before_its_join():
+    node, out = broker()
+    subscribe(node, out, A, KEY_SHARED)
+    send(node, out, 1)
+    subscribe(node, out, B, KEY_SHARED)
+    assert send(node, out, 1) == []
+    assert got(play(node, out, A, c.CommandAck(1, [0]))) == [("b", 1)]
+    assert out.told[-1] == ("pulsar.consumer.let_go", {"consumer": "b"})
+
+
+def test_restored_broker_goes_on_the_same():
+    for kind in (EXCLUSIVE, SHARED, FAILOVER, KEY_SHARED):
+        node, out = broker(failover_delay_us=0)
+        for connection in (A, B):
+            subscribe(node, out, connection, kind, permits=2)
+        send(node, out, *range(6))
+        play(node, out, A, c.CommandAck(1, [0]))
+        kept = to_plain(node.state)
+        again = Broker(from_plain(kept, BrokerState), lambda code: 7 * code, node.settings)
+        assert to_plain(again.state) == kept
+        for permits in (1, 3):
+            assert play(again, Played(), A, c.CommandFlow(1, permits)) == play(node, Played(), A, c.CommandFlow(1, permits))
+        assert play(again, Played(), A, c.CommandAck(1, [1, 2])) == play(node, Played(), A, c.CommandAck(1, [1, 2]))
+        assert to_plain(again.state) == to_plain(node.state)
