@@ -1,7 +1,8 @@
 """State as plain data and back, by its annotations; integer keys of dicts stay integers."""
 
 from collections import deque
-from typing import Any, get_args, get_origin
+from dataclasses import fields
+from typing import Any, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -16,6 +17,18 @@ def to_plain(value: object) -> Any:
 def from_plain(value: Any, wanted: Any) -> Any:
     """What `to_plain` was given, of the type `wanted`."""
     return msgspec.convert(value, wanted, dec_hook=_from_plain)
+
+
+def kept(thing: object, state: type) -> dict[str, Any]:
+    """What a checkpoint holds of a thing: the fields that `state`, a dataclass which its class extends, declares once for all."""
+    return {each.name: to_plain(getattr(thing, each.name)) for each in fields(state)}
+
+
+def take_back(thing: object, state: type, plain: dict[str, Any]) -> None:
+    """Give a thing the fields that `kept` took of it."""
+    hints = get_type_hints(state)
+    for each in fields(state):
+        setattr(thing, each.name, from_plain(plain[each.name], hints[each.name]))
 
 
 def _to_list(value: object) -> object:

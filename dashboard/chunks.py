@@ -68,7 +68,8 @@ class ChunkWriter:
         if wanted and not self._wanted:
             # A second is written once, also by the worker that takes over from a dead one.
             self._next_second = max(last_second(self.folder) + 1, core.now_us // SECOND_US)
-            self._settled = {lane_id: lane.bill.position for lane_id, lane in core.lanes.items() if lane.bill is not None and lane.bill.settled}
+            bills = {lane_id: lane.ledger.bill for lane_id, lane in core.lanes.items()}
+            self._settled = {lane_id: bill.position for lane_id, bill in bills.items() if bill is not None and bill.settled}
         self._wanted = wanted
 
     def _rows(self, core: CoreLab, first: int, last: int) -> Iterator[Json]:
@@ -91,7 +92,7 @@ class ChunkWriter:
 
     def _turning(self, lane_id: str, lane: Lane, second: int) -> Iterator[Json]:
         """The last change, once, when it has come to rest."""
-        bill = lane.bill
+        bill = lane.ledger.bill
         if bill is None or not bill.settled or bill.position == 0 or self._settled.get(lane_id) == bill.position:
             return
         self._settled[lane_id] = bill.position

@@ -5,6 +5,7 @@ turning points that came of it. Lanes never see one another, so each is advanced
 put in order afterwards, by time and then by lane.
 """
 
+from dataclasses import dataclass, field
 from typing import Any
 
 from broker_core.clock import SECOND_US, VirtualClock
@@ -25,6 +26,7 @@ from broker_core.lab.pieces import Pieces, whole
 from broker_core.lab.scenario import LANE_KINDS, LaneSpec, Scenario, step_end_us
 from broker_core.lab.view import Shown, lab_view
 from broker_core.lab.workload import Workload, workload_from_json
+from broker_core.plain import kept, take_back
 
 STRETCH_US = 10 * SECOND_US
 """Longest stretch for which arrivals are laid out at once; bounds memory when a lab is far behind."""
@@ -34,31 +36,39 @@ SWITCH_STRETCH_US = SECOND_US // 10
 TIMELINE_MAX = 60
 
 
-class Lab:
-    """One experiment. The scenario's consumers have joined at virtual time 0, as command position 0.
+@dataclass
+class LabState:
+    """What a checkpoint holds of a lab beside its lanes and its time.
 
     playing, speed_milli: what the clock outside should do; they change no event. seen: everybody who ever joined -> colour, from 1.
+    history: the membership commands so far, with their positions, times and names. position: of the last command.
     """
+
+    record_count: int = 0
+    playing: bool = False
+    speed_milli: int = 1000
+    event_seq: int = 0
+    seen: dict[str, int] = field(default_factory=dict)
+    caption: Json = field(default_factory=dict)
+    timeline: dict[int, Json] = field(default_factory=dict)
+    history: list[Json] = field(default_factory=list)
+    position: int = 0
+
+
+class Lab(LabState):
+    """One experiment. The scenario's consumers have joined at virtual time 0, as command position 0."""
 
     def __init__(
         self, scenario: Scenario, limits: Limits = DEFAULT_LIMITS, *, workload: Workload | None = None, begin: bool = True
     ) -> None:
         """workload: these records instead of the scenario's, for a run that nobody saves. begin: false only for `restore`, which fills in
         the lanes itself."""
+        super().__init__(caption={"code": "start", "params": {"count": scenario.consumers}})
         self.scenario = scenario
         self.limits = limits
         self.clock = VirtualClock()
         self.workload: Workload = workload or workload_from_json(scenario.workload, limits, scenario.seed)
         self.keys = LiveKeys()
-        self.record_count = 0
-        self.playing = False
-        self.speed_milli = 1000
-        self.event_seq = 0
-        self.seen: dict[str, int] = {}
-        self.caption: Json = {"code": "start", "params": {"count": scenario.consumers}}
-        self.timeline: dict[int, Json] = {}
-        self.history: list[Json] = []
-        self.position = 0
         self.shown = Shown()
         self.lesson = None if scenario.lesson is None else LessonRun(scenario.lesson)
         self.lanes: dict[str, Lane] = {}
@@ -76,7 +86,7 @@ class Lab:
         for lane in self.lanes.values():
             if lane.now_us < 0:
                 lane.advance(0, 0, (), ())
-            lane.fold_darkness()
+            lane.ledger.fold_darkness()
         self._collect()
 
     @property
@@ -250,7 +260,7 @@ class Lab:
         yield from self._run(lane, self.now_us)
         lane.out.clear()
         lane.switched(algorithm, position)
-        lane.fold_darkness()
+        lane.ledger.fold_darkness()
         return lane
 
     def _run(self, lane: Lane, until_us: int) -> Pieces[None]:
@@ -282,11 +292,8 @@ class Lab:
         for lane_id, lane in self.lanes.items():
             lanes[lane_id] = yield from lane.keeping()
             yield
-        return checkpoints.encode({
-            "now_us": self.now_us, "record_count": self.record_count, "playing": self.playing, "speed_milli": self.speed_milli,
-            "event_seq": self.event_seq, "seen": self.seen, "caption": self.caption, "timeline": self.timeline, "history": self.history,
-            "position": self.position, "rigs": lanes, "lesson": None if self.lesson is None else self.lesson.to_json(),
-        })  # fmt: skip
+        lesson = None if self.lesson is None else self.lesson.to_json()
+        return checkpoints.encode(kept(self, LabState) | {"now_us": self.now_us, "rigs": lanes, "lesson": lesson})
 
     @classmethod
     def restore(cls, scenario: Scenario, blob: bytes, limits: Limits = DEFAULT_LIMITS) -> "Lab":
@@ -294,8 +301,7 @@ class Lab:
         state: dict[str, Any] = checkpoints.decode(blob)
         lab = cls(scenario, limits, begin=False)
         lab.clock.now_us = state["now_us"]
-        for name in ("record_count", "playing", "speed_milli", "event_seq", "seen", "caption", "timeline", "history", "position"):
-            setattr(lab, name, state[name])
+        take_back(lab, LabState, state)
         lab.keys.restore(*lab.workload.distinct_until(lab.record_count))
         for spec in scenario.lanes:
             lane_state = state["rigs"][spec.id]

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from broker_core.clock import SECOND_US
 from broker_core.events import Json
 from broker_core.lab.consumer import CRASHED, GONE, LIVE, Consumer
-from broker_core.lab.lanes.lane import HISTORY_KEPT_S
 from broker_core.lab.observers.hero import hero_view
+from broker_core.lab.observers.history import HISTORY_KEPT_S
 from broker_core.lab.observers.idle import idle_view
 from broker_core.lab.observers.sentence import sentence_view
+from broker_core.lab.observers.shares import shares, skew_milli
 from broker_core.lab.pieces import Pieces
 
 if TYPE_CHECKING:
@@ -92,8 +93,9 @@ def lab_numbers(lab: "Lab") -> Json:
 
 def lane_view(lab: "Lab", lane: "Lane") -> Json:
     """One lane."""
-    shares = lane.shares()
-    before = lane.bill.shares_before if lane.bill else {}
+    ledger, last_bill = lane.ledger, lane.ledger.bill
+    share_of = shares(lane)
+    before = last_bill.shares_before if last_bill else {}
     last = lab.record_count - 1
     route: Json | None = None
     if last >= 0:
@@ -102,7 +104,7 @@ def lane_view(lab: "Lab", lane: "Lane") -> Json:
     picture = lane.picture()
     units = lane.units()
     # The consumers of the scenario are there from the start: nobody made a change that could have a bill.
-    bill = lane.bill.to_view(lane.redelivered, lane.standing_us()) if lane.bill and lane.bill.position > 0 else None
+    bill = last_bill.to_view(lane.redelivered, ledger.standing_us()) if last_bill and last_bill.position > 0 else None
     if "space" in picture:
         picture["needle"] = route["hash"] if route else None
     return {
@@ -111,13 +113,13 @@ def lane_view(lab: "Lab", lane: "Lane") -> Json:
         "algorithms": lane.algorithms(),
         "order": list(lane.consumers),
         "consumers": {
-            name: _consumer_view(lane, consumer, shares[name], before.get(name)) for name, consumer in lane.consumers.items()
+            name: _consumer_view(lane, consumer, share_of[name], before.get(name)) for name, consumer in lane.consumers.items()
         },
-        "skew": _thousandths(lane.skew_milli()),
+        "skew": _thousandths(skew_milli(lane)),
         "lag": lane.lag(),
         "bill": bill,
         "hero": hero_view(lane),
-        "tally": lane.tally.to_view(lane.now_us, lane.bill, lane.redelivered, lane.keys_have_owners, None if units is None else len(units)),
+        "tally": ledger.tally.to_view(lane.now_us, last_bill, lane.redelivered, lane.keys_have_owners, None if units is None else len(units)),
         "why": lane.why[:],  # a copy: views are compared with later ones
         "sentence": sentence_view(lane, bill),
         "idle": idle_view(lane),

@@ -19,6 +19,7 @@ from broker_core.lab.lab import Lab
 from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.limits import Limits
+from broker_core.lab.observers.shares import skew_milli
 from broker_core.lab.observers.waits import FlightWatch
 from broker_core.lab.pieces import Pieces, whole
 from broker_core.lab.scenario import LANE_KINDS, LaneSpec, Scenario
@@ -155,7 +156,7 @@ def timed_run(
         if place:
             lab.change(step, joins_with_next=start_us == until_us and place + 1 < len(steps) and _is_one_order(step, steps[place + 1]))
         curve = [(0.0, lane.lag()), *_curve(lab, lane, start_us, until_us)]
-        rows.append(before | {"lag": thinned(curve, CURVE_POINTS), "weights": dict(lane.weights()), "skew_milli": lane.skew_milli()})
+        rows.append(before | {"lag": thinned(curve, CURVE_POINTS), "weights": dict(lane.weights()), "skew_milli": skew_milli(lane)})
     watch.finish(lane.now_us)
     ends: Json = {"records": lab.record_count, "waited": watch.waited, "redelivered": lane.redelivered}
     risks = [flight.sent_us for flight in at_risk(watch.flights)]

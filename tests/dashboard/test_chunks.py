@@ -78,7 +78,7 @@ def test_turning_point_is_told_once_with_its_cost(writer, core):
     turning = [row for row in rows_of(writer.folder) if row["kind"] == "turning"]
     assert sorted(row["rig"] for row in turning) == sorted(core.lanes)
     [kafka] = [row for row in turning if row["rig"] == "kafka"]
-    bill = core.lanes["kafka"].bill
+    bill = core.lanes["kafka"].ledger.bill
     assert (kafka["owner"], kafka["units_moved"], kafka["stopped_us"]) == ("c3", bill.partitions_moved, bill.pause_us * bill.partitions_stopped)
     assert kafka["stopped_us"] > 0
 

@@ -233,12 +233,12 @@ def live():
     bills, weights = [], []
     for position, (kind, consumer, at_s) in enumerate(CHANGES, 1):
         lab.advance_to(at_s * 1_000_000)
-        assert all(lane.bill.settled for lane in lab.lanes.values())
-        bills.append({lane_id: lane.bill for lane_id, lane in lab.lanes.items()})
+        assert all(lane.ledger.bill.settled for lane in lab.lanes.values())
+        bills.append({lane_id: lane.ledger.bill for lane_id, lane in lab.lanes.items()})
         weights.append({lane_id: dict(lane.weights()) for lane_id, lane in lab.lanes.items()})
         lab.submit({"command_id": str(position), "kind": kind, **({"consumer": consumer} if consumer else {})})
     lab.advance_to(END_S * 1_000_000)
-    bills.append({lane_id: lane.bill for lane_id, lane in lab.lanes.items()})
+    bills.append({lane_id: lane.ledger.bill for lane_id, lane in lab.lanes.items()})
     weights.append({lane_id: dict(lane.weights()) for lane_id, lane in lab.lanes.items()})
     return lab, bills, weights
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from broker_core.lab.lab import Lab
+from broker_core.lab.observers.shares import skew_milli
 from broker_core.lab.scenario import Scenario
 from broker_core.lab.workload_keys import WEIGHT_MAX
 from broker_core.pipeline.members import history_check, history_steps
@@ -48,7 +49,7 @@ def test_a_watched_lane_goes_exactly_as_the_labs(strategy):
         if step.step:
             lab.submit({"command_id": f"x{step.step}", "kind": step.kind, "consumer": step.consumer})
         lab.advance_to(table.starts_us[step.step + 1])
-        assert (row.lag[-1][1], row.weights, row.skew_milli) == (lane.lag(), lane.weights(), lane.skew_milli())
+        assert (row.lag[-1][1], row.weights, row.skew_milli) == (lane.lag(), lane.weights(), skew_milli(lane))
         assert row.redelivered == lane.redelivered - redelivered
     assert lab.now_us == table.starts_us[-1] == (WARM_S + CRASH_S + 3 * JOIN_S) * 1_000_000
 
@@ -64,7 +65,7 @@ def test_the_longest_standstill_of_a_range_rebalance_is_the_labs_own_pause():
     lab.submit({"command_id": "j", "kind": "join"})
     lab.advance_to(table.starts_us[2])
     (lane,) = lab.lanes.values()
-    assert lane.bill.settled and timed[1].pause_longest_us == lane.bill.pause_us > 0
+    assert lane.ledger.bill.settled and timed[1].pause_longest_us == lane.ledger.bill.pause_us > 0
     assert timed[1].pause_longest_us <= timed[1].pause_partition_us <= 12 * timed[1].pause_longest_us
 
 

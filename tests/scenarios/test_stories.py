@@ -44,7 +44,7 @@ def tell(orders):
             command = {"command_id": f"s{number}", "kind": kind, "rig": lane, "consumer": plain[0] if plain else None, "args": pairs}
             lines += describe(lab.submit(command))
     for lane in lab.lanes.values():
-        bill = lane.bill.to_view(lane.redelivered, lane.standing_us())
+        bill = lane.ledger.bill.to_view(lane.redelivered, lane.ledger.standing_us())
         figures = " ".join(f"{name}={bill[name]}" for name in ("keys_moved", "keys_total", "partitions_moved", "redelivered", "pause_us"))
         lines.append(f"bill {lane.id}: {figures}")
     return lines

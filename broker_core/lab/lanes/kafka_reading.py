@@ -178,7 +178,7 @@ class KafkaReading:
         }  # fmt: skip
 
     def picture(self, lane: Lane) -> Json:
-        shared, before = self.look(lane), lane.units_before()
+        shared, before = self.look(lane), lane.ledger.units_before()
         group, positions = shared.group, shared.positions()
         partitions: Json = {}
         for number, log in enumerate(shared.logs):

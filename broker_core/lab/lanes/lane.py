@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from dataclasses import dataclass, field
+from typing import Any
 
 from broker_core.clock import SECOND_US
 from broker_core.events import Cause, Json, TurningPoint
@@ -21,37 +22,48 @@ from broker_core.lab.consumer import CRASHED, GONE, LIVE, PAUSED, Consumer, inca
 from broker_core.lab.lanes.model import LaneModel
 from broker_core.lab.lanes.reading import Reading
 from broker_core.lab.lanes.setup import LaneSetup
-from broker_core.lab.observers.bill import Bill, Space
-from broker_core.lab.observers.hero import Subject
+from broker_core.lab.observers.bill import Space
+from broker_core.lab.observers.history import keep_skew
 from broker_core.lab.observers.in_flight import LaneTraffic, Watch
+from broker_core.lab.observers.ledger import Ledger, LedgerState
 from broker_core.lab.observers.narrator import Narrator
 from broker_core.lab.observers.pace import PACE_KINDS, pace_code
-from broker_core.lab.observers.tally import Tally
 from broker_core.lab.pieces import Pieces, whole
-from broker_core.plain import from_plain, to_plain
+from broker_core.plain import from_plain, kept, take_back, to_plain
 from broker_core.sim.network import DEFAULT_DELAY_US
 from broker_core.sim.program import Order, Pace, Pause, Resume
 from broker_core.sim.slot import CRASHED as NODE_CRASHED
 from broker_core.sim.stream import Arrivals, Stream
 from broker_core.sim.world import World
 
-HISTORY_KEPT_S = 300
 WHY_MAX, WHY_FIRST = 40, 20
 """Of a longer chain the first 20 and the last 20 turning points are kept: how it began, and how it came to rest."""
 JITTER_PART = 10
 """A message takes its lane's delay, and up to a tenth more."""
 
 
-class Lane:
-    """One model in the lab. STATE: what a checkpoint holds of the lane beside its world, with each field's type."""
+@dataclass
+class LaneState:
+    """What a checkpoint holds of a lane beside its world, its ledger and its model's notes. why: the turning points since the last change began.
+    history: skew at the end of each second. crash_positions: life of a program that is silent, which nobody has noticed -> its command."""
 
-    STATE: ClassVar[dict[str, Any]] = {
-        "algorithm": str, "now_us": int, "next_record": int, "first_record": int, "consumers": dict[str, Consumer], "why": list[Json],
-        "sentence": Json, "bill": Bill | None, "tally": Tally, "history": dict[int, int | None], "incarnations_made": dict[str, int],
-        "crash_positions": dict[str, int],
-    }  # fmt: skip
+    algorithm: str
+    now_us: int = 0
+    next_record: int = 0
+    first_record: int = 0
+    consumers: dict[str, Consumer] = field(default_factory=dict)
+    why: list[Json] = field(default_factory=list)
+    sentence: Json = field(default_factory=lambda: {"code": "idle", "params": {}})
+    history: dict[int, int | None] = field(default_factory=dict)
+    incarnations_made: dict[str, int] = field(default_factory=dict)
+    crash_positions: dict[str, int] = field(default_factory=dict)
+
+
+class Lane(LaneState):
+    """One model in the lab."""
 
     def __init__(self, setup: LaneSetup, rules: LaneModel, watch: Watch | None = None) -> None:
+        super().__init__(setup.algorithm)
         self.rules = rules
         self.reads: Reading = rules.reads
         self.narrator: Narrator = rules.narrator
@@ -59,23 +71,13 @@ class Lane:
         self.keys_have_owners = rules.keys_have_owners
         self.id = setup.lane_id
         self.seed = setup.seed
-        self.algorithm = setup.algorithm
         self.options = setup.options
         self.keys = setup.keys
         self.texts = setup.texts
-        self.first_record = self.next_record = 0
         self.arriving: tuple[int, Sequence[int]] = (0, ())
-        self.consumers: dict[str, Consumer] = {}
-        self.why: list[Json] = []
         self.out: list[TurningPoint] = []
         self.heard: dict[str, TurningPoint] = {}  # by id, as a person is to read them, until the step that tells them is over
-        self.sentence: Json = {"code": "idle", "params": {}}
-        self._bill: Bill | None = None
-        self._compared: tuple[int, ...] | None = None
-        self.tally = Tally()
-        self.history: dict[int, int | None] = {}
-        self.incarnations_made: dict[str, int] = {}
-        self.crash_positions: dict[str, int] = {}
+        self.ledger = Ledger(self)
         self.traffic = LaneTraffic(watch)
         self.delay_us: int = setup.options.get("network_delay_us", DEFAULT_DELAY_US)
         self.jitter_us = self.delay_us // JITTER_PART
@@ -109,7 +111,7 @@ class Lane:
 
     def advancing(self, until_us: int, first: int, times: Sequence[int], codes: Sequence[int]) -> Pieces[None]:
         """`advance` in pieces: a stop after each report of turning points, as of several hundred consumers each has its own."""
-        self.fold_darkness()
+        self.ledger.fold_darkness()
         watch, stream = self.traffic.watch, self.stream
         self.arriving = (first, codes)
 
@@ -139,15 +141,14 @@ class Lane:
                 self._sample(stop_us // SECOND_US)
         finished = self.traffic.finished
         if finished:
-            self.tally.finished.extend(finished)
+            self.ledger.tally.finished.extend(finished)
             finished.clear()
-            self.tally.fold_finished(self.texts.codes_of)
+            self.ledger.tally.fold_finished(self.texts.codes_of)
 
     def _sample(self, second: int) -> None:
         self.rules.tidy(self, second)
         self.reads.check(self)
-        self.history[second] = self.skew_milli()
-        self.history.pop(second - HISTORY_KEPT_S, None)
+        keep_skew(self, second)
 
     # -- what the nodes told --------------------------------------------------------------------------------------------------------------
 
@@ -171,13 +172,12 @@ class Lane:
 
     def _changed(self) -> None:
         """Who gets what may be another matter now."""
-        self._compared = None
         self.rules.forget_caches()
         if self.traffic.watch is not None:
             self.traffic.watch.stopped(self.reads.stopped(self), self.now_us)
-        self.tally.is_stale = True
-        self.fold_darkness()
-        self.settle()
+        self.ledger.forget_comparison()
+        self.ledger.fold_darkness()
+        self.ledger.settle()
 
     def _keep(self, event: TurningPoint) -> None:
         self.out.append(event)
@@ -200,10 +200,10 @@ class Lane:
     # -- commands -------------------------------------------------------------------------------------------------------------------------
 
     def join(self, joiners: Sequence[Consumer], position: int) -> None:
-        self._begin(position, "join", joiners[0].name)
-        if self._bill is not None:
-            self._bill.count = len(joiners)
-            self._bill.note_change("join" if position else "start", [consumer.name for consumer in joiners], self.now_us)
+        self.ledger.begin(position, "join", joiners[0].name)
+        if self.ledger.kept_bill is not None:
+            self.ledger.kept_bill.count = len(joiners)
+            self.ledger.kept_bill.note_change("join" if position else "start", [consumer.name for consumer in joiners], self.now_us)
         for consumer in joiners:
             self.consumers[consumer.name] = consumer
             self.traffic.by_node[consumer.incarnation] = consumer
@@ -213,9 +213,9 @@ class Lane:
     def change(self, kind: str, name: str, position: int, service_us: int = 0) -> None:
         """Carry out leave, crash, rejoin, pause, resume or slow, which the command's check has allowed. service_us: for slow."""
         consumer, cause = self.consumers[name], Cause(command=position)
-        self._begin(position, kind, name)
-        if self._bill is not None:
-            self._bill.note_change(kind, [name], self.now_us)
+        self.ledger.begin(position, kind, name)
+        if self.ledger.kept_bill is not None:
+            self.ledger.kept_bill.note_change(kind, [name], self.now_us)
         match kind:
             case "leave":
                 self.traffic.let_go(consumer.incarnation, self.now_us)
@@ -253,9 +253,9 @@ class Lane:
             self.emit(f"{self.model}.consumer.{kind}", cause, None, {}, {"consumer": name, "rate": SECOND_US // consumer.service_us})
             self.say(pace_code(self.model, kind, consumer), consumer=name, rate=SECOND_US // consumer.service_us)
         self._changed()
-        if kind == "crash" and self.tally.subject is not None:
-            self.tally.subject.lose(self)
-            self.tally.subject.look(self)
+        if kind == "crash" and self.ledger.tally.subject is not None:
+            self.ledger.tally.subject.lose(self)
+            self.ledger.tally.subject.look(self)
 
     def _order(self, consumer: Consumer, order: Order, cause: Cause) -> None:
         if self.world.condition(consumer.incarnation) not in (None, NODE_CRASHED):
@@ -270,12 +270,12 @@ class Lane:
     def notice_crash(self, incarnation: str, name: str) -> None:
         """The broker has found out that this life is over, and has changed nothing yet: from here on things move, so the bill begins here."""
         self.rules.forget_caches()
-        subject = self.tally.subject
+        subject = self.ledger.tally.subject
         if subject is not None and subject.kind == "crash" and not self.keys_have_owners:
             subject.lose(self)  # the last look at what it held
-        self.begin_change(self.crash_positions[incarnation], "crash", name)
-        if self._bill is not None:
-            self._bill.note_change("noticed", [name], self.now_us)
+        self.ledger.begin_change(self.crash_positions[incarnation], "crash", name)
+        if self.ledger.kept_bill is not None:
+            self.ledger.kept_bill.note_change("noticed", [name], self.now_us)
         self.bury(incarnation, name)
 
     def bury(self, incarnation: str, name: str) -> None:
@@ -290,95 +290,6 @@ class Lane:
         """Whether the program of this dead life has come back in a new one meanwhile, or left."""
         consumer = self.consumers.get(name)
         return consumer is None or consumer.incarnation != incarnation
-
-    # -- what a change cost ---------------------------------------------------------------------------------------------------------------
-
-    def _begin(self, position: int, kind: str, name: str) -> None:
-        self.begin_change(position, kind, name)
-        if position:  # nobody ordered what is there from the start
-            self.tally.subject = Subject(kind, name, self.tally.darkness.dark)
-        self.tally.is_stale = True
-
-    def begin_change(self, position: int, kind: str, name: str) -> None:
-        """Remember the state before. A change that comes before the last one settled goes on the same bill; a change of pace leaves that
-        bill its subject, who came or went."""
-        bill = self._bill
-        if bill is not None and not bill.settled:
-            bill.position = max(bill.position, position)  # a crash that is noticed has the number of the crash
-            if kind not in PACE_KINDS:
-                bill.kind, bill.consumer, bill.count = kind, name, 1
-            return
-        if bill is not None:
-            self.tally.take_over(bill)
-        space = self.space()
-        self.bill = Bill(
-            position=position, kind=kind, consumer=name, at_us=max(0, self.now_us), owners_before=self.key_owners(), units_before=self.units(),
-            space_before=(space[0], space[1]) if space else None, shares_before=self.shares(), skew_before=self.skew_milli(),
-            redelivered_from=self.redelivered, keys_total=self.keys.count_at(self.next_record),
-        )  # fmt: skip
-        if bill is None or bill.position != position:  # a crash that is noticed goes on from the crash itself
-            self.why = []
-
-    def settle(self) -> None:
-        """Close the bill if things have come to rest."""
-        bill = self._bill
-        if bill is None or bill.settled:
-            return
-        self.fold_darkness()
-        if not self.is_settled():
-            return
-        self._compared = None
-        self._compare(bill)
-        bill.settled = True
-        if bill.position == 0:
-            self.say("none")  # those who are there from the start changed nothing
-        elif bill.kind not in PACE_KINDS:
-            self.narrator.on_settled(self, bill)
-        if self.tally.subject is not None:
-            self.tally.subject.come_to_rest(self)
-
-    def _compare(self, bill: Bill) -> None:
-        """Let the bill say what has moved until now."""
-        moment = self.now_us, self.next_record, self.world.told_count, self.world.made
-        if moment != self._compared:
-            self._compared = moment
-            bill.skew_after = self.skew_milli()
-            bill.compare(self.key_owners(), self.units(), self.space())
-
-    @property
-    def bill(self) -> Bill | None:
-        """The bill of the last change. While things have not come to rest it is compared when somebody looks, not at each step of theirs."""
-        if self._bill is not None and not self._bill.settled:
-            self._compare(self._bill)
-        return self._bill
-
-    @bill.setter
-    def bill(self, bill: Bill | None) -> None:
-        self._bill, self._compared = bill, None
-
-    @property
-    def kept_bill(self) -> Bill | None:
-        """The same, as it was when somebody last looked: for what is written into it."""
-        return self._bill
-
-    def note_pause(self, from_us: int) -> None:
-        """A partition that nobody has read since `from_us` is read again."""
-        if self._bill is not None:
-            self._bill.note_pause(from_us, self.now_us)
-
-    @property
-    def is_at_rest(self) -> bool:
-        """Whether no change is under way."""
-        return self._bill is None or self._bill.settled
-
-    def fold_darkness(self) -> None:
-        """Tell the fold of darkness how much nobody serves from now on, if that has changed."""
-        if not self.tally.is_stale or self.now_us < 0:  # before the lab begins there is nothing to serve
-            return
-        self.tally.is_stale = False
-        self.tally.darkness.fold(self.now_us, *self.dark_units())
-        if self.tally.subject is not None:
-            self.tally.subject.look(self)
 
     # -- looking --------------------------------------------------------------------------------------------------------------------------
 
@@ -424,10 +335,6 @@ class Lane:
         """How many units nobody serves, and how many there are (`darkness.py`)."""
         return self.reads.dark_units(self)
 
-    def is_all_served(self) -> bool:
-        """Whether no key waits for somebody who serves it."""
-        return not self.tally.darkness.dark if self.keys_have_owners else not self.crash_positions
-
     def waiting_for(self, consumer: Consumer) -> int:
         """Records that wait for this consumer: in its hands, sent to it, or where only it reads."""
         return self.reads.waiting_for(self, consumer)
@@ -435,7 +342,7 @@ class Lane:
     @property
     def answer_us(self) -> int:
         """How long a request and its answer are under way at most; of several who join at a time, those of the last."""
-        joiners = 0 if self._bill is None or self._bill.settled else self._bill.count
+        joiners = 0 if self.ledger.kept_bill is None or self.ledger.kept_bill.settled else self.ledger.kept_bill.count
         answer_us: int = 2 * (self.delay_us + self.jitter_us) + joiners * self.start_step_us
         return answer_us
 
@@ -448,32 +355,6 @@ class Lane:
     def way_in(self) -> str:
         """How this lane takes a newcomer in, for the words that tell it beforehand: ring, halves, eager, cooperative, restart, turn."""
         return self.reads.way_in(self)
-
-    def shares(self) -> dict[str, int]:
-        """Consumer -> its share of the load in millionths."""
-        weights = self.weights()
-        total = sum(weights.values())
-        return {name: weights.get(name, 0) * 1_000_000 // total if total else 0 for name in self.consumers}
-
-    def skew_milli(self) -> int | None:
-        """Largest share over mean share, in thousandths, over all consumers that the broker still counts; None with nothing to share."""
-        weights = self.weights()
-        counted = [weights.get(name, 0) for name, consumer in self.consumers.items() if consumer.state != GONE or weights.get(name)]
-        total = sum(counted)
-        return max(counted) * len(counted) * 1000 // total if total else None
-
-    def standing_us(self) -> int:
-        """How long the longest-paused partition has been paused, as the bill counts it; 0 when all are read."""
-        since_us = min(self.reads.stopped(self).values(), default=None)
-        return 0 if since_us is None or self.bill is None else self.bill.standing_us(since_us, self.now_us)
-
-    def units_before(self) -> dict[str, str | None]:
-        """Partition -> owner when the bill was opened: what a picture shows as before."""
-        return (self.bill.units_before if self.bill else None) or {}
-
-    def units_of(self, name: str) -> int:
-        """How many partitions are this consumer's; 0 in a model without partitions."""
-        return sum(owner == name for owner in (self.units() or {}).values())
 
     def sentence_as_of_now(self) -> Json:
         """The sentence as far as only the model knows what it says now; `sentence.py` fills in the other numbers that go on changing."""
@@ -518,7 +399,7 @@ class Lane:
     def switched(self, algorithm: str, position: int) -> None:
         """This lane has taken an older one's place and gone through the same history."""
         self.emit(f"{self.model}.algorithm_switched", Cause(command=position), None, {}, {"algorithm": algorithm})
-        if self.bill is None or self.bill.position == 0:
+        if self.ledger.bill is None or self.ledger.bill.position == 0:
             self.say("switched", algorithm=algorithm)
 
     # -- checkpoints ----------------------------------------------------------------------------------------------------------------------
@@ -529,7 +410,7 @@ class Lane:
 
     def keeping(self) -> Pieces[Json]:
         """`to_json` in pieces."""
-        state = {name: to_plain(getattr(self, name)) for name in self.STATE} | {"notes": to_plain(self.reads.notes)}
+        state: Json = kept(self, LaneState) | {"ledger": kept(self.ledger, LedgerState), "notes": to_plain(self.reads.notes)}
         for world in self.world.keeping():
             state["world"] = world
             yield
@@ -537,9 +418,9 @@ class Lane:
 
     def load(self, state: Json) -> None:
         """Become the lane that `to_json` described."""
-        for name, wanted in self.STATE.items():
-            setattr(self, name, from_plain(state[name], wanted))
-        self.tally.order.know_keys(self.texts.codes_of)
+        take_back(self, LaneState, state)
+        take_back(self.ledger, LedgerState, state["ledger"])
+        self.ledger.tally.order.know_keys(self.texts.codes_of)
         self.reads.notes = from_plain(state["notes"], type(self.reads.notes))
         self.traffic.by_node = {
             consumer.incarnation: consumer for consumer in self.consumers.values() if consumer.state not in (CRASHED, GONE)

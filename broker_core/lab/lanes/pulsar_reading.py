@@ -164,7 +164,7 @@ class PulsarReading:
 
     def picture(self, lane: Lane) -> Json:
         broker, subscription = self.broker(lane), self.subscription(lane)
-        before = lane.bill.space_before if lane.bill else None
+        before = lane.ledger.bill.space_before if lane.ledger.bill else None
         paint = Painted(self.owners.now(broker), before, frozenset(self.dead(lane)), tuple(lane.consumers), self.is_ring)
         if self.painted is None or not paint.shows_the_same(self.painted):
             self.painted = paint

@@ -122,7 +122,7 @@ class TubeMqRules:
         self.sweep(lane)
         notes, alive = self.reads.notes, [consumer for consumer in lane.consumers.values() if is_alive(consumer)]
         was, notes.plan = len(notes.plan), [consumer.name for consumer in alive]
-        if notes.count_at_rest is None and lane.bill is not None and lane.bill.at_us > 0:
+        if notes.count_at_rest is None and lane.ledger.bill is not None and lane.ledger.bill.at_us > 0:
             notes.count_at_rest = was
         kind = "tubemq.group.stopped" if not alive else "tubemq.group.restarting" if was else "tubemq.group.starting"
         followed = lane.emit(

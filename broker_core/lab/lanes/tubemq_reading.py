@@ -206,7 +206,7 @@ class TubeMqReading:
         return {
             "kind": "clients", "source_count": len(notes.plan), "topic": self.topic, "brokers": list(self.brokers),
             "clients": clients_view(lane.consumers.values(), present, notes.plan),
-            "partitions": partitions_view(partitions, places, units, lane.units_before(), notes.stopped, lane.consumers),
+            "partitions": partitions_view(partitions, places, units, lane.ledger.units_before(), notes.stopped, lane.consumers),
         }  # fmt: skip
 
     def check(self, lane: Lane) -> None:

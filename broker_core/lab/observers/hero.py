@@ -44,25 +44,25 @@ class Subject:
     def lose(self, lane: "Lane") -> None:
         """What is without service now is the doing of this subject, and of those before it that still leave something without."""
         self.part, self.whole = lane.stuck()
-        self.dark_after = lane.tally.darkness.dark
-        lost = lane.tally.lost
-        if lane.bill is not None:
-            add_changes(lost, lane.bill.changes)
+        self.dark_after = lane.ledger.tally.darkness.dark
+        lost = lane.ledger.tally.lost
+        if lane.ledger.bill is not None:
+            add_changes(lost, lane.ledger.bill.changes)
         self.changes = list(lost)
         if self.since_us is None:
-            began_us = lane.tally.darkness.began_us
+            began_us = lane.ledger.tally.darkness.began_us
             self.since_us = (lost[0].at_us if lost else lane.now_us) if began_us is None else began_us
 
     def come_to_rest(self, lane: "Lane") -> None:
         """The change is over; if it left more in the dark than before, that is what there is to say."""
-        if self.kind == "leave" and lane.tally.darkness.dark > self.dark_before:
+        if self.kind == "leave" and lane.ledger.tally.darkness.dark > self.dark_before:
             self.lose(lane)
 
     def look(self, lane: "Lane") -> None:
         """Who serves what has changed: perhaps all is served again."""
-        if not lane.is_all_served():
+        if not lane.ledger.is_all_served():
             return
-        lane.tally.lost = []
+        lane.ledger.tally.lost = []
         if self.since_us is not None and self.until_us is None:
             self.until_us = lane.now_us
 
@@ -75,8 +75,8 @@ def hero_view(lane: "Lane") -> Json:
     waits, in_hands: `lag` records, `part` of them for or with `consumer`. empty, queued: nobody alive consumes since `since_us`; `lag` records
     wait.
     """
-    subject, bill = lane.tally.subject, lane.bill
-    darkness = lane.tally.darkness
+    subject, bill = lane.ledger.tally.subject, lane.ledger.bill
+    darkness = lane.ledger.tally.darkness
     if not lane.keys_have_owners and darkness.dark:
         return {"code": "queued", "since_us": darkness.began_us, "lag": lane.lag()}
     if all(consumer.state == GONE for consumer in lane.consumers.values()):
@@ -90,7 +90,7 @@ def hero_view(lane: "Lane") -> Json:
     if subject.since_us is not None:
         lasts = subject.until_us is None
         # Amid another change more is dark at first than stays so.
-        is_less = lane.tally.darkness.dark < subject.dark_after
+        is_less = lane.ledger.tally.darkness.dark < subject.dark_after
         part, whole = lane.stuck() if lasts and (is_less or not lane.keys_have_owners) else (subject.part, subject.whole)
         return {
             "code": "dark" if lane.keys_have_owners else "held", "consumer": subject.consumer, "part": part, "whole": whole,

@@ -32,7 +32,7 @@ class KafkaNotes:
         for number in numbers:
             self.readers.pop(number, None)
             self.paused_us.setdefault(number, lane.now_us)
-        paused, bill = len(self.paused_us), lane.kept_bill
+        paused, bill = len(self.paused_us), lane.ledger.kept_bill
         if paused and not was_paused:
             lane.emit("kafka.group.partitions_paused", cause, rule, {}, {"partitions": paused})
         if bill is not None:
@@ -40,7 +40,7 @@ class KafkaNotes:
 
     def resume(self, lane: Lane, name: str, numbers: Iterable[int], cause: Cause) -> None:
         """This program reads these partitions from here on."""
-        was_paused, bill = bool(self.paused_us), lane.kept_bill
+        was_paused, bill = bool(self.paused_us), lane.ledger.kept_bill
         for number in numbers:
             self.readers[number] = name
             since_us = self.paused_us.pop(number, None)

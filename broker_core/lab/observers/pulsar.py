@@ -49,8 +49,8 @@ class PulsarNarrator:
 
     def is_explained(self, lane: Lane) -> bool:
         """Whether the next turning point is to tell what it moved: of a change that many make together only the first few do."""
-        told = 0 if lane.is_at_rest else sum("keys_total" in event["data"] for event in lane.why)
-        return lane.is_at_rest or told < EXPLAINED_MAX
+        told = 0 if lane.ledger.is_at_rest else sum("keys_total" in event["data"] for event in lane.why)
+        return lane.ledger.is_at_rest or told < EXPLAINED_MAX
 
     def moved_facts(self, lane: Lane, event: TurningPoint) -> Json:
         """What this turning point moved, compared with what stood before it; nothing where that is not told."""
@@ -64,7 +64,7 @@ class PulsarNarrator:
             return {}
         name, slots = event.data["consumer"], self.reads.owners.slots(live)
         before, space_before = was.owners_of(slots), was.space
-        bill = lane.bill if self.reads.is_sticky else None  # to ask for an open bill is to compare it, and a ring is large
+        bill = lane.ledger.bill if self.reads.is_sticky else None  # to ask for an open bill is to compare it, and a ring is large
         if bill is not None and bill.owners_before is not None and bill.space_before is not None and not bill.settled:
             # Who makes room closes its consumer first: what the newcomer takes was its until then.
             before, space_before = bill.owners_before, (*bill.space_before, now.slots, now.first_slot)
@@ -87,7 +87,7 @@ class PulsarNarrator:
     def say_disconnected(self, lane: Lane, event: TurningPoint) -> None:
         name, incarnation, unacked, reason = event.data["consumer"], event.data["client"], event.inputs["unacked"], event.inputs["reason"]
         if reason in (KEEP_ALIVE, LIVENESS):
-            if lane.bill is None or lane.bill.kind != "crash":
+            if lane.ledger.bill is None or lane.ledger.bill.kind != "crash":
                 return  # a newcomer waited for this word
             is_last = not self.reads.served(lane) - lane.crash_positions.keys()
             code = code_of("pulsar.given_up", ghost=lane.is_ghost(incarnation, name), last=is_last, gap=self.reads.is_sticky)

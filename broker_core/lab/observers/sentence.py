@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from broker_core.events import Json
 from broker_core.lab.observers.codes import code_now
+from broker_core.lab.observers.shares import units_of
 
 if TYPE_CHECKING:
     from broker_core.lab.lanes.lane import Lane
@@ -36,5 +37,5 @@ def sentence_view(lane: "Lane", bill: Json | None) -> Json:
         if code in SILENT:
             params["unacked"] = lane.held(consumer)
         elif code in PAUSED:
-            params |= {"held": lane.held(consumer), "partitions": lane.units_of(consumer.name)}
+            params |= {"held": lane.held(consumer), "partitions": units_of(lane, consumer.name)}
     return {"code": code_now(code, params), "params": params}

@@ -54,9 +54,9 @@ class TubeMqNarrator:
         """Partitions are read again: the bill notes for how long they were not."""
         read_again = self.reads.notes.begin_reading(event.data["client"], event.data["partitions"], lane.now_us)
         for since_us in read_again.values():
-            lane.note_pause(since_us)
-        if read_again and not self.reads.notes.stopped and lane.bill is not None:
-            lane.emit("tubemq.group.partitions_resumed", Cause(event=event.id), None, {}, lane.bill.pause_facts())
+            lane.ledger.note_pause(since_us)
+        if read_again and not self.reads.notes.stopped and lane.ledger.bill is not None:
+            lane.emit("tubemq.group.partitions_resumed", Cause(event=event.id), None, {}, lane.ledger.bill.pause_facts())
 
     def say_refused(self, lane: Lane, name: str, code: int, node_id: int) -> None:
         if code == r.NODE_ID_TAKEN:

@@ -95,8 +95,8 @@ def _rest(lane: Lane) -> Bill | None:
     """Let virtual time pass until the change has come to rest; a crash rests only when its broker has noticed."""
     for _ in range(REST_S_MAX):
         if not lane.crash_positions and lane.is_settled():
-            lane.settle()
+            lane.ledger.settle()
             lane.out.clear()
-            return lane.bill
+            return lane.ledger.bill
         lane.advance(lane.now_us + SECOND_US, lane.next_record, (), ())
     raise InvariantError(f"{lane.model}: a change has not come to rest within {REST_S_MAX} s")

@@ -38,8 +38,8 @@ def test_the_fold_knows_at_every_moment_what_nobody_serves(seed, step_us):
 
 def agree(lab):
     for lane in lab.lanes.values():
-        assert not lane.tally.is_stale
-        darkness = lane.tally.darkness
+        assert not lane.ledger.tally.is_stale
+        darkness = lane.ledger.tally.darkness
         assert (darkness.dark, darkness.units) == lane.dark_units(), (lane.id, lab.now_us)
         assert (darkness.began_us is None) == (darkness.dark == 0)
 
@@ -49,7 +49,7 @@ def test_a_dead_pulsar_consumer_s_slots_are_dark_until_its_broker_notices(algori
     lab = lab_of(("pulsar", algorithm))
     lab.advance_to(20 * SECOND)
     lane = lab.lanes["pulsar"]
-    assert lane.tally.darkness.unit_us_at(lab.now_us) == 0
+    assert lane.ledger.tally.darkness.unit_us_at(lab.now_us) == 0
     share = lab.view()["rigs"]["pulsar"]["picture"]["now"]
     order(lab, "crash", "c2")
     picture = lab.view()["rigs"]["pulsar"]["picture"]
@@ -59,18 +59,18 @@ def test_a_dead_pulsar_consumer_s_slots_are_dark_until_its_broker_notices(algori
         below = bound
     slots += (picture["space"] - 1 - below) * picture["now"]["dark"][0]
     assert picture["now"]["owners"] == share["owners"] and "dark" not in share
-    dark = lane.tally.darkness.dark
+    dark = lane.ledger.tally.darkness.dark
     assert abs(dark / 10_000 - slots / picture["space"]) < 0.001
     deadline_us = lane.consumers["c2"].deadline_us
     lab.advance_to(deadline_us + SECOND)
     after = 0 if algorithm != "sticky" else SECOND  # nobody covers a sticky consumer's ranges
-    assert lane.tally.darkness.unit_us_at(lab.now_us) == dark * (deadline_us - 20 * SECOND + after)
+    assert lane.ledger.tally.darkness.unit_us_at(lab.now_us) == dark * (deadline_us - 20 * SECOND + after)
 
 
 def test_a_dead_tubemq_client_s_partitions_stay_dark_until_it_returns():
     lab = lab_of(("tubemq", "modulo"))
     lab.advance_to(20 * SECOND)
-    darkness = lab.lanes["tubemq"].tally.darkness
+    darkness = lab.lanes["tubemq"].ledger.tally.darkness
     before = darkness.unit_us_at(lab.now_us)
     order(lab, "crash", "c2")
     owned = sum(name == "c2" for name in lab.lanes["tubemq"].units().values())
@@ -85,23 +85,23 @@ def test_kafka_counts_the_dead_member_s_partitions_and_the_rebalance_after_it():
     lab = lab_of(("kafka", "range"))
     lab.advance_to(20 * SECOND)
     lane = lab.lanes["kafka"]
-    before = lane.tally.darkness.unit_us_at(lab.now_us)
+    before = lane.ledger.tally.darkness.unit_us_at(lab.now_us)
     # group.initial.rebalance.delay.ms, prolonged once: nobody read anything; and the leader's assignment takes its way.
     assert 12 * 6 * SECOND <= before < 12 * 6.01 * SECOND
     order(lab, "crash", "c2")
     deadline_us = lane.consumers["c2"].deadline_us
     lab.advance_to(deadline_us - 1)
-    assert lane.tally.darkness.unit_us_at(lab.now_us) - before == 4 * (deadline_us - 1 - 20 * SECOND)
+    assert lane.ledger.tally.darkness.unit_us_at(lab.now_us) - before == 4 * (deadline_us - 1 - 20 * SECOND)
     lab.advance_to(deadline_us + 10 * SECOND)
-    longest_us = lane.bill.pause_us
-    assert lane.tally.darkness.dark == 0
-    assert 4 * longest_us < lane.tally.darkness.unit_us_at(lab.now_us) - before < 4 * longest_us + 8 * 4 * SECOND
+    longest_us = lane.ledger.bill.pause_us
+    assert lane.ledger.tally.darkness.dark == 0
+    assert 4 * longest_us < lane.ledger.tally.darkness.unit_us_at(lab.now_us) - before < 4 * longest_us + 8 * 4 * SECOND
 
 
 def test_a_queue_is_dark_only_while_nobody_alive_consumes():
     lab = lab_of(("rabbitmq", "prefetch_5"), consumers=2)
     lab.advance_to(20 * SECOND)
-    darkness = lab.lanes["rabbitmq"].tally.darkness
+    darkness = lab.lanes["rabbitmq"].ledger.tally.darkness
     order(lab, "crash", "c1")
     lab.advance_to(30 * SECOND)
     assert darkness.unit_us_at(lab.now_us) == 0
@@ -115,4 +115,4 @@ def test_a_lab_without_consumers_is_dark_from_its_first_moment_also_when_it_was_
     again = Lab.restore(lab.scenario, lab.checkpoint())
     for one in (lab, again):
         one.advance_to(7 * SECOND)
-        assert {lane.tally.darkness.mean_us_at(one.now_us) for lane in one.lanes.values()} == {7 * SECOND}
+        assert {lane.ledger.tally.darkness.mean_us_at(one.now_us) for lane in one.lanes.values()} == {7 * SECOND}

@@ -150,7 +150,7 @@ def test_owner_stays_in_the_picture_until_somebody_else_is_assigned_the_partitio
     order(lab, "join")
     while code_of(lab) != "kafka.rebalancing":
         advance(lab, 0.01)
-    assert lane_of(lab).units() == before and lane_of(lab).bill.keys_moved == 0
+    assert lane_of(lab).units() == before and lane_of(lab).ledger.bill.keys_moved == 0
 
 
 def test_silent_member_is_found_at_the_moment_that_its_row_counts_down_to_and_its_uncommitted_records_are_read_again():
@@ -165,7 +165,7 @@ def test_silent_member_is_found_at_the_moment_that_its_row_counts_down_to_and_it
     assert lane.dark_units()[0] == dark_units == 4
     deadline_us = consumer.deadline_us
     lab.advance_to(deadline_us - 1)
-    assert consumer.state == "crashed" and lane.bill.keys_moved == 0 and lane.is_settled()
+    assert consumer.state == "crashed" and lane.ledger.bill.keys_moved == 0 and lane.is_settled()
     events = lab.advance_to(deadline_us + 10 * SECOND)
     expired = next(event for event in events if event["kind"] == "kafka.group.member_expired")
     assert (expired["at_us"], expired["cause"], expired["data"]["consumer"]) == (deadline_us, {"command": 1}, "c2")
@@ -223,7 +223,7 @@ def test_leaver_commits_so_that_nothing_is_read_again_but_the_record_in_its_hand
     order(lab, "leave", "c2")
     assert code_of(lab) == "kafka.rebalancing" and lane_of(lab).dark_units()[0] == 4
     advance(lab, 30)
-    assert lane_of(lab).redelivered <= 1 and code_of(lab) == "kafka.rebalanced" and lane_of(lab).bill.partitions_moved > 0
+    assert lane_of(lab).redelivered <= 1 and code_of(lab) == "kafka.rebalanced" and lane_of(lab).ledger.bill.partitions_moved > 0
 
 
 def test_who_leaves_before_its_first_join_is_answered_leaves_no_ghost():
@@ -281,7 +281,7 @@ def test_changes_that_fall_together_share_one_bill():
     advance(lab, 0.5)
     order(lab, "leave", "c1")
     advance(lab, 20)
-    bill = lane_of(lab).bill
+    bill = lane_of(lab).ledger.bill
     assert (bill.position, bill.kind, bill.settled) == (2, "leave", True)
     moved = sum(bill.units_before[unit] != owner for unit, owner in lane_of(lab).units().items())
     assert bill.partitions_moved == moved and set(bill.units_before.values()) == {"c1", "c2", "c3"}
@@ -303,7 +303,7 @@ def test_sticky_members_keep_what_they_can(algorithm):
     for kind, name, moves in (("join", None, 3), ("leave", "c2", 3), ("join", None, 3)):
         order(lab, kind, name)
         advance(lab, 20)
-        assert lane_of(lab).bill.settled and lane_of(lab).bill.partitions_moved == moves
+        assert lane_of(lab).ledger.bill.settled and lane_of(lab).ledger.bill.partitions_moved == moves
 
 
 def test_switch_of_the_assignor_goes_through_the_same_history():

@@ -38,7 +38,7 @@ def out_of_order(lane, written_down):
 @pytest.mark.parametrize("seed", range(12))
 def test_the_count_is_what_the_programs_saw(seed, written_down):
     _, _, lab = random_life(seed, 20)
-    counted = {lane.id: lane.tally.order.count for lane in lab.lanes.values()}
+    counted = {lane.id: lane.ledger.tally.order.count for lane in lab.lanes.values()}
     assert counted == {lane.id: out_of_order(lane, written_down) for lane in lab.lanes.values()}
 
 
@@ -52,13 +52,13 @@ def test_reading_again_after_a_crash_breaks_the_order_of_a_busy_key_in_kafka(wri
     lab.advance_to(120 * SECOND)
     lane = lab.lanes["kafka"]
     assert lane.redelivered > 0
-    assert lane.tally.order.count == out_of_order(lane, written_down) > 0
+    assert lane.ledger.tally.order.count == out_of_order(lane, written_down) > 0
 
 
 def test_tubemq_confirms_as_it_finishes_so_no_key_is_ever_out_of_order(written_down):
     for seed in range(4):
         _, _, lab = random_life(100 + seed, 20)
-        assert lab.lanes["tubemq"].tally.order.count == out_of_order(lab.lanes["tubemq"], written_down) == 0
+        assert lab.lanes["tubemq"].ledger.tally.order.count == out_of_order(lab.lanes["tubemq"], written_down) == 0
 
 
 def test_two_programs_at_different_speeds_break_the_order_of_a_queue(written_down):
@@ -67,7 +67,7 @@ def test_two_programs_at_different_speeds_break_the_order_of_a_queue(written_dow
     lab.submit({"command_id": "s", "kind": "slow", "rig": "all", "consumer": "c1", "args": {"rate": 2}, "position": 1})
     lab.advance_to(30 * SECOND)
     lane = lab.lanes["rabbitmq"]
-    assert lane.tally.order.count == out_of_order(lane, written_down) > 10
+    assert lane.ledger.tally.order.count == out_of_order(lane, written_down) > 10
 
 
 def test_order_that_was_kept_goes_on_the_same():

@@ -45,7 +45,7 @@ def sentence(lab):
 
 def bill_of(lab):
     lane = lane_of(lab)
-    return lane.bill.to_view(lane.redelivered, lane.standing_us())
+    return lane.ledger.bill.to_view(lane.redelivered, lane.ledger.standing_us())
 
 
 acts = st.tuples(

@@ -78,7 +78,7 @@ def test_newcomer_takes_its_turn_and_a_leaver_gives_back_what_it_held():
     (closed,) = lab.advance_to(11 * SECOND + 10_000)
     assert lane_of(lab).sentence == {"code": "rabbitmq.leave", "params": {"consumer": "c2", "redelivered": closed["inputs"]["unacked"]}}
     lab.advance_to(15 * SECOND)
-    bill = lane_of(lab).bill.to_view(lane_of(lab).redelivered, 0)
+    bill = lane_of(lab).ledger.bill.to_view(lane_of(lab).redelivered, 0)
     assert bill["settled"] and bill["redelivered"] == closed["inputs"]["unacked"]
 
 

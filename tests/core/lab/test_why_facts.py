@@ -32,7 +32,7 @@ def test_a_newcomers_slices_sum_up_to_the_number_of_moved_keys(algorithm: str) -
     lab = lab_of("pulsar", algorithm)
     data = order(lab, "join")[-1]["data"]
     lane = lab.lanes["pulsar"]
-    bill = lane.bill
+    bill = lane.ledger.bill
     assert isinstance(lane, Lane) and isinstance(lane.reads, PulsarReading)
     selector = lane.reads.subscription(lane).selector
     assert bill is not None and bill.keys_moved > 0
@@ -55,7 +55,7 @@ def test_a_slice_that_wraps_over_the_top_of_the_ring_is_counted_once() -> None:
     for seed in range(12):
         lab = Lab(scenario_from_json({"seed": seed, "rigs": [{"id": "p", "model": "pulsar", "algorithm": "consistent_hash", "points": 2}]}))
         lab.advance_to(20_000_000)
-        data, bill = order(lab, "join", consumer=f"n{seed}")[-1]["data"], lab.lanes["p"].bill
+        data, bill = order(lab, "join", consumer=f"n{seed}")[-1]["data"], lab.lanes["p"].ledger.bill
         assert bill is not None and sum(entry["keys"] for entry in data["taken"]) == bill.keys_moved
         assert sum(entry["keys"] for entry in data["largest"]) == bill.keys_moved    # two points: all of them are listed
 
@@ -64,7 +64,7 @@ def test_a_slice_that_wraps_over_the_top_of_the_ring_is_counted_once() -> None:
 def test_a_leaver_names_who_has_its_keys_now(algorithm: str) -> None:
     lab = lab_of("pulsar", algorithm)
     data = order(lab, "leave", consumer="c1")[-1]["data"]
-    bill = lab.lanes["pulsar"].bill
+    bill = lab.lanes["pulsar"].ledger.bill
     assert bill is not None and sum(entry["keys"] for entry in data["given"]) == data["keys_moved"] == bill.keys_moved
     assert {entry["consumer"] for entry in data["given"]} <= ({None} if algorithm == "sticky" else {"c2", "c3"})
 
