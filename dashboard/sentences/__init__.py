@@ -26,7 +26,9 @@ from dashboard.sentences.strategies import STRATEGIES
 from dashboard.sentences.study import STUDY
 
 EVERYWHERE: Mapping[str, Any] = {**CHROME, **STAGE, **LANES, **ALGORITHMS, **EVENTS, **FACTS, **GLOSSARY}
-PAGES: Mapping[str, Mapping[str, Any]] = {"analyze": {**ANALYZE, **STUDY, **STRATEGIES}, "labs": LABS, "learn": LEARN, "log": LOG}
+PAGES: Mapping[str, Mapping[str, Any]] = {
+    "analyze": {**ANALYZE, **STUDY, **STRATEGIES, "labs.unnamed": LABS["labs.unnamed"]}, "labs": LABS, "learn": LEARN, "log": LOG,
+}  # fmt: skip
 SENTENCES: Mapping[str, Any] = {**EVERYWHERE, **{code: text for page in PAGES.values() for code, text in page.items()}}
 LANGUAGES = ("en", "zh-hans")
 

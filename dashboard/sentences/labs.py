@@ -14,6 +14,7 @@ LABS = {
     "labs.seed": _("seed"),
     "labs.acts": _("actions"),
     "labs.mine": _("yours"),
+    "labs.demo": _("demo"),
     "labs.running": _("running"),
     "labs.idle": _("idle: nobody is watching"),
     "labs.failed": _("stopped by an error"),

@@ -68,9 +68,10 @@ def analyze(request: HttpRequest) -> HttpResponse:
 
 
 def _lab_choice(lab: Json, words: dict[str, str]) -> Json:
-    """id, the name that it was given ("" for none), and what its workload is as codes of words, which the page puts into its language."""
+    """id, the name that it was given ("" for none), when it was made, and its workload as codes of words, for lab_titles.js."""
     codes = (f"workload.{lab['workload']['kind']}", f"key.{lab['workload'].get('key')}")
-    return {"id": lab["id"], "name": lab["name"], "codes": [code for code in codes if code in words]}
+    created = lab["created_at"][:16].replace("T", " ")
+    return {"id": lab["id"], "name": lab["name"], "created": created, "codes": [code for code in codes if code in words]}
 
 
 def _request_of(study_id: str) -> Json | None:

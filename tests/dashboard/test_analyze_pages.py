@@ -358,4 +358,5 @@ def test_a_lab_is_offered_under_the_name_that_it_was_given(visitor: Client) -> N
     owner = visitor.cookies[settings.VISITOR_COOKIE].value
     lab = services.lab_open(request={"name": "Rush hour"}, visitor=owner).lab
     offer = visitor.get("/analyze/").context["page"]["offer"]
-    assert {entry["id"]: entry["name"] for entry in offer["labs"]}[lab.pk] == "Rush hour"
+    entry = next(entry for entry in offer["labs"] if entry["id"] == lab.pk)
+    assert entry["name"] == "Rush hour" and entry["created"] == f"{lab.created_at:%Y-%m-%d %H:%M}"

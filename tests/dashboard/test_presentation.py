@@ -212,10 +212,10 @@ def test_when_the_last_one_leaves_nobody_is_said_to_take_over(words: dict[str, d
     told = Told(words["en"], consumers=1).do(20, "leave", "c1")
     lanes = told.lanes(30)
     said = told.sentences(30)
-    assert "no consumer remains" in said["pulsar"] and "neighbours" not in said["pulsar"] and "others" not in said["pulsar"]
+    assert "c1, the last one, left" in said["pulsar"] and "neighbours" not in said["pulsar"] and "others" not in said["pulsar"]
     assert said["kafka"] == "c1 left: the group has no members, all 12 partitions wait."
     assert said["tubemq"] == "sourceCount 0: all clients stopped, the 12 partitions wait."
-    assert said["rabbitmq"].startswith("c1 left and no consumer remains")
+    assert said["rabbitmq"].startswith("c1, the last one, left")
     figures = {(figure["term"], figure["value"]) for lane in lanes.values() for figure in lane["figures"] if figure["term"] == "redelivered"}
     assert figures == {("redelivered", "0")}
     assert [lanes[name]["slots"]["hero"] for name in ("pulsar", "kafka", "tubemq")] == ["100\u202f%"] * 3

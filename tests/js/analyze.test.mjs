@@ -11,6 +11,7 @@ import * as share from "../../static/js/analyze/charts/share.js";
 import { hueOf, identities, symbolOf } from "../../static/js/analyze/charts/consumers.js";
 import { endNames, plain } from "../../static/js/analyze/charts/ends.js";
 import { chartOf, gather, timeWords } from "../../static/js/analyze/charts/windows.js";
+import { labTitles } from "../../static/js/analyze/lab_titles.js";
 import { bothRanked, COMPARED, differences, oneScale, RANKED, signed, signedShare } from "../../static/js/analyze/comparison.js";
 import { layout as historyLayout } from "../../static/js/analyze/history_chart.js";
 import { head, rankingRows, scored, shortNames } from "../../static/js/analyze/result.js";
@@ -264,6 +265,7 @@ test("two studies: the same differ in nothing, another history is named, and dif
   const named = { "compare.points": "{value} points" };
   assert.deepEqual([[0.1, 0.05], [0, 0.00123], [null, 1], [0.1, 0.100001]].map(([to, from]) => signedShare(to, from, named)), ["+5.00 points", "−0.12 points", "–", "0"]);
   assert.deepEqual([signed(2, 1.5, 1), signed(1.5, 2, 1), signed(1, 1.001, 2), signed(null, 1, 1)], ["+0.5", "−0.5", "0", "–"]);
+  assert.equal(signed(6.774, 9.735, 2), "−2.97", "9.74 becomes 6.77: the difference of what is shown");
 });
 
 test("live windows: a narrow picture has room for each of its times", () => {
@@ -314,4 +316,13 @@ test("two studies side by side: their charts have the same axes, and nothing of 
       for (const trace of traces) assert.ok(inside(trace.x, xaxis.range) && (chart === share || inside(trace.y, yaxis.range)));
     }
   }
+});
+
+test("labs are chosen by the names that the Labs page gives them", () => {
+  const told = (code, params) => (code === "labs.unnamed" ? `${params.workload}, ${params.time}` : code.split(".")[1]);
+  const flights = (id, name, created = "2026-11-22 14:58") => ({ id, name, created, codes: ["workload.flights", "key.carrier"] });
+  const orders = { id: "d", name: "orders", created: "", codes: ["workload.keys"] };
+  assert.deepEqual(labTitles([flights("a", "Rush hour"), flights("b", ""), orders], told),
+    ["Rush hour · flights · carrier", "flights, 2026-11-22 14:58 · carrier", "orders · keys"]);
+  assert.deepEqual(labTitles([flights("a", ""), flights("b", "")], told).map((title) => title.slice(-4)), [" · a", " · b"]);
 });

@@ -88,12 +88,12 @@ function written({ place, score, stood, ...terms }, words) {
   return { place: place === null ? NONE : String(place), score: figure(score, 0), ...texts, stood: stoodWords(stood, words) };
 }
 
-// The second less the first, with its sign; nothing where one of them does not apply.
+// The second less the first as both are shown, with its sign; nothing where one of them does not apply.
 export function signed(to, from, digits) {
   if (to === null || to === undefined || from === null || from === undefined) return NONE;
-  const value = Number(figure(Math.abs(to - from), digits));
-  if (value === 0) return "0";
-  return `${to > from ? "+" : "−"}${value.toFixed(digits)}`;
+  const value = Number(figure(to, digits)) - Number(figure(from, digits)), text = Math.abs(value).toFixed(digits);
+  if (Number(text) === 0) return "0";
+  return `${value > 0 ? "+" : "−"}${text}`;
 }
 
 // The same of two shares: the difference of percentages is in percentage points.

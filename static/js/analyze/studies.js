@@ -9,6 +9,7 @@ import { createDelete } from "./delete_study.js";
 import { createDataStep } from "./data_step.js";
 import { clearErrors, clearWhenChanged, showErrors } from "./field_errors.js";
 import { createHistoryStep } from "./history_step.js";
+import { labTitles } from "./lab_titles.js";
 import { refusalOf } from "./reasons.js";
 import { createStrategiesStep } from "./strategies_step.js";
 import { createStudyList } from "./study_list.js";
@@ -21,7 +22,8 @@ const form = $("new"), notice = createNotice($("notice"));
 function nameLabs() {
   for (const select of document.querySelectorAll("[data-labs]")) {
     const chosen = select.value;
-    select.replaceChildren(...page.offer.labs.map(({ id, name, codes }) => new Option([name || id, ...codes.map((code) => say(code))].join(" · "), id)));
+    const titles = labTitles(page.offer.labs, say);
+    select.replaceChildren(...page.offer.labs.map(({ id }, place) => new Option(titles[place], id)));
     if (chosen) select.value = chosen;
   }
 }

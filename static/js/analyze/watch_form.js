@@ -1,6 +1,6 @@
 // The form for a live study: a lab, or a Kafka log that grows on the server.
 
-import { page, say } from "../chrome.js";
+import { page } from "../chrome.js";
 import { Refusal } from "../commands.js";
 import { send } from "./api.js";
 import { clearErrors, showErrors } from "./field_errors.js";
@@ -24,7 +24,8 @@ export function createWatchForm(form) {
   }
 
   function request() {
-    if (kind() === "lab") return { name: `${say("data.lab_which")} ${form.elements.lab.value}`, source: { kind: "lab", lab: form.elements.lab.value } };
+    const lab = form.elements.lab;
+    if (kind() === "lab") return { name: lab.selectedOptions[0].text.slice(0, NAME_MAX), source: { kind: "lab", lab: lab.value } };
     const { name } = folder.chosen(), topic = folder.topic(), title = topic ? `${name}, ${topic}` : name;
     // The server's clock, as the page learned it: a browser's may be minutes off.
     const now = Math.round(page.offer.now_ms + performance.now());

@@ -117,7 +117,7 @@ function words(rig, say, height) {
   return shapes;
 }
 
-// "1 520 to redeliver" -> ["1 520", "to redeliver"]: at the first ordinary space, which is none of those inside a number.
+// "1 520 to deliver" -> ["1 520", "to deliver"]: at the first ordinary space, which is none of those inside a number.
 function inTwo(text) {
   const at = text.indexOf(" ");
   return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
