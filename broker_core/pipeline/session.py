@@ -98,6 +98,7 @@ def spark_open(
     # The Java process is started by pyspark, which hands on this process's environment: there is no other way to tell it.
     os.environ["JAVA_HOME"] = str(home)  # noqa: TID251
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable  # noqa: TID251
+    os.environ.pop("SPARK_REMOTE", None)  # noqa: TID251  (pyspark takes an empty one for a server, too)
     if is_here:
         os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"  # noqa: TID251
     conf = SparkConf(loadDefaults=False)

@@ -8,6 +8,7 @@ import os
 import shutil
 import socket
 import threading
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -75,10 +76,13 @@ class SparkEngine:
     def run(self, group: str, request: Json, out: Path, on_progress: OnProgress, is_cancelled: IsCancelled) -> None:
         """One batch study, in this thread, under its group. Raises what the pipeline raises."""
         from broker_core.pipeline.study import study_run
+        from dashboard.studies.executors import executors_expected
 
         spark = self.open()
         self._enter(spark, group)
-        study_run(spark, request, out, on_progress, is_cancelled)
+        # A Spark Connect server looks after its own cluster.
+        with nullcontext() if settings.SPARK_REMOTE else executors_expected(spark.sparkContext, settings.SPARK_MASTER, group):
+            study_run(spark, request, out, on_progress, is_cancelled)
 
     def stream(self, request: Json, checkpoint: Path, on_windows: OnWindows) -> Any:
         """Begin a live study; its query runs in Spark from now on."""

@@ -260,6 +260,21 @@ def test_a_window_made_narrow_shows_the_active_end(log: Page) -> None:
     assert circle and words and words["x"] > circle["x"] + circle["width"] and abs(words["y"] - circle["y"]) < 12
 
 
+# What the sections of the page leave empty between one another, in one column: the largest gap in pixels.
+GAPS = """() => {
+  const box = (name) => document.querySelector(name).getBoundingClientRect();
+  const parts = ['#folder', '#ask', '#steps', '#clean', '.below details', '#turning', '.below .keys'].map(box);
+  return Math.max(box('#clean').top - box('#steps > :last-child').bottom, ...parts.slice(1).map((part, place) => part.top - parts[place].bottom));
+}"""
+
+
+@pytest.mark.parametrize("width", [1280, 1440, 1920])
+def test_sections_follow_one_another_without_empty_stretches(log: Page, width: int) -> None:
+    log.set_viewport_size({"width": width, "height": 900})
+    log.wait_for_selector("#clean-picture [data-record]")
+    assert log.evaluate(GAPS) <= 48
+
+
 def test_tables_and_keys_do_without_a_mouse(log: Page) -> None:
     log.keyboard.press("t")
     log.wait_for_selector("#folder-twin tbody tr")

@@ -51,6 +51,27 @@ def test_no_text_is_smaller_than_13_pixels(profile: Profile, site: SupervisedSit
     assert page.evaluate(SMALL_TEXTS) == []
 
 
+@pytest.mark.parametrize("language", ["en", "zh-hans"])
+def test_a_phone_is_not_wider_than_itself_and_keeps_a_word_whole(profile: Profile, site: SupervisedSite, language: str) -> None:
+    context = profile(**PHONE)
+    context.add_cookies([{"name": "django_language", "value": language, "url": site.url}])
+    page = open_stage(context, site)
+    page.tap("#play")
+    expect(page.locator("#fresh")).to_have_attribute("data-state", "paused")
+    assert page.evaluate("() => document.querySelector('#fresh').getBoundingClientRect().right") <= 390
+    hero = page.locator("#pulsar [data-slot=hero]").bounding_box()
+    assert hero and hero["height"] < 60      # "Next" has two syllables in Chinese, and one line
+
+
+def test_when_nobody_is_left_a_projector_shows_the_whole_sentences(profile: Profile, site: SupervisedSite) -> None:
+    page = sized(profile, site, 1280, 720)
+    for consumer in ("c1", "c2", "c3"):
+        page.click(f'#pulsar [data-consumer="{consumer}"] [data-verb="leave"]')
+        expect(page.locator(f'#pulsar [data-consumer="{consumer}"]')).to_have_count(0)
+    wait_text(page, "#rabbitmq .say", "the last one, left")
+    assert page.locator(".say").evaluate_all("said => said.filter((e) => e.scrollHeight > e.clientHeight + 1).map((e) => e.textContent)") == []
+
+
 def test_a_phone_reaches_speed_clock_timeline_link_and_ten(profile: Profile, site: SupervisedSite) -> None:
     page = open_stage(profile(**PHONE), site)
     for there in (".clock", "#timeline", "#add-ten"):
