@@ -22,7 +22,7 @@ from broker_core.kafka.group.leave import forget_pending, leave_group
 from broker_core.kafka.group.offsets import offset_commit, offset_fetch
 from broker_core.kafka.group.sync import sync_group, sync_phase_over
 from broker_core.kafka.requests import ProduceRequest
-from broker_core.sim.node import Closed, Opened, Outbox
+from broker_core.sim.node import PERSON, Closed, Opened, Outbox
 
 
 @dataclass(slots=True)
@@ -34,12 +34,12 @@ class PartitionRecords:
     end: int = 0
     records: list[int] = field(default_factory=list)
 
-    def at(self, offset: int) -> int:
-        """The record at an offset that the log still has."""
-        return self.records[offset - self.start]
+    def between(self, first: int, end: int) -> list[int]:
+        """Those from one offset to another, which is excluded."""
+        return self.records[first - self.start : end - self.start]
 
     def delete_before(self, offset: int) -> None:
-        """DeleteRecords: nobody will read what is below `offset` any more."""
+        """Nobody will read what is below `offset` any more."""
         if offset > self.start:
             del self.records[: offset - self.start]
             self.start = offset
@@ -89,6 +89,8 @@ class Broker:
         elif kind is r.ListOffsetsRequest:
             logs = self.state.logs
             out.send(connection, r.ListOffsetsResponse({number: logs[number].start for number in message.partitions if 0 <= number < len(logs)}))
+        elif kind is r.DeleteRecordsRequest:
+            self.delete_records(connection, message, out)
         elif kind is Closed:
             self.state.waiting.pop(connection, None)
             if connection in self.state.watched:
@@ -168,17 +170,33 @@ class Broker:
     def answer(self, connection: int, request: r.FetchRequest, out: Outbox) -> None:
         """What there is of each partition, at most `records_max` each; an error for one that is not here, or has no such offset."""
         logs, most = self.state.logs, request.records_max
-        ranges, errors = [], []
+        read, errors = [], []
         for number, offset in request.offsets.items():
             if not 0 <= number < len(logs):
                 errors.append((number, offset, r.UNKNOWN_TOPIC_OR_PARTITION))
                 continue
             log = logs[number]
             if log.start <= offset < log.end:
-                ranges.append((number, offset, min(log.end, offset + most)))
+                read.append((number, offset, log.between(offset, min(log.end, offset + most))))
             elif offset != log.end:
                 errors.append((number, offset, r.OFFSET_OUT_OF_RANGE))
-        out.send(connection, r.FetchResponse(ranges, errors))
+        out.send(connection, r.FetchResponse(read, errors))
+
+    def delete_records(self, connection: int, request: r.DeleteRecordsRequest, out: Outbox) -> None:
+        """An offset outside of the log is refused. Source: ReplicaManager.deleteRecordsOnLocalLog, UnifiedLog.maybeIncrementLogStartOffset (below
+        the log start nothing happens)."""
+        logs = self.state.logs
+        answer = r.DeleteRecordsResponse({}, {})
+        for number, offset in request.offsets.items():
+            if not 0 <= number < len(logs):
+                answer.errors[number] = r.UNKNOWN_TOPIC_OR_PARTITION
+            elif not 0 <= offset <= logs[number].end:
+                answer.errors[number] = r.OFFSET_OUT_OF_RANGE
+            else:
+                logs[number].delete_before(offset)
+                answer.low_watermarks[number] = logs[number].start
+        if connection != PERSON:
+            out.send(connection, answer)
 
 
 HANDLERS: Mapping[type, Callable[[Group, int, Any, int, Outbox], None]] = MappingProxyType({

@@ -44,10 +44,10 @@ class FetchRequest(_Request, tag="kafka.FetchRequest"):
 
 
 class FetchResponse(_Request, tag="kafka.FetchResponse"):
-    """ranges: (partition, first offset, end offset exclusive) of what was read; the records themselves are looked up by offset.
-    errors: (partition, offset that was asked for, error code) of what could not be read."""
+    """read: (partition, offset of the first, numbers of the records). errors: (partition, offset that was asked for, error code) of what could
+    not be read."""
 
-    ranges: list[tuple[int, int, int]]
+    read: list[tuple[int, int, list[int]]]
     errors: list[tuple[int, int, int]] = []
 
 
@@ -61,6 +61,19 @@ class ListOffsetsResponse(_Request, tag="kafka.ListOffsetsResponse"):
     """offsets: partition -> log start offset, of those that the broker knows."""
 
     offsets: dict[int, int]
+
+
+class DeleteRecordsRequest(_Request, tag="kafka.DeleteRecordsRequest"):
+    """offsets: partition -> below which nobody will read any more."""
+
+    offsets: dict[int, int]
+
+
+class DeleteRecordsResponse(_Request, tag="kafka.DeleteRecordsResponse"):
+    """low_watermarks: partition -> log start offset after it. errors: partition -> error code, and then nothing of it was deleted."""
+
+    low_watermarks: dict[int, int]
+    errors: dict[int, int]
 
 
 class JoinGroupRequest(_Request, tag="kafka.JoinGroupRequest"):
@@ -143,7 +156,7 @@ class OffsetFetchResponse(_Request, tag="kafka.OffsetFetchResponse"):
 
 Request = (
     ProduceRequest | ProduceResponse | FetchRequest | FetchResponse | ListOffsetsRequest | ListOffsetsResponse
-    | JoinGroupRequest | JoinGroupResponse | SyncGroupRequest | SyncGroupResponse
+    | DeleteRecordsRequest | DeleteRecordsResponse | JoinGroupRequest | JoinGroupResponse | SyncGroupRequest | SyncGroupResponse
     | HeartbeatRequest | HeartbeatResponse | LeaveGroupRequest | LeaveGroupResponse | OffsetCommitRequest | OffsetCommitResponse
     | OffsetFetchRequest | OffsetFetchResponse
 )  # fmt: skip

@@ -11,6 +11,7 @@ Source: Kafka 3.9 clients ClassicKafkaConsumer, ConsumerCoordinator, AbstractCoo
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -44,10 +45,10 @@ class Join(msgspec.Struct, frozen=True, tag="kafka.consumer.join", array_like=Tr
 
 @dataclass(slots=True)
 class Fetched:
-    """What is buffered of one partition: offsets from first to end, end excluded."""
+    """What is buffered of one partition: records from the offset `first` on."""
 
     first: int
-    end: int
+    records: deque[int]
 
 
 @dataclass(slots=True)
@@ -92,11 +93,11 @@ class ConsumerState:
 
 
 class Consumer:
-    def __init__(self, state: ConsumerState, traffic: Traffic, read: Callable[[int, int], int]) -> None:
-        """read(partition, offset): number of the record there, which poll() now gives to the program; a fetch's answer would carry it."""
+    def __init__(self, state: ConsumerState, traffic: Traffic, count: Callable[[int, int], None]) -> None:
+        """count(partition, offset): poll() gives the record there to the program; as `traffic`, it changes nothing."""
         self.state = state
         self.traffic = traffic
-        self.read = read
+        self.count = count
         self.assignor: Assignor = ASSIGNORS[state.assignor]
 
     # -- what reaches it ------------------------------------------------------------------------------------------------------------------
@@ -187,10 +188,11 @@ class Consumer:
         fetched = buffer[number]
         offset = fetched.first
         fetched.first = state.positions[number] = offset + 1
-        if offset + 1 == fetched.end:
+        record = fetched.records.popleft()
+        if not fetched.records:
             del buffer[number]
         state.hand = number
-        record = self.read(number, offset)
+        self.count(number, offset)
         if self.traffic.is_watched:
             self.traffic.received(out.name, record, now_us)
         state.program.take(record, now_us, out)
@@ -208,10 +210,10 @@ class Consumer:
     def on_fetched(self, answer: r.FetchResponse, now_us: int, out: Outbox) -> None:
         state = self.state
         state.is_fetching = False
-        for number, first, end in answer.ranges:
+        for number, first, records in answer.read:
             # What was asked for before a rebalance, and is no longer the position, is thrown away.
             if state.positions.get(number) == first and number in state.owned and number not in state.buffer:
-                state.buffer[number] = Fetched(first, end)
+                state.buffer[number] = Fetched(first, deque(records))
         if answer.errors:
             self.on_fetch_errors(answer.errors, out)
         if state.hand < 0:

@@ -64,7 +64,6 @@ class KafkaRules:
         self.texts = setup.texts
         self.reads = KafkaReading(setup)
         self.narrator = KafkaNarrator(self.reads)
-        self.logs: list[PartitionRecords] | None = None
 
     def algorithms(self) -> list[Json]:
         return algorithms()
@@ -72,33 +71,16 @@ class KafkaRules:
     # -- the world ------------------------------------------------------------------------------------------------------------------------
 
     def design(self, lane: Lane) -> Design:
-        read = self.reader(lane)
+        def count(number: int, offset: int) -> None:
+            self.reads.notes.note_read(number, offset)
+
         return Design(
             {
                 "broker": (BrokerState, Broker), "producer": (ProducerState, lambda state: Producer(state, self.reads.partitions)),
-                CONSUMER: (ConsumerState, lambda state: ConsumerNode(state, lane.traffic, read)), "admin": (AdminState, Admin),
+                CONSUMER: (ConsumerState, lambda state: ConsumerNode(state, lane.traffic, count)), "admin": (AdminState, Admin),
             },
             r.Request | Join | producers.Connect | RemoveMember | Order, lane.delay_us, lane.jitter_us,
         )  # fmt: skip
-
-    def reader(self, lane: Lane) -> Callable[[int, int], int]:
-        reads = self.reads
-
-        def read(number: int, offset: int) -> int:
-            notes = reads.notes
-            if offset >= notes.high_read[number]:
-                notes.high_read[number] = offset + 1
-            else:
-                notes.redelivered += 1
-            log = (self.logs or self.find_logs(lane))[number]
-            return log.records[offset - log.start]
-
-        return read
-
-    def find_logs(self, lane: Lane) -> list[PartitionRecords]:
-        state: BrokerState = lane.world.slots[BROKER].node.state
-        self.logs = state.logs
-        return self.logs
 
     def begin(self, lane: Lane) -> None:
         lane.world.start(BROKER, "broker", BrokerState([PartitionRecords() for _ in range(self.reads.partition_count)]))
@@ -111,7 +93,6 @@ class KafkaRules:
         return 2 * lane.answer_us
 
     def forget_caches(self) -> None:
-        self.logs = None
         self.reads.forget()
 
     # -- records --------------------------------------------------------------------------------------------------------------------------
@@ -131,15 +112,13 @@ class KafkaRules:
         """Below a partition's committed offset, and below the position of whoever still reads it, nobody reads again."""
         if second % DELETE_EVERY_S:
             return
-        broker: BrokerState = lane.world.slots[BROKER].node.state
         low = dict(group_of(lane.world).offsets)
         for slot in lane.world.slots.values():
             if slot.kind == CONSUMER:
                 for number, position in consumer_state(slot).positions.items():
                     if position < low.get(number, 0):
                         low[number] = position
-        for number, offset in low.items():
-            broker.logs[number].delete_before(offset)
+        lane.world.order(BROKER, r.DeleteRecordsRequest(low))
 
     def restored(self, lane: Lane) -> None:
         """A checkpoint holds all that there is."""

@@ -26,6 +26,13 @@ class KafkaNotes:
     readers: dict[int, str] = field(default_factory=dict)
     paused_us: dict[int, int] = field(default_factory=dict)
 
+    def note_read(self, number: int, offset: int) -> None:
+        """A program takes the record at this offset."""
+        if offset >= self.high_read[number]:
+            self.high_read[number] = offset + 1
+        else:
+            self.redelivered += 1
+
     def stop(self, lane: Lane, numbers: Iterable[int], cause: Cause, rule: str | None) -> None:
         """Nobody reads these partitions from here on. cause, rule: why."""
         was_paused = bool(self.paused_us)

@@ -4,7 +4,7 @@ from broker_core.kafka import requests as r
 from broker_core.kafka.assignors import Subscription
 from broker_core.kafka.broker import Broker, BrokerState, PartitionRecords
 from broker_core.plain import from_plain, to_plain
-from broker_core.sim.node import Closed
+from broker_core.sim.node import PERSON, Closed
 from tests.core.playbook import Played, play
 
 
@@ -15,8 +15,8 @@ def broker() -> tuple[Broker, Played]:
 def test_fetch_gives_what_there_is_of_each_partition_up_to_its_limit():
     node, out = broker()
     play(node, out, 1, *[r.ProduceRequest(0, number) for number in (5, 6, 7)])
-    assert node.state.logs[0].records == [5, 6, 7] and node.state.logs[0].at(1) == 6
-    assert play(node, out, 2, r.FetchRequest({0: 0, 1: 0}, 500, 2)) == [(2, r.FetchResponse([(0, 0, 2)]))]
+    assert node.state.logs[0].records == [5, 6, 7]
+    assert play(node, out, 2, r.FetchRequest({0: 0, 1: 0}, 500, 2)) == [(2, r.FetchResponse([(0, 0, [5, 6])]))]
 
 
 def test_offsets_stay_when_what_everybody_has_read_is_deleted():
@@ -26,14 +26,14 @@ def test_offsets_stay_when_what_everybody_has_read_is_deleted():
     log.delete_before(2)
     log.delete_before(1)
     play(node, out, 1, r.ProduceRequest(0, 9))
-    assert (log.start, log.end, log.at(2), log.at(3)) == (2, 4, 7, 9)
+    assert (log.start, log.end, log.between(2, 4)) == (2, 4, [7, 9])
 
 
 def test_fetch_of_an_unknown_partition_is_refused_and_the_others_are_read():
     node, out = broker()
     play(node, out, 1, r.ProduceRequest(0, 5))
     for unknown in (2, -1):
-        expected = r.FetchResponse([(0, 0, 1)], [(unknown, 7, r.UNKNOWN_TOPIC_OR_PARTITION)])
+        expected = r.FetchResponse([(0, 0, [5])], [(unknown, 7, r.UNKNOWN_TOPIC_OR_PARTITION)])
         assert play(node, out, 2, r.FetchRequest({0: 0, unknown: 7}, 500, 10)) == [(2, expected)]
 
 
@@ -43,6 +43,16 @@ def test_produce_to_an_unknown_partition_is_refused_and_nothing_is_written():
         expected = r.ProduceResponse(unknown, r.UNKNOWN_TOPIC_OR_PARTITION)
         assert play(node, out, 1, r.ProduceRequest(unknown, 5)) == [(1, expected)]
     assert [log.end for log in node.state.logs] == [0, 0]
+
+
+def test_operator_deletes_what_nobody_will_read_and_hears_where_each_log_starts():
+    node, out = broker()
+    play(node, out, 1, *[r.ProduceRequest(0, number) for number in (5, 6, 7)])
+    errors = {1: r.OFFSET_OUT_OF_RANGE, 2: r.UNKNOWN_TOPIC_OR_PARTITION}
+    assert play(node, out, 3, r.DeleteRecordsRequest({0: 2, 1: 1, 2: 0})) == [(3, r.DeleteRecordsResponse({0: 2}, errors))]
+    assert play(node, out, 3, r.DeleteRecordsRequest({0: 1})) == [(3, r.DeleteRecordsResponse({0: 2}, {}))]
+    assert node.state.logs[0].records == [7]
+    assert play(node, out, PERSON, r.DeleteRecordsRequest({0: 3})) == [] and node.state.logs[0].records == []
 
 
 def test_fetch_outside_of_the_log_is_out_of_range_at_once():
@@ -60,7 +70,7 @@ def test_fetch_without_news_waits_for_the_next_record():
     node, out = broker()
     assert play(node, out, 2, r.FetchRequest({0: 0, 1: 0}, 500, 10), now_us=40) == []
     assert out.deadlines == {"fetch:2": 540}
-    assert play(node, out, 1, r.ProduceRequest(1, 9)) == [(2, r.FetchResponse([(1, 0, 1)]))]
+    assert play(node, out, 1, r.ProduceRequest(1, 9)) == [(2, r.FetchResponse([(1, 0, [9])]))]
     assert play(node, out, 1, r.ProduceRequest(1, 9)) == []
 
 

@@ -22,7 +22,7 @@ ME = "c1-00000001"
 
 def joined(assignor="range", generation=1, draws=(40_000,)):
     counted = Counted()
-    node = Consumer(ConsumerState("c1", "g", "t", 4, assignor, Program(100)), counted, lambda partition, offset: partition * 100 + offset)
+    node = Consumer(ConsumerState("c1", "g", "t", 4, assignor, Program(100)), counted, lambda partition, offset: None)
     out = Played("c1", draws)
     ((_, request),) = play(node, out, PERSON, Join("broker"))
     assert (request.member_id, request.client_id, request.protocol) == ("", "c1", assignor)
@@ -50,7 +50,7 @@ def test_leader_assigns_for_everybody_and_followers_bring_nothing():
 
 def test_records_are_handled_one_at_a_time_round_the_partitions():
     node, out, counted = reading()
-    play(node, out, 1, r.FetchResponse([(0, 0, 2), (1, 0, 1)]))
+    play(node, out, 1, r.FetchResponse([(0, 0, [0, 1]), (1, 0, [100])]))
     for _ in range(2):
         wake(node, out, DONE)
     assert counted.log == [("handled", 0), ("handled", 100)] and node.state.program.hand == 1
@@ -88,7 +88,7 @@ def test_partition_that_the_broker_does_not_know_is_not_asked_for_again():
 
 def test_fetch_goes_out_while_the_program_works_and_only_one_at_a_time():
     node, out, _ = reading()
-    ((_, request),) = play(node, out, 1, r.FetchResponse([(0, 0, 5)]))
+    ((_, request),) = play(node, out, 1, r.FetchResponse([(0, 0, [0, 1, 2, 3, 4])]))
     assert request.offsets == {1: 0}
     assert wake(node, out, DONE) == []
 
@@ -103,7 +103,7 @@ def test_heartbeats_are_late_by_what_was_drawn_and_stop_when_the_member_rejoins(
 
 def test_eager_member_commits_revokes_everything_and_then_joins():
     node, out, _ = reading()
-    play(node, out, 1, r.FetchResponse([(0, 0, 2)]))
+    play(node, out, 1, r.FetchResponse([(0, 0, [0, 1])]))
     play(node, out, 1, r.HeartbeatResponse(r.REBALANCE_IN_PROGRESS))
     assert node.state.owned == [0, 1]  # the record in hand is finished first
     assert wake(node, out, DONE) == [(1, r.OffsetCommitRequest("g", 1, ME, {0: 1, 1: 0}))]
@@ -138,7 +138,7 @@ def test_member_claims_what_it_had_for_the_last_generation_whose_assignment_it_t
 
 def test_assignment_that_arrives_while_a_record_is_in_hand_waits_for_the_next_poll():
     node, out, _ = reading("cooperative-sticky")
-    play(node, out, 1, r.FetchResponse([(0, 0, 2)]))
+    play(node, out, 1, r.FetchResponse([(0, 0, [0, 1])]))
     node.state.phase = "syncing"
     play(node, out, 1, r.SyncGroupResponse(0, [0, 1, 2]))
     assert node.state.pending == [0, 1, 2] and node.state.owned == [0, 1]
@@ -149,13 +149,13 @@ def test_assignment_that_arrives_while_a_record_is_in_hand_waits_for_the_next_po
 def test_what_was_fetched_before_a_rebalance_is_thrown_away():
     node, out, _ = reading()
     play(node, out, 1, r.HeartbeatResponse(r.REBALANCE_IN_PROGRESS))
-    play(node, out, 1, r.FetchResponse([(0, 0, 2)]))
+    play(node, out, 1, r.FetchResponse([(0, 0, [0, 1])]))
     assert node.state.buffer == {} and node.state.program.hand < 0
 
 
 def test_what_a_member_does_after_its_record_in_hand_follows_from_what_it_heard_meanwhile():
     node, out, _ = reading()
-    play(node, out, 1, r.FetchResponse([(0, 0, 2)]))
+    play(node, out, 1, r.FetchResponse([(0, 0, [0, 1])]))
     out.cause = Cause(event="test:rebalance")
     play(node, out, 1, r.HeartbeatResponse(r.REBALANCE_IN_PROGRESS))
     out.cause = Cause(event="test:earlier")
@@ -165,7 +165,7 @@ def test_what_a_member_does_after_its_record_in_hand_follows_from_what_it_heard_
 
 def test_positions_are_committed_every_five_seconds_without_the_record_in_hand():
     node, out, _ = reading()
-    play(node, out, 1, r.FetchResponse([(0, 0, 2)]))
+    play(node, out, 1, r.FetchResponse([(0, 0, [0, 1])]))
     assert out.deadlines["commit"] == AUTO_COMMIT_INTERVAL_US
     assert wake(node, out, "commit") == []  # at the next poll, not before
     commit = next(message for _, message in wake(node, out, DONE) if isinstance(message, r.OffsetCommitRequest))
@@ -181,7 +181,7 @@ def test_member_that_the_coordinator_forgot_joins_as_a_new_one():
 
 def test_leaving_commits_and_says_so():
     node, out, counted = reading()
-    play(node, out, 1, r.FetchResponse([(0, 0, 2)]))
+    play(node, out, 1, r.FetchResponse([(0, 0, [0, 1])]))
     sent = play(node, out, PERSON, Leave())
     assert sent == [(1, r.OffsetCommitRequest("g", 1, ME, {0: 0, 1: 0})), (1, r.LeaveGroupRequest("g", ME))]
     assert out.closed == [1] and counted.log[-1] == ("dropped", 0)
@@ -190,7 +190,7 @@ def test_leaving_commits_and_says_so():
 def test_paused_program_stays_in_the_group():
     node, out, _ = reading()
     play(node, out, PERSON, Pause())
-    play(node, out, 1, r.FetchResponse([(0, 0, 2)]))
+    play(node, out, 1, r.FetchResponse([(0, 0, [0, 1])]))
     assert node.state.program.hand < 0 and node.state.buffer[0].first == 0
     assert wake(node, out, "heartbeat") == [(1, r.HeartbeatRequest("g", 1, ME))]
 
@@ -205,7 +205,7 @@ def cluster(assignor: str, consumers: int):
     design = Design(
         {
             "broker": (BrokerState, Broker),
-            "consumer": (ConsumerState, lambda own: Consumer(own, counted, lambda number, offset: state.logs[number].at(offset))),
+            "consumer": (ConsumerState, lambda own: Consumer(own, counted, lambda number, offset: None)),
             "producer": (ProducerState, lambda own: Producer(own, {code: code % PARTITIONS for code in range(10_000)})),
         },
         r.Request | Join | Leave | Pause | Resume | Pace | producers.Connect, jitter_us=200,
