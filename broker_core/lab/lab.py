@@ -22,6 +22,7 @@ from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.lesson.run import LessonRun
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
+from broker_core.lab.observers.in_flight import Watch
 from broker_core.lab.pieces import Pieces, whole
 from broker_core.lab.scenario import LANE_KINDS, LaneSpec, Scenario, step_end_us
 from broker_core.lab.view import Shown, lab_view
@@ -59,13 +60,16 @@ class Lab(LabState):
     """One experiment. The scenario's consumers have joined at virtual time 0, as command position 0."""
 
     def __init__(
-        self, scenario: Scenario, limits: Limits = DEFAULT_LIMITS, *, workload: Workload | None = None, begin: bool = True
+        self, scenario: Scenario, limits: Limits = DEFAULT_LIMITS, *, workload: Workload | None = None, watch: Watch | None = None,
+        service_us: int | None = None, begin: bool = True,
     ) -> None:
-        """workload: these records instead of the scenario's, for a run that nobody saves. begin: false only for `restore`, which fills in
-        the lanes itself."""
+        """For a run that nobody saves: workload, these records instead of the scenario's; watch, who sees each message of its lane; service_us,
+        what a consumer takes for one. begin: false only for `restore`, which fills in the lanes itself."""
         super().__init__(caption={"code": "start", "params": {"count": scenario.consumers}})
         self.scenario = scenario
         self.limits = limits
+        self.watch = watch
+        self.service_us = service_us or SECOND_US // scenario.consumer_rate
         self.clock = VirtualClock()
         self.workload: Workload = workload or workload_from_json(scenario.workload, limits, scenario.seed)
         self.keys = LiveKeys()
@@ -107,8 +111,9 @@ class Lab(LabState):
         options = spec.options
         if algorithm != spec.algorithm:  # a custom prefetch belongs to the algorithm that the lane began with
             options = {name: value for name, value in options.items() if name != "prefetch"}
-        setup = LaneSetup(spec.id, algorithm, options, self.scenario.seed, self.keys, self.workload, self.scenario.consumers)
-        return LANE_KINDS[spec.model].make(setup, None)
+        setup = LaneSetup(spec.id, algorithm, options, self.scenario.seed, self.keys, self.workload, self.scenario.consumers,
+                          self.service_us)  # fmt: skip
+        return LANE_KINDS[spec.model].make(setup, self.watch)
 
     # -- time ---------------------------------------------------------------------------------------------------------------------------
 
@@ -194,8 +199,8 @@ class Lab(LabState):
         return names
 
     def join_lanes(self, lanes: list[Lane], names: list[str], position: int) -> Pieces[None]:
-        """These consumers join now, at the scenario's pace."""
-        service_us = SECOND_US // self.scenario.consumer_rate
+        """These consumers join now, at the pace of all."""
+        service_us = self.service_us
         for new in names:
             self.seen.setdefault(new, len(self.seen) + 1)
         for lane in lanes:

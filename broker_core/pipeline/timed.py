@@ -14,15 +14,13 @@ from broker_core.analysis.order import at_risk
 from broker_core.analysis.pause import longest_us, stopped_us
 from broker_core.clock import SECOND_US
 from broker_core.events import Json
-from broker_core.lab.consumer import Consumer
 from broker_core.lab.lab import Lab
 from broker_core.lab.lanes.lane import Lane
-from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.limits import Limits
 from broker_core.lab.observers.shares import skew_milli
 from broker_core.lab.observers.waits import FlightWatch
-from broker_core.lab.pieces import Pieces, whole
-from broker_core.lab.scenario import LANE_KINDS, LaneSpec, Scenario
+from broker_core.lab.pieces import whole
+from broker_core.lab.scenario import LaneSpec, Scenario
 from broker_core.lab.workload_base import Workload
 from broker_core.pipeline.members import Step, has_records
 
@@ -105,47 +103,35 @@ class TimedStep:
         return drain_s(self.lag, max(self.lag_before, len(self.weights)))
 
 
-class TimedLab(Lab):
-    """One watched lane over given records."""
+class History:
+    """The steps of a history, ordered in a lab of one lane."""
 
-    def __init__(self, spec: LaneSpec, workload: Workload, seed: int, consumers: int, service_us: int) -> None:
-        self.service_us = service_us
+    def __init__(self, lab: Lab) -> None:
+        self.lab = lab
         self.joining: list[str] = []
-        super().__init__(Scenario("timed", seed, {}, (spec,), consumers, 1), _LIMITS, workload=workload)
 
     def change(self, step: Step, *, joins_with_next: bool) -> None:
         """Carry out a step now. joins_with_next: the next step is a join of the same order, so this one waits for it, as in the lab."""
         if step.kind != "join":
-            self.submit({"command_id": f"step-{step.step}", "kind": step.kind, "consumer": step.consumer})
+            self.lab.submit({"command_id": f"step-{step.step}", "kind": step.kind, "consumer": step.consumer})
             return
         self.joining.append(step.consumer or "")
         if not joins_with_next:
-            whole(self.join_lanes([self.lane], self.joining, step.step))
+            (lane,) = self.lab.lanes.values()
+            whole(self.lab.join_lanes([lane], self.joining, step.step))
             self.joining = []
-            self.lane.check_invariants()
-
-    def _make_lane(self, spec: LaneSpec, algorithm: str) -> Lane:
-        setup = LaneSetup(spec.id, algorithm, spec.options, self.scenario.seed, self.keys, self.workload, self.scenario.consumers)
-        self.watch = FlightWatch()
-        self.lane = LANE_KINDS[spec.model].make(setup, self.watch)
-        return self.lane
-
-    def join_lanes(self, lanes: list[Lane], names: list[str], position: int) -> Pieces[None]:
-        """These consumers join now, at the table's pace."""
-        for name in names:
-            self.seen.setdefault(name, len(self.seen) + 1)
-        for lane in lanes:
-            joiners = [Consumer(name, 1, self.service_us, self.service_us, lane.new_incarnation(name), lane.now_us) for name in names]
-            lane.join(joiners, position)
-            yield
+            lane.check_invariants()
 
 
 def timed_run(
     spec: LaneSpec, steps: Sequence[Step], table: Timetable, workload: Workload, seed: int, go_on: Callable[[int], None]
 ) -> list[TimedStep]:
     """Run one strategy through the history. go_on: called before each step with its number; whatever it raises ends the run."""
-    lab = TimedLab(spec, workload, seed, len(steps[0].members), table.service_us)
-    lane, watch = lab.lane, lab.watch
+    watch = FlightWatch()
+    scenario = Scenario("timed", seed, {}, (spec,), len(steps[0].members), 1)
+    lab = Lab(scenario, _LIMITS, workload=workload, watch=watch, service_us=table.service_us)
+    (lane,) = lab.lanes.values()
+    history = History(lab)
     rows: list[Json] = []
     curve = [(0.0, 0)]
     for place, step in enumerate(steps):
@@ -154,7 +140,7 @@ def timed_run(
         level = max(lag for _, lag in curve[-LEVEL_S:])
         before: Json = {"records": lab.record_count, "waited": watch.waited, "redelivered": lane.redelivered, "lag_before": level}
         if place:
-            lab.change(step, joins_with_next=start_us == until_us and place + 1 < len(steps) and _is_one_order(step, steps[place + 1]))
+            history.change(step, joins_with_next=start_us == until_us and place + 1 < len(steps) and _is_one_order(step, steps[place + 1]))
         curve = [(0.0, lane.lag()), *_curve(lab, lane, start_us, until_us)]
         rows.append(before | {"lag": thinned(curve, CURVE_POINTS), "weights": dict(lane.weights()), "skew_milli": skew_milli(lane)})
     watch.finish(lane.now_us)
@@ -183,7 +169,7 @@ def _is_one_order(step: Step, after: Step) -> bool:
     return step.at is not None and step.kind == after.kind == "join" and step.at == after.at
 
 
-def _curve(lab: TimedLab, lane: Lane, start_us: int, until_us: int) -> Iterator[tuple[float, int]]:
+def _curve(lab: Lab, lane: Lane, start_us: int, until_us: int) -> Iterator[tuple[float, int]]:
     """The lag at each whole second after the change, and at the end of the step."""
     at_us = start_us
     while at_us < until_us:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from broker_core.clock import SECOND_US
 from broker_core.events import Json
 from broker_core.lab.keys import LiveKeys
 
@@ -25,7 +26,7 @@ class KeyText(Protocol):
 @dataclass(frozen=True, slots=True)
 class LaneSetup:
     """lane_id: in the lab. options: the model's settings, checked by the scenario. keys, texts: shared by all lanes, written by the lab.
-    consumers: how many are there from the start."""
+    consumers: how many are there from the start. service_us: what one takes for a record, when nobody slows it."""
 
     lane_id: str
     algorithm: str
@@ -34,3 +35,4 @@ class LaneSetup:
     keys: LiveKeys
     texts: KeyText
     consumers: int = 0
+    service_us: int = SECOND_US

@@ -51,15 +51,16 @@ def algorithms() -> list[Json]:
 
 
 def make_lane(setup: LaneSetup, watch: Watch | None = None) -> Lane:
-    return Lane(setup, TubeMqRules(setup.options), watch)
+    return Lane(setup, TubeMqRules(setup), watch)
 
 
 class TubeMqRules:
     name = "tubemq"
     keys_have_owners = True
 
-    def __init__(self, options: Json) -> None:
-        self.reads = TubeMqReading(options)
+    def __init__(self, setup: LaneSetup) -> None:
+        self.batch_messages = max(1, READ_US // setup.service_us)
+        self.reads = TubeMqReading(setup.options)
         self.narrator = TubeMqNarrator(self.reads)
 
     def algorithms(self) -> list[Json]:
@@ -84,7 +85,7 @@ class TubeMqRules:
         world.start(MASTER, "master", MasterState([meta], list(self.reads.brokers)))
         for broker_id, name in self.reads.brokers.items():
             own = {key: Partition() for key in self.reads.partition_keys if broker_of(key) == broker_id}
-            world.start(name, "broker", BrokerState(broker_id, own))
+            world.start(name, "broker", BrokerState(broker_id, own, self.batch_messages))
         world.start(PRODUCER, "producer", ProducerState())
         world.start(OPERATOR, "operator", OperatorState())
         world.order(PRODUCER, producers.Connect(self.reads.brokers))
@@ -131,8 +132,6 @@ class TubeMqRules:
         )  # fmt: skip
         counts = {"from_count": was, "to_count": len(alive)} if alive else {"partitions": len(self.reads.partition_keys)}
         lane.say(code_of("tubemq.restart", last=not alive, first=not was), **counts)
-        for broker in self.reads.broker_states(lane) if alive else ():
-            broker.batch_messages = max(1, READ_US // alive[0].normal_us)
         for consumer in alive:
             if consumer.incarnation in lane.world.slots:
                 self.stop(lane, consumer.incarnation, followed)
