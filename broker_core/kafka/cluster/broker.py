@@ -16,12 +16,26 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from broker_core.kafka.cluster import checkpoints, fetch, groups, isr, lifecycle, metadata, offsets, produce, replication, roles, slow_disk
+from broker_core.kafka.cluster import (
+    checkpoints,
+    fetch,
+    groups,
+    isr,
+    lifecycle,
+    metadata,
+    offsets,
+    produce,
+    replication,
+    roles,
+    slow_disk,
+    transactions,
+)
 from broker_core.kafka.cluster import control_requests as c
 from broker_core.kafka.cluster import requests as r
+from broker_core.kafka.cluster import transaction_requests as t
 from broker_core.kafka.cluster.hosting import Host
-from broker_core.kafka.cluster.state import DOWN, TopicPartition
-from broker_core.kafka.cluster.transaction_requests import FindCoordinatorRequest
+from broker_core.kafka.cluster.state import DOWN, PendingProduce, TopicPartition
+from broker_core.kafka.error_codes import ErrorCode
 from broker_core.sim.node import Closed, Opened, Outbox
 
 Handler = Callable[[Host, int, Any, int, Outbox], None]
@@ -49,7 +63,15 @@ class Broker(Host):
             self.go_on(connection, now_us, out)
 
     def go_on(self, connection: int, now_us: int, out: Outbox) -> None:
-        """The request that held the others is done."""
+        """The request that held the others is done. The next one is read in its own step: what is being done now may still change what it finds."""
+        if self.state.held[connection]:
+            out.deadline(f"held:{connection}", now_us)
+        else:
+            del self.state.held[connection]
+
+    def read_on(self, rest: str, now_us: int, out: Outbox) -> None:
+        """Handle what a connection has sent meanwhile, up to the next request that waits."""
+        connection = int(rest)
         held = self.state.held.pop(connection, None)
         while held:
             message = held.popleft()
@@ -57,6 +79,15 @@ class Broker(Host):
             if connection in self.state.held:
                 self.state.held[connection] = held
                 return
+
+    def produced(self, pending: PendingProduce, error: ErrorCode, now_us: int, out: Outbox) -> None:
+        """What waited for the ISR is decided. error: of its last partition."""
+        if pending.write:
+            transactions.written(self, pending.write, error, now_us, out)
+        elif pending.marker_ids is not None:
+            transactions.markers_written(self, pending, now_us, out)
+        elif pending.connection:
+            self.answer(pending.connection, r.ProduceResponse(pending.answers), now_us, out)
 
     def hold(self, connection: int) -> None:
         """The request just read is answered later: the next one waits."""
@@ -87,6 +118,10 @@ def closed(host: Host, connection: int, message: Closed, now_us: int, out: Outbo
         if fetcher.connection == connection:
             replication.connection_lost(host, fetcher, now_us, out)
             return
+    for broker, link in state.transactions.links.items():
+        if link.connection == connection:
+            transactions.marker_link_lost(host, broker, now_us, out)
+            return
     host.forget_connection(connection)
 
 
@@ -97,15 +132,20 @@ HANDLERS: Mapping[type, Handler] = MappingProxyType({
     r.MetadataRequest: metadata.metadata,
     r.FetchResponse: replication.fetch_answered, r.OffsetsForLeaderEpochResponse: replication.epochs_answered,
     r.ListOffsetsResponse: replication.offsets_answered,
+    t.FindCoordinatorRequest: transactions.find_coordinator, t.InitProducerIdRequest: transactions.init_producer_id,
+    t.AddPartitionsToTxnRequest: transactions.add_partitions, t.AddOffsetsToTxnRequest: transactions.add_offsets,
+    t.EndTxnRequest: transactions.end_transaction, t.WriteTxnMarkersRequest: transactions.write_markers,
+    t.WriteTxnMarkersResponse: transactions.markers_answered, c.AllocateProducerIdsResponse: transactions.producer_ids_given,
     c.MetadataDelta: roles.metadata_delta,
     c.BrokerRegistrationResponse: lifecycle.registered, c.BrokerHeartbeatResponse: lifecycle.heartbeat_answered,
     c.AlterPartitionResponse: isr.alter_partition_answered,
     lifecycle.Start: lifecycle.start, lifecycle.Stop: lifecycle.stop,
-    FindCoordinatorRequest: groups.find_coordinator, **groups.HANDLERS,
+    **groups.HANDLERS,
 })  # fmt: skip
 
 TIMERS: Mapping[str, Waker] = MappingProxyType({
     "fetch": fetch.fetch_over, "produces": produce.produces_over, "fetcher": replication.fetcher_timer, "heartbeat": lifecycle.heartbeat_due,
+    "markers": transactions.markers_due, "transactions": transactions.transactions_due,
     "group": groups.group_timer, "isr": isr.look_at_isrs, "checkpoint": checkpoints.checkpoint_due, "alter": isr.alter_again,
-    "disk": slow_disk.written,
+    "disk": slow_disk.written, "held": Broker.read_on,  # type: ignore[dict-item]
 })  # fmt: skip

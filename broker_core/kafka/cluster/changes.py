@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from broker_core.kafka.cluster import fetch, isr
 from broker_core.kafka.cluster.hosted_groups import OFFSETS_TOPIC
 from broker_core.kafka.cluster.hosting import Host
-from broker_core.kafka.cluster.requests import ProduceResponse
 from broker_core.kafka.cluster.state import Replica, TopicPartition
 from broker_core.kafka.error_codes import ErrorCode
 from broker_core.kafka.replication.partition import Partition
@@ -75,8 +74,7 @@ def answer_produces(
         pending.left -= 1
         if pending.left == 0:
             del host.state.produces[number]
-            if pending.connection:
-                host.answer(pending.connection, ProduceResponse(pending.answers), now_us, out)
+            host.produced(pending, error, now_us, out)
 
 
 def fetched_by_follower(host: Host, key: TopicPartition, replica: Replica, was_at: int, now_us: int, out: Outbox) -> None:

@@ -28,6 +28,7 @@ from broker_core.kafka.cluster.transaction_requests import TransactionMessage
 from broker_core.kafka.controller import Controller
 from broker_core.kafka.group.messages import GroupMessage
 from broker_core.kafka.replication.sessions import BrokerSessions
+from broker_core.kafka.txn.records import PARTITION_COUNT, TRANSACTION_STATE_TOPIC
 from broker_core.sim.node import Node
 from broker_core.sim.world import Design, World
 
@@ -73,6 +74,11 @@ class ClusterPlan:
     @property
     def broker_ids(self) -> range:
         return range(1, self.broker_count + 1)
+
+
+def transaction_topic(partitions: int = PARTITION_COUNT, replication_factor: int = 3) -> TopicPlan:
+    """The topic of the transaction coordinators' records, with Kafka's defaults: 50 partitions, min.insync.replicas 2."""
+    return TopicPlan(TRANSACTION_STATE_TOPIC, partitions, replication_factor, min(2, replication_factor))
 
 
 def check_topic(topic: TopicPlan, broker_count: int) -> None:

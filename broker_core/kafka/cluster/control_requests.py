@@ -70,6 +70,21 @@ class AlterPartitionResponse(Message, tag="kafka.cluster.AlteredPartition"):
     isr: list[int] = []
 
 
+class AllocateProducerIdsRequest(Message, tag="kafka.cluster.AllocateProducerIds"):
+    """A broker has given all its producer ids away, or nearly."""
+
+    broker_id: int
+    broker_epoch: int
+
+
+class AllocateProducerIdsResponse(Message, tag="kafka.cluster.AllocatedProducerIds"):
+    """A block that nobody else gets."""
+
+    error_code: int
+    producer_id_start: int = -1
+    producer_id_len: int = 0
+
+
 # --- what the controller tells
 
 
@@ -163,5 +178,6 @@ ToolRequest = (
 )
 ControlMessage = (
     BrokerRegistrationRequest | BrokerRegistrationResponse | BrokerHeartbeatRequest | BrokerHeartbeatResponse
-    | AlterPartitionRequest | AlterPartitionResponse | MetadataDelta | ToolRequest | ControlResponse
+    | AlterPartitionRequest | AlterPartitionResponse
+    | AllocateProducerIdsRequest | AllocateProducerIdsResponse | MetadataDelta | ToolRequest | ControlResponse
 )  # fmt: skip

@@ -35,6 +35,9 @@ from broker_core.kafka.replication.isr import AlterPartitionRequest, LeaderRecov
 from broker_core.kafka.replication.registration import PartitionRegistration
 from broker_core.sim.node import Closed, Opened, Outbox
 
+PRODUCER_ID_BLOCK = 1_000
+"""Source: ProducerIdsBlock.PRODUCER_ID_BLOCK_SIZE."""
+
 
 @dataclass(slots=True)
 class ControllerState:
@@ -45,6 +48,7 @@ class ControllerState:
     end_offset: int = 0
     readers: dict[int, int] = field(default_factory=dict)
     is_balancing: bool = False
+    next_producer_id: int = 0
 
 
 class ControllerNode:
@@ -128,6 +132,18 @@ class ControllerNode:
             return
         out.send(connection, c.AlterPartitionResponse(*key, 0, now.leader, now.leader_epoch, now.partition_epoch, list(now.isr)))
         self.publish(records, rule, now_us, out)
+
+    def allocate_producer_ids(self, connection: int, request: c.AllocateProducerIdsRequest, now_us: int, out: Outbox) -> None:
+        """The next block, for this broker alone. Source: ProducerIdControlManager."""
+        known = self.state.rules.brokers.get(request.broker_id)
+        if known is None or known.epoch != request.broker_epoch:
+            error = ErrorCode.BROKER_ID_NOT_REGISTERED if known is None else ErrorCode.STALE_BROKER_EPOCH
+            out.send(connection, c.AllocateProducerIdsResponse(error))
+            return
+        first = self.state.next_producer_id
+        self.state.next_producer_id += PRODUCER_ID_BLOCK
+        self.state.end_offset += 1
+        out.send(connection, c.AllocateProducerIdsResponse(0, first, PRODUCER_ID_BLOCK))
 
     # --- timers
 
@@ -286,6 +302,6 @@ HANDLERS: Mapping[type, Callable[[ControllerNode, int, Any, int, Outbox], None]]
     c.AlterPartitionRequest: ControllerNode.alter_partition, c.CreateTopicsRequest: ControllerNode.create_topic,
     c.CreatePartitionsRequest: ControllerNode.create_partitions,
     c.AlterPartitionReassignmentsRequest: ControllerNode.reassign, c.UnregisterBrokerRequest: ControllerNode.unregister,
-    c.ElectLeadersRequest: ControllerNode.elect,
+    c.ElectLeadersRequest: ControllerNode.elect, c.AllocateProducerIdsRequest: ControllerNode.allocate_producer_ids,
 })  # fmt: skip
 

@@ -9,9 +9,10 @@ from typing import Any
 
 from broker_core.kafka.cluster.hosted_groups import Coordinators
 from broker_core.kafka.cluster.requests import NO_EPOCH
-from broker_core.kafka.cluster.state import BrokerState, FetchSession, TopicPartition
+from broker_core.kafka.cluster.state import BrokerState, FetchSession, PendingProduce, TopicPartition
 from broker_core.kafka.error_codes import ErrorCode
 from broker_core.kafka.replication.partition import Partition
+from broker_core.kafka.txn.coordinator import TransactionCoordinator
 from broker_core.sim.node import Outbox
 
 
@@ -26,6 +27,7 @@ class Host:
             for key in session.wanted:
                 self.watch(key, connection, session)
         self.groups = Coordinators(state.groups, state.settings.groups)
+        self.transactions = TransactionCoordinator(state.transactions.coordinator)
 
     def offsets_moved(self, number: int, high_watermark: int, now_us: int, out: Outbox) -> None:
         """The high watermark of a partition of the offsets topic moved."""
@@ -42,6 +44,9 @@ class Host:
         raise NotImplementedError
 
     def go_on(self, connection: int, now_us: int, out: Outbox) -> None:
+        raise NotImplementedError
+
+    def produced(self, pending: PendingProduce, error: ErrorCode, now_us: int, out: Outbox) -> None:
         raise NotImplementedError
 
     # --- partitions

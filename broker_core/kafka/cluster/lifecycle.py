@@ -22,7 +22,7 @@ from broker_core.kafka.cluster.control_requests import (
 )
 from broker_core.kafka.cluster.hosting import Host
 from broker_core.kafka.cluster.names import CONTROLLER
-from broker_core.kafka.cluster.state import DOWN, RECOVERING, RUNNING, SHUTTING_DOWN, STARTING
+from broker_core.kafka.cluster.state import DOWN, RECOVERING, RUNNING, SHUTTING_DOWN, STARTING, Transactions
 from broker_core.sim.node import Outbox
 
 RESEND_FIRST_MS = 100
@@ -168,5 +168,10 @@ def _go(host: Host, now_us: int, out: Outbox) -> None:
     if state.control:
         out.close(state.control)
         state.control = 0
-    for timer in ("heartbeat", "isr", "checkpoint", "alter", "produces"):
+    for link in state.transactions.links.values():
+        if link.connection:
+            out.close(link.connection)
+    state.transactions = Transactions()
+    host.transactions.state = state.transactions.coordinator
+    for timer in ("heartbeat", "isr", "checkpoint", "alter", "produces", "markers", "transactions"):
         out.cancel(timer)

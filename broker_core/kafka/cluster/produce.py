@@ -9,6 +9,8 @@ Source: Kafka 3.9 core KafkaApis.handleProduceRequest, ReplicaManager.appendReco
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from broker_core.kafka.cluster import changes, slow_disk
 from broker_core.kafka.cluster.hosting import Host
 from broker_core.kafka.cluster.requests import ProducedPartition, ProducePartition, ProduceRequest, ProduceResponse
@@ -50,23 +52,12 @@ def append(host: Host, connection: int, request: ProduceRequest, now_us: int, ou
         log = replica.partition.log
         answers.append(ProducedPartition(part.topic, part.index, 0, appended.first_offset, 0 if log is None else log.log_start_offset))
     waits = [
-        (replica, answer, appended.last_offset + 1)
-        for (_, replica, appended, _), answer in zip(written, [answer for answer in answers if not answer.error_code], strict=True)
+        (replica, appended.last_offset + 1) for _, replica, appended, _ in written
     ]
     if acks == ACKS_ALL and waits:
-        state = host.state
-        if connection not in state.held:
+        if connection not in host.state.held:
             host.hold(connection)
-        until_us = now_us + request.timeout_ms * 1_000
-        state.produce_count += 1
-        state.produces[state.produce_count] = PendingProduce(connection, answers, len(waits))
-        for replica, _, end_offset in waits:
-            replica.produces.add(WaitingProduce(state.produce_count, end_offset, until_us // 1_000))
-        if state.produce_timer_us == 0 or until_us < state.produce_timer_us:
-            state.produce_timer_us = until_us
-            out.deadline("produces", until_us)
-        for replica, _, _ in waits:
-            changes.complete_produces(host, replica, now_us, out)
+        wait(host, PendingProduce(connection, answers, len(waits)), waits, request.timeout_ms, now_us, out)
     elif acks:
         host.answer(connection, ProduceResponse(answers), now_us, out)
     elif any(answer.error_code for answer in answers):
@@ -75,9 +66,31 @@ def append(host: Host, connection: int, request: ProduceRequest, now_us: int, ou
     elif connection in host.state.held:
         host.go_on(connection, now_us, out)
     for key, replica, _, is_raised in written:
-        changes.appended(host, key, replica, now_us, out)
-        if is_raised:
-            changes.high_watermark_moved(host, key, replica, now_us, out)
+        follow_up(host, key, replica, now_us, out, is_raised=is_raised)
+
+
+def wait(
+    host: Host, pending: PendingProduce, waits: Sequence[tuple[Replica, int]], timeout_ms: int, now_us: int, out: Outbox
+) -> None:
+    """Keep what was appended with acks=-1 until the ISR has it, or its time is over. waits: (replica, one past its last record)."""
+    state = host.state
+    until_us = now_us + timeout_ms * 1_000
+    state.produce_count += 1
+    state.produces[state.produce_count] = pending
+    for replica, end_offset in waits:
+        replica.produces.add(WaitingProduce(state.produce_count, end_offset, until_us // 1_000))
+    if state.produce_timer_us == 0 or until_us < state.produce_timer_us:
+        state.produce_timer_us = until_us
+        out.deadline("produces", until_us)
+    for replica, _ in waits:
+        changes.complete_produces(host, replica, now_us, out)
+
+
+def follow_up(host: Host, key: TopicPartition, replica: Replica, now_us: int, out: Outbox, *, is_raised: bool) -> None:
+    """Something was appended: who waited for that gets it. is_raised: the high watermark moved with it."""
+    changes.appended(host, key, replica, now_us, out)
+    if is_raised:
+        changes.high_watermark_moved(host, key, replica, now_us, out)
 
 
 def produces_over(host: Host, _: str, now_us: int, out: Outbox) -> None:

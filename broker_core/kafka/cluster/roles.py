@@ -9,7 +9,7 @@ Source: Kafka 3.9 core BrokerMetadataPublisher, ReplicaManager.applyDelta.
 
 from __future__ import annotations
 
-from broker_core.kafka.cluster import changes, checkpoints, groups, isr, replication
+from broker_core.kafka.cluster import changes, checkpoints, groups, isr, replication, transactions
 from broker_core.kafka.cluster.control_requests import MetadataDelta
 from broker_core.kafka.cluster.hosting import Host
 from broker_core.kafka.cluster.state import SHUTTING_DOWN, Replica, TopicPartition
@@ -17,6 +17,7 @@ from broker_core.kafka.replication.brokers import KnownBroker
 from broker_core.kafka.replication.fetcher import Fetcher
 from broker_core.kafka.replication.partition import LeaderAndIsr, Partition
 from broker_core.kafka.replication.registration import NO_LEADER, PartitionRegistration
+from broker_core.kafka.txn.records import TRANSACTION_STATE_TOPIC
 from broker_core.sim.node import Outbox
 
 
@@ -51,6 +52,7 @@ def metadata_delta(host: Host, connection: int, delta: MetadataDelta, now_us: in
     replication.go_on(host, now_us, out)
     if changed:
         groups.metadata_changed(host, now_us, out)
+        transactions.metadata_changed(host, changed)
 
 
 def apply(host: Host, key: TopicPartition, known: PartitionRegistration, now_us: int, out: Outbox) -> None:
@@ -83,6 +85,8 @@ def apply(host: Host, key: TopicPartition, known: PartitionRegistration, now_us:
     changes.role_changed(host, key, now_us, out)
     if log is not None and log.high_watermark != was_at:
         changes.high_watermark_moved(host, key, replica, now_us, out)
+    if key[0] == TRANSACTION_STATE_TOPIC:
+        transactions.role_changed(host, key, now_us, out)
 
 
 # --- inside
@@ -109,3 +113,5 @@ def _give_up(host: Host, key: TopicPartition, now_us: int, out: Outbox) -> None:
     changes.complete_produces(host, replica, now_us, out)
     del host.state.replicas[key]
     changes.role_changed(host, key, now_us, out)
+    if key[0] == TRANSACTION_STATE_TOPIC:
+        transactions.role_changed(host, key, now_us, out)

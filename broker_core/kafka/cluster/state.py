@@ -24,6 +24,7 @@ from broker_core.kafka.replication.fetcher import Fetcher, FetchState, Truncatio
 from broker_core.kafka.replication.partition import Partition
 from broker_core.kafka.replication.registration import PartitionRegistration
 from broker_core.kafka.replication.replica_log import LightLog
+from broker_core.kafka.txn.coordinator import CoordinatorState, Marker
 from broker_core.plain import from_plain, to_plain
 
 TopicPartition = tuple[str, int]
@@ -71,11 +72,16 @@ class Replica:
 
 @dataclass(slots=True)
 class PendingProduce:
-    """A produce whose answer waits. left: how many partitions are not decided yet. answers: in the order of the request."""
+    """A produce whose answer waits. left: how many partitions are not decided yet. answers: in the order of the request.
+
+    write: the transaction coordinator's number of a record of its own; 0: it is none. marker_ids: of a WriteTxnMarkers, the producer of each
+    answer; None: it is none. connection: 0: nobody waits."""
 
     connection: int
     answers: list[ProducedPartition]
     left: int
+    write: int = 0
+    marker_ids: list[int] | None = None
 
 
 @dataclass(slots=True)
@@ -116,6 +122,35 @@ class LeaderFetcher:
 
 
 @dataclass(slots=True)
+class MarkerLink:
+    """Where the transaction coordinator sends markers to one broker. connection: 0: none. asked: those on their way, since `sent_us`."""
+
+    connection: int = 0
+    asked: list[Marker] = field(default_factory=list)
+    sent_us: int = 0
+
+
+@dataclass(slots=True)
+class ProducerIds:
+    """A block of producer ids, as the controller gave it. next: given next; end: one past the last. asked_on: the control connection on which
+    another one was asked for; 0: none was."""
+
+    next: int = 0
+    end: int = 0
+    asked_on: int = 0
+
+
+@dataclass(slots=True)
+class Transactions:
+    """The broker's part in transactions. links: by broker. is_timed: the round that looks for those that last too long is set."""
+
+    coordinator: CoordinatorState = field(default_factory=lambda: CoordinatorState(0))
+    links: dict[int, MarkerLink] = field(default_factory=dict)
+    producer_ids: ProducerIds = field(default_factory=ProducerIds)
+    is_timed: bool = False
+
+
+@dataclass(slots=True)
 class BrokerState:
     """One broker. skew_ms: how far its clock is ahead of the world's.
 
@@ -151,6 +186,7 @@ class BrokerState:
     produce_count: int = 0
     produce_timer_us: int = 0
     groups: HostedGroups = field(default_factory=HostedGroups)
+    transactions: Transactions = field(default_factory=Transactions)
 
     def rejoin(self) -> None:
         """After a restore: every replica has its log from the disk and the brokers from the metadata."""

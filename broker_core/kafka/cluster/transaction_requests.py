@@ -1,6 +1,7 @@
 """What a transactional or idempotent producer asks a broker, and what its coordinator asks the leaders. Kafka's names, times in ms.
 
     FindCoordinator ─► InitProducerId ─► AddPartitionsToTxn ─► Produce ... ─► EndTxn ─► WriteTxnMarkers to each leader
+                                     ─► AddOffsetsToTxn ─► TxnOffsetCommit to the group's coordinator (group/messages.py)
 
 Source: Kafka 3.9 clients/src/main/resources/common/message.
 """
@@ -71,24 +72,6 @@ class AddOffsetsToTxnResponse(Message, tag="kafka.cluster.AddedOffsetsToTxn"):
     error_code: int
 
 
-class TxnOffsetCommitRequest(Message, tag="kafka.cluster.TxnOffsetCommit"):
-    """To the group's coordinator. offsets: (topic, partition, committed offset)."""
-
-    transactional_id: str
-    group_id: str
-    producer_id: int
-    producer_epoch: int
-    offsets: list[tuple[str, int, int]]
-    generation_id: int = -1
-    member_id: str = ""
-
-
-class TxnOffsetCommitResponse(Message, tag="kafka.cluster.TxnOffsetCommitted"):
-    """results: (topic, partition, error code)."""
-
-    results: list[tuple[str, int, int]]
-
-
 class EndTxnRequest(Message, tag="kafka.cluster.EndTxn"):
     """committed: False: abort."""
 
@@ -125,6 +108,6 @@ class WriteTxnMarkersResponse(Message, tag="kafka.cluster.WroteTxnMarkers"):
 TransactionMessage = (
     FindCoordinatorRequest | FindCoordinatorResponse | InitProducerIdRequest | InitProducerIdResponse
     | AddPartitionsToTxnRequest | AddPartitionsToTxnResponse | AddOffsetsToTxnRequest | AddOffsetsToTxnResponse
-    | TxnOffsetCommitRequest | TxnOffsetCommitResponse | EndTxnRequest | EndTxnResponse
+    | EndTxnRequest | EndTxnResponse
     | WriteTxnMarkersRequest | WriteTxnMarkersResponse
 )  # fmt: skip

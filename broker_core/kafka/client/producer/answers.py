@@ -17,9 +17,11 @@ from broker_core.kafka.client.producer.batch import Batch
 from broker_core.kafka.client.producer.settings import JITTER, backoff_us
 from broker_core.kafka.client.producer.state import Deliveries, Flight, ProducerState
 from broker_core.kafka.client.producer.states import FATAL, RETRIABLE, STALE_METADATA, Phase, Step
+from broker_core.kafka.client.producer.transaction import Question
 from broker_core.kafka.cluster import requests as r
 from broker_core.kafka.cluster import transaction_requests as t
 from broker_core.kafka.error_codes import ErrorCode
+from broker_core.kafka.group import messages as m
 from broker_core.sim.node import Outbox
 
 
@@ -162,9 +164,9 @@ def transaction_over(state: ProducerState) -> None:
     state.sequences.is_bump_required = False
 
 
-def forget_coordinator(state: ProducerState, request: t.TransactionMessage) -> None:
+def forget_coordinator(state: ProducerState, request: Question) -> None:
     """The broker that was to be asked is gone or no longer the coordinator."""
-    if isinstance(request, t.TxnOffsetCommitRequest):
+    if isinstance(request, m.TxnOffsetCommitRequest):
         state.transaction.group_coordinators.pop(request.group_id, None)
     elif not isinstance(request, t.FindCoordinatorRequest):
         state.transaction.coordinator = -1

@@ -10,15 +10,18 @@ from broker_core.kafka.client.producer import answers, network
 from broker_core.kafka.client.producer.settings import JITTER, backoff_us
 from broker_core.kafka.client.producer.state import Flight, ProducerState
 from broker_core.kafka.client.producer.states import ASK_AGAIN, FENCED, ID_LOST, SEARCH_COORDINATOR, Step
+from broker_core.kafka.client.producer.transaction import Question
 from broker_core.kafka.cluster import transaction_requests as t
 from broker_core.kafka.error_codes import ErrorCode
+from broker_core.kafka.group import messages as m
 from broker_core.sim.node import Outbox
 
+_KNOWN = frozenset(code.value for code in ErrorCode)
 FIRST_ADD_BACKOFF_US = 20_000
 """While the transaction before is still being completed, the first AddPartitionsToTxn of the next is tried again soon."""
 
 
-def answered(state: ProducerState, flight: Flight, message: t.TransactionMessage, now_us: int, out: Outbox) -> None:
+def answered(state: ProducerState, flight: Flight, message: t.TransactionMessage | m.TxnOffsetCommitResponse, now_us: int, out: Outbox) -> None:
     """A coordinator has answered what was asked."""
     state.transaction.asked = ""
     request = flight.request
@@ -34,7 +37,7 @@ def answered(state: ProducerState, flight: Flight, message: t.TransactionMessage
                 state.transaction.is_started = True
                 if state.transaction.offsets:
                     state.transaction.offsets[0].is_added = True
-        case t.TxnOffsetCommitResponse():
+        case m.TxnOffsetCommitResponse():
             _offsets_committed(state, request, message, now_us, out)
         case t.EndTxnResponse():
             if _is_done(state, request, ErrorCode(message.error_code), now_us, out):
@@ -49,7 +52,7 @@ def unanswered(state: ProducerState, flight: Flight, now_us: int, out: Outbox) -
     _later(state, now_us, out)
 
 
-def _id_given(state: ProducerState, request: t.TransactionMessage | None, message: t.InitProducerIdResponse, now_us: int, out: Outbox) -> None:
+def _id_given(state: ProducerState, request: Question | None, message: t.InitProducerIdResponse, now_us: int, out: Outbox) -> None:
     if not _is_done(state, request, ErrorCode(message.error_code), now_us, out):
         return
     sequences, before = state.sequences, state.sequences.producer_epoch
@@ -64,7 +67,7 @@ def _id_given(state: ProducerState, request: t.TransactionMessage | None, messag
 
 
 def _found(
-    state: ProducerState, request: t.TransactionMessage | None, message: t.FindCoordinatorResponse, now_us: int, out: Outbox
+    state: ProducerState, request: Question | None, message: t.FindCoordinatorResponse, now_us: int, out: Outbox
 ) -> None:
     if not isinstance(request, t.FindCoordinatorRequest):
         return
@@ -80,7 +83,7 @@ def _found(
 
 
 def _added(
-    state: ProducerState, request: t.TransactionMessage | None, message: t.AddPartitionsToTxnResponse, now_us: int, out: Outbox
+    state: ProducerState, request: Question | None, message: t.AddPartitionsToTxnResponse, now_us: int, out: Outbox
 ) -> None:
     transaction = state.transaction
     errors = {(topic, number): ErrorCode(code) for topic, number, code in message.results}
@@ -99,11 +102,13 @@ def _added(
 
 
 def _offsets_committed(
-    state: ProducerState, request: t.TransactionMessage | None, message: t.TxnOffsetCommitResponse, now_us: int, out: Outbox
+    state: ProducerState, request: Question | None, message: m.TxnOffsetCommitResponse, now_us: int, out: Outbox
 ) -> None:
-    for _, _, code in message.results:
+    codes = [partition.error_code for topic in message.topics for partition in topic.partitions]
+    for code in codes:
         if code != ErrorCode.NONE:
-            _is_done(state, request, ErrorCode(code), now_us, out)
+            # Codes of groups are not in the table of brokers' codes; whatever they say, the group has gone on without this member.
+            _is_done(state, request, ErrorCode(code) if code in _KNOWN else ErrorCode.UNKNOWN_SERVER_ERROR, now_us, out)
             return
     transaction = state.transaction
     transaction.failures = 0
@@ -111,7 +116,7 @@ def _offsets_committed(
         transaction.offsets.pop(0)
 
 
-def _is_done(state: ProducerState, request: t.TransactionMessage | None, error: ErrorCode, now_us: int, out: Outbox) -> bool:
+def _is_done(state: ProducerState, request: Question | None, error: ErrorCode, now_us: int, out: Outbox) -> bool:
     """Whether it went well; if not: ask again, or an error of the transaction or of the producer."""
     if error is ErrorCode.NONE:
         state.transaction.failures = 0
@@ -124,9 +129,9 @@ def _is_done(state: ProducerState, request: t.TransactionMessage | None, error: 
         _later(state, now_us, out)
     elif error in ASK_AGAIN:
         _later(state, now_us, out)
-    elif error in FENCED and not isinstance(request, t.TxnOffsetCommitRequest):
+    elif error in FENCED and not isinstance(request, m.TxnOffsetCommitRequest):
         answers.fatal(state, ErrorCode.PRODUCER_FENCED, out)
-    elif isinstance(request, t.TxnOffsetCommitRequest) and error not in (ErrorCode.PRODUCER_FENCED, ErrorCode.INVALID_TXN_STATE):
+    elif isinstance(request, m.TxnOffsetCommitRequest) and error not in (ErrorCode.PRODUCER_FENCED, ErrorCode.INVALID_TXN_STATE):
         state.transaction.offsets.clear()  # the group has gone on without this member: the application aborts
         answers.abortable(state, error, out)
     elif error in ID_LOST and not isinstance(request, t.InitProducerIdRequest):

@@ -16,6 +16,7 @@ from broker_core.kafka.client.producer.states import Phase, Step
 from broker_core.kafka.client.producer.transaction import GroupOffsets
 from broker_core.kafka.cluster import requests as r
 from broker_core.kafka.cluster import transaction_requests as t
+from broker_core.kafka.group import messages as m
 from broker_core.sim.node import PERSON, Closed, Outbox
 
 
@@ -101,7 +102,7 @@ class ClusterProducer:
             answers.produced(self.state, self.deliveries, flight, message, now_us, out)
         elif isinstance(message, r.MetadataResponse):
             metadata.learned(self.state, message, now_us, out)
-        elif isinstance(message, t.TransactionMessage):
+        elif isinstance(message, t.TransactionMessage | m.TxnOffsetCommitResponse):
             coordinator_answers.answered(self.state, flight, message, now_us, out)
 
     def _disconnected(self, broker: int, now_us: int, out: Outbox) -> None:

@@ -15,8 +15,7 @@ from broker_core.kafka.assignors.protocol import TopicPartition
 from broker_core.kafka.client.producer.accumulator import Accumulator
 from broker_core.kafka.client.producer.sequences import Sequences
 from broker_core.kafka.client.producer.settings import ProducerSettings
-from broker_core.kafka.client.producer.transaction import Transaction
-from broker_core.kafka.cluster.transaction_requests import TransactionMessage
+from broker_core.kafka.client.producer.transaction import Question, Transaction
 from broker_core.kafka.error_codes import ErrorCode
 from broker_core.kafka.producer.partitioner import StickyPartitioner
 
@@ -40,7 +39,7 @@ class Flight:
     kind: str
     sent_us: int
     batches: list[int] = field(default_factory=list)
-    request: TransactionMessage | None = None
+    request: Question | None = None
 
 
 @dataclass(slots=True)

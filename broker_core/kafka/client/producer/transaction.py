@@ -19,8 +19,10 @@ from broker_core.kafka.assignors.protocol import TopicPartition
 from broker_core.kafka.client.producer.states import TRANSITIONS, Phase, Step
 from broker_core.kafka.cluster import transaction_requests as t
 from broker_core.kafka.error_codes import ErrorCode
+from broker_core.kafka.group import messages as m
 
 NO_COORDINATOR = -1
+Question = t.TransactionMessage | m.TxnOffsetCommitRequest
 
 
 @dataclass(slots=True)
@@ -103,7 +105,7 @@ class Transaction:
 
     def next_request(
         self, transactional_id: str | None, timeout_ms: int, producer: tuple[int, int], *, has_incomplete: bool
-    ) -> tuple[int | None, t.TransactionMessage] | None:
+    ) -> tuple[int | None, Question] | None:
         """What is to be asked now, and of whom: (broker, request); broker None: of any. None: nothing.
 
         transactional_id: None: idempotence alone. producer: its id and epoch, -1 before it has one. has_incomplete: some batch has no last word.
@@ -113,7 +115,7 @@ class Transaction:
         wanted = self._wanted(transactional_id, timeout_ms, producer, has_incomplete)
         if wanted is None:
             return None
-        if isinstance(wanted, t.TxnOffsetCommitRequest):
+        if isinstance(wanted, m.TxnOffsetCommitRequest):
             broker = self.group_coordinators.get(wanted.group_id, NO_COORDINATOR)
             return (None, t.FindCoordinatorRequest(wanted.group_id, t.GROUP)) if broker == NO_COORDINATOR else (broker, wanted)
         if self.coordinator == NO_COORDINATOR:
@@ -122,7 +124,7 @@ class Transaction:
 
     def _wanted(
         self, transactional_id: str, timeout_ms: int, producer: tuple[int, int], has_incomplete: bool
-    ) -> t.TransactionMessage | None:
+    ) -> Question | None:
         if self.phase is Phase.INITIALIZING:
             return t.InitProducerIdRequest(transactional_id, timeout_ms, *producer)
         if self.phase is not Phase.IN_TRANSACTION and not self.is_completing:
@@ -135,8 +137,12 @@ class Transaction:
             group = self.offsets[0]
             if not group.is_added:
                 return t.AddOffsetsToTxnRequest(transactional_id, *producer, group.group_id)
-            return t.TxnOffsetCommitRequest(
-                transactional_id, group.group_id, *producer, group.offsets, group.generation_id, group.member_id
+            topics: dict[str, list[m.CommittedPartition]] = {}
+            for topic, number, offset in group.offsets:
+                topics.setdefault(topic, []).append(m.CommittedPartition(number, offset))
+            return m.TxnOffsetCommitRequest(
+                transactional_id, group.group_id, *producer, [m.CommittedTopic(topic, parts) for topic, parts in topics.items()],
+                group.generation_id, group.member_id,
             )  # fmt: skip
         if self.is_completing and not has_incomplete:
             return t.EndTxnRequest(transactional_id, *producer, self.phase is Phase.COMMITTING)
