@@ -74,6 +74,7 @@ def stage_context(view: Json, words: dict[str, str]) -> Json:
         "view": view,
         "slots": shown["slots"],
         "lanes": shown["lanes"],
+        "lesson": shown["lesson"],
         "shows_about": any(item["pressed"] and item["document"] for lane in shown["lanes"] for item in lane["algorithms"]),
         "keys": [{"id": key, "label": words[f"key.{key}"]} for key in view["workload"].get("keys") or []],
         "speeds": [{"value": speed, "label": f"×{speed}", "pressed": speed == view["speed"]} for speed in SPEEDS],

@@ -2,7 +2,7 @@
 
 from django.urls import include, path, register_converter
 
-from dashboard.views import analyze, api, health, labs, log, stage
+from dashboard.views import analyze, api, health, labs, learn, log, stage
 
 
 class LabIdConverter:
@@ -23,6 +23,8 @@ urlpatterns = [
     path("", stage.stage, name="stage"),
     path("labs/", labs.labs, name="labs"),
     path("lab/<lab_id:lab_id>/", stage.lab, name="lab"),
+    path("learn/", learn.learn, name="learn"),
+    path("learn/play/", learn.play, name="learn-play"),
     path("analyze/", analyze.analyze, name="analyze"),
     path("analyze/compare/", analyze.compare, name="analyze-compare"),
     path("analyze/<lab_id:study_id>/", analyze.study, name="study"),

@@ -20,6 +20,7 @@ from dashboard.sentences.glossary import GLOSSARY
 from dashboard.sentences.labs import LABS
 from dashboard.sentences.lanes import LANES
 from dashboard.sentences.learn import LEARN
+from dashboard.sentences.lesson import LESSON
 from dashboard.sentences.log import LOG
 from dashboard.sentences.stage import STAGE
 from dashboard.sentences.strategies import STRATEGIES
@@ -27,7 +28,8 @@ from dashboard.sentences.study import STUDY
 
 EVERYWHERE: Mapping[str, Any] = {**CHROME, **STAGE, **LANES, **ALGORITHMS, **EVENTS, **FACTS, **GLOSSARY}
 PAGES: Mapping[str, Mapping[str, Any]] = {
-    "analyze": {**ANALYZE, **STUDY, **STRATEGIES, "labs.unnamed": LABS["labs.unnamed"]}, "labs": LABS, "learn": LEARN, "log": LOG,
+    "analyze": {**ANALYZE, **STUDY, **STRATEGIES, "labs.unnamed": LABS["labs.unnamed"]}, "labs": LABS, "learn": {**LEARN, **LESSON}, "log": LOG,
+    "stage": LESSON,
 }  # fmt: skip
 SENTENCES: Mapping[str, Any] = {**EVERYWHERE, **{code: text for page in PAGES.values() for code, text in page.items()}}
 LANGUAGES = ("en", "zh-hans")

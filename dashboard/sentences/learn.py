@@ -1,24 +1,24 @@
-"""Words of lessons: the page Learn, the panel that a lesson has on the Stage, and what `run_scenario` prints."""
+"""Words of the page Learn: the list of lessons, and a teacher's own file."""
 
 from django.utils.translation import gettext_lazy as _
 
 LEARN = {
-    # What a check asks for, and what came of it. {value}: a figure or a word as the file writes it.
-    "check.is": _("{value}"),
-    "check.is_not": _("not {value}"),
-    "check.at_least": _("at least {value}"),
-    "check.at_most": _("at most {value}"),
-    "check.more_than": _("more than {value}"),
-    "check.less_than": _("less than {value}"),
-    "check.both": _("{first} and {second}"),
-    "check.nothing": _("nothing"),
-    "check.missing": _("no such number"),
-    "check.not_yet": _("not yet"),
-    "check.holds": _("holds"),
-    "check.fails": _("fails"),
-    # The parts of a lesson
-    "lesson.watch_for": _("Watch for"),
-    "lesson.you_will_learn": _("You will learn"),
-    "lesson.asked": _("asked"),
-    "lesson.sum": _("{count} of {total} checks hold"),
+    "learn.title": _("Learn"),
+    "learn.sub": _(
+        "Lessons that play by themselves in a lab of your own, with captions, and with numbers that must come true. "
+        "You can pause, step, look, and give orders of your own."
+    ),
+    "learn.compare": _("Side by side"),
+    "learn.lasts": _("{watch_us} to watch, {virtual} of virtual time"),
+    "learn.checks": _("{count} {count?check|checks}"),
+    "learn.play": _("Play"),
+    "learn.own": _("Your own lesson"),
+    "learn.own_sub": _(
+        "A lesson is a text file: seed, lanes, commands at their times, captions, checks. "
+        "Begin with one of the files above, change it, and play it here."
+    ),
+    "learn.text": _("Text of the scenario file"),
+    "learn.choose": _("or choose a file"),
+    "learn.play_own": _("Play your lesson"),
+    "learn.line": _("line {line}"),
 }

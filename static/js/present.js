@@ -2,6 +2,7 @@
 // change of what a lane says is made here and nowhere else. No rule of a model is here.
 
 import { billCovers, heroCovers, listed, rebalanceFor } from "./covers.js";
+import { lessonCaption, lessonOf } from "./lesson.js";
 import { paint } from "./paint.js";
 import { NONE, clock, figure, number, percent, seconds, speaker } from "./say.js";
 import { twin } from "./twins.js";
@@ -17,8 +18,9 @@ const PAUSING = ["kafka", "tubemq"];                    // a change stops partit
 export function present(view, words, { limits = {}, withTwins = true, only = view.rig_order, scope = "all" } = {}) {
   const say = speaker(words), workload = view.workload;
   return {
+    lesson: lessonOf(view, say),
     slots: {
-      caption: caption(view, say),
+      caption: lessonCaption(view, say) || caption(view, say),
       sub: sub(view, say),
       clock: clock(view.at_us),
       seed: String(view.seed),

@@ -8,6 +8,7 @@ import { createDemo } from "./demo.js";
 import { textOnce } from "./dom.js";
 import { createFreshness } from "./freshness.js";
 import { createLane, fillCells } from "./lanes.js";
+import { createLesson } from "./lesson_panel.js";
 import { createLive } from "./live.js";
 import { paint } from "./paint.js";
 import { applyPatch } from "./patch.js";
@@ -43,6 +44,7 @@ const tabTexts = new Map([...tabs].map(([id, tab]) => [id, textOnce(tab.querySel
 const skewChart = createSkewChart($("skew"), page.urls.plotly);
 const scope = createScope(document, () => redraw());
 const whyPanel = createWhyPanel($("why"), { laneOf: (id) => laneOf.get(id).root, now: () => ({ view, say, words: words() }), onLight: () => redraw() });
+const lesson = $("lesson") && createLesson($("lesson"));
 const announce = createAnnouncer((text) => { $("announce").textContent = text; });
 const aroundMarks = createRoving($("timeline"), '[role="button"]', ["Enter"]);     // Space plays and pauses
 const limits = Object.fromEntries(lanes.map(({ id }) => [id, ROWS_MAX]));
@@ -91,6 +93,7 @@ function drawPart(ids, now, withHead) {
   if (!withHead) return;
   for (const texts of routes(view, words())) if (!ids.includes(texts.id)) laneOf.get(texts.id).writeRoute({ ...texts, route_paint: paint(texts.route_color) });
   for (const [name, set] of slots) set(shown.slots[name]);
+  lesson?.write(shown.lesson);
   if (sizes.stream > 40) stream.render($("stream"), view, { width: sizes.stream, say });
   if (sizes.timeline > 40 && isTimelineDue(now)) aroundMarks(() => timeline.render($("timeline"), view, { width: sizes.timeline, say }));
   const hasArticle = (rig) => rig.algorithms.some((rule) => rule.document && rule.id === rig.algorithm);
@@ -266,4 +269,4 @@ function openLane(id) {
   }
   redraw();
 }
-openLane(lanes[0].id);
+openLane(view.lesson?.front ?? lanes[0].id);

@@ -17,7 +17,7 @@ from broker_core.lab.lesson.lined import Path as Way
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
 from broker_core.lab.scenario import Scenario, scenario_from_json
 
-BYTES_MAX = 64 * 1024
+BYTES_MAX = 32 * 1024
 SHELF = Path(__file__).parent.parent / "scenarios"
 ENDING = ".toml"
 _START = ("seed", "consumers", "consumer_rate", "workload")

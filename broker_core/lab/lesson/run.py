@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @dataclass(slots=True)
 class LessonRun:
     """results: place of a check -> `{"came", "holds"}`, with "missing", what stands there instead, where there is no such number.
-    told: lane -> kind -> turning points that were collected. meddled_us: when somebody first gave an order of their own."""
+    told: lane -> kind -> turning points that were collected. meddled_us: when somebody last gave an order of their own."""
 
     lesson: Lesson
     results: dict[int, Json] = field(default_factory=dict)
@@ -64,7 +64,7 @@ class LessonRun:
 
     def ordered(self, command: Command, now_us: int) -> None:
         """The lab carries this out. The clock may be stopped and turned as one likes: the lesson stays the same."""
-        if not command.command_id.startswith(OWN_IDS) and not isinstance(command, ClockCommand) and self.meddled_us is None:
+        if not command.command_id.startswith(OWN_IDS) and not isinstance(command, ClockCommand):
             self.meddled_us = now_us
 
     def view(self, now_us: int) -> Json:

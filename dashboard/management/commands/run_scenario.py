@@ -65,7 +65,7 @@ class Command(BaseCommand):
             self.stdout.write(f"{name.ljust(width)}  {_lesson(_read(path, None)[1]).line[language]}")
 
     def _print(self, scenario: Scenario, moments: Iterator[Step | Came], language: str) -> int:
-        lesson, words = _lesson(scenario), catalogue("learn")[CODES[language]]
+        lesson, words = _lesson(scenario), catalogue("stage")[CODES[language]]
         lanes = ", ".join(f"{lane.id} ({lane.algorithm})" for lane in scenario.lanes)
         self.stdout.write(f"{lesson.title[language]}\n{lanes} · seed {scenario.seed} · {clock(lesson.lasts_us)}")
         self.stdout.write(f"\n{words['lesson.watch_for']}: {lesson.watch_for[language]}\n\n", ending="")

@@ -1,0 +1,35 @@
+"""Words of a lesson: the panel that it has on the Stage, and what `run_scenario` prints."""
+
+from django.utils.translation import gettext_lazy as _
+
+LESSON = {
+    # Which of a lesson's own texts this language reads.
+    "lesson.language": _("en"),
+    # What a check asks for, and what came of it. {value}: a figure or a word as the file writes it.
+    "check.is": _("{value}"),
+    "check.is_not": _("not {value}"),
+    "check.at_least": _("at least {value}"),
+    "check.at_most": _("at most {value}"),
+    "check.more_than": _("more than {value}"),
+    "check.less_than": _("less than {value}"),
+    "check.both": _("{first} and {second}"),
+    "check.nothing": _("nothing"),
+    "check.missing": _("no such number"),
+    "check.not_yet": _("not yet"),
+    "check.holds": _("holds"),
+    "check.fails": _("fails"),
+    "check.asked": _("asked at {time}: {asked}"),
+    "check.told": _("{word}: {figure}{text}"),
+    # The parts of a lesson
+    "lesson": _("Lesson"),
+    "lesson.watch_for": _("Watch for"),
+    "lesson.you_will_learn": _("You will learn"),
+    "lesson.checks": _("Checks"),
+    "lesson.asked": _("asked"),
+    "lesson.sum": _("{count} of {total} checks hold"),
+    "lesson.so_far": _("{count} of {total} hold so far"),
+    "lesson.progress": _("{now} of {end}"),
+    "lesson.over": _("over"),
+    "lesson.meddled": _("Somebody gave orders of their own, last at {time}: the checks say what this run shows, not what the lesson planned."),
+    "lesson.all": _("All lessons"),
+}

@@ -1,0 +1,189 @@
+"""The page Learn: what it lists, the lab behind Play, a teacher's own file, and the lesson's panel in the Stage's first frame."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.template.loader import render_to_string
+from django.test import Client, RequestFactory
+from django.utils import translation
+
+from broker_core.lab.lab import Lab as CoreLab
+from broker_core.lab.lesson.file import read_file, scenario_from_text, shelf
+from dashboard import lessons
+from dashboard.lesson_words import asks_words, came_words
+from dashboard.models import Lab
+from dashboard.page import base_context, lab_page, stage_context
+from dashboard.presentation import present
+from dashboard.sentences import LANGUAGES, catalogue
+
+Json = dict[str, Any]
+NAME = "kafka_cooperative_join"
+pytestmark = pytest.mark.django_db
+
+
+def page(language: str = "en") -> str:
+    return Client(headers={"accept-language": language}).get("/learn/").content.decode()
+
+
+def played(name: str = NAME, until_s: float = 0, **changes: str) -> Json:
+    """The view of a lab that has played the lesson so far."""
+    text = read_file(shelf()[name])
+    for old, new in changes.items():
+        text = text.replace(old, new)
+    scenario = scenario_from_text(text)
+    lab, position = CoreLab(scenario), 0
+    for entry in scenario.lesson.script():
+        if entry["at_us"] <= until_s * 1e6:
+            position += 1
+            lab.advance_to(entry["at_us"])
+            lab.submit({**entry["body"], "position": position})
+    lab.advance_to(round(until_s * 1e6))
+    return lab.view()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_lesson_has_its_line_under_its_model(language: str) -> None:
+    text = page(language)
+    short = "zh" if language.startswith("zh") else "en"
+    for each in lessons.shelved():
+        assert f'value="{each.name}"' in text
+        assert each.lesson.line[short].replace("'", "&#x27;") in text
+    order = [text.index(f'id="group-{group}"') for group in lessons.GROUPS]
+    assert order == sorted(order)
+    assert text.index('id="group-kafka"') < text.index(f'value="{NAME}"') < text.index('id="group-tubemq"')
+
+
+def test_a_lesson_takes_as_long_as_its_speeds_say() -> None:
+    by_name = {each.name: each for each in lessons.shelved()}
+    assert by_name[NAME].watch_us == 25_000_000
+    # 6.1 s, then 48.9 s twenty times as fast, then 13 s.
+    assert by_name["kafka_eager_join"].watch_us == pytest.approx(6_100_000 + 48_900_000 / 20 + 13_000_000, abs=2)
+
+
+def test_play_makes_a_lab_of_the_visitors_own_and_goes_there() -> None:
+    client = Client()
+    client.get("/learn/")
+    answer = client.post("/learn/play/", {"scenario": NAME})
+    lab = Lab.objects.get()
+    assert (answer.status_code, answer["Location"]) == (302, f"/lab/{lab.pk}/")
+    assert lab.name == "Cooperative rebalance: only what moves is paused"
+    assert lab.visitor_hash
+    assert [entry["body"]["kind"] for entry in lab.script] == ["join", "pause_lab"]
+    assert lab.scenario["lesson"]["title"]["zh"] == "协作式再均衡：只有要移动的分区停顿"
+
+
+def test_play_is_under_the_same_quota_as_any_other_lab(settings: Any) -> None:
+    settings.LABS_ADDRESS_MAX = 1
+    client = Client()
+    assert client.post("/learn/play/", {"scenario": NAME}).status_code == 302
+    answer = client.post("/learn/play/", {"scenario": NAME})
+    assert answer.status_code == 429 and int(answer["Retry-After"]) > 0
+    assert "your network address has reached its limit" in answer.content.decode()
+    assert Lab.objects.count() == 1
+
+
+def test_play_needs_the_pages_token() -> None:
+    assert Client(enforce_csrf_checks=True).post("/learn/play/", {"scenario": NAME}).status_code == 403
+    assert Client().get("/learn/play/").status_code == 405
+
+
+def test_an_unknown_lesson_is_said() -> None:
+    answer = Client().post("/learn/play/", {"scenario": "nix"})
+    assert answer.status_code == 404 and "there is no lesson of this name" in answer.content.decode()
+
+
+def test_a_teachers_own_text_or_file_plays() -> None:
+    text = Path(shelf()["pulsar_sticky_newcomer"]).read_text()
+    assert Client().post("/learn/play/", {"text": text.replace("\n", "\r\n")}).status_code == 302
+    assert Client().post("/learn/play/", {"text": "", "file": SimpleUploadedFile("my.toml", text.encode())}).status_code == 302
+    assert [lab.name for lab in Lab.objects.all()] == ["Sticky ranges: a gap has no consumer"] * 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "english", "chinese"),
+    [
+        ('do = "join"', 'do = "jump"', "line 48: step 2, do: must be one of join", "第 48 行: step 2, do: 只能是其中之一：join"),
+        ("lasts_s = 30", "lasts_s = long", "line 7: is not TOML", "第 7 行: 不是 TOML"),
+    ],
+)
+def test_what_is_wrong_in_a_text_is_said_with_its_line_and_the_text_stays(old: str, new: str, english: str, chinese: str) -> None:
+    text = read_file(shelf()["pulsar_sticky_newcomer"]).replace(old, new)
+    for language, message in (("en", english), ("zh-hans", chinese)):
+        answer = Client(headers={"accept-language": language}).post("/learn/play/", {"text": text})
+        shown = answer.content.decode()
+        assert answer.status_code == 400
+        assert message in shown
+        assert new.replace('"', "&quot;") in shown
+    assert not Lab.objects.exists()
+
+
+def test_a_text_that_is_too_long_or_empty_is_refused() -> None:
+    for content, message in ((b"#" * 40_000, "is longer than"), (b"", "is missing"), (b"\xff\xfe", "not TOML")):
+        answer = Client().post("/learn/play/", {"file": SimpleUploadedFile("my.toml", content)} if content else {"text": ""})
+        assert answer.status_code == 400 and message in answer.content.decode(), content[:4]
+
+
+# -- the panel ---------------------------------------------------------------------------------------------------------
+
+
+def test_panel_says_not_yet_until_a_number_has_come_and_what_came_then() -> None:
+    words = catalogue("stage")["en"]
+    before, after = (present(played(until_s=at_s), words) for at_s in (14, 25))
+    assert [check["state"] for check in before["lesson"]["checks"]] == ["not_yet"] * 5
+    assert {check["figure"] for check in before["lesson"]["checks"]} == {"–"}
+    assert (before["lesson"]["is_over"], before["lesson"]["slots"]["sum"], before["lesson"]["slots"]["told"]) == (False, "", "")
+    assert before["slots"]["caption"] == "c3 joins. The others keep reading while they join again."
+    assert [check["state"] for check in after["lesson"]["checks"]] == ["holds"] * 5
+    assert after["lesson"]["checks"][2]["figure"] == "4"
+    assert after["lesson"]["slots"]["sum"] == "5 of 5 checks hold"
+    assert after["lesson"]["is_over"] is True
+
+
+def test_panel_says_that_a_check_fails() -> None:
+    shown = present(played(until_s=25, **{"is = 3": "is = 9"}), catalogue("stage")["en"])["lesson"]
+    failed = [check for check in shown["checks"] if check["state"] == "fails"]
+    assert [(check["figure"], check["word"], check["about"]) for check in failed] == [("3", "fails", "asked at 0:25: 9")]
+    assert shown["slots"]["sum"] == "4 of 5 checks hold"
+
+
+def test_caption_is_the_labs_own_after_an_order_that_is_not_the_lessons() -> None:
+    view, words = played(until_s=14), catalogue("stage")["en"]
+    shown = present({**view, "lesson": {**view["lesson"], "meddled_us": 13_000_000}}, words)
+    assert shown["slots"]["caption"].startswith("c3 joined.")
+    shown = present({**view, "lesson": {**view["lesson"], "meddled_us": 11_000_000}}, words)
+    assert shown["slots"]["caption"].startswith("c3 joins.")
+    assert "last at 0:11" in shown["lesson"]["slots"]["note"]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_command_line_and_panel_use_the_same_words_for_a_check(language: str) -> None:
+    words = catalogue("stage")[language]
+    view = played("pulsar_ring_against_ranges", until_s=40)
+    for place, check in enumerate(present(view, words)["lesson"]["checks"]):
+        lesson = view["lesson"]
+        assert check["figure"] == came_words(lesson["results"][str(place)], words)
+        assert check["about"].endswith(asks_words(lesson["checks"][place]["asks"], words))
+
+
+def draw(view: Json, language: str) -> str:
+    """The Stage's first frame, without what only scripts read."""
+    with translation.override(language):
+        context = base_context(RequestFactory().get("/"), "stage")
+        context["page"] |= lab_page("x", seq=1, epoch=0, is_owner=True, csrf="t")
+        html = render_to_string("dashboard/stage.html", context | stage_context(view, context["catalogue"][language]))
+    return re.sub(r"<script.*?</script>", "", html, flags=re.DOTALL)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_first_frame_has_the_panel_with_all_that_later_frames_write(language: str) -> None:
+    view = played(until_s=14)
+    text = draw(view, language)
+    shown = present(view, catalogue("stage")[language])["lesson"]
+    assert text.count("data-check") == len(shown["checks"]) == 5
+    assert set(re.findall(r'data-lesson="(\w+)"', text)) == set(shown["slots"])
+    assert set(re.findall(r'data-of="(\w+)"', text)) == set(shown["checks"][0]) - {"state"}
+    assert shown["slots"]["title"] in text and shown["checks"][0]["about"] in text
+    assert 'id="lesson"' not in draw({name: part for name, part in view.items() if name != "lesson"}, language)
