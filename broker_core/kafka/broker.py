@@ -18,7 +18,7 @@ from broker_core.kafka import requests as r
 from broker_core.kafka.group.group import Group
 from broker_core.kafka.group.heartbeat import heartbeat, session_over
 from broker_core.kafka.group.join import join_group, join_phase_over
-from broker_core.kafka.group.leave import forget_pending, leave_group
+from broker_core.kafka.group.leave import forget_pending, hang_up, leave_group
 from broker_core.kafka.group.offsets import offset_commit, offset_fetch
 from broker_core.kafka.group.sync import sync_group, sync_phase_over
 from broker_core.kafka.requests import ProduceRequest
@@ -97,6 +97,7 @@ class Broker:
                 del self.state.watched[connection]
                 out.cancel(f"fetch:{connection}")
             for group in self.state.groups.values():
+                hang_up(group, connection)
                 forget_pending(group, connection, now_us, out)
         elif kind is not Opened:
             self.ask_group(connection, message, now_us, out)

@@ -38,9 +38,6 @@ class _Consumer:
     unacked: dict[int, bool] = field(default_factory=dict)  # position -> redelivered, in order of delivery
     is_out: bool = False  # out of the ring, waiting for an ack
 
-    def has_room(self) -> bool:
-        return not self.prefetch or len(self.unacked) < self.prefetch
-
 
 class WorkQueue:
     """A queue and its consumers. Every method that can set messages moving returns the deliveries, in the order they happen.
@@ -134,6 +131,18 @@ class WorkQueue:
         self.acked += 1
         if not holder.is_out:
             return []
+        if not self._ring and self._fresh and not self._requeued and len(holder.unacked) + 1 == holder.prefetch:
+            # The usual case of a backlog, short for speed: it is alone in the ring, takes one message, and its turn passes it by again.
+            del self._out[consumer]
+            self._out[consumer] = holder
+            next_one = self._fresh.popleft()
+            holder.unacked[next_one] = False
+            if self._fresh:
+                return [(consumer, next_one, False)]
+            del self._out[consumer]  # nothing is left for which its turn could come
+            holder.is_out = False
+            self._ring.append(holder)
+            return [(consumer, next_one, False)]
         self._join_ring(holder)
         return self._dispatch()
 
@@ -241,7 +250,7 @@ class WorkQueue:
         deliveries: list[Delivery] = []
         while ring and (fresh or requeued):
             consumer = ring.popleft()
-            if not consumer.has_room():
+            if consumer.prefetch and len(consumer.unacked) >= consumer.prefetch:
                 # Its turn came and it has no room: only now does it lose its place.
                 consumer.is_out = True
                 self._out[consumer.name] = consumer

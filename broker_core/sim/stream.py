@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from heapq import heappush
 from itertools import accumulate, cycle, islice
+from operator import add
 from typing import TYPE_CHECKING, Any
 
 from broker_core.sim.network import JITTER_MASK
@@ -40,15 +41,17 @@ class Arrivals:
 class Stream(Arrivals):
     """A publisher's messages. Its times are those at which they reach their receivers.
 
-    sender: the publisher's slot. make(place): what the publisher does when the application hands it the message at this place of `plan`;
-    gives the connection and the message that it sends.
+    sender: the publisher's slot. publish(number, key): what the publisher does when the application hands it a message; gives the
+    connection and the message that it sends. number: of the first message of the plan.
     """
 
-    def __init__(self, sender: Slot, make: Callable[[int], tuple[int, Any]]) -> None:
+    def __init__(self, sender: Slot, publish: Callable[[int, int], tuple[int, Any]]) -> None:
         super().__init__()
-        self.sender, self.make = sender, make
+        self.sender, self.publish = sender, publish
         self.sent: Sequence[int] = ()
+        self.keys: Sequence[int] = ()
         self.number = 0
+        self.late: tuple[int, list[int]] = (-1, [])  # a delay, and the table of jitter on top of it
         # The publisher's own messages (heartbeats) travel on the same links: in the order in which they were sent.
         node = sender.node
 
@@ -64,16 +67,17 @@ class Stream(Arrivals):
 
         sender.receive, sender.wake = receive, wake  # type: ignore[assignment]
 
-    def plan(self, sent: Sequence[int], number: int) -> None:
+    def plan(self, sent: Sequence[int], keys: Sequence[int], number: int) -> None:
         """These messages come next, all those before have been put on their way. sent: when each is handed to the publisher, ascending;
-        number: of the first, from which its jitter follows."""
-        world = self.sender.world
-        start = number & JITTER_MASK
+        keys: of each; number: of the first, from which its jitter follows."""
         links = list(self.sender.links.values())
         delay_us, last_us = max(link.delay_us for link in links), max(link.last_us for link in links)
-        late = islice(cycle(world.jitter), start, None)
-        self.times = list(accumulate((at_us + delay_us + late_us for at_us, late_us in zip(sent, late, strict=False)), max, initial=last_us))[1:]
-        self.sent, self.number, self.place = sent, number, 0
+        if delay_us != self.late[0]:
+            self.late = (delay_us, [delay_us + late_us for late_us in self.sender.world.jitter])
+        times = list(map(add, sent, islice(cycle(self.late[1]), number & JITTER_MASK, None)))
+        if times and (times[0] < last_us or sorted(times) != times):  # no message overtakes another one
+            times = list(accumulate(times, max, initial=last_us))[1:]
+        self.sent, self.keys, self.times, self.number, self.place = sent, keys, times, number, 0
 
     def keep_order(self) -> None:
         """The publisher has sent something itself: what it is given from now on arrives after that."""
@@ -86,7 +90,7 @@ class Stream(Arrivals):
     def arrive(self, place: int) -> None:
         """A message reaches its receiver; it was not put on its way before."""
         self.place = place + 1
-        connection, message = self.make(place)
+        connection, message = self.publish(self.number + place, self.keys[place])
         sender = self.sender
         world, link = sender.world, sender.links[connection]
         link.last_us = world.now_us
@@ -106,7 +110,7 @@ class Stream(Arrivals):
     def post(self, place: int) -> None:
         """Put the message at this place on its way."""
         self.place = place + 1
-        connection, message = self.make(place)
+        connection, message = self.publish(self.number + place, self.keys[place])
         link, at_us = self.sender.links[connection], self.times[place]
         link.queue.append((message, None))
         link.last_us = at_us

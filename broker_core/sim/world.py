@@ -80,7 +80,7 @@ class World:
         self.jitter = jitter_table(self.random, design.jitter_us)
         self.now_us = 0
         self.made = 0
-        self.heap: list[tuple[int, int, Link | Slot, str]] = []
+        self.heap: list[tuple[int, int, Any, str]] = []  # the third is a link, or with a name a slot
         self.slots: dict[str, Slot] = {}
         self.by_number: dict[int, Slot] = {}
         self.links: dict[int, Link] = {}
@@ -112,17 +112,19 @@ class World:
             while heap and heap[0][0] <= limit:
                 at_us, made, target, name = heappop(heap)
                 self.now_us = at_us
-                if type(target) is Link:
+                if not name:  # a message; deadlines have names
                     if target.trouble and not self.arrives(target):
                         continue
                     slot = target.to
                     message, self.cause = target.queue.popleft()
-                    slot.receive(target.connection, message, at_us, slot)  # type: ignore[union-attr, arg-type]  # without a receiver it is GONE
+                    slot.receive(target.connection, message, at_us, slot)
                 else:
-                    found = target.deadlines.get(name)
-                    if found is None or found[0] != made:
+                    found = target.deadlines.pop(name, None)
+                    if found is None:
                         continue
-                    del target.deadlines[name]
+                    if found[0] != made:
+                        target.deadlines[name] = found
+                        continue
                     if target.condition == PAUSED:
                         target.deferred.append((name, found[1]))
                         continue
@@ -136,7 +138,7 @@ class World:
             if arrival > until_us:
                 if coming.place == place:
                     break
-            elif coming.place == place:  # else it was put on its way meanwhile, and comes by the heap
+            elif coming.place == place and times[place] == arrival:  # else it was put on its way meanwhile, or has to wait for another one
                 self.now_us = arrival
                 self.cause = None
                 coming.arrive(place)

@@ -73,10 +73,11 @@ class Broker:
 
     def __init__(self, state: BrokerState) -> None:
         self.state = state
+        self.handler_of = dict(HANDLERS).get  # a plain dict is twice as fast
         self.logs: dict[str, MessageLog] = {key: MessageLog() for key in state.partitions}
 
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
-        handler = HANDLERS.get(type(message))
+        handler = self.handler_of(type(message))
         if handler is not None:
             handler(self, connection, message, now_us, out)
         elif type(message) not in (Opened, Closed):

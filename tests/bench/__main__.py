@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-ORDER = ("start", "click", "labs", "neighbour", "fair", "feed", "stage", "assignors", "ring", "core", "log")
+ORDER = ("start", "click", "labs", "neighbour", "fair", "feed", "stage", "assignors", "ring", "core", "worlds", "log")
 
 
 def main(wanted: list[str]) -> int:

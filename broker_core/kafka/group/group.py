@@ -8,12 +8,14 @@ Source: Kafka 3.9 ClassicGroup, ClassicGroupMember. Left out until the groups' o
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from broker_core.clock import SECOND_US
 from broker_core.events import Cause
 from broker_core.hashing.java_map import java_order
 from broker_core.kafka.assignors.protocol import Subscription
 from broker_core.kafka.group.states import EMPTY, next_state
+from broker_core.sim.node import Outbox
 
 INITIAL_REBALANCE_DELAY_US = 3 * SECOND_US
 NEW_MEMBER_JOIN_TIMEOUT_US = 300 * SECOND_US
@@ -21,8 +23,8 @@ NEW_MEMBER_JOIN_TIMEOUT_US = 300 * SECOND_US
 
 @dataclass(slots=True)
 class Member:
-    """connection: of its last request, on which it is answered. awaits_join, awaits_sync: that request of it is parked. is_new: it has not
-    had its first answer. assignment: partitions, once the leader has synced."""
+    """connection: of its last request, on which it is answered; 0 once that has closed. awaits_join, awaits_sync: that request of it is
+    parked. is_new: it has not had its first answer. assignment: partitions, once the leader has synced."""
 
     member_id: str
     connection: int
@@ -33,6 +35,11 @@ class Member:
     awaits_sync: bool = False
     is_new: bool = True
     assignment: list[int] = field(default_factory=list)
+
+    def answer(self, response: Any, out: Outbox) -> None:
+        """Answer a request that was parked; to a closed connection it is lost."""
+        if self.connection:
+            out.send(self.connection, response)
 
 
 @dataclass(slots=True)

@@ -68,7 +68,7 @@ def prepare_rebalance(group: Group, rule: str, now_us: int, out: Outbox) -> None
             member.assignment = []
             if member.awaits_sync:
                 member.awaits_sync = False
-                out.send(member.connection, r.SyncGroupResponse(r.REBALANCE_IN_PROGRESS, []))
+                member.answer(r.SyncGroupResponse(r.REBALANCE_IN_PROGRESS, []), out)
     out.cancel(sync_name(group))
     if was == EMPTY:
         delay_us = min(INITIAL_REBALANCE_DELAY_US, max(group.rebalance_timeout_us(), INITIAL_REBALANCE_DELAY_US))
@@ -129,7 +129,7 @@ def complete_join(group: Group, now_us: int, out: Outbox) -> None:
 def answer_join(group: Group, member: Member, out: Outbox) -> None:
     is_leader = group.leader == member.member_id
     members = [(other.member_id, other.subscription) for other in group.members.values()] if is_leader else []
-    out.send(member.connection, r.JoinGroupResponse(r.NONE, group.generation, group.protocol, group.leader or "", member.member_id, members))
+    member.answer(r.JoinGroupResponse(r.NONE, group.generation, group.protocol, group.leader or "", member.member_id, members), out)
 
 
 def refuse(connection: int, code: int, member_id: str, out: Outbox) -> None:

@@ -26,6 +26,13 @@ def leave_group(group: Group, connection: int, request: r.LeaveGroupRequest, now
     remove_member(group, request.member_id, "kafka.group.leave", now_us, out)
 
 
+def hang_up(group: Group, connection: int) -> None:
+    """A connection closed: its members stay until their sessions are over, and are answered no more."""
+    for member in group.members.values():
+        if member.connection == connection:
+            member.connection = 0
+
+
 def forget_pending(group: Group, connection: int, now_us: int, out: Outbox) -> None:
     """A connection closed: an id that was given out on it, and with which nobody has joined, goes too.
 

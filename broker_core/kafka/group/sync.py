@@ -44,7 +44,7 @@ def sync_group(group: Group, connection: int, request: r.SyncGroupRequest, now_u
         if known.awaits_sync:
             known.awaits_sync = False
             out.deadline(session_name(group, known.member_id), now_us + known.session_timeout_us)
-            out.send(known.connection, r.SyncGroupResponse(r.NONE, known.assignment))
+            known.answer(r.SyncGroupResponse(r.NONE, known.assignment), out)
 
 
 def sync_phase_over(group: Group, now_us: int, out: Outbox) -> None:

@@ -42,8 +42,8 @@ from broker_core.sim.slot import Slot
 from broker_core.sim.world import Design
 
 OPERATOR = "operator"
-DELETE_EVERY_S = 5
-"""Between two looks at what everybody has read: as often as programs commit."""
+DELETE_EVERY_S = 10
+"""Between two looks at what everybody has read; programs commit every 5 s."""
 
 
 def algorithms() -> list[Json]:

@@ -74,7 +74,6 @@ class Lane(LaneState):
         self.options = setup.options
         self.keys = setup.keys
         self.texts = setup.texts
-        self.arriving: tuple[int, Sequence[int]] = (0, ())
         self.out: list[TurningPoint] = []
         self.heard: dict[str, TurningPoint] = {}  # by id, as a person is to read them, until the step that tells them is over
         self.ledger = Ledger(self)
@@ -91,13 +90,11 @@ class Lane(LaneState):
         """The records, on their way from the publisher."""
         publisher, publish = self.rules.publisher(self)
 
-        def make(place: int) -> tuple[int, Any]:
-            index = self.next_record
+        def hand_over(index: int, code: int) -> tuple[int, Any]:
             self.next_record = index + 1
-            first, codes = self.arriving
-            return publish(index, codes[index - first])
+            return publish(index, code)
 
-        return Stream(publisher, make)
+        return Stream(publisher, hand_over)
 
     # -- time -----------------------------------------------------------------------------------------------------------------------------
 
@@ -113,7 +110,6 @@ class Lane(LaneState):
         """`advance` in pieces: a stop after each report of turning points, as of several hundred consumers each has its own."""
         self.ledger.fold_darkness()
         watch, stream = self.traffic.watch, self.stream
-        self.arriving = (first, codes)
 
         def post_watched(place: int) -> None:
             index = self.next_record
@@ -123,7 +119,7 @@ class Lane(LaneState):
 
         start = self.next_record - first
         coming = times[start : bisect_right(times, until_us)]
-        stream.plan(coming, self.next_record)
+        stream.plan(coming, codes[start:], self.next_record)
         arrivals = stream if watch is None else Arrivals(coming, post_watched)
         while self.now_us < until_us or arrivals.place < len(coming):
             # Up to the last microsecond of a second, then to the full second: what is handled is counted by the second.

@@ -39,7 +39,7 @@ from broker_core.tubemq.master import Master, MasterState
 from broker_core.tubemq.partition_key import broker_of
 
 START_MIN_US, START_SPREAD_US = 300 * MILLISECOND_US, 1_700 * MILLISECOND_US
-READ_US = 100 * MILLISECOND_US
+READ_US = 500 * MILLISECOND_US
 """A read brings as many messages as a program handles in this time, one at least: with one message a read, the network's delay and not the
 program would set the pace of fast consumers."""
 OPERATOR = "tubemq:operator"

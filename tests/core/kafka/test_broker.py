@@ -3,6 +3,8 @@
 from broker_core.kafka import requests as r
 from broker_core.kafka.assignors import Subscription
 from broker_core.kafka.broker import Broker, BrokerState, PartitionRecords
+from broker_core.kafka.group.group import Group, Member
+from broker_core.kafka.group.states import COMPLETING
 from broker_core.plain import from_plain, to_plain
 from broker_core.sim.node import PERSON, Closed
 from tests.core.playbook import Played, play
@@ -104,6 +106,16 @@ def test_fetch_of_a_connection_that_closed_is_forgotten():
     node, out = broker()
     play(node, out, 2, r.FetchRequest({0: 0}, 500, 10), Closed("reset"))
     assert play(node, out, 1, r.ProduceRequest(0, 9)) == [] and out.deadlines == {}
+
+
+def test_member_whose_connection_closed_is_answered_no_more():
+    node, out = broker()
+    member = Member("m", 2, 45_000_000, 300_000_000, Subscription(("t",)), awaits_sync=True)
+    other = Member("n", 3, 45_000_000, 300_000_000, Subscription(("t",)), awaits_sync=True)
+    node.state.groups["g"] = Group("g", COMPLETING, 1, "n", members={"m": member, "n": other})
+    play(node, out, 2, Closed("reset"))
+    answers = play(node, out, 4, r.LeaveGroupRequest("g", "n"))
+    assert [connection for connection, _ in answers if connection == 2] == [] and "m" in node.state.groups["g"].members
 
 
 def test_two_groups_that_wait_for_one_partition_both_get_the_record():

@@ -55,10 +55,20 @@ def test_reading_again_after_a_crash_breaks_the_order_of_a_busy_key_in_kafka(wri
     assert lane.ledger.tally.order.count == out_of_order(lane, written_down) > 0
 
 
-def test_tubemq_confirms_as_it_finishes_so_no_key_is_ever_out_of_order(written_down):
-    for seed in range(4):
-        _, _, lab = random_life(100 + seed, 20)
-        assert lab.lanes["tubemq"].ledger.tally.order.count == out_of_order(lab.lanes["tubemq"], written_down) == 0
+@pytest.mark.parametrize("consumer_rate", [2, 10])
+def test_tubemq_breaks_the_order_only_by_what_it_reads_again(written_down, consumer_rate):
+    """A program that handles 2 a second reads one message at a time and confirms it when it is done; one that handles 10 reads five."""
+    workload = {"kind": "uniform", "keys": 3, "rate": 4 * consumer_rate}
+    lab = Lab(scenario_from_json({"rigs": [{"model": "tubemq"}], "workload": workload, "consumer_rate": consumer_rate}))
+    for position, (second, kind) in enumerate([(20, "join"), (32, "leave"), (44, "join"), (57, "crash")], 1):
+        lab.advance_to(second * SECOND)
+        name = "c1" if kind != "join" else None
+        lab.submit({"command_id": f"o{position}", "kind": kind, "rig": "all", "consumer": name if kind == "leave" else name and "c2",
+                    "args": {}, "position": position})  # fmt: skip
+    lab.advance_to(110 * SECOND)
+    lane = lab.lanes["tubemq"]
+    assert lane.ledger.tally.order.count == out_of_order(lane, written_down)
+    assert (lane.ledger.tally.order.count > 0) == (consumer_rate > 2)
 
 
 def test_two_programs_at_different_speeds_break_the_order_of_a_queue(written_down):

@@ -369,8 +369,8 @@ def test_each_message_is_done_once_in_the_order_of_its_key_and_lag_is_what_is_le
         view, lane = seen(lab), lane_of(lab)
         finished = sum(lane.world.slots[f"c{number}"].node.state.program.finished for number in (1, 2, 3))
         assert finished + view["lag"] == lab.record_count
-        # The picture has what the brokers know: a message may be on its way to them, and of each client a confirmation.
-        assert abs(view["lag"] - sum(part["lag"] for part in view["picture"]["partitions"].values())) <= 4
+        # The picture has what the brokers know: a message may be on its way to them, and of each client a batch is not confirmed.
+        assert abs(view["lag"] - sum(part["lag"] for part in view["picture"]["partitions"].values())) <= 1 + 3 * 5
     assert view["tally"]["out_of_order"] == 0 and view["tally"]["redelivered"] == 0
     assert sum(lane.weights().values()) == lab.record_count
 
@@ -390,8 +390,8 @@ def test_fast_programs_read_many_messages_at_once_and_keep_up_in_spite_of_the_ne
     at(lab, 42.5, "leave", "c2")  # c1 has a backlog now
     held = seen(lab)["bill"]["redelivered"]
     at(lab, 60)
-    # What it had read and not confirmed is read again, which is at most what it handles in 100 ms.
-    assert held == 0 and 0 < seen(lab)["bill"]["redelivered"] <= 5 * 20
+    # What it had read and not confirmed is read again, which is at most what it handles in half a second.
+    assert held == 0 and 0 < seen(lab)["bill"]["redelivered"] <= 5 * 100
 
 
 def test_slow_network_adds_its_delay_to_a_restart_and_changes_nothing_else():

@@ -75,11 +75,12 @@ class Run:
         for name in ("p", "r0", "r1"):
             self.world.start(name, "toy", State())
         self.world.order("p", Open())
-        self.stream = Stream(self.world.slots["p"], self.make)
+        self.stream = Stream(self.world.slots["p"], self.publish)
 
-    def make(self, place: int) -> tuple[int, Word]:
+    def publish(self, number: int, key: int) -> tuple[int, Word]:
+        assert number == self.sent
         self.sent += 1
-        return self.world.slots["p"].node.state.connections[self.sent % 2], Word(self.sent)
+        return self.world.slots["p"].node.state.connections[key], Word(self.sent)
 
     def heard(self, event: object) -> None:
         self.stream.catch_up(self.world.now_us)
@@ -90,7 +91,7 @@ class Run:
 
     def go(self, until_us: int, one_by_one: bool) -> None:
         coming = [at_us for at_us in self.times[self.sent :] if at_us <= until_us]
-        self.stream.plan(coming, self.sent)
+        self.stream.plan(coming, [number * 5 % 3 % 2 for number in range(self.sent, self.sent + len(coming))], self.sent)
         self.world.advance(until_us, Arrivals(coming, self.stream.post) if one_by_one else self.stream)
         self.stream.catch_up(until_us + 1)
 

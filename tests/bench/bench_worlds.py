@@ -1,0 +1,151 @@
+"""What worlds cost beside the commit before them: CPU time a record, bytes of a checkpoint, CPU time of a timed study's lane and of a seek.
+
+    two processes, one with each checkout's core ─► stretches in turn ─► the least of each, so that a busy moment of the machine meets both
+
+HIGHWATER_BEFORE names a checkout of the commit before; without it a worktree of the repository's own history is made and taken away again.
+Run alone: python -m tests.bench.bench_worlds
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+BEFORE = "213e526"
+ROOT = Path(__file__).parents[2]
+STRETCHES = 40
+BUSY = {"consumers": 12, "consumer_rate": 200, "workload": {"rate": 2_000}}
+CHECKPOINT_S = 300
+
+Figure = tuple[str, float, str, str, str]
+
+
+def run() -> list[Figure]:
+    with before() as checkout:
+        if checkout is None:
+            print(f"  The commit before worlds, {BEFORE}, is not in this repository: nothing to measure against.")
+            return []
+        figures: list[Figure] = []
+        for what, case in (("served as they come, 2,000 a second", "busy"), ("the demo", "demo")):
+            was, now = in_turn(checkout, case)
+            figures.append((f"worlds: four lanes, {what}, beside before", was / now, "of before", ">= 0.6", f"{now:.1f} us, {was:.1f} before"))
+            figures.append((f"worlds: four lanes, {what}", 1e6 / now, "records/s of CPU", ">= 15,000", ""))
+        was, now = in_turn(checkout, "seek", 12)
+        figures.append(("worlds: a seek in the demo beside before", now / was, "times", "", f"{now / 1000:.0f} ms, {was / 1000:.0f} before"))
+        was, now = in_turn(checkout, "bytes", 1)
+        figures.append(("worlds: checkpoint of the demo beside before", now / was, "times", "<= 2", f"{now:,.0f} B, {was:,.0f} before"))
+        return figures
+
+
+@contextmanager
+def before() -> Iterator[Path | None]:
+    """A checkout of the commit before, None where the history does not have it."""
+    named = os.environ.get("HIGHWATER_BEFORE")
+    if named:
+        yield Path(named)
+        return
+    git = ["git", "-C", str(ROOT)]
+    if subprocess.run([*git, "cat-file", "-e", f"{BEFORE}^{{commit}}"], capture_output=True, check=False).returncode:
+        yield None
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        checkout = Path(folder) / "before"
+        subprocess.run([*git, "worktree", "add", "--detach", "--quiet", str(checkout), BEFORE], check=True)
+        try:
+            (checkout / "var").mkdir(exist_ok=True)
+            (checkout / "var" / "flights").symlink_to(ROOT / "var" / "flights")
+            yield checkout
+        finally:
+            subprocess.run([*git, "worktree", "remove", "--force", str(checkout)], check=True)
+
+
+def in_turn(checkout: Path, case: str, stretches: int = STRETCHES) -> tuple[float, float]:
+    """(before, now): the least figure of each over so many stretches."""
+    workers = [
+        subprocess.Popen([sys.executable, __file__, case], cwd=folder, env={**os.environ, "PYTHONPATH": str(folder)},
+                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for folder in (checkout, ROOT)
+    ]  # fmt: skip
+    try:
+        figures = [[_ask(worker) for worker in workers] for _ in range(stretches)]
+    finally:
+        for worker in workers:
+            worker.kill()
+            worker.wait()
+    was, now = (min(each) for each in zip(*figures, strict=True))
+    return was, now
+
+
+def _ask(worker: "subprocess.Popen[str]") -> float:
+    assert worker.stdin is not None and worker.stdout is not None
+    worker.stdin.write("\n")
+    worker.stdin.flush()
+    figure: float = json.loads(worker.stdout.readline())
+    return figure
+
+
+# In a worker; what it imports is one of the two checkouts'.
+
+
+def stretches_of(case: str) -> Callable[[], float]:
+    """One figure at each call: CPU microseconds a record or of a seek, or bytes."""
+    from broker_core.lab.lab import Lab
+    from broker_core.lab.scenario import scenario_from_json
+
+    scenario = scenario_from_json(BUSY if case == "busy" else {})
+    lab = Lab(scenario)
+    if case == "bytes":
+        lab.advance_to(CHECKPOINT_S * 1_000_000)
+        return lambda: float(len(lab.checkpoint()))
+    if case == "seek":
+        return seeks(scenario, lab)
+    warm_s, stretch_s = (5, 1) if case == "busy" else (60, 30)
+    lab.advance_to(warm_s * 1_000_000)
+
+    def advance() -> float:
+        first, began = lab.record_count, time.process_time()
+        lab.advance_to(lab.now_us + stretch_s * 1_000_000)
+        return (time.process_time() - began) * 1e6 / (lab.record_count - first)
+
+    return advance
+
+
+def seeks(scenario: Any, lab: Any) -> Callable[[], float]:
+    """Seeks all over five minutes of the demo, with the checkpoints that each of the two takes by itself."""
+    try:
+        from broker_core.lab.journal import Cadence, Journal
+    except ImportError:  # before worlds
+        from broker_core.lab.replay import Journal  # type: ignore[import-not-found,no-redef]
+
+        journal, keep = Journal(scenario), lambda second: journal.keep(lab)
+    else:
+        journal, cadence = Journal(scenario), Cadence()
+        keep = lambda second: journal.keep(lab, cadence, second)  # noqa: E731
+    for second in range(1, CHECKPOINT_S + 1):
+        lab.advance_to(second * 1_000_000)
+        keep(second)
+    places = iter(range(1_000_000))
+
+    def seek() -> float:
+        began = time.process_time()
+        for _ in range(10):  # the same ten places each time
+            journal.seek((next(places) % 10 * 7_919 % CHECKPOINT_S) * 1_000_000 + 500_000)
+        return (time.process_time() - began) * 1e6 / 10
+
+    return seek
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        measure = stretches_of(sys.argv[1])
+        for _line in sys.stdin:
+            print(json.dumps(measure()), flush=True)
+    else:
+        for figure in run():
+            print(figure)
