@@ -29,6 +29,7 @@ from broker_core.kafka.cluster import (
     roles,
     slow_disk,
     transactions,
+    verification,
 )
 from broker_core.kafka.cluster import control_requests as c
 from broker_core.kafka.cluster import requests as r
@@ -89,6 +90,9 @@ class Broker(Host):
         elif pending.connection:
             self.answer(pending.connection, r.ProduceResponse(pending.answers), now_us, out)
 
+    def verified(self, connection: int, request: r.ProduceRequest, now_us: int, out: Outbox) -> None:
+        produce.write(self, connection, request, now_us, out)
+
     def hold(self, connection: int) -> None:
         """The request just read is answered later: the next one waits."""
         self.state.held[connection] = deque()
@@ -122,6 +126,10 @@ def closed(host: Host, connection: int, message: Closed, now_us: int, out: Outbo
         if link.connection == connection:
             transactions.marker_link_lost(host, broker, now_us, out)
             return
+    for coordinator, question_link in state.transactions.questions.items():
+        if question_link.connection == connection:
+            verification.link_lost(host, coordinator, now_us, out)
+            return
     host.forget_connection(connection)
 
 
@@ -135,7 +143,8 @@ HANDLERS: Mapping[type, Handler] = MappingProxyType({
     t.FindCoordinatorRequest: transactions.find_coordinator, t.InitProducerIdRequest: transactions.init_producer_id,
     t.AddPartitionsToTxnRequest: transactions.add_partitions, t.AddOffsetsToTxnRequest: transactions.add_offsets,
     t.EndTxnRequest: transactions.end_transaction, t.WriteTxnMarkersRequest: transactions.write_markers,
-    t.WriteTxnMarkersResponse: transactions.markers_answered, c.AllocateProducerIdsResponse: transactions.producer_ids_given,
+    t.WriteTxnMarkersResponse: transactions.markers_answered, t.AddPartitionsToTxnResponse: verification.answered,
+    c.AllocateProducerIdsResponse: transactions.producer_ids_given,
     c.MetadataDelta: roles.metadata_delta,
     c.BrokerRegistrationResponse: lifecycle.registered, c.BrokerHeartbeatResponse: lifecycle.heartbeat_answered,
     c.AlterPartitionResponse: isr.alter_partition_answered,
@@ -145,7 +154,7 @@ HANDLERS: Mapping[type, Handler] = MappingProxyType({
 
 TIMERS: Mapping[str, Waker] = MappingProxyType({
     "fetch": fetch.fetch_over, "produces": produce.produces_over, "fetcher": replication.fetcher_timer, "heartbeat": lifecycle.heartbeat_due,
-    "markers": transactions.markers_due, "transactions": transactions.transactions_due,
+    "verify": verification.verify_over, "markers": transactions.markers_due, "transactions": transactions.transactions_due,
     "group": groups.group_timer, "isr": isr.look_at_isrs, "checkpoint": checkpoints.checkpoint_due, "alter": isr.alter_again,
     "disk": slow_disk.written, "held": Broker.read_on,  # type: ignore[dict-item]
 })  # fmt: skip

@@ -9,6 +9,7 @@ Source: Kafka 3.9 core ReplicaManager.checkpointHighWatermarks, LogManager.
 
 from __future__ import annotations
 
+from broker_core.kafka.cluster.hosted_groups import OFFSETS_TOPIC
 from broker_core.kafka.cluster.hosting import Host
 from broker_core.kafka.cluster.settings import ClusterSettings
 from broker_core.kafka.cluster.state import BrokerDisk, TopicPartition
@@ -45,15 +46,17 @@ def close_logs(host: Host, now_us: int) -> None:
 
 def new_log(disk: BrokerDisk, key: TopicPartition, settings: ClusterSettings, now_ms: int) -> LightLog:
     """Make the log of a replica that this broker did not have."""
-    log = disk.logs[key] = LightLog.begin(log_settings(settings), now_ms=now_ms)
+    log = disk.logs[key] = LightLog.begin(log_settings(settings, key[0]), now_ms=now_ms)
     return log
 
 
-def log_settings(settings: ClusterSettings) -> LogSettings:
+def log_settings(settings: ClusterSettings, topic: str) -> LogSettings:
+    """A group's coordinator writes offsets of transactions without asking the transaction's."""
     return LogSettings(
         segment_bytes=settings.log_segment_bytes,
         flush_interval_messages=settings.flush_interval_messages,
         flush_interval_ms=settings.flush_interval_ms,
+        verifies_transactions=settings.verifies_transactions and topic != OFFSETS_TOPIC,
     )
 
 

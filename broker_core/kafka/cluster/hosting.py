@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from broker_core.kafka.cluster.hosted_groups import Coordinators
-from broker_core.kafka.cluster.requests import NO_EPOCH
+from broker_core.kafka.cluster.requests import NO_EPOCH, ProduceRequest
 from broker_core.kafka.cluster.state import BrokerState, FetchSession, PendingProduce, TopicPartition
 from broker_core.kafka.error_codes import ErrorCode
 from broker_core.kafka.replication.partition import Partition
@@ -41,6 +41,9 @@ class Host:
         raise NotImplementedError
 
     def hold(self, connection: int) -> None:
+        raise NotImplementedError
+
+    def verified(self, connection: int, request: ProduceRequest, now_us: int, out: Outbox) -> None:
         raise NotImplementedError
 
     def go_on(self, connection: int, now_us: int, out: Outbox) -> None:
@@ -80,6 +83,7 @@ class Host:
         """Nothing is answered there any more; what was appended stays, and goes on waiting for the followers unheard."""
         self.end_session(connection)
         self.state.held.pop(connection, None)
+        self.state.transactions.verifying.pop(connection, None)
         self.state.clients.pop(connection, None)
         for pending in self.state.produces.values():
             if pending.connection == connection:

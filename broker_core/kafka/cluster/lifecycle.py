@@ -168,9 +168,10 @@ def _go(host: Host, now_us: int, out: Outbox) -> None:
     if state.control:
         out.close(state.control)
         state.control = 0
-    for link in state.transactions.links.values():
-        if link.connection:
-            out.close(link.connection)
+    for connection in [link.connection for link in state.transactions.links.values() if link.connection]:
+        out.close(connection)
+    for question_link in state.transactions.questions.values():
+        out.close(question_link.connection)
     state.transactions = Transactions()
     host.transactions.state = state.transactions.coordinator
     for timer in ("heartbeat", "isr", "checkpoint", "alter", "produces", "markers", "transactions"):

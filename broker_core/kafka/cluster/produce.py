@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from broker_core.kafka.cluster import changes, slow_disk
+from broker_core.kafka.cluster import changes, slow_disk, verification
 from broker_core.kafka.cluster.hosting import Host
 from broker_core.kafka.cluster.requests import ProducedPartition, ProducePartition, ProduceRequest, ProduceResponse
-from broker_core.kafka.cluster.state import PendingProduce, Replica, TopicPartition
+from broker_core.kafka.cluster.state import PendingProduce, Replica, TopicPartition, Verification
 from broker_core.kafka.error_codes import ErrorCode, Refused
 from broker_core.kafka.log.errors import LogError
 from broker_core.kafka.log.partition_log import Appended
@@ -26,12 +26,20 @@ _NAMES_LEADER = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH
 
 
 def produce(host: Host, connection: int, request: ProduceRequest, now_us: int, out: Outbox) -> None:
-    """Append each partition's batch: at once, or when a slow disk has taken it."""
+    """Append each partition's batch, when the coordinator has said that it is part of the transaction."""
+    name = request.transactional_id
+    if name is None or not verification.is_asked(host, connection, request, name, now_us, out):
+        write(host, connection, request, now_us, out)
+
+
+def write(host: Host, connection: int, request: ProduceRequest, now_us: int, out: Outbox) -> None:
+    """Append at once, or when a slow disk has taken it."""
     size = 0
     for part in request.partitions:
         size += len(part.records.data)
     if slow_disk.is_written_later(host, connection, request, size, now_us, out):
-        host.hold(connection)
+        if connection not in host.state.held:
+            host.hold(connection)
     else:
         append(host, connection, request, now_us, out)
 
@@ -39,12 +47,13 @@ def produce(host: Host, connection: int, request: ProduceRequest, now_us: int, o
 def append(host: Host, connection: int, request: ProduceRequest, now_us: int, out: Outbox) -> None:
     """An error concerns its own partition alone."""
     acks = request.acks
+    verified = host.state.transactions.verifying.pop(connection, None)
     answers: list[ProducedPartition] = []
     written: list[tuple[TopicPartition, Replica, Appended, bool]] = []
     for part in request.partitions:
         key = (part.topic, part.index)
         try:
-            replica, (appended, is_raised) = _append(host, key, part, acks, host.state.now_ms(now_us), out)
+            replica, (appended, is_raised) = _append(host, key, part, acks, verified, host.state.now_ms(now_us), out)
         except (Refused, LogError) as error:
             answers.append(_refusal(host, key, int(error.code), str(error)))
             continue
@@ -114,7 +123,7 @@ def produces_over(host: Host, _: str, now_us: int, out: Outbox) -> None:
 
 
 def _append(
-    host: Host, key: TopicPartition, part: ProducePartition, acks: int, now_ms: int, out: Outbox
+    host: Host, key: TopicPartition, part: ProducePartition, acks: int, verified: Verification | None, now_ms: int, out: Outbox
 ) -> tuple[Replica, AppendedToLeader]:
     """Raises Refused, LogError."""
     if acks not in (ACKS_ALL, 0, 1):
@@ -122,9 +131,14 @@ def _append(
     replica = host.state.replicas.get(key)
     if replica is None:
         raise Refused(host.replica_error(key), "there is no replica here")
+    guard = None
+    if verified is not None:
+        if key in verified.errors:
+            raise Refused(ErrorCode(verified.errors[key]), "the transaction's coordinator does not confirm it")
+        guard = verified.guards.get(key)
     host.touch_followers(key, replica.partition)
     try:
-        appended = replica.partition.append_as_leader(part.records, acks, now_ms)  # type: ignore[arg-type]  # a light log takes light batches
+        appended = replica.partition.append_as_leader(part.records, acks, now_ms, verification_guard=guard)  # type: ignore[arg-type]  # light batches
     except Refused as error:
         if error.code is ErrorCode.NOT_ENOUGH_REPLICAS and not replica.has_refused:
             replica.has_refused = True

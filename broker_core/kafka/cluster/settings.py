@@ -22,7 +22,8 @@ class ClusterSettings:
     truncation: how a follower finds what to cut off. lag_messages_max: `replica.lag.max.messages`, the rule from before 0.9; None: not used.
     is_rack_aware: `replica.selector.class` is the rack-aware one, so consumers are sent to a replica in their rack.
     flush_interval_messages, flush_interval_ms: what is flushed to disk outlives a power cut; by default nothing is flushed but at a clean stop.
-    groups: of the group coordinators. auto_leader_rebalance: a preferred election for all partitions each `leader_imbalance_check_interval_ms`.
+    groups: of the group coordinators. verifies_transactions: a leader asks the coordinator before a transaction's first batch.
+    auto_leader_rebalance: a preferred election for all partitions each `leader_imbalance_check_interval_ms`.
     """
 
     truncation: Truncation = Truncation.FETCH
@@ -43,4 +44,5 @@ class ClusterSettings:
     flush_interval_ms: int = NEVER_MS
     auto_leader_rebalance: bool = True
     leader_imbalance_check_interval_ms: int = 300_000
+    verifies_transactions: bool = True
     groups: GroupSettings = field(default_factory=GroupSettings)

@@ -14,7 +14,7 @@ from typing import Any
 
 from broker_core.events import Json
 from broker_core.kafka.cluster.hosted_groups import HostedGroups
-from broker_core.kafka.cluster.requests import FetchRequest, ProducedPartition
+from broker_core.kafka.cluster.requests import FetchRequest, ProducedPartition, ProduceRequest
 from broker_core.kafka.cluster.settings import ClusterSettings
 from broker_core.kafka.log.memory_storage import MemoryFolder
 from broker_core.kafka.replication.brokers import Brokers
@@ -141,11 +141,32 @@ class ProducerIds:
 
 
 @dataclass(slots=True)
+class Verification:
+    """A produce that waits for a coordinator's word. guards: of each partition that needs one. errors: what the producer is told of others."""
+
+    request: ProduceRequest
+    guards: dict[TopicPartition, int]
+    errors: dict[TopicPartition, int] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class QuestionLink:
+    """The connection to a coordinator that is asked to verify. asked: connections of the produces, and since when, oldest first."""
+
+    connection: int
+    asked: deque[tuple[int, int]] = field(default_factory=deque)
+
+
+@dataclass(slots=True)
 class Transactions:
-    """The broker's part in transactions. links: by broker. is_timed: the round that looks for those that last too long is set."""
+    """The broker's part in transactions. links: by broker. questions: by coordinator. verifying: by the produce's connection.
+
+    is_timed: the round that looks for those that last too long is set."""
 
     coordinator: CoordinatorState = field(default_factory=lambda: CoordinatorState(0))
     links: dict[int, MarkerLink] = field(default_factory=dict)
+    questions: dict[int, QuestionLink] = field(default_factory=dict)
+    verifying: dict[int, Verification] = field(default_factory=dict)
     producer_ids: ProducerIds = field(default_factory=ProducerIds)
     is_timed: bool = False
 

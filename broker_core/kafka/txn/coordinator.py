@@ -173,12 +173,28 @@ class TransactionCoordinator:
         """Make partitions part of the transaction; the first ones begin it. verify_only: a leader asks whether they are."""
         producer = (request.producer_id, request.producer_epoch)
         if request.verify_only:
-            out.answer(ticket, self._verified(request, producer))
+            out.answer(ticket, self.verified(request))
             return
         done = t.AddPartitionsToTxnResponse([(*partition, 0) for partition in request.partitions])
         error = self._add(ticket, request.transactional_id, producer, request.partitions, done, now_ms, out)
         if error is not None:
             out.answer(ticket, t.AddPartitionsToTxnResponse([(*partition, error) for partition in request.partitions]))
+
+    def verified(self, request: t.AddPartitionsToTxnRequest) -> t.AddPartitionsToTxnResponse:
+        """Whether these partitions are part of the producer's open transaction."""
+        producer = (request.producer_id, request.producer_epoch)
+        _, led = self._find(request.transactional_id)
+        known = None if led is None else led.ids.get(request.transactional_id)
+        results: list[tuple[str, int, int]] = []
+        for partition in request.partitions:
+            if led is None:
+                error = ErrorCode.NOT_COORDINATOR
+            elif known is None:
+                error = ErrorCode.INVALID_PRODUCER_ID_MAPPING
+            else:
+                error = rules.verify(known, producer, partition)
+            results.append((*partition, error))
+        return t.AddPartitionsToTxnResponse(results)
 
     def add_offsets(
         self, ticket: int, request: t.AddOffsetsToTxnRequest, offsets_partition: TopicPartition, now_ms: int, out: CoordinatorOut
@@ -293,20 +309,6 @@ class TransactionCoordinator:
             return wanted
         self._write(number, led, known, wanted, ticket, done, out)
         return None
-
-    def _verified(self, request: t.AddPartitionsToTxnRequest, producer: tuple[int, int]) -> t.AddPartitionsToTxnResponse:
-        _, led = self._find(request.transactional_id)
-        known = None if led is None else led.ids.get(request.transactional_id)
-        results: list[tuple[str, int, int]] = []
-        for partition in request.partitions:
-            if led is None:
-                error = ErrorCode.NOT_COORDINATOR
-            elif known is None:
-                error = ErrorCode.INVALID_PRODUCER_ID_MAPPING
-            else:
-                error = rules.verify(known, producer, partition)
-            results.append((*partition, error))
-        return t.AddPartitionsToTxnResponse(results)
 
     def _write(
         self, number: int, led: StatePartition, known: TransactionalId, wanted: TransactionalId, ticket: int,

@@ -36,7 +36,8 @@ def run(state: ProducerState, deliveries: Deliveries, now_us: int, out: Outbox) 
     while _drain(state, deliveries, now_us, out):
         pass
     metadata.refresh(state, now_us, out)
-    if state.is_closing and not state.accumulator.has_incomplete and transaction.phase in (Phase.READY, Phase.UNINITIALIZED, Phase.FATAL_ERROR):
+    is_done = not (state.accumulator.has_incomplete or state.blocked)
+    if state.is_closing and is_done and transaction.phase in (Phase.READY, Phase.UNINITIALIZED, Phase.FATAL_ERROR):
         for link in state.links.values():
             out.close(link.connection)
         state.links.clear()

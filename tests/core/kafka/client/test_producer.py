@@ -311,6 +311,41 @@ def test_key_given_partition_and_neither_choose_the_partition():
         stage.node.send(Unsent(4, "t", -1, 2, 100), now_us, slot)
 
 
+def keyless(stage, count):
+    """Send keyless records, a batch's worth of each; give the partition that each went to."""
+    went = []
+    for value in range(count):
+        stage.node.send(Unsent(value, "t", -1, -1, 939), stage.world.now_us, stage.world.slots["p"])
+        went.append(next(reversed(stage.state.accumulator.batches.values())).topic_partition[1])
+    return went
+
+
+def test_keyless_records_turn_to_the_partition_with_the_shorter_queue():
+    """Partition 0's queue does not drain. Even odds would give each about half; here partition 1 is likelier, and the longer the likelier."""
+    shares = {}
+    for adaptive in (True, False):
+        stage = Stage(batch_size=1000, linger_us=9 * SECOND, request_timeout_us=9 * SECOND, adaptive_partitioning=adaptive, max_in_flight=1, **PLAIN)
+        stage.broker.swallow = 1
+        stage.send(*range(1000, 1040), partition=0, size=939)
+        stage.send(1999, partition=1, size=939)
+        shares[adaptive] = keyless(stage, 60).count(1)
+    assert shares[True] > shares[False] + 10
+
+
+def test_broker_that_takes_nothing_for_too_long_gets_no_keyless_records():
+    node, out, connection = play_producer(acks=1, batch_size=1000, availability_timeout_us=SECOND, max_in_flight=2, **PLAIN)
+    partitions = [r.MetadataPartition(number, 0, number, 0, [0, 1], [0, 1], []) for number in range(2)]
+    play(node, out, connection, r.MetadataResponse([r.MetadataBroker(0), r.MetadataBroker(1)], 0, [r.MetadataTopic("t", 0, partitions)]))
+    for number in (0, 0, 0, 1):
+        node.send(Unsent(number, "t", -1, number, 939), 0, out)
+    node.wake("sender", 3 * SECOND, out)
+    assert node.state.peers[0].due_us - node.state.peers[0].taken_us == 3 * SECOND
+    for value in range(20):
+        node.send(Unsent(value, "t", -1, -1, 939), 3 * SECOND, out)
+    batches = node.state.accumulator.batches.values()
+    assert [batch.topic_partition[1] for batch in batches] == [0, 0, 0, 1, *[1] * 20]
+
+
 @pytest.mark.parametrize("options", [
     {"acks": 1}, {"retries": 0}, {"max_in_flight": 6}, {"delivery_timeout_us": 1}, {"transactional_id": "a", "enable_idempotence": False},
     {"acks": 2, "enable_idempotence": False}, {"linger_us": -1},
@@ -375,3 +410,13 @@ def test_law_with_idempotence_every_record_is_written_once_and_in_order_whatever
 def test_law_without_idempotence_every_record_is_written_at_least_once(steps, max_in_flight):
     sent, written = lived(steps, max_in_flight=max_in_flight, **PLAIN)
     assert {number: sorted(set(values)) for number, values in written.items()} == {number: sorted(values) for number, values in sent.items()}
+
+
+def test_close_sends_what_waits_and_hangs_up():
+    stage = Stage(linger_us=9 * SECOND)
+    stage.send(1, 2)
+    stage.world.order("p", o.Close())
+    with pytest.raises(CommandError, match="closed"):
+        stage.send(3)
+    stage.run(1)
+    assert stage.broker.values(0) == [1, 2] and stage.state.links == {}

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker_core.errors import CommandError
+from broker_core.kafka.cluster import lifecycle
 from broker_core.kafka.cluster.cluster import TopicPlan
 from tests.core.kafka.cluster.clusters import SECOND
 from tests.core.kafka.cluster.producing import TOPIC, ProducingCluster
@@ -57,6 +58,21 @@ def test_leader_that_crashes_before_its_followers_have_the_record(acks, kept):
     cluster.run(30)
     assert cluster.leader() != 1 and cluster.heard.acked_values["p"] == [0, 1]
     assert cluster.written() == ([0, 1] if kept else [0])
+
+
+def test_without_acks_the_leader_that_moved_is_noticed_when_the_old_one_hangs_up():
+    cluster = ProducingCluster()
+    state = cluster.producer(acks=0, **FAST, **PLAIN)
+    cluster.send(1)
+    cluster.run(1)
+    cluster.world.order("broker-1", lifecycle.Stop())
+    cluster.run(5)
+    cluster.send(2)
+    cluster.run(2)
+    cluster.send(3)
+    cluster.run(2)
+    assert cluster.heard.acked_values["p"] == [1, 2, 3] and cluster.written() in ([1, 3], [1, 2, 3])
+    assert state.metadata.leader(("t", 0))[0] == cluster.leader() != 1
 
 
 def test_leader_that_is_gone_costs_a_retry_at_the_new_one():

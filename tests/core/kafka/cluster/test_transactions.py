@@ -5,8 +5,10 @@ import pytest
 from broker_core.kafka.client.producer import orders as o
 from broker_core.kafka.client.producer.states import Phase
 from broker_core.kafka.cluster.cluster import TopicPlan
+from broker_core.kafka.cluster.requests import ProducePartition, ProduceRequest
 from broker_core.kafka.error_codes import ErrorCode
 from broker_core.kafka.group import messages as m
+from broker_core.kafka.replication.replica_log import light_batch
 from broker_core.kafka.txn.records import TRANSACTION_STATE_TOPIC
 from broker_core.lab.checkpoint import decode, encode
 from broker_core.sim.world import World
@@ -227,3 +229,38 @@ def test_world_with_an_open_transaction_goes_on_the_same_after_a_restore(after_u
     cluster.world.advance(until_us)
     restored.advance(until_us)
     assert decode(encode(restored.to_json())) == decode(encode(cluster.world.to_json())) and cluster.committed() == [1, 2, 3]
+
+
+def late_batch(cluster, state, epoch):
+    """A batch of the producer that comes after its transaction has ended, as one delayed in the network does."""
+    number = state.sequences.of(KEY).next_sequence
+    batch = {"producer_id": state.sequences.producer_id, "producer_epoch": epoch, "base_sequence": number, "is_transactional": True}
+    records = light_batch([99], timestamp=cluster.world.now_us // 1_000, **batch)
+    request = ProduceRequest(-1, 30_000, [ProducePartition(*KEY, records)], "a")
+    return ErrorCode(cluster.ask(cluster.leader(), request)[0].partitions[0].error_code)
+
+
+def test_late_batch_opens_no_transaction_that_nobody_ends():
+    for verifies, answer in ((True, ErrorCode.TRANSACTION_ABORTABLE), (False, ErrorCode.NONE)):
+        cluster = ProducingCluster(verifies_transactions=verifies)
+        state = ready(cluster)
+        cluster.transact(1)
+        assert late_batch(cluster, state, 0) is answer
+        cluster.run(100)
+        log = cluster.log(cluster.leader())
+        assert (log.last_stable_offset == log.log_end_offset) is verifies, "without the check it hangs, and no time-out ends it"
+
+
+def test_batch_waits_while_nobody_coordinates():
+    cluster = ProducingCluster((TopicPlan("t", 1, 3, 1, assignments=((1, 2, 3),)),))
+    state = ready(cluster)
+    assert coordinator(cluster) != cluster.leader(), "the leader asks over a connection"
+    cluster.order(o.BeginTransaction())
+    cluster.send(1)
+    while KEY not in state.transaction.added:
+        cluster.world.advance(cluster.world.now_us + 100)
+    cluster.crash(coordinator(cluster))
+    cluster.run(45)
+    cluster.order(o.CommitTransaction())
+    cluster.run(10)
+    assert cluster.committed() == [1] and state.counts.committed == 1
