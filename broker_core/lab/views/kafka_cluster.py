@@ -19,6 +19,8 @@ from broker_core.kafka.cluster.names import CONTROLLER, broker_node
 from broker_core.kafka.cluster.state import BrokerState, TopicPartition
 from broker_core.kafka.replication.registration import NO_LEADER, PartitionRegistration
 from broker_core.lab.views.kafka_copies import copies_view
+from broker_core.lab.views.kafka_producer import producers_view
+from broker_core.lab.views.kafka_verbs import broker_verbs
 from broker_core.lab.views.kafka_wire import links_view, wire_view
 from broker_core.sim.slot import RUNNING
 from broker_core.sim.world import World
@@ -52,7 +54,9 @@ def cluster_view(world: World) -> Json:
         "links": links_view(world),
         "partitions": partitions,
         "counts": counts,
+        "producers": producers_view(world),
         "wire": wire_view(world),
+        "delay_us": world.design.delay_us,
         "settings": {
             "truncation": controller.settings.truncation.value,
             "lag_time_max_ms": controller.settings.replica_lag_time_max_ms,
@@ -93,6 +97,7 @@ def broker_view(world: World, controller: ControllerState, state: BrokerState, l
         "leads": leads,
         "metadata_behind": max(0, controller.end_offset - state.metadata_offset),
         "skew_ms": state.skew_ms,
+        "verbs": broker_verbs(slot),
         "disk": "lost" if slot.disk.is_lost else "slow" if slot.disk.write_us else "ok",
     }
 

@@ -8,6 +8,7 @@ A message that is held (its link is cut, its receiver is paused) has no `due_us`
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import combinations
 from types import MappingProxyType
 from typing import Any
 
@@ -16,7 +17,8 @@ from broker_core.kafka.cluster import control_requests as c
 from broker_core.kafka.cluster import requests as r
 from broker_core.kafka.cluster.controller_node import ControllerState
 from broker_core.kafka.cluster.state import BrokerState
-from broker_core.sim.network import CUT, DEAF, GONE, Link
+from broker_core.lab.views.kafka_verbs import link_verbs
+from broker_core.sim.network import DEAF, GONE, Link
 from broker_core.sim.world import World
 
 Parts = list[list[Any]]
@@ -25,20 +27,16 @@ SHOWN_MAX = 200
 
 
 def links_view(world: World) -> Json:
-    """Each pair of nodes that are connected, "one>other" by name in order; ways that are cut, and the delay of each way in microseconds."""
+    """The cable between each two brokers, and from each to the controller, by "one>other" in the order of names: who is not heard by the other
+    (`cut`), and how many microseconds a message takes, by its sender."""
+    names = sorted(slot.name for slot in world.slots.values() if isinstance(slot.node.state, (BrokerState, ControllerState)))
     views: Json = {}
-    for link in world.links.values():
-        ends = _ends(world, link)
-        if ends is None or link.trouble & (DEAF | GONE):
-            continue
-        sender = ends[0]
-        view = views.setdefault(f"{min(ends)}>{max(ends)}", {"cut": [], "delay_us": {}})
-        view["delay_us"][sender] = max(link.delay_us, view["delay_us"].get(sender, 0))
-        if link.trouble & CUT and sender not in view["cut"]:
-            view["cut"].append(sender)
-    for view in views.values():
-        view["cut"].sort()
-    return dict(sorted(views.items()))
+    for one, other in combinations(names, 2):
+        routes = [(sender, world.routes.get((sender, receiver))) for sender, receiver in ((one, other), (other, one))]
+        cut = [sender for sender, route in routes if route is not None and route.is_cut]
+        slow = {sender: route.delay_us for sender, route in routes if route is not None and route.delay_us is not None}
+        views[f"{one}>{other}"] = {"cut": cut, "slow": slow, "verbs": link_verbs(len(cut), bool(slow))}
+    return views
 
 
 def wire_view(world: World) -> Json:

@@ -2,6 +2,10 @@
 
 import json
 
+import pytest
+
+from broker_core.errors import CommandError
+from broker_core.kafka.cluster import verbs
 from broker_core.kafka.cluster.cluster import TopicPlan
 from broker_core.kafka.cluster.names import broker_node
 from broker_core.kafka.cluster.requests import ProducePartition, ProduceRequest
@@ -39,7 +43,8 @@ def test_a_cluster_in_order():
     assert one["copies"]["1"]["followers"]["2"]["end"] == 2
     assert [copy["lag"] for copy in one["copies"].values()] == [0, 0, 0]
     assert one["copies"]["2"]["fetch"] == {"step": "fetching", "offset": 2, "lag": 0}
-    assert view["links"]["broker-1>broker-2"] == {"cut": [], "delay_us": {"broker-1": 1_000, "broker-2": 1_000}}
+    assert view["links"]["broker-1>broker-2"] == {"cut": [], "slow": {}, "verbs": ["cut_link", "slow_link"]}
+    assert len(view["links"]) == 6  # three between brokers, three to the controller
 
 
 def test_it_is_plain_and_looking_changes_nothing():
@@ -90,10 +95,46 @@ def test_what_is_on_the_wire_has_its_numbers_and_its_time():
 def test_what_is_held_by_a_cut_has_no_time():
     cluster = cluster_with_records()
     world = cluster.world
-    connection = world.connection(broker_node(2), broker_node(1))
-    world.cut(connection, broker_node(2))
+    verbs.cut_link(world, 2, 1, one_way=True)
+    verbs.slow_link(world, 1, 3, 50_000)
     cluster.run(2)
     view = cluster_view(world)
-    assert view["links"]["broker-1>broker-2"]["cut"] == ["broker-2"]
+    assert view["links"]["broker-1>broker-2"] == {"cut": ["broker-2"], "slow": {}, "verbs": ["heal_link", "cut_link", "slow_link"]}
+    assert view["links"]["broker-1>broker-3"]["slow"] == {"broker-1": 50_000, "broker-3": 50_000}
     held = [one for one in view["wire"].values() if one["from"] == "broker-2" and one["to"] == "broker-1"]
     assert held and all(one["due_us"] is None for one in held)
+
+
+CONDITIONS = {
+    "running": lambda world: None,
+    "shutting down": lambda world: (verbs.stop(world, 1), world.advance(world.now_us + 500)),
+    "stopped": lambda world: (verbs.stop(world, 1), world.advance(world.now_us + 5_000_000)),
+    "paused": lambda world: verbs.pause(world, 1),
+    "crashed": lambda world: verbs.crash(world, 1),
+    "without a disk": lambda world: verbs.lose_disk(world, 1),
+}
+REFUSED_AT_TIMES = ("stop", "pause", "resume", "crash", "cut_power", "lose_disk", "come_back")
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_a_broker_is_offered_just_what_is_not_refused(condition):
+    for verb in REFUSED_AT_TIMES:
+        world = cluster_with_records().world
+        CONDITIONS[condition](world)
+        offered = cluster_view(world)["brokers"]["1"]["verbs"]
+        if verb in offered:
+            getattr(verbs, verb)(world, 1)
+        else:
+            with pytest.raises(CommandError):
+                getattr(verbs, verb)(world, 1)
+
+
+def test_a_link_is_offered_what_is_not_refused():
+    world = cluster_with_records().world
+    for ways in ([], ["broker-1"], ["broker-1", "broker-2"]):
+        link = cluster_view(world)["links"]["broker-1>broker-2"]
+        assert (link["cut"], "heal_link" in link["verbs"], "cut_link" in link["verbs"]) == (ways, bool(ways), len(ways) < 2)
+        if len(ways) < 2:
+            verbs.cut_link(world, 1, 2, one_way=not ways)
+    with pytest.raises(CommandError):
+        verbs.cut_link(world, 1, 2)
