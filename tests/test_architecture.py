@@ -1,5 +1,6 @@
 """The shape of the repository: what may import what, what the core may not touch, what is where."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -76,3 +77,38 @@ def test_locks_pin_by_hash_and_name_no_address():
     for name in sorted(LOCKS):
         text = (ROOT / name).read_text()
         assert "--hash=sha256:" in text and "://" not in text
+
+
+def named_paths() -> set[str]:
+    """What ARCHITECTURE.md names in backticks and with a folder; `a/{b,c}/d.py` is two paths."""
+    names = re.findall(r"`([^`\s]+/[^`\s]*?)(?::[^`]*)?`", (ROOT / "ARCHITECTURE.md").read_text())
+    paths = set()
+    for name in names:
+        head, braces, rest = name.partition("{")
+        inner, _, tail = rest.partition("}")
+        paths |= {head + each + tail for each in inner.split(",")} if braces else {name}
+    return {path for path in paths if "<" not in path}
+
+
+def test_every_path_that_the_map_names_is_there():
+    paths = named_paths()
+    tops = {path for path in paths if path.split("/")[0] in FOLDERS}
+    assert len(tops) > 40
+    assert {path for path in tops if not (ROOT / path).exists()} == set()
+
+
+@pytest.mark.parametrize(("asked", "path", "name"), [
+    ("who decides that C3 owns slot 6067", "broker_core/pulsar/selectors/consistent_hash.py", "class RingSelector"),
+    ("where is a Kafka session timeout noticed", "broker_core/kafka/group/heartbeat.py", "def session_over"),
+    ("where is one writer per lab enforced", "dashboard/ledger.py", "epoch"),
+    ("where would a new exchange type go", "broker_core/rabbitmq/broker.py", "def basic_publish"),
+    ("where does a replica's high watermark live", "broker_core/kafka/replication/partition.py", "high_watermark"),
+    ("where does a fork at t happen", "broker_core/lab/journal.py", "def cut"),
+    ("what may people read of a lane", "broker_core/lab/observers/__init__.py", "what people read"),
+    ("which sentence is said", "broker_core/lab/observers/codes.py", "CODES"),
+])  # fmt: skip
+def test_question_is_answered_by_the_file_that_its_words_suggest(asked, path, name):
+    assert name.lower() in (ROOT / path).read_text().lower(), asked
+    folder, _, file = path.rpartition("/")
+    map_text = (ROOT / "ARCHITECTURE.md").read_text()
+    assert file in map_text or any(part in map_text for part in (f"`{folder}/`", f"`{folder.rpartition('/')[2]}`")), asked

@@ -1,4 +1,4 @@
-"""The Pulsar lane on its world: the laws of determinism, and what it says of each change."""
+"""The Pulsar lane on its world: what it says of each change."""
 
 import pytest
 from hypothesis import given, settings
@@ -6,9 +6,7 @@ from hypothesis import strategies as st
 
 from broker_core.errors import CommandError, InvariantError
 from broker_core.lab.lab import Lab
-from broker_core.lab.lanes.pulsar import make_lane
 from broker_core.lab.lanes.pulsar_owners import Assignment, RawSlices
-from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.observers.hero import hero_view
 from broker_core.lab.observers.sentence import sentence_view
 from broker_core.lab.scenario import scenario_from_json
@@ -18,16 +16,9 @@ SECOND = 1_000_000
 ALGORITHMS = st.sampled_from(("consistent_hash", "consistent_hash_3_2_0", "auto_split", "sticky", "sticky_document"))
 
 
-class WorldLab(Lab):
-    """A lab whose Pulsar lane is a world; the other three are left out."""
-
-    def _make_lane(self, spec, algorithm):
-        return make_lane(LaneSetup(spec.id, algorithm, spec.options, self.scenario.seed, self.keys, self.workload, self.scenario.consumers))
-
-
-def lab_of(algorithm="consistent_hash", consumers=3, **options) -> WorldLab:
+def lab_of(algorithm="consistent_hash", consumers=3, **options) -> Lab:
     lane = {"model": "pulsar", "algorithm": algorithm, **options}
-    return WorldLab(scenario_from_json({"rigs": [lane], "consumers": consumers, "workload": {"kind": "uniform", "keys": 200, "rate": 40}}))
+    return Lab(scenario_from_json({"rigs": [lane], "consumers": consumers, "workload": {"kind": "uniform", "keys": 200, "rate": 40}}))
 
 
 def order(lab, kind, consumer=None, lane="all", **args):
@@ -65,39 +56,12 @@ def act(lab, kind, number):
         return []
 
 
-def run(algorithm, life, stops=(), restore_at=None):
-    lab, events = lab_of(algorithm), []
-    for at_us, kind, number in sorted([*life, *((stop, "", 0) for stop in stops)]):
-        if restore_at is not None and at_us > restore_at:
-            events += lab.advance_to(restore_at)
-            lab, restore_at = WorldLab.restore(lab.scenario, lab.checkpoint()), None
-        events += lab.advance_to(at_us)
-        if kind:
-            events += act(lab, kind, number)
-        elif stops:
-            lab.view()
-    events += lab.advance_to(80 * SECOND)
-    return lab.checkpoint(), events
-
-
-@given(ALGORITHMS, lives, st.lists(st.integers(0, 80 * SECOND), max_size=4))
-@settings(deadline=None, max_examples=30)
-def test_time_in_pieces_with_looks_between_equals_time_at_once(algorithm, life, stops):
-    assert run(algorithm, life, stops) == run(algorithm, life)
-
-
-@given(ALGORITHMS, lives, st.integers(0, 20 * SECOND))
-@settings(deadline=None, max_examples=30)
-def test_restored_lane_goes_on_as_if_nothing_had_happened(algorithm, life, restore_at):
-    assert run(algorithm, life, restore_at=restore_at) == run(algorithm, life)
-
-
 def test_restored_in_the_middle_of_ten_that_join_it_tells_the_same():
     lab = lab_of()
     lab.advance_to(10 * SECOND)
     order(lab, "join", count=10)
     lab.advance_to(10 * SECOND + 1_350)  # a few of them are in
-    again = WorldLab.restore(lab.scenario, lab.checkpoint())
+    again = Lab.restore(lab.scenario, lab.checkpoint())
     assert len(lane_of(lab).why) in range(1, 10)
     assert again.advance_to(11 * SECOND) == lab.advance_to(11 * SECOND)
     assert again.checkpoint() == lab.checkpoint()
