@@ -11,8 +11,9 @@ from types import MappingProxyType
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
+from broker_core.lab.cluster_options import CLUSTER_FIELDS, check_cluster
 from broker_core.lab.commands.fields import LANE_ID, refuse_unknown, whole
-from broker_core.lab.lanes import kafka, pulsar, rabbitmq, tubemq
+from broker_core.lab.lanes import kafka, kafka_cluster, pulsar, rabbitmq, tubemq
 from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.lesson.lesson import Lesson, lesson_from_json
@@ -31,9 +32,14 @@ class LaneKind:
     algorithms: Callable[[], list[Json]]
 
 
+def _make_kafka(setup: LaneSetup, watch: Watch | None = None) -> Lane:
+    """On a cluster if the lane names brokers."""
+    return kafka_cluster.make_lane(setup, watch) if "brokers" in setup.options else kafka.make_lane(setup, watch)
+
+
 LANE_KINDS: Mapping[str, LaneKind] = MappingProxyType({
     "pulsar": LaneKind(pulsar.make_lane, pulsar.algorithms),
-    "kafka": LaneKind(kafka.make_lane, kafka.algorithms),
+    "kafka": LaneKind(_make_kafka, kafka.algorithms),
     "tubemq": LaneKind(tubemq.make_lane, tubemq.algorithms),
     "rabbitmq": LaneKind(rabbitmq.make_lane, rabbitmq.algorithms),
 })  # fmt: skip
@@ -46,7 +52,7 @@ SEED_MAX = 2**63 - 1
 _FIELDS = {"name", "seed", "workload", "lanes", "rigs", "consumers", "consumer_rate", "lesson"}
 _LANE_FIELDS = {
     "pulsar": {"receiver_queue_size", "points", "network_delay_us"},
-    "kafka": {"partitions", "topic", "network_delay_us"},
+    "kafka": {"partitions", "topic", "network_delay_us", *CLUSTER_FIELDS},
     "tubemq": {"partitions", "brokers", "topic", "network_delay_us"},
     "rabbitmq": {"topic", "prefetch", "network_delay_us"},
 }
@@ -168,6 +174,8 @@ def _check_options(model: str, entry: Json, where: str, source_topic: str) -> Js
     options["topic"] = topic
     if model in ("kafka", "tubemq"):
         options["partitions"] = whole(f"{where}.partitions", entry.get("partitions", 12), 1, PARTITIONS_MAX)
+    if model == "kafka":
+        options |= check_cluster(entry, where, options["partitions"])
     if model == "tubemq":
         options["brokers"] = whole(f"{where}.brokers", entry.get("brokers", 3), 1, BROKERS_MAX)
         if options["partitions"] % options["brokers"]:

@@ -102,6 +102,28 @@ class Slot:
                 world.cause = (peer.silenced_by if peer is not None else None) or link.cut_by or world.cause
 
 
+class AheadSlot(Slot):
+    """The place of a node whose clock is ahead of the world's (`Design.ahead_us`)."""
+
+    __slots__ = ("ahead_us",)
+
+    def __init__(self, world: World, number: int, name: str, kind: str, node: Node) -> None:
+        super().__init__(world, number, name, kind, node)
+        ahead_us = self.ahead_us = world.design.ahead_us
+        node_receive, node_wake = node.receive, node.wake
+
+        def receive(connection: int, message: Any, now_us: int, out: Slot) -> None:
+            node_receive(connection, message, now_us + ahead_us, out)
+
+        def wake(name: str, now_us: int, out: Slot) -> None:
+            node_wake(name, now_us + ahead_us, out)
+
+        self.receive, self.wake = receive, wake  # type: ignore[assignment]
+
+    def deadline(self, name: str, at_us: int) -> None:
+        super().deadline(name, at_us - self.ahead_us)
+
+
 @dataclass(slots=True)
 class SlotState:
     """A slot in a checkpoint. links: connection -> number of the link. node: the node's own state, plain."""

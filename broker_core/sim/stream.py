@@ -115,3 +115,29 @@ class Stream(Arrivals):
         link.queue.append((message, None))
         link.last_us = at_us
         heappush(self.sender.world.heap, (at_us, AFTER_ALL + self.number + place, link, ""))
+
+
+class Handed(Arrivals):
+    """Messages that a publisher does not send on at once: its application hands each one over at its time, and when it travels is the
+    publisher's own matter."""
+
+    def __init__(self, hand_over: Callable[[int, int], object]) -> None:
+        """hand_over(number, key): the publisher takes it."""
+        super().__init__()
+        self.hand_over = hand_over
+        self.keys: Sequence[int] = ()
+        self.number = 0
+
+    def plan(self, sent: Sequence[int], keys: Sequence[int], number: int) -> None:
+        """These come next: when each is handed over, its key, and the number of the first."""
+        self.times, self.keys, self.number, self.place = sent, keys, number, 0
+
+    def arrive(self, place: int) -> None:
+        self.place = place + 1
+        self.hand_over(self.number + place, self.keys[place])
+
+    def post(self, place: int) -> None:
+        self.arrive(place)
+
+    def catch_up(self, until_us: int) -> None:
+        """Nothing is on its way."""

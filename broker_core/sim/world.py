@@ -21,7 +21,7 @@ from broker_core.plain import from_plain, to_plain
 from broker_core.rng import SeededRandom
 from broker_core.sim.network import CLOSING, CUT, DEAF, DEFAULT_DELAY_US, FULL, GONE, STOPPED, Link, LinkState, Route, due_us, jitter_table
 from broker_core.sim.node import PERSON, Closed, Node, Opened
-from broker_core.sim.slot import CRASHED, PAUSED, RUNNING, Slot, SlotState
+from broker_core.sim.slot import CRASHED, PAUSED, RUNNING, AheadSlot, Slot, SlotState
 from broker_core.sim.stream import Arrivals
 
 NEVER = 1 << 62
@@ -34,13 +34,15 @@ class Design:
     """What the worlds of one model are made of; it follows from the scenario, so a checkpoint does not hold it.
 
     kinds: kind of node -> (class of its state, what makes the node from one). messages: union of all structs that travel.
-    delay_us, jitter_us: of a new link, one way; a message takes delay_us to delay_us + jitter_us.
+    delay_us, jitter_us: of a new link, one way; a message takes delay_us to delay_us + jitter_us. ahead_us: how far the nodes' clocks are ahead
+    of the world's; a lab's processes start before its time 0, and the clocks of a node that counts from 1970 are never negative.
     """
 
     kinds: Mapping[str, tuple[type, Callable[[Any], Node]]]
     messages: Any
     delay_us: int = DEFAULT_DELAY_US
     jitter_us: int = 0
+    ahead_us: int = 0
 
 
 @dataclass(slots=True)
@@ -154,7 +156,7 @@ class World:
         """Hand a node something from outside, now. Raises CommandError if no such process runs."""
         slot = self._running(name)
         self.cause = cause
-        slot.node.receive(PERSON, message, self.now_us, slot)
+        slot.receive(PERSON, message, self.now_us, slot)
         self.cause = None
         if self.told:
             self._report()
@@ -424,7 +426,8 @@ class World:
             self.listener(told)
 
     def _add(self, number: int, name: str, kind: str, state: Any) -> Slot:
-        slot = Slot(self, number, name, kind, self.design.kinds[kind][1](state))
+        node = self.design.kinds[kind][1](state)
+        slot = AheadSlot(self, number, name, kind, node) if self.design.ahead_us else Slot(self, number, name, kind, node)
         self.slots[name] = self.by_number[number] = slot
         return slot
 

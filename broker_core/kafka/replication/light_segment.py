@@ -71,12 +71,13 @@ class LightSegment(Segment):
     def to_json(self) -> dict[str, Any]:
         """All of it as plain data, but for the folder and the settings, which are the log's."""
         times = (self.created_ms, self.max_timestamp, self.offset_of_max_timestamp, self._first_timestamp, self._timestamp_max)
-        return {"base": self.base_offset, "times": times, "batches": columns_of(self.held)}
+        return {"base": self.base_offset, "times": times, "batches": columns_of(self.held), "position": self.starts[0] if self.starts else 0}
 
     @classmethod
     def from_json(cls, plain: dict[str, Any], folder: Folder, settings: LogSettings) -> LightSegment:
         created_ms, max_timestamp, offset_of_max_timestamp, first_timestamp, timestamp_max = plain["times"]
         segment = cls(folder, plain["base"], settings, created_ms)
+        segment.log.size = plain["position"]
         segment.append(0, max_timestamp, offset_of_max_timestamp, batches_of(plain["batches"]))
         segment.max_timestamp, segment.offset_of_max_timestamp = max_timestamp, offset_of_max_timestamp
         segment._first_timestamp, segment._timestamp_max = first_timestamp, timestamp_max
@@ -162,6 +163,12 @@ class LightSegment(Segment):
             # The last batch that begins within the limit ends beyond it.
             stop = min(stop, max(bisect_right(starts, position + bytes_max) - 1, first + at_least_one))
         return position, (self.held[first],) if stop == first + 1 else tuple(self.held[first:stop])
+
+    def forget_below(self, offset: int) -> None:
+        """Drop what lies wholly below the log start, which nobody reads again; the last batch stays. Where the others lie does not change."""
+        place = min(bisect_right(self.ends, offset), len(self.held) - 1)
+        if place > 0:
+            del self.held[:place], self.starts[:place], self.ends[:place]
 
     def close_for_appends(self) -> None:
         """Nothing is written later."""

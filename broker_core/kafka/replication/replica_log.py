@@ -88,6 +88,9 @@ class LightLog(PartitionLog):
         """All of it as plain data, for a checkpoint. The values of records must be plain."""
         if not isinstance(self.folder, MemoryFolder):
             raise InvariantError("a light log's folder is in memory")
+        for segment in self.segments:
+            if isinstance(segment, LightSegment):
+                segment.forget_below(self.log_start_offset)
         return {
             "settings": {name: value for name, value in asdict(self.settings).items() if value != getattr(_DEFAULTS, name)},
             "files": self.folder.to_json(),

@@ -58,6 +58,7 @@ def make_lane(setup: LaneSetup, watch: Watch | None = None) -> Lane:
 class KafkaRules:
     name = "kafka"
     keys_have_owners = True
+    sends_at_once = True
 
     def __init__(self, setup: LaneSetup) -> None:
         self.assignor = ASSIGNORS[setup.algorithm]

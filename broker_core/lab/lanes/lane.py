@@ -33,7 +33,7 @@ from broker_core.plain import from_plain, kept, take_back, to_plain
 from broker_core.sim.network import DEFAULT_DELAY_US
 from broker_core.sim.program import Order, Pace, Pause, Resume
 from broker_core.sim.slot import CRASHED as NODE_CRASHED
-from broker_core.sim.stream import Arrivals, Stream
+from broker_core.sim.stream import Arrivals, Handed, Stream
 from broker_core.sim.world import World
 
 WHY_MAX, WHY_FIRST = 40, 20
@@ -86,7 +86,7 @@ class Lane(LaneState):
         self.stream = self._stream()
         rules.forget_caches()
 
-    def _stream(self) -> Stream:
+    def _stream(self) -> Stream | Handed:
         """The records, on their way from the publisher."""
         publisher, publish = self.rules.publisher(self)
 
@@ -94,7 +94,7 @@ class Lane(LaneState):
             self.next_record = index + 1
             return publish(index, code)
 
-        return Stream(publisher, hand_over)
+        return Stream(publisher, hand_over) if self.rules.sends_at_once else Handed(hand_over)
 
     # -- time -----------------------------------------------------------------------------------------------------------------------------
 

@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 
 class LaneModel(Protocol):
     """One model under a lane: it builds the world, and carries out what a person orders. reads: what its nodes' states say. narrator: what is
-    told of them."""
+    told of them. sends_at_once: the publisher sends each record when it gets it; else it is a program that collects, waits and repeats."""
 
     name: str
     keys_have_owners: bool
+    sends_at_once: bool
 
     @property
     def reads(self) -> Reading: ...

@@ -51,6 +51,7 @@ def make_lane(setup: LaneSetup, watch: Watch | None = None) -> Lane:
 class PulsarRules:
     name = "pulsar"
     keys_have_owners = True
+    sends_at_once = True
     lane: Lane
 
     def __init__(self, setup: LaneSetup) -> None:

@@ -45,6 +45,7 @@ def make_lane(setup: LaneSetup, watch: Watch | None = None) -> Lane:
 class RabbitMqRules:
     name = "rabbitmq"
     keys_have_owners = False
+    sends_at_once = True
 
     def __init__(self, algorithm: str, options: Json) -> None:
         self.reads = RabbitMqReading(options["topic"], options.get("prefetch", PREFETCH[algorithm]))

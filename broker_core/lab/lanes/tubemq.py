@@ -57,6 +57,7 @@ def make_lane(setup: LaneSetup, watch: Watch | None = None) -> Lane:
 class TubeMqRules:
     name = "tubemq"
     keys_have_owners = True
+    sends_at_once = True
 
     def __init__(self, setup: LaneSetup) -> None:
         self.batch_messages = max(1, READ_US // setup.service_us)

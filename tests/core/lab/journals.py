@@ -25,7 +25,7 @@ def random_command(draw: random.Random, lab: Lab) -> Json:
         else:
             command["args"] = {"count": draw.choice([1, 1, 1, 2, 5])}
     elif kind == "set_algorithm":
-        lane = draw.choice(list(ALGORITHMS))
+        lane = draw.choice([lane for lane in ALGORITHMS if lane in lab.lanes])
         command |= {"rig": lane, "args": {"algorithm": draw.choice(ALGORITHMS[lane])}}
     elif kind != "step":
         command["consumer"] = draw.choice(list(lab.seen))
@@ -34,10 +34,10 @@ def random_command(draw: random.Random, lab: Lab) -> Json:
     return command
 
 
-def random_life(seed: int, command_count: int = 25) -> tuple[Scenario, list[Json], Lab]:
-    """A lab after `command_count` accepted commands at random times, with its journal."""
+def random_life(seed: int, command_count: int = 25, **changed: object) -> tuple[Scenario, list[Json], Lab]:
+    """A lab after `command_count` accepted commands at random times, with its journal. changed: of the scenario."""
     draw = random.Random(seed)
-    scenario = scenario_from_json({**SCENARIO, "seed": seed})
+    scenario = scenario_from_json({**SCENARIO, "seed": seed, **changed})
     lab = Lab(scenario)
     journal: list[Json] = []
     tries = 0

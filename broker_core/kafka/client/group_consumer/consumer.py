@@ -10,7 +10,7 @@ Source: Kafka 3.9 clients ClassicKafkaConsumer.poll, AsyncKafkaConsumer.poll, Ab
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -38,6 +38,7 @@ from broker_core.kafka.client.group_consumer.ownership import Ownership
 from broker_core.kafka.client.group_consumer.positions import Positions
 from broker_core.kafka.client.group_consumer.server_assigned import ServerAssignedMember
 from broker_core.kafka.client.group_consumer.settings import ASYNC, CONSUMER, NEVER, SYNC
+from broker_core.kafka.client.group_consumer.subscription import TopicPartition
 from broker_core.kafka.cluster import requests as r
 from broker_core.kafka.cluster.transaction_requests import FindCoordinatorResponse
 from broker_core.kafka.group import codes
@@ -75,13 +76,17 @@ class Subscribe(msgspec.Struct, frozen=True, tag="kafka.consumer.subscribe", arr
 
 
 ConsumerOrder = Start | Stick | Seek | Subscribe
+Polled = Callable[[TopicPartition, int], None]
+"""(partition, offset)."""
 
 
 class GroupConsumer:
-    """assignors: by name; a lab may add a user's own."""
+    """assignors: by name; a lab may add a user's own. polled: hears of each record that the program begins with, and changes nothing."""
 
-    def __init__(self, state: ConsumerState, traffic: Traffic, assignors: Mapping[str, Assignor] = ASSIGNORS) -> None:
-        self.state, self.traffic = state, traffic
+    def __init__(
+        self, state: ConsumerState, traffic: Traffic, assignors: Mapping[str, Assignor] = ASSIGNORS, polled: Polled | None = None
+    ) -> None:
+        self.state, self.traffic, self.polled = state, traffic, polled
         self.core = Core(state)
         self.committer = Committer(self.core)
         self.positions = Positions(self.core)
@@ -246,7 +251,9 @@ class GroupConsumer:
 
     def work(self, now_us: int, out: Outbox) -> None:
         """Begin with the next record that poll() gave."""
-        record = self.state.loop.taken[0][2]
+        partition, offset, record = self.state.loop.taken[0]
+        if self.polled is not None:
+            self.polled(partition, offset)
         if self.traffic.is_watched:
             self.traffic.received(out.name, record, now_us)
         self.state.program.take(record, now_us, out)

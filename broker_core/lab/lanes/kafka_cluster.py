@@ -1,0 +1,289 @@
+"""The Kafka lane on a cluster: brokers that replicate, a controller, a producer program, and a consumer of the group for each program.
+
+A key's murmur2 chooses the partition, the group's leader, a consumer, the member that reads it. Who leads a partition, when a record counts,
+when a member hears of a rebalance, who waits for whom and what was committed is decided by the nodes (`broker_core/kafka/`). The lab's own: to
+"leave" for a program that is silent, a person removes its member at the coordinator; records that everybody has read are deleted.
+
+    kafka_cluster_reading.py  what the nodes' states say, with kafka_cluster_group.py       lab/observers/kafka_cluster.py  what is told of it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+from broker_core.clock import SECOND_US
+from broker_core.errors import CommandError
+from broker_core.events import Cause, Json, TurningPoint
+from broker_core.kafka.assignors import ASSIGNORS
+from broker_core.kafka.assignors.protocol import TopicPartition
+from broker_core.kafka.client import operator
+from broker_core.kafka.client.group_consumer.consumer import ConsumerOrder, GroupConsumer, Start
+from broker_core.kafka.client.group_consumer.core import ConsumerState
+from broker_core.kafka.client.group_consumer.settings import EARLIEST, ConsumerSettings
+from broker_core.kafka.client.producer import orders as producer_orders
+from broker_core.kafka.client.producer.node import ClusterProducer
+from broker_core.kafka.client.producer.settings import ProducerSettings
+from broker_core.kafka.client.producer.state import ProducerState, Unsent
+from broker_core.kafka.cluster import cluster
+from broker_core.kafka.cluster.cluster import ClusterPlan, TopicPlan
+from broker_core.kafka.cluster.hosted_groups import OFFSETS_TOPIC
+from broker_core.kafka.cluster.names import broker_node
+from broker_core.kafka.cluster.requests import DeleteRecordsRequest
+from broker_core.kafka.cluster.settings import ClusterSettings
+from broker_core.kafka.error_codes import ErrorCode
+from broker_core.kafka.group.messages import LeaveGroupRequest, MemberIdentity
+from broker_core.kafka.replication.fetcher import Truncation
+from broker_core.lab.consumer import CRASHED, GONE, Consumer
+from broker_core.lab.keys import NO_KEY
+from broker_core.lab.lanes.kafka_cluster_group import CONSUMER, GROUP_ID, consumer_state, coordinating, owned, positions, session_ends_us
+from broker_core.lab.lanes.kafka_cluster_reading import PRODUCER, KafkaClusterReading
+from broker_core.lab.lanes.lane import Lane
+from broker_core.lab.lanes.setup import LaneSetup
+from broker_core.lab.observers.in_flight import Watch
+from broker_core.lab.observers.kafka_cluster import KafkaClusterNarrator
+from broker_core.sim.program import Leave, Order, Program, Traffic
+from broker_core.sim.slot import Slot
+from broker_core.sim.world import Design
+
+OPERATOR = "operator"
+AHEAD_US = 3_600 * SECOND_US
+"""The clocks of brokers and clients are an hour ahead of the lab's: they start before its time 0, and a record's time is never negative."""
+UP_US = 2 * SECOND_US
+"""How long before the first consumer the cluster is switched on."""
+DELETE_EVERY_S = 5
+"""Between two looks at what everybody has read: as often as programs commit."""
+RECORD_OVERHEAD = 70
+"""Bytes of a record beside its value, roughly: the producer's batches fill by it."""
+
+
+def make_lane(setup: LaneSetup, watch: Watch | None = None) -> Lane:
+    return Lane(setup, KafkaClusterRules(setup), watch)
+
+
+class Delivered:
+    """The application does not look at what its producer hears: the lane's figures come from the logs."""
+
+    def acked(self, producer: str, partition: TopicPartition, base_offset: int, values: list[int], now_us: int) -> None: ...
+
+    def failed(self, producer: str, partition: TopicPartition, error: ErrorCode, values: list[int], now_us: int) -> None: ...
+
+
+class LabTime:
+    """What is counted while records pass, on the lab's clock. inner: the lane's."""
+
+    def __init__(self, inner: Traffic) -> None:
+        self.inner, self.is_watched = inner, inner.is_watched
+
+    def received(self, program: str, message: int, now_us: int) -> None:
+        self.inner.received(program, message, now_us - AHEAD_US)
+
+    def handled(self, program: str, message: int, now_us: int) -> None:
+        self.inner.handled(program, message, now_us - AHEAD_US)
+
+    def dropped(self, program: str, message: int, now_us: int) -> None:
+        self.inner.dropped(program, message, now_us - AHEAD_US)
+
+
+class KafkaClusterRules:
+    name = "kafka"
+    keys_have_owners = True
+    sends_at_once = False
+
+    def __init__(self, setup: LaneSetup) -> None:
+        self.assignor = ASSIGNORS[setup.algorithm]
+        self.options = setup.options
+        self.seed = setup.seed
+        self.texts = setup.texts
+        self.reads = KafkaClusterReading(setup)
+        self.narrator = KafkaClusterNarrator(self.reads)
+        self.plan = plan_of(setup.options)
+
+    def algorithms(self) -> list[Json]:
+        return [{"id": name, "document": assignor.document} for name, assignor in ASSIGNORS.items()]
+
+    # -- the world ------------------------------------------------------------------------------------------------------------------------
+
+    def design(self, lane: Lane) -> Design:
+        traffic, notes = LabTime(lane.traffic), self.reads
+        delivered = Delivered()
+
+        def polled(partition: TopicPartition, offset: int) -> None:
+            known = notes.notes
+            if offset >= known.high_read[partition[1]]:
+                known.high_read[partition[1]] = offset + 1
+            else:
+                known.redelivered += 1
+
+        return Design(
+            {
+                **cluster.KINDS, "producer": (ProducerState, lambda state: ClusterProducer(state, delivered)),
+                CONSUMER: (ConsumerState, lambda state: GroupConsumer(state, traffic, polled=polled)),
+                "operator": (operator.OperatorState, operator.Operator),
+            },
+            cluster.MESSAGES | ConsumerOrder | producer_orders.ProducerOrder | operator.Ask | Order, lane.delay_us, lane.jitter_us, AHEAD_US,
+        )  # fmt: skip
+
+    def head_start_us(self, lane: Lane) -> int:
+        return UP_US + self.lead_us(lane)
+
+    def lead_us(self, lane: Lane) -> int:
+        # Metadata and the coordinator, JoinGroup, its answer with an id, and JoinGroup again: so the group gathers its first members from
+        # time 0 on.
+        return 5 * lane.answer_us // 2
+
+    def begin(self, lane: Lane) -> None:
+        """Switch the cluster on, and let it come up; what it tells of that is nobody's story."""
+        world = lane.world
+        listener, witness = world.listener, world.witness
+        world.listener = world.witness = None
+        cluster.begin(world, self.plan, self.seed)
+        world.start(PRODUCER, "producer", ProducerState.of(producer_settings(self.options)))
+        world.start(OPERATOR, "operator", operator.OperatorState())
+        world.advance(world.now_us + UP_US // 2)
+        world.order(PRODUCER, producer_orders.Connect(list(self.plan.broker_ids), [self.reads.topic]))
+        world.advance(-self.lead_us(lane))
+        world.told.clear()
+        world.listener, world.witness = listener, witness
+        lane.now_us = world.now_us
+
+    def forget_caches(self) -> None:
+        self.reads.forget()
+
+    # -- records --------------------------------------------------------------------------------------------------------------------------
+
+    def publisher(self, lane: Lane) -> tuple[Slot, Callable[[int, int], tuple[int, Any]]]:
+        slot = lane.world.slots[PRODUCER]
+        producer, reads = cast(ClusterProducer, slot.node), self.reads
+
+        def publish(index: int, code: int) -> tuple[int, Any]:
+            size = RECORD_OVERHEAD + len(self.texts.payload(index).encode()) if code == NO_KEY else RECORD_OVERHEAD
+            key_hash = -1 if code == NO_KEY else reads.hashes[code]
+            producer.send(Unsent(index, reads.topic, key_hash, -1, size), lane.world.now_us + AHEAD_US, slot)
+            return 0, None
+
+        return slot, publish
+
+    def tidy(self, lane: Lane, second: int) -> None:
+        """Below a partition's committed offset, and below the position of whoever still reads it, nobody reads again."""
+        if second % DELETE_EVERY_S:
+            return
+        shared = self.reads.look(lane)
+        low = dict(shared.group.offsets)
+        for slot in shared.programs:
+            for number, position in positions(consumer_state(slot)).items():
+                low[number] = min(position, low.get(number, 0))
+        wanted: dict[int, list[tuple[str, int, int]]] = {}
+        for number, offset in low.items():
+            log = shared.logs[number]
+            if log.leader is not None and log.start < offset <= log.high_watermark:
+                wanted.setdefault(log.leader, []).append((self.reads.topic, number, offset))
+        for broker, partitions in wanted.items():
+            lane.world.order(OPERATOR, operator.Ask(broker_node(broker), DeleteRecordsRequest(30_000, partitions)))
+
+    def restored(self, lane: Lane) -> None:
+        """A checkpoint holds all that there is."""
+
+    # -- a person's verbs -----------------------------------------------------------------------------------------------------------------
+
+    def join(self, lane: Lane, joiners: Sequence[Consumer], cause: Cause) -> None:
+        for consumer in joiners:
+            self.start(lane, consumer, cause)
+        self.narrator.say_rebalancing(lane)
+
+    def start(self, lane: Lane, consumer: Consumer, cause: Cause) -> None:
+        settings = ConsumerSettings(
+            GROUP_ID, consumer.name, list(self.plan.broker_ids), [self.reads.topic], assignors=[self.assignor.id], max_poll_records=1,
+            auto_offset_reset=EARLIEST, group_protocol=self.options.get("group_protocol", "classic"),
+        )  # fmt: skip
+        lane.world.start(consumer.incarnation, CONSUMER, ConsumerState(settings, Program(consumer.service_us)))
+        lane.world.order(consumer.incarnation, Start(), cause)
+
+    def rejoin(self, lane: Lane, consumer: Consumer, cause: Cause) -> None:
+        self.start(lane, consumer, cause)
+        self.narrator.say_rebalancing(lane)
+
+    def leave(self, lane: Lane, consumer: Consumer, cause: Cause) -> None:
+        if consumer.state == GONE:
+            lane.say("left_gone", consumer=consumer.name)
+            return
+        if consumer.state == CRASHED:
+            self.remove_silent(lane, consumer, cause)
+        else:
+            taken = owned(consumer_state(lane.world.slots[consumer.incarnation]))
+            lane.world.order(consumer.incarnation, Leave(), cause)
+            self.reads.notes.stop(lane, taken, cause, "kafka.group.leave")
+        self.forget_caches()
+        if lane.consumers:
+            self.narrator.say_rebalancing(lane)
+        else:
+            lane.say("kafka.empty", consumer=consumer.name, partitions=self.reads.partition_count)
+
+    def remove_silent(self, lane: Lane, consumer: Consumer, cause: Cause) -> None:
+        """A person removes the member of a program that does not answer."""
+        lane.crash_positions.pop(consumer.incarnation)
+        member_id = consumer_state(lane.world.slots[consumer.incarnation]).member.member_id
+        found = coordinating(lane.world)
+        self.clear_away(lane, consumer.incarnation, cause)
+        if found is not None and member_id:
+            request = LeaveGroupRequest(GROUP_ID, members=[MemberIdentity(member_id)])
+            lane.world.order(OPERATOR, operator.Ask(found[0].name, request), cause)
+
+    def clear_away(self, lane: Lane, incarnation: str, cause: Cause) -> None:
+        """The silent machine of this life goes, and its connections with it."""
+        for connection in list(consumer_state(lane.world.slots[incarnation]).network.broker_of):
+            try:
+                lane.world.reset(connection, cause)
+            except CommandError:
+                continue  # its broker has gone, too
+        lane.world.forget(incarnation)
+        self.forget_caches()
+
+    def crash(self, lane: Lane, consumer: Consumer, cause: Cause) -> None:
+        self.forget_caches()
+        slot = lane.world.slots[consumer.incarnation]
+        consumer.deadline_us = session_ends_us(lane.world, self.reads.look(lane), slot)
+        taken, timeout_us = owned(consumer_state(slot)), consumer_state(slot).settings.session_timeout_ms * 1_000
+        crashed = lane.emit("kafka.member.crashed", cause, "kafka.group.session_timeout", {"session_timeout_us": timeout_us},
+                            {"consumer": consumer.name, "partitions": len(taken), "deadline_us": consumer.deadline_us})  # fmt: skip
+        self.reads.notes.stop(lane, taken, crashed, "kafka.group.session_timeout")
+        lane.say("kafka.crash_pending", consumer=consumer.name, partitions=len(taken), deadline_us=consumer.deadline_us)
+
+    # -- what happened --------------------------------------------------------------------------------------------------------------------
+
+    def told(self, lane: Lane, event: TurningPoint) -> None:
+        """A machine whose silence was noticed goes, and a program that is closed; when the others will be noticed depends on what the
+        coordinator has just heard."""
+        self.forget_caches()
+        if event.kind == "kafka.group.member_expired" and self.narrator.noticed is not None:
+            self.clear_away(lane, self.narrator.noticed, Cause(event=event.id))
+        elif event.kind == "kafka.consumer.closed":
+            self.bury_closed(lane)
+        if lane.crash_positions:
+            for consumer in lane.consumers.values():
+                if consumer.state == CRASHED:
+                    consumer.deadline_us = session_ends_us(lane.world, self.reads.look(lane), lane.world.slots[consumer.incarnation])
+
+    def bury_closed(self, lane: Lane) -> None:
+        for slot in [slot for slot in lane.world.slots.values() if slot.kind == CONSUMER]:
+            if consumer_state(slot).member.phase == "closed":
+                lane.world.exit(slot.name)
+
+
+def plan_of(options: Json) -> ClusterPlan:
+    """The cluster that a lane's options ask for."""
+    count = options["brokers"]
+    factor = options.get("replication_factor", min(3, count))
+    topics = (
+        TopicPlan(options["topic"], options["partitions"], factor, options.get("min_insync_replicas", 1), options.get("unclean_election", False)),
+        TopicPlan(OFFSETS_TOPIC, options.get("offsets_partitions", 50), min(3, count)),
+    )  # fmt: skip
+    truncation = Truncation(options.get("truncation", Truncation.FETCH.value))
+    settings = ClusterSettings(truncation=truncation, lag_messages_max=options.get("lag_messages_max"))
+    return ClusterPlan(count, tuple(options.get("racks", ())), topics, settings)
+
+
+def producer_settings(options: Json) -> ProducerSettings:
+    acks = options.get("acks", -1)
+    return ProducerSettings(acks=acks, enable_idempotence=options.get("idempotence", False))
+

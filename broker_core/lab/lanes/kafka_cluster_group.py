@@ -1,0 +1,263 @@
+"""What the nodes of a Kafka cluster's lane say together: the group at its coordinator, the programs, whose a partition is, where its log ends.
+
+    reads   the program is alive and owns the partition now                      a partition that nobody reads is dark
+    holds   it was assigned the partition last, by the newest generation of those who claim it; so between a revoke and the next assignment
+            a partition is still its former owner's, as a person sees it, and with the coordinator's removal of a member it is nobody's
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from broker_core.kafka.assignors.subscription_bytes import read_assignment
+from broker_core.kafka.client.group_consumer.core import ConsumerState
+from broker_core.kafka.client.group_consumer.network import COORDINATOR
+from broker_core.kafka.cluster.hosted_groups import OFFSETS_TOPIC
+from broker_core.kafka.cluster.state import BrokerState
+from broker_core.kafka.group import messages as m
+from broker_core.kafka.group.classic.group import ClassicGroup
+from broker_core.kafka.group.classic.rebalance import session_name
+from broker_core.kafka.group.consumer.group import ConsumerGroup
+from broker_core.kafka.group.group_coordinator import CoordinatorState
+from broker_core.kafka.group.states import EMPTY
+from broker_core.kafka.producer.partitioner import coordinator_partition
+from broker_core.kafka.replication.replica_log import LightLog
+from broker_core.sim.network import Link
+from broker_core.sim.slot import RUNNING, Slot
+from broker_core.sim.world import World
+
+GROUP_ID, CONSUMER = "lab", "consumer"
+
+
+@dataclass(slots=True)
+class MemberView:
+    """A member as its coordinator has it. assignment: partition numbers. awaits_join: its JoinGroup is parked."""
+
+    member_id: str
+    client_id: str
+    assignment: list[int]
+    awaits_join: bool = False
+    session_timeout_ms: int = 45_000
+
+
+@dataclass(slots=True)
+class GroupView:
+    """The group at its coordinator. generation: or group epoch. pending: ids that were given out and not used. offsets: committed.
+    is_first: its first members are still being gathered. coordinator: the broker, None while nobody coordinates."""
+
+    state: str = EMPTY
+    generation: int = 0
+    leader: str | None = None
+    members: dict[str, MemberView] = field(default_factory=dict)
+    pending: list[str] = field(default_factory=list)
+    offsets: dict[int, int] = field(default_factory=dict)
+    is_first: bool = False
+    coordinator: int | None = None
+
+
+@dataclass(slots=True)
+class LogView:
+    """A partition's log on its leader; of one without a leader, on who led it last. high_watermark: consumers read to there."""
+
+    start: int
+    end: int
+    high_watermark: int
+    leader: int | None
+
+
+@dataclass(slots=True)
+class Shared:
+    """Found once after each change. programs: slots of the consuming programs, alive or silent. by_member: member id -> the same.
+    readers: partition -> slot of who reads it. holders: of each partition, the program's name."""
+
+    group: GroupView
+    logs: list[LogView]
+    programs: list[Slot]
+    by_member: dict[str, Slot]
+    readers: dict[int, Slot]
+    holders: list[str | None] = field(default_factory=list)
+
+    def slot_of(self, member: MemberView) -> Slot | None:
+        """The program that a member is; None if its node is gone."""
+        return self.by_member.get(member.member_id)
+
+    def is_alive(self, member: MemberView) -> bool:
+        slot = self.slot_of(member)
+        return slot is not None and slot.condition == RUNNING
+
+    def member_of(self, slot: Slot) -> MemberView | None:
+        """The member that a program is at the coordinator."""
+        return self.group.members.get(consumer_state(slot).member.member_id)
+
+    def committed(self, number: int) -> int:
+        return self.group.offsets.get(number, 0)
+
+    def positions(self) -> dict[int, int]:
+        """Of each partition that a program holds, alive or silent, the next offset that it polls."""
+        silent_first = sorted(self.programs, key=lambda slot: slot.condition == RUNNING)
+        found: dict[int, int] = {}
+        for slot in silent_first:
+            found |= positions(consumer_state(slot))
+        return found
+
+
+def consumer_state(slot: Slot) -> ConsumerState:
+    state: ConsumerState = slot.node.state
+    return state
+
+
+def positions(state: ConsumerState) -> dict[int, int]:
+    """Partition -> the next offset that the program polls, where it is known."""
+    return {number: known.position for (_, number), known in state.subscribed.assigned.items() if known.position >= 0}
+
+
+def owned(state: ConsumerState) -> list[int]:
+    return [number for _, number in state.subscribed.assigned]
+
+
+def brokers_of(world: World) -> dict[int, Slot]:
+    """The brokers of the cluster, whatever their condition."""
+    found: dict[int, Slot] = {}
+    for slot in world.slots.values():
+        if slot.kind == "broker":
+            found[slot.node.state.broker_id] = slot
+    return found
+
+
+def coordinating(world: World) -> tuple[Slot, CoordinatorState] | None:
+    """The broker that coordinates the group, and the coordinator's state; of several that think so, who leads by the newest epoch."""
+    best: tuple[int, Slot, CoordinatorState] | None = None
+    for slot in brokers_of(world).values():
+        state: BrokerState = slot.node.state
+        count = sum(topic == OFFSETS_TOPIC for topic, _ in state.registrations)
+        if slot.condition == RUNNING and count:
+            number = coordinator_partition(GROUP_ID, count)
+            shard, replica = state.groups.shards.get(number), state.replicas.get((OFFSETS_TOPIC, number))
+            if shard is not None and replica is not None and (best is None or replica.partition.leader_epoch > best[0]):
+                best = (replica.partition.leader_epoch, slot, shard)
+    return None if best is None else best[1:]
+
+
+def group_of(world: World, topic: str) -> GroupView:
+    """The group as its coordinator has it; an empty one before anybody has asked for it, or while nobody coordinates."""
+    found = coordinating(world)
+    if found is None:
+        return GroupView()
+    slot, state = found
+    broker: BrokerState = slot.node.state
+    offsets = {
+        number: committed.offset
+        for (group_id, name, number), committed in state.offsets.visible.present.items() if group_id == GROUP_ID and name == topic
+    }  # fmt: skip
+    match state.groups.get(GROUP_ID):
+        case ClassicGroup() as group:
+            members = {
+                member.member_id: MemberView(
+                    member.member_id, member.client_id, numbers_of(member.assignment, topic), member.awaits_join is not None,
+                    member.session_timeout_ms,
+                )
+                for member in group.members.values()
+            }  # fmt: skip
+            is_first = group.generation == 0 or bool(group.initial_delay_ms)
+            return GroupView(
+                group.state, group.generation, group.leader, members, list(group.pending_joins), offsets, is_first, broker.broker_id
+            )  # fmt: skip
+        case ConsumerGroup() as group:
+            members = {
+                member.member_id: MemberView(
+                    member.member_id, member.client_id, sorted(number for numbers in member.assigned.values() for number in numbers)
+                )
+                for member in group.members.values()
+            }  # fmt: skip
+            return GroupView(group.state, group.epoch, None, members, [], offsets, False, broker.broker_id)
+    return GroupView(offsets=offsets, coordinator=broker.broker_id)
+
+
+def numbers_of(assignment: bytes, topic: str) -> list[int]:
+    """The partitions in the bytes of an assignment."""
+    return [number for name, number in read_assignment(assignment).partitions if name == topic] if assignment else []
+
+
+def logs_of(world: World, topic: str, count: int) -> list[LogView]:
+    """Each partition's log, as its leader has it. Before the topic is there: empty logs."""
+    best: dict[int, tuple[tuple[bool, int, int], LightLog, int | None]] = {}
+    for broker_id, slot in brokers_of(world).items():
+        state: BrokerState = slot.node.state
+        for (name, number), replica in state.replicas.items():
+            log = replica.partition.log
+            if name != topic or not isinstance(log, LightLog):
+                continue
+            leads = replica.partition.is_leader and slot.condition == RUNNING
+            rank = (leads, replica.partition.leader_epoch, log.log_end_offset)
+            if number not in best or rank > best[number][0]:
+                best[number] = (rank, log, broker_id if leads else None)
+    views = []
+    for number in range(count):
+        if number in best:
+            _, log, leader = best[number]
+            views.append(LogView(log.log_start_offset, log.log_end_offset, log.high_watermark, leader))
+        else:
+            views.append(LogView(0, 0, 0, None))
+    return views
+
+
+def look(world: World, topic: str, count: int) -> Shared:
+    """The state of the world's nodes, put together."""
+    group = group_of(world, topic)
+    programs = [slot for slot in world.slots.values() if slot.kind == CONSUMER]
+    by_member = {consumer_state(slot).member.member_id: slot for slot in programs if consumer_state(slot).member.member_id}
+    readers = {number: slot for slot in programs if slot.condition == RUNNING for number in owned(consumer_state(slot))}
+    shared = Shared(group, logs_of(world, topic, count), programs, by_member, readers)
+    shared.holders = _holders(shared)
+    return shared
+
+
+def _holders(shared: Shared) -> list[str | None]:
+    holders: list[str | None] = [None] * len(shared.logs)
+    claims: list[tuple[int, str, list[int]]] = []
+    for member in shared.group.members.values():
+        slot = shared.slot_of(member)
+        if slot is not None and slot.condition == RUNNING:
+            state = consumer_state(slot)
+            taken = [number for _, number in state.member.previous] or owned(state)
+            claims.append((state.member.previous_generation, member.client_id, taken))
+        else:
+            # A silent program takes nothing any more; what it has is what the coordinator believes.
+            claims.append((shared.group.generation, member.client_id, member.assignment))
+    for _, name, numbers in sorted(claims, key=lambda claim: claim[0]):
+        for number in numbers:
+            holders[number] = name
+    return holders
+
+
+_RENEWS = (m.HeartbeatRequest, m.SyncGroupRequest, m.OffsetCommitRequest, m.ConsumerGroupHeartbeatRequest)
+
+
+def session_ends_us(world: World, shared: Shared, slot: Slot) -> int | None:
+    """When the coordinator will find out that this silent program is dead; what it has sent still arrives. None: not known yet, because
+    its JoinGroup waits or is under way, and its session begins with the answer, or because nobody coordinates the group."""
+    member, found = shared.member_of(slot), coordinating(world)
+    if member is None or member.awaits_join or found is None:
+        return None
+    broker, state = found[0], consumer_state(slot)
+    number = coordinator_partition(GROUP_ID, sum(topic == OFFSETS_TOPIC for topic, _ in broker.node.state.registrations))
+    made = broker.deadlines.get(f"group:{number}:{session_name(GROUP_ID, member.member_id)}", (0, None))[0]
+    ends_us = next((at_us for at_us, order, _, _ in world.heap if order == made), None)
+    connection = state.network.connections.get(COORDINATOR, 0)
+    link = slot.links.get(connection)
+    if link is None or link.to is not broker:
+        return ends_us
+    for message, at_us in under_way(world, link):
+        if isinstance(message, m.JoinGroupRequest):
+            return None
+        if isinstance(message, _RENEWS):
+            ends_us = at_us + member.session_timeout_ms * 1_000
+    return ends_us
+
+
+def under_way(world: World, link: Link) -> list[tuple[object, int]]:
+    """The messages on a link, with when each arrives."""
+    tickets = sorted(entry for entry in world.heap if entry[2] is link)
+    return [(message, ticket[0]) for (message, _), ticket in zip(link.queue, tickets, strict=False)]
+
+

@@ -1,0 +1,97 @@
+"""What is told of a Kafka cluster's lane: its turning points with the names that people know, when partitions stand still, and the sentence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from broker_core.events import Cause, Json, TurningPoint
+from broker_core.kafka.group.settings import GroupSettings
+from broker_core.kafka.group.states import COMPLETING, EMPTY, PREPARING, STABLE
+from broker_core.lab.lanes.kafka_cluster_group import consumer_state, positions
+from broker_core.lab.observers.bill import Bill
+from broker_core.lab.observers.codes import code_of
+from broker_core.lab.observers.kafka_cluster_names import with_names
+from broker_core.lab.observers.kafka_cluster_rebalance import HOLD_UPS, rebalance_sentence
+
+if TYPE_CHECKING:
+    from broker_core.lab.lanes.kafka_cluster_reading import KafkaClusterReading
+    from broker_core.lab.lanes.lane import Lane
+
+
+class KafkaClusterNarrator:
+    """noticed: between `heard` and `told` of one step, the life whose end the coordinator has noticed."""
+
+    def __init__(self, reads: KafkaClusterReading) -> None:
+        self.reads = reads
+        self.noticed: str | None = None
+
+    def heard(self, lane: Lane, event: TurningPoint) -> TurningPoint:
+        self.reads.forget()
+        named = with_names(event, self.reads.look(lane), self.reads.partition_count)
+        if event.kind != "kafka.group.member_expired":
+            return named
+        return named.with_facts(data=self.hear_of_death(lane, event.data["member_id"], named.data["consumer"]))
+
+    def hear_of_death(self, lane: Lane, member_id: str, name: str) -> Json:
+        """The coordinator has found a member dead. Returns how many partitions it had, and how many records will be read again."""
+        shared, read_again = self.reads.look(lane), 0
+        member = shared.group.members.get(member_id)
+        slot = None if member is None else shared.slot_of(member)
+        if slot is not None:
+            known = positions(consumer_state(slot))
+            read_again = sum(max(0, position - shared.committed(number)) for number, position in known.items())
+            if slot.name in lane.crash_positions:
+                self.noticed = slot.name
+                lane.notice_crash(slot.name, name)
+        return {"partitions": 0 if member is None else len(member.assignment), "read_again": read_again}
+
+    def told(self, lane: Lane, event: TurningPoint) -> None:
+        self.reads.forget()
+        if event.kind == "kafka.group.member_expired" and self.noticed is not None:
+            incarnation, self.noticed = self.noticed, None
+            self.say_noticed(lane, event, incarnation)
+        cause = Cause(event=event.id)
+        match event.kind:
+            case "kafka.consumer.revoked":
+                self.reads.notes.stop(lane, event.data["partitions"], cause, event.rule)
+            case "kafka.consumer.assigned":
+                self.reads.notes.resume(lane, event.data["consumer"], event.data["partitions"], cause)
+            case "kafka.group.assigned" if lane.crash_positions:
+                shared = self.reads.look(lane)
+                silent = [member for member in shared.group.members.values() if not shared.is_alive(member)]
+                self.reads.notes.stop(lane, [number for member in silent for number in member.assignment], cause, "kafka.group.session_timeout")
+
+    def say_noticed(self, lane: Lane, event: TurningPoint, incarnation: str) -> None:
+        name = event.data["consumer"]
+        code = code_of("kafka.given_up", ghost=lane.is_ghost(incarnation, name), last=not self.reads.look(lane).programs)
+        lane.say(code, consumer=name, read_again=event.data["read_again"], partitions=self.reads.partition_count)
+
+    def on_settled(self, lane: Lane, bill: Bill) -> None:
+        if self.reads.look(lane).group.state != STABLE or bill.kind == "crash" or lane.sentence["code"] == "left_gone":
+            return
+        code = code_of("kafka.settled", stopped=bill.partitions_stopped > 0, cooperative=self.reads.is_cooperative, moved=bool(bill.partitions_moved))
+        lane.say(code, consumer=bill.consumer, pause_us=bill.pause_us, partitions_moved=bill.partitions_moved,
+                 partitions_total=bill.partitions_total, stopped=bill.partitions_stopped)  # fmt: skip
+
+    def say_rebalancing(self, lane: Lane) -> None:
+        self.reads.forget()
+        bill, group = lane.kept_bill, self.reads.look(lane).group
+        if bill is None or self.reads.is_settled(lane):
+            return
+        if group.state == EMPTY or group.is_first:
+            lane.say("kafka.first", delay=GroupSettings().initial_rebalance_delay_ms // 1_000)
+        else:
+            lane.say("kafka.rebalancing", consumer=bill.consumer, count=bill.count)
+
+    def sentence_now(self, lane: Lane) -> Json:
+        sentence = lane.sentence
+        code, params = sentence["code"], sentence["params"]
+        if code not in ("kafka.rebalancing", "kafka.crash_pending"):
+            return sentence
+        shared, paused = self.reads.look(lane), len(self.reads.notes.paused_us)
+        if code == "kafka.rebalancing":
+            return rebalance_sentence(shared, paused, self.reads.is_cooperative, params["consumer"], params["count"])
+        if shared.group.state in (PREPARING, COMPLETING):
+            now = rebalance_sentence(shared, paused, self.reads.is_cooperative, params["consumer"])
+            return now if now["code"] in HOLD_UPS else sentence
+        return sentence

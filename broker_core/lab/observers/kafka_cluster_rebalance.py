@@ -1,0 +1,58 @@
+"""What is true of a rebalance at one moment: who has joined, what is paused, who holds it up.
+
+    announced -> joining, member by member -> assigned, while members with a record in hand still give up what moves -> over
+
+Nothing is paused before a member has learnt of the rebalance from its heartbeat and acted on it; eager members then pause all they
+have, one after the other, cooperative ones only what moves.
+"""
+
+from __future__ import annotations
+
+from broker_core.events import Json
+from broker_core.kafka.client.group_consumer.core import IN, SYNCING
+from broker_core.kafka.group.states import COMPLETING, PREPARING
+from broker_core.lab.lanes.kafka_cluster_group import Shared, consumer_state
+from broker_core.sim.slot import RUNNING
+
+HOLD_UPS = ("kafka.held_up", "kafka.leader_silent")
+"""Everybody waits for one who is silent, until its session times out."""
+
+
+def rebalance_sentence(shared: Shared, paused: int, cooperative: bool, consumer: str, count: int = 1) -> Json:
+    """`{"code", "params"}` for the rebalance that runs now. paused: partitions that are. consumer: whose coming or going began it; count: how
+    many came with it.
+
+    Numbers: `joined` of `members` members' JoinGroup requests wait, `paused` of `partitions` partitions are read by nobody.
+    """
+    group, members = shared.group, shared.group.members.values()
+    joined = sum(member.awaits_join for member in members)
+    params: Json = {
+        "consumer": consumer, "count": count, "members": len(members), "joined": joined, "paused": paused,
+        "partitions": len(shared.logs), "silent": None,
+    }  # fmt: skip
+    if group.state == COMPLETING:
+        params["joined"] = len(members)
+        leader = group.members.get(group.leader or "")
+        if leader is not None and not shared.is_alive(leader):
+            # Everybody has joined; the leader, who should bring the assignment, is the one who is silent.
+            return {"code": "kafka.leader_silent", "params": params | {"silent": leader.client_id}}
+    elif group.state == PREPARING:
+        missing = [member for member in members if not member.awaits_join]
+        silent = [member for member in missing if not shared.is_alive(member)]
+        if silent and len(silent) == len(missing):
+            return {"code": "kafka.held_up", "params": params | {"silent": silent[0].client_id}}
+    elif not is_starting(shared):
+        params["joined"] = len(members)
+        if not cooperative:
+            return {"code": "kafka.handing_over", "params": params}
+    if cooperative:
+        return {"code": "kafka.cooperating" if paused else "kafka.cooperating_unpaused", "params": params}
+    return {"code": "kafka.rebalancing" if paused else "kafka.announced", "params": params}
+
+
+def is_starting(shared: Shared) -> bool:
+    """Whether a rebalance is on its way that the coordinator does not know of yet: the request that begins it is under way."""
+    if any(shared.slot_of(member) is None for member in shared.group.members.values()):
+        return True
+    programs = (consumer_state(slot).member for slot in shared.programs if slot.condition == RUNNING)
+    return any(member.must_rejoin or member.phase not in (SYNCING, IN) for member in programs)

@@ -1,0 +1,127 @@
+"""The Kafka lane on a cluster: the laws of every lane, and what is its own."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from broker_core.errors import CommandError
+from broker_core.lab.journal import Journal
+from broker_core.lab.lab import Lab
+from broker_core.lab.scenario import scenario_from_json
+from tests.core.lab.journals import random_life
+
+LANES: list[dict[str, Any]] = [{"model": "kafka", "brokers": 3, "offsets_partitions": 5}]
+SECOND = 1_000_000
+
+
+def lab_of(**options: Any) -> Lab:
+    return Lab(scenario_from_json({"lanes": [{**LANES[0], **options}], "consumer_rate": 20}))
+
+
+def order(lab: Lab, kind: str, **parts: Any) -> None:
+    lab.submit({"command_id": f"t{lab.position + 1}", "kind": kind, "position": lab.position + 1, **parts})
+
+
+def test_three_brokers_share_the_leaders_and_everything_is_read_once() -> None:
+    lab = lab_of()
+    lab.advance_to(60 * SECOND)
+    lane = lab.lanes["kafka"]
+    picture = lane.picture()
+    assert {partition["leader_broker"] for partition in picture["partitions"].values()} == {1, 2, 3}
+    assert picture["state"] == "Stable" and lane.redelivered == 0
+    ends = sum(partition["end"] for partition in picture["partitions"].values())
+    assert 0 <= lab.record_count - ends <= 3, "but for what is on its way, every record is in a log"
+
+
+@pytest.mark.parametrize("algorithm", ["range", "cooperative-sticky"])
+def test_a_newcomer_gets_its_share_and_one_that_leaves_hands_it_back(algorithm: str) -> None:
+    lab = lab_of(algorithm=algorithm)
+    lab.advance_to(20 * SECOND)
+    order(lab, "join", args={"count": 1})
+    lab.advance_to(40 * SECOND)
+    lane = lab.lanes["kafka"]
+    assert set(lane.units().values()) == {"c1", "c2", "c3", "c4"}
+    order(lab, "leave", consumer="c4")
+    lab.advance_to(60 * SECOND)
+    assert set(lane.units().values()) == {"c1", "c2", "c3"} and lane.is_settled()
+    assert "c4" not in lane.world.slots
+
+
+def test_a_crash_is_noticed_by_the_session_timeout_and_its_records_are_read_again() -> None:
+    lab = lab_of()
+    lab.advance_to(21 * SECOND)
+    order(lab, "crash", consumer="c2")
+    lane = lab.lanes["kafka"]
+    noticed_us = lane.consumers["c2"].deadline_us
+    assert noticed_us is not None and 60 * SECOND < noticed_us < 67 * SECOND
+    lab.advance_to(noticed_us - 1)
+    assert "c2" in lane.units().values()
+    told = lab.advance_to(noticed_us + 10 * SECOND)
+    assert set(lane.units().values()) == {"c1", "c3"}
+    assert [event["at_us"] for event in told if event["kind"] == "kafka.group.member_expired"] == [noticed_us]
+
+
+def test_a_group_of_the_consumer_protocol_is_served_without_a_leader() -> None:
+    lab = lab_of(group_protocol="consumer")
+    lab.advance_to(20 * SECOND)
+    order(lab, "join", args={"count": 1})
+    lab.advance_to(60 * SECOND)
+    lane = lab.lanes["kafka"]
+    assert lane.picture()["leader"] is None and lane.picture()["state"] == "Stable"
+    assert set(lane.units().values()) == {"c1", "c2", "c3", "c4"} and lane.is_settled()
+
+
+@pytest.mark.parametrize(("field", "value"), [
+    ("brokers", 0), ("brokers", 10), ("replication_factor", 4), ("acks", 2), ("racks", ["a"]), ("truncation", "none"),
+    ("group_protocol", "new"), ("idempotence", 1),
+])  # fmt: skip
+def test_what_a_cluster_cannot_be_is_refused_at_its_field(field: str, value: object) -> None:
+    with pytest.raises(CommandError) as refused:
+        scenario_from_json({"lanes": [{**LANES[0], field: value}]})
+    assert refused.value.field == f"lanes.0.{field}"
+
+
+def test_settings_of_a_cluster_need_brokers() -> None:
+    with pytest.raises(CommandError) as refused:
+        scenario_from_json({"lanes": [{"model": "kafka", "acks": 1}]})
+    assert refused.value.field == "lanes.0.acks"
+
+
+@settings(max_examples=3, deadline=None)
+@given(seed=st.integers(0, 10_000), parts=st.lists(st.integers(1, 4_000_000), min_size=1, max_size=8))
+def test_time_in_pieces_equals_time_at_once(seed: int, parts: list[int]) -> None:
+    scenario, _, _ = random_life(seed, 4, lanes=LANES)
+    pieces, whole = Lab(scenario), Lab(scenario)
+    events = []
+    for part in parts:
+        events += pieces.advance_to(pieces.now_us + part)
+    assert events == whole.advance_to(whole.now_us + sum(parts))
+    assert pieces.checkpoint() == whole.checkpoint()
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+def test_a_random_life_can_be_replayed_restored_and_calms_down(seed: int, protocol: str) -> None:
+    scenario, journal, lab = random_life(seed, 10, lanes=[{**LANES[0], "group_protocol": protocol}])
+    assert Journal(scenario, journal).seek(lab.now_us).checkpoint() == lab.checkpoint()
+    restored = Lab.restore(scenario, lab.checkpoint())
+    assert restored.advance_to(lab.now_us + 5 * SECOND) == lab.advance_to(lab.now_us + 5 * SECOND)
+    assert restored.checkpoint() == lab.checkpoint()
+    lane = lab.lanes["kafka"]
+    for name in list(lab.seen):
+        consumer = lane.consumers.get(name)
+        if consumer is not None and consumer.state in ("crashed", "gone"):
+            order(lab, "leave", consumer=name)
+        elif consumer is not None:
+            for _ in range(2):
+                with suppress(CommandError):  # it was neither paused nor slow
+                    order(lab, "resume", consumer=name)
+    order(lab, "join", args={"count": 10})
+    lab.advance_to(lab.now_us + 60 * SECOND)
+    lane.check_invariants()
+    assert lane.picture()["state"] == "Stable" and 0 <= lane.lag() <= 50
