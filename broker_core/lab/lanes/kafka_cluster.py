@@ -105,15 +105,11 @@ class KafkaClusterRules:
     # -- the world ------------------------------------------------------------------------------------------------------------------------
 
     def design(self, lane: Lane) -> Design:
-        traffic, notes = LabTime(lane.traffic), self.reads
+        traffic, reads = LabTime(lane.traffic), self.reads
         delivered = Delivered()
 
         def polled(partition: TopicPartition, offset: int) -> None:
-            known = notes.notes
-            if offset >= known.high_read[partition[1]]:
-                known.high_read[partition[1]] = offset + 1
-            else:
-                known.redelivered += 1
+            reads.notes.note_read(partition[1], offset)
 
         return Design(
             {

@@ -207,7 +207,7 @@ class KafkaClusterReading:
         }  # fmt: skip
 
     def picture(self, lane: Lane) -> Json:
-        shared, before = self.look(lane), lane.units_before()
+        shared, before = self.look(lane), lane.ledger.units_before()
         group, known = shared.group, shared.positions()
         partitions: Json = {}
         for number, log in enumerate(shared.logs):

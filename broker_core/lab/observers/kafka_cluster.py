@@ -75,7 +75,7 @@ class KafkaClusterNarrator:
 
     def say_rebalancing(self, lane: Lane) -> None:
         self.reads.forget()
-        bill, group = lane.kept_bill, self.reads.look(lane).group
+        bill, group = lane.ledger.kept_bill, self.reads.look(lane).group
         if bill is None or self.reads.is_settled(lane):
             return
         if group.state == EMPTY or group.is_first:
