@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.template.loader import render_to_string
 from django.test import Client, RequestFactory
@@ -12,7 +13,7 @@ from django.utils import translation
 
 from broker_core.lab.lab import Lab as CoreLab
 from broker_core.lab.lesson.file import read_file, scenario_from_text, shelf
-from dashboard import lessons
+from dashboard import lessons, services
 from dashboard.lesson_words import asks_words, came_words
 from dashboard.models import Lab
 from dashboard.page import base_context, lab_page, stage_context
@@ -75,8 +76,17 @@ def test_play_makes_a_lab_of_the_visitors_own_and_goes_there() -> None:
     assert lab.scenario["lesson"]["title"]["zh"] == "协作式再均衡：只有要移动的分区停顿"
 
 
-def test_play_is_under_the_same_quota_as_any_other_lab(settings: Any) -> None:
-    settings.LABS_ADDRESS_MAX = 1
+def test_the_stage_is_not_a_lesson_that_was_played_once() -> None:
+    client = Client()
+    client.post("/learn/play/", {"scenario": NAME})
+    lesson = Lab.objects.get()
+    stage = services.lab_for_visitor(visitor=client.cookies[settings.VISITOR_COOKIE].value)
+    assert stage.pk != lesson.pk and "lesson" not in stage.scenario
+    assert services.lab_for_visitor(visitor=client.cookies[settings.VISITOR_COOKIE].value).pk == stage.pk
+
+
+def test_play_is_under_the_same_quota_as_any_other_lab(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "LABS_ADDRESS_MAX", 1)
     client = Client()
     assert client.post("/learn/play/", {"scenario": NAME}).status_code == 302
     answer = client.post("/learn/play/", {"scenario": NAME})
