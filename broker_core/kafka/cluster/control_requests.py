@@ -18,8 +18,11 @@ from broker_core.kafka.replication.registration import PartitionRegistration
 
 
 class BrokerRegistrationRequest(Message, tag="kafka.cluster.BrokerRegistration"):
+    """incarnation_id: of this process; the same one again, sent anew because no answer came, is no other process."""
+
     broker_id: int
     rack: str | None = None
+    incarnation_id: int = 0
 
 
 class BrokerRegistrationResponse(Message, tag="kafka.cluster.BrokerRegistered"):

@@ -41,12 +41,14 @@ PRODUCER_ID_BLOCK = 1_000
 
 @dataclass(slots=True)
 class ControllerState:
-    """rules: all that the controller knows. end_offset: of the metadata log. readers: connection -> the broker that reads the log there."""
+    """rules: all that the controller knows. end_offset: of the metadata log. readers: connection -> the broker that reads the log there.
+    incarnations: of each registered broker the process that it is."""
 
     rules: Controller
     settings: ClusterSettings
     end_offset: int = 0
     readers: dict[int, int] = field(default_factory=dict)
+    incarnations: dict[int, int] = field(default_factory=dict)
     is_balancing: bool = False
     next_producer_id: int = 0
 
@@ -73,8 +75,14 @@ class ControllerNode:
     # --- brokers
 
     def register(self, connection: int, request: c.BrokerRegistrationRequest, now_us: int, out: Outbox) -> None:
-        """Its epoch is the offset of its registration. While an earlier process of it counts as alive it is refused."""
+        """Its epoch is the offset of its registration. While an earlier process of it counts as alive it is refused; the same process that asks
+        again, for it had no answer, is told its epoch again."""
         rules, epoch = self.state.rules, self.state.end_offset
+        known = rules.brokers.get(request.broker_id)
+        if known is not None and self.state.incarnations.get(request.broker_id) == request.incarnation_id:
+            out.send(connection, c.BrokerRegistrationResponse(0, known.epoch))
+            self.read_from_here(connection, request.broker_id, out)
+            return
         try:
             records = rules.register_broker(request.broker_id, epoch, now_us // 1_000, request.rack)
         except Refused as error:
@@ -82,6 +90,7 @@ class ControllerNode:
             return
         tell_broker("registered", "kafka.controller.registration", {"broker_epoch": epoch}, request.broker_id, out)
         self.state.end_offset += 1
+        self.state.incarnations[request.broker_id] = request.incarnation_id
         out.send(connection, c.BrokerRegistrationResponse(0, epoch))
         self.publish(records, "kafka.controller.registration", now_us, out, also=(request.broker_id,))
         self.read_from_here(connection, request.broker_id, out)

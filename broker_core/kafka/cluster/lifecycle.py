@@ -41,6 +41,7 @@ class Stop(msgspec.Struct, frozen=True, tag="kafka.cluster.stop", array_like=Tru
 def start(host: Host, connection: int, message: Start, now_us: int, out: Outbox) -> None:
     """Register, and set the timers going."""
     settings = host.state.settings
+    host.state.incarnation_id = out.draw("kafka.cluster.incarnation", 1 << 53)
     _connect(host, now_us, out)
     out.deadline("isr", now_us + settings.replica_lag_time_max_ms * 500)
     out.deadline("checkpoint", now_us + settings.high_watermark_checkpoint_interval_ms * 1_000)
@@ -135,7 +136,7 @@ def _connect(host: Host, now_us: int, out: Outbox) -> None:
 
 def _register(host: Host, now_us: int, out: Outbox) -> None:
     state = host.state
-    out.send(state.control, BrokerRegistrationRequest(state.broker_id, state.rack))
+    out.send(state.control, BrokerRegistrationRequest(state.broker_id, state.rack, state.incarnation_id))
     _expect_answer(host, now_us, out)
 
 

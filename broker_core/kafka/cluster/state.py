@@ -187,6 +187,7 @@ class BrokerState:
     disk: BrokerDisk = field(default_factory=BrokerDisk)
     skew_ms: int = 0
     stage: str = STARTING
+    incarnation_id: int = 0
     broker_epoch: int = -1
     is_fenced: bool = True
     control: int = 0

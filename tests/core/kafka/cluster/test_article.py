@@ -8,6 +8,7 @@ import pytest
 
 from broker_core.kafka.cluster import verbs
 from broker_core.kafka.cluster.cluster import TopicPlan
+from broker_core.kafka.cluster.laws import ClusterLaws
 from broker_core.kafka.replication.fetcher import Truncation
 from tests.core.kafka.cluster.clusters import Cluster
 
@@ -40,25 +41,31 @@ def test_high_watermark_moves_step_by_step():
 def lose(truncation):
     """m2 is on all three, and acknowledged; only the leader knows that it is committed. Then two leaders die, one after the other."""
     cluster = three(truncation)
+    laws = ClusterLaws(cluster.world)
+    cluster.world.listener = lambda events: (cluster.told.extend(events), laws.hear(events))
     assert cluster.produce(1, "m1")[0] == 0
     cluster.run(1)
     cluster.world.order("client", cluster.produce_order(1, "m2"))
     cluster.run(0.005)
     assert cluster.ends() == {1: (2, 2), 2: (2, 1), 3: (2, 1)}
     assert cluster.client.got[-1].partitions[0].error_code == 0
+    laws.look()
     verbs.cut_link(cluster.world, 2, 3)
     verbs.crash(cluster.world, 1)
     cluster.run(12)
+    laws.look()
     assert (cluster.decided.leader, cluster.decided.isr) == (2, (2, 3))
     verbs.crash(cluster.world, 2)
     cluster.run(12)
     assert (cluster.decided.leader, cluster.decided.isr) == (3, (3,))
-    return cluster
+    laws.look()
+    return cluster, laws.losses
 
 
 def test_truncation_to_the_high_watermark_loses_an_acknowledged_record():
-    cluster = lose(Truncation.HIGH_WATERMARK)
+    cluster, losses = lose(Truncation.HIGH_WATERMARK)
     assert cluster.values(3) == ["m1"]
+    assert [(loss.reason, loss.offset, [entry.value for entry in loss.entries]) for loss in losses] == [("truncated_to_high_watermark", 1, ["m2"])]
     cut = next(event for event in cluster.told if event.kind == "kafka.replica.truncated")
     assert cut.rule == "kafka.replica.truncate_to_high_watermark"
     assert cut.data == {"broker": 3, "topic": "t", "partition": 0, "offset": 1, "cut_count": 1, "high_watermark": 1}
@@ -66,8 +73,8 @@ def test_truncation_to_the_high_watermark_loses_an_acknowledged_record():
 
 @pytest.mark.parametrize("truncation", EPOCHS)
 def test_epochs_keep_it(truncation):
-    cluster = lose(truncation)
-    assert cluster.values(3) == ["m1", "m2"]
+    cluster, losses = lose(truncation)
+    assert cluster.values(3) == ["m1", "m2"] and not losses
     verbs.come_back(cluster.world, 1)
     verbs.heal_link(cluster.world, 2, 3)
     cluster.run(15)

@@ -1,0 +1,337 @@
+"""A seeded life of a Kafka cluster: clients write and read while brokers crash, lose power and disks, pause, and links are cut; laws are watched.
+
+One life is `Life(seed).run(steps)`; it ends with everything healed, and then counts: what was confirmed, what was lost and why.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, deque
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from broker_core.errors import CommandError
+from broker_core.kafka.cluster import verbs
+from broker_core.kafka.cluster.cluster import ClusterPlan, TopicPlan, cluster_world
+from broker_core.kafka.cluster.laws import ClusterLaws
+from broker_core.kafka.cluster.names import CONTROLLER, broker_node
+from broker_core.kafka.cluster.requests import FetchPartition, FetchRequest, ProducePartition, ProduceRequest
+from broker_core.kafka.cluster.settings import ClusterSettings
+from broker_core.kafka.error_codes import ErrorCode
+from broker_core.kafka.replication.fetcher import Truncation
+from broker_core.kafka.replication.replica_log import light_batch
+from broker_core.sim.node import Closed
+
+MS = 1_000
+PATIENCE_US = 4_000_000
+
+
+class Ask(msgspec.Struct, frozen=True, tag="life.ask", array_like=True):
+    """token: what the answer is known by. to: "" closes the connection to `request`."""
+
+    to: str
+    token: int
+    request: Any
+
+
+@dataclass
+class ClientState:
+    connections: dict[str, int] = field(default_factory=dict)
+    waiting: dict[int, deque[int]] = field(default_factory=dict)
+    got: list[tuple[int, Any]] = field(default_factory=list)
+
+
+class Client:
+    """Sends what the life says, and knows each answer by its place on the connection. Of a connection that broke the answers are None."""
+
+    def __init__(self, state):
+        self.state = state
+
+    def receive(self, connection, message, now_us, out):
+        state = self.state
+        if isinstance(message, Ask):
+            if not message.to:
+                number = state.connections.pop(message.request, None)
+                if number is not None:
+                    out.close(number)
+                    state.got += [(token, None) for token in state.waiting.pop(number)]
+                return
+            if message.to not in state.connections:
+                number = state.connections[message.to] = out.connect(message.to)
+                state.waiting[number] = deque()
+            number = state.connections[message.to]
+            state.waiting[number].append(message.token)
+            out.send(number, message.request)
+        elif isinstance(message, Closed):
+            state.connections = {to: number for to, number in state.connections.items() if number != connection}
+            state.got += [(token, None) for token in state.waiting.pop(connection)]
+        else:
+            state.got.append((state.waiting[connection].popleft(), message))
+
+    def wake(self, name, now_us, out):
+        """It sets no deadlines."""
+
+
+@dataclass
+class Write:
+    """A batch that a producer wants to have written. It is sent again until it is answered."""
+
+    producer: int
+    key: tuple[str, int]
+    acks: int
+    values: tuple[str, ...]
+    sequence: int
+    token: int = -1
+    to: str = ""
+    sent_us: int = 0
+
+
+@dataclass
+class Producer:
+    """number < 0: not idempotent. epoch rises when the broker has lost what it knew."""
+
+    number: int
+    acks: int
+    epoch: int = 0
+    sequences: dict[tuple[str, int], int] = field(default_factory=dict)
+    open: dict[tuple[str, int], Write] = field(default_factory=dict)
+
+
+class Life:
+    def __init__(self, seed: int, **fixed: Any) -> None:
+        self.seed, self.dice = seed, random.Random(seed)
+        dice = self.dice
+        choose = {
+            "brokers": dice.choice((3, 3, 3, 4, 5)),
+            "min_isr": dice.choice((2, 2, 1)),
+            "unclean": dice.random() < 0.2,
+            "truncation": dice.choice((Truncation.FETCH, Truncation.FETCH, Truncation.EPOCH_REQUEST, Truncation.HIGH_WATERMARK)),
+            "partitions": dice.choice((1, 2, 4)),
+            "flush": dice.choice((1, 4, 1 << 62)),
+            "destroys": dice.random() < 0.4,
+        } | fixed
+        self.chosen = choose
+        topic = TopicPlan("t", choose["partitions"], 3, choose["min_isr"], choose["unclean"])
+        settings = ClusterSettings(
+            choose["truncation"], log_segment_bytes=2_000, flush_interval_messages=choose["flush"], leader_imbalance_check_interval_ms=60_000,
+            is_rack_aware=True,
+        )  # fmt: skip
+        racks = tuple("abcabc"[: choose["brokers"]])
+        plan = ClusterPlan(choose["brokers"], racks, (topic,), settings)
+        self.told: list[Any] = []
+        self.world = cluster_world(
+            plan, seed, delay_us=500, jitter_us=500, kinds={"client": (ClientState, Client)}, messages=Ask, listener=self.hear
+        )
+        self.world.start("client", "client", ClientState())
+        self.laws = ClusterLaws(self.world)
+        self.brokers = list(plan.broker_ids)
+        self.keys = [("t", number) for number in range(choose["partitions"])]
+        self.producers = [Producer(-1, -1), Producer(-2, 1), Producer(7, -1), Producer(8, -1)]
+        self.positions: dict[tuple[str, int], int] = dict.fromkeys(self.keys, 0)
+        self.asked: dict[int, Any] = {}
+        self.token = self.value = 0
+        self.acked: list[tuple[tuple[str, int], int, str]] = []
+        self.acked_1: list[tuple[tuple[str, int], int, str]] = []
+        self.done: Counter[str] = Counter()
+        self.world.advance(1_000_000)
+
+    def hear(self, events: list[Any]) -> None:
+        self.laws.hear(events)
+        self.told += events
+
+    # -- what may happen in a step
+
+    def run(self, steps: int) -> Life:
+        for _ in range(steps):
+            self.step()
+        self.calm_down()
+        return self
+
+    def step(self) -> None:
+        dice = self.dice
+        draw = dice.random()
+        if draw < 0.45:
+            self.write(dice.choice(self.producers), dice.choice(self.keys))
+        elif draw < 0.65:
+            self.read(dice.choice(self.keys))
+        elif draw < 0.85:
+            self.harm()
+        self.pass_time(dice.choice((1, 5, 20, 100, 100, 500, 2_000)) * MS)
+
+    def harm(self) -> None:
+        """One fault, or the end of one. At least as much is mended as is broken, else nothing would ever be written."""
+        dice, world = self.dice, self.world
+        broker, other = dice.choice(self.brokers), dice.choice([*self.brokers, CONTROLLER, "client"])
+        deeds = {
+            "crash": lambda: verbs.crash(world, broker),
+            "stop": lambda: verbs.stop(world, broker),
+            "pause": lambda: verbs.pause(world, broker),
+            "cut": lambda: verbs.cut_link(world, broker, other, one_way=dice.random() < 0.5),
+            "slow": lambda: verbs.slow_link(world, broker, other, dice.choice((None, 20_000, 300_000))),
+            "slow_disk": lambda: verbs.slow_disk(world, broker, dice.choice((0, 0, 5_000, 200_000))),
+            "power": lambda: verbs.cut_power(world, broker),
+            "disk": lambda: verbs.lose_disk(world, broker),
+            "skew": lambda: verbs.skew_clock(world, broker, dice.randrange(-2_000, 2_000)),
+            "elect": lambda: verbs.elect_leaders(world),
+            "unclean": lambda: verbs.elect_leaders(world, unclean=True) if self.chosen["unclean"] else None,
+            "move": lambda: verbs.reassign(world, *dice.choice(self.keys), dice.sample(self.brokers, 3)),
+            "back": lambda: verbs.come_back(world, broker),
+            "resume": lambda: verbs.resume(world, broker),
+            "heal": lambda: verbs.heal_link(world, broker, other),
+        }
+        weights = {"crash": 5, "stop": 2, "pause": 3, "cut": 6, "slow": 2, "slow_disk": 1, "skew": 1, "elect": 1, "unclean": 1, "move": 1,
+                   "back": 12, "resume": 8, "heal": 14} | ({"power": 2, "disk": 1} if self.chosen["destroys"] else {})  # fmt: skip
+        deed = dice.choices(list(weights), list(weights.values()))[0]
+        try:
+            deeds[deed]()
+        except CommandError:
+            return  # it is so already
+        self.done[deed] += 1
+
+    def pass_time(self, us: int) -> None:
+        self.world.advance(self.world.now_us + us)
+        self.laws.look()
+        self.take_answers()
+        for producer in self.producers:
+            for write in list(producer.open.values()):
+                if write.token < 0 or self.world.now_us - write.sent_us > PATIENCE_US:
+                    self.send(write)
+
+    # -- clients
+
+    def leader(self, key: tuple[str, int]) -> str | None:
+        known = self.world.node(CONTROLLER).state.rules.topics[key[0]].partitions[key[1]]
+        return None if known.leader < 0 else broker_node(known.leader)
+
+    def write(self, producer: Producer, key: tuple[str, int]) -> None:
+        if key in producer.open:
+            return
+        values = []
+        for _ in range(self.dice.randrange(1, 4)):
+            self.value += 1
+            values.append(f"v{self.value}")
+        write = Write(producer.number, key, producer.acks, tuple(values), producer.sequences.get(key, 0))
+        producer.open[key] = write
+        self.send(write)
+
+    def send(self, write: Write) -> None:
+        """Send it, or send it again where nothing came back: then the connection is given up."""
+        if write.token >= 0:
+            self.asked.pop(write.token, None)
+            self.world.order("client", Ask("", -1, write.to))
+        producer = next(each for each in self.producers if each.number == write.producer)
+        to = self.leader(write.key)
+        write.token = -1
+        if to is None:
+            return
+        self.token += 1
+        write.token, write.to, write.sent_us = self.token, to, self.world.now_us
+        ids = {"producer_id": write.producer, "producer_epoch": producer.epoch, "base_sequence": write.sequence} if write.producer >= 0 else {}
+        records = light_batch(write.values, timestamp=self.world.now_us // MS, size_in_bytes=100 * len(write.values), **ids)
+        self.asked[self.token] = write
+        self.world.order("client", Ask(to, self.token, ProduceRequest(write.acks, 3_000, [ProducePartition(*write.key, records)])))
+
+    def read(self, key: tuple[str, int]) -> None:
+        to = self.leader(key) if self.dice.random() < 0.7 else broker_node(self.dice.choice(self.brokers))
+        if to is None:
+            return
+        self.token += 1
+        self.asked[self.token] = key
+        rack = self.dice.choice(("", "a", "b"))
+        self.world.order("client", Ask(to, self.token, FetchRequest(0, [FetchPartition(*key, self.positions[key])], rack_id=rack)))
+
+    def take_answers(self) -> None:
+        got = self.world.node("client").state.got
+        answers, got[:] = got[:], []
+        for token, answer in answers:
+            asked = self.asked.pop(token, None)
+            if isinstance(asked, Write):
+                if asked.token == token:
+                    self.written(asked, answer)
+            elif asked is not None and answer is not None:
+                self.was_read(asked, answer.partitions[0])
+
+    def written(self, write: Write, answer: Any) -> None:
+        producer = next(each for each in self.producers if each.number == write.producer)
+        write.token = -1
+        if answer is None:
+            return
+        error, offset = answer.partitions[0].error_code, answer.partitions[0].base_offset
+        if error == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER or error == ErrorCode.INVALID_PRODUCER_EPOCH:
+            # What the partition knew of this producer is lost: a new epoch begins, in every partition.
+            producer.epoch += 1
+            producer.sequences.clear()
+            self.done["producer_reset"] += 1
+            for other in producer.open.values():
+                other.sequence = 0
+        elif not error:
+            del producer.open[write.key]
+            producer.sequences[write.key] = write.sequence + len(write.values)
+            confirmed = self.acked if write.acks == -1 else self.acked_1
+            confirmed += [(write.key, offset + number, value) for number, value in enumerate(write.values)]
+
+    def was_read(self, key: tuple[str, int], answer: Any) -> None:
+        if answer.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
+            self.positions[key] = 0
+        for batch in answer.records:
+            for number, value in enumerate(batch.values):
+                offset = batch.header.base_offset + number
+                if offset >= self.positions[key]:
+                    self.laws.consumed(key, offset, value)
+                    self.positions[key] = offset + 1
+
+    # -- the end
+
+    def calm_down(self) -> None:
+        """Everything is mended; then the cluster must come to rest with every partition led and in sync."""
+        world = self.world
+        for broker in self.brokers:
+            for other in [*self.brokers, CONTROLLER, "client"]:
+                if other != broker:
+                    try:
+                        verbs.heal_link(world, broker, other)
+                    except CommandError:
+                        pass
+                    verbs.slow_link(world, broker, other, None)
+            verbs.slow_disk(world, broker, 0)
+        self.pass_time(1_000 * MS)
+        for broker in self.brokers:
+            for mend in (verbs.resume, verbs.come_back):
+                try:
+                    mend(world, broker)
+                except CommandError:
+                    pass
+        for _ in range(20):
+            self.pass_time(5_000 * MS)
+        for broker in self.brokers:  # who was shutting down when things calmed down
+            try:
+                verbs.come_back(world, broker)
+            except CommandError:
+                pass
+        for _ in range(20):
+            self.pass_time(5_000 * MS)
+        self.laws.check_calm()
+        for key in self.keys:
+            known = world.node(CONTROLLER).state.rules.topics["t"].partitions[key[1]]
+            states = [world.node(broker_node(broker)).state for broker in known.replicas]
+            # Cut to its high watermark inside a batch, a follower cannot append what comes: it gives up until there is a new leader.
+            failed = [state.broker_id for state in states if state.replicas[key].fetcher.is_failed and state.broker_id != known.leader]
+            self.done["failed_fetcher"] += len(failed)
+            assert not failed or self.chosen["truncation"] is Truncation.HIGH_WATERMARK, (key, failed)
+            assert known.leader >= 0 and {*known.isr, *failed} == set(known.replicas), (key, known, failed)
+            logs = [state.disk.logs[key] for state in states if state.broker_id not in failed]
+            assert len({log.log_end_offset for log in logs}) == 1 == len({log.high_watermark for log in logs}), key
+        self.lost_acked = sum(not self.laws.check_acked(*record) for record in self.acked)
+        self.lost_acked_1 = sum(not self.is_there(*record) for record in self.acked_1)
+
+    @property
+    def may_lose(self) -> bool:
+        """Whether the model allows that what acks=-1 has confirmed is lost, in this life."""
+        chosen = self.chosen
+        return chosen["destroys"] or chosen["unclean"] or chosen["truncation"] is Truncation.HIGH_WATERMARK
+
+    def is_there(self, key: tuple[str, int], offset: int, value: str) -> bool:
+        ledger = self.laws.ledger(key)
+        return offset < ledger.start or (offset < ledger.end and ledger.entries[offset - ledger.start].value == value)
