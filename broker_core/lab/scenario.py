@@ -51,7 +51,7 @@ NETWORK_DELAY_MAX_US = 1_000_000
 SEED_MAX = 2**63 - 1
 _FIELDS = {"name", "seed", "workload", "lanes", "rigs", "consumers", "consumer_rate", "lesson"}
 _LANE_FIELDS = {
-    "pulsar": {"receiver_queue_size", "points", "network_delay_us"},
+    "pulsar": {"receiver_queue_size", "points", "network_delay_us", "partitions", "order"},
     "kafka": {"partitions", "topic", "network_delay_us", *CLUSTER_FIELDS},
     "tubemq": {"partitions", "brokers", "topic", "network_delay_us"},
     "rabbitmq": {"topic", "prefetch", "network_delay_us"},
@@ -167,6 +167,12 @@ def _check_options(model: str, entry: Json, where: str, source_topic: str) -> Js
         options["receiver_queue_size"] = whole(f"{where}.receiver_queue_size", entry.get("receiver_queue_size", 1000), 2, 100_000)
         if "points" in entry:
             options["points"] = whole(f"{where}.points", entry["points"], 1, POINTS_MAX)
+        if "partitions" in entry:
+            options["partitions"] = whole(f"{where}.partitions", entry["partitions"], 0, PARTITIONS_MAX)
+        if "order" in entry:
+            if entry["order"] not in pulsar.ORDERS:
+                raise CommandError(f"{where}.order", "must be one of {choices}", choices=", ".join(pulsar.ORDERS))
+            options["order"] = entry["order"]
         return options
     topic = entry.get("topic", source_topic)
     if not isinstance(topic, str) or not LANE_ID.fullmatch(topic):

@@ -150,7 +150,8 @@ class Broker:
         """Another consumer of Failover is active from now on."""
         if dispatcher.active is not None:
             out.tell("pulsar.subscription.active_changed", "pulsar.dispatcher.failover",
-                     {"partition": topic.partition, "order": [dispatcher.consumers[key].name for key in dispatcher.picker.order]},
+                     {"partition": topic.partition, "order": [dispatcher.consumers[key].name for key in dispatcher.picker.order],
+                      "since_us": dispatcher.since_us, "entries": dispatcher.cursor.end},
                      {"consumer": dispatcher.consumers[dispatcher.active].name, "redelivered": dispatcher.rewound})  # fmt: skip
 
     def drop(self, connection: int, reason: str, now_us: int, out: Outbox) -> None:

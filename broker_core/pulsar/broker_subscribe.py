@@ -27,10 +27,8 @@ def subscribe(broker: Broker, connection: int, command: c.CommandSubscribe, now_
     key = consumer_key(connection, command.consumer_id)
     asked = Asked(command.consumer_name, command.sub_type, command.priority_level, tuple(command.ranges), command.allows_out_of_order)
     rule, inputs = broker.rule_of(command.sub_type), {"ranges": [list(pair) for pair in command.ranges]}
-    if subscription.dispatcher is not None:
-        subscription.dispatcher.now_us = now_us
     try:
-        sent = subscription.connect(key, asked)
+        sent = subscription.connect(key, asked, now_us)
     except (AssignRefused, SubscriptionRefused) as refusal:
         code = c.CONSUMER_ASSIGN_ERROR if isinstance(refusal, AssignRefused) else refusal.code
         holder = in_the_way(subscription, refusal)

@@ -63,7 +63,7 @@ class Subscription:
         """Those connected, as they came."""
         return [] if self.dispatcher is None else list(self.dispatcher.consumers)
 
-    def connect(self, consumer: str, asked: Asked) -> list[Sent]:
+    def connect(self, consumer: str, asked: Asked, now_us: int = 0) -> list[Sent]:
         """Let a consumer in, without permits. Raises SubscriptionRefused or AssignRefused, state untouched."""
         dispatcher = self.dispatcher
         if dispatcher is not None and dispatcher.consumers:
@@ -73,6 +73,7 @@ class Subscription:
             sent_before = set() if dispatcher is None else dispatcher.sent_before
             dispatcher = self._make(asked.type, asked.policy)
             dispatcher.sent_before = sent_before
+        dispatcher.now_us = now_us
         if isinstance(dispatcher, (KeySharedDispatcher, DrainingDispatcher)):
             sent = dispatcher.connect(consumer, asked.name, 0, list(asked.ranges) or None, asked.priority)
         else:

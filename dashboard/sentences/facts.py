@@ -42,6 +42,12 @@ FACTS = {
     "fact.rate": _("records a second"),
     "fact.algorithm": _("rule now"),
     # What a newcomer of Pulsar took, and where a leaver's keys went.
+    "fact.order": _("consumers in order, by priority and name"),
+    "fact.since_us": _("switched at (virtual time)"),
+    "fact.entries": _("records in the partition"),
+    "fact.partition": _("partition"),
+    "fact.message": _("what the broker said"),
+    "fact.mark_delete": _("mark-delete position"),
     "fact.points": _("points it put on the ring"),
     "fact.slices": _("ranges it has now"),
     "fact.taken": _("what it took, and from whom"),

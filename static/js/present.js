@@ -10,7 +10,7 @@ import { twin } from "./twins.js";
 export const ROWS_MAX = 24;
 const BAR_WIDTH = 312, SEGMENTS_MAX = 4, FOUR = 4;
 const OF_FOUR = ["start", "join", "join_many", "leave", "rejoin"];    // captions that count the lanes
-const PRIMARY = { pulsar: ["consistent_hash", "auto_split", "sticky"], kafka: ["range", "sticky", "cooperative-sticky"] };
+const PRIMARY = { pulsar: ["exclusive", "failover", "shared", "consistent_hash"], kafka: ["range", "sticky", "cooperative-sticky"] };
 const PAUSING = ["kafka", "tubemq"];                    // a change stops partitions there until it is over
 
 // limits: rig id -> how many rows its list shows. withTwins: tables cost more than they are looked at, so the caller says when. only: the lanes to present.
@@ -108,7 +108,7 @@ function lane(id, rig, view, words, say, limit, withTwins, scope) {
   return {
     id, model,
     slots: {
-      title: ownName(say(`lane.${model}`), id, model),
+      title: ownName(say(laneName(model, rig.picture)), id, model),
       note: note(model, rig, say),
       rule: say(`${model}.${rig.algorithm}`),
       about: say(`${model}.${rig.algorithm}.about`),
@@ -116,7 +116,7 @@ function lane(id, rig, view, words, say, limit, withTwins, scope) {
       ...hero(rig.hero, view.at_us, say),
       hero_covers: heroCovers(rig, say),
       sentence: sentence(rig, view, say),
-      ...routeWords(model, route, say),
+      ...routeWords(shapeOf(model, rig.picture), route, say),
       fair: small(fair),
       more: hidden.length
         ? say("rows.more", { count: hidden.length, low: percent(least(hidden), 1), high: percent(most(hidden), 1) }) : "",
@@ -134,6 +134,11 @@ function lane(id, rig, view, words, say, limit, withTwins, scope) {
   };
 }
 
+// Pulsar's subscription types look like what other systems have: partitions, or one queue for all.
+const shapeOf = (model, picture) => (model === "pulsar" ? { grid: "kafka", queue: "turns" }[picture.kind] ?? model : model);
+
+const laneName = (model, { type }) => (model === "pulsar" && type && type !== "Key_Shared" ? `lane.pulsar.${type}` : `lane.${model}`);
+
 const least = (list) => list.reduce((a, b) => Math.min(a, b));
 const most = (list) => list.reduce((a, b) => Math.max(a, b));
 
@@ -141,8 +146,8 @@ const most = (list) => list.reduce((a, b) => Math.max(a, b));
 export function routes(view, words) {
   const say = speaker(words);
   return view.rig_order.map((id) => {
-    const { model, route, consumers } = view.rigs[id];
-    return { id, slots: routeWords(model, route, say), route_color: routeColor(route, consumers) };
+    const { model, route, consumers, picture } = view.rigs[id];
+    return { id, slots: routeWords(shapeOf(model, picture), route, say), route_color: routeColor(route, consumers) };
   });
 }
 
@@ -200,19 +205,19 @@ function tally(known, words, say) {
 function figures(model, rig, bill, words, say) {
   const known = bill ?? {};
   const item = (code, value, before = "", after = "") => ({ term: code, label: say(`figure.${code}`), before, value, after, reason: value === NONE ? say("none") : "" });
-  const never = (code) => ({ ...item(code, NONE), reason: say(`never.${model}.${code}`) });
+  const never = (code) => ({ ...item(code.split("_")[0], NONE), reason: say(`never.${model}.${code}`) });
   const whole = (value) => (value === null || value === undefined ? NONE : number(value));
-  const list = [];
-  if (model === "pulsar") {
+  const list = [], shape = shapeOf(model, rig.picture), isShared = shape === "turns";
+  if (shape === "pulsar") {
     list.push(item("space", percent(known.space_moved, 1)));
-  } else if (model === "rabbitmq") {
+  } else if (shape === "rabbitmq" || isShared) {
     list.push(never("partitions"));
   } else {
     const total = known.partitions_total;
     list.push(item("partitions", whole(known.partitions_moved), "", total === null || total === undefined ? "" : `/${number(total)}`));
   }
   list.push(item("redelivered", whole(known.redelivered)));
-  list.push(PAUSING.includes(model) ? item("pause", seconds(known.pause_us, words)) : never("pause"));
+  list.push(PAUSING.includes(shape) ? item("pause", seconds(known.pause_us, words)) : never(isShared ? "pause_shared" : "pause"));
   const before = known.skew_before;
   const skew = item("skew", figure(rig.skew, 2), before === null || before === undefined ? "" : `${figure(before, 2)} →`);
   list.push(rig.skew === null || rig.skew === undefined ? { ...skew, reason: say("idle") } : skew);
@@ -237,14 +242,15 @@ function idleWords({ model, idle }, say) {
 // Whole seconds, rounded up: it must not say 0 s while the broker still waits.
 const timeLeft = (deadline, at) => (deadline === null ? null : Math.max(0, Math.ceil((deadline - at) / 1e6)) * 1e6);
 
-function routeWords(model, route, say) {
+function routeWords(shape, route, say) {
   if (route === null) return { route_key: say("route.none"), route_unit: "", route_to: "" };
   let unit;
-  if (model === "pulsar") unit = route.hash === null ? "" : number(route.hash);
-  else if (model === "kafka") unit = route.unit === null ? "" : say("route.partition", { unit: route.unit });
-  else if (model === "tubemq") unit = route.unit ?? "";
+  if (shape === "pulsar") unit = route.hash === null ? "" : number(route.hash);
+  else if (shape === "kafka") unit = route.unit === null ? "" : say("route.partition", { unit: route.unit });
+  else if (shape === "tubemq") unit = route.unit ?? "";
+  else if (shape === "turns") unit = say("route.turn");
   else unit = route.place === null ? say("route.queue") : say("route.place", { place: route.place });
-  const nobody = say(model === "rabbitmq" ? "route.free" : "route.nobody");
+  const nobody = say(["rabbitmq", "turns"].includes(shape) ? "route.free" : "route.nobody");
   const key = route.keyless || route.key === null ? say("route.keyless") : route.key;
   const to = route.consumer || nobody;
   return { route_key: key, route_unit: unit, route_to: route.waits ? say("route.waits", { to }) : to };
@@ -265,9 +271,9 @@ function switchOf(model, rig, say) {
   const offered = rig.algorithms.map(({ id, document }) => ({
     id, document, pressed: id === rig.algorithm, label: say(`${model}.${id}`), about: say(`${model}.${id}.about`),
   }));
-  const room = offered.length <= SEGMENTS_MAX ? SEGMENTS_MAX : SEGMENTS_MAX - 1;
   const first = PRIMARY[model] ?? [], names = offered.map(({ id }) => id);
-  const shown = [...names.filter((id) => first.includes(id)), ...names.filter((id) => !first.includes(id))].slice(0, room);
+  const room = offered.length <= SEGMENTS_MAX ? SEGMENTS_MAX : Math.max(SEGMENTS_MAX - 1, first.length);
+  const shown = [...first.filter((id) => names.includes(id)), ...names.filter((id) => !first.includes(id))].slice(0, room);
   if (!shown.includes(rig.algorithm)) shown[shown.length - 1] = rig.algorithm;
   for (const item of offered) item.shown = shown.includes(item.id);
   return offered;

@@ -49,10 +49,18 @@ function owner(partition, words) {
 
 // The two lags by their names: a client's records-lag is end - position, kafka-consumer-groups reports end - committed.
 function grid(picture, rig, words) {
+  if (picture.type) return actives(picture, words);
   const rows = Object.entries(picture.partitions).map(([key, p]) =>
     [key, owner(p, words), number(p.end), number(p.position), number(p.end - p.position), number(p.committed), number(p.end - p.committed), dash(p.before)]);
   const head = ["partition", "owner", "end", "position", "records_lag", "committed", "committed_lag", "before"];
   return [head.map((name) => `twin.${name}`), rows];
+}
+
+// Pulsar's Exclusive and Failover: who is active on a partition, who comes next, and its cursor.
+function actives(picture, words) {
+  const rows = Object.entries(picture.partitions).map(([key, p]) =>
+    [key, owner(p, words), p.standbys.slice(0, 2).join(" ") + (p.standbys.length > 2 ? " …" : "") || NONE, number(p.end), number(p.position), number(p.committed - 1), number(p.lag), dash(p.before)]);
+  return [["partition", "active", "standbys", "end", "read_position", "mark_delete", "backlog", "before"].map((name) => `twin.${name}`), rows];
 }
 
 function clients(picture, rig, words) {

@@ -1,4 +1,5 @@
-"""The Pulsar lane: a broker with one topic and its Key_Shared subscription, one producer, and a consumer per program on its own connection.
+"""The Pulsar lane: a broker with one topic and its subscription of any of the four types, one producer, and a consumer per program on its
+own connection.
 
 A key belongs to a consumer. Which one, what waits for it, what a closed consumer gives back, when a silent connection is given up and what
 happens to two who ask for the same ranges is the broker's (`broker_core/pulsar/`); who owns what now is read from its state
@@ -14,11 +15,14 @@ from typing import cast
 from broker_core.events import Cause, Json, TurningPoint
 from broker_core.lab.consumer import CRASHED, GONE, Consumer
 from broker_core.lab.lanes.lane import Lane
+from broker_core.lab.lanes.pulsar_active import ActiveReading
 from broker_core.lab.lanes.pulsar_reading import BROKER, PulsarReading
+from broker_core.lab.lanes.pulsar_shared import SharedReading
 from broker_core.lab.lanes.pulsar_sticky import make_room
 from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.observers.in_flight import Watch
 from broker_core.lab.observers.pulsar import PulsarNarrator
+from broker_core.lab.observers.pulsar_types import TypeNarrator
 from broker_core.pulsar import commands as c
 from broker_core.pulsar.broker import KEEP_ALIVE, Broker
 from broker_core.pulsar.broker_state import BrokerState
@@ -29,41 +33,72 @@ from broker_core.pulsar.client.producer import Open, Producer, ProducerState
 from broker_core.pulsar.commands import CommandSend
 from broker_core.pulsar.selectors import SELECTORS
 from broker_core.pulsar.selectors.protocol import Ranges
-from broker_core.pulsar.settings import BrokerSettings
+from broker_core.pulsar.settings import DRAINING, EXCLUSIVE, FAILOVER, KEY_SHARED, RECENTLY_JOINED, SHARED, BrokerSettings
 from broker_core.sim.program import Leave, Order, Program
 from broker_core.sim.slot import CRASHED as NODE_CRASHED
 from broker_core.sim.slot import Slot
 from broker_core.sim.world import Design
 
+OUT_OF_ORDER = "out_of_order"
+"""Beside the broker's two order rules: all consumers set allowOutOfOrderDelivery."""
+ORDERS = (OUT_OF_ORDER, RECENTLY_JOINED, DRAINING)
+"""What a lane may be set to, the default first."""
 PRODUCER = "(producer)"
 """No consumer can be called so."""
 
 
 def algorithms() -> list[Json]:
-    """By the name that the lane has for them; `document`: as an article tells the rule."""
-    return [{"id": name, "document": name.endswith("_document")} for name in SELECTORS]
+    """By the name that the lane has for them, a type of subscription or a rule of Key_Shared; `document`: as an article tells the rule."""
+    return [{"id": name, "document": name.endswith("_document")} for name in (*SELECTORS, *TYPE_OF)]
 
 
 def make_lane(setup: LaneSetup, watch: Watch | None = None) -> Lane:
     return Lane(setup, PulsarRules(setup), watch)
 
 
+TYPE_OF = {"exclusive": EXCLUSIVE, "failover": FAILOVER, "failover_document": FAILOVER, "shared": SHARED}
+"""Algorithms of the lane that are a subscription type; every other one is a rule of Key_Shared."""
+PARTITIONS = 12
+"""Of the topic under Exclusive and Failover; the other types have a topic without partitions, as does the documentation's Failover."""
+
+
 class PulsarRules:
     name = "pulsar"
-    keys_have_owners = True
     sends_at_once = True
     lane: Lane
+    reads: PulsarReading
+    narrator: PulsarNarrator | TypeNarrator
 
     def __init__(self, setup: LaneSetup) -> None:
         self.algorithm = setup.algorithm
         self.half_open = setup.algorithm == "sticky_document"
-        self.settings = BrokerSettings(setup.algorithm, setup.options.get("points"))
+        self.type = TYPE_OF.get(setup.algorithm, KEY_SHARED)
+        self.keys_have_owners = self.type != SHARED
+        order = setup.options.get("order", OUT_OF_ORDER)
+        self.settings = BrokerSettings(
+            setup.algorithm, setup.options.get("points"), order=DRAINING if order == DRAINING else RECENTLY_JOINED,
+            failover_in_order=setup.algorithm == "failover_document",
+        )  # fmt: skip
         self.queue_size: int = setup.options.get("receiver_queue_size", c.RECEIVER_QUEUE_SIZE)
-        self.config = ConsumerConfig(queue_size=self.queue_size, allows_out_of_order=True)
+        self.partitions = self.partitions_of(setup)
+        self.config = ConsumerConfig(
+            self.type, partitions=self.partitions, queue_size=self.queue_size,
+            allows_out_of_order=self.type == KEY_SHARED and order == OUT_OF_ORDER,
+        )  # fmt: skip
         self.consumers = setup.consumers
-        self.points: int | None = setup.options.get("points")
-        self.reads = PulsarReading(setup)
-        self.narrator = PulsarNarrator(self.reads, self.queue_size, self.half_open)
+        if self.type == KEY_SHARED:
+            self.reads = PulsarReading(setup)
+            self.narrator = PulsarNarrator(self.reads, self.queue_size, self.half_open)
+        else:
+            self.reads = SharedReading(setup) if self.type == SHARED else ActiveReading(setup, self.type, self.partitions)
+            self.narrator = TypeNarrator(self.reads, self.type.lower())
+
+    def partitions_of(self, setup: LaneSetup) -> int:
+        """How many partitions the topic has, 0 for a topic without."""
+        if self.type not in (EXCLUSIVE, FAILOVER) or setup.algorithm == "failover_document":
+            return 0
+        partitions: int = setup.options.get("partitions", PARTITIONS)
+        return partitions
 
     def algorithms(self) -> list[Json]:
         return algorithms()
@@ -81,12 +116,14 @@ class PulsarRules:
         )  # fmt: skip
 
     def head_start_us(self, lane: Lane) -> int:
-        return lane.answer_us + self.consumers * lane.start_step_us
+        switch_us = self.settings.failover_delay_us if self.type == FAILOVER else 0
+        return lane.answer_us + self.consumers * lane.start_step_us + switch_us
 
     def begin(self, lane: Lane) -> None:
         lane.world.start(BROKER, "broker", BrokerState())
-        self.reads.broker(lane).subscription()
-        lane.world.start(PRODUCER, "producer", ProducerState())
+        for number in range(self.partitions) if self.partitions else (-1,):
+            self.reads.broker(lane).subscription(partition=number)
+        lane.world.start(PRODUCER, "producer", ProducerState(partitions=self.partitions))
         lane.world.order(PRODUCER, Open(BROKER))
 
     def forget_caches(self) -> None:
@@ -105,10 +142,11 @@ class PulsarRules:
         producer = cast(Producer, slot.node)
 
         def publish(index: int, code: int) -> tuple[int, CommandSend]:
-            self.reads.fresh.append(code)
+            fresh.append(code)
             return producer.send(index, code)
 
-        return slot, publish
+        fresh = self.reads.fresh
+        return slot, publish if self.reads.counts_keys else producer.send
 
     def join(self, lane: Lane, joiners: Sequence[Consumer], cause: Cause) -> None:
         self.start(lane, joiners, cause)
@@ -157,7 +195,8 @@ class PulsarRules:
         unacked = self.reads.held(lane, consumer)
         lane.emit("pulsar.consumer.crashed", cause, KEEP_ALIVE, {"keep_alive_us": c.KEEP_ALIVE_US, "unacked": unacked},
                   {"consumer": consumer.name, "deadline_us": consumer.deadline_us})  # fmt: skip
-        lane.say("pulsar.crash_pending", consumer=consumer.name, unacked=unacked, deadline_us=consumer.deadline_us)
+        code = "pulsar.crash_pending" if self.type == KEY_SHARED else f"pulsar.{self.type.lower()}.crash_pending"
+        lane.say(code, consumer=consumer.name, unacked=unacked, deadline_us=consumer.deadline_us)
 
     def given_up_us(self, lane: Lane, consumer: Consumer) -> int:
         """When the broker will close the connection of a program that falls silent now; what it has sent still arrives."""

@@ -19,8 +19,10 @@ from broker_core.pulsar import commands as c
 from broker_core.pulsar.broker import Broker
 from broker_core.pulsar.broker_state import consumer_key
 from broker_core.pulsar.client.consumer import CONSUMER_ID, ConsumerState
-from broker_core.pulsar.selectors import make_selector
+from broker_core.pulsar.dispatchers.key_shared import KeySharedDispatcher
+from broker_core.pulsar.selectors import SELECTORS, make_selector
 from broker_core.pulsar.selectors.protocol import Ranges
+from broker_core.pulsar.settings import KEY_SHARED
 from broker_core.pulsar.subscription import Subscription
 from broker_core.sim.slot import CRASHED as NODE_CRASHED
 from broker_core.sim.slot import Slot
@@ -41,11 +43,15 @@ class Notes:
 
 
 class PulsarReading:
-    """owners: who owns what now. notes: what the observers remember; fresh: keys of messages that are not in them yet."""
+    """owners: who owns what now. counts_keys: whether messages are counted by their keys. notes: what the observers remember; fresh: keys of
+    messages that are not in them yet."""
+
+    counts_keys = True
 
     def __init__(self, setup: LaneSetup) -> None:
         self.is_ring, self.is_sticky = setup.algorithm in RINGS, setup.algorithm in STICKY
-        self.owners = Owners(setup.texts, setup.keys, make_selector(setup.algorithm, setup.options.get("points")))
+        algorithm = setup.algorithm if setup.algorithm in SELECTORS else "auto_split"  # of the other types only the keys' hashes are asked
+        self.owners = Owners(setup.texts, setup.keys, make_selector(algorithm, setup.options.get("points")))
         self._notes = Notes()
         self.fresh: list[int] = []
         self.painted: Painted | None = None
@@ -138,7 +144,18 @@ class PulsarReading:
         return self.subscription(lane).unacked_count(self.key_of(lane, consumer.incarnation))
 
     def is_served(self, lane: Lane, consumer: Consumer) -> bool:
-        return self.key_of(lane, consumer.incarnation) in self.broker(lane).consumers
+        return self.key_of(lane, consumer.incarnation) in self.broker(lane).consumers and not self.held_back(lane, consumer)
+
+    def held_back(self, lane: Lane, consumer: Consumer) -> int:
+        """Unacknowledged records from before its join that keep a newcomer from everything newer, by the order rule of 3.2; else 0."""
+        subscription = self.subscription(lane)
+        if not isinstance(subscription.dispatcher, KeySharedDispatcher):
+            return 0
+        limit = subscription.dispatcher.recently_joined.get(self.key_of(lane, consumer.incarnation))
+        if limit is None:
+            return 0
+        cursor = subscription.cursor
+        return limit - 1 - cursor.mark_delete - sum(position < limit for position in cursor.ahead)
 
     def stopped(self, lane: Lane) -> Mapping[str, int]:
         return {}
@@ -171,6 +188,7 @@ class PulsarReading:
         keys = {name: self.key_of(lane, consumer.incarnation) for name, consumer in lane.consumers.items()}
         return {
             **self.painted.picture,
+            "type": KEY_SHARED,
             "waiting": subscription.waiting,
             "permits": {name: subscription.permits(key) for name, key in keys.items() if key in broker.consumers},
             "mark_delete": subscription.cursor.mark_delete + lane.first_record,

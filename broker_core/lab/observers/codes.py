@@ -31,6 +31,17 @@ CODES: Mapping[str, Sequence[Choice]] = MappingProxyType({
     "pulsar.given_up": _choices(
         ("pulsar.ghost_noticed", "ghost"), ("pulsar.crash_noticed_last", "last"), ("pulsar.crash_noticed_gap", "gap"), ("pulsar.crash_noticed",),
     ),
+    "pulsar.exclusive.given_up": _choices(("pulsar.exclusive.crash_noticed",),),
+    "pulsar.exclusive.left": _choices(("pulsar.standby_left", "standby"), ("pulsar.exclusive.leave",)),
+    "pulsar.exclusive.joined": _choices(("pulsar.exclusive.join",),),
+    "pulsar.failover.given_up": _choices(("pulsar.failover.crash_noticed_last", "last"), ("pulsar.failover.crash_noticed",)),
+    "pulsar.failover.left": _choices(("pulsar.standby_left", "standby"), ("pulsar.failover.leave_last", "last"), ("pulsar.failover.leave",)),
+    "pulsar.failover.joined": _choices(
+        ("pulsar.failover.join_many", "many"), ("pulsar.failover.join_standby", "standby"), ("pulsar.failover.join",),
+    ),
+    "pulsar.shared.given_up": _choices(("pulsar.crash_noticed_last", "last"), ("pulsar.shared.crash_noticed",)),
+    "pulsar.shared.left": _choices(("pulsar.shared.leave_last", "last"), ("pulsar.shared.leave",)),
+    "pulsar.shared.joined": _choices(("pulsar.shared.join_many", "many"), ("pulsar.shared.join",)),
     "pulsar.left": _choices(("pulsar.leave_last", "last"), ("pulsar.gap", "gap"), ("pulsar.leave",)),
     "pulsar.joined": _choices(
         ("pulsar.join_first_many", "first", "many"), ("pulsar.join_first", "first"), ("pulsar.rejoin", "back"),

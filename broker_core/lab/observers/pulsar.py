@@ -83,6 +83,8 @@ class PulsarNarrator:
     def told(self, lane: Lane, event: TurningPoint) -> None:
         if event.kind == "pulsar.consumer.disconnected":
             self.say_disconnected(lane, event)
+        elif event.kind == "pulsar.consumer.let_go":
+            lane.say("pulsar.let_go", consumer=event.data["consumer"])
 
     def say_disconnected(self, lane: Lane, event: TurningPoint) -> None:
         name, incarnation, unacked, reason = event.data["consumer"], event.data["client"], event.inputs["unacked"], event.inputs["reason"]
@@ -121,6 +123,10 @@ class PulsarNarrator:
         source = made_room[-1] if bill.count == 1 and made_room else None
         code = code_of("pulsar.joined", first=len(self.reads.served(lane)) == bill.count, back=bill.kind == "rejoin", made_room=source is not None,
                        many=bill.count > 1)  # fmt: skip
+        held_back = self.reads.held_back(lane, lane.consumers[bill.consumer]) if bill.consumer in lane.consumers else 0
+        if held_back:
+            lane.say("pulsar.join_waits", consumer=bill.consumer, unacked=held_back)
+            return
         numbers: Json = {"count": bill.count, "keys_moved": bill.keys_moved, "keys_total": bill.keys_total}
         if code == "pulsar.sticky_join":
             start, end = self.reads.client(lane, lane.consumers[bill.consumer].incarnation).ranges[0]

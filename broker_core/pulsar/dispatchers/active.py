@@ -36,9 +36,10 @@ class Standing:
 
 
 class ActiveDispatcher:
-    """picker: who is active, as recorded. switching: a switch waits for its second; starts_timer: it has just begun to. rewound: entries that
-    the last switch made the cursor read again. notices: (consumer, whether it is active) that are still to be told; has_news: there is
-    something for the broker to tell or to set a timer for. sent_before: entries that somebody has had and that may be sent again."""
+    """picker: who is active, as recorded. switching: a switch waits for its second; starts_timer: it has just begun to; since_us: when.
+    rewound: entries that the last switch made the cursor read again. notices: (consumer, whether it is active) that are still to be told;
+    has_news: there is something for the broker to tell or to set a timer for. sent_before: entries that somebody has had and that may be
+    sent again."""
 
     def __init__(
         self, picker: SingleActiveDispatcher, *, delay_us: int = FAILOVER_DELAY_US, read_batch: int = READ_BATCH, cursor: Cursor | None = None,
@@ -51,7 +52,7 @@ class ActiveDispatcher:
         self.entries: Entries = {} if entries is None else entries
         self.consumers: dict[str, Standing] = {}
         self.switching = self.starts_timer = False
-        self.rewound = 0
+        self.rewound = self.since_us = 0
         self.has_news = False
         self.notices: list[tuple[str, bool]] = []
         self.sent_before: set[int] = set()
@@ -82,7 +83,8 @@ class ActiveDispatcher:
             return []
         if self.delay_us:
             self.has_news = True
-            self.starts_timer |= not self.switching  # of another switch in that second there is no second timer
+            if not self.switching:  # of another switch in that second there is no second timer
+                self.starts_timer, self.since_us = True, self.now_us
             self.switching = True
             return []
         return self.switch()
@@ -157,7 +159,10 @@ class ActiveDispatcher:
 
     def to_json(self) -> dict[str, Any]:
         consumers = [[standby.consumer, msgspec.to_builtins(self.consumers[standby.consumer])] for standby in self.picker.consumers]
-        return {"active": self.active, "switching": self.switching, "sent_before": sorted(self.sent_before), "consumers": consumers}
+        return {
+            "active": self.active, "switching": self.switching, "since_us": self.since_us, "sent_before": sorted(self.sent_before),
+            "consumers": consumers,
+        }  # fmt: skip
 
     def restore(self, kept: Mapping[str, Any]) -> None:
         """Become the dispatcher that wrote `kept`."""
@@ -165,4 +170,4 @@ class ActiveDispatcher:
             known = self.consumers[consumer] = msgspec.convert(plain, Standing)
             self.picker.consumers.append(Standby(consumer, known.name, known.priority))
         self.picker.active = kept["active"]
-        self.switching, self.sent_before = kept["switching"], set(kept["sent_before"])
+        self.switching, self.since_us, self.sent_before = kept["switching"], kept["since_us"], set(kept["sent_before"])

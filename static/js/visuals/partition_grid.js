@@ -24,18 +24,21 @@ export function layout(rig, { say, current, height: pictureHeight = TALL }) {
   const rowOf = new Map(names.map((name, index) => [name, index]));
   const x = (column) => round(LEFT + column * pitch + (pitch - cell) / 2), y = (row) => round(TOP + row * height + (height - box) / 2);
   const place = current?.unit ?? null;
-  const every = Math.ceil(18 / pitch);
+  const every = Math.ceil(18 / pitch), isActives = Boolean(picture.type);
 
   names.forEach((name, row) => {
     const { color } = rig.consumers[name];
     shapes.push({ id: `sw-${name}`, tag: "rect", x: 0.5, y: round(TOP + row * height + height / 2 - 5), width: 10, height: 10, rx: 2, fill: paint(color), class: "o" });
     if (row % nameEvery(height) === 0) shapes.push({ id: `name-${name}`, tag: "text", x: 14, y: round(TOP + row * height + height / 2 + 4.5), class: "n", text: clip(name) });
-    const points = keys.map((_, column) => `M${x(column) + cell / 2 - 1} ${round(y(row) + box / 2)}h2`).join("");
-    shapes.push({ id: `dots-${name}`, tag: "path", d: points, class: "dots" });
+    if (!isActives || cell < 14) {
+      const points = keys.map((_, column) => `M${x(column) + cell / 2 - 1} ${round(y(row) + box / 2)}h2`).join("");
+      shapes.push({ id: `dots-${name}`, tag: "path", d: points, class: "dots" });
+    }
   });
   keys.forEach((key, column) => {
     const part = picture.partitions[key];
     if (column % every === 0) shapes.push({ id: `no-${key}`, tag: "text", x: round(LEFT + (column + 0.5) * pitch), y: 15, class: "n m mid", text: key });
+    if (isActives && cell >= 14) standbys(shapes, key, part, rowOf, round(LEFT + (column + 0.5) * pitch), (row) => round(TOP + row * height + height / 2 + 4.5));
     const hasMoved = part.before !== null && part.before !== part.owner;
     if (hasMoved && rowOf.has(part.before)) {
       shapes.push({ id: `was-${key}`, tag: "rect", x: x(column), y: y(rowOf.get(part.before)), width: cell, height: box, rx: 2, class: "gap" });
@@ -57,6 +60,13 @@ export function layout(rig, { say, current, height: pictureHeight = TALL }) {
   if (hidden) shapes.push({ id: "more", tag: "text", x: 0, y: base - 22, class: "n m", text: `+${hidden}` });
   shapes.push({ id: "lag-word", tag: "text", "data-term": "lag", x: 0, y: base - 4, class: "m", text: say("picture.lag") });
   return shapes;
+}
+
+// Pulsar's Failover: who comes after the active one, by number.
+function standbys(shapes, key, part, rowOf, x, yOf) {
+  part.standbys.forEach((name, place) => {
+    if (rowOf.has(name)) shapes.push({ id: `next-${key}-${name}`, tag: "text", x, y: yOf(rowOf.get(name)), class: "n m mid", text: String(place + 2) });
+  });
 }
 
 // All consumers while there is room for a row each; in a larger group those that hold or held a partition, and how many do not.

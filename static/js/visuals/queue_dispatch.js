@@ -1,6 +1,6 @@
 // RabbitMQ: one queue, its head at the right; each consumer with what it has in hand. A ring is a record in flight, a dashed circle a free
 // prefetch slot, a bent arrow a record that comes a second time; what a dead program holds is hatched. Many consumers become one small
-// gauge each.
+// gauge each. Pulsar's Shared is drawn the same way, with whose turn is next.
 
 import { draw, round } from "../draw.js";
 import { paint, waitingPaint } from "../paint.js";
@@ -10,14 +10,14 @@ import { TALL, WIDTH, nameEvery } from "./size.js";
 const TOP = 46, LEFT = 58, RIGHT = 238, ROWS_MAX = 12, SLOTS_MAX = 10;
 
 export function layout(rig, { say, height = TALL }) {
-  const { picture } = rig, shapes = [], room = height - 4 - TOP, names = rig.order.filter((name) => name in picture.in_flight || rig.consumers[name].state !== "gone");
+  const { picture } = rig, isTurns = "turn" in picture, shapes = [], room = height - 4 - TOP, names = rig.order.filter((name) => name in picture.in_flight || rig.consumers[name].state !== "gone");
   shapes.push(
-    { id: "queue", tag: "text", x: 0, y: 14, class: "m", text: say("picture.queue", { name: picture.name }) },
-    { id: "ready", tag: "text", "data-term": "ready", x: WIDTH, y: 14, class: "end", text: say("picture.ready", { ready: picture.ready }) },
+    { id: "queue", tag: "text", x: 0, y: 14, class: "m", text: isTurns ? say("picture.turn", { name: picture.turn ?? "—" }) : say("picture.queue", { name: picture.name }) },
+    { id: "ready", tag: "text", "data-term": isTurns ? null : "ready", x: WIDTH, y: 14, class: "end", text: say(isTurns ? "picture.unsent" : "picture.ready", { ready: picture.ready }) },
     { id: "walls", tag: "path", d: `M0 22.5H${WIDTH}M0 42.5H${WIDTH}`, class: "wall" },
   );
   if (!picture.head.length) shapes.push({ id: "hint", tag: "text", x: 0, y: 37, class: "m", text: say("picture.empty") });
-  else if (picture.head.length < 9) shapes.push({ id: "hint", tag: "text", x: 0, y: 37, class: "m", text: say("picture.head") });
+  else if (picture.head.length < 9) shapes.push({ id: "hint", tag: "text", x: 0, y: 37, class: "m", text: say(isTurns ? "picture.permits" : "picture.head") });
   picture.head.forEach(({ record, redelivered }, index) => {
     const x = WIDTH - 10 - index * 14;
     shapes.push({ id: `ready-${index}`, tag: "rect", x, y: 27, width: 10, height: 11, class: redelivered ? "ready again" : "ready" });

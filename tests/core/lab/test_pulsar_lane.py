@@ -13,7 +13,8 @@ from broker_core.lab.scenario import scenario_from_json
 from broker_core.pulsar.selectors import SELECTORS, make_selector
 
 SECOND = 1_000_000
-ALGORITHMS = st.sampled_from(("consistent_hash", "consistent_hash_3_2_0", "auto_split", "sticky", "sticky_document"))
+TYPES = ("exclusive", "failover", "failover_document", "shared")
+ALGORITHMS = st.sampled_from(("consistent_hash", "consistent_hash_3_2_0", "auto_split", "sticky", "sticky_document", *TYPES))
 
 
 def lab_of(algorithm="consistent_hash", consumers=3, **options) -> Lab:

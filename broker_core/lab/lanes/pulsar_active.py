@@ -1,0 +1,188 @@
+"""What the nodes' states of a Pulsar lane say where one consumer is active on a topic or on each partition: Exclusive and Failover."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from broker_core.errors import InvariantError
+from broker_core.events import Json
+from broker_core.lab.consumer import CRASHED, GONE, Consumer
+from broker_core.lab.keys import NO_KEY
+from broker_core.lab.lanes.pulsar_reading import BROKER, PulsarReading
+from broker_core.lab.lanes.setup import LaneSetup
+from broker_core.pulsar import commands as c
+from broker_core.pulsar.broker_state import consumer_key, topic_key
+from broker_core.pulsar.client.consumer import CONSUMER_ID
+from broker_core.pulsar.client.producer import MASK_31
+from broker_core.pulsar.dispatchers.active import ActiveDispatcher
+from broker_core.pulsar.subscription import Subscription
+
+if TYPE_CHECKING:
+    from broker_core.lab.lanes.lane import Lane
+
+STANDBYS_SHOWN = 8
+
+
+class ActiveReading(PulsarReading):
+    """type: Exclusive or Failover. partitions: of the topic, 0 for a topic without; then it is shown as partition 0."""
+
+    counts_keys = False
+
+    def __init__(self, setup: LaneSetup, kind: str, partitions: int) -> None:
+        super().__init__(setup)
+        self.type = kind
+        self.partitions = partitions
+        self.numbers = range(partitions) if partitions else (-1,)
+        self.hashes = self.owners.hashes
+
+    # -- nodes ----------------------------------------------------------------------------------------------------------------------------
+
+    def of_partition(self, lane: Lane, number: int) -> Subscription:
+        return self.broker(lane).state.topics[topic_key(c.TOPIC, number)].subscriptions[c.SUBSCRIPTION]
+
+    def subscriptions(self, lane: Lane) -> list[Subscription]:
+        return [self.of_partition(lane, number) for number in self.numbers]
+
+    def active(self, lane: Lane, subscription: Subscription) -> str | None:
+        """The program that is active there, also during the second in which it does not read yet."""
+        dispatcher = subscription.dispatcher
+        if not isinstance(dispatcher, ActiveDispatcher) or dispatcher.active is None:
+            return None
+        return dispatcher.consumers[dispatcher.active].name
+
+    def is_read(self, lane: Lane, subscription: Subscription) -> bool:
+        """Whether somebody alive reads it."""
+        dispatcher = subscription.dispatcher
+        if not isinstance(dispatcher, ActiveDispatcher) or dispatcher.active is None or dispatcher.switching:
+            return False
+        return dispatcher.active.partition(".")[0] not in {str(self.client(lane, name).connection) for name in lane.crash_positions}
+
+    def keys_of(self, lane: Lane, incarnation: str) -> list[str]:
+        """What the partitions' subscriptions call this program's consumers."""
+        connection = self.client(lane, incarnation).connection
+        return [consumer_key(connection, CONSUMER_ID + place) for place in range(len(self.numbers))]
+
+    def partition_of(self, code: int) -> int:
+        """The place of a key's partition."""
+        return (self.hashes[code] & MASK_31) % self.partitions if self.partitions else 0
+
+    # -- what the state says ------------------------------------------------------------------------------------------------------------------
+
+    def would_wait(self, lane: Lane, index: int, code: int) -> bool:
+        place = 0 if code == NO_KEY else self.partition_of(code)
+        return not self.is_read(lane, self.subscriptions(lane)[place])
+
+    def weights(self, lane: Lane) -> dict[str, int]:
+        weights = {name: 0 for name, consumer in lane.consumers.items() if self.is_served(lane, consumer)}
+        for subscription in self.subscriptions(lane):
+            name = self.active(lane, subscription)
+            if name is not None:
+                weights[name] = weights.get(name, 0) + subscription.cursor.end
+        return weights
+
+    def key_owners(self, lane: Lane) -> list[str | None]:
+        active = [self.active(lane, subscription) for subscription in self.subscriptions(lane)]
+        return [active[self.partition_of(code)] for code in lane.keys.codes[: lane.keys.count_at(lane.next_record)]]
+
+    def units(self, lane: Lane) -> dict[str, str | None]:  # type: ignore[override]  # here there are some
+        return {str(place): self.active(lane, subscription) for place, subscription in enumerate(self.subscriptions(lane))}
+
+    def space(self, lane: Lane) -> None:  # type: ignore[override]  # no hash is looked up
+        return None
+
+    def is_settled(self, lane: Lane) -> bool:
+        """Everybody is let in or refused, and no switch waits for its second."""
+        living = {consumer.incarnation for consumer in lane.consumers.values() if consumer.state not in (CRASHED, GONE)}
+        if not all(self.is_answered(lane, incarnation) for incarnation in living) or self.served(lane) - living - lane.crash_positions.keys():
+            return False
+        dispatchers = [subscription.dispatcher for subscription in self.subscriptions(lane)]
+        return not any(isinstance(known, ActiveDispatcher) and known.switching for known in dispatchers)
+
+    def is_answered(self, lane: Lane, incarnation: str) -> bool:
+        """Whether the broker has let this program's consumers in, or refused them; the word may still be on its way."""
+        state, broker = self.client(lane, incarnation), lane.world.slots[BROKER]
+        known = self.broker(lane).state.connections.get(state.connection)
+        if known is None:
+            return False
+        coming = [message.request_id for message, _ in broker.links[state.connection].queue if type(message) is c.CommandError]
+        return bool(state.parts) and all(
+            consumer_id in known.consumers or bool(part.refused) or part.request_id in coming for consumer_id, part in state.parts.items()
+        )
+
+    def dark_units(self, lane: Lane) -> tuple[int, int]:
+        return sum(not self.is_read(lane, subscription) for subscription in self.subscriptions(lane)), len(self.numbers)
+
+    def stuck(self, lane: Lane) -> tuple[int, int]:
+        live = lane.keys.count_at(lane.next_record)
+        if not live:
+            return self.dark_units(lane)
+        read = [self.is_read(lane, subscription) for subscription in self.subscriptions(lane)]
+        return sum(not read[self.partition_of(code)] for code in lane.keys.codes[:live]), live
+
+    def waiting_for(self, lane: Lane, consumer: Consumer) -> int:
+        mine = [known for known in self.subscriptions(lane) if self.active(lane, known) == consumer.name]
+        return sum(known.cursor.backlog for known in mine) - self.unreported(lane.world.slots[consumer.incarnation])
+
+    def way_in(self, lane: Lane) -> str:
+        return "failover"
+
+    def held(self, lane: Lane, consumer: Consumer) -> int:
+        keys = self.keys_of(lane, consumer.incarnation)
+        return sum(known.unacked_count(key) for known, key in zip(self.subscriptions(lane), keys, strict=True))
+
+    def held_back(self, lane: Lane, consumer: Consumer) -> int:
+        """No order rule keeps anybody waiting here."""
+        return 0
+
+    def stopped(self, lane: Lane) -> Mapping[str, int]:
+        found = {}
+        for place, subscription in enumerate(self.subscriptions(lane)):
+            dispatcher = subscription.dispatcher
+            if isinstance(dispatcher, ActiveDispatcher) and dispatcher.switching and subscription.cursor.end:
+                found[str(place)] = dispatcher.since_us
+        return found
+
+    def lag(self, lane: Lane) -> int:
+        cursors = [subscription.cursor for subscription in self.subscriptions(lane)]
+        under_way = lane.next_record - lane.first_record - sum(cursor.end for cursor in cursors)
+        return sum(cursor.backlog for cursor in cursors) + under_way - sum(map(self.unreported, lane.world.slots.values()))
+
+    def route(self, lane: Lane, index: int, code: int) -> Json:
+        if code == NO_KEY:
+            state = lane.world.slots["(producer)"].node.state
+            place = (state.next_partition - 1) % self.partitions if self.partitions else 0
+        else:
+            place = self.partition_of(code)
+        subscription = self.subscriptions(lane)[place]
+        hash31 = None if code == NO_KEY else self.hashes[code] & MASK_31
+        return {
+            "hash": hash31, "unit": str(place), "consumer": self.active(lane, subscription), "place": None,
+            "waits": not self.is_read(lane, subscription),
+        }  # fmt: skip
+
+    def picture(self, lane: Lane) -> Json:
+        before, stopped = lane.units_before(), self.stopped(lane)
+        partitions: Json = {}
+        for place, subscription in enumerate(self.subscriptions(lane)):
+            cursor, dispatcher = subscription.cursor, subscription.dispatcher
+            owner, key = self.active(lane, subscription), str(place)
+            order = [] if not isinstance(dispatcher, ActiveDispatcher) else [standby.name for standby in dispatcher.picker.consumers]
+            partitions[key] = {
+                "owner": owner, "before": before.get(key), "lag": cursor.backlog, "end": cursor.end, "position": cursor.read_position,
+                "committed": cursor.mark_delete + 1, "stopped": key in stopped,
+                "standbys": [name for name in order if name != owner][:STANDBYS_SHOWN],
+            }  # fmt: skip
+        refused = [consumer.name for consumer in lane.consumers.values() if self.client(lane, consumer.incarnation).refused]
+        return {
+            "kind": "grid", "type": self.type, "topic": c.TOPIC, "state": "Active", "partitions": partitions, "refused": refused,
+            "max_lag": max(partition["lag"] for partition in partitions.values()),
+        }  # fmt: skip
+
+    def check(self, lane: Lane) -> None:
+        for place, subscription in enumerate(self.subscriptions(lane)):
+            subscription.check()
+            if subscription.cursor.end < subscription.cursor.read_position:
+                raise InvariantError(f"partition {place} is read past its end")
+
+

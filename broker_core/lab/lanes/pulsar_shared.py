@@ -1,0 +1,114 @@
+"""What the nodes' states of a Pulsar lane say where keys have no owner: Shared, whose consumers take turns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from broker_core.clock import SECOND_US
+from broker_core.errors import InvariantError
+from broker_core.events import Json
+from broker_core.lab.consumer import CRASHED, GONE, Consumer
+from broker_core.lab.lanes.pulsar_reading import PulsarReading
+from broker_core.lab.observers.in_flight import BUCKETS_KEPT_S
+from broker_core.pulsar import commands as c
+from broker_core.pulsar.dispatchers.shared import SharedDispatcher
+from broker_core.pulsar.settings import SHARED
+
+if TYPE_CHECKING:
+    from broker_core.lab.lanes.lane import Lane
+
+HEAD_SHOWN, IN_FLIGHT_SHOWN = 12, 24
+
+
+class SharedReading(PulsarReading):
+    """One topic, one Shared subscription."""
+
+    counts_keys = False
+
+    def dispatcher(self, lane: Lane) -> SharedDispatcher | None:
+        """None until somebody has connected."""
+        dispatcher = self.subscription(lane).dispatcher
+        return dispatcher if isinstance(dispatcher, SharedDispatcher) else None
+
+    def living(self, lane: Lane) -> list[str]:
+        """Programs that are alive and that the broker serves."""
+        alive = [consumer for consumer in lane.consumers.values() if consumer.state not in (CRASHED, GONE)]
+        return [consumer.name for consumer in alive if self.is_served(lane, consumer)]
+
+    def would_wait(self, lane: Lane, index: int, code: int) -> bool:
+        return not self.living(lane)
+
+    def weights(self, lane: Lane) -> dict[str, int]:
+        second = lane.now_us // SECOND_US
+        return {name: consumer.acked_between(second - BUCKETS_KEPT_S, second + 1) for name, consumer in lane.consumers.items()}
+
+    def key_owners(self, lane: Lane) -> None:  # type: ignore[override]  # no key has an owner
+        return None
+
+    def space(self, lane: Lane) -> None:  # type: ignore[override]  # no hash is looked up
+        return None
+
+    def dark_units(self, lane: Lane) -> tuple[int, int]:
+        return int(not self.living(lane)), 1
+
+    def stuck(self, lane: Lane) -> tuple[int, int]:
+        dispatcher, dead = self.dispatcher(lane), self.dead(lane)
+        held = {} if dispatcher is None else {key: len(known.pending) for key, known in dispatcher.consumers.items()}
+        return sum(count for key, count in held.items() if key in dead), sum(held.values())
+
+    def waiting_for(self, lane: Lane, consumer: Consumer) -> int:
+        return self.held(lane, consumer)
+
+    def way_in(self, lane: Lane) -> str:
+        return "turn"
+
+    def stopped(self, lane: Lane) -> Mapping[str, int]:
+        return {}
+
+    def route(self, lane: Lane, index: int, code: int) -> Json:
+        """Where the record is: at whom, at which place of those that wait, or done."""
+        subscription, dispatcher = self.subscription(lane), self.dispatcher(lane)
+        position = index - lane.first_record
+        consumer, place = None, None
+        if dispatcher is not None:
+            names = self.names(lane)
+            consumer = next((names[key] for key, known in dispatcher.consumers.items() if position in known.pending), None)
+        if consumer is None and position < subscription.cursor.end and not subscription.cursor.is_acked(position):
+            place = subscription.waiting
+        return {"hash": None, "unit": None, "consumer": consumer, "place": place, "waits": consumer is None and not self.living(lane)}
+
+    def names(self, lane: Lane) -> dict[str, str]:
+        """The broker's consumers -> their programs' names."""
+        broker = self.broker(lane)
+        return {key: broker.state.connections[connection].consumers[number].name for key, (connection, number) in broker.consumers.items()}
+
+    def picture(self, lane: Lane) -> Json:
+        subscription, dispatcher, names = self.subscription(lane), self.dispatcher(lane), self.names(lane)
+        cursor, again = subscription.cursor, subscription.attached.sent_before if subscription.dispatcher is not None else set()
+        waiting = [] if dispatcher is None else dispatcher.replay.first(HEAD_SHOWN)
+        unread = range(cursor.read_position, min(cursor.end, cursor.read_position + HEAD_SHOWN - len(waiting)))
+        base = lane.first_record
+        order = [] if dispatcher is None else [known.consumer for known in dispatcher.turns.consumers]
+        start = dispatcher.turns.index % len(order) if dispatcher is not None and order else 0
+        ring = [names[key] for key in (*order[start:], *order[:start])]
+        permits = {names[key]: subscription.permits(key) for key in order}
+        held = {} if dispatcher is None else {key: dispatcher.consumers[key].pending for key in order}
+        return {
+            "kind": "queue", "type": SHARED, "name": c.TOPIC, "ready": subscription.waiting,
+            "head": [{"record": base + position, "redelivered": position in again} for position in (*waiting, *unread)],
+            "prefetch": 0, "ring": ring, "turn": ring[0] if ring else None, "permits": permits,
+            "in_flight": {
+                names[key]: [{"record": base + position, "redelivered": False} for position in sorted(pending)[:IN_FLIGHT_SHOWN]]
+                for key, pending in held.items()
+            },
+            "unacked": sum(map(len, held.values())), "mark_delete": cursor.mark_delete + base,
+        }  # fmt: skip
+
+    def check(self, lane: Lane) -> None:
+        subscription = self.subscription(lane)
+        subscription.check()
+        for consumer in lane.consumers.values():
+            client, held = self.client(lane, consumer.incarnation), self.held(lane, consumer)
+            if client.is_subscribed and self.is_served(lane, consumer) and len(client.queue) > held:
+                raise InvariantError(f"{consumer.name} has {len(client.queue)} messages waiting, the broker knows of {held}")

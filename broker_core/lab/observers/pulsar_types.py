@@ -1,0 +1,68 @@
+"""What is told of a Pulsar lane whose subscription is Exclusive, Failover or Shared: the sentence, and which crash was noticed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from broker_core.events import Json, TurningPoint
+from broker_core.lab.consumer import Consumer
+from broker_core.lab.observers.bill import Bill
+from broker_core.lab.observers.codes import code_of
+from broker_core.pulsar.broker import KEEP_ALIVE, LIVENESS
+from broker_core.pulsar.selectors.protocol import Ranges
+
+if TYPE_CHECKING:
+    from broker_core.lab.lanes.lane import Lane
+    from broker_core.lab.lanes.pulsar_reading import PulsarReading
+
+
+class TypeNarrator:
+    """kind: exclusive, failover or shared, as it stands in the codes of the sentences."""
+
+    def __init__(self, reads: PulsarReading, kind: str) -> None:
+        self.reads, self.kind = reads, kind
+
+    def forget(self, lane: Lane) -> None:
+        """It remembers nothing."""
+
+    def heard(self, lane: Lane, event: TurningPoint) -> TurningPoint:
+        if event.kind == "pulsar.connection.silent" and event.data["client"] in lane.crash_positions:
+            lane.notice_crash(event.data["client"], self.reads.client(lane, event.data["client"]).name)
+        elif event.kind == "pulsar.subscription.active_changed" and event.inputs["entries"]:
+            lane.note_pause(event.inputs["since_us"])
+        return event
+
+    def told(self, lane: Lane, event: TurningPoint) -> None:
+        if event.kind == "pulsar.consumer.refused":
+            lane.say("pulsar.refused", consumer=event.data["consumer"], error=event.data["error"])
+        elif event.kind == "pulsar.consumer.disconnected":
+            name, incarnation = event.data["consumer"], event.data["client"]
+            if event.inputs["reason"] not in (KEEP_ALIVE, LIVENESS):
+                return
+            if lane.bill is not None and lane.bill.kind == "crash":
+                is_last = not self.reads.served(lane) - lane.crash_positions.keys()
+                code = code_of(f"pulsar.{self.kind}.given_up", ghost=lane.is_ghost(incarnation, name), last=is_last)
+                lane.say(code, consumer=name)
+
+    def say_left(self, lane: Lane, incarnation: str, name: str, unacked: int) -> None:
+        """A program leaves, and its broker is about to learn it."""
+        is_last = not self.reads.served(lane) - lane.crash_positions.keys() - {incarnation}
+        units = lane.units()
+        stands_by = units is not None and name not in units.values()
+        lane.say(code_of(f"pulsar.{self.kind}.left", last=is_last, standby=stands_by), consumer=name, redelivered=unacked)
+
+    def say_conflict(self, lane: Lane, newcomer: Consumer, given: Mapping[str, Ranges]) -> None:
+        """Nobody asks for ranges."""
+
+    def sentence_now(self, lane: Lane) -> Json:
+        return lane.sentence
+
+    def on_settled(self, lane: Lane, bill: Bill) -> None:
+        if bill.kind not in ("join", "rejoin") or lane.sentence["code"] == "pulsar.refused":
+            return
+        units = lane.units() or {}
+        code = code_of(f"pulsar.{self.kind}.joined", first=len(self.reads.served(lane)) == bill.count, many=bill.count > 1,
+                       standby=bool(units) and bill.consumer not in units.values())  # fmt: skip
+        lane.say(code, consumer=bill.consumer, count=bill.count, active=sum(owner == bill.consumer for owner in units.values()),
+                 partitions=len(units))  # fmt: skip
