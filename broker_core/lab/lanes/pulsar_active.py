@@ -162,7 +162,7 @@ class ActiveReading(PulsarReading):
         }  # fmt: skip
 
     def picture(self, lane: Lane) -> Json:
-        before, stopped = lane.units_before(), self.stopped(lane)
+        before, stopped = lane.ledger.units_before(), self.stopped(lane)
         partitions: Json = {}
         for place, subscription in enumerate(self.subscriptions(lane)):
             cursor, dispatcher = subscription.cursor, subscription.dispatcher

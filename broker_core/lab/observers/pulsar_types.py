@@ -30,7 +30,7 @@ class TypeNarrator:
         if event.kind == "pulsar.connection.silent" and event.data["client"] in lane.crash_positions:
             lane.notice_crash(event.data["client"], self.reads.client(lane, event.data["client"]).name)
         elif event.kind == "pulsar.subscription.active_changed" and event.inputs["entries"]:
-            lane.note_pause(event.inputs["since_us"])
+            lane.ledger.note_pause(event.inputs["since_us"])
         return event
 
     def told(self, lane: Lane, event: TurningPoint) -> None:
@@ -40,7 +40,7 @@ class TypeNarrator:
             name, incarnation = event.data["consumer"], event.data["client"]
             if event.inputs["reason"] not in (KEEP_ALIVE, LIVENESS):
                 return
-            if lane.bill is not None and lane.bill.kind == "crash":
+            if lane.ledger.bill is not None and lane.ledger.bill.kind == "crash":
                 is_last = not self.reads.served(lane) - lane.crash_positions.keys()
                 code = code_of(f"pulsar.{self.kind}.given_up", ghost=lane.is_ghost(incarnation, name), last=is_last)
                 lane.say(code, consumer=name)
