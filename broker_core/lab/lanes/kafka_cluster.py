@@ -280,6 +280,7 @@ def plan_of(options: Json) -> ClusterPlan:
 
 
 def producer_settings(options: Json) -> ProducerSettings:
+    """As Kafka sets a producer: idempotent, unless its acks forbid it."""
     acks = options.get("acks", -1)
-    return ProducerSettings(acks=acks, enable_idempotence=options.get("idempotence", False))
+    return ProducerSettings(acks=acks, enable_idempotence=options.get("idempotence", options.get("acks", -1) == -1))
 
