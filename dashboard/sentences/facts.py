@@ -61,6 +61,7 @@ FACTS = {
     "fact.skipped": _("skipped: the prefetch is full"),
     # A Kafka producer.
     "fact.error": _("error"),
+    "fact.records": _("records"),
     "fact.producer_id": "producer id",
     "fact.epoch": _("epoch"),
     "fact.epoch_before": _("epoch before"),

@@ -30,10 +30,12 @@ def run(state: ProducerState, deliveries: Deliveries, now_us: int, out: Outbox) 
         answers.abort(state, deliveries, list(state.accumulator.batches.values()), transaction.error, now_us, out)
         intake.refuse_blocked(state, deliveries, transaction.error, now_us, out)
     else:
-        _ask_coordinator(state, deliveries, now_us, out)
+        if state.is_idempotent:
+            _ask_coordinator(state, deliveries, now_us, out)
         answers.expire(state, deliveries, now_us, out)
-    intake.take_in(state, deliveries, now_us, out)
-    while _drain(state, deliveries, now_us, out):
+    if state.blocked:
+        intake.take_in(state, deliveries, now_us, out)
+    while state.accumulator.queues and _drain(state, deliveries, now_us, out):
         pass
     metadata.refresh(state, now_us, out)
     is_done = not (state.accumulator.has_incomplete or state.blocked)
@@ -84,7 +86,7 @@ def _care_for_ids(state: ProducerState, out: Outbox) -> None:
 def _ask_coordinator(state: ProducerState, deliveries: Deliveries, now_us: int, out: Outbox) -> None:
     """Send the next request about ids and transactions, unless one is on its way."""
     transaction, settings, sequences = state.transaction, state.settings, state.sequences
-    if not state.is_idempotent or transaction.asked or now_us < transaction.retry_at_us:
+    if transaction.asked or now_us < transaction.retry_at_us or transaction.phase is Phase.READY:
         return
     if transaction.phase in (Phase.ABORTABLE_ERROR, Phase.ABORTING):
         waiting = [batch for batch in state.accumulator.batches.values() if not batch.is_drained]
@@ -205,7 +207,13 @@ def as_sent(batch: Batch) -> LightBatch:
 
 
 def _set_deadline(state: ProducerState, now_us: int, out: Outbox) -> None:
-    """Wake when the next thing is due. One that comes too early finds nothing to do, which is cheaper than moving it each time."""
+    """Wake when the next thing is due. One that comes too early finds nothing to do, which is cheaper than moving it each time.
+
+    With nothing waiting only answers can be missing, and those not before request.timeout.ms is over.
+    """
+    is_waiting = state.accumulator.queues or state.blocked or state.metadata.is_wanted or state.transaction.retry_at_us > now_us
+    if not is_waiting and now_us < state.wake_us <= now_us + state.settings.request_timeout_us:
+        return
     at_us = _next_due_us(state, now_us)
     if at_us < NEVER and (state.wake_us <= now_us or at_us < state.wake_us):
         state.wake_us = at_us
