@@ -406,6 +406,7 @@ class Lane(LaneState):
 
     def keeping(self) -> Pieces[Json]:
         """`to_json` in pieces."""
+        self.ledger.catch_up()
         state: Json = kept(self, LaneState) | {"ledger": kept(self.ledger, LedgerState), "notes": to_plain(self.reads.notes)}
         for world in self.world.keeping():
             state["world"] = world

@@ -96,13 +96,17 @@ class Ledger(LedgerState):
     @property
     def bill(self) -> Bill | None:
         """The bill of the last change. While things have not come to rest it is compared when somebody looks, not at each step of theirs."""
-        if self.kept_bill is not None and not self.kept_bill.settled:
-            self._compare(self.kept_bill)
+        self.catch_up()
         return self.kept_bill
 
     @bill.setter
     def bill(self, bill: Bill | None) -> None:
         self.kept_bill, self._compared = bill, None
+
+    def catch_up(self) -> None:
+        """Compare an open bill now, so that what is kept of it does not depend on who has looked."""
+        if self.kept_bill is not None and not self.kept_bill.settled:
+            self._compare(self.kept_bill)
 
     def note_pause(self, from_us: int) -> None:
         """A partition that nobody has read since `from_us` is read again."""
