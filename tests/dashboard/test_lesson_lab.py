@@ -95,6 +95,19 @@ def test_a_copy_shows_the_same_and_goes_on(world: World) -> None:
     assert lesson(copy)["results"] == lesson(lab)["results"] == headless(scenario)
 
 
+def test_a_copy_under_another_seed_shows_what_that_run_shows(world: World) -> None:
+    scenario = scenario_of("pulsar_ring_join")
+    lab = opened(world, scenario)
+    hurry(world, lab)
+    world.run(3)
+    copy = services.lab_fork(lab_id=lab.pk, request={"seed": 9}).lab
+    world.transport.watching.add(copy.pk)
+    services.lab_watched(lab_ids=[copy.pk], wake=True)
+    world.run(3)
+    other = headless(scenario_from_text(read_file(shelf()["pulsar_ring_join"]), seed=9))
+    assert lesson(copy)["results"] == other != headless(scenario)
+
+
 def test_what_a_visitor_orders_is_said(world: World) -> None:
     lab = opened(world, scenario_of("pulsar_sticky_newcomer"))
     world.run(0.5)

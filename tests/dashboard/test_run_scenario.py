@@ -8,6 +8,11 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
+from broker_core.lab.lab import Lab
+from broker_core.lab.lesson.numbers import NoSuchNumber, number_at
+from broker_core.lab.scenario import scenario_from_json
+from broker_core.lab.view import lab_numbers, lane_view
+
 DOCS = Path(__file__).parents[2] / "docs" / "scenarios.md"
 NAME = "kafka_eager_join"
 
@@ -18,6 +23,32 @@ def example(tmp_path):
     path = tmp_path / "my_lesson.toml"
     path.write_text(re.search(r"```toml\n(.*?)```", DOCS.read_text(), re.DOTALL)[1])
     return path
+
+
+def test_every_number_that_the_docs_name_is_there():
+    """In the lane of one model at least, after a change; what follows a dot stands for the name before it."""
+    lab = Lab(scenario_from_json({"consumers": 3}))
+    lab.advance_to(20_000_000)
+    lab.submit({"command_id": "x", "kind": "join"})
+    lab.advance_to(40_000_000)
+    lanes = [lane_view(lab, lane) for lane in lab.lanes.values()]
+    table = DOCS.read_text().split("## The numbers")[1].split("## Adding")[0]
+    rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+    names = [name for row in rows for name in re.findall(r"`([^`]+)`", row)]
+    assert len(names) > 25
+    for name in names:
+        if name.startswith("."):
+            name = f"consumers.c1{name}"
+        if not name.startswith("events."):
+            assert any(is_there(view, name) for view in [*lanes, lab_numbers(lab)]), name
+
+
+def is_there(view, name):
+    try:
+        number_at(view, name)
+    except NoSuchNumber:
+        return False
+    return True
 
 
 def run(*args, **options):

@@ -6,6 +6,8 @@ asks the lab itself.
 """
 
 import math
+import re
+import unicodedata
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,6 +28,8 @@ LASTS_US_MAX = 4 * 3600 * 1_000_000
 STEPS_MAX, CHECKS_MAX = 200, 60
 TITLE_MAX, LINE_MAX, CAPTION_MAX, TEXT_MAX, NUMBER_MAX = 60, 200, 400, 2_000, 200
 _FIELDS = {"title", "line", "watch_for", "you_will_learn", "front", "lasts_us", "steps", "checks"}
+
+_FULL_WIDTH = re.compile(r"[\u3000-\u303f\uff00-\uffef]")      # brings its own room
 
 Text = dict[str, str]
 """Language -> text: all of LANGUAGES."""
@@ -139,15 +143,17 @@ def _text(raw: Json, name: str, where: str, most: int) -> Text:
             raise CommandError(f"{where}.{language}", "is missing: every text is in each language, {languages}", languages=", ".join(LANGUAGES))
         if not isinstance(text, str) or not 1 <= len(text.strip()) <= most:
             raise CommandError(f"{where}.{language}", "must be a text of 1 to {high} characters", high=most)
+        if any(unicodedata.category(sign) in ("Cc", "Cs") for sign in "".join(text.split())):
+            raise CommandError(f"{where}.{language}", "must not hold control characters")
         read[language] = " ".join(text.split()) if language == "en" else "".join(_joined(text))
     return read
 
 
 def _joined(text: str) -> list[str]:
-    """Lines of Chinese put together: a blank only where a line ends or begins with a Latin letter or digit."""
+    """Lines of Chinese put together: a blank only where a Latin letter or digit meets a Chinese one, or another of its kind."""
     parts: list[str] = []
     for line in filter(None, map(str.strip, text.splitlines())):
-        if parts and (parts[-1][-1].isascii() or line[0].isascii()):
+        if parts and (parts[-1][-1].isascii() or line[0].isascii()) and not _FULL_WIDTH.match(parts[-1][-1]):
             parts.append(" ")
         parts.append(line)
     return parts
@@ -197,7 +203,7 @@ def _check(raw: object, where: str, lasts_us: int, lanes: Collection[str]) -> Ch
     if lane != "" and lane not in lanes:
         raise CommandError(f"{where}.lane", "must be one of {choices}", choices=", ".join(lanes))
     number = raw.get("number")
-    if not isinstance(number, str) or not 1 <= len(number) <= NUMBER_MAX or not number.isprintable():
+    if not isinstance(number, str) or not number or not _is_short(number):
         raise CommandError(f"{where}.number", "must be the name of a number, as bill.keys_moved")
     asks = raw.get("asks")
     if not isinstance(asks, dict) or not asks:
@@ -205,6 +211,10 @@ def _check(raw: object, where: str, lasts_us: int, lanes: Collection[str]) -> Ch
     refuse_unknown(asks, ASKS, f"{where}.asks.", f"{where}.asks")
     for name, wanted in asks.items():
         is_number = isinstance(wanted, int | float) and not isinstance(wanted, bool) and math.isfinite(wanted)
-        if not is_number and not (name in EXACT and isinstance(wanted, str | bool) and len(str(wanted)) <= NUMBER_MAX):
+        if not is_number and not (name in EXACT and isinstance(wanted, str | bool) and _is_short(str(wanted))):
             raise CommandError(f"{where}.asks.{name}", "must be a number, a text, true or false" if name in EXACT else "must be a number")
     return Check(at_us, lane, number, dict(asks), _text(raw, "says", where, CAPTION_MAX))
+
+
+def _is_short(text: str) -> bool:
+    return len(text) <= NUMBER_MAX and text.isprintable()

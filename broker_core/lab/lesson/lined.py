@@ -63,6 +63,8 @@ def read_lined(text: str) -> Lined:
         place = _PLACE.search(str(error))
         line = int(place[1]) if place and place[1] else text.count("\n") + 1
         raise FileError(line, "", "is not TOML: {error}", error=_PLACE.sub("", str(error))) from error
+    except (ValueError, RecursionError) as error:      # a number of thousands of digits, brackets in brackets in brackets
+        raise FileError(1, "", "is not TOML: {error}", error=str(error)) from error
     return Lined(document, _lines_of(text))
 
 

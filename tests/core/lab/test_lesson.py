@@ -128,6 +128,11 @@ def test_what_is_wrong_is_said_with_line_and_field(old, new, line, message):
     assert message in str(caught.value)
 
 
+def test_lines_of_a_text_become_one_as_its_language_writes_it():
+    lesson = lesson_of(WHOLE.replace('zh = "看"', 'zh = """\n先看。\nc1 和\nc2，\n再看\n三次\n"""'))
+    assert lesson.watch_for["zh"] == "先看。c1 和 c2，再看三次"
+
+
 def test_a_file_without_checks_shows_nothing():
     with pytest.raises(FileError, match="check: is missing"):
         scenario_from_text(WHOLE[: WHOLE.index("[[check]]")])
@@ -151,6 +156,47 @@ def test_a_step_takes_every_command_with_its_fields(kind):
             scenario_from_text(WHOLE.replace('do = "crash"', f'do = "{kind}"\n{name} = 1'))
         except FileError as error:
             assert "is unknown" not in str(error)
+
+
+LINES = WHOLE.splitlines()
+VALUES = st.sampled_from([
+    "3", "-1", "1e400", "nan", "true", '"c1"', '""', '"\\u0000"', "[]", "{}", '{ en = "a", zh = "b" }', "[[[]]]", "2026-01-01", "9" * 5000, "'x'",
+    '"' + "x" * 3000 + '"', "0x1F", '{ en = 1, zh = 2 }', '["en", "zh"]',
+])  # fmt: skip
+EDITS = st.one_of(
+    st.tuples(st.just("drop"), st.integers(0, len(LINES) - 1), st.just("")),
+    st.tuples(st.just("value"), st.integers(0, len(LINES) - 1), VALUES),
+    st.tuples(st.just("insert"), st.integers(0, len(LINES) - 1),
+              st.sampled_from(["x = 1", "[x]", "[[step]]", "[[check]]", '"""', "front = 1", "[lane.x]"])),
+)  # fmt: skip
+
+
+@given(st.lists(EDITS, min_size=1, max_size=4))
+def test_whatever_a_file_holds_it_is_a_scenario_or_an_error_with_a_line(edits):
+    lines = list(LINES)
+    for how, place, text in edits:
+        if how == "value" and "=" in lines[place]:
+            lines[place] = f"{lines[place].split('=')[0]}= {text}"
+        elif how != "value":
+            lines[place] = "" if how == "drop" else f"{lines[place]}\n{text}"
+    try:
+        scenario = scenario_from_text("\n".join(lines))
+    except FileError as error:
+        assert 0 < error.line <= sum(line.count("\n") + 1 for line in lines) + 1
+        assert error.reason
+    else:
+        assert scenario_from_json(json.loads(json.dumps(scenario_to_json(scenario)))) == scenario
+
+
+@pytest.mark.parametrize("text", ["a = " + "[" * 20_000, "a = " + "9" * 5_000, "a = " + "{a=" * 5_000, "=" * 1000, "\x00", '"""'])
+def test_text_that_no_reader_expects_is_refused(text):
+    with pytest.raises(FileError, match="is not TOML"):
+        scenario_from_text(text)
+
+
+def test_a_caption_holds_no_control_characters():
+    with pytest.raises(FileError, match=r"line 30: step 1, caption.zh: must not hold control characters"):
+        scenario_from_text(edited('caption.zh = "它变慢。"', 'caption.zh = "它\\u0000慢。"'))
 
 
 # -- numbers -----------------------------------------------------------------------------------------------------------
