@@ -55,6 +55,8 @@ def _care_for_ids(state: ProducerState, out: Outbox) -> None:
     given_up = sequences.settled() if sequences.unresolved else []
     for partition in given_up:
         if is_transactional:
+            # Also while the transaction is aborted already: its end then goes on with the next epoch.
+            sequences.is_bump_required = True
             answers.abortable(state, ErrorCode.UNKNOWN_PRODUCER_ID, out)
         else:
             sequences.ask_bump(partition)

@@ -162,6 +162,25 @@ def test_lost_sequence_fails_the_transaction_and_the_next_one_has_a_new_epoch():
     assert cluster.committed() == [1, 4]
 
 
+def test_batch_that_expires_during_the_abort_costs_an_epoch_and_nothing_else():
+    cluster = ProducingCluster()
+    state = ready(cluster, request_timeout_us=SECOND, delivery_timeout_us=3 * SECOND)
+    cluster.transact(1)
+    cluster.order(o.BeginTransaction())
+    cluster.send(2)
+    cluster.run(1)
+    cluster.crash(1)
+    cluster.send(3)
+    cluster.run(0.001)
+    assert state.links[1].flights
+    cluster.order(o.AbortTransaction())
+    cluster.run(25)
+    assert state.transaction.phase is Phase.READY and state.sequences.producer_epoch == 1
+    cluster.transact(4)
+    cluster.run(2)
+    assert cluster.committed() == [1, 4] and state.counts.aborted == 1
+
+
 def test_offsets_of_a_group_count_with_the_transaction_only():
     cluster = ProducingCluster((TOPIC, TopicPlan("__consumer_offsets", 1, 3, 1)))
     ready(cluster)
