@@ -25,6 +25,7 @@ urlpatterns = [
     path("lab/<lab_id:lab_id>/", stage.lab, name="lab"),
     path("learn/", learn.learn, name="learn"),
     path("learn/play/", learn.play, name="learn-play"),
+    path("learn/<slug:name>.toml", learn.file, name="learn-file"),
     path("analyze/", analyze.analyze, name="analyze"),
     path("analyze/compare/", analyze.compare, name="analyze-compare"),
     path("analyze/<lab_id:study_id>/", analyze.study, name="study"),

@@ -15,7 +15,7 @@ LEARN = {
     "learn.own": _("Your own lesson"),
     "learn.own_sub": _(
         "A lesson is a text file: seed, lanes, commands at their times, captions, checks. "
-        "Begin with one of the files above, change it, and play it here."
+        "Begin with one of the files that are linked above, change it, and play it here."
     ),
     "learn.text": _("Text of the scenario file"),
     "learn.choose": _("or choose a file"),

@@ -3,12 +3,12 @@
 from math import ceil
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from broker_core.lab.lesson.file import BYTES_MAX
+from broker_core.lab.lesson.file import BYTES_MAX, read_file, shelf
 from dashboard import access, lessons
 from dashboard.address import address_of
 from dashboard.errors import Refused
@@ -23,6 +23,15 @@ Json = dict[str, Any]
 def learn(request: HttpRequest) -> HttpResponse:
     """The list."""
     return _page(request)
+
+
+@require_safe
+def file(request: HttpRequest, name: str) -> HttpResponse:
+    """A scenario file as it is, to read or to begin one's own with."""
+    path = shelf().get(name)
+    if path is None:
+        raise Http404
+    return HttpResponse(read_file(path), content_type="text/plain; charset=utf-8")
 
 
 @require_POST

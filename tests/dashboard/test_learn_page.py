@@ -57,6 +57,13 @@ def test_every_lesson_has_its_line_under_its_model(language: str) -> None:
     assert text.index('id="group-kafka"') < text.index(f'value="{NAME}"') < text.index('id="group-tubemq"')
 
 
+def test_each_file_can_be_read_from_the_list() -> None:
+    assert f'href="/learn/{NAME}.toml"' in page()
+    answer = Client().get(f"/learn/{NAME}.toml")
+    assert answer["Content-Type"] == "text/plain; charset=utf-8" and answer.content.decode() == read_file(shelf()[NAME])
+    assert Client().get("/learn/nix.toml").status_code == 404
+
+
 def test_a_lesson_takes_as_long_as_its_speeds_say() -> None:
     by_name = {each.name: each for each in lessons.shelved()}
     assert by_name[NAME].watch_us == 25_000_000

@@ -54,7 +54,7 @@ def read_lined(text: str) -> Lined:
     """Read a TOML text. Raises FileError with the line for one that is not TOML.
 
     >>> read_lined('seed = 7\\n[[step]]\\nat_s = 1\\n').lines
-    {('seed',): 1, ('step', 0): 2, ('step', 0, 'at_s'): 3}
+    {('seed',): 1, ('step',): 2, ('step', 0): 2, ('step', 0, 'at_s'): 3}
     """
     text = text.removeprefix("\ufeff").replace("\r\n", "\n")
     try:
@@ -76,6 +76,8 @@ def _lines_of(text: str) -> dict[Path, int]:
     for number, line in _outer_lines(text):
         if found := _TABLE.match(line):
             table = _in_lists(tuple(_split(found[2])), counts)
+            for length in range(1, len(table) + (found[1] == "[[")):
+                lines.setdefault(table[:length], number)
             if found[1] == "[[":
                 counts[table] = counts.get(table, -1) + 1
                 table = (*table, counts[table])

@@ -118,6 +118,8 @@ def test_a_file_is_a_scenario_with_a_lesson():
         ('number = "record_count"', "number = 3", 49, "check 2, number: must be the name of a number"),
         ("[watch_for]", "[watch_for", 8, "is not TOML"),
         ("consumers = 2", "consumers = 2\nconsumers = 3", 7, "is not TOML"),
+        ("[[lane]]", "[[lan]]", 24, "lan: is unknown; known: title"),
+        ("[watch_for]", "[[watch_for]]", 8, "watch_for: must be a text in each language"),
         ("[[lane]]", "[lane]", 24, "lane: is a list: write [[lane]], once for each"),
     ],
 )  # fmt: skip
@@ -141,8 +143,8 @@ def test_a_file_without_checks_shows_nothing():
 def test_lines_are_those_of_the_text_whatever_the_values_hold():
     text = 'a = [\n  1,\n  { b = "]" },\n]\nc.d = """\nx = 1\n[y]\n"""\n[e.f]\ng = \'"\'\n[[h]]\n"i j" = 1  # k = 2\n[[h]]\n[h.l]\nm = 1\n'
     assert read_lined(text).lines == {
-        ("a",): 1, ("c",): 5, ("c", "d"): 5, ("e", "f"): 9, ("e", "f", "g"): 10, ("h", 0): 11, ("h", 0, "i j"): 12, ("h", 1): 13,
-        ("h", 1, "l"): 14, ("h", 1, "l", "m"): 15,
+        ("a",): 1, ("c",): 5, ("c", "d"): 5, ("e",): 9, ("e", "f"): 9, ("e", "f", "g"): 10, ("h",): 11, ("h", 0): 11, ("h", 0, "i j"): 12,
+        ("h", 1): 13, ("h", 1, "l"): 14, ("h", 1, "l", "m"): 15,
     }  # fmt: skip
 
 
