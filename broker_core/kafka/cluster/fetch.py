@@ -24,9 +24,11 @@ from broker_core.kafka.cluster.requests import (
 from broker_core.kafka.cluster.state import FetchSession, Replica, TopicPartition
 from broker_core.kafka.error_codes import ErrorCode, Refused
 from broker_core.kafka.log.errors import LogError
+from broker_core.kafka.log.partition_log import PartitionLog
 from broker_core.kafka.log.watermarks import Isolation
 from broker_core.kafka.replication.delayed_fetch import WaitingFetch
 from broker_core.kafka.replication.fetch import PartitionFetch
+from broker_core.kafka.replication.partition import Partition
 from broker_core.kafka.replication.read_replica import preferred_read_replica
 from broker_core.sim.node import Outbox
 
@@ -74,6 +76,8 @@ def is_ready(host: Host, session: FetchSession, key: TopicPartition) -> bool:
         return True
     needs_leader, isolation, bytes_min = _reader(session.request)
     if bytes_min <= 1:
+        if _has_more(replica.partition, session.wanted[key], isolation):
+            return True  # as the rule below says, without its arithmetic
         keys = [key]
     else:
         keys = [each for each in session.active if each in host.state.replicas]
@@ -140,9 +144,23 @@ def _read(host: Host, session: FetchSession, now_us: int, out: Outbox, *, is_fir
     request, state = session.request, host.state
     left, size, is_enough = request.max_bytes, 0, False
     answers: list[FetchedPartition] = []
+    quiet: list[tuple[TopicPartition, PartitionLog]] = []
+    named = {(part.topic, part.partition) for part in request.partitions} if is_first and request.replica_id >= 0 else ()
     for key in list(session.active):
         wanted = session.wanted[key]
         replica = state.replicas.get(key)
+        if replica is not None and key not in named and _is_at_end(request, replica.partition, wanted):
+            log = replica.partition.log
+            if log is not None:
+                if is_first and request.replica_id >= 0:
+                    replica.partition.followers[request.replica_id].fetched(
+                        wanted.offset, wanted.log_start_offset, session.read_ms, log.log_end_offset, request.replica_epoch
+                    )
+                if session.told.get(key) != (log.high_watermark, log.log_start_offset):
+                    quiet.append((key, log))
+                else:
+                    del session.active[key]
+                continue
         try:
             if replica is None:
                 raise Refused(host.replica_error(key), "there is no replica here")
@@ -163,7 +181,37 @@ def _read(host: Host, session: FetchSession, now_us: int, out: Outbox, *, is_fir
             answers.append(answer)
         elif _has_all(session, key, wanted, replica):
             del session.active[key]
-    return answers, is_enough or size >= request.min_bytes
+    is_enough = is_enough or size >= request.min_bytes
+    if is_enough or not is_first or request.max_wait_ms <= 0:
+        answers += [FetchedPartition(*key, 0, log.high_watermark, log.last_stable_offset, log.log_start_offset) for key, log in quiet]
+    return answers, is_enough
+
+
+def _has_more(partition: Partition, wanted: PartitionFetch, isolation: Isolation) -> bool:
+    """Whether there is plainly something to read: same epoch, no divergence, and the end lies further."""
+    log = partition.log
+    if log is None or isolation is Isolation.TXN_COMMITTED or (wanted.leader_epoch is not None and wanted.leader_epoch != partition.leader_epoch):
+        return False
+    if isolation is Isolation.LOG_END:
+        return partition.is_leader and wanted.last_fetched_epoch == log.epochs.latest and wanted.offset < log.log_end_offset
+    return wanted.last_fetched_epoch is None and wanted.offset < log.high_watermark
+
+
+def _is_at_end(request: FetchRequest, partition: Partition, wanted: PartitionFetch) -> bool:
+    """Whether a read would plainly bring no records and no error: only what the offsets are."""
+    log = partition.log
+    if log is None or (wanted.leader_epoch is not None and wanted.leader_epoch != partition.leader_epoch):
+        return False
+    if request.replica_id < 0:
+        is_plain = request.isolation_level != READ_COMMITTED and not request.rack_id and request.session_epoch != NO_SESSION
+        return is_plain and wanted.last_fetched_epoch is None and wanted.offset == log.high_watermark >= log.log_start_offset
+    return (
+        partition.is_leader
+        and wanted.offset == log.log_end_offset
+        and wanted.last_fetched_epoch == log.epochs.latest
+        and request.replica_id in partition.isr_state.isr
+        and request.replica_id in partition.followers
+    )
 
 
 def _read_one(
