@@ -1,0 +1,188 @@
+"""One node at a time, without a world: send this at this moment, expect these answers, deadlines and turning points."""
+
+import pytest
+
+from broker_core.events import Cause
+from broker_core.hashing.java_random import JavaRandom
+from broker_core.kafka.cluster import control_requests as c
+from broker_core.kafka.cluster import lifecycle
+from broker_core.kafka.cluster import requests as r
+from broker_core.kafka.cluster.broker import Broker
+from broker_core.kafka.cluster.controller_node import ControllerNode, ControllerState
+from broker_core.kafka.cluster.settings import ClusterSettings
+from broker_core.kafka.cluster.state import BrokerState
+from broker_core.kafka.controller import Controller
+from broker_core.kafka.error_codes import ErrorCode
+from broker_core.kafka.replication.registration import PartitionRegistration
+from broker_core.kafka.replication.replica_log import light_batch
+from broker_core.sim.disk import Disk
+from broker_core.sim.node import Opened
+
+MS = 1_000
+CONTROL = 1
+
+
+class Out:
+    """Keeps what a node does. Connections that it opens are numbered from 1."""
+
+    def __init__(self):
+        self.name, self.disk = "node", Disk()
+        self.sent, self.deadlines, self.told, self.opened, self.closed = [], {}, [], [], []
+
+    def connect(self, to):
+        self.opened.append(to)
+        return len(self.opened)
+
+    def send(self, connection, message):
+        self.sent.append((connection, message))
+
+    def close(self, connection):
+        self.closed.append(connection)
+
+    def deadline(self, name, at_us):
+        self.deadlines[name] = at_us
+
+    def cancel(self, name):
+        self.deadlines.pop(name, None)
+
+    def draw(self, stream, limit):
+        return 5
+
+    def tell(self, kind, rule, inputs, data):
+        self.told.append((kind, rule))
+        return Cause()
+
+    def because(self, cause): ...
+
+    def why(self):
+        return Cause()
+
+    def blame_silence(self, connection): ...
+
+    def take(self):
+        sent, self.sent = self.sent, []
+        return sent
+
+
+def controller():
+    return ControllerNode(ControllerState(Controller(JavaRandom.seeded(1)), ClusterSettings())), Out()
+
+
+def leading(isr=(1, 2), min_isr=1):
+    """Broker 1 leads t-0 with broker 2 as its follower."""
+    node, out = Broker(BrokerState(1, ClusterSettings())), Out()
+    node.receive(0, lifecycle.Start(), 0, out)
+    assert out.opened == ["controller"] and isinstance(out.take()[0][1], c.BrokerRegistrationRequest)
+    node.receive(CONTROL, c.BrokerRegistrationResponse(0, 3), 2 * MS, out)
+    brokers = [c.MetadataBrokerState(broker, 3, None, False, False) for broker in (1, 2)]
+    registration = PartitionRegistration((1, 2), isr, 1)
+    image = c.MetadataDelta(
+        9, brokers, [c.MetadataTopicState("t", min_isr)], [c.MetadataPartitionState("t", 0, registration)], is_image=True
+    )
+    node.receive(CONTROL, image, 3 * MS, out)
+    node.receive(CONTROL, c.BrokerHeartbeatResponse(0, is_fenced=False), 4 * MS, out)
+    for connection in (10, 20):
+        node.receive(connection, Opened("peer"), 5 * MS, out)
+    out.take()
+    return node, out
+
+
+def follower_fetch(offset, epoch=1):
+    part = r.FetchPartition("t", 0, offset, 0, 0 if offset else -1, 0)
+    return r.FetchRequest(500, [part], replica_id=2, replica_epoch=3, session_epoch=epoch)
+
+
+def produce(acks=-1, value="a"):
+    return r.ProduceRequest(acks, 1_000, [r.ProducePartition("t", 0, light_batch([value], timestamp=0))])
+
+
+def test_controller_registers_unfences_and_fences_a_silent_broker():
+    node, out = controller()
+    node.receive(4, c.BrokerRegistrationRequest(1, "a", 7), 0, out)
+    (_, answer), (_, image) = out.take()
+    assert answer == c.BrokerRegistrationResponse(0, 0) and image.is_image and image.brokers[0].is_fenced
+    node.receive(4, c.BrokerHeartbeatRequest(1, 0, 1), 5 * MS, out)
+    delta, beat = (message for _, message in out.take())
+    assert not delta.brokers[0].is_fenced and not beat.is_fenced
+    assert out.deadlines["sessions"] == 9_006 * MS
+    node.wake("sessions", 9_006 * MS, out)
+    assert out.told[-1] == ("kafka.broker.fenced", "kafka.controller.session_timeout")
+
+
+def test_controller_tells_the_same_process_its_epoch_again_and_refuses_another_one():
+    node, out = controller()
+    for at_ms in (0, 1):
+        node.receive(4, c.BrokerRegistrationRequest(1, None, 7), at_ms * MS, out)
+    assert [message.broker_epoch for _, message in out.take() if isinstance(message, c.BrokerRegistrationResponse)] == [0, 0]
+    node.receive(4, c.BrokerHeartbeatRequest(1, 0, 1), 5 * MS, out)
+    out.take()
+    node.receive(5, c.BrokerRegistrationRequest(1, None, 8), 6 * MS, out)
+    assert out.take() == [(5, c.BrokerRegistrationResponse(ErrorCode.DUPLICATE_BROKER_REGISTRATION))]
+
+
+def test_broker_asks_again_later_each_time_while_it_is_taken_for_another_process():
+    node, out = Broker(BrokerState(1, ClusterSettings())), Out()
+    node.receive(0, lifecycle.Start(), 0, out)
+    waits = []
+    for _ in range(8):
+        node.receive(CONTROL, c.BrokerRegistrationResponse(ErrorCode.DUPLICATE_BROKER_REGISTRATION), 0, out)
+        waits.append(out.deadlines["heartbeat"] // MS)
+        node.wake("heartbeat", 0, out)
+    assert waits == [100, 200, 400, 800, 1_600, 3_200, 6_400, 9_000]
+
+
+def test_broker_whose_heartbeat_is_not_answered_connects_anew():
+    node, out = leading()
+    node.wake("heartbeat", 2_004 * MS, out)
+    assert isinstance(out.take()[0][1], c.BrokerHeartbeatRequest)
+    node.wake("heartbeat", out.deadlines["heartbeat"], out)
+    assert out.closed == [CONTROL] and out.opened == ["controller", "controller"]
+
+
+def test_leader_answers_acks_all_when_the_follower_asks_for_what_comes_next():
+    node, out = leading()
+    node.receive(20, follower_fetch(0, 0), 10 * MS, out)
+    node.receive(10, produce(), 11 * MS, out)
+    [(to, fetched)] = out.take()
+    assert to == 20 and fetched.partitions[0].records[0].values == ("a",) and fetched.partitions[0].high_watermark == 0
+    node.receive(20, follower_fetch(1), 12 * MS, out)
+    assert out.take() == [(10, r.ProduceResponse([r.ProducedPartition("t", 0, 0, 0, 0)]))]
+    node.wake("fetch:20", out.deadlines["fetch:20"], out)
+    node.wake("fetch:20", out.deadlines["fetch:20"], out)
+    assert out.take()[0][1].partitions[0].high_watermark == 1, "the follower learns of it with the next answer"
+
+
+def test_leader_lets_a_follower_in_when_it_has_caught_up():
+    node, out = leading(isr=(1,))
+    node.receive(20, follower_fetch(0, 0), 10 * MS, out)
+    asked = [message for to, message in out.take() if to == CONTROL]
+    assert asked == [c.AlterPartitionRequest(1, 3, "t", 0, 0, 0, [(1, 3), (2, 3)])]
+    node.receive(CONTROL, c.AlterPartitionResponse("t", 0, 0, 1, 0, 1, [1, 2]), 12 * MS, out)
+    assert node.state.replicas["t", 0].partition.isr_state.isr == {1, 2}
+
+
+def test_leader_drops_a_silent_follower_after_thirty_seconds():
+    node, out = leading()
+    node.receive(20, follower_fetch(0, 0), 10 * MS, out)
+    node.receive(10, produce(1), 11 * MS, out)
+    out.take()
+    node.wake("isr", 30_010 * MS, out)
+    assert not [message for _, message in out.take() if isinstance(message, c.AlterPartitionRequest)], "exactly thirty: it stays"
+    node.wake("isr", 45_000 * MS, out)
+    assert [message.isr for _, message in out.take() if isinstance(message, c.AlterPartitionRequest)] == [[(1, 3)]]
+
+
+@pytest.mark.parametrize(("acks", "error"), [(-1, ErrorCode.NOT_ENOUGH_REPLICAS), (1, ErrorCode.NONE), (2, ErrorCode.INVALID_REQUIRED_ACKS)])
+def test_what_a_leader_alone_answers_below_min_isr(acks, error):
+    node, out = leading(isr=(1,), min_isr=2)
+    node.receive(10, produce(acks), 10 * MS, out)
+    assert [message.partitions[0].error_code for _, message in out.take()] == [error]
+
+
+def test_follower_connects_to_its_leader_and_fetches_from_its_end():
+    node, out = leading()
+    moved = PartitionRegistration((1, 2), (2, 1), 2, 1, 1)
+    node.receive(CONTROL, c.MetadataDelta(10, [], [], [c.MetadataPartitionState("t", 0, moved)]), 20 * MS, out)
+    assert out.opened[-1] == "broker-2"
+    request = next(message for _, message in out.take() if isinstance(message, r.FetchRequest))
+    assert (request.replica_id, request.partitions[0].fetch_offset, request.partitions[0].current_leader_epoch) == (1, 0, 1)
