@@ -17,9 +17,18 @@ from broker_core.kafka.cluster import verbs
 from broker_core.kafka.cluster.cluster import ClusterPlan, TopicPlan, cluster_world
 from broker_core.kafka.cluster.laws import ClusterLaws
 from broker_core.kafka.cluster.names import CONTROLLER, broker_node
-from broker_core.kafka.cluster.requests import FetchPartition, FetchRequest, ProducePartition, ProduceRequest
+from broker_core.kafka.cluster.requests import (
+    READ_COMMITTED,
+    READ_UNCOMMITTED,
+    FetchPartition,
+    FetchRequest,
+    ProducePartition,
+    ProduceRequest,
+)
 from broker_core.kafka.cluster.settings import ClusterSettings
+from broker_core.kafka.cluster.transaction_requests import TxnMarker, WriteTxnMarkersRequest
 from broker_core.kafka.error_codes import ErrorCode
+from broker_core.kafka.log.record_batch import ControlType
 from broker_core.kafka.replication.fetcher import Truncation
 from broker_core.kafka.replication.replica_log import light_batch
 from broker_core.sim.node import Closed
@@ -83,6 +92,19 @@ class Write:
     acks: int
     values: tuple[str, ...]
     sequence: int
+    is_transactional: bool = False
+    token: int = -1
+    to: str = ""
+    sent_us: int = 0
+
+
+@dataclass
+class Marker:
+    """The end of the transaction that a producer has open in a partition, sent again until it is answered."""
+
+    producer: int
+    key: tuple[str, int]
+    is_commit: bool
     token: int = -1
     to: str = ""
     sent_us: int = 0
@@ -90,13 +112,15 @@ class Write:
 
 @dataclass
 class Producer:
-    """number < 0: not idempotent. epoch rises when the broker has lost what it knew."""
+    """number < 0: not idempotent. epoch rises when the broker has lost what it knew. is_transactional: each batch is a transaction of its own, and
+    the life plays its coordinator; the real one has its own tests."""
 
     number: int
     acks: int
     epoch: int = 0
+    is_transactional: bool = False
     sequences: dict[tuple[str, int], int] = field(default_factory=dict)
-    open: dict[tuple[str, int], Write] = field(default_factory=dict)
+    open: dict[tuple[str, int], Write | Marker] = field(default_factory=dict)
 
 
 class Life:
@@ -116,7 +140,7 @@ class Life:
         topic = TopicPlan("t", choose["partitions"], 3, choose["min_isr"], choose["unclean"])
         settings = ClusterSettings(
             choose["truncation"], log_segment_bytes=2_000, flush_interval_messages=choose["flush"], leader_imbalance_check_interval_ms=60_000,
-            is_rack_aware=True,
+            is_rack_aware=True, verifies_transactions=False,
         )  # fmt: skip
         racks = tuple("abcabc"[: choose["brokers"]])
         plan = ClusterPlan(choose["brokers"], racks, (topic,), settings)
@@ -128,8 +152,10 @@ class Life:
         self.laws = ClusterLaws(self.world)
         self.brokers = list(plan.broker_ids)
         self.keys = [("t", number) for number in range(choose["partitions"])]
-        self.producers = [Producer(-1, -1), Producer(-2, 1), Producer(7, -1), Producer(8, -1)]
+        self.producers = [Producer(-1, -1), Producer(-2, 1), Producer(7, -1), Producer(8, -1), Producer(9, -1, is_transactional=True)]
         self.positions: dict[tuple[str, int], int] = dict.fromkeys(self.keys, 0)
+        self.stable_positions = dict(self.positions)  # of a read_committed consumer
+        self.fates: dict[str, bool] = {}  # of what is in a transaction: whether it was to be committed; not in it: it is open
         self.asked: dict[int, Any] = {}
         self.token = self.value = 0
         self.acked: list[tuple[tuple[str, int], int, str]] = []
@@ -212,11 +238,11 @@ class Life:
         for _ in range(self.dice.randrange(1, 4)):
             self.value += 1
             values.append(f"v{self.value}")
-        write = Write(producer.number, key, producer.acks, tuple(values), producer.sequences.get(key, 0))
+        write = Write(producer.number, key, producer.acks, tuple(values), producer.sequences.get(key, 0), producer.is_transactional)
         producer.open[key] = write
         self.send(write)
 
-    def send(self, write: Write) -> None:
+    def send(self, write: Write | Marker) -> None:
         """Send it, or send it again where nothing came back: then the connection is given up."""
         if write.token >= 0:
             self.asked.pop(write.token, None)
@@ -228,8 +254,14 @@ class Life:
             return
         self.token += 1
         write.token, write.to, write.sent_us = self.token, to, self.world.now_us
+        if isinstance(write, Marker):
+            self.asked[self.token] = write
+            marker = TxnMarker(write.producer, producer.epoch, write.is_commit, [write.key], 0)
+            self.world.order("client", Ask(to, self.token, WriteTxnMarkersRequest([marker])))
+            return
         ids = {"producer_id": write.producer, "producer_epoch": producer.epoch, "base_sequence": write.sequence} if write.producer >= 0 else {}
-        records = light_batch(write.values, timestamp=self.world.now_us // MS, size_in_bytes=100 * len(write.values), **ids)
+        records = light_batch(write.values, timestamp=self.world.now_us // MS, size_in_bytes=100 * len(write.values),
+                              is_transactional=write.is_transactional, **ids)  # fmt: skip
         self.asked[self.token] = write
         self.world.order("client", Ask(to, self.token, ProduceRequest(write.acks, 3_000, [ProducePartition(*write.key, records)])))
 
@@ -238,20 +270,22 @@ class Life:
         if to is None:
             return
         self.token += 1
-        self.asked[self.token] = key
-        rack = self.dice.choice(("", "a", "b"))
-        self.world.order("client", Ask(to, self.token, FetchRequest(0, [FetchPartition(*key, self.positions[key])], rack_id=rack)))
+        rack, isolation = self.dice.choice(("", "a", "b")), self.dice.choice((READ_UNCOMMITTED, READ_COMMITTED))
+        self.asked[self.token] = (key, isolation)
+        offset = (self.stable_positions if isolation else self.positions)[key]
+        request = FetchRequest(0, [FetchPartition(*key, offset)], rack_id=rack, isolation_level=isolation)
+        self.world.order("client", Ask(to, self.token, request))
 
     def take_answers(self) -> None:
         got = self.world.node("client").state.got
         answers, got[:] = got[:], []
         for token, answer in answers:
             asked = self.asked.pop(token, None)
-            if isinstance(asked, Write):
+            if isinstance(asked, Write | Marker):
                 if asked.token == token:
-                    self.written(asked, answer)
+                    (self.written if isinstance(asked, Write) else self.marked)(asked, answer)
             elif asked is not None and answer is not None:
-                self.was_read(asked, answer.partitions[0])
+                (self.was_read_committed if asked[1] else self.was_read)(asked[0], answer.partitions[0])
 
     def written(self, write: Write, answer: Any) -> None:
         producer = next(each for each in self.producers if each.number == write.producer)
@@ -265,22 +299,58 @@ class Life:
             producer.sequences.clear()
             self.done["producer_reset"] += 1
             for other in producer.open.values():
-                other.sequence = 0
+                if isinstance(other, Write):
+                    other.sequence = 0
         elif not error:
             del producer.open[write.key]
             producer.sequences[write.key] = write.sequence + len(write.values)
             confirmed = self.acked if write.acks == -1 else self.acked_1
             confirmed += [(write.key, offset + number, value) for number, value in enumerate(write.values)]
+            if write.is_transactional:
+                marker = producer.open[write.key] = Marker(write.producer, write.key, self.dice.random() < 0.5)
+                self.fates |= dict.fromkeys(write.values, marker.is_commit)
+                self.send(marker)
+
+    def marked(self, marker: Marker, answer: Any) -> None:
+        """The transaction has ended in its partition, or the marker goes again. A newer epoch has taken an old one's place."""
+        marker.token = -1
+        if answer is not None and answer.results[0][3] in (0, ErrorCode.INVALID_PRODUCER_EPOCH):
+            producer = next(each for each in self.producers if each.number == marker.producer)
+            del producer.open[marker.key]
 
     def was_read(self, key: tuple[str, int], answer: Any) -> None:
         if answer.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
             self.positions[key] = 0
         for batch in answer.records:
-            for number, value in enumerate(batch.values):
+            for number, value in enumerate((None,) if batch.header.is_control else batch.values):
                 offset = batch.header.base_offset + number
                 if offset >= self.positions[key]:
                     self.laws.consumed(key, offset, value)
                     self.positions[key] = offset + 1
+
+    def was_read_committed(self, key: tuple[str, int], answer: Any) -> None:
+        """As the consumer does it: batches of producers whose transaction was aborted are passed over, from its first offset to its marker.
+
+        Where records were lost a marker may be among them, and a later one ends both transactions.
+        """
+        if answer.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
+            self.stable_positions[key] = 0
+        aborted, gone = deque(sorted(answer.aborted or (), key=lambda each: each.first_offset)), set()
+        for batch in answer.records:
+            header = batch.header
+            while aborted and aborted[0].first_offset <= header.last_offset:
+                gone.add(aborted.popleft().producer_id)
+            if header.is_control:
+                if batch.control_type()[0] is ControlType.ABORT:
+                    gone.discard(header.producer_id)
+            elif not (header.is_transactional and header.producer_id in gone):
+                for number, value in enumerate(batch.values):
+                    if header.base_offset + number >= self.stable_positions[key]:
+                        self.laws.consumed(key, header.base_offset + number, value)
+                        is_wrong = header.is_transactional and not self.fates.get(value, False)
+                        assert not is_wrong or any(loss.partition == key for loss in self.laws.losses), (key, value, "aborted or open, and read")
+                        self.done["read_committed"] += 1
+            self.stable_positions[key] = max(self.stable_positions[key], header.next_offset)
 
     # -- the end
 

@@ -61,15 +61,16 @@ class Ledger:
     """One partition. start: offset of the first entry. sequences: where each producer's sequence is.
 
     leader_epoch: the highest one in which somebody led. alone: a leader that was the only member of the ISR when it was elected.
-    unclean_epoch: of an unclean election whose leader was not looked at yet; -1: none. has_split, had_truncation: whether there was ever an
-    unclean election, or a cut to the high watermark. destroyed: broker -> from which offset on its copy was destroyed.
+    unclean_epoch: of an unclean election whose leader was not looked at yet; -1: none. is_troubled: there was an unclean election, or a copy
+    was destroyed: a leader that did not know yet may have committed, alone, what nobody saw here. had_truncation: a cut to the high watermark.
+    destroyed: broker -> from which offset on its copy was destroyed.
     """
 
     start: int = 0
     entries: list[Entry] = field(default_factory=list)
     sequences: dict[tuple[int, int, int], int] = field(default_factory=dict)
     unclean_epoch: int = -1
-    has_split: bool = False
+    is_troubled: bool = False
     had_truncation: bool = False
     destroyed: dict[int, int] = field(default_factory=dict)
     leader_epoch: int = -1
@@ -109,7 +110,7 @@ class ClusterLaws:
                 ledger, leader = self.ledger(key), event.data["leader"]
                 ledger.alone = leader if event.data["isr"] == [leader] else NO_LEADER
                 if event.rule == "kafka.election.unclean":
-                    ledger.unclean_epoch, ledger.has_split = event.data["leader_epoch"], True
+                    ledger.unclean_epoch, ledger.is_troubled = event.data["leader_epoch"], True
             elif event.kind == "kafka.replica.truncated":
                 self.ledger(key).had_truncation |= event.rule == "kafka.replica.truncate_to_high_watermark"
                 seen = self.seen.get((key, event.data["broker"]))
@@ -138,7 +139,7 @@ class ClusterLaws:
             return
         if offset >= ledger.end:
             self.early.append((key, offset, value))
-        elif ledger.entries[offset - ledger.start].value != value:
+        elif ledger.entries[offset - ledger.start].value != value and not ledger.is_troubled:
             raise InvariantError(f"a consumer read {value!r} at {key} {offset}, where {ledger.entries[offset - ledger.start]} is committed")
 
     def check_acked(self, key: TopicPartition, offset: int, value: Any) -> bool:
@@ -149,13 +150,14 @@ class ClusterLaws:
         ledger = self.ledger(key)
         if offset < ledger.start or (offset < ledger.end and ledger.entries[offset - ledger.start].value == value):
             return True
-        if self._was_lost(key, offset, value) or ledger.had_truncation:
+        if self._was_lost(key, offset, value) or ledger.had_truncation or ledger.is_troubled:
             return False
         raise InvariantError(f"{value!r} at {key} {offset} was confirmed, and is not there")
 
     def check_calm(self) -> None:
         """For the end: what consumers read early has been committed since. Raises InvariantError."""
         self.look()
+        self.early = [each for each in self.early if not self.ledger(each[0]).is_troubled]
         if self.early:
             raise InvariantError(f"consumers read what was never committed: {self.early[:3]}")
 
@@ -173,14 +175,16 @@ class ClusterLaws:
         for broker, log in logs.items():
             self._note_destruction(key, broker, log, ledger)
         for broker in [broker for (partition, broker) in self.seen if partition == key and broker not in logs]:
-            ledger.destroyed[broker] = 0
+            if broker in known.replicas:  # else it was moved away in order
+                ledger.destroyed[broker] = 0
+                ledger.is_troubled = True
             del self.seen[key, broker]
         leader = self._leader(key, brokers, ledger)
         if leader is not None:
             self._check_leader(key, leader, logs, min(min_isr, len(known.replicas)), ledger)
             self._add_former(key, leader, brokers, ledger)
         for broker, log in logs.items():
-            self._check_matching(key, broker, log, ledger, is_in_sync=broker in known.isr)
+            self._check_matching(key, broker, log, ledger)
         if leader is not None:
             self._forget_destruction(key, known, brokers, logs[leader.broker_id].log_end_offset, ledger)
 
@@ -208,6 +212,7 @@ class ClusterLaws:
             return
         if end < seen.end:
             ledger.destroyed[broker] = min(ledger.destroyed.get(broker, end), end)
+            ledger.is_troubled = True
             seen.matched = min(seen.matched, end)
         seen.log, seen.end = log, end
 
@@ -250,13 +255,13 @@ class ClusterLaws:
                     both += 1
                 self._extend(key, mine, ledger.end + both, ledger)
 
-    def _check_matching(self, key: TopicPartition, broker: int, log: LightLog, ledger: Ledger, *, is_in_sync: bool) -> None:
-        """Below its high watermark a replica's log is the ledger's. After an unclean election who is not in sync may still have what was lost."""
+    def _check_matching(self, key: TopicPartition, broker: int, log: LightLog, ledger: Ledger) -> None:
+        """Below its high watermark a replica's log is the ledger's. Of a troubled partition one may have what others have lost."""
         seen = self.seen[key, broker]
         for offset, entry in _entries(log, max(seen.matched, ledger.start), min(log.high_watermark, ledger.end)):
             mine = ledger.entries[offset - ledger.start]
             if entry != mine:
-                if ledger.had_truncation or (not is_in_sync and (ledger.has_split or self.losses)):
+                if ledger.had_truncation or ledger.is_troubled:
                     return  # it will cut this off when it follows; under the oldest rule it is wrong for ever
                 raise InvariantError(f"broker {broker} has {entry} at {key} {offset} below its high watermark, where {mine} is committed")
             seen.matched = offset + 1
@@ -313,7 +318,7 @@ class ClusterLaws:
                 raise InvariantError(f"{key} has no record at {ledger.end}, below the high watermark {watermark}")
             if entry.producer is not None:
                 before = ledger.sequences.setdefault(entry.producer, offset)
-                if before != offset:
+                if before != offset and not ledger.had_truncation:  # what was cut off is taken a second time
                     raise InvariantError(f"{entry.producer} is in {key} twice, at {before} and {offset}")
             ledger.entries.append(entry)
 
