@@ -5,6 +5,7 @@ turning points that came of it. Lanes never see one another, so each is advanced
 put in order afterwards, by time and then by lane.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +15,7 @@ from broker_core.events import Json
 from broker_core.lab import checkpoint as checkpoints
 from broker_core.lab.commands import command_from_json
 from broker_core.lab.commands.base import ALL, Command, ConsumerCommand
+from broker_core.lab.commands.cluster import ClusterCommand
 from broker_core.lab.commands.facts import facts_of_lab
 from broker_core.lab.commands.membership import DEMO_JOIN_ID, Join
 from broker_core.lab.consumer import Consumer
@@ -237,7 +239,7 @@ class Lab(LabState):
         self.timeline[position] = {**tick, **by}
         while len(self.timeline) > TIMELINE_MAX:
             del self.timeline[next(iter(self.timeline))]
-        if names:
+        if names or isinstance(command, ClusterCommand):
             self.history.append({"position": position, "at_us": self.now_us, "names": names, "command": command.to_json()})
 
     def _rebuild(self, old: Lane, algorithm: str, position: int) -> Pieces[Lane]:
@@ -258,6 +260,9 @@ class Lab(LabState):
                 yield from self._run(lane, entry["at_us"])
             if isinstance(command, ConsumerCommand):
                 if command.consumer in lane.consumers:
+                    command.carry_out_in(lane, entry["position"])
+            elif isinstance(command, ClusterCommand):
+                with suppress(CommandError):  # a broker that has not stopped yet, under the other rule
                     command.carry_out_in(lane, entry["position"])
             else:
                 yield from self.join_lanes([lane], entry["names"], entry["position"])

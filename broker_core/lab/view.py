@@ -15,6 +15,7 @@ from broker_core.lab.observers.idle import idle_view
 from broker_core.lab.observers.sentence import sentence_view
 from broker_core.lab.observers.shares import shares, skew_milli
 from broker_core.lab.pieces import Pieces
+from broker_core.lab.views.panels import panels_of
 
 if TYPE_CHECKING:
     from broker_core.lab.lab import Lab
@@ -125,6 +126,7 @@ def lane_view(lab: "Lab", lane: "Lane") -> Json:
         "idle": idle_view(lane),
         "route": route,
         "picture": picture,
+        **panels_of(lane),
     }  # fmt: skip
 
 

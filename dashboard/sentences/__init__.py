@@ -14,6 +14,7 @@ from django.utils import translation
 from dashboard.sentences.algorithms import ALGORITHMS
 from dashboard.sentences.analyze import ANALYZE
 from dashboard.sentences.chrome import CHROME
+from dashboard.sentences.cluster import CLUSTER
 from dashboard.sentences.events import EVENTS
 from dashboard.sentences.facts import FACTS
 from dashboard.sentences.glossary import GLOSSARY
@@ -28,7 +29,8 @@ from dashboard.sentences.study import STUDY
 
 EVERYWHERE: Mapping[str, Any] = {**CHROME, **STAGE, **LANES, **ALGORITHMS, **EVENTS, **FACTS, **GLOSSARY}
 PAGES: Mapping[str, Mapping[str, Any]] = {
-    "analyze": {**ANALYZE, **STUDY, **STRATEGIES, "labs.unnamed": LABS["labs.unnamed"]}, "labs": LABS, "learn": {**LEARN, **LESSON}, "log": LOG,
+    "analyze": {**ANALYZE, **STUDY, **STRATEGIES, "labs.unnamed": LABS["labs.unnamed"]}, "cluster": CLUSTER, "labs": LABS,
+    "learn": {**LEARN, **LESSON}, "log": LOG,
     "stage": LESSON,
 }  # fmt: skip
 SENTENCES: Mapping[str, Any] = {**EVERYWHERE, **{code: text for page in PAGES.values() for code, text in page.items()}}

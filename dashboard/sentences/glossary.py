@@ -125,6 +125,7 @@ TERMS_OF = {
     "log": (
         "segment", "index", "batch", "high_watermark", "log_start", "committed", "lag", "retention", "compaction", "tombstone",
     ),
+    "cluster": ("high_watermark",),
     "analyze": (
         "skew", "churn", "share", "fair", "pause", "order_risk", "lag", "hot_key", "redelivered", "partitions", "space", "point",
         "rebalance", "generation", "source_count", "prefetch", "dark", "out_of_order",

@@ -16,6 +16,8 @@ LANES = {
     "lane.tubemq": _("TubeMQ"),
     "lane.rabbitmq": _("RabbitMQ"),
     "log.link": _("Log"),
+    "cluster.link": _("Cluster"),
+    "cluster.link_title": _("Brokers, copies and the high watermark of each partition"),
     "log.link_title": _("The partitions of this lane as they are on disk"),
     "algorithm.group": _("Rule of sharing"),
     "algorithm.more": _("More"),

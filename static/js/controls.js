@@ -1,9 +1,10 @@
 // What a person does, turned into commands: buttons, keys, forms. A refusal is a message at the control; the view changes only by frames.
 
 import { page, say } from "./chrome.js";
-import { Refusal, beginAnew, fork, submit } from "./commands.js";
+import { beginAnew } from "./commands.js";
 import { listenToKeys } from "./keys.js";
 import { createNotice } from "./notice.js";
+import { createOrders } from "./orders.js";
 import { placePopovers } from "./place.js";
 import { takeRemark } from "./remark.js";
 import { momentLink } from "./share.js";
@@ -18,40 +19,7 @@ export function createControls({ view, laneOf }) {
   if (remark) notice(remark, { near: $("share"), kind: "done" });
   if (page.refused) notice(say("notice.no_copy", { reason: page.refused }), { label: say("notice.make_copy"), onAction: () => copyTo({}, null) });
 
-  async function command(near, order) {
-    near?.setAttribute("aria-busy", "true");
-    try {
-      if (isStopped(view())) return $("stopped-copy").focus();
-      if (!page.owner) return offerCopy(near);
-      await submit(page, order, { onRetry: () => notice(say("notice.network"), { near }) });
-    } catch (error) {
-      fail(error, near);
-    } finally {
-      near?.removeAttribute("aria-busy");
-    }
-  }
-
-  function fail(error, near) {
-    if (error instanceof Refusal && error.status === 403) offerCopy(near);
-    else if (error instanceof Refusal && error.message) notice(say("notice.refused", { reason: error.message }), { near });
-    else if (error instanceof Refusal) notice(say("notice.failed", { status: error.status }), { near });
-    else notice(say("notice.unreachable"), { near });
-  }
-
-  function offerCopy(near) {
-    notice(say("notice.own_copy"), { near, kind: "offer", label: say("notice.make_copy"), onAction: () => copyTo({}, near) });
-  }
-
-  const copyTo = (changes, near) => moveTo(fork(page, changes), near);
-
-  async function moveTo(opening, near) {
-    try {
-      const { id } = await opening;
-      location.assign(page.urls.lab.replace("{id}", id));
-    } catch (error) {
-      fail(error, near);
-    }
-  }
+  const { command, copyTo, moveTo } = createOrders({ isStopped: () => isStopped(view()), notice });
 
   const add = (count, near) => command(near, { kind: "join", args: { count } });
   const play = (near) => command(near, { kind: view().playing ? "pause_lab" : "play" });

@@ -107,6 +107,7 @@ function lane(id, rig, view, words, say, limit, withTwins, scope) {
   const hidden = rig.order.slice(limit).map((name) => rig.consumers[name].share);
   return {
     id, model,
+    has_cluster: "cluster" in rig,
     slots: {
       title: ownName(say(laneName(model, rig.picture)), id, model),
       note: note(model, rig, say),

@@ -13,9 +13,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from broker_core.events import Json
+from broker_core.kafka.cluster.control_requests import ControlMessage
 from broker_core.kafka.cluster.hosted_groups import HostedGroups
-from broker_core.kafka.cluster.requests import FetchRequest, ProducedPartition, ProduceRequest
+from broker_core.kafka.cluster.requests import ClientMessage, FetchRequest, FetchResponse, ProducedPartition, ProduceRequest
 from broker_core.kafka.cluster.settings import ClusterSettings
+from broker_core.kafka.cluster.transaction_requests import TransactionMessage
+from broker_core.kafka.group.messages import GroupMessage
 from broker_core.kafka.log.memory_storage import MemoryFolder
 from broker_core.kafka.replication.brokers import Brokers
 from broker_core.kafka.replication.delayed_produce import DelayedProduces
@@ -28,6 +31,8 @@ from broker_core.kafka.txn.coordinator import CoordinatorState, Marker
 from broker_core.plain import from_plain, to_plain
 
 TopicPartition = tuple[str, int]
+Request = ClientMessage | ControlMessage | TransactionMessage | GroupMessage
+"""What may wait on a connection: named, so that a checkpoint gives back what it was given."""
 
 STARTING, RECOVERING, RUNNING, SHUTTING_DOWN, DOWN = "starting", "recovering", "running", "shutting_down", "down"
 """A broker's life: not registered yet; registered, and reading the metadata log; serving; in controlled shutdown; stopped in order."""
@@ -202,9 +207,9 @@ class BrokerState:
     fetchers: dict[int, LeaderFetcher] = field(default_factory=dict)
     sessions: dict[int, FetchSession] = field(default_factory=dict)
     clients: dict[int, None] = field(default_factory=dict)
-    held: dict[int, deque[Any]] = field(default_factory=dict)
+    held: dict[int, deque[Request]] = field(default_factory=dict)
     produces: dict[int, PendingProduce] = field(default_factory=dict)
-    writing: deque[tuple[int, int, Any]] = field(default_factory=deque)
+    writing: deque[tuple[int, int, ProduceRequest | FetchResponse]] = field(default_factory=deque)
     produce_count: int = 0
     produce_timer_us: int = 0
     groups: HostedGroups = field(default_factory=HostedGroups)

@@ -11,6 +11,8 @@ from broker_core.clock import SECOND_US
 from broker_core.events import Json
 from broker_core.lab.consumer import CRASHED, GONE, PAUSED
 from broker_core.lab.limits import Limits
+from broker_core.lab.views.kafka_verbs import broker_verbs
+from broker_core.lab.views.kafka_wire import cut_ways, nodes_of
 
 if TYPE_CHECKING:
     from broker_core.lab.lab import Lab
@@ -26,6 +28,9 @@ class ConsumerFacts(NamedTuple):
 
 
 class LaneFacts(Protocol):
+    """nodes: of its Kafka cluster, brokers and controller; empty: it has none. offered: what can be done to a broker now; None: not known.
+    cut: who of two is not heard by the other."""
+
     @property
     def id(self) -> str: ...
     @property
@@ -34,7 +39,11 @@ class LaneFacts(Protocol):
     def algorithms(self) -> Sequence[str]: ...
     @property
     def names(self) -> Collection[str]: ...
+    @property
+    def nodes(self) -> Collection[str]: ...
     def consumer(self, name: str) -> ConsumerFacts: ...
+    def offered(self, nodes: Sequence[str]) -> Sequence[str] | None: ...
+    def cut(self, one: str, other: str) -> Sequence[str] | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +93,16 @@ class _Lane:
         known = self.lane.consumers[name]
         return ConsumerFacts(known.state in (CRASHED, GONE), known.state == PAUSED, known.service_us != known.normal_us)
 
+    @property
+    def nodes(self) -> Collection[str]:
+        return nodes_of(self.lane.world)
+
+    def offered(self, nodes: Sequence[str]) -> Sequence[str] | None:
+        return broker_verbs(self.lane.world.slots[nodes[0]]) if len(nodes) == 1 else None
+
+    def cut(self, one: str, other: str) -> Sequence[str] | None:
+        return cut_ways(self.lane.world, one, other)
+
 
 @dataclass(frozen=True, slots=True)
 class _LaneView:
@@ -108,3 +127,17 @@ class _LaneView:
     def consumer(self, name: str) -> ConsumerFacts:
         known = self.view["consumers"][name]
         return ConsumerFacts(known["state"] in (CRASHED, GONE), known["state"] == PAUSED, known["capacity"] != self.normal)
+
+    @property
+    def nodes(self) -> Collection[str]:
+        cluster = self.view.get("cluster")
+        return [] if cluster is None else ["controller", *(f"broker-{broker}" for broker in cluster["brokers"])]
+
+    def offered(self, nodes: Sequence[str]) -> Sequence[str] | None:
+        """Not known: a broker that stops is down at a time of its own."""
+        return None
+
+    def cut(self, one: str, other: str) -> Sequence[str] | None:
+        link: Json = self.view["cluster"]["links"]["{}>{}".format(*sorted((one, other)))]
+        ways: list[str] = link["cut"]
+        return ways

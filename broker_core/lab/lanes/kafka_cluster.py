@@ -251,6 +251,7 @@ class KafkaClusterRules:
         """A machine whose silence was noticed goes, and a program that is closed; when the others will be noticed depends on what the
         coordinator has just heard."""
         self.forget_caches()
+        self.reads.notes.faults.heard(event)
         if event.kind == "kafka.group.member_expired" and self.narrator.noticed is not None:
             self.clear_away(lane, self.narrator.noticed, Cause(event=event.id))
         elif event.kind == "kafka.consumer.closed":

@@ -27,7 +27,7 @@ from broker_core.lab.lanes.kafka_cluster_group import (
     positions,
 )  # fmt: skip
 from broker_core.lab.lanes.setup import KeyText, LaneSetup
-from broker_core.lab.observers.kafka_pause import KafkaNotes
+from broker_core.lab.observers.kafka_faults import ClusterNotes
 from broker_core.sim.slot import RUNNING, Slot
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class KafkaClusterReading:
         self.partition_count: int = setup.options["partitions"]
         self.is_cooperative = ASSIGNORS[setup.algorithm].cooperative
         self.texts = setup.texts
-        self.notes = KafkaNotes([0] * self.partition_count)
+        self.notes = ClusterNotes([0] * self.partition_count)
         self.hashes = KeyHashes(setup.texts)
         self.shared: Shared | None = None
 

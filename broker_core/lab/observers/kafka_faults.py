@@ -16,7 +16,8 @@ from broker_core.events import Json, TurningPoint
 from broker_core.kafka.cluster.controller_node import ControllerState
 from broker_core.kafka.cluster.names import CONTROLLER, broker_node
 from broker_core.kafka.replication.registration import NO_LEADER
-from broker_core.lab.views.kafka_cluster import STATES, partition_name, state_of
+from broker_core.lab.observers.kafka_pause import KafkaNotes
+from broker_core.lab.views.kafka_cluster import STATES, is_shown, partition_name, state_of
 from broker_core.sim.world import World
 
 CARDS_KEPT = 12
@@ -80,7 +81,7 @@ class FaultCards:
             return
         card, data = self.cards[-1], event.data
         match event.kind:
-            case "kafka.partition.leader_changed":
+            case "kafka.partition.leader_changed" if is_shown(data["topic"]):
                 name = partition_name(data["topic"], data["partition"])
                 if data["leader"] == NO_LEADER:
                     card.without_leader.setdefault(name, event.at_us)
@@ -88,10 +89,10 @@ class FaultCards:
                 card.led_again(name, event.at_us)
                 card.elections += 1
                 card.unclean += event.rule == "kafka.election.unclean"
-            case "kafka.partition.isr_changed":
+            case "kafka.partition.isr_changed" if is_shown(data["topic"]):
                 card.left += len(data["left"])
                 card.came += len(data["came"])
-            case "kafka.replica.truncated":
+            case "kafka.replica.truncated" if is_shown(data["topic"]):
                 card.cut += data["cut_count"]
 
     def view(self, world: World) -> list[Json]:
@@ -100,6 +101,13 @@ class FaultCards:
             return []
         counts = counts_of(world)
         return [card_view(card, card.now or counts) for card in self.cards]
+
+
+@dataclass(slots=True)
+class ClusterNotes(KafkaNotes):
+    """What the observers of a lane on a cluster remember."""
+
+    faults: FaultCards = field(default_factory=FaultCards)
 
 
 def card_view(card: FaultCard, now: dict[str, int]) -> Json:
@@ -122,8 +130,8 @@ def counts_of(world: World) -> dict[str, int]:
     """Partitions by state, as the controller has them."""
     controller: ControllerState = world.slots[CONTROLLER].node.state
     counts = dict.fromkeys(STATES, 0)
-    for topic in controller.rules.topics.values():
-        for registration in topic.partitions:
+    for name, topic in controller.rules.topics.items():
+        for registration in topic.partitions if is_shown(name) else ():
             counts[state_of(registration, min(topic.min_insync_replicas, len(registration.replicas)))] += 1
     return counts
 
@@ -135,5 +143,5 @@ def partitions_led_by(world: World, nodes: list[str]) -> list[str]:
         partition_name(topic, number)
         for topic, known in controller.rules.topics.items()
         for number, registration in enumerate(known.partitions)
-        if registration.leader != NO_LEADER and broker_node(registration.leader) in nodes
+        if is_shown(topic) and registration.leader != NO_LEADER and broker_node(registration.leader) in nodes
     ]

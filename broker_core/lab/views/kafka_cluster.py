@@ -39,6 +39,7 @@ def cluster_view(world: World) -> Json:
     partitions = {
         partition_name(name, number): partition_view((name, number), registration, topic.min_insync_replicas, brokers, world)
         for name, topic in controller.rules.topics.items()
+        if is_shown(name)
         for number, registration in enumerate(topic.partitions)
     }
     leads: dict[int, int] = {}
@@ -69,6 +70,11 @@ def brokers_of(world: World) -> Brokers:
     """Brokers by id, those that crashed too: their disks are there."""
     states = [slot.node.state for slot in world.slots.values() if isinstance(slot.node.state, BrokerState)]
     return {state.broker_id: state for state in sorted(states, key=lambda state: state.broker_id)}
+
+
+def is_shown(topic: str) -> bool:
+    """Not Kafka's own topics, __consumer_offsets and __transaction_state: they have fifty partitions each."""
+    return not topic.startswith("__")
 
 
 def partition_name(topic: str, number: int) -> str:

@@ -31,7 +31,7 @@ def copies_view(
         if state is not None and log is not None:
             slot = world.slots[broker_node(broker)]
             replica = state.replicas.get(key) if slot.condition == RUNNING else None
-            views[str(broker)] = copy_view(broker, log, replica, registration, world.now_us // 1_000)
+            views[str(broker)] = copy_view(broker, log, replica, registration, (world.now_us + world.design.ahead_us) // 1_000 + state.skew_ms)
             views[str(broker)]["lag"] = None if leader_end is None else leader_end - log.log_end_offset
     return views
 

@@ -29,14 +29,24 @@ SHOWN_MAX = 200
 def links_view(world: World) -> Json:
     """The cable between each two brokers, and from each to the controller, by "one>other" in the order of names: who is not heard by the other
     (`cut`), and how many microseconds a message takes, by its sender."""
-    names = sorted(slot.name for slot in world.slots.values() if isinstance(slot.node.state, (BrokerState, ControllerState)))
     views: Json = {}
-    for one, other in combinations(names, 2):
+    for one, other in combinations(nodes_of(world), 2):
         routes = [(sender, world.routes.get((sender, receiver))) for sender, receiver in ((one, other), (other, one))]
-        cut = [sender for sender, route in routes if route is not None and route.is_cut]
+        cut = cut_ways(world, one, other)
         slow = {sender: route.delay_us for sender, route in routes if route is not None and route.delay_us is not None}
         views[f"{one}>{other}"] = {"cut": cut, "slow": slow, "verbs": link_verbs(len(cut), bool(slow))}
     return views
+
+
+def nodes_of(world: World) -> list[str]:
+    """Brokers and controller, in the order of their names; [] for a world without a cluster."""
+    return sorted(slot.name for slot in world.slots.values() if isinstance(slot.node.state, (BrokerState, ControllerState)))
+
+
+def cut_ways(world: World, one: str, other: str) -> list[str]:
+    """Who of the two is not heard by the other."""
+    routes = ((sender, world.routes.get((sender, receiver))) for sender, receiver in ((one, other), (other, one)))
+    return [sender for sender, route in routes if route is not None and route.is_cut]
 
 
 def wire_view(world: World) -> Json:

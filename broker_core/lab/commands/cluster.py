@@ -1,0 +1,305 @@
+"""What a person does to the Kafka cluster of a lane: to a broker, or to the link between two nodes.
+
+What each does to the world: `broker_core/kafka/cluster/verbs.py`. Each begins a card (`lab/observers/kafka_faults.py`).
+"""
+
+from abc import abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from broker_core.errors import CommandError
+from broker_core.events import Cause, Json
+from broker_core.kafka.cluster import verbs
+from broker_core.kafka.cluster.cluster import BROKERS_MAX
+from broker_core.kafka.cluster.names import broker_node
+from broker_core.lab.commands.base import Command
+from broker_core.lab.commands.facts import LabFacts, LaneFacts
+from broker_core.lab.commands.fields import whole
+from broker_core.lab.limits import Limits
+from broker_core.lab.views.panels import cluster_notes
+from broker_core.sim.world import World
+
+if TYPE_CHECKING:
+    from broker_core.lab.lab import Lab
+    from broker_core.lab.lanes.lane import Lane
+
+NODE_LETTERS_MAX = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterCommand(Command):
+    """One fault, or the end of one, in each lane that has a cluster."""
+
+    @classmethod
+    def make(cls, command_id: str, lane: str, consumer: object, args: Json, limits: Limits) -> Self:
+        if consumer is not None:
+            raise CommandError("consumer", "{kind} does not apply to one consumer: leave this out", kind=cls.kind)
+        return cls(command_id=command_id, lane=lane, **cls.read_args(args))
+
+    @classmethod
+    @abstractmethod
+    def read_args(cls, args: Json) -> dict[str, Any]:
+        """The arguments as this class's fields. Raises CommandError at the one that is wrong."""
+
+    @abstractmethod
+    def nodes(self) -> list[str]:
+        """Whom it is about, by the names of nodes."""
+
+    @abstractmethod
+    def do(self, world: World, cause: Cause) -> None:
+        """Do it. Raises CommandError where it makes no sense, and then nothing has changed."""
+
+    @property
+    def verb(self) -> str:
+        return self.kind.removeprefix("cluster_")
+
+    def check(self, lab: LabFacts) -> None:
+        holding = [lane for lane in self.targets(lab) if lane.nodes]
+        if not holding:
+            raise CommandError("rig", "there is no Kafka cluster with brokers to name in this lab")
+        for lane in holding:
+            for node in self.nodes():
+                if node not in lane.nodes:
+                    raise CommandError(self.field_of(node), "there is no {name}", name=node)
+            self.check_in(lane)
+
+    def field_of(self, node: str) -> str:
+        return "args.broker"
+
+    def check_in(self, lane: LaneFacts) -> None:
+        """Refuse what the lane's brokers and links are not ready for, as far as that is known."""
+        offered = lane.offered(self.nodes())
+        if offered is not None and self.verb not in offered:
+            raise CommandError(self.field_of(self.nodes()[0]), "cannot do this now: {verb}", verb=self.verb)
+
+    def carry_out(self, lab: "Lab", position: int) -> Iterable[None]:
+        for lane in lab.lanes_of(self.lane):
+            if cluster_notes(lane) is not None:
+                self.carry_out_in(lane, position)
+                yield
+        lab.note(self, position, [])
+
+    def carry_out_in(self, lane: "Lane", position: int) -> None:
+        notes = cluster_notes(lane)
+        if notes is not None:
+            notes.faults.begin(lane.world, position, self.verb, self.nodes())
+            self.do(lane.world, Cause(command=position))
+            lane.rules.forget_caches()
+
+
+# --- brokers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerCommand(ClusterCommand):
+    """broker: its number, from 1."""
+
+    ARGS: ClassVar[frozenset[str]] = frozenset({"broker"})
+
+    broker: int
+
+    @classmethod
+    def read_args(cls, args: Json) -> dict[str, Any]:
+        return {"broker": whole("args.broker", args.get("broker"), 1, BROKERS_MAX)}
+
+    def args(self) -> Json:
+        return {"broker": self.broker}
+
+    def nodes(self) -> list[str]:
+        return [broker_node(self.broker)]
+
+
+class StopBroker(BrokerCommand):
+    kind: ClassVar[str] = "cluster_stop"
+
+    def do(self, world: World, cause: Cause) -> None:
+        verbs.stop(world, self.broker, cause)
+
+
+class CrashBroker(BrokerCommand):
+    kind: ClassVar[str] = "cluster_crash"
+
+    def do(self, world: World, cause: Cause) -> None:
+        verbs.crash(world, self.broker, cause)
+
+
+class CutPower(BrokerCommand):
+    kind: ClassVar[str] = "cluster_cut_power"
+
+    def do(self, world: World, cause: Cause) -> None:
+        verbs.cut_power(world, self.broker, cause)
+
+
+class LoseDisk(BrokerCommand):
+    kind: ClassVar[str] = "cluster_lose_disk"
+
+    def do(self, world: World, cause: Cause) -> None:
+        verbs.lose_disk(world, self.broker, cause)
+
+
+class PauseBroker(BrokerCommand):
+    kind: ClassVar[str] = "cluster_pause"
+
+    def do(self, world: World, cause: Cause) -> None:
+        verbs.pause(world, self.broker, cause)
+
+
+class ResumeBroker(BrokerCommand):
+    kind: ClassVar[str] = "cluster_resume"
+
+    def do(self, world: World, cause: Cause) -> None:
+        verbs.resume(world, self.broker)
+
+
+class ComeBack(BrokerCommand):
+    kind: ClassVar[str] = "cluster_come_back"
+
+    def do(self, world: World, cause: Cause) -> None:
+        verbs.come_back(world, self.broker, cause)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlowDisk(BrokerCommand):
+    """write_us: how long a write takes from now on; 0: no time."""
+
+    kind: ClassVar[str] = "cluster_slow_disk"
+    ARGS: ClassVar[frozenset[str]] = frozenset({"broker", "write_us"})
+
+    write_us: int
+
+    @classmethod
+    def read_args(cls, args: Json) -> dict[str, Any]:
+        broker = {"broker": whole("args.broker", args.get("broker"), 1, BROKERS_MAX)}
+        return broker | {"write_us": whole("args.write_us", args.get("write_us"), 0, verbs.DELAY_US_MAX)}
+
+    def args(self) -> Json:
+        return {"broker": self.broker, "write_us": self.write_us}
+
+    def check_in(self, lane: LaneFacts) -> None:
+        """A disk can always be given another speed."""
+
+    def do(self, world: World, cause: Cause) -> None:
+        verbs.slow_disk(world, self.broker, self.write_us)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkewClock(BrokerCommand):
+    """skew_ms: how far its clock is ahead from now on; 0: it is right."""
+
+    kind: ClassVar[str] = "cluster_skew_clock"
+    ARGS: ClassVar[frozenset[str]] = frozenset({"broker", "skew_ms"})
+
+    skew_ms: int
+
+    @classmethod
+    def read_args(cls, args: Json) -> dict[str, Any]:
+        broker = {"broker": whole("args.broker", args.get("broker"), 1, BROKERS_MAX)}
+        return broker | {"skew_ms": whole("args.skew_ms", args.get("skew_ms"), 0, verbs.SKEW_MS_MAX)}
+
+    def args(self) -> Json:
+        return {"broker": self.broker, "skew_ms": self.skew_ms}
+
+    def check_in(self, lane: LaneFacts) -> None:
+        """A clock can always be set."""
+
+    def do(self, world: World, cause: Cause) -> None:
+        verbs.skew_clock(world, self.broker, self.skew_ms)
+
+
+# --- links
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkCommand(ClusterCommand):
+    """one, other: names of nodes, "broker-1", "controller"."""
+
+    ARGS: ClassVar[frozenset[str]] = frozenset({"one", "other"})
+
+    one: str
+    other: str
+
+    @classmethod
+    def read_args(cls, args: Json) -> dict[str, Any]:
+        for name in ("one", "other"):
+            if not isinstance(args.get(name), str) or not 1 <= len(args[name]) <= NODE_LETTERS_MAX:
+                raise CommandError(f"args.{name}", "must be the name of a node")
+        if args["one"] == args["other"]:
+            raise CommandError("args.other", "must be another node")
+        return {"one": args["one"], "other": args["other"]}
+
+    def args(self) -> Json:
+        return {"one": self.one, "other": self.other}
+
+    def nodes(self) -> list[str]:
+        return [self.one, self.other]
+
+    def field_of(self, node: str) -> str:
+        return "args.one" if node == self.one else "args.other"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CutLink(LinkCommand):
+    """one_way: only what `one` sends to `other` is cut."""
+
+    kind: ClassVar[str] = "cluster_cut_link"
+    ARGS: ClassVar[frozenset[str]] = frozenset({"one", "other", "one_way"})
+
+    one_way: bool = False
+
+    @classmethod
+    def read_args(cls, args: Json) -> dict[str, Any]:
+        if not isinstance(args.get("one_way", False), bool):
+            raise CommandError("args.one_way", "must be true or false")
+        return LinkCommand.read_args(args) | {"one_way": args.get("one_way", False)}
+
+    def args(self) -> Json:
+        return {"one": self.one, "other": self.other, "one_way": self.one_way}
+
+    def check_in(self, lane: LaneFacts) -> None:
+        ways = lane.cut(self.one, self.other)
+        if ways is not None and (self.one in ways if self.one_way else len(ways) == 2):
+            raise CommandError("args.one", "the link is cut already")
+
+    def do(self, world: World, cause: Cause) -> None:
+        verbs.cut_link(world, self.one, self.other, one_way=self.one_way, cause=cause)
+
+
+class HealLink(LinkCommand):
+    kind: ClassVar[str] = "cluster_heal_link"
+
+    def check_in(self, lane: LaneFacts) -> None:
+        if lane.cut(self.one, self.other) == []:
+            raise CommandError("args.one", "the link is not cut")
+
+    def do(self, world: World, cause: Cause) -> None:
+        verbs.heal_link(world, self.one, self.other)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlowLink(LinkCommand):
+    """delay_us: how long a message takes from now on, each way; None: as it was."""
+
+    kind: ClassVar[str] = "cluster_slow_link"
+    ARGS: ClassVar[frozenset[str]] = frozenset({"one", "other", "delay_us"})
+
+    delay_us: int | None
+
+    @classmethod
+    def read_args(cls, args: Json) -> dict[str, Any]:
+        delay_us = args.get("delay_us")
+        return LinkCommand.read_args(args) | {"delay_us": None if delay_us is None else whole("args.delay_us", delay_us, 0, verbs.DELAY_US_MAX)}
+
+    def args(self) -> Json:
+        return {"one": self.one, "other": self.other, "delay_us": self.delay_us}
+
+    def check_in(self, lane: LaneFacts) -> None:
+        """A link can always be given another speed."""
+
+    def do(self, world: World, cause: Cause) -> None:
+        verbs.slow_link(world, self.one, self.other, self.delay_us)
+
+
+CLUSTER_COMMANDS: tuple[type[ClusterCommand], ...] = (
+    StopBroker, CrashBroker, CutPower, LoseDisk, PauseBroker, ResumeBroker, ComeBack, SlowDisk, SkewClock, CutLink, HealLink, SlowLink,
+)  # fmt: skip

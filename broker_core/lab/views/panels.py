@@ -1,0 +1,24 @@
+"""What a lane's view has beside the Stage's picture, for pages of their own: `cluster`, where it runs on a Kafka cluster."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from broker_core.events import Json
+from broker_core.lab.observers.kafka_faults import ClusterNotes
+from broker_core.lab.views.kafka_cluster import cluster_view
+
+if TYPE_CHECKING:
+    from broker_core.lab.lanes.lane import Lane
+
+
+def cluster_notes(lane: Lane) -> ClusterNotes | None:
+    """What the observers of a lane's cluster remember; None: the lane has none."""
+    notes = lane.reads.notes
+    return notes if isinstance(notes, ClusterNotes) else None
+
+
+def panels_of(lane: Lane) -> Json:
+    """By name; {} for most lanes."""
+    notes = cluster_notes(lane)
+    return {} if notes is None else {"cluster": {**cluster_view(lane.world), "faults": notes.faults.view(lane.world)}}

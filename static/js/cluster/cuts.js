@@ -1,0 +1,30 @@
+// A truncation: what a copy has lost falls off its strip, with how much it was, and fades. Nothing is cut without being seen.
+
+import { round } from "../draw.js";
+import { rise } from "./window.js";
+
+const SVG = "http://www.w3.org/2000/svg", FALLS_MS = 2400;
+
+// -> [{broker, from, to}]: copies that end earlier than a moment before; `isAll`: the log began anew elsewhere.
+export function cutsBetween(before, now) {
+  if (!before) return [];
+  return Object.entries(now.copies).flatMap(([broker, copy]) => {
+    const was = before.copies[broker];
+    return was && copy.end < was.end ? [{ broker, from: Math.max(copy.end, was.start), to: was.end, count: was.end - Math.max(copy.end, was.start) }] : [];
+  });
+}
+
+export function createCuts(layer, isStill) {
+  return function show(cuts, { grid, place, width, say }) {
+    for (const { broker, from, to, count } of cuts) {
+      const x = round(grid.columns[broker] - width / 2 - 12), top = place.base - rise(place.window, to), bottom = place.base - rise(place.window, from);
+      const group = layer.appendChild(document.createElementNS(SVG, "g"));
+      const box = group.appendChild(document.createElementNS(SVG, "rect")), words = group.appendChild(document.createElementNS(SVG, "text"));
+      for (const [name, value] of Object.entries({ x, y: round(top), width, height: round(Math.max(4, bottom - top)), class: "fallen" })) box.setAttribute(name, value);
+      for (const [name, value] of Object.entries({ x: x + width / 2, y: round((top + bottom) / 2 + 4), class: "n b mid halo bad" })) words.setAttribute(name, value);
+      words.textContent = say("cluster.cut_off", { count });
+      if (isStill()) setTimeout(() => group.remove(), FALLS_MS);
+      else group.animate([{ transform: "none", opacity: 1 }, { transform: "none", opacity: 1, offset: 0.35 }, { transform: "translate(26px, 46px) rotate(7deg)", opacity: 0 }], { duration: FALLS_MS, easing: "ease-in", fill: "forwards" }).finished.then(() => group.remove(), () => group.remove());
+    }
+  };
+}

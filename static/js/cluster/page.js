@@ -1,0 +1,300 @@
+// The cluster page: takes frames, draws at most once per animation frame, and turns presses, keys and strokes across links into commands.
+
+import { onLanguage, page, say, speak } from "../chrome.js";
+import { draw } from "../draw.js";
+import { createFreshness } from "../freshness.js";
+import { createLive } from "../live.js";
+import { writeTable } from "../log/tables.js";
+import { createNotice } from "../notice.js";
+import { createOrders } from "../orders.js";
+import { applyPatch } from "../patch.js";
+import { createRoving } from "../roving.js";
+import { clock } from "../say.js";
+import { openSocket } from "../socket.js";
+import { createCards } from "./cards.js";
+import { createCuts, cutsBetween } from "./cuts.js";
+import * as map from "./map.js";
+import { columnsOf, crossed, layout as network, linkLines } from "./network.js";
+import { geometry, layout as copies, stripWidth } from "./partition.js";
+import * as producer from "./producer.js";
+import { createHistory, createSeries } from "./series.js";
+import { copiesTable, linksList, nodesTable, partitionsTable } from "./tables.js";
+import { chosenWords, createVerbs, verbsOf } from "./verbs.js";
+import { SLOW, createFlights, flown, held as onWire, whereOf } from "./wire.js";
+import { headline, partitionWords, sub } from "./words.js";
+
+const $ = (id) => document.getElementById(id);
+const SVG = "http://www.w3.org/2000/svg", TALL = 600, TALL_PHONE = 520, TWINS_EVERY_MS = 1000, MAP_EVERY_MS = 400, STROKE_LEAST = 14, FLIGHT_GAP_MS = 130;
+const main = $("main"), picture = $("picture"), freshness = createFreshness(), notice = createNotice($("notice")), history = createHistory();
+const still = matchMedia("(prefers-reduced-motion: reduce)"), lane = page.cluster.lane;
+const drawing = picture.appendChild(document.createElementNS(SVG, "g")), overlay = picture.appendChild(document.createElementNS(SVG, "g"));
+const isStill = () => still.matches || !view.playing, flights = createFlights(overlay, isStill), showCuts = createCuts(overlay, () => still.matches);
+const aroundPicture = createRoving(drawing, '[role="button"]', ["Enter"]), aroundMap = createRoving($("map"), '[role="button"]', ["Enter"]);
+const series = createSeries($("series"), page.urls.plotly), cards = createCards($("cards-panel"), $("cards"));
+
+let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, socket = null, grid = null, place = null, before = null, twinAt = -Infinity, flownAt = -Infinity, mapAt = "";
+let name = new URLSearchParams(location.search).get("partition"), chosen = null;
+
+const cluster = () => view.rigs[lane].cluster;
+const heldBy = (now) => Object.keys(now.partitions[name]?.copies ?? {});
+
+// -- drawing ---------------------------------------------------------------------------------------------------------------------------
+
+function schedule() {
+  if (isDirty) return;
+  isDirty = true;
+  requestAnimationFrame(drawFrame);
+}
+
+function drawFrame(isForced = false) {
+  isDirty = false;
+  const now = cluster();
+  if (!(name in now.partitions)) name = Object.keys(now.partitions)[0] ?? null;
+  if (chosen !== null && !(chosen in now.links) && !(chosen.slice(chosen.indexOf("-") + 1) in now.brokers)) chosen = null;
+  document.body.toggleAttribute("data-still", isStill());
+  $("title").textContent = headline(now, say);
+  $("sub").textContent = sub(now, say);
+  drawPicture(now);
+  const mapKey = `${name}/${Math.floor(performance.now() / MAP_EVERY_MS)}`;
+  if (isForced === true || mapKey !== mapAt) drawMap(now);
+  mapAt = mapKey;
+  verbs.write(verbsOf(now, chosen, say));
+  setText($("verbs-about"), chosenWords(now, chosen, say));
+  drawProducer(now);
+  cards.write(now.faults ?? [], say);
+  drawTransport();
+  const at = performance.now();
+  if (isForced === true || at - twinAt > TWINS_EVERY_MS) {
+    twinAt = at;
+    drawTables(now);
+  }
+  if (name !== null) series(history.of(name), name, { say, isForced: isForced === true });
+  main.dataset.seq = seq;
+  tell();
+}
+
+function drawPicture(now) {
+  const box = picture.parentElement, height = innerWidth <= 640 ? TALL_PHONE : TALL;
+  const held = heldBy(now);
+  grid = columnsOf(now, Math.floor(box.clientWidth), held, Math.max(0, ...Object.values(now.partitions[name]?.copies ?? {}).map(({ end }) => end)));
+  picture.style.setProperty("width", `${grid.width}px`);
+  picture.setAttribute("height", height);
+  picture.setAttribute("aria-label", say("cluster.picture", { partition: name ?? "" }));
+  const shapes = network(now, grid, { say, held, chosen });
+  if (name !== null) {
+    const large = now.partitions[name];
+    setText($("large-title"), name);
+    setText($("large-words"), partitionWords(large, say));
+    place = geometry(large, grid, height, place);
+    shapes.push(...copies(name, large, grid, place, { say }));
+    if (!view.playing || view.speed <= SLOW) shapes.push(...onWire(now, grid, { name, atUs: view.at_us, say }));
+    showChanges(now, large);
+  }
+  aroundPicture(() => draw(drawing, shapes));
+}
+
+// What has changed since the last frame, in motion: dots for fetches and answers, and what a truncation cut off.
+function showChanges(now, large) {
+  const was = before?.name === name ? before.partition : null, at = performance.now();
+  before = { name, partition: structuredClone(large) };
+  showCuts(cutsBetween(was, large), { grid, place, width: stripWidth(grid.pitch), say });
+  if (view.speed <= SLOW || at - flownAt < FLIGHT_GAP_MS) return;
+  const dots = flown(was, large, say);
+  if (!dots.length) return;
+  flownAt = at;
+  const y = (dot) => Math.min(place.base - 10, whereOf(`broker-${dot.from}`, now, grid)[1] + 34);
+  flights.add(dots.map((dot) => ({ ...dot, from: [grid.columns[dot.from], y(dot) + (dot.kind === "answer" ? 22 : 0)], to: [grid.columns[dot.to], y(dot) + (dot.kind === "answer" ? 22 : 0)] })));
+}
+
+function drawMap(now) {
+  const width = Math.floor($("map").parentElement.clientWidth);
+  $("map").setAttribute("height", map.height(Object.keys(now.partitions).length, width));
+  $("map").setAttribute("aria-label", say("cluster.map_label"));
+  aroundMap(() => draw($("map"), map.layout(now, { width, chosen: name, say })));
+  const words = Object.entries(now.counts).map(([state, count]) => `${state}/${count}/${page.language}`).join();
+  if ($("legend").dataset.key === words) return;
+  $("legend").dataset.key = words;
+  $("legend").replaceChildren(...Object.entries(now.counts).map(([state, count]) => {
+    const item = document.createElement("span"), mark = document.createElement("i");
+    mark.className = state;
+    item.append(mark, `${count} ${say(`cluster.state.${state}`)}`);
+    return item;
+  }));
+}
+
+// The first producer; a lab has one.
+function drawProducer(now) {
+  const [first] = Object.values(now.producers);
+  $("producer-panel").hidden = !first;
+  if (!first) return;
+  const width = Math.floor($("producer").parentElement.clientWidth);
+  $("producer").setAttribute("height", producer.height(first));
+  $("producer").setAttribute("aria-label", setText($("producer-words"), producer.words(first, say)));
+  draw($("producer"), producer.layout(first, { width, say }));
+}
+
+function drawTables(now) {
+  const write = (id, table, label) => writeTable($(id), { ...table, offsets: table.rows.map(() => null) }, label);
+  write("nodes-twin", nodesTable(now, say), say("cluster.title"));
+  write("map-twin", partitionsTable(now, say), say("cluster.map"));
+  if (name !== null) write("copies-twin", copiesTable(now.partitions[name], say), name);
+  const [first] = Object.values(now.producers);
+  if (first) write("producer-twin", producer.table(first, say), say("cluster.producer"));
+  const links = linksList(now, say);
+  if ($("links-twin").textContent !== links.join("")) $("links-twin").replaceChildren(...links.map((textContent) => Object.assign(document.createElement("li"), { textContent })));
+}
+
+function drawTransport() {
+  speak($("play"), view.playing ? "pause" : "play", "sayLabel");
+  $("play-icon").setAttribute("href", view.playing ? "#v-pause" : "#v-play");
+  $("step").disabled = view.playing;
+  for (const button of document.querySelectorAll("[data-speed]")) button.setAttribute("aria-pressed", String(Number(button.dataset.speed) === view.speed));
+  setText($("clock"), clock(view.at_us));
+  setText($("series-title"), name === null ? "" : say("cluster.series", { partition: name }));
+}
+
+function setText(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+  return text;
+}
+
+// -- what a person does ----------------------------------------------------------------------------------------------------------------
+
+const orders = createOrders({ isStopped: () => Boolean(page.stopped || view.feed?.failed), notice });
+const order = (near, command) => orders.command(near, { lane, ...command });
+const verbs = createVerbs($("verbs"), (verb, near) => order(near, verb.order));
+
+function choose(part) {
+  chosen = chosen === part ? null : part;
+  schedule();
+}
+
+drawing.addEventListener("click", (event) => {
+  const part = event.target.closest("[data-broker], [data-link]");
+  if (part) choose(part.dataset.part);
+});
+$("map").addEventListener("click", (event) => {
+  const tile = event.target.closest("[data-partition]");
+  if (tile) look(tile.dataset.partition);
+});
+
+function look(partitionName) {
+  [name, place, before] = [partitionName, null, null];
+  flights.clear();
+  const address = new URLSearchParams(location.search);
+  address.set("partition", name);
+  window.history.replaceState(null, "", `?${address}`);
+  drawFrame(true);
+  showLeader();
+}
+
+// Where the columns do not fit, the leader's is the one to see first.
+function showLeader() {
+  const box = picture.parentElement, leader = cluster().partitions[name]?.leader;
+  if (grid.columns[leader] !== undefined) box.scrollLeft = grid.columns[leader] - box.clientWidth / 2;
+}
+
+// A stroke that begins beside everything and crosses a link cuts it; one that crosses a cut link heals it.
+let stroke = null;
+picture.addEventListener("pointerdown", (event) => {
+  if (event.button || event.pointerType === "touch" && event.isPrimary === false || event.target.closest("[data-broker]")) return;
+  stroke = { from: pointOf(event), line: null };
+});
+picture.addEventListener("pointermove", (event) => {
+  if (!stroke) return;
+  const [x, y] = pointOf(event), [fx, fy] = stroke.from;
+  if (!stroke.line && Math.hypot(x - fx, y - fy) < STROKE_LEAST) return;
+  stroke.line ??= overlay.appendChild(Object.assign(document.createElementNS(SVG, "path"), {}));
+  stroke.line.setAttribute("class", "stroke");
+  stroke.line.setAttribute("d", `M${fx} ${fy}L${x} ${y}`);
+});
+addEventListener("pointerup", (event) => {
+  const drawn = stroke;
+  stroke = null;
+  if (!drawn?.line) return;
+  drawn.line.remove();
+  for (const key of crossed(linkLines(cluster(), grid, { held: heldBy(cluster()), chosen }), drawn.from, pointOf(event)).filter((one) => cluster().links[one].verbs.length)) {
+    const verb = verbsOf(cluster(), key, say).find((one) => one.id === "heal_link" || one.id === "cut_link");
+    if (verb) order(picture, verb.order);
+  }
+  addEventListener("click", (click) => click.stopPropagation(), { capture: true, once: true });
+});
+
+function pointOf(event) {
+  const { left, top } = picture.getBoundingClientRect();
+  return [event.clientX - left, event.clientY - top];
+}
+
+const play = () => order($("play"), { kind: view.playing ? "pause_lab" : "play", lane: "all" });
+const step = () => view.playing || order($("step"), { kind: "step", lane: "all" });
+$("play").addEventListener("click", play);
+$("step").addEventListener("click", step);
+$("twins").addEventListener("click", toggleTables);
+document.querySelector(".sp").addEventListener("click", (event) => {
+  const { speed } = event.target.closest("button")?.dataset ?? {};
+  if (speed) order(event.target, { kind: "speed", lane: "all", args: { speed: Number(speed) } });
+});
+
+function toggleTables() {
+  const isOn = document.body.toggleAttribute("data-twins");
+  $("twins").setAttribute("aria-pressed", String(isOn));
+  for (const box of document.querySelectorAll(".twin-box")) box.tabIndex = isOn ? 0 : -1;
+  drawFrame(true);
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.target.closest("input, textarea, select")) return;
+  const own = { " ": play, ".": step, t: toggleTables }[event.key.toLowerCase()], verb = own ? null : verbs.byKey(event.key);
+  if (event.key === "Escape" && chosen !== null) choose(chosen);
+  else if (own) own();
+  else if (verb) order($("verbs"), verb.order);
+  else return;
+  event.preventDefault();
+});
+document.addEventListener("keyup", (event) => event.key === " " && event.preventDefault());
+
+// -- frames ----------------------------------------------------------------------------------------------------------------------------
+
+const receive = createLive({
+  applyPatch,
+  requestSnapshot: (unanswered) => socket.askSnapshot(unanswered),
+  onChange(newView, newSeq) {
+    [view, seq] = [newView, newSeq];
+    freshness.frame(view.at_us, view.speed, view.playing);
+    history.note(cluster(), view.at_us);
+    schedule();
+    socket?.acknowledge(newSeq);
+  },
+});
+
+function tell() {
+  const { state, ms } = view.feed?.failed ? { state: "stopped", ms: null } : freshness.state(view.playing, 0), pill = $("fresh");
+  if (pill.dataset.state !== state) {
+    pill.dataset.state = state;
+    speak($("fresh-word"), `fresh.${state}`);
+  }
+  setText($("fresh-ms"), ms === null ? "" : `${ms}\u202fms`);
+}
+
+onLanguage(() => drawFrame(true));
+addEventListener("resize", schedule);
+history.note(cluster(), view.at_us);
+drawFrame(true);
+showLeader();
+socket = openSocket(page.urls.socket, {
+  onMessage(message) {
+    try {
+      receive(message);
+    } catch (error) {
+      console.warn("frame refused, asking for a snapshot", error);
+      socket.askSnapshot(() => {});
+    }
+  },
+  onState(state) {
+    if (state === "open") freshness.opened();
+    else freshness.closed();
+    if (state === "full") notice(say("notice.full"), { near: $("fresh") });
+    tell();
+  },
+});
+setInterval(tell, 1000);

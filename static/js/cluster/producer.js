@@ -1,0 +1,51 @@
+// The producer: for each broker the produces that have no answer yet, oldest at the right, each batch with its records, sequence and how often it
+// came back; below, what waits to be sent.
+
+import { round } from "../draw.js";
+import { number } from "../say.js";
+
+const ROW = 30, LEFT = 62, LETTER = 8, GAP = 5, HEIGHT = 22;
+
+export const height = (producer) => Math.max(1, rows(producer).length) * ROW + 4;
+
+// -> [{id, label, batches}]: one row a broker that was asked, one for what waits.
+export function rows(producer) {
+  const found = Object.entries(producer.in_flight).map(([broker, flights]) => ({ id: broker, broker, batches: flights.flatMap(({ batches }) => batches) }));
+  return [...found, { id: "waiting", broker: null, batches: Object.values(producer.waiting).flat() }];
+}
+
+export function layout(producer, { width, say }) {
+  const all = rows(producer), longest = Math.max(4, ...all.flatMap(({ batches }) => batches.map((batch) => boxWords(batch).length)));
+  const shapes = [], box = longest * LETTER + 10, room = Math.max(1, Math.floor((width - LEFT - 34) / (box + GAP)));
+  all.forEach(({ id, broker, batches }, line) => {
+    const y = line * ROW + 4;
+    shapes.push({ id: `row-${id}`, tag: "text", x: 0, y: y + 16, class: "m", text: broker === null ? say("cluster.producer_waiting") : say("cluster.broker", { broker: Number(broker) }) });
+    batches.slice(0, room).forEach((batch, place) => {
+      const x = round(LEFT + place * (box + GAP));
+      shapes.push({ id: `batch-${batch.number}`, tag: "rect", x, y, width: box, height: HEIGHT, rx: 3, class: `batch${batch.attempts ? " retry" : ""}` });
+      shapes.push({ id: `batch-words-${batch.number}`, tag: "text", x: x + box / 2, y: y + 16, class: "n mid", text: boxWords(batch), title: batchWords(batch, say) });
+    });
+    if (batches.length > room) shapes.push({ id: `more-${id}`, tag: "text", x: round(LEFT + room * (box + GAP)), y: y + 16, class: "n m", text: `+${batches.length - room}` });
+  });
+  return shapes;
+}
+
+// The partition's number, then the first sequence where there is one, then how many records.
+const boxWords = ({ partition, sequence, count }) => `${partition.slice(partition.lastIndexOf("-") + 1)}${sequence < 0 ? "" : ` #${number(sequence)}`} +${count}`;
+
+export const batchWords = (batch, say) =>
+  say(batch.sequence < 0 ? "cluster.batch" : "cluster.batch_sequence", { partition: batch.partition, count: batch.count, sequence: batch.sequence, attempts: batch.attempts });
+
+export function words(producer, say) {
+  const acks = say(`cluster.acks.${producer.acks === -1 ? "all" : producer.acks}`), { acked, failed, retries } = producer.counts;
+  return say(producer.id < 0 ? "cluster.producer_words" : "cluster.producer_words_id", { acks, acked, failed, retries, id: producer.id, epoch: producer.epoch, most: producer.max_in_flight });
+}
+
+export function table(producer, say) {
+  return {
+    head: ["to", "partition", "records", "sequence", "attempts"].map((code) => say(`cluster.column.${code}`)), terms: [null, null, null, null, null],
+    rows: rows(producer).flatMap(({ broker, batches }) => batches.map((batch) => [
+      broker === null ? say("cluster.producer_waiting") : broker, batch.partition, number(batch.count), batch.sequence < 0 ? "–" : number(batch.sequence), number(batch.attempts),
+    ])),
+  };
+}

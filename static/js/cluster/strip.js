@@ -1,0 +1,41 @@
+// One copy of a partition as a strip: its records upward, a band of colour for each leader epoch, the flag of its high watermark, its open
+// end. A leader's fill is full, a follower's 35 %. In the ISR: a firm outline. Hatched: what consumers cannot see.
+
+import { round } from "../draw.js";
+import { paint, textOn } from "../paint.js";
+import { number } from "../say.js";
+import { rise } from "./window.js";
+
+const OPEN = 7, RECORD_LEAST = 7, LABEL_APART = 15;
+
+// copy: of the view. at: {x, width, base: y of the bottom, window}. -> shapes for draw.js, all ids under `id`.
+export function layout(id, copy, { x, width, base, window, say, labels = true }) {
+  const y = (offset) => round(base - rise(window, offset)), right = x + width, shapes = [];
+  const from = Math.max(copy.start, window.low), isRunning = copy.role !== "not_running", fill = copy.role === "leads" ? 1 : 0.35;
+  const top = y(copy.end), bottom = y(from), mark = y(copy.high_watermark);
+
+  copy.epochs.forEach(([epoch, start], place) => {
+    const begin = Math.max(start, from), end = Math.min(place + 1 < copy.epochs.length ? copy.epochs[place + 1][1] : copy.end, copy.end);
+    if (end <= begin) return;
+    shapes.push({ id: `${id}-band-${epoch}-${start}`, tag: "rect", x, y: y(end), width, height: round(y(begin) - y(end)), fill: paint(1 + (epoch % 7)), "fill-opacity": fill, class: "band" });
+    const height = y(begin) - y(end);
+    if (labels && height >= 14 && width >= 40) shapes.push({ id: `${id}-epoch-${epoch}-${start}`, tag: "text", x: x + width / 2, y: round(y(begin) - 4), class: "n mid epoch", fill: fill === 1 ? textOn(1 + (epoch % 7)) : null, text: say("cluster.epoch_short", { epoch }) });
+  });
+  if (window.pitch >= RECORD_LEAST && copy.end > from) {
+    let d = "";
+    for (let offset = from + 1; offset < copy.end; offset += 1) d += `M${x} ${y(offset)}h${width}`;
+    if (d) shapes.push({ id: `${id}-records`, tag: "path", d, class: "records" });
+  }
+  if (mark > top) shapes.push({ id: `${id}-unseen`, tag: "rect", x, y: top, width, height: round(mark - top), fill: "url(#unseen)", class: "thin" });
+  const sides = from > copy.start ? `M${x} ${bottom + OPEN}V${top - OPEN}M${right} ${bottom + OPEN}V${top - OPEN}` : `M${x} ${top - OPEN}V${bottom}H${right}V${top - OPEN}`;
+  shapes.push({ id: `${id}-wall`, tag: "path", d: sides, class: `wall ${copy.is_in_isr ? "in" : "out"}${isRunning ? "" : " gone"}` });
+  if (!labels) return shapes;
+
+  // The flag stands on the right, its number beside it; the end's number above the open edge, or lower where the flag is in its place.
+  shapes.push({ id: `${id}-pole`, tag: "path", d: `M${x - 4} ${mark}H${right + 10}`, class: "pole" });
+  shapes.push({ id: `${id}-flag`, tag: "path", d: `M${right + 2} ${mark}v-11h10l-3 4 3 4h-8z`, class: "ink" });
+  shapes.push({ id: `${id}-hw`, tag: "text", x: right + 14, y: mark - 1, class: "n b halo", "data-term": "high_watermark", text: number(copy.high_watermark) });
+  const endAt = Math.min(top - OPEN - 3, mark - top < LABEL_APART ? top - OPEN - 3 : top - 3);
+  shapes.push({ id: `${id}-leo`, tag: "text", x: x + width / 2, y: round(endAt), class: "n m mid halo", text: `LEO ${number(copy.end)}` });
+  return shapes;
+}

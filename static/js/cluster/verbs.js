@@ -1,0 +1,77 @@
+// What can be done to what is chosen: a button each, with its key. Which verbs there are says the server; here is how each is written and sent.
+
+import { linkWords, nodeWords, stageOf } from "./network.js";
+
+// The key of a verb; one key may stand for two that are never there together.
+const KEYS = { stop: "S", crash: "X", pause: "P", resume: "P", come_back: "B", cut_link: "C", heal_link: "C" };
+const SLOW_WRITE_US = 200_000, SLOW_LINK_US = 300_000, SKEW_MS = 60_000;
+// A verb that takes another one back is that other one, with the value from before.
+const BACK = { quick_disk: ["slow_disk", { write_us: 0 }], set_clock: ["skew_clock", { skew_ms: 0 }], quick_link: ["slow_link", { delay_us: null }] };
+const VALUES = { slow_disk: { write_us: SLOW_WRITE_US }, slow_link: { delay_us: SLOW_LINK_US }, skew_clock: { skew_ms: SKEW_MS } };
+
+// -> [{id, verb, text, about, key, order: {kind, args}}] for a broker's name, a link's key, or null.
+export function verbsOf(cluster, chosen, say) {
+  if (chosen === null) return [];
+  if (chosen.includes(">")) return linkVerbs(cluster, chosen, say);
+  const id = chosen.slice(chosen.indexOf("-") + 1), broker = cluster.brokers[id];
+  return (broker?.verbs ?? []).map((verb) => ({
+    id: verb, verb, text: say(`cluster.verb.${verb}`), about: say(`cluster.verb_about.${verb}`), key: KEYS[verb] ?? "", order: orderOf(verb, { broker: Number(id) }),
+  }));
+}
+
+function linkVerbs(cluster, key, say) {
+  const [one, other] = key.split(">"), found = [];
+  for (const verb of cluster.links[key]?.verbs ?? []) {
+    const make = (id, text, args, shortcut) => found.push({ id, verb, text, about: "", key: shortcut, order: orderOf(verb, args) });
+    const isSecond = verb === "cut_link" && cluster.links[key].cut.length > 0;      // one way is cut: the key heals it
+    make(verb, say(`cluster.verb.${verb}`), { one, other }, isSecond ? "" : KEYS[verb] ?? "");
+    if (verb !== "cut_link" || isSecond) continue;
+    for (const [sender, receiver] of [[one, other], [other, one]]) {
+      make(`${verb}-${sender}`, say("cluster.verb.cut_link_from", { sender: nodeWords(sender, say) }), { one: sender, other: receiver, one_way: true }, "");
+    }
+  }
+  return found;
+}
+
+function orderOf(verb, args) {
+  const [kind, values] = BACK[verb] ?? [verb, VALUES[verb]];
+  return { kind: `cluster_${kind}`, args: { ...args, ...values } };
+}
+
+export function chosenWords(cluster, chosen, say) {
+  if (chosen === null) return say("cluster.choose");
+  if (chosen.includes(">")) return linkWords(chosen, cluster, say);
+  const broker = cluster.brokers[chosen.slice(chosen.indexOf("-") + 1)];
+  return `${nodeWords(chosen, say)}: ${say(`cluster.stage.${stageOf(broker)}`)}`;
+}
+
+// Writes the buttons; touches the document only where something is another.
+export function createVerbs(box, onPress) {
+  let shown = "", verbs = [];
+  box.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-order]");
+    if (button) onPress(verbs.find(({ id }) => id === button.dataset.order), button);
+  });
+  return {
+    write(next) {
+      verbs = next;
+      const key = next.map(({ id, text }) => `${id}/${text}`).join();
+      if (key === shown) return;
+      shown = key;
+      const held = box.contains(document.activeElement) ? document.activeElement.dataset.order : null;
+      box.replaceChildren(...next.map(({ id, text, about, key: shortcut }) => {
+        const button = document.createElement("button");
+        Object.assign(button, { type: "button", className: "btn", title: about, textContent: text });
+        button.dataset.order = id;
+        if (shortcut) {
+          button.setAttribute("aria-keyshortcuts", shortcut);
+          button.append(Object.assign(document.createElement("kbd"), { textContent: shortcut }));
+        }
+        return button;
+      }));
+      if (held !== null) (box.querySelector(`[data-order="${held}"]`) ?? box.querySelector("button"))?.focus();
+    },
+    byKey: (key) => verbs.find(({ key: shortcut }) => shortcut === key.toUpperCase()) ?? null,
+  };
+}
+

@@ -1,0 +1,121 @@
+// What is on the wire. In slow motion, or while the lab stands, each message is where it is, with its numbers; else a dot flies for what has
+// just been fetched and answered, as the copies' ends tell.
+
+import { round } from "../draw.js";
+import { clientPlace, nodeName } from "./network.js";
+
+export const SLOW = 0.5;              // up to this speed messages are shown where they are
+const ON_A_WAY = 6, FLIES_MS = 520, QUIET = ["heartbeat", "heartbeat_answer", "metadata"], ANSWERS = ["fetched", "produced", "altered", "epoch_ends", "registered"];
+
+// Where a message leaves or enters a node: brokers at the lower edge of their boxes, the controller and the producer below theirs.
+export function whereOf(name, cluster, grid) {
+  if (name === "controller") return [grid.middle, 36];
+  const id = name.slice(name.indexOf("-") + 1);
+  return name === nodeName(id) && id in grid.columns ? [grid.columns[id], grid.brokerY + 46] : clientPlace();
+}
+
+// Messages about one partition, and those about none, between their nodes; of several on one way the words of the foremost are shown, and how
+// many follow.
+export function held(cluster, grid, { name, atUs, say }) {
+  const shapes = [], topic = name.slice(0, name.lastIndexOf("-")), index = Number(name.slice(name.lastIndexOf("-") + 1)), ways = new Map();
+  for (const [id, message] of Object.entries(cluster.wire)) {
+    const part = message.parts.find((one) => one[0] === topic && one[1] === index);
+    if (message.parts.length ? !part : QUIET.includes(message.kind)) continue;
+    if (![message.from, message.to].every((end) => end === "controller" || end.startsWith("broker-") || end in cluster.producers)) continue;
+    const way = `${message.from}>${message.to}`;
+    ways.set(way, [...(ways.get(way) ?? []), { id, message, part }]);
+  }
+  let rows = 0;                                         // messages between brokers, a row each: their words never meet
+  for (const [way, all] of ways) {
+    const [{ message }] = all, [ax, ay] = whereOf(message.from, cluster, grid), [bx, by] = whereOf(message.to, cluster, grid);
+    const isBetweenBrokers = message.from.startsWith("broker-") && message.to.startsWith("broker-"), sag = isBetweenBrokers ? 14 + 18 * rows++ : ax < bx ? -4 : 14;
+    all.slice(0, ON_A_WAY).forEach(({ id, message: one, part }, place) => {
+      const share = one.due_us === null ? 0.42 : Math.min(0.94, Math.max(0.06, 1 - (one.due_us - atUs) / Math.max(1, one.delay_us)));
+      const x = round(ax + (bx - ax) * share), y = round(ay + (by - ay) * share + sag);
+      shapes.push({ id: `wire-${id}`, tag: "circle", cx: x, cy: y, r: 5, class: `dot ${ANSWERS.includes(one.kind) ? "answer" : "request"}${one.due_us === null ? " stuck" : ""}` });
+      if (place) return;
+      const more = all.length > 1 ? ` +${all.length - 1}` : "", isEnd = x > grid.width - 130;
+      shapes.push({ id: `wire-words-${way}`, tag: "text", x: isEnd ? x - 9 : x + 9, y: y + 4, class: `n halo${isEnd ? " end" : ""}`, text: messageWords(one.kind, part, say) + more });
+    });
+  }
+  return shapes;
+}
+
+export function messageWords(kind, part, say) {
+  if (!part) return say(`cluster.wire.${kind}`);
+  const [, , a, b, c, d, e] = part;
+  switch (kind) {
+    case "produce": return say(b < 0 ? "cluster.wire.produce" : "cluster.wire.produce_seq", { count: a, sequence: b });
+    case "produced": return b ? say("cluster.wire.refused", { code: b }) : say("cluster.wire.produced", { offset: a });
+    case "fetch": return say("cluster.wire.fetch", { offset: a, epoch: b });
+    case "fetched":
+      if (d) return say("cluster.wire.refused", { code: d });
+      if (e >= 0) return say("cluster.wire.diverging", { epoch: e, end: part[7] });
+      return say(b ? "cluster.wire.fetched" : "cluster.wire.fetched_none", { count: b, hw: c });
+    case "epochs": return say("cluster.wire.epochs", { epoch: a });
+    case "epoch_ends": return say("cluster.wire.epoch_ends", { epoch: a, end: b });
+    case "alter_partition": return say("cluster.wire.alter_partition", { isr: a.join(" ") });
+    default: return say(`cluster.wire.${kind}`, { isr: Array.isArray(a) ? a.join(" ") : "" });
+  }
+}
+
+// What happened between two views of a partition, as dots to fly: {from, to, text, kind, rank}, brokers by id.
+export function flown(before, now, say) {
+  const found = [];
+  if (!before || now.leader < 0) return found;
+  const leader = String(now.leader), known = now.copies[leader]?.followers ?? {}, was = before.copies[leader]?.followers ?? {};
+  for (const [broker, copy] of Object.entries(now.copies)) {
+    if (broker === leader || !before.copies[broker]) continue;
+    const asked = known[broker]?.end ?? -1, came = copy.end - before.copies[broker].end;
+    if (asked >= 0 && asked !== was[broker]?.end) found.push({ kind: "request", from: broker, to: leader, text: say("cluster.flown_fetch", { offset: asked }), offset: asked });
+    if (came > 0) found.push({ kind: "answer", from: leader, to: broker, text: say("cluster.flown_records", { count: came, hw: copy.high_watermark }), offset: copy.end });
+  }
+  return found;
+}
+
+// Lets dots fly over an SVG layer. isStill(): nothing moves; then nothing flies.
+export function createFlights(layer, isStill) {
+  let flying = [], frame = 0;
+  function step() {
+    frame = 0;
+    const now = performance.now();
+    flying = flying.filter(({ element, began, from, to }) => {
+      const share = (now - began) / FLIES_MS;
+      if (share >= 1) {
+        element.remove();
+        return false;
+      }
+      const eased = 1 - (1 - share) ** 3;
+      element.setAttribute("transform", `translate(${round(from[0] + (to[0] - from[0]) * eased)} ${round(from[1] + (to[1] - from[1]) * eased)})`);
+      return true;
+    });
+    if (flying.length) frame = requestAnimationFrame(step);
+  }
+  return {
+    add(dots) {
+      if (isStill()) return;
+      for (const { from, to, text, kind } of dots.slice(0, 12)) {
+        const element = document.createElementNS("http://www.w3.org/2000/svg", "g");
+        const dot = element.appendChild(document.createElementNS("http://www.w3.org/2000/svg", "circle"));
+        dot.setAttribute("r", "5");
+        dot.setAttribute("class", `dot ${kind}`);
+        const words = document.createElementNS("http://www.w3.org/2000/svg", "text");
+        words.setAttribute("class", "n s halo");
+        words.setAttribute("x", "8");
+        words.setAttribute("y", "4");
+        words.textContent = text;
+        element.append(words);
+        element.setAttribute("transform", `translate(${from[0]} ${from[1]})`);
+        layer.append(element);
+        flying.push({ element, began: performance.now(), from, to });
+      }
+      if (!frame && flying.length) frame = requestAnimationFrame(step);
+    },
+    clear() {
+      for (const { element } of flying) element.remove();
+      flying = [];
+    },
+    get count() { return flying.length; },
+  };
+}
+

@@ -1,0 +1,45 @@
+// The page's sentences: how the cluster is, what the large partition's state means, and what a fault has done.
+
+import { clock, number } from "../say.js";
+import { nodeWords } from "./network.js";
+
+const WORST = ["offline", "below_min_isr", "under_replicated"];
+
+export function headline(cluster, say) {
+  const unnoticed = Object.entries(cluster.brokers).filter(([, { condition, is_fenced }]) => condition !== "running" && !is_fenced).map(([id]) => id);
+  if (unnoticed.length) return say("cluster.head.unnoticed", { brokers: unnoticed.join(", "), count: unnoticed.length });
+  const worst = WORST.find((state) => cluster.counts[state]);
+  return say(worst ? `cluster.head.${worst}` : "cluster.head.healthy", { count: cluster.counts[worst] ?? 0, partitions: Object.keys(cluster.partitions).length });
+}
+
+export function sub(cluster, say) {
+  const brokers = Object.values(cluster.brokers), up = brokers.filter(({ condition, stage }) => condition === "running" && stage !== "down").length;
+  return say("cluster.sub", { brokers: brokers.length, up, partitions: Object.keys(cluster.partitions).length, truncation: say(`cluster.truncation.${cluster.settings.truncation}`) });
+}
+
+// The large partition: its state, what is in sync, what that means for producers and consumers.
+export function partitionWords(partition, say) {
+  const isr = partition.isr.join(" ");
+  const hidden = partition.end === null ? 0 : partition.end - partition.high_watermark;
+  const about = say(`cluster.about.${partition.state}`, {
+    leader: partition.leader, epoch: partition.leader_epoch, isr, count: partition.isr.length, replicas: partition.replicas.length, min: partition.min_isr,
+  });
+  return hidden ? `${about} ${say("cluster.about.hidden", { count: hidden })}` : about;
+}
+
+// A card after a fault: {title, was, now, means: [..]}. card: of the view's faults.
+export function cardWords(card, say) {
+  const target = card.target.map((name) => nodeWords(name, say));
+  return {
+    title: say(`cluster.did.${card.verb}`, { one: target[0], other: target[1] ?? "" }),
+    when: clock(card.at_us),
+    was: counted(card.was, say),
+    now: counted(card.now, say),
+    means: card.means.map(({ code, ...params }) => say(`cluster.means.${code}`, params)),
+  };
+}
+
+function counted(counts, say) {
+  const parts = Object.entries(counts).filter(([, count]) => count);
+  return parts.map(([state, count]) => say("cluster.counted", { count: number(count), state: say(`cluster.state.${state}`) })).join(", ");
+}

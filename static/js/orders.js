@@ -1,0 +1,44 @@
+// Sends a person's orders: a refusal is a message at the control, somebody else's lab offers a copy of one's own.
+
+import { page, say } from "./chrome.js";
+import { Refusal, fork, submit } from "./commands.js";
+
+// isStopped(): the lab broke down and moves no more.
+export function createOrders({ isStopped, notice }) {
+  async function command(near, order) {
+    near?.setAttribute("aria-busy", "true");
+    try {
+      if (isStopped()) return document.getElementById("stopped-copy")?.focus();
+      if (!page.owner) return offerCopy(near);
+      await submit(page, order, { onRetry: () => notice(say("notice.network"), { near }) });
+    } catch (error) {
+      fail(error, near);
+    } finally {
+      near?.removeAttribute("aria-busy");
+    }
+  }
+
+  function fail(error, near) {
+    if (error instanceof Refusal && error.status === 403) offerCopy(near);
+    else if (error instanceof Refusal && error.message) notice(say("notice.refused", { reason: error.message }), { near });
+    else if (error instanceof Refusal) notice(say("notice.failed", { status: error.status }), { near });
+    else notice(say("notice.unreachable"), { near });
+  }
+
+  function offerCopy(near) {
+    notice(say("notice.own_copy"), { near, kind: "offer", label: say("notice.make_copy"), onAction: () => copyTo({}, near) });
+  }
+
+  const copyTo = (changes, near) => moveTo(fork(page, changes), near);
+
+  async function moveTo(opening, near) {
+    try {
+      const { id } = await opening;
+      location.assign(page.urls.lab.replace("{id}", id));
+    } catch (error) {
+      fail(error, near);
+    }
+  }
+
+  return { command, copyTo, moveTo };
+}

@@ -1,0 +1,143 @@
+// The cluster page's pictures are arithmetic over the server's numbers: every copy to one scale, every word from the catalogue, no shape twice.
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { cutsBetween } from "../../static/js/cluster/cuts.js";
+import * as map from "../../static/js/cluster/map.js";
+import { columnsOf, crossed, layout as network, linkLines } from "../../static/js/cluster/network.js";
+import { geometry, layout as copies } from "../../static/js/cluster/partition.js";
+import * as producer from "../../static/js/cluster/producer.js";
+import { createHistory, layout as series } from "../../static/js/cluster/series.js";
+import { copiesTable, linksList, nodesTable, partitionsTable } from "../../static/js/cluster/tables.js";
+import { verbsOf } from "../../static/js/cluster/verbs.js";
+import { rise, windowOf } from "../../static/js/cluster/window.js";
+import { flown, held } from "../../static/js/cluster/wire.js";
+import { cardWords, headline, partitionWords } from "../../static/js/cluster/words.js";
+import { load, say } from "./fixtures/load.mjs";
+
+const [well, sending, unnoticed, moved, back, large] = load("cluster").map((view) => ({ ...view, cluster: view.rigs.kafka.cluster }));
+const ALL = [well, sending, unnoticed, moved, back, large], NAME = "flights-0", HEIGHT = 600;
+
+function drawn({ cluster, at_us: atUs }, width = 920, chosen = null) {
+  const partition = cluster.partitions[NAME], ids = Object.keys(partition.copies), grid = columnsOf(cluster, width, ids, 4000), place = geometry(partition, grid, HEIGHT);
+  return { grid, place, shapes: [...network(cluster, grid, { say, held: ids, chosen }), ...copies(NAME, partition, grid, place, { say }), ...held(cluster, grid, { name: NAME, atUs, say })] };
+}
+
+function check(shapes) {
+  const ids = shapes.map(({ id }) => id);
+  assert.equal(new Set(ids).size, ids.length, `ids twice: ${ids.filter((id, place) => ids.indexOf(id) !== place)}`);
+  for (const shape of shapes) for (const [name, value] of Object.entries(shape)) assert.ok(value !== undefined && !/NaN|undefined|Infinity/.test(String(value)), `${shape.id} ${name} = ${value}`);
+  for (const { id, tag, width, height } of shapes) if (tag === "rect") assert.ok(width > 0 && height > 0, `${id} is ${width} by ${height}`);
+}
+
+test("every picture of every moment is whole", () => {
+  for (const view of ALL) {
+    for (const width of [330, 920, 1400]) check(drawn(view, width).shapes);
+    check(map.layout(view.cluster, { width: 300, chosen: NAME, say }));
+    for (const one of Object.values(view.cluster.producers)) check(producer.layout(one, { width: 300, say }));
+  }
+});
+
+test("a strip ends where its log ends, and the flag stands at its own high watermark", () => {
+  const { shapes, place } = drawn(sending), { copies: all } = sending.cluster.partitions[NAME], of = (id) => shapes.find((shape) => shape.id === id);
+  for (const [broker, copy] of Object.entries(all)) {
+    const band = of(`copy-${broker}-band-${copy.epochs.at(-1)[0]}-${copy.epochs.at(-1)[1]}`);
+    assert.equal(band.y, Math.round((place.base - rise(place.window, copy.end)) * 10) / 10);
+    assert.equal(Boolean(of(`copy-${broker}-unseen`)), copy.high_watermark < copy.end);
+    assert.match(of(`copy-${broker}-pole`).d, new RegExp(` ${Math.round((place.base - rise(place.window, copy.high_watermark)) * 10) / 10}H`));
+  }
+});
+
+test("a leader's fill is full, a follower's pale; who is outside the ISR has another outline", () => {
+  const { shapes } = drawn(moved), { copies: all } = moved.cluster.partitions[NAME];
+  for (const [broker, copy] of Object.entries(all)) {
+    for (const band of shapes.filter(({ id }) => id.startsWith(`copy-${broker}-band`))) assert.equal(band["fill-opacity"], copy.role === "leads" ? 1 : 0.35);
+    assert.match(shapes.find(({ id }) => id === `copy-${broker}-wall`).class, copy.is_in_isr ? / in/ : / out/);
+  }
+  assert.deepEqual(Object.values(all).map(({ is_in_isr: isIn }) => isIn), [false, true, true]);
+});
+
+test("the window stands still while everything fits, and follows when it must", () => {
+  const copy = (end) => ({ 1: { start: 0, high_watermark: end, end }, 2: { start: 0, high_watermark: end - 1, end: end - 1 } });
+  const first = windowOf(copy(100), 300), next = windowOf(copy(101), 300, first);
+  assert.equal(next, first);
+  const later = windowOf(copy(first.high + 1), 300, next);
+  assert.ok(later.low > first.low && later.high > first.high + 1);
+});
+
+test("a stroke across a link crosses it, beside it does not", () => {
+  const { cluster } = well, grid = columnsOf(cluster, 920, ["1", "2", "3"]), lines = linkLines(cluster, grid), { x, y } = lines.find(({ key }) => key === "broker-1>broker-2");
+  assert.deepEqual(crossed(lines, [x, y - 8], [x, y + 8]), ["broker-1>broker-2"]);
+  assert.deepEqual(crossed(lines, [x - 8, y - 4], [x + 8, y - 4]), []);
+  const arc = lines.find(({ key }) => key === "broker-1>broker-3");
+  assert.deepEqual(crossed(lines, [arc.x, arc.y - 12], [arc.x, arc.y + 12]), ["broker-1>broker-3"]);
+});
+
+test("among nine brokers only the links that matter are drawn, and a chosen broker shows all of its own", () => {
+  const keys = (chosen) => drawn(large, 920, chosen).shapes.filter(({ id }) => id.startsWith("link-")).length;
+  assert.ok(keys(null) < 15 && keys("broker-5") > keys(null));
+  assert.ok(drawn(large).grid.width <= 920);
+});
+
+test("each verb of a broker and a link is an order with its words", () => {
+  const alive = verbsOf(well.cluster, "broker-2", say), link = verbsOf(well.cluster, "broker-1>broker-2", say);
+  assert.deepEqual(alive.map(({ id }) => id), ["stop", "pause", "crash", "cut_power", "lose_disk", "slow_disk", "skew_clock"]);
+  assert.deepEqual(alive[0].order, { kind: "cluster_stop", args: { broker: 2 } });
+  assert.deepEqual(link.map(({ id }) => id), ["cut_link", "cut_link-broker-1", "cut_link-broker-2", "slow_link"]);
+  assert.deepEqual(link[2].order, { kind: "cluster_cut_link", args: { one: "broker-2", other: "broker-1", one_way: true } });
+  assert.equal(new Set(alive.map(({ key }) => key).filter(Boolean)).size, alive.filter(({ key }) => key).length);
+  const half = verbsOf(moved.cluster, "broker-2>broker-3", say);
+  assert.deepEqual(half.map(({ id, key }) => [id, key]), [["heal_link", "C"], ["cut_link", ""], ["slow_link", ""]]);
+  assert.deepEqual(verbsOf(well.cluster, null, say), []);
+});
+
+test("what happened between two frames flies, and what was cut off falls", () => {
+  const before = well.cluster.partitions[NAME], now = structuredClone(before);
+  now.copies["2"].end += 2;
+  now.copies["1"].followers["3"].end += 1;
+  assert.deepEqual(flown(before, now, say).map(({ kind, from, to }) => [kind, from, to]), [["answer", "1", "2"], ["request", "3", "1"]]);
+  assert.deepEqual(flown(null, now, say), []);
+  const cut = structuredClone(before);
+  cut.copies["3"].end -= 3;
+  assert.deepEqual(cutsBetween(before, cut), [{ broker: "3", from: cut.copies["3"].end, to: before.copies["3"].end, count: 3 }]);
+  assert.deepEqual(cutsBetween(null, cut), []);
+});
+
+test("the headline says what the controller has not noticed before what it has", () => {
+  assert.match(headline(well.cluster, say), /^cluster.head.healthy/);
+  assert.match(headline(unnoticed.cluster, say), /^cluster.head.unnoticed .*"brokers":"1"/);
+  assert.match(headline(moved.cluster, say), /^cluster.head.under_replicated/);
+  assert.match(headline(large.cluster, say), /^cluster.head.below_min_isr/);
+  assert.match(partitionWords(sending.cluster.partitions[NAME], say), /cluster.about.hidden/);
+});
+
+test("a card says was, now and what it means", () => {
+  const crash = unnoticed.cluster.faults.at(-1), came = back.cluster.faults.find(({ verb }) => verb === "crash");
+  assert.match(cardWords(crash, say).means.join(), /cluster.means.without_leader/);
+  assert.match(cardWords(came, say).means.join(), /cluster.means.unavailable .*cluster.means.elections/);
+  assert.match(cardWords(came, say).title, /cluster.did.crash/);
+});
+
+test("tables have a row for each thing that is drawn", () => {
+  for (const { cluster } of ALL) {
+    const partition = cluster.partitions[NAME];
+    for (const [table, count] of [[copiesTable(partition, say), Object.keys(partition.copies).length], [partitionsTable(cluster, say), Object.keys(cluster.partitions).length], [nodesTable(cluster, say), Object.keys(cluster.brokers).length]]) {
+      assert.equal(table.rows.length, count);
+      for (const row of table.rows) assert.ok(row.length === table.head.length && row.every((cell) => typeof cell === "string" && cell !== ""), JSON.stringify(row));
+    }
+    assert.equal(linksList(cluster, say).length, Object.keys(cluster.links).length);
+  }
+});
+
+test("the history has a point a second, and begins anew when time goes back", () => {
+  const history = createHistory();
+  for (const at of [1.1, 1.6, 2.2, 3.4]) history.note(well.cluster, at * 1e6);
+  assert.deepEqual(history.of(NAME).map(({ at }) => at), [1, 2, 3]);
+  history.note(well.cluster, 1e6);
+  assert.deepEqual(history.of(NAME).map(({ at }) => at), [1]);
+  const colors = { identity: Array(7).fill("#000"), ink: "#000", rule: "#000", panel: "#fff", muted: "#555", font: "x" };
+  history.note(well.cluster, 2e6);
+  const { traces } = series(history.of(NAME), { say, colors });
+  assert.equal(traces.length, 7);
+  assert.ok(traces.every(({ x, y }) => x.length === y.length));
+});
