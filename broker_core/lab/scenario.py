@@ -51,7 +51,7 @@ NETWORK_DELAY_MAX_US = 1_000_000
 SEED_MAX = 2**63 - 1
 _FIELDS = {"name", "seed", "workload", "lanes", "rigs", "consumers", "consumer_rate", "lesson"}
 _LANE_FIELDS = {
-    "pulsar": {"receiver_queue_size", "points", "network_delay_us", "partitions", "order"},
+    "pulsar": {"receiver_queue_size", "points", "network_delay_us", "partitions", "order", *pulsar.NUMBERS, "batching"},
     "kafka": {"partitions", "topic", "network_delay_us", *CLUSTER_FIELDS},
     "tubemq": {"partitions", "brokers", "topic", "network_delay_us"},
     "rabbitmq": {"topic", "prefetch", "network_delay_us"},
@@ -169,6 +169,15 @@ def _check_options(model: str, entry: Json, where: str, source_topic: str) -> Js
             options["points"] = whole(f"{where}.points", entry["points"], 1, POINTS_MAX)
         if "partitions" in entry:
             options["partitions"] = whole(f"{where}.partitions", entry["partitions"], 0, PARTITIONS_MAX)
+        for name, (low, high) in pulsar.NUMBERS.items():
+            if name in entry:
+                options[name] = whole(f"{where}.{name}", entry[name], low, high)
+        if "batching" in entry:
+            if entry["batching"] not in pulsar.BATCHING:
+                raise CommandError(f"{where}.batching", "must be one of {choices}", choices=", ".join(pulsar.BATCHING))
+            if entry.get("algorithm") in pulsar.TYPE_OF:
+                raise CommandError(f"{where}.batching", "is for the rules of Key_Shared")
+            options["batching"] = entry["batching"]
         if "order" in entry:
             if entry["order"] not in pulsar.ORDERS:
                 raise CommandError(f"{where}.order", "must be one of {choices}", choices=", ".join(pulsar.ORDERS))

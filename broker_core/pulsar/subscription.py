@@ -191,13 +191,13 @@ class Subscription:
         return self.dispatcher.selector if isinstance(self.dispatcher, (KeySharedDispatcher, DrainingDispatcher)) else None
 
     def unacked_count(self, consumer: str) -> int:
-        """Entries that this consumer has and has not acknowledged; of a single active one all that was read."""
+        """Messages that this consumer has and has not acknowledged; of a single active one all entries that were read."""
         dispatcher = self.dispatcher
         if dispatcher is None or consumer not in dispatcher.consumers:
             return 0
         if isinstance(dispatcher, ActiveDispatcher):
             return self._read_unacked() if consumer == dispatcher.active else 0
-        return len(dispatcher.consumers[consumer].pending)
+        return dispatcher.consumers[consumer].unacked
 
     def unacked(self, consumer: str) -> list[int]:
         """Positions of them, ascending."""

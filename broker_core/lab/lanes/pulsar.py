@@ -10,13 +10,14 @@ program resets its connection.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import cast
 
 from broker_core.events import Cause, Json, TurningPoint
 from broker_core.lab.consumer import CRASHED, GONE, Consumer
 from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.pulsar_active import ActiveReading
-from broker_core.lab.lanes.pulsar_reading import BROKER, PulsarReading
+from broker_core.lab.lanes.pulsar_reading import BROKER, PRODUCER, PulsarReading
 from broker_core.lab.lanes.pulsar_shared import SharedReading
 from broker_core.lab.lanes.pulsar_sticky import make_room
 from broker_core.lab.lanes.setup import LaneSetup
@@ -26,10 +27,10 @@ from broker_core.lab.observers.pulsar_types import TypeNarrator
 from broker_core.pulsar import commands as c
 from broker_core.pulsar.broker import KEEP_ALIVE, Broker
 from broker_core.pulsar.broker_state import BrokerState
-from broker_core.pulsar.client.config import ConsumerConfig
+from broker_core.pulsar.client.config import NEGATIVE_ACK_DELAY_US, ConsumerConfig
 from broker_core.pulsar.client.consumer import Consumer as Client
 from broker_core.pulsar.client.consumer import ConsumerState, Resubscribe, Subscribe
-from broker_core.pulsar.client.producer import Open, Producer, ProducerState
+from broker_core.pulsar.client.producer import BATCH_DELAY_US, DEFAULT, KEY_BASED, Open, Producer, ProducerState
 from broker_core.pulsar.commands import CommandSend
 from broker_core.pulsar.selectors import SELECTORS
 from broker_core.pulsar.selectors.protocol import Ranges
@@ -41,10 +42,14 @@ from broker_core.sim.world import Design
 
 OUT_OF_ORDER = "out_of_order"
 """Beside the broker's two order rules: all consumers set allowOutOfOrderDelivery."""
+BATCHING = (DEFAULT, KEY_BASED)
+NUMBERS = MappingProxyType({
+    "batching_delay_us": (1, 10_000_000), "fails_every": (0, 1_000_000), "max_redeliver": (1, 1_000), "nack_delay_us": (100_000, 3_600_000_000),
+})  # fmt: skip
+"""Settings of the lane's programs, with the least and the most that we let anybody ask for. fails_every: a program cannot handle messages whose
+number is a multiple of it."""
 ORDERS = (OUT_OF_ORDER, RECENTLY_JOINED, DRAINING)
 """What a lane may be set to, the default first."""
-PRODUCER = "(producer)"
-"""No consumer can be called so."""
 
 
 def algorithms() -> list[Json]:
@@ -64,7 +69,6 @@ PARTITIONS = 12
 
 class PulsarRules:
     name = "pulsar"
-    sends_at_once = True
     lane: Lane
     reads: PulsarReading
     narrator: PulsarNarrator | TypeNarrator
@@ -81,9 +85,13 @@ class PulsarRules:
         )  # fmt: skip
         self.queue_size: int = setup.options.get("receiver_queue_size", c.RECEIVER_QUEUE_SIZE)
         self.partitions = self.partitions_of(setup)
+        self.batching: str = setup.options.get("batching", "")
+        self.batch_delay_us: int = setup.options.get("batching_delay_us", BATCH_DELAY_US)
+        self.sends_at_once = not self.batching
         self.config = ConsumerConfig(
             self.type, partitions=self.partitions, queue_size=self.queue_size,
-            allows_out_of_order=self.type == KEY_SHARED and order == OUT_OF_ORDER,
+            allows_out_of_order=self.type == KEY_SHARED and order == OUT_OF_ORDER, cannot=setup.options.get("fails_every", 0),
+            max_redeliver=setup.options.get("max_redeliver", 0), nack_delay_us=setup.options.get("nack_delay_us", NEGATIVE_ACK_DELAY_US),
         )  # fmt: skip
         self.consumers = setup.consumers
         if self.type == KEY_SHARED:
@@ -123,7 +131,7 @@ class PulsarRules:
         lane.world.start(BROKER, "broker", BrokerState())
         for number in range(self.partitions) if self.partitions else (-1,):
             self.reads.broker(lane).subscription(partition=number)
-        lane.world.start(PRODUCER, "producer", ProducerState(partitions=self.partitions))
+        lane.world.start(PRODUCER, "producer", ProducerState(self.batching, batch_delay_us=self.batch_delay_us, partitions=self.partitions))
         lane.world.order(PRODUCER, Open(BROKER))
 
     def forget_caches(self) -> None:
@@ -137,7 +145,7 @@ class PulsarRules:
 
     # -- a person's verbs -----------------------------------------------------------------------------------------------------------------
 
-    def publisher(self, lane: Lane) -> tuple[Slot, Callable[[int, int], tuple[int, CommandSend]]]:
+    def publisher(self, lane: Lane) -> tuple[Slot, Callable[[int, int], tuple[int, CommandSend | None]]]:
         slot = lane.world.slots[PRODUCER]
         producer = cast(Producer, slot.node)
 
@@ -145,7 +153,15 @@ class PulsarRules:
             fresh.append(code)
             return producer.send(index, code)
 
+        def gather(index: int, code: int) -> tuple[int, None]:
+            if self.reads.counts_keys:
+                fresh.append(code)
+            producer.gather(index, code, lane.world.now_us, slot)
+            return 0, None
+
         fresh = self.reads.fresh
+        if self.batching:
+            return slot, gather
         return slot, publish if self.reads.counts_keys else producer.send
 
     def join(self, lane: Lane, joiners: Sequence[Consumer], cause: Cause) -> None:

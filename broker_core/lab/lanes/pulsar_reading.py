@@ -18,6 +18,7 @@ from broker_core.lab.observers.darkness import SPACE_UNITS
 from broker_core.pulsar import commands as c
 from broker_core.pulsar.broker import Broker
 from broker_core.pulsar.broker_state import consumer_key
+from broker_core.pulsar.client.again import dead_letter_topic
 from broker_core.pulsar.client.consumer import CONSUMER_ID, ConsumerState
 from broker_core.pulsar.dispatchers.key_shared import KeySharedDispatcher
 from broker_core.pulsar.selectors import SELECTORS, make_selector
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
 
 RINGS = ("consistent_hash", "consistent_hash_3_2_0", "consistent_hash_current", "ring_document")
 STICKY = ("sticky", "sticky_document")
-BROKER = "(broker)"
+BROKER, PRODUCER = "(broker)", "(producer)"
+"""No consumer can be called so."""
 
 
 @dataclass(slots=True)
@@ -50,6 +52,8 @@ class PulsarReading:
 
     def __init__(self, setup: LaneSetup) -> None:
         self.is_ring, self.is_sticky = setup.algorithm in RINGS, setup.algorithm in STICKY
+        self.has_batches = "batching" in setup.options
+        self.has_dead_letters = "max_redeliver" in setup.options
         algorithm = setup.algorithm if setup.algorithm in SELECTORS else "auto_split"  # of the other types only the keys' hashes are asked
         self.owners = Owners(setup.texts, setup.keys, make_selector(algorithm, setup.options.get("points")))
         self._notes = Notes()
@@ -96,6 +100,11 @@ class PulsarReading:
         """What the programs ask for that are alive, in the order in which they were started."""
         programs = [slot for slot in lane.world.slots.values() if slot.kind == "consumer" and slot.condition != NODE_CRASHED]
         return {slot.name: slot.node.state.ranges for slot in programs if not slot.node.state.refused}
+
+    def dead_letters(self, lane: Lane) -> int:
+        """Messages in the subscription's dead-letter topic."""
+        topic = self.broker(lane).state.topics.get(dead_letter_topic(c.TOPIC, c.SUBSCRIPTION))
+        return 0 if topic is None else topic.end
 
     def would_wait(self, lane: Lane, index: int, code: int) -> bool:
         holder = self.owners.holder_of(self.broker(lane), code)
@@ -162,6 +171,10 @@ class PulsarReading:
 
     def lag(self, lane: Lane) -> int:
         cursor = self.subscription(lane).cursor
+        if self.has_batches:  # an entry holds several: count what the broker still has, and what the producer has not sent
+            entries = self.subscription(lane).entries
+            known = sum(entries[at].size for at in range(cursor.mark_delete + 1, cursor.end) if at not in cursor.ahead)
+            return known + len(lane.world.slots[PRODUCER].node.state.waiting)
         under_way = lane.next_record - lane.first_record - cursor.end
         return cursor.backlog + under_way - sum(map(self.unreported, lane.world.slots.values()))
 
@@ -193,6 +206,7 @@ class PulsarReading:
             "permits": {name: subscription.permits(key) for name, key in keys.items() if key in broker.consumers},
             "mark_delete": subscription.cursor.mark_delete + lane.first_record,
             "connected": len(broker.consumers),
+            **({"dead_letters": self.dead_letters(lane)} if self.has_dead_letters else {}),
         }
 
     def check(self, lane: Lane) -> None:

@@ -13,8 +13,6 @@ from broker_core.lab.scenario import scenario_from_json
 from broker_core.pulsar.selectors import SELECTORS, make_selector
 
 SECOND = 1_000_000
-TYPES = ("exclusive", "failover", "failover_document", "shared")
-ALGORITHMS = st.sampled_from(("consistent_hash", "consistent_hash_3_2_0", "auto_split", "sticky", "sticky_document", *TYPES))
 
 
 def lab_of(algorithm="consistent_hash", consumers=3, **options) -> Lab:
@@ -333,3 +331,54 @@ def test_slices_that_do_not_tile_the_space_are_found(broken):
     del assignment.names["c"]
     with pytest.raises(InvariantError):
         assignment.check()
+
+
+@pytest.mark.parametrize("options", [
+    {"order": "recently_joined"}, {"order": "draining"}, {"order": "draining", "batching": "default", "batching_delay_us": 300_000},
+    {"batching": "key_based", "batching_delay_us": 300_000}, {"fails_every": 7, "max_redeliver": 2, "nack_delay_us": 1_000_000},
+])  # fmt: skip
+def test_order_rules_batches_and_dead_letters_survive_a_restore(options):
+    lab = lab_of("auto_split", **options)
+    lab.advance_to(6 * SECOND)
+    order(lab, "join", count=2)
+    order(lab, "crash", "c2")
+    lab.advance_to(7 * SECOND)
+    again = Lab.restore(lab.scenario, lab.checkpoint())
+    assert again.advance_to(80 * SECOND) == lab.advance_to(80 * SECOND)
+    assert again.checkpoint() == lab.checkpoint()
+    lane_of(lab).check_invariants()
+
+
+@pytest.mark.parametrize(("algorithm", "options", "field"), [
+    ("auto_split", {"order": "none"}, "rigs.0.order"), ("shared", {"batching": "default"}, "rigs.0.batching"),
+    ("auto_split", {"batching": "both"}, "rigs.0.batching"), ("failover", {"partitions": -1}, "rigs.0.partitions"),
+    ("shared", {"max_redeliver": 0}, "rigs.0.max_redeliver"),
+])  # fmt: skip
+def test_settings_that_make_no_sense_are_refused_at_their_field(algorithm, options, field):
+    with pytest.raises(CommandError) as refusal:
+        lab_of(algorithm, **options)
+    assert refusal.value.field == field
+
+
+def test_failover_takes_the_article_s_places_and_tells_who_stands_by():
+    lab = lab_of("failover", consumers=4, partitions=2)
+    lab.advance_to(5 * SECOND)
+    partitions = lane_of(lab).picture()["partitions"]
+    assert [(part["owner"], part["standbys"]) for part in partitions.values()] == [("c1", ["c2", "c3", "c4"]), ("c2", ["c1", "c3", "c4"])]
+    order(lab, "leave", "c1")
+    lab.advance_to(5 * SECOND + 900_000)
+    assert all(part["stopped"] for part in lane_of(lab).picture()["partitions"].values())
+    lab.advance_to(7 * SECOND)
+    assert [part["owner"] for part in lane_of(lab).picture()["partitions"].values()] == ["c2", "c3"]
+    assert sentence(lab)["code"] == "pulsar.failover.leave" and bill_of(lab)["pause_us"] == SECOND
+
+
+def test_exclusive_refuses_the_second_by_its_name_and_shared_only_takes_turns():
+    lab = lab_of("exclusive", consumers=1)
+    lab.advance_to(2 * SECOND)
+    order(lab, "join")
+    lab.advance_to(3 * SECOND)
+    assert sentence(lab)["params"]["error"] == "ConsumerBusy" and lane_of(lab).picture()["refused"] == ["c2"]
+    order(lab, "set_algorithm", lane="pulsar", algorithm="shared")
+    lab.advance_to(13 * SECOND)
+    assert lane_of(lab).picture()["ring"] and lab.view()["rigs"]["pulsar"]["skew"] < 1.1
