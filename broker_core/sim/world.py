@@ -94,6 +94,11 @@ class World:
         self.is_midway = False
         self.last_node = self.last_connection = self.last_link = 0
 
+    @property
+    def node_us(self) -> int:
+        """What the nodes' clocks say."""
+        return self.now_us + self.design.ahead_us
+
     # -- time -----------------------------------------------------------------------------------------------------------------------------
 
     def advance(self, until_us: int, arrivals: Arrivals | None = None, *, by_report: bool = False) -> None:

@@ -61,7 +61,7 @@ def cut_power(world: World, broker: int, cause: Cause | None = None) -> None:
     slot = _up(world, broker)
     _kill(world, slot, cause, breaks_connections=False)
     for log in _state(slot).disk.logs.values():
-        log.truncate_to(max(log.recovery_point, log.log_start_offset), world.now_us // 1_000)
+        log.truncate_to(max(log.recovery_point, log.log_start_offset), world.node_us // 1_000)
 
 
 def lose_disk(world: World, broker: int, cause: Cause | None = None) -> None:
@@ -100,9 +100,9 @@ def come_back(world: World, broker: int, cause: Cause | None = None) -> None:
         world.exit(slot.name, cause)
     if disk.is_lost:
         disk.replace()
-    logs_found(state.disk, state.now_ms(world.now_us))
+    logs_found(state.disk, state.now_ms(world.node_us))
     world.start(slot.name, "broker", BrokerState(broker, state.settings, state.rack, state.disk, state.skew_ms))
-    disk.free_us = world.now_us
+    disk.free_us = world.node_us
     world.slots[slot.name].disk = disk
     world.order(slot.name, lifecycle.Start(), cause)
 

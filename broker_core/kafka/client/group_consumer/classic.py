@@ -184,8 +184,7 @@ class ClassicMember:
         """An answer with an error that is dealt with alike wherever it comes."""
         core, member = self.core, self.core.state.member
         if code in _COORDINATOR_GONE:
-            core.state.coordinator.node_id = -1
-            core.later(out, now_us)
+            core.lose_coordinator(now_us, out)
         elif code in (COORDINATOR_LOAD_IN_PROGRESS, codes.REBALANCE_IN_PROGRESS):
             core.later(out, now_us)
         else:
@@ -281,7 +280,7 @@ class ClassicMember:
         if code == codes.NONE or not member.is_beating:
             return
         if code in _COORDINATOR_GONE:
-            self.core.state.coordinator.node_id = -1
+            self.core.lose_coordinator(now_us, out)
             return
         if code in (codes.UNKNOWN_MEMBER_ID, codes.ILLEGAL_GENERATION):
             self._reset(code == codes.ILLEGAL_GENERATION)

@@ -66,7 +66,7 @@ class Committer:
         core.ask_coordinator(request, m.OffsetCommitResponse, f"{COMMIT}:{member.generation}:{what}", now_us, out)
         return True
 
-    def answered(self, answer: m.OffsetCommitResponse) -> int:
+    def answered(self, answer: m.OffsetCommitResponse, now_us: int, out: Outbox) -> int:
         """Book the answer. Returns the code that concerns the membership, NONE if there is none."""
         commits = self.core.state.commits
         commits.under_way -= 1
@@ -76,6 +76,6 @@ class Committer:
             return codes.NONE
         commits.failed += 1
         if worst in (codes.COORDINATOR_NOT_AVAILABLE, codes.NOT_COORDINATOR, codes.REQUEST_TIMED_OUT):
-            self.core.state.coordinator.node_id = -1
+            self.core.lose_coordinator(now_us, out)
             commits.is_due = True  # retriable: with the next poll() again
         return worst if worst in _CONCERNS_MEMBERSHIP else codes.NONE

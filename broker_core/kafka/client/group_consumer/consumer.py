@@ -92,6 +92,7 @@ class GroupConsumer:
         self.positions = Positions(self.core)
         self.ownership = Ownership(self.core)
         self.fetcher = Fetcher(state.fetches, state.settings, state.subscribed, state.cluster, self.core.network)
+        self.core.failed = self.failed
         self.group: ClassicMember | ServerAssignedMember
         if state.settings.group_protocol == CONSUMER:
             self.group = ServerAssignedMember(self.core, self.ownership, self.committer)
@@ -101,6 +102,9 @@ class GroupConsumer:
     # --- what reaches it
 
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
+        if self.state.member.phase in _ENDING:
+            self.receive_in_close(connection, message, now_us, out)
+            return
         if type(message) is r.FetchResponse:
             self.core.network.answered(connection, message)
             for partition in self.fetcher.answered(self.state.network.broker_of.get(connection, COORDINATOR), message, now_us):
@@ -118,9 +122,7 @@ class GroupConsumer:
     def answered(self, what: str, message: Any, now_us: int, out: Outbox) -> None:
         """An answer to anything but a fetch."""
         state, group = self.state, self.group
-        if what == LEAVE:
-            if state.member.phase == CLOSING:
-                self.closed(out)
+        if what == LEAVE:  # of a member whose poll was late; close() hears of its own in `receive_in_close`
             return
         match message:
             case r.MetadataResponse():
@@ -141,7 +143,7 @@ class GroupConsumer:
             case m.ConsumerGroupHeartbeatResponse() if isinstance(group, ServerAssignedMember):
                 group.answered_beat(message, now_us, out)
             case m.OffsetCommitResponse():
-                self.commit_answered(what, self.committer.answered(message), now_us, out)
+                self.commit_answered(what, self.committer.answered(message, now_us, out), now_us, out)
             case m.OffsetFetchResponse() | m.FailedCall():
                 self.positions.answered_offsets(message, now_us, out)
             case r.ListOffsetsResponse():
@@ -153,14 +155,12 @@ class GroupConsumer:
         """code: what concerns the membership. Who waits for the commit goes on."""
         state = self.state
         _, generation, waiting = what.split(":")
-        if code != codes.NONE and state.member.phase != CLOSING:
+        if code != codes.NONE:
             self.group.refused_commit(code, int(generation), out)
         if waiting == "prepare" and state.member.phase == COMMITTING:
             self.group.prepared(now_us, out)
         elif waiting == "sync":
             state.loop.awaits_commit = False
-        elif waiting == "close" and state.member.phase == CLOSING:
-            self.leave_group(now_us, out)
 
     def take_metadata(self, message: r.MetadataResponse) -> None:
         state = self.state
@@ -202,8 +202,9 @@ class GroupConsumer:
 
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
         state = self.state
-        if name == CLOSE:
-            self.closed(out)
+        if state.member.phase in _ENDING:
+            if state.member.phase == CLOSING and name == CLOSE:
+                self.closed(out)
             return
         if name == DONE:
             if state.loop.is_stuck:
@@ -235,7 +236,7 @@ class GroupConsumer:
     def poll(self, now_us: int, out: Outbox) -> None:
         """What the program does between two batches of records."""
         state = self.state
-        if state.member.phase in _OVER:
+        if state.member.phase == FAILED:
             return
         state.loop.polled_us = now_us
         self.committer.poll(now_us, out)
@@ -295,10 +296,6 @@ class GroupConsumer:
     def failed(self, broker: int, whats: list[str], now_us: int, out: Outbox) -> None:
         """The connection to a broker is no more, and these requests on it have no answer."""
         state = self.state
-        if state.member.phase == CLOSING and broker == COORDINATOR:
-            self.closed(out)
-        if state.member.phase in (CLOSING, CLOSED):
-            return
         state.cluster.is_stale = True
         if METADATA in whats:
             state.cluster.is_asked = False
@@ -323,7 +320,7 @@ class GroupConsumer:
         state.program.drop(now_us, out, self.traffic)
         is_committing = state.settings.commits != NEVER and self.committer.commit(now_us, out, what="close")
         state.loop.taken.clear()
-        state.loop.awaits_commit = False
+        state.loop.awaits_commit = state.loop.is_overdue = False
         self.ownership.revoke(state.owned, "kafka.consumer.closed", out)
         for name in (HEARTBEAT, COMMIT, RETRY, METADATA, POLL_INTERVAL):
             out.cancel(name)
@@ -331,6 +328,22 @@ class GroupConsumer:
         state.fetches.completed.clear()
         out.deadline(CLOSE, now_us + CLOSE_TIMEOUT_US)
         if not is_committing:
+            self.leave_group(now_us, out)
+
+    def receive_in_close(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
+        """Only what close() waits for counts: the answer to its commit, that to its LeaveGroup, or the end of the coordinator's connection."""
+        if self.state.member.phase == CLOSED:
+            return
+        if type(message) is Closed:
+            is_coordinators = self.state.network.broker_of.get(connection) == COORDINATOR
+            self.core.network.lost(connection)
+            if is_coordinators:
+                self.closed(out)
+            return
+        what = self.core.network.answered(connection, message) or ""
+        if what == LEAVE:
+            self.closed(out)
+        elif what.startswith(COMMIT) and what.endswith(":close"):
             self.leave_group(now_us, out)
 
     def leave_group(self, now_us: int, out: Outbox) -> None:
@@ -348,5 +361,5 @@ class GroupConsumer:
         out.tell("kafka.consumer.closed", None, {}, {"client": state.settings.client_id})
 
 
-_OVER = (FAILED, CLOSING, CLOSED)
+_ENDING = (CLOSING, CLOSED)
 _ORDERS = (Start, Stick, Seek, Subscribe, Leave, Pause, Resume, Pace)

@@ -6,6 +6,7 @@ Source: Kafka 3.9 clients AbstractCoordinator (lookupCoordinator, markCoordinato
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -136,6 +137,7 @@ class Core:
         self.state = state
         self.settings = state.settings
         self.network = Network(state.network, state.settings.request_timeout_ms)
+        self.failed: Callable[[int, list[str], int, Outbox], None]  # the node's: a connection is no more, with these requests on it
 
     @property
     def backoff_us(self) -> int:
@@ -172,6 +174,11 @@ class Core:
             request = FindCoordinatorRequest(self.settings.group_id, GROUP)
             self.network.ask(broker, request, FindCoordinatorResponse, FIND, now_us, out)
         return False
+
+    def lose_coordinator(self, now_us: int, out: Outbox) -> None:
+        """It says that it is not the coordinator, or cannot be one now: break with it, and look for another after the back-off."""
+        self.state.coordinator.node_id = -1
+        self.failed(COORDINATOR, self.network.close(COORDINATOR, out), now_us, out)
 
     def ask_coordinator(self, request: Any, answer: type, what: str, now_us: int, out: Outbox, *, longer_us: int = 0) -> None:
         node = broker_node(self.state.coordinator.node_id)

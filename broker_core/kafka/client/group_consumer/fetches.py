@@ -33,10 +33,10 @@ FINAL_EPOCH = -1
 
 @dataclass(slots=True)
 class Session:
-    """epoch: of the next request. sent: what the broker has been told that is wanted, partition -> offset."""
+    """epoch: of the next request. sent: what the broker has been told that is wanted, partition -> (offset, leader epoch)."""
 
     epoch: int = 0
-    sent: dict[TopicPartition, int] = field(default_factory=dict)
+    sent: dict[TopicPartition, tuple[int, int]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -91,11 +91,12 @@ class Fetcher:
         session = self.state.sessions.get(broker)
         if session is None:
             session = self.state.sessions[broker] = Session()
-        sent, offsets = session.sent, {}
+        sent = session.sent
+        offsets: dict[TopicPartition, tuple[int, int]] = {}
         named = []
         for partition, known in partitions:
-            offsets[partition] = known.position
-            if session.epoch <= 0 or sent.get(partition) != known.position:
+            wanted = offsets[partition] = (known.position, known.leader_epoch)
+            if session.epoch <= 0 or sent.get(partition) != wanted:
                 named.append(FetchPartition(
                     partition[0], partition[1], known.position, known.leader_epoch, partition_max_bytes=settings.max_partition_fetch_bytes
                 ))  # fmt: skip
@@ -130,7 +131,7 @@ class Fetcher:
             partition = (part.topic, part.partition)
             known = self.subscribed.assigned.get(partition)
             asked = session.sent.get(partition)
-            if known is None or known.state != FETCHING or known.position != asked:
+            if known is None or asked is None or known.state != FETCHING or known.position != asked[0]:
                 continue
             if part.error_code:
                 if self._refused(part, known, broker, now_us):

@@ -115,7 +115,7 @@ class Positions:
         code = answer.error_code if isinstance(answer, m.FailedCall) else answer.groups[0].error_code
         if code != codes.NONE:
             if code in (codes.NOT_COORDINATOR, codes.COORDINATOR_NOT_AVAILABLE):
-                self.core.state.coordinator.node_id = -1
+                self.core.lose_coordinator(now_us, out)
             self._retry_all(INITIALIZING, now_us, out)
             return
         assert isinstance(answer, m.OffsetFetchResponse)

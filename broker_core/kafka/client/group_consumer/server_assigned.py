@@ -137,8 +137,7 @@ class ServerAssignedMember:
             return
         member.was_told = False
         if code in (codes.COORDINATOR_NOT_AVAILABLE, codes.NOT_COORDINATOR):
-            core.state.coordinator.node_id = -1
-            core.later(out, now_us)
+            core.lose_coordinator(now_us, out)
         elif code == COORDINATOR_LOAD_IN_PROGRESS:
             core.later(out, now_us)
         elif code in (codes.FENCED_MEMBER_EPOCH, codes.UNKNOWN_MEMBER_ID):

@@ -129,7 +129,21 @@ def test_a_session_names_only_what_has_changed() -> None:
     (request,) = [message for _, message in bench.out.sent if isinstance(message, r.FetchRequest)]
     assert (request.session_epoch == 1 and request.forgotten == []) or request.session_epoch == 2
     bench.records(0, 1)
-    assert bench.state.fetches.sessions[1].sent == {("t", 0): 1, ("t", 3): 0}
+    assert bench.state.fetches.sessions[1].sent == {("t", 0): (1, 0), ("t", 3): (0, 0)}
+
+
+def test_a_session_names_a_partition_again_whose_leader_epoch_is_a_new_one() -> None:
+    bench = Bench()
+    bench.start()
+    bench.join(0)
+    bench.epoch = 1
+    bench.node.wake("metadata", SECOND, bench.out)
+    bench.serve(SECOND)
+    for connection, _ in bench.to(r.OffsetsForLeaderEpochRequest):
+        bench.node.receive(connection, r.OffsetsForLeaderEpochResponse([r.EpochEnd("t", 0, 0, 0, 0)]), SECOND, bench.out)
+    bench.records(0, 0, now_us=SECOND)
+    named = [part.current_leader_epoch for _, request in bench.to(r.FetchRequest) for part in request.partitions]
+    assert named == [1]
 
 
 def test_an_eager_member_reads_nothing_from_the_moment_it_prepares_and_gives_up_after_its_commit() -> None:
