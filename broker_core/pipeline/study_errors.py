@@ -55,9 +55,29 @@ def _failure(error: Exception) -> StudyFailed | None:
         return StudyFailed("the result cannot be written: {reason}", reason=error.strerror or text[:200])
     if is_spark and (said := _worker_said(text)):
         return StudyFailed(FAULT, reason=said)
+    if is_spark and "ExecutorLostFailure" in text:
+        return StudyFailed("a Spark executor ended while it worked, often because memory ran out: give it more, or study fewer records")
+    if is_spark and (said := _java_said(text)):
+        return StudyFailed("Spark failed: {reason}", reason=said)
     if is_spark:
-        return StudyFailed("Spark failed: {reason}", reason=text.strip().partition("\n")[0][:300])
+        return StudyFailed("Spark failed and gave no reason: see the log of the analysis worker")
     return None
+
+
+def _java_said(text: str) -> str | None:
+    """What Java gave as the reason: the message of the innermost cause, without its package, its task and its stack; None if there is none.
+
+    Source: the text of py4j 0.10.9's Py4JJavaError ("An error occurred while calling o1.f." and then Java's own print of the exception), and
+    Spark 4's DAGScheduler and TaskSetManager for "Job aborted due to stage failure: ... Lost task ... (host executor 1): ...".
+    """
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not _CALLED.fullmatch(line.strip())]
+    causes = [line for line in lines if line.startswith("Caused by: ")]
+    if not lines:
+        return None
+    said = (causes[-1] if causes else lines[0]).removeprefix("Caused by: ").removeprefix(": ")
+    said = said.removeprefix("org.apache.spark.SparkException: ").removeprefix("Job aborted due to stage failure: ")
+    said = _PACKAGE.sub("", _LOST_TASK.sub("", said))
+    return said[:300] or None
 
 
 def _worker_said(text: str) -> str | None:
@@ -76,3 +96,6 @@ _LOST = (
 )  # fmt: skip
 _UNANSWERED = re.compile(r"An error occurred while calling \S+")
 """Java hung up in the middle of a call: what it refuses has a full stop and a trace. Source: py4j 0.10.9 protocol.get_return_value."""
+_CALLED = re.compile(r"An error occurred while calling \S+?\.(?: Trace:)?")
+_LOST_TASK = re.compile(r"Task \S+ in stage .*?: Lost task .*? executor \S+\): ")
+_PACKAGE = re.compile(r"(?:[a-z]\w*\.)+(?=[A-Z]\w*: )")

@@ -214,6 +214,32 @@ def test_call_that_java_did_not_answer_says_that_spark_was_lost():
         raise Py4JError("An error occurred while calling o65.range. Trace:\npy4j.Py4JException: Method range([]) does not exist\n")
 
 
+# As py4j 0.10.9 writes what Java threw: the call, the exception, its stack, and the same for each cause.
+CALLED = "An error occurred while calling o736.getResult.\n"
+IN_JAVA = (
+    ": org.apache.spark.SparkException: Exception thrown in awaitResult: \n\tat org.apache.spark.util.SparkThreadUtils$.awaitResult(S.scala:56)\n"
+    "Caused by: org.apache.spark.SparkException: Job aborted due to stage failure: {job}\n"
+    "\tat org.apache.spark.scheduler.DAGScheduler.abortStage(DAGScheduler.scala:2898)\n\t... 1 more\n"
+)
+LOST_TASK = "Task 0 in stage 3.0 failed 4 times, most recent failure: Lost task 0.3 in stage 3.0 (TID 9) (10.0.0.7 executor 1): "
+
+
+@pytest.mark.parametrize(("text", "sentence"), [
+    (CALLED + IN_JAVA.format(job=LOST_TASK + "java.lang.IllegalStateException: Unread block data"), "Spark failed: IllegalStateException: Unread block data"),
+    (CALLED + IN_JAVA.format(job="Total size of serialized results of 9 tasks (1.1 GiB) is bigger than spark.driver.maxResultSize (1024.0 MiB)"),
+     "Spark failed: Total size of serialized results of 9 tasks (1.1 GiB) is bigger than spark.driver.maxResultSize (1024.0 MiB)"),
+    (CALLED + ": org.apache.spark.SparkException: Job 7 cancelled because SparkContext was stopped\n\tat a.b(C.scala:1)\n",
+     "Spark failed: Job 7 cancelled because SparkContext was stopped"),
+    (CALLED + IN_JAVA.format(job=LOST_TASK + "ExecutorLostFailure (executor 1 exited caused by one of the running tasks) Reason: Remote RPC client"),
+     "a Spark executor ended while it worked, often because memory ran out: give it more, or study fewer records"),
+    (CALLED, "Spark failed and gave no reason: see the log of the analysis worker"),
+])  # fmt: skip
+def test_job_that_fails_says_what_spark_gave_as_the_reason(text, sentence):
+    with pytest.raises(StudyFailed) as failed, explained(lambda: False):
+        raise Py4JError(text)
+    assert failed.value.reason == sentence
+
+
 # As pyspark 4.3 writes it: with the JVM's part where that is asked for.
 WORKER_TRACEBACK = """An exception was thrown from the Python worker:
 Traceback (most recent call last):
