@@ -177,7 +177,8 @@ def _opened(path: Path, told: Json) -> OpenedLog:
     """The folder up to where the worker has told: what it writes at this moment is not looked at."""
     segments = told.get("segments", [])
     sizes = {file_name(base, LOG): size for base, size in segments[-1:]}
-    return OpenedLog(path, start_offset=told.get("start_offset"), live=[base for base, _size in segments], sizes=sizes)
+    live = [base for base, _size in segments]
+    return OpenedLog(path, start_offset=told.get("start_offset"), live=live, sizes=sizes, end_offset=told.get("end_offset"))
 
 
 def _lab_part(asked: Asked, state: Json, view: Json | None) -> Json:

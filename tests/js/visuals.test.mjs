@@ -12,6 +12,7 @@ import * as skewChart from "../../static/js/visuals/skew_chart.js";
 import { moved, segments } from "../../static/js/visuals/slices.js";
 import * as stream from "../../static/js/visuals/stream.js";
 import * as timeline from "../../static/js/visuals/timeline.js";
+import { figure } from "../../static/js/say.js";
 import { NAMES, load, say } from "./fixtures/load.mjs";
 
 const VISUALS = { ring: hashRing, ranges: rangeSplit, grid: partitionGrid, clients: clientGrid, queue: queueDispatch };
@@ -44,6 +45,10 @@ for (const name of NAMES) {
     const chart = skewChart.layout(view, { say, colors: {} });
     assert.equal(chart.traces.length, view.rig_order.length);
     assert.ok(chart.traces.every((trace) => trace.x.length === trace.y.length));
+    for (const [index, { text }] of chart.layout.annotations.entries()) {
+      const id = view.rig_order.find((id) => text.startsWith(say(`rig.${view.rigs[id].model}`)));
+      if (id && view.rigs[id].skew !== null) assert.ok(text.endsWith(` ${figure(view.rigs[id].skew, 2)}`), `label ${index}: ${text}, the lane says ${view.rigs[id].skew}`);
+    }
   });
 }
 

@@ -46,19 +46,22 @@ class OpenedLog:
     """One partition's folder.
 
     path: the folder. start_offset: what DeleteRecords has moved it to, where that is known. live: of a folder that is being written, the
-    segments that count, as far as they are still there; default: all. sizes: as ReadOnlyFolder takes them.
+    segments that count, as far as they are still there; default: all. sizes: as ReadOnlyFolder takes them. end_offset: of a folder that is
+    being written, the log end at those sizes: index rows from there on belong to batches that do not count yet.
     live, deleted: base offsets, ascending.
     """
 
     def __init__(
-        self, path: Path, *, start_offset: int | None = None, live: list[int] | None = None, sizes: Mapping[str, int] | None = None
-    ) -> None:
+        self, path: Path, *, start_offset: int | None = None, live: list[int] | None = None, sizes: Mapping[str, int] | None = None,
+        end_offset: int | None = None,
+    ) -> None:  # fmt: skip
         self.folder = ReadOnlyFolder(path, sizes)
         self.names = self.folder.names()
         present = self._bases(LOG)
         self.live = present if live is None else [base for base in live if base in present]
         self.deleted = self._bases(LOG + DELETED)
         first = self.live[0] if self.live else 0
+        self.end_offset = end_offset
         self.start_offset = first if start_offset is None else max(start_offset, first)
         self._segments: dict[tuple[int, str], Segment] = {}
 
@@ -77,6 +80,10 @@ class OpenedLog:
 
     def _open(self, base_offset: int, stage: str) -> Segment:
         segment = GuardedSegment(self.folder, base_offset, LogSettings(), 0, stage)
+        if self.end_offset is not None and not stage:
+            segment.offset_index.truncate_to(self.end_offset)
+            segment.time_index.truncate_to(self.end_offset)
+            segment.max_timestamp, segment.offset_of_max_timestamp = segment.time_index.last_entry
         # The rows of a segment that grows end before the log does; what a restart would find there is found here.
         for seen in walk(segment.log, segment.offset_index.lookup(1 << 62).position):
             if isinstance(seen, BatchSeen) and seen.max_timestamp > segment.max_timestamp:

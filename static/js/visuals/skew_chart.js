@@ -4,6 +4,7 @@
 
 import { colorsOf, loadPlotly } from "../plotly.js";
 import { ownName } from "../present.js";
+import { figure } from "../say.js";
 
 const DASHES = { pulsar: "solid", kafka: "dash", tubemq: "dot", rabbitmq: "longdashdot" };
 const WEIGHTS = { pulsar: 2.5, kafka: 2, tubemq: 2, rabbitmq: 1.5 };
@@ -15,13 +16,15 @@ const GAP = 0.06;                                      // of the height, between
 // -> { traces, layout }, plain data that Node tests.
 export function layout(view, { say, colors, width = 1000 }) {
   const seconds = Object.keys(view.history).map(Number).sort((a, b) => a - b);
+  // The lines end at this moment, with the lane's own figure: at the last whole second it was another one.
+  const now = Math.round(view.at_us / 1e5) / 10, isNewer = now > (seconds.at(-1) ?? -1), moments = isNewer ? [...seconds, now] : seconds;
   const traces = view.rig_order.map((id) => ({
-    x: seconds, y: seconds.map((second) => view.history[second]?.[id] ?? null), name: ownName(say(`rig.${view.rigs[id].model}`), id, view.rigs[id].model), mode: "lines", type: "scatter",
+    x: moments, y: moments.map((at) => (at === now ? view.rigs[id].skew : view.history[at]?.[id]) ?? null), name: ownName(say(`rig.${view.rigs[id].model}`), id, view.rigs[id].model), mode: "lines", type: "scatter",
     line: { color: colors.ink, width: WEIGHTS[view.rigs[id].model], dash: DASHES[view.rigs[id].model] }, hovertemplate: "%{y:.2f}",
   }));
   const values = traces.flatMap((trace) => trace.y).filter((value) => value !== null);
   const high = Math.max(1.2, ...values), low = 1 - (high - 1) * 0.05, top = high + (high - 1) * 0.08;
-  const last = seconds[seconds.length - 1] ?? 0, first = seconds[0] ?? 0;
+  const last = moments.at(-1) ?? 0, first = moments[0] ?? 0;
   const step = [5, 10, 15, 30, 60, 120, 300, 600].find((size) => (last - first) / size <= Math.min(8, (width - BESIDE) / TICK_WIDTH)) ?? 1200;
   const ticks = [];
   for (let at = Math.ceil(first / step) * step; at <= last; at += step) ticks.push(at);
@@ -48,7 +51,7 @@ function names(traces, last, low, top, colors) {
   return ends.map(({ name, value }) => {
     const height = (value - low) / (top - low), y = Math.max(height, floor + GAP * 1.6);
     floor = y;
-    return { x: 1, xref: "paper", xanchor: "left", xshift: 8, y, yref: "paper", yanchor: "middle", showarrow: false, text: `${name} ${value.toFixed(2)}`, font: { size: 13, color: colors.ink }, captureevents: false };
+    return { x: 1, xref: "paper", xanchor: "left", xshift: 8, y, yref: "paper", yanchor: "middle", showarrow: false, text: `${name} ${figure(value, 2)}`, font: { size: 13, color: colors.ink }, captureevents: false };
   });
 }
 

@@ -55,6 +55,19 @@ def look_at_everything(folder: Path) -> list[Any]:
     return seen
 
 
+def test_index_rows_of_batches_that_do_not_count_yet_do_not_count_either(folder: Path) -> None:
+    whole = OpenedLog(folder)
+    base = whole.live[-1]
+    batches = stretch_json(whole, whole.segment(base), 0, whole.bytes_of(base))["batches"]
+    end_offset, size = batches[2]["base_offset"], batches[2]["position"]
+    log = OpenedLog(folder, sizes={f"{base:020d}.log": size}, end_offset=end_offset)
+    segment = segments_json(log, {(base, ""): summarize(log, base, check=False)}, now_ms=0, deleted_at_ms={}, cleaned_up_to=0)[-1]
+    assert (segment["bytes"], segment["records"], segment["next_offset"]) == (size, 2, end_offset)
+    assert segment["index_entries"] < whole.segment(base).offset_index.row_count
+    assert all(offset < end_offset and position < size for offset, position in segment["entries"])
+    assert segment["time_index_entries"] < whole.segment(base).time_index.row_count and segment["max_timestamp"] == 1_000 + 10 * (end_offset - 1)
+
+
 # -- the article
 
 
