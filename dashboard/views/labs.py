@@ -10,7 +10,6 @@ from django.views.decorators.http import require_safe
 
 from dashboard import access, selectors
 from dashboard.formats import clock, fill
-from dashboard.models import NAME_MAX
 from dashboard.page import base_context
 
 Json = dict[str, Any]
@@ -30,7 +29,7 @@ def labs(request: HttpRequest) -> HttpResponse:
         "csrf": get_token(request), "urls": {"labs": "/api/labs/", "lab": "/lab/{id}/"},
         "labs": [{name: row[name] for name in ("id", "name", "workload_code", "created")} for row in rows],
     }  # fmt: skip
-    response = render(request, "dashboard/labs.html", {**context, "labs": rows, "name_max": NAME_MAX})
+    response = render(request, "dashboard/labs.html", {**context, "labs": rows})
     access.visitor_remember(response, visitor)
     return response
 

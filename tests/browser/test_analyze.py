@@ -209,6 +209,28 @@ def test_what_is_wrong_is_said_at_its_field_and_nothing_is_lost(form: Page) -> N
     expect(form.locator("[name='kafka.range:partitions']")).to_have_attribute("aria-invalid", "true")
 
 
+def test_a_name_that_is_too_long_is_refused_at_its_field(form: Page) -> None:
+    form.click("text=Flights of 2013")
+    form.fill("[name=name]", "n" * 65)
+    form.click("#begin")
+    expect(form.locator(".submit .field .bad")).to_have_text("must be 1 to 64 printable characters")
+    assert form.input_value("[name=name]") == "n" * 65
+
+
+def test_a_lab_with_a_long_name_fits_beside_the_form(profile: Profile, site: SupervisedSite) -> None:
+    context = profile()
+    page = context.new_page()
+    page.goto(f"{site.url}labs/")
+    page.fill("#name", "a name as long as a name of a lab can be, with words in the end "[:64])
+    page.click("#begin")
+    page.wait_for_url("**/lab/*/")
+    page.goto(f"{site.url}analyze/")
+    page.wait_for_selector("body[data-ready]")
+    for width in (1440, 1280, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), width
+
+
 def test_a_file_that_is_none_is_refused_and_another_can_be_chosen(form: Page, tmp_path: Path) -> None:
     empty = tmp_path / "empty.csv"
     empty.write_text("")

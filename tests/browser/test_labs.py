@@ -56,6 +56,17 @@ def test_a_new_lab_has_its_name_and_one_without_is_called_after_its_workload_and
     assert names(page)[0].endswith(f"，{created}")
 
 
+def test_a_name_that_is_too_long_is_refused_at_its_field_and_kept(labs: Page) -> None:
+    labs.fill("#name", "n" * 65)
+    labs.click("#begin")
+    expect(labs.locator("#new .bad")).to_have_text("must be 1 to 64 printable characters")
+    assert labs.input_value("#name") == "n" * 65 and labs.url.endswith("/labs/")
+    labs.click(f"{row(labs, 'first')} [data-rename]")
+    labs.fill(".rename input", "n" * 65)
+    labs.keyboard.press("Enter")
+    expect(labs.locator(".rename .bad")).to_have_text("must be 1 to 64 printable characters")
+
+
 def test_a_lab_is_renamed_in_place_by_keyboard(labs: Page) -> None:
     labs.focus(f"{row(labs, 'first')} [data-rename]")
     labs.keyboard.press("Enter")

@@ -235,6 +235,17 @@ def test_a_tile_of_the_compaction_tells_its_whole_key(log: Page) -> None:
     assert re.match(r"(If it ran now|A round is due): \d+ records before", log.text_content("#clean-words") or "")
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_checksum_and_times_of_a_batch_are_whole(log: Page, width: int) -> None:
+    log.set_viewport_size({"width": width, "height": 844})
+    cut = """() => [...document.querySelectorAll('#fields li')].filter((item) => {
+      const v = item.querySelector('.v');
+      return v && !item.textContent.includes('value') && (v.scrollWidth > v.clientWidth || v.scrollHeight > v.clientHeight + 1);
+    }).map((item) => item.textContent)"""
+    assert log.locator("#fields li .v").count() > 5
+    assert log.evaluate(cut) == []
+
+
 def test_what_is_cut_off_says_how_much_lies_below(log: Page) -> None:
     rows = log.locator("#hex tr")
     total = log.locator("#hex td").count()

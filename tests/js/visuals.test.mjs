@@ -52,6 +52,13 @@ for (const name of NAMES) {
   });
 }
 
+test("chart: a lane that has nobody left has no figure at its line's end", () => {
+  const view = load("stage");
+  view.rigs.kafka.skew = null;
+  const { text } = skewChart.layout(view, { say, colors: {} }).layout.annotations.find((note) => note.text.startsWith("rig.kafka"));
+  assert.ok(text.endsWith(" –"), text);
+});
+
 test("strip: names that begin alike are told apart, and each is named whole", () => {
   assert.deepEqual(stream.shortened(["user-1", "user-2", "others"]), ["user-1", "user-2", "others"]);
   assert.deepEqual(stream.shortened(["customer-134", "customer-135", "others"]), ["…r-134", "…r-135", "others"]);

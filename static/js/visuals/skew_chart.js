@@ -43,15 +43,15 @@ export function layout(view, { say, colors, width = 1000 }) {
 
 const minutes = (at) => `${Math.floor(at / 60)}:${String(at % 60).padStart(2, "0")}`;
 
-// Each name at its line's end, pushed apart where lines meet.
+// Each name at its line's end, pushed apart where lines meet, with the figure of this moment: none where nobody is left to share.
 function names(traces, last, low, top, colors) {
-  const ends = traces.map((trace) => ({ name: trace.name, value: trace.y.filter((value) => value !== null).at(-1) })).filter(({ value }) => value !== undefined);
+  const ends = traces.map((trace) => ({ name: trace.name, value: trace.y.filter((value) => value !== null).at(-1), now: trace.y.at(-1) })).filter(({ value }) => value !== undefined);
   ends.sort((a, b) => a.value - b.value);
   let floor = -Infinity;
-  return ends.map(({ name, value }) => {
+  return ends.map(({ name, value, now }) => {
     const height = (value - low) / (top - low), y = Math.max(height, floor + GAP * 1.6);
     floor = y;
-    return { x: 1, xref: "paper", xanchor: "left", xshift: 8, y, yref: "paper", yanchor: "middle", showarrow: false, text: `${name} ${figure(value, 2)}`, font: { size: 13, color: colors.ink }, captureevents: false };
+    return { x: 1, xref: "paper", xanchor: "left", xshift: 8, y, yref: "paper", yanchor: "middle", showarrow: false, text: `${name} ${figure(now, 2)}`, font: { size: 13, color: colors.ink }, captureevents: false };
   });
 }
 
