@@ -225,7 +225,8 @@ LOST_TASK = "Task 0 in stage 3.0 failed 4 times, most recent failure: Lost task 
 
 
 @pytest.mark.parametrize(("text", "sentence"), [
-    (CALLED + IN_JAVA.format(job=LOST_TASK + "java.lang.IllegalStateException: Unread block data"), "Spark failed: IllegalStateException: Unread block data"),
+    (CALLED + IN_JAVA.format(job=LOST_TASK + "java.lang.IllegalStateException: Unread block data"),
+     "Spark failed: IllegalStateException: Unread block data"),
     (CALLED + IN_JAVA.format(job="Total size of serialized results of 9 tasks (1.1 GiB) is bigger than spark.driver.maxResultSize (1024.0 MiB)"),
      "Spark failed: Total size of serialized results of 9 tasks (1.1 GiB) is bigger than spark.driver.maxResultSize (1024.0 MiB)"),
     (CALLED + ": org.apache.spark.SparkException: Job 7 cancelled because SparkContext was stopped\n\tat a.b(C.scala:1)\n",
