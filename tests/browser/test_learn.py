@@ -10,6 +10,32 @@ from tests.supervisor.site import SupervisedSite
 
 Profile = Callable[..., BrowserContext]
 SMALLEST_PX = 13
+PAUSING = """\
+title = {en = "Mine", zh = "我的"}
+line = {en = "One.", zh = "一。"}
+watch_for = {en = "Look.", zh = "看。"}
+you_will_learn = {en = "This.", zh = "这个。"}
+lasts_s = 2
+[[lane]]
+model = "rabbitmq"
+[workload]
+kind = "uniform"
+keys = 5
+rate = 10
+[[step]]
+at_s = 0.5
+caption = {en = "It begins.", zh = "开始。"}
+do = "pause_lab"
+[[check]]
+at_s = 0.4
+number = "record_count"
+is = 4
+says = {en = "records", zh = "条"}
+[[check]]
+number = "record_count"
+is = 3
+says = {en = "records", zh = "条"}
+"""
 
 
 def play(page: Page, site: SupervisedSite, name: str) -> None:
@@ -22,6 +48,12 @@ def play(page: Page, site: SupervisedSite, name: str) -> None:
     wait_frame(page)
 
 
+def play_text(page: Page, site: SupervisedSite, text: str) -> None:
+    page.goto(f"{site.url}learn/")
+    page.fill("#text", text)
+    page.click("form.own .go")
+
+
 def is_over(page: Page) -> None:
     page.wait_for_selector("#lesson[data-over]", timeout=30_000)
 
@@ -29,31 +61,35 @@ def is_over(page: Page) -> None:
 def test_a_lesson_plays_from_the_list_to_its_end(profile: Profile, site: SupervisedSite) -> None:
     page = profile().new_page()
     play(page, site, "kafka_balance_before_stickiness")
-    expect(page.locator("h1")).to_have_attribute("aria-live", "polite")
-    expect(page.locator("#lesson .watch p").first).to_be_visible()
-    expect(page.locator("#lesson .learn")).to_be_hidden()
-    assert page.locator("[data-check]").evaluate_all("rows => rows.map(row => row.dataset.state)") == ["not_yet"] * 4
-    page.click("[data-speed='4']")
-    expect(page.locator("h1")).to_have_text("c2 joins.")
-    expect(page.locator("[data-check]").first).to_have_attribute("data-state", "holds")
-    expect(page.locator("[data-lesson=told]")).to_contain_text("holds: 4 partitions belong to c1")
+    page.click("[data-speed='20']")
     is_over(page)
+    expect(page.locator("h1")).to_have_text("Two partitions each: c1 keeps 0 and 1, c2 gets 2 and 3.")
     expect(page.locator("[data-lesson=sum]")).to_have_text("4 of 4 checks hold")
     expect(page.locator("#lesson .learn p")).to_be_visible()
-    expect(page.locator("#play use")).to_have_attribute("href", "#v-play")     # it rests at its end
+    expect(page.locator("#play-icon")).to_have_attribute("href", "#v-play")     # it rests at its end
     save(page, "lesson-over")
 
 
-def test_language_changes_in_place_and_an_own_order_is_said(profile: Profile, site: SupervisedSite) -> None:
+def test_captions_and_checks_come_at_their_times_in_the_readers_language(profile: Profile, site: SupervisedSite) -> None:
     page = profile().new_page()
-    play(page, site, "pulsar_sticky_newcomer")
+    play_text(page, site, PAUSING)
+    expect(page.locator("#play-icon")).to_have_attribute("href", "#v-play")     # the lesson waits for the reader
+    expect(page.locator("h1")).to_have_attribute("aria-live", "polite")
+    expect(page.locator("h1")).to_have_text("It begins.")
+    expect(page.locator("#lesson .watch p").first).to_be_visible()
+    expect(page.locator("#lesson .learn")).to_be_hidden()
+    assert page.locator("[data-check]").evaluate_all("rows => rows.map(row => row.dataset.state)") == ["holds", "not_yet"]
+    expect(page.locator("[data-lesson=told]")).to_have_text("holds: 4 records")
     page.click("#language")
-    expect(page.locator("#lesson-title")).to_have_text("固定区间：空隙里没有消费者")
-    expect(page.locator("h1")).to_have_text("c1 占区间的下半，c2 占上半。")
-    expect(page.locator("[data-check] .word").first).to_have_text("未到")
+    expect(page.locator("#lesson-title")).to_have_text("我的")
+    expect(page.locator("h1")).to_have_text("开始。")
+    expect(page.locator("[data-check] .word").last).to_have_text("未到")
     page.click("#add")
     expect(page.locator("[data-lesson=note]")).to_contain_text("有人下过课程之外的命令")
-    expect(page.locator("h1")).to_contain_text("c3")
+    expect(page.locator("h1")).to_contain_text("c4")
+    page.click("#play")
+    is_over(page)
+    expect(page.locator("[data-check]").last).to_have_attribute("data-state", "fails")
     page.goto(f"{site.url}learn/")
     page.click("#language")
     expect(page.locator("#group-pulsar ~ ul h3").first).to_have_text("C1 to C4 split the hash range, and merge it again")
@@ -79,19 +115,10 @@ def test_panel_fits(profile: Profile, site: SupervisedSite, width: int, height: 
 
 
 def test_a_teachers_own_text_is_refused_with_its_line_and_then_plays(profile: Profile, site: SupervisedSite) -> None:
-    text = (
-        'title = {en = "Mine", zh = "我的"}\nline = {en = "One.", zh = "一。"}\nwatch_for = {en = "Look.", zh = "看。"}\n'
-        'you_will_learn = {en = "This.", zh = "这个。"}\nlasts_s = 2\n[[lane]]\nmodel = "rabbitmq"\n'
-        '[[check]]\nnumber = "record_count"\nis = 72\nsays = {en = "records", zh = "条"}\n'
-    )
     page = profile().new_page()
-    page.goto(f"{site.url}learn/")
-    page.fill("#text", text.replace("rabbitmq", "zeromq"))
-    page.click("form.own .go")
+    play_text(page, site, PAUSING.replace("rabbitmq", "zeromq"))
     expect(page.locator("#wrong")).to_contain_text("line 7: lane 1, model: must be one of pulsar")
     expect(page.locator("#text")).to_be_focused()
-    page.fill("#text", text)
+    page.fill("#text", PAUSING)
     page.click("form.own .go")
     expect(page.locator("#lesson-title")).to_have_text("Mine")
-    is_over(page)
-    expect(page.locator("[data-check]")).to_have_attribute("data-state", "holds")
