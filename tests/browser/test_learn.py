@@ -92,7 +92,7 @@ def test_captions_and_checks_come_at_their_times_in_the_readers_language(profile
     expect(page.locator("[data-check]").last).to_have_attribute("data-state", "fails")
     page.goto(f"{site.url}learn/")
     page.click("#language")
-    expect(page.locator("#group-pulsar ~ ul h3").first).to_have_text("C1 to C4 split the hash range, and merge it again")
+    expect(page.locator("li:has([value=pulsar_four_split_and_merge]) h3")).to_have_text("C1 to C4 split the hash range, and merge it again")
 
 
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 720), (390, 844)])
