@@ -102,9 +102,19 @@ def test_rule_is_switched_in_place_and_the_article_says_how_it_differs(page: Pag
     page.wait_for_selector("#pulsar .seg [data-algorithm=ring_document][aria-pressed=true]")
     wait_text(page, "#pulsar [data-slot=note]", "by the article")
     expect(page.locator("#pulsar p.about")).to_be_visible()
-    page.click("#pulsar .seg [data-algorithm=auto_split]")
+    page.click("#pulsar .more")
+    page.click("#more-pulsar [data-algorithm=auto_split]")
     page.wait_for_selector("#pulsar .pic svg [id='none'], #pulsar .pic svg rect")
     expect(page.locator("#pulsar p.about")).to_be_hidden()
+
+
+def test_pulsars_subscription_type_is_a_tab_with_a_picture_of_its_own(page: Page) -> None:
+    page.click("#pulsar .seg [data-algorithm=failover]")
+    wait_text(page, "#pulsar [data-slot=title]", "Pulsar Failover")
+    expect(page.locator("#pulsar .pic rect.cell")).to_have_count(12)
+    page.click("#pulsar .seg [data-algorithm=shared]")
+    wait_text(page, "#pulsar [data-slot=title]", "Pulsar Shared")
+    wait_text(page, "#pulsar .pic", "next turn")
 
 
 def test_pause_step_speed_and_play(page: Page) -> None:
