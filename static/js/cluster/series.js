@@ -43,7 +43,7 @@ export function layout(rows, { say, colors }) {
       height: 240, autosize: true, margin: { l: 64, r: 16, t: 8, b: 28 }, hovermode: "x unified", showlegend: true, legend: { orientation: "h", y: 1.12, x: 0 },
       paper_bgcolor: colors.panel, plot_bgcolor: colors.panel, font: { family: colors.font, size: 13, color: colors.muted }, hoverlabel: { bgcolor: colors.panel, bordercolor: colors.rule, font: { color: colors.ink } },
       xaxis: { showgrid: false, linecolor: colors.rule, fixedrange: true, tickvals: everyTenth(x), ticktext: everyTenth(x).map(minutes) },
-      yaxis: { ...axis, dtick: step(Math.max(1, ...ends) - Math.min(...ends), 4), domain: [0.36, 1], title: { text: say("cluster.axis_offset"), font: { size: 13 } } },
+      yaxis: { ...axis, ...(Math.max(...ends) - Math.min(...ends) < 4 ? { dtick: 1 } : { nticks: 4 }), domain: [0.36, 1], title: { text: say("cluster.axis_offset"), font: { size: 13 } } },
       yaxis2: { ...axis, dtick: step(Math.max(1, ...lags), 2), domain: [0, 0.26], rangemode: "tozero", title: { text: say("cluster.axis_lag"), font: { size: 13 } } },
     },
   };
