@@ -35,6 +35,8 @@ from broker_core.kafka.replication.fetch import FetchedPartition, PartitionFetch
 from broker_core.kafka.replication.fetcher import EpochQuestion, OffsetQuestion
 from broker_core.sim.node import Outbox
 
+_new_tuple = tuple.__new__  # a named tuple in half the time
+
 
 def add(host: Host, key: TopicPartition, replica: Replica, leader: int, now_us: int, out: Outbox) -> None:
     """Follow that leader from now on."""
@@ -91,10 +93,11 @@ def step(host: Host, fetcher: LeaderFetcher, now_us: int, out: Outbox) -> None:
     fetches: dict[TopicPartition, PartitionFetch] = {}
     for key in fetcher.todo:
         replica = host.state.replicas[key]
-        was_end = _end(replica)
-        cut = replica.fetcher.truncate_to_high_watermark(now_ms)
-        if cut is not None:
-            tell_truncation(host, key, replica, was_end, cut, out)
+        if not replica.fetcher.is_fetching:
+            was_end = _end(replica)
+            cut = replica.fetcher.truncate_to_high_watermark(now_ms)
+            if cut is not None:
+                tell_truncation(host, key, replica, was_end, cut, out)
         request = replica.fetcher.next_request()
         if isinstance(request, PartitionFetch):
             fetches[key] = request
@@ -216,10 +219,12 @@ def _fetch(host: Host, fetcher: LeaderFetcher, fetches: dict[TopicPartition, Par
     """The next fetch of the session: what has changed in it, and what is wanted no more."""
     settings, sent, todo = host.state.settings, fetcher.sent, fetcher.todo
     changed = [(key, fetch) for key, fetch in fetches.items() if sent.get(key) != fetch]
-    # What has failed, waits for its back-off, or is followed here no more.
-    gone = [key for key in sent if key not in fetcher.partitions or key in fetcher.delayed or (key in todo and key not in fetches)]
-    for key in gone:
-        del sent[key]
+    gone: list[TopicPartition] = []
+    if fetcher.delayed or len(fetches) < len(todo) or not sent.keys() <= fetcher.partitions.keys():
+        # What has failed, waits for its back-off, or is followed here no more.
+        gone = [key for key in sent if key not in fetcher.partitions or key in fetcher.delayed or (key in todo and key not in fetches)]
+        for key in gone:
+            del sent[key]
     sent.update(changed)
     todo.clear()
     if not sent:
@@ -249,10 +254,10 @@ def _take(
         _refused(host, fetcher, key, replica, request, part.error_code, now_us, out)
         return
     log = replica.partition.log
-    was_end, was_at = _end(replica), -1 if log is None else log.high_watermark
-    answer = FetchedPartition(
-        part.high_watermark, part.last_stable_offset, part.log_start_offset, -1, part.records, part.diverging  # type: ignore[arg-type]
-    )
+    was_end, was_at = (0, -1) if log is None else (log.log_end_offset, log.high_watermark)
+    answer = _new_tuple(FetchedPartition, (
+        part.high_watermark, part.last_stable_offset, part.log_start_offset, -1, part.records, part.diverging, None,
+    ))  # fmt: skip
     cut = replica.fetcher.fetch_answered(request, answer, now_ms)
     fetcher.todo[key] = None
     if cut is not None:

@@ -35,8 +35,14 @@ class DelayedProduces:
 
     def complete(self, partition: Partition) -> list[tuple[int, ErrorCode]]:
         """Give (number, error) of those that are decided now: to be asked after every change of the partition."""
-        if not self.waiting:
-            return []
+        log = partition.log
+        if partition.is_leader and log is not None:
+            high_watermark = log.high_watermark
+            for produce in self.waiting:
+                if produce.required_offset <= high_watermark:
+                    break
+            else:
+                return []
         decided: list[tuple[int, ErrorCode]] = []
         still: list[WaitingProduce] = []
         for produce in self.waiting:

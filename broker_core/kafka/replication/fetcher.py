@@ -111,6 +111,11 @@ class Fetcher:
         """The partition leads, or has no leader to follow."""
         self.state = None
 
+    @property
+    def is_fetching(self) -> bool:
+        """Whether its log agrees with the leader's, as far as it knows: there is nothing to cut."""
+        return self.state is not None and self.state.step is Step.FETCHING
+
     def truncate_to_high_watermark(self, now_ms: int) -> Truncated | None:
         """Where no epochs can be compared, cut to where the fetcher started; None: there is another way, or no need.
 

@@ -69,7 +69,7 @@ class Fetcher:
     def send(self, now_us: int, out: Outbox) -> None:
         """A request to each leader that has something to be asked for and no request under way."""
         state = self.state
-        buffered = {completed.partition for completed in state.completed}
+        buffered = {completed.partition for completed in state.completed} if state.completed else ()
         wanted: dict[int, list[tuple[TopicPartition, PartitionState]]] = {}
         for partition, known in self.subscribed.assigned.items():
             if known.state != FETCHING or known.is_paused or known.is_revoking or partition in buffered or known.retry_us > now_us:

@@ -155,7 +155,8 @@ def _take(state: ProducerState, leader: int, now_us: int) -> list[Batch]:
     """The first batch of every partition that this broker leads, up to max.request.size, beginning where the last produce ended."""
     accumulator, settings, metadata_ = state.accumulator, state.settings, state.metadata
     there = network.peer(state, leader)
-    partitions = sorted(partition for partition in accumulator.queues if (metadata_.leader(partition) or (-1, -1))[0] == leader)
+    partitions = [partition for partition in accumulator.queues if (metadata_.leader(partition) or (-1, -1))[0] == leader]
+    partitions.sort()
     start = there.next_partition % len(partitions) if partitions else 0
     taken: list[Batch] = []
     size = 0
@@ -240,4 +241,8 @@ def _next_due_us(state: ProducerState, now_us: int) -> int:
         later.append(oldest.created_us + settings.delivery_timeout_us)
     if state.blocked:
         later.append(state.blocked_since_us + settings.max_block_us)
-    return min((at_us for at_us in later if at_us > now_us), default=NEVER)
+    first_us = NEVER
+    for at_us in later:
+        if now_us < at_us < first_us:
+            first_us = at_us
+    return first_us
