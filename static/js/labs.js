@@ -42,9 +42,10 @@ $("new").addEventListener("submit", async (event) => {
     location.assign(page.urls.lab.replace("{id}", id));
   } catch (error) {
     fail(error, form, $("begin"));
+    $("begin").disabled = false;
   }
-  $("begin").disabled = false;
 });
+addEventListener("pageshow", () => { $("begin").disabled = false; });      // somebody who comes back wants another one
 
 // -- another name ----------------------------------------------------------------------------------------------------------------------
 

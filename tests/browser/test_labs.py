@@ -67,6 +67,13 @@ def test_a_name_that_is_too_long_is_refused_at_its_field_and_kept(labs: Page) ->
     expect(labs.locator(".rename .bad")).to_have_text("must be 1 to 64 printable characters")
 
 
+def test_pressing_new_again_while_the_lab_opens_makes_no_second_one(labs: Page) -> None:
+    labs.route("**/lab/*/", lambda route: route.fulfill(status=204))     # the browser stays where it is, as while the next page takes long
+    with labs.expect_response("**/lab/*/"):
+        labs.click("#begin")
+    expect(labs.locator("#begin")).to_be_disabled()
+
+
 def test_a_lab_is_renamed_in_place_by_keyboard(labs: Page) -> None:
     labs.focus(f"{row(labs, 'first')} [data-rename]")
     labs.keyboard.press("Enter")
