@@ -174,8 +174,9 @@ def _read(host: Host, session: FetchSession, now_us: int, out: Outbox, *, is_fir
             is_enough = True
             continue
         if answer.records:
-            got = sum(len(batch.data) for batch in answer.records)
-            size, left = size + got, left - got
+            for batch in answer.records:
+                size += len(batch.data)
+            left = request.max_bytes - size
         is_enough = is_enough or answer.diverging is not None or answer.preferred_read_replica >= 0
         if _has_news(session, key, answer) or request.session_epoch == NO_SESSION:
             answers.append(answer)

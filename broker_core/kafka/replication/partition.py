@@ -183,7 +183,7 @@ class Partition:
         Raises Refused (NOT_LEADER_OR_FOLLOWER, NOT_ENOUGH_REPLICAS), and what `PartitionLog.append` raises.
         """
         log = self._leader_log()
-        if acks == ACKS_ALL and len(self.isr_state.isr) < self.min_isr:
+        if acks == ACKS_ALL and len(self.isr_state.isr) < self.min_insync_replicas and len(self.isr_state.isr) < self.min_isr:
             raise Refused(ErrorCode.NOT_ENOUGH_REPLICAS, f"{len(self.isr_state.isr)} in sync, {self.min_isr} asked for")
         appended = log.append(
             data,
@@ -220,7 +220,8 @@ class Partition:
             return Acked(False, ErrorCode.NOT_LEADER_OR_FOLLOWER)
         if self._own_log().high_watermark < required_offset:
             return Acked(False, ErrorCode.NONE)
-        is_enough = self.min_isr <= len(self.isr_state.maximal_isr)
+        in_sync = len(self.isr_state.maximal_isr)
+        is_enough = in_sync >= self.min_insync_replicas or in_sync >= self.min_isr
         return Acked(True, ErrorCode.NONE if is_enough else ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND)
 
     def fetch_as_follower(self, replica: int, broker_epoch: int, fetch: PartitionFetch, now_ms: int) -> FetchedPartition:
