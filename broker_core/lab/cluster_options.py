@@ -33,8 +33,7 @@ def check_cluster(entry: Json, where: str, partitions: int) -> Json:
                 raise CommandError(f"{where}.{name}", "needs brokers, the number of the cluster's brokers")
         return {}
     brokers = whole(f"{where}.brokers", entry["brokers"], 1, BROKERS_MAX)
-    if partitions > PARTITIONS_MAX:
-        raise CommandError(f"{where}.partitions", "must be {low} to {high}", low=1, high=PARTITIONS_MAX)
+    whole(f"{where}.partitions", partitions, 1, PARTITIONS_MAX)
     options: Json = {"brokers": brokers}
     options["replication_factor"] = whole(f"{where}.replication_factor", entry.get("replication_factor", min(3, brokers)), 1, brokers)
     for name, low, high in (("min_insync_replicas", 1, BROKERS_MAX), ("lag_messages_max", 1, 2**31 - 1), ("offsets_partitions", 1, 50)):

@@ -130,7 +130,7 @@ def _assign(
             moved += 1
             records.append(target_record(group.group_id, member_id, target))
     records.append(target_epoch_record(group.group_id, epoch))
-    c.tell("kafka.group.assigned", f"kafka.assignor.{name}", {"members": len(order)}, {"epoch": epoch, "changed": moved})
+    c.tell("kafka.group.target_assigned", f"kafka.assignor.{name}", {"members": len(order)}, {"epoch": epoch, "changed": moved})
     return given.get(new.member_id, {})
 
 
