@@ -10,7 +10,8 @@ from broker_core.lab.observers.sentence import sentence_view
 def params(code: str, **said) -> dict:
     sentence = {"code": code, "params": {"consumer": "c1", **said}}
     consumer = SimpleNamespace(name="c1")
-    lane = SimpleNamespace(consumers={"c1": consumer}, sentence_as_of_now=lambda: sentence, held=lambda _: 7, units_of=lambda _: 3)
+    lane = SimpleNamespace(consumers={"c1": consumer}, sentence_as_of_now=lambda: sentence, held=lambda _: 7,
+                           units=lambda: {"0": "c1", "1": "c2", "2": "c1", "3": "c1"})  # fmt: skip
     return sentence_view(lane, None)["params"]
 
 
