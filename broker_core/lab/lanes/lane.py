@@ -135,6 +135,8 @@ class Lane(LaneState):
             self.traffic.fold(stop_us // SECOND_US)
             if stop_us % SECOND_US == 0:
                 self._sample(stop_us // SECOND_US)
+        # Logs grow and positions move without a turning point, too.
+        self.rules.forget_caches()
         finished = self.traffic.finished
         if finished:
             self.ledger.tally.finished.extend(finished)

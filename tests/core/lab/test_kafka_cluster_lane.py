@@ -13,6 +13,7 @@ from broker_core.errors import CommandError
 from broker_core.lab.journal import Journal
 from broker_core.lab.lab import Lab
 from broker_core.lab.scenario import scenario_from_json
+from broker_core.lab.views.kafka_cluster import cluster_view
 from tests.core.lab.journals import random_life
 
 LANES: list[dict[str, Any]] = [{"model": "kafka", "brokers": 3, "offsets_partitions": 5}]
@@ -125,3 +126,13 @@ def test_a_random_life_can_be_replayed_restored_and_calms_down(seed: int, protoc
     lab.advance_to(lab.now_us + 60 * SECOND)
     lane.check_invariants()
     assert lane.picture()["state"] == "Stable" and 0 <= lane.lag() <= 50
+
+
+def test_lag_and_ends_are_those_of_the_moment_also_between_two_turning_points() -> None:
+    lab = Lab(scenario_from_json({"lanes": [{**LANES[0], "partitions": 1}], "consumers": 1, "workload": {"kind": "uniform", "keys": 20, "rate": 1}}))
+    lane = lab.lanes["kafka"]
+    for tenth in range(80, 100):
+        lab.advance_to(tenth * SECOND // 10)
+        picture, log = lane.picture()["partitions"]["0"], cluster_view(lane.world)["partitions"]["records-0"]
+        assert (picture["end"], picture["high_watermark"]) == (log["end"], log["high_watermark"])
+        assert 0 <= lane.lag() <= 1
