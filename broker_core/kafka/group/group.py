@@ -1,7 +1,8 @@
 """One classic consumer group at its coordinator: its members, its generation, and what waits for an answer.
 
 The coordinator knows nothing of partitions: the group's leader, a consumer, assigns them. The lane's broker runs this one, with the steps in
-`join.py`, `sync.py`, `heartbeat.py`, `leave.py` and `offsets.py`; `group_coordinator.py` is the other one, which no lab runs yet.
+`join.py`, `sync.py`, `heartbeat.py`, `leave.py` and `offsets.py`; `group_coordinator.py` is the other one, which a
+cluster's brokers host.
 Source: Kafka 3.9 ClassicGroup, ClassicGroupMember. Left out until the groups' own issue: static members, the vote between protocols.
 """
 

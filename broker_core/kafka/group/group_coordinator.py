@@ -8,7 +8,7 @@ All that a step changes and that a successor must know is a record. An answer to
 reader sees what the high watermark has passed. `load` rebuilds the state from the log; parked requests and pending ids are lost with the old
 coordinator. Time is a parameter, timers are names with a deadline, the log is given: no clock, no I/O.
 
-No lab runs it yet: the Stage's Kafka lane has the smaller steps beside it (`group.py`, `join.py`, ...), see
+A cluster's brokers host it (`cluster/groups.py`); the Stage's Kafka lane has the smaller steps beside it (`group.py`, `join.py`, ...), see
 docs/decisions/two-group-coordinators.md.
 Source: Kafka 3.9 GroupCoordinatorService, CoordinatorRuntime, GroupCoordinatorShard. Vectors: kafka/group/*.json.
 """
