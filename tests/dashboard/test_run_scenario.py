@@ -31,15 +31,17 @@ def test_every_number_that_the_docs_name_is_there():
     lab.advance_to(20_000_000)
     lab.submit({"command_id": "x", "kind": "join"})
     lab.advance_to(40_000_000)
-    lanes = [lane_view(lab, lane) for lane in lab.lanes.values()]
+    clustered = Lab(scenario_from_json({"lanes": [{"model": "kafka", "brokers": 3, "offsets_partitions": 5}]}))
+    clustered.advance_to(10_000_000)
+    lanes = [lane_view(its, lane) for its in (lab, clustered) for lane in its.lanes.values()]
     table = DOCS.read_text().split("## The numbers")[1].split("## Adding")[0]
     rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
-    names = [name for row in rows for name in re.findall(r"`([^`]+)`", row)]
-    assert len(names) > 25
-    for name in names:
+    names = [re.findall(r"`([^`]+)`", row) for row in rows]
+    assert sum(map(len, names)) > 25
+    for before, name in [(row[0].rpartition(".")[0], name) for row in names for name in row]:
         if name.startswith("."):
-            name = f"consumers.c1{name}"
-        if not name.startswith("events."):
+            name = f"{before}{name}"
+        if not name.startswith(("events.", "cluster.faults.")):  # those are there once something has happened
             assert any(is_there(view, name) for view in [*lanes, lab_numbers(lab)]), name
 
 

@@ -13,9 +13,10 @@ import msgspec
 
 
 def from_fields(value: Any, wanted: Any) -> Any:
-    """A value of the type `wanted`, structs in it from mappings by field name; what is left out is at its default.
+    """A value of the type `wanted`, structs in it from mappings by field name; what is left out is at its default, and what we
+    do not have (a field of an old version) is passed over.
 
-    Raises msgspec.ValidationError for a value of another type, TypeError for an unknown field or one that is missing.
+    Raises msgspec.ValidationError for a value of another type, TypeError for a field that is missing.
 
     >>> from broker_core.kafka.group.messages import HeartbeatRequest
     >>> from_fields({"group_id": "g", "generation_id": 3, "member_id": "m"}, HeartbeatRequest).generation_id
@@ -23,7 +24,7 @@ def from_fields(value: Any, wanted: Any) -> Any:
     """
     if isinstance(wanted, type) and issubclass(wanted, msgspec.Struct) and isinstance(value, Mapping):
         hints = get_type_hints(wanted)
-        return wanted(**{name: from_fields(part, hints[name]) for name, part in value.items()})
+        return wanted(**{name: from_fields(part, hints[name]) for name, part in value.items() if name in hints})
     if get_origin(wanted) is list and isinstance(value, list):
         (item,) = get_args(wanted)
         return [from_fields(part, item) for part in value]

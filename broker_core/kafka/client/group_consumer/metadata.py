@@ -76,6 +76,7 @@ class ClusterView:
         leaders: dict[str, list[Leader]] = {}
         for topic in answer.topics:
             if topic.error_code:
+                self.is_stale = True  # not there, or that broker does not know of it yet: ask again
                 continue
             before = self.leaders.get(topic.name, [])
             row = leaders[topic.name] = []
