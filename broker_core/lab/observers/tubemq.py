@@ -59,10 +59,10 @@ class TubeMqNarrator:
             lane.emit("tubemq.group.partitions_resumed", Cause(event=event.id), None, {}, lane.ledger.bill.pause_facts())
 
     def say_refused(self, lane: Lane, name: str, code: int, node_id: int) -> None:
-        if code == r.NODE_ID_TAKEN:
-            members = self.reads.members(lane).values()
-            holder = next(host_of(member.client_id) for member in members if member.node_id == node_id)
-            lane.say("tubemq.node_taken", consumer=name, code=code, holder=holder)
+        members = self.reads.members(lane).values()
+        holders = [host_of(member.client_id) for member in members if member.node_id == node_id]
+        if code == r.NODE_ID_TAKEN and holders:  # else the master has given it up while its refusal was on its way
+            lane.say("tubemq.node_taken", consumer=name, code=code, holder=holders[0])
         else:
             lane.say("tubemq.occupied" if code == r.PARTITION_OCCUPIED else "tubemq.refused", consumer=name, code=code)
 
