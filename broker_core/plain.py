@@ -1,7 +1,9 @@
 """State as plain data and back, by its annotations; integer keys of dicts stay integers."""
 
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import fields
+from itertools import accumulate
 from typing import Any, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -29,6 +31,28 @@ def take_back(thing: object, state: type, plain: dict[str, Any]) -> None:
     hints = get_type_hints(state)
     for each in fields(state):
         setattr(thing, each.name, from_plain(plain[each.name], hints[each.name]))
+
+
+def to_steps(numbers: Iterable[int]) -> list[int]:
+    """Each number as what it has more than the one before it: where they ascend, the steps are short, and much alike.
+
+    >>> to_steps([1_000, 1_001, 1_002, 1_010])
+    [1000, 1, 1, 8]
+    """
+    steps, before = [], 0
+    for number in numbers:
+        steps.append(number - before)
+        before = number
+    return steps
+
+
+def from_steps(steps: Iterable[int]) -> list[int]:
+    """What `to_steps` was given.
+
+    >>> from_steps([1_000, 1, 1, 8])
+    [1000, 1001, 1002, 1010]
+    """
+    return list(accumulate(steps))
 
 
 def _to_list(value: object) -> object:

@@ -38,7 +38,7 @@ class Broker:
         self.hash_of = hash_of
         self.settings = settings
         for topic in state.topics.values():
-            topic.attach(settings)
+            topic.attach(settings, hash_of)
         # Derived from the connections, for speed: a subscription's consumer by its key there, and topics and subscriptions by number.
         self.consumers: dict[str, tuple[int, int]] = {}
         self.producers: dict[tuple[int, int], tuple[Topic, str]] = {}
@@ -80,9 +80,9 @@ class Broker:
             topic, name = self.producers[connection, message.producer_id]
             if self.settings.has_dedup and message.sequence_id >= 0 and topic.is_duplicate(name, message.sequence_id):
                 return
-            code = message.ordering_key
-            entry = Entry(self.hash_of(message.key if code < 0 else code), message.message, message.key, now_us, message.batch, message.deliver_at_us)
-            position = topic.append(entry)
+            key = message.key if message.ordering_key < 0 else message.ordering_key
+            entry = Entry(self.hash_of(key), message.message, key, now_us, message.batch, message.deliver_at_us)
+            position = topic.ledger.append(entry)
             for subscription in topic.subscriptions.values():
                 dispatcher = subscription.dispatcher
                 if dispatcher is None:

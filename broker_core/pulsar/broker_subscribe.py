@@ -115,8 +115,8 @@ def seek(broker: Broker, connection: int, command: c.CommandSeek, now_us: int, o
     """Move the cursor. All consumers of the subscription are closed first; their clients subscribe again. To before what is kept means to the
     first entry that is; to after the end, to the end."""
     topic, subscription = broker.of_consumer[connection, command.consumer_id]
-    wanted = command.entry if command.entry >= 0 else topic.first_at(command.publish_time_us)
-    position = min(max(wanted, topic.first), topic.end)
+    wanted = command.entry if command.entry >= 0 else topic.ledger.first_at(command.publish_time_us)
+    position = min(max(wanted, topic.ledger.first), topic.ledger.end)
     for key in subscription.consumers:
         other, consumer_id = broker.consumers[key]
         known = broker.state.connections[other]

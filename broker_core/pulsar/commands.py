@@ -27,7 +27,7 @@ TOPIC, SUBSCRIPTION = "topic", "subscription"
 """Of a world with one of each."""
 
 
-class _Command(msgspec.Struct, array_like=True, gc=False):
+class _Command(msgspec.Struct, array_like=True, omit_defaults=True, gc=False):
     pass
 
 

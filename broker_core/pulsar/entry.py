@@ -6,9 +6,9 @@ import msgspec
 
 
 class Entry(msgspec.Struct, array_like=True, omit_defaults=True, gc=False):
-    """hash32: unsigned murmur3 of the sticky key, which for a batch is its first message's. message, key: number and key code of the first
-    message (-1: no key). published_us: when the broker took it. batch: numbers of all messages of a batch, empty for a message by itself.
-    deliver_at_us: not before this moment, 0 for at once."""
+    """hash32: unsigned murmur3 of the sticky key. message, key: number of the first message, and the code of its sticky key: its ordering key,
+    or else its key (-1: it has none). published_us: when the broker took it. batch: numbers of all messages of a batch, empty for a message by
+    itself. deliver_at_us: not before this moment, 0 for at once."""
 
     hash32: int
     message: int = -1

@@ -104,7 +104,7 @@ class PulsarReading:
     def dead_letters(self, lane: Lane) -> int:
         """Messages in the subscription's dead-letter topic."""
         topic = self.broker(lane).state.topics.get(dead_letter_topic(c.TOPIC, c.SUBSCRIPTION))
-        return 0 if topic is None else topic.end
+        return 0 if topic is None else topic.ledger.end
 
     def would_wait(self, lane: Lane, index: int, code: int) -> bool:
         holder = self.owners.holder_of(self.broker(lane), code)

@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from broker_core.errors import InvariantError
+from broker_core.plain import from_steps, to_steps
 from broker_core.pulsar.cursor import Cursor
 from broker_core.pulsar.dispatchers.receiver import Receiver
 from broker_core.pulsar.dispatchers.replay import ReplaySet
@@ -267,10 +268,10 @@ class PendingDispatcher:
             raise InvariantError(f"{self.available} permits are counted, there are {available}")
 
     def to_json(self) -> dict[str, Any]:
-        """Whole state, plain; the cursor and the entries are kept elsewhere."""
+        """Whole state, plain; the cursor and the entries, with the hashes of what is pending, are kept elsewhere."""
         return {
             **{name: getattr(self, name) for name in self.KEPT}, "replay": self.replay.to_json(), "sent_before": sorted(self.sent_before),
-            "consumers": [msgspec.to_builtins(known) for known in self.consumers.values()],
+            "consumers": [msgspec.to_builtins(known) | {"pending": to_steps(known.pending)} for known in self.consumers.values()],
         }  # fmt: skip
 
     def restore(self, kept: Mapping[str, Any]) -> None:
@@ -281,5 +282,6 @@ class PendingDispatcher:
         self.replay.restore(kept["replay"])
         self.sent_before = set(kept["sent_before"])
         for plain in kept["consumers"]:
-            known = msgspec.convert(plain, Receiver)
+            pending = {position: self.entries[position].hash32 for position in from_steps(plain["pending"])}
+            known = msgspec.convert({**plain, "pending": pending}, Receiver)
             self.consumers[known.consumer] = known

@@ -4,7 +4,10 @@ Source: Pulsar 3.2 `MessageRedeliveryController`.
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from broker_core.plain import from_steps, to_steps
 
 
 class ReplaySet:
@@ -61,12 +64,12 @@ class ReplaySet:
         """The lowest positions, at most so many."""
         return self.positions[:count]
 
-    def to_json(self) -> list[tuple[int, int | None]]:
-        """(position, hash or None), ascending."""
-        return [(position, self._hash_of.get(position)) for position in self.positions]
+    def to_json(self) -> dict[str, Any]:
+        """positions: ascending; hashes: position -> hash, of those that block."""
+        return {"positions": to_steps(self.positions), "hashes": {each: self._hash_of[each] for each in self.positions if each in self._hash_of}}
 
-    def restore(self, kept: Iterable[tuple[int, int | None]]) -> None:
+    def restore(self, kept: Mapping[str, Any]) -> None:
         """Become the set that wrote `kept`."""
         self.clear()
-        for position, hash32 in kept:
-            self.add(position, hash32)
+        for position in from_steps(kept["positions"]):
+            self.add(position, kept["hashes"].get(position))

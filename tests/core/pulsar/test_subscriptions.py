@@ -137,16 +137,16 @@ def test_two_subscriptions_get_everything_each_and_entries_go_when_both_have_ack
     del node.state.topics["topic"].subscriptions["subscription"]
     assert got(send(node, out, 0, 1)) == [("a", 0), ("b", 0), ("a", 1), ("b", 1)]
     play(node, out, A, c.CommandAck(1, [0, 1]))
-    assert len(node.state.topics["topic"].entries) == 2
+    assert len(node.state.topics["topic"].ledger.entries) == 2
     play(node, out, B, c.CommandAck(1, [0]))
-    assert list(node.state.topics["topic"].entries) == [1]
+    assert list(node.state.topics["topic"].ledger.entries) == [1]
 
 
 def test_ordering_key_comes_before_the_key():
     node, out = broker()
     subscribe(node, out, A, KEY_SHARED)
     send(node, out, 5, ordering_key=3)
-    assert node.state.topics["topic"].entries[0].hash32 == 21
+    assert node.state.topics["topic"].ledger.entries[0].hash32 == 21
 
 
 def test_duplicate_sequence_ids_are_dropped():

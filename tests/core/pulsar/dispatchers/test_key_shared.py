@@ -107,9 +107,10 @@ def test_what_makes_it_fast_changes_nothing(order: list[tuple[str, int]], algori
             assert fast.disconnect(names[number % len(names)]) == slow.disconnect(names[number % len(names)])
         elif what == "flow" and names:
             assert fast.flow(names[number % len(names)], number % 9) == slow.flow(names[number % len(names)], number % 9)
-        again = KeySharedDispatcher(selector_from_json(fast.selector.to_json()), allows_out_of_order=out_of_order, read_batch=read_batch)
+        selector = selector_from_json(fast.selector.to_json())
+        again = KeySharedDispatcher(selector, allows_out_of_order=out_of_order, read_batch=read_batch, entries=fast.entries)
         again.restore(fast.to_json())
-        assert again.to_json() == fast.to_json()
+        assert again.to_json() == fast.to_json() and again.consumers == fast.consumers
 
 
 def obeys_the_laws(dispatcher: KeySharedDispatcher | DrainingDispatcher, order: list[tuple[str, int]], *, joins_during_replay: bool) -> None:

@@ -96,9 +96,9 @@ def test_laws_of_a_shared_subscription(order: list[tuple[str, int]], unacked_max
             position, name = pending[number % len(pending)]
             sent = dispatcher.redeliver(name, [position])
         dispatcher.check()
-        again = SharedDispatcher(read_batch=read_batch, unacked_max=unacked_max, unacked_all_max=3 * unacked_max)
+        again = SharedDispatcher(read_batch=read_batch, unacked_max=unacked_max, unacked_all_max=3 * unacked_max, entries=dispatcher.entries)
         again.restore(dispatcher.to_json())
-        assert again.to_json() == dispatcher.to_json()
+        assert again.to_json() == dispatcher.to_json() and again.consumers == dispatcher.consumers
         assert dispatcher.cursor.mark_delete >= mark_delete and not {position for _, position in sent} & acked
         held = [position for positions in dispatcher.pending().values() for position in positions]
         assert len(held) == len(set(held)), "a message is at one consumer"
