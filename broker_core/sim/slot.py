@@ -23,11 +23,13 @@ class Slot:
 
     number: from 1, never given twice. silenced_by: cause of its crash or pause. deadlines: name -> (order of making, cause).
     deferred: those that came due while the process was paused. links: connection -> the link on which this node sends.
+    has_machine: the process was killed and its machine runs on, so it resets what arrives for it.
     receive, wake: the node's, bound once for all messages.
     """
 
     __slots__ = (
-        "condition", "deadlines", "deferred", "disk", "kind", "links", "name", "node", "number", "receive", "silenced_by", "wake", "world",
+        "condition", "deadlines", "deferred", "disk", "has_machine", "kind", "links", "name", "node", "number", "receive", "silenced_by", "wake",
+        "world",
     )  # fmt: skip
 
     def __init__(self, world: World, number: int, name: str, kind: str, node: Node) -> None:
@@ -39,6 +41,7 @@ class Slot:
         self.receive, self.wake = node.receive, node.wake
         self.condition = RUNNING
         self.silenced_by: Cause | None = None
+        self.has_machine = False
         self.deadlines: dict[str, tuple[int, Cause | None]] = {}
         self.deferred: list[tuple[str, Cause | None]] = []
         self.links: dict[int, Link] = {}
@@ -137,3 +140,4 @@ class SlotState:
     links: dict[int, int]
     disk: Disk
     node: Any
+    has_machine: bool = False

@@ -213,18 +213,19 @@ class World:
         slot.deferred.clear()
 
     def kill(self, name: str, cause: Cause | None = None) -> None:
-        """The process ends without a word, and its machine breaks its connections: its peers learn that at once."""
+        """The process ends without a word, and its machine lives: it breaks the connections, so peers learn that at once, and refuses new ones."""
         slot = self._running(name)
-        for connection in list(slot.links):
-            if any(self._is_open(link) for link in self._both(connection)):
-                self.reset(connection, cause)
+        self._reset_all(slot, cause)
         self.crash(name, cause)
+        slot.has_machine = True
 
     def forget(self, name: str) -> None:
         """A crashed node goes from the books."""
         slot = self._known(name)
         if slot.condition != CRASHED:
             raise CommandError("node", "{name} has not crashed", name=name)
+        if slot.has_machine:
+            self._reset_all(slot, slot.silenced_by)
         self._remove(slot)
 
     def pause(self, name: str, cause: Cause | None = None) -> None:
@@ -253,7 +254,8 @@ class World:
     # -- network --------------------------------------------------------------------------------------------------------------------------
 
     def connect(self, slot: Slot, to: str) -> int:
-        """Open a connection from a node to another; see `node.Outbox.connect`. To a name without a process, it opens and stays silent."""
+        """Open a connection from a node to another; see `node.Outbox.connect`. To a name without a process, it opens and stays silent; one whose
+        process was killed resets it."""
         peer = self.slots.get(to)
         number = 0 if peer is None else peer.number
         self.last_connection += 1
@@ -379,7 +381,7 @@ class World:
         for place, slot in enumerate(self.slots.values(), 1):
             plain["nodes"][slot.name] = to_plain(SlotState(
                 slot.number, slot.kind, slot.condition, slot.silenced_by, slot.deadlines, slot.deferred,
-                {connection: link.number for connection, link in slot.links.items()}, slot.disk, slot.node.state,
+                {connection: link.number for connection, link in slot.links.items()}, slot.disk, slot.node.state, slot.has_machine,
             ))  # fmt: skip
             if place % KEPT_AT_ONCE == 0:
                 yield plain
@@ -411,7 +413,7 @@ class World:
         for node_name, kept in state.nodes.items():
             slot = world._add(kept.number, node_name, kept.kind, from_plain(kept.node, design.kinds[kept.kind][0]))
             slot.condition, slot.silenced_by, slot.disk = kept.condition, kept.silenced_by, kept.disk
-            slot.deadlines, slot.deferred = kept.deadlines, kept.deferred
+            slot.deadlines, slot.deferred, slot.has_machine = kept.deadlines, kept.deferred, kept.has_machine
             slot.links = {connection: world.links[number] for connection, number in kept.links.items()}
         for link in world.links.values():
             link.to = world.by_number.get(link.receiver)
@@ -435,6 +437,14 @@ class World:
         slot = AheadSlot(self, number, name, kind, node) if self.design.ahead_us else Slot(self, number, name, kind, node)
         self.slots[name] = self.by_number[number] = slot
         return slot
+
+    def _reset_all(self, slot: Slot, cause: Cause | None) -> None:
+        for connection in list(slot.links):
+            self._reset_if_open(connection, cause)
+
+    def _reset_if_open(self, connection: int, cause: Cause | None) -> None:
+        if any(self._is_open(link) for link in self._both(connection)):
+            self.reset(connection, cause)
 
     def _remove(self, slot: Slot) -> None:
         del self.slots[slot.name], self.by_number[slot.number]
@@ -489,6 +499,8 @@ class World:
             self._end(link)
         if trouble & (DEAF | GONE):
             link.queue.popleft()
+            if not trouble & DEAF and link.to is not None and link.to.has_machine:
+                self._reset_if_open(link.connection, link.to.silenced_by)
             return False
         if is_last and link.to is not None:
             back = link.to.links.pop(link.connection, None)

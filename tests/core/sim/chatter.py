@@ -110,6 +110,8 @@ def act(world: World, action: tuple[str, int, int]) -> None:
                 world.order(name, Hush(), Cause(command=2))
             case "crash":
                 world.crash(name)
+            case "kill":
+                world.kill(name)
             case "pause":
                 world.pause(name)
             case "resume":
@@ -149,7 +151,7 @@ def on_link(world: World, what: str, connection: int, sender: str) -> None:
 
 
 ACTIONS = (
-    "talk", "hush", "crash", "pause", "resume", "exit", "forget", "start", "cut", "cut one way", "heal", "fill", "drain", "reset",
+    "talk", "hush", "crash", "kill", "pause", "resume", "exit", "forget", "start", "cut", "cut one way", "heal", "fill", "drain", "reset",
     "slow", "fast",
 )  # fmt: skip
 

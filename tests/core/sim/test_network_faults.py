@@ -3,7 +3,8 @@
 import pytest
 
 from broker_core.errors import CommandError, InvariantError
-from tests.core.sim.chatter import act, new_world
+from broker_core.sim.world import World
+from tests.core.sim.chatter import DESIGN, act, new_world
 
 
 def kinds(world, name):
@@ -117,3 +118,37 @@ def test_killed_process_is_noticed_by_its_peers():
     world.kill("b")
     world.advance(world.now_us + 20_000)
     assert kinds(world, "a").count("closed") == 1 and world.condition("b") == "crashed"
+
+
+def test_killed_process_refuses_who_connects_later_and_a_silent_machine_does_not():
+    for end, closed in (("kill", 1), ("crash", 0)):
+        world, _ = talking()
+        getattr(world, end)("b")
+        world.advance(world.now_us + 20_000)
+        before = kinds(world, "a").count("closed")
+        act(world, ("talk", 0, 1))
+        world.advance(world.now_us + 20_000)
+        assert kinds(world, "a").count("closed") - before == closed
+
+
+def test_killed_process_that_goes_from_the_books_breaks_what_was_on_its_way_to_it():
+    world, _ = talking()
+    world.kill("b")
+    world.advance(world.now_us + 20_000)
+    before = kinds(world, "a").count("closed")
+    act(world, ("talk", 0, 1))
+    world.forget("b")
+    world.advance(world.now_us + 20_000)
+    assert kinds(world, "a").count("closed") == before + 1
+
+
+def test_a_world_kept_while_a_killed_process_is_asked_goes_on_the_same():
+    world, _ = talking()
+    world.kill("b")
+    act(world, ("talk", 0, 1))
+    world.told.clear()
+    other = World.from_json("toy", DESIGN, 7, world.to_json())
+    for each in (world, other):
+        each.advance(30_000)
+        each.told.clear()
+    assert world.to_json() == other.to_json() and kinds(world, "a") == kinds(other, "a")

@@ -296,6 +296,7 @@ class GroupConsumer:
     def failed(self, broker: int, whats: list[str], now_us: int, out: Outbox) -> None:
         """The connection to a broker is no more, and these requests on it have no answer."""
         state = self.state
+        state.network.broken_us[broker] = now_us
         state.cluster.is_stale = True
         if METADATA in whats:
             state.cluster.is_asked = False

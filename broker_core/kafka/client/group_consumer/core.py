@@ -169,8 +169,11 @@ class Core:
         if coordinator.node_id >= 0:
             return True
         if not coordinator.is_asked:
-            coordinator.is_asked = True
             broker = self.state.cluster.next_broker(self.settings.bootstrap)
+            if self.network.is_backing_off(broker, now_us):
+                self.later(out, now_us)
+                return False
+            coordinator.is_asked = True
             request = FindCoordinatorRequest(self.settings.group_id, GROUP)
             self.network.ask(broker, request, FindCoordinatorResponse, FIND, now_us, out)
         return False

@@ -79,7 +79,7 @@ class Fetcher:
                 self.cluster.is_stale = True
                 continue
             broker = known.preferred_replica if known.preferred_replica >= 0 else leader.node_id
-            if broker not in state.pending:
+            if broker not in state.pending and not self.network.is_backing_off(broker, now_us):
                 wanted.setdefault(broker, []).append((partition, known))
         for broker, partitions in wanted.items():
             state.pending[broker] = None

@@ -19,6 +19,8 @@ from broker_core.sim.node import Outbox
 COORDINATOR = -1
 """In place of a broker's id: the connection to the coordinator."""
 TIMEOUT = "request"
+RECONNECT_BACKOFF_US = 50_000
+"""`reconnect.backoff.ms`; the original doubles it up to 1 s while nobody is there, with a random part."""
 
 
 @dataclass(slots=True)
@@ -33,11 +35,12 @@ class InFlight:
 @dataclass(slots=True)
 class NetworkState:
     """connections: broker id -> connection. in_flight: connection -> requests, the oldest first. broker_of: connection -> broker id, or
-    COORDINATOR."""
+    COORDINATOR. broken_us: broker id -> when a connection to it broke last."""
 
     connections: dict[int, int] = field(default_factory=dict)
     in_flight: dict[int, deque[InFlight]] = field(default_factory=dict)
     broker_of: dict[int, int] = field(default_factory=dict)
+    broken_us: dict[int, int] = field(default_factory=dict)
 
 
 class Network:
@@ -60,6 +63,11 @@ class Network:
             self._watch(connection, until_us, out)
         in_flight.append(InFlight(answer.__name__, what, until_us))
         out.send(connection, request)
+
+    def is_backing_off(self, broker: int, now_us: int) -> bool:
+        """Whether a connection to it has just broken, so that no other one is opened yet: its process may be gone, and would refuse it."""
+        broken_us = self.state.broken_us.get(broker)
+        return broken_us is not None and now_us - broken_us < RECONNECT_BACKOFF_US
 
     def _watch(self, connection: int, until_us: int, out: Outbox) -> None:
         out.deadline(f"{TIMEOUT}:{connection}", until_us)
