@@ -109,8 +109,8 @@ CLUSTER = {
     "cluster.verb.slow_link": _("Slow"),
     "cluster.verb.quick_link": _("Fast again"),
     "cluster.verb_about.stop": _("SIGTERM: it hands its leaderships over first, then flushes and goes."),
-    "cluster.verb_about.crash": _("kill -9: connections break at once; what it has written stays."),
-    "cluster.verb_about.cut_power": _("The machine goes silent; what was not flushed is lost."),
+    "cluster.verb_about.crash": _("kill -9: its machine lives, so connections break at once and new ones are refused; what it has written stays."),
+    "cluster.verb_about.cut_power": _("The machine goes silent: nobody is told, clients wait for time-outs; what was not flushed is lost."),
     "cluster.verb_about.lose_disk": _("Its log directory fails: the broker halts, and comes back empty."),
     "cluster.verb_about.pause": _("SIGSTOP: it neither hears nor says anything, its connections stay."),
     "cluster.verb_about.resume": _("SIGCONT: it goes on where it stood."),
@@ -134,6 +134,27 @@ CLUSTER = {
     "cluster.did.heal_link": _("The link between {one} and {other} is whole again"),
     "cluster.did.slow_link": _("The link between {one} and {other} has another speed"),
     "cluster.means.nothing": _("So far nothing has followed from it."),
+    "cluster.means.lost.acks_1": _(
+        "{count?One acknowledged record is|{count} acknowledged records are} lost:"
+        " with acks=1 the leader confirmed {count?it|them} before a follower had {count?it|them}."
+    ),
+    "cluster.means.lost.unclean_election": _(
+        "{count?One acknowledged record is|{count} acknowledged records are} lost:"
+        " the new leader comes from outside the ISR and does not have {count?it|them}."
+    ),
+    "cluster.means.lost.truncated": _(
+        "{count?One acknowledged record is|{count} acknowledged records are} lost:"
+        " the new leader had cut its log to its high watermark."
+    ),
+    "cluster.means.lost.destroyed": _(
+        "{count?One acknowledged record is|{count} acknowledged records are} lost with the power or the disk of the"
+        " brokers that had {count?it|them}."
+    ),
+    "cluster.means.duplicated": _(
+        "{count?One record is|{count} records are} in the log twice:"
+        " the answer was lost, and the producer, not idempotent, sent again."
+    ),
+    "cluster.means.refused": _("{count?One partition|{count} partitions} refused writes with acks=all: NOT_ENOUGH_REPLICAS."),
     "cluster.means.without_leader": _("{count?One partition has|{count} partitions have} no leader that answers: nothing is written or read there."),
     "cluster.means.unavailable": _("{count?One partition was|{count} partitions were} unavailable, the longest for {longest_us}."),
     "cluster.means.offline": _("{count?One partition is|{count} partitions are} offline: nobody in the ISR is alive."),

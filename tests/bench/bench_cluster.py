@@ -30,7 +30,7 @@ Figure = tuple[str, float, str, str, str]
 class Unheard:
     """An application that does not look at what its producer hears."""
 
-    def acked(self, producer: str, partition: tuple[str, int], base_offset: int, values: list[int], now_us: int) -> None: ...
+    def acked(self, producer: str, partition: tuple[str, int], base_offset: int, values: list[int], attempts: int, now_us: int) -> None: ...
 
     def failed(self, producer: str, partition: tuple[str, int], error: ErrorCode, values: list[int], now_us: int) -> None:
         raise AssertionError(f"{producer} lost {len(values)} records of {partition}: {error.name}")

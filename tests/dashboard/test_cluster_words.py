@@ -14,7 +14,11 @@ BROKER_VERBS = ("stop", "pause", "crash", "cut_power", "lose_disk", "resume", "c
 LINK_VERBS = ("cut_link", "heal_link", "slow_link", "quick_link")
 BACK = ("quick_disk", "set_clock", "quick_link")
 QUIET = ("heartbeat", "heartbeat_answer", "metadata")
-MEANS = ("nothing", "without_leader", "unavailable", "unclean", "elections", "cut", "left", "came", *STATES[1:])
+LOST = ("acks_1", "unclean_election", "truncated", "destroyed")
+MEANS = (
+    *(f"lost.{reason}" for reason in LOST), "duplicated", "refused", "nothing", "without_leader", "unavailable", "unclean", "elections", "cut",
+    "left", "came", *STATES[1:],
+)  # fmt: skip
 STAGES = (
     "running", "starting", "recovering", "shutting_down", "down", "paused", "crashed", "fenced", "disk_lost", "disk_slow",
 )  # fmt: skip

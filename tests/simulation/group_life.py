@@ -52,7 +52,7 @@ class Deliveries:
     def __init__(self) -> None:
         self.confirmed: set[int] = set()
 
-    def acked(self, producer: str, partition: Any, base_offset: int, values: list[int], now_us: int) -> None:
+    def acked(self, producer: str, partition: Any, base_offset: int, values: list[int], attempts: int, now_us: int) -> None:
         self.confirmed.update(values)
 
     def failed(self, producer: str, partition: Any, error: Any, values: list[int], now_us: int) -> None:

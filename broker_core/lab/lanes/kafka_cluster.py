@@ -44,7 +44,7 @@ from broker_core.lab.observers.in_flight import Watch
 from broker_core.lab.observers.kafka_cluster import KafkaClusterNarrator
 from broker_core.sim.program import Leave, Order, Program, Traffic
 from broker_core.sim.slot import Slot
-from broker_core.sim.world import Design
+from broker_core.sim.world import Design, World
 
 OPERATOR = "operator"
 AHEAD_US = 3_600 * SECOND_US
@@ -62,9 +62,15 @@ def make_lane(setup: LaneSetup, watch: Watch | None = None) -> Lane:
 
 
 class Delivered:
-    """The application does not look at what its producer hears: the lane's figures come from the logs."""
+    """What the producer hears goes to the cards, which count what is lost of it; the lane's figures come from the logs."""
 
-    def acked(self, producer: str, partition: TopicPartition, base_offset: int, values: list[int], now_us: int) -> None: ...
+    def __init__(self, reads: KafkaClusterReading, world: Callable[[], World]) -> None:
+        self.reads, self.world = reads, world
+
+    def acked(self, producer: str, partition: TopicPartition, base_offset: int, values: list[int], attempts: int, now_us: int) -> None:
+        world = self.world()
+        state: ProducerState = world.slots[producer].node.state
+        self.reads.notes.faults.confirmed(world, partition, base_offset, values, state.settings.acks, attempts)
 
     def failed(self, producer: str, partition: TopicPartition, error: ErrorCode, values: list[int], now_us: int) -> None: ...
 
@@ -106,7 +112,7 @@ class KafkaClusterRules:
 
     def design(self, lane: Lane) -> Design:
         traffic, reads = LabTime(lane.traffic), self.reads
-        delivered = Delivered()
+        delivered = Delivered(reads, lambda: lane.world)
 
         def polled(partition: TopicPartition, offset: int) -> None:
             reads.notes.note_read(partition[1], offset)
@@ -251,7 +257,7 @@ class KafkaClusterRules:
         """A machine whose silence was noticed goes, and a program that is closed; when the others will be noticed depends on what the
         coordinator has just heard."""
         self.forget_caches()
-        self.reads.notes.faults.heard(event)
+        self.reads.notes.faults.heard(lane.world, event)
         if event.kind == "kafka.group.member_expired" and self.narrator.noticed is not None:
             self.clear_away(lane, self.narrator.noticed, Cause(event=event.id))
         elif event.kind == "kafka.consumer.closed":

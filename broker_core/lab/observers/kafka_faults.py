@@ -5,7 +5,13 @@
     next fault ─► the card keeps what came of it
 
 Folded from turning points; it changes nothing. What the controller has not noticed is seen here all the same: a partition whose leader was
-silenced is unavailable from that moment, not from the moment of its election.
+silenced is unavailable from that moment, not from the moment of its election. What a producer was told is kept (`kafka_acked.py`), so that
+acknowledged records which a new leader does not have are counted as lost, with the reason:
+
+    unclean_election     the leader was elected outside the ISR
+    acks_1               acks=1: the leader confirmed them before a follower had them
+    truncated            its log was cut to its high watermark (before 0.11)
+    destroyed            power cuts or lost disks took every copy that counted
 """
 
 from __future__ import annotations
@@ -15,7 +21,10 @@ from dataclasses import dataclass, field
 from broker_core.events import Json, TurningPoint
 from broker_core.kafka.cluster.controller_node import ControllerState
 from broker_core.kafka.cluster.names import CONTROLLER, broker_node
+from broker_core.kafka.cluster.state import TopicPartition
+from broker_core.kafka.replication.fetcher import Truncation
 from broker_core.kafka.replication.registration import NO_LEADER
+from broker_core.lab.observers.kafka_acked import Acked, holder_of, is_repeated, leading_log
 from broker_core.lab.observers.kafka_pause import KafkaNotes
 from broker_core.lab.views.kafka_cluster import STATES, is_shown, partition_name, state_of
 from broker_core.sim.world import World
@@ -30,7 +39,8 @@ class FaultCard:
     """One fault. target: names of nodes. was, now: partitions by state; now: None while the card is the newest.
 
     without_leader: partition -> since when nobody that answers leads it. unavailable_us: the longest such span that is over, unavailable: of
-    which partitions one was over. Counts of what followed: elections (unclean ones apart), members that left and joined ISRs, records cut off.
+    which partitions one was over. Counts of what followed: elections (unclean ones apart), members that left and joined ISRs, records cut off,
+    refused: partitions that refused acks=-1; lost: acknowledged records by reason; duplicated: records that are in a log twice.
     """
 
     position: int
@@ -46,6 +56,9 @@ class FaultCard:
     left: int = 0
     came: int = 0
     cut: int = 0
+    refused: dict[str, None] = field(default_factory=dict)
+    lost: dict[str, int] = field(default_factory=dict)
+    duplicated: int = 0
 
     def led_again(self, name: str, now_us: int) -> None:
         since_us = self.without_leader.pop(name, None)
@@ -54,15 +67,29 @@ class FaultCard:
 
 
 @dataclass(slots=True)
+class Elected:
+    """Who was elected for a partition, and has not been seen to lead yet. reason: why what it lacks is lost."""
+
+    key: TopicPartition
+    leader: int
+    epoch: int
+    reason: str
+
+
+@dataclass(slots=True)
 class FaultCards:
-    """All cards of a lane, the oldest first."""
+    """All cards of a lane, the oldest first. acked: what producers were told. elected: by partition. acks: of the last ack."""
 
     cards: list[FaultCard] = field(default_factory=list)
+    acked: Acked = field(default_factory=Acked)
+    elected: dict[str, Elected] = field(default_factory=dict)
+    acks: int = -1
 
     def begin(self, world: World, position: int, verb: str, target: list[str]) -> None:
         """A person has just done this. position: of the command in its journal."""
         counts = counts_of(world)
         without_leader: dict[str, int] = {}
+        self.settle(world)
         if self.cards:
             before = self.cards[-1]
             if verb in REVIVING:
@@ -75,11 +102,58 @@ class FaultCards:
         card = FaultCard(position, world.now_us, verb, target, counts, without_leader=without_leader)
         self.cards = [*self.cards, card][-CARDS_KEPT:]
 
-    def heard(self, event: TurningPoint) -> None:
+    def confirmed(self, world: World, key: TopicPartition, base_offset: int, values: list[int], acks: int, attempts: int) -> None:
+        """A producer was told that these records are in the log. base_offset: -1: not where. attempts: how often it had sent them before."""
+        if base_offset < 0 or not is_shown(key[0]):
+            return
+        name, self.acks = partition_name(*key), acks
+        self.settle(world)
+        found = holder_of(world, key, base_offset, values[0])
+        if found is None:
+            self.lose(len(values), self.reason(world, is_unclean=False))
+            return
+        broker, log, epoch = found
+        registration = world.slots[CONTROLLER].node.state.rules.topics[key[0]].partitions[key[1]]
+        leads_on = name in self.elected or registration.leader in (broker, NO_LEADER) or leading_log(world, key, registration.leader, 0) is None
+        if not leads_on:  # a leader that has not heard of its successor has confirmed what the successor will cut off
+            self.lose(len(values), self.reason(world, is_unclean=False))
+            return
+        self.acked.note(name, log, base_offset, len(values), epoch)
+        if attempts and self.cards and is_repeated(log, base_offset, values[0]):
+            self.cards[-1].duplicated += len(values)
+
+    def settle(self, world: World) -> None:
+        """Those who were elected and have begun to lead: what they lack of what was acknowledged is lost."""
+        for name, elected in list(self.elected.items()):
+            log = leading_log(world, elected.key, elected.leader, elected.epoch)
+            if log is not None:
+                del self.elected[name]
+                self.lose(self.acked.take_missing(name, log), elected.reason)
+
+    def lose(self, count: int, reason: str) -> None:
+        if count and self.cards:
+            self.cards[-1].lost[reason] = self.cards[-1].lost.get(reason, 0) + count
+
+    def reason(self, world: World, *, is_unclean: bool) -> str:
+        """Why acknowledged records are lost now."""
+        controller: ControllerState = world.slots[CONTROLLER].node.state
+        if is_unclean:
+            return "unclean_election"
+        if self.acks == 1:
+            return "acks_1"
+        return "truncated" if controller.settings.truncation is Truncation.HIGH_WATERMARK else "destroyed"
+
+    def heard(self, world: World, event: TurningPoint) -> None:
         """Something has happened since."""
+        self.settle(world)
+        data = event.data
+        if event.kind == "kafka.partition.leader_changed" and is_shown(data["topic"]) and data["leader"] != NO_LEADER:
+            key = (data["topic"], data["partition"])
+            reason = self.reason(world, is_unclean=event.rule == "kafka.election.unclean")
+            self.elected[partition_name(*key)] = Elected(key, data["leader"], data["leader_epoch"], reason)
         if not self.cards:
             return
-        card, data = self.cards[-1], event.data
+        card = self.cards[-1]
         match event.kind:
             case "kafka.partition.leader_changed" if is_shown(data["topic"]):
                 name = partition_name(data["topic"], data["partition"])
@@ -94,13 +168,19 @@ class FaultCards:
                 card.came += len(data["came"])
             case "kafka.replica.truncated" if is_shown(data["topic"]):
                 card.cut += data["cut_count"]
+            case "kafka.partition.writes_refused" if is_shown(data["topic"]):
+                card.refused[partition_name(data["topic"], data["partition"])] = None
 
     def view(self, world: World) -> list[Json]:
         """The cards for a page."""
         if not self.cards:
             return []
-        counts = counts_of(world)
-        return [card_view(card, card.now or counts) for card in self.cards]
+        counts, pending = counts_of(world), dict(self.cards[-1].lost)
+        for name, elected in self.elected.items():
+            log = leading_log(world, elected.key, elected.leader, elected.epoch)
+            if log is not None and (count := self.acked.missing(name, log)):
+                pending[elected.reason] = pending.get(elected.reason, 0) + count
+        return [card_view(card, card.now or counts, pending if card is self.cards[-1] else card.lost) for card in self.cards]
 
 
 @dataclass(slots=True)
@@ -110,14 +190,18 @@ class ClusterNotes(KafkaNotes):
     faults: FaultCards = field(default_factory=FaultCards)
 
 
-def card_view(card: FaultCard, now: dict[str, int]) -> Json:
+def card_view(card: FaultCard, now: dict[str, int], lost: dict[str, int]) -> Json:
     """means: {code, numbers}, in the order in which they matter."""
-    found: list[Json] = []
+    found: list[Json] = [{"code": "lost", "reason": reason, "count": count} for reason, count in lost.items()]
+    if card.duplicated:
+        found.append({"code": "duplicated", "count": card.duplicated})
     if card.without_leader:
         found.append({"code": "without_leader", "count": len(card.without_leader)})
     if card.unavailable:
         found.append({"code": "unavailable", "count": len(card.unavailable), "longest_us": max(card.unavailable.values())})
     found += [{"code": state, "count": now[state]} for state in reversed(STATES[1:]) if now[state]]
+    if card.refused:
+        found.append({"code": "refused", "count": len(card.refused)})
     numbers = {"unclean": card.unclean, "elections": card.elections - card.unclean, "cut": card.cut, "left": card.left, "came": card.came}
     found += [{"code": code, "count": count} for code, count in numbers.items() if count]
     return {

@@ -35,7 +35,7 @@ export function cardWords(card, say) {
     when: clock(card.at_us),
     was: counted(card.was, say),
     now: counted(card.now, say),
-    means: card.means.map(({ code, ...params }) => say(`cluster.means.${code}`, params)),
+    means: card.means.map(({ code, ...params }) => say(`cluster.means.${params.reason ? `${code}.${params.reason}` : code}`, params)),
   };
 }
 

@@ -4,10 +4,16 @@ import json
 
 from broker_core.kafka.cluster import verbs
 from broker_core.kafka.cluster.cluster import TopicPlan
+from broker_core.kafka.replication.light_batch import light_batch
+from broker_core.kafka.replication.replica_log import LightLog
+from broker_core.lab.lab import Lab
+from broker_core.lab.observers.kafka_acked import Acked
 from broker_core.lab.observers.kafka_faults import FaultCards
+from broker_core.lab.scenario import scenario_from_json
 from broker_core.plain import from_plain, to_plain
 from tests.core.kafka.cluster.clusters import Cluster
 
+SECOND, RATE = 1_000_000, 20
 FIRST_LEADS = (TopicPlan("t", 1, 3, 2, assignments=((1, 2, 3),)),)
 
 
@@ -27,7 +33,7 @@ class Watched(Cluster):
         super().run(seconds)
         if hasattr(self, "cards"):
             for event in self.told[self.seen :]:
-                self.cards.heard(event)
+                self.cards.heard(self.world, event)
             self.seen = len(self.told)
 
     def card(self, place=-1):
@@ -35,6 +41,25 @@ class Watched(Cluster):
 
     def means(self, place=-1):
         return {entry["code"]: entry.get("count") for entry in self.card(place)["means"]}
+
+
+def lab_with(**lane):
+    """A lab whose only partition broker 2 leads, 20 records a second."""
+    lane = {"model": "kafka", "brokers": 3, "partitions": 1, "offsets_partitions": 3, **lane}
+    lab = Lab(scenario_from_json({"lanes": [lane], "consumers": 1, "workload": {"kind": "uniform", "keys": 20, "rate": RATE}}))
+    lab.advance_to(5 * SECOND)
+    assert lab.view()["rigs"]["kafka"]["cluster"]["partitions"]["records-0"]["leader"] == 2
+    return lab
+
+
+def order(lab, kind, seconds=0, **args):
+    number = lab.position + 1
+    lab.submit({"command_id": f"n{number}", "kind": f"cluster_{kind}", "args": args})
+    lab.advance_to(lab.now_us + int(seconds * SECOND))
+
+
+def cards(lab):
+    return lab.view()["rigs"]["kafka"]["cluster"]["faults"]
 
 
 def test_a_leader_that_crashes_leaves_its_partition_without_one_until_the_controller_notices():
@@ -82,6 +107,61 @@ def test_what_a_copy_cuts_off_when_it_comes_back_is_counted():
     for other in (2, 3):
         cluster.do("heal_link", 1, other, seconds=4)
     assert [card.cut for card in cluster.cards.cards if card.cut] == [2] and cluster.values(1) == ["a"]
+
+
+def test_what_only_a_dead_leader_had_confirmed_is_lost_and_the_card_of_the_crash_says_so():
+    lab = lab_with(acks=1)
+    for other in (1, 3):
+        order(lab, "slow_link", one="broker-2", other=f"broker-{other}", delay_us=400_000)
+    lab.advance_to(lab.now_us + 2 * SECOND)
+    order(lab, "crash", 12, broker=2)
+    lost = [entry for entry in cards(lab)[-1]["means"] if entry["code"] == "lost"]
+    assert [entry["reason"] for entry in lost] == ["acks_1"] and lost[0]["count"] > 0
+    partition = lab.view()["rigs"]["kafka"]["cluster"]["partitions"]["records-0"]
+    dead = lab.lanes["kafka"].world.slots["broker-2"].node.state.disk.logs["records", 0]
+    assert dead.log_end_offset - partition["copies"][str(partition["leader"])]["epochs"][-1][1] == lost[0]["count"]
+
+
+def test_with_acks_all_nothing_is_lost_in_the_same_crash():
+    lab = lab_with(acks=-1)
+    for other in (1, 3):
+        order(lab, "slow_link", one="broker-2", other=f"broker-{other}", delay_us=400_000)
+    lab.advance_to(lab.now_us + 2 * SECOND)
+    order(lab, "crash", 12, broker=2)
+    assert "lost" not in {entry["code"] for entry in cards(lab)[-1]["means"]}
+
+
+def test_a_leader_that_has_not_heard_of_its_successor_confirms_what_is_lost_at_once():
+    lab = lab_with(acks=1)
+    for other in ("controller", "broker-1", "broker-3"):
+        order(lab, "cut_link", one="broker-2", other=other, one_way=True)
+    order(lab, "slow_disk", 12, broker=1, write_us=0)
+    before = sum(entry["count"] for card in cards(lab) for entry in card["means"] if entry["code"] == "lost")
+    lab.advance_to(lab.now_us + 2 * SECOND)
+    after = sum(entry["count"] for card in cards(lab) for entry in card["means"] if entry["code"] == "lost")
+    assert after - before == 2 * RATE
+
+
+def test_the_sum_of_what_was_lost_is_the_same_after_a_checkpoint():
+    lab = lab_with(acks=1)
+    order(lab, "slow_link", 2, one="broker-2", other="broker-3", delay_us=400_000)
+    order(lab, "slow_link", 2, one="broker-2", other="broker-1", delay_us=400_000)
+    order(lab, "crash", 3, broker=2)
+    other = Lab.restore(lab.scenario, lab.checkpoint())
+    for each in (lab, other):
+        each.advance_to(each.now_us + 12 * SECOND)
+    assert cards(lab) == cards(other) and "lost" in {entry["code"] for entry in cards(lab)[-1]["means"]}
+
+
+def test_acknowledged_ranges_know_what_a_log_lacks():
+    log, acked = LightLog.begin(now_ms=0), Acked()
+    for epoch, count in ((0, 5), (2, 3)):
+        log.append(light_batch(range(count), timestamp=1), now_ms=1, leader_epoch=epoch)
+    for epoch, base, count in ((0, 0, 5), (1, 5, 4), (2, 7, 3)):
+        acked.note("t-0", log, base, count, epoch)
+    assert acked.missing("t-0", log) == 4 + 2  # all of epoch 1, and of epoch 2 what is at 8 and 9
+    assert acked.take_missing("t-0", log) == 6 and acked.missing("t-0", log) == 0
+    assert acked.ranges == {"t-0": [[0, 0, 5], [2, 7, 8]]}
 
 
 def test_cards_can_be_kept_in_a_checkpoint():

@@ -55,7 +55,7 @@ def completed(state: ProducerState, deliveries: Deliveries, batch: Batch, base_o
         state.sequences.acked(batch, base_offset)
     state.counts.acked += len(batch.values)
     _decided(state, batch)
-    deliveries.acked(out.name, batch.topic_partition, base_offset, batch.values, now_us)
+    deliveries.acked(out.name, batch.topic_partition, base_offset, batch.values, batch.attempts, now_us)
 
 
 def refused(

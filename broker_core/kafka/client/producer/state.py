@@ -23,8 +23,9 @@ from broker_core.kafka.producer.partitioner import StickyPartitioner
 class Deliveries(Protocol):
     """Who hears, once for each batch, what came of its records; it changes nothing. values: as they were sent."""
 
-    def acked(self, producer: str, partition: TopicPartition, base_offset: int, values: list[int], now_us: int) -> None:
-        """The broker has them, as far as acks says. base_offset: -1 with acks=0, and where a repeated batch's place is no longer known."""
+    def acked(self, producer: str, partition: TopicPartition, base_offset: int, values: list[int], attempts: int, now_us: int) -> None:
+        """The broker has them, as far as acks says. base_offset: -1 with acks=0, and where a repeated batch's place is no longer known. attempts:
+        how often it had come back before."""
         ...
 
     def failed(self, producer: str, partition: TopicPartition, error: ErrorCode, values: list[int], now_us: int) -> None:

@@ -20,7 +20,7 @@ class Heard:
     def __init__(self):
         self.acked_values, self.failures = {}, {}
 
-    def acked(self, producer, partition, base_offset, values, now_us):
+    def acked(self, producer, partition, base_offset, values, attempts, now_us):
         self.acked_values.setdefault(producer, []).extend(values)
 
     def failed(self, producer, partition, error, values, now_us):
