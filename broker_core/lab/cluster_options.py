@@ -10,22 +10,35 @@ from types import MappingProxyType
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
-from broker_core.kafka.client.group_consumer.settings import CLASSIC, CONSUMER
+from broker_core.kafka.client.group_consumer.settings import ASYNC, AUTO, CLASSIC, CONSUMER, NEVER, SYNC
 from broker_core.kafka.cluster.cluster import BROKERS_MAX, PARTITIONS_MAX
+from broker_core.kafka.group.settings import MIGRATION_POLICIES
 from broker_core.kafka.replication.fetcher import Truncation
 from broker_core.lab.commands.fields import LANE_ID, whole
 
 CLUSTER_FIELDS = (
     "brokers", "replication_factor", "min_insync_replicas", "unclean_election", "acks", "idempotence", "truncation", "lag_messages_max",
-    "racks", "group_protocol", "offsets_partitions",
+    "racks", "group_protocol", "offsets_partitions", "static_members", "commits", "more_topics", "migration_policy", "session_timeout_ms",
+    "heartbeat_interval_ms", "max_poll_interval_ms", "max_poll_records", "metadata_max_age_ms", "auto_commit_interval_ms", "group_max_size",
+    "initial_rebalance_delay_ms", "offsets_retention_minutes", "offsets_retention_check_interval_ms",
 )  # fmt: skip
+_NUMBERS: Mapping[str, tuple[int, int]] = MappingProxyType({
+    "min_insync_replicas": (1, BROKERS_MAX), "lag_messages_max": (1, 2**31 - 1), "offsets_partitions": (1, 50),
+    "session_timeout_ms": (6_000, 1_800_000), "heartbeat_interval_ms": (100, 600_000), "max_poll_interval_ms": (1_000, 3_600_000),
+    "max_poll_records": (1, 500), "metadata_max_age_ms": (100, 3_600_000), "auto_commit_interval_ms": (100, 3_600_000),
+    "group_max_size": (1, 1_000), "initial_rebalance_delay_ms": (0, 60_000), "offsets_retention_minutes": (1, 10_080),
+    "offsets_retention_check_interval_ms": (1_000, 600_000),
+})  # fmt: skip
+"""Option -> its lowest and highest value; without it the original's default holds."""
+MORE_TOPICS_MAX, MORE_PARTITIONS_MAX = 4, 64
 _CHOICES: Mapping[str, tuple[object, ...]] = MappingProxyType({
     "acks": (-1, 0, 1), "truncation": tuple(kind.value for kind in Truncation), "group_protocol": (CLASSIC, CONSUMER),
-    "unclean_election": (True, False), "idempotence": (True, False),
+    "unclean_election": (True, False), "idempotence": (True, False), "static_members": (True, False), "commits": (AUTO, SYNC, ASYNC, NEVER),
+    "migration_policy": tuple(MIGRATION_POLICIES),
 })  # fmt: skip
 
 
-def check_cluster(entry: Json, where: str, partitions: int) -> Json:
+def check_cluster(entry: Json, where: str, partitions: int, topic: str) -> Json:
     """The options of a lane's cluster; {} for a lane without one. Raises CommandError at the field that is wrong."""
     if "brokers" not in entry:
         for name in CLUSTER_FIELDS:
@@ -36,7 +49,7 @@ def check_cluster(entry: Json, where: str, partitions: int) -> Json:
     whole(f"{where}.partitions", partitions, 1, PARTITIONS_MAX)
     options: Json = {"brokers": brokers}
     options["replication_factor"] = whole(f"{where}.replication_factor", entry.get("replication_factor", min(3, brokers)), 1, brokers)
-    for name, low, high in (("min_insync_replicas", 1, BROKERS_MAX), ("lag_messages_max", 1, 2**31 - 1), ("offsets_partitions", 1, 50)):
+    for name, (low, high) in _NUMBERS.items():
         if name in entry:
             options[name] = whole(f"{where}.{name}", entry[name], low, high)
     for name, choices in _CHOICES.items():
@@ -51,4 +64,22 @@ def check_cluster(entry: Json, where: str, partitions: int) -> Json:
         if not isinstance(racks, list) or len(racks) != brokers or not all(isinstance(rack, str) and LANE_ID.fullmatch(rack) for rack in racks):
             raise CommandError(f"{where}.racks", "must be a list of {count} racks, one for each broker", count=brokers)
         options["racks"] = list(racks)
+    if "more_topics" in entry:
+        options["more_topics"] = _more_topics(entry["more_topics"], f"{where}.more_topics", topic)
     return options
+
+
+def _more_topics(given: object, where: str, own: str) -> list[Json]:
+    """Topics that are there from the start beside the lane's own, for members that subscribe to them; no records go to them."""
+    if not isinstance(given, list) or len(given) > MORE_TOPICS_MAX:
+        raise CommandError(where, "must be a list of up to {high} topics, each with name and partitions", high=MORE_TOPICS_MAX)
+    topics: list[Json] = []
+    for place, topic in enumerate(given):
+        at = f"{where}.{place}"
+        if not isinstance(topic, dict) or set(topic) != {"name", "partitions"}:
+            raise CommandError(at, "must have name and partitions")
+        taken = [own, *(other["name"] for other in topics)]
+        if not isinstance(topic["name"], str) or not LANE_ID.fullmatch(topic["name"]) or topic["name"] in taken:
+            raise CommandError(f"{at}.name", "must be 1 to 32 lower-case letters, digits, _ or -, and no other topic's name")
+        topics.append({"name": topic["name"], "partitions": whole(f"{at}.partitions", topic["partitions"], 1, MORE_PARTITIONS_MAX)})
+    return topics

@@ -2,7 +2,11 @@
 
 from dataclasses import dataclass, field
 
+from broker_core.events import Json
+
 LIVE, PAUSED, CRASHED, GONE = "live", "paused", "crashed", "gone"
+FROZEN, STUCK = "frozen", "stuck"
+"""Of a consumer on a Kafka cluster: its process stands still, heartbeats too; its program does not come back from a record, heartbeats go on."""
 
 
 @dataclass(slots=True)
@@ -10,7 +14,8 @@ class Consumer:
     """One consuming program: takes a record, works `service_us` on it, acknowledges, takes the next.
 
     incarnation: the node of its present life; a program that comes back after a crash has a new one (`incarnation_name`).
-    acked: virtual second -> records finished in it.
+    acked: virtual second -> records finished in it. held_by: the command that froze it or made it stuck. set_to: settings of its program that
+    a person changed, for its next lives, too.
     """
 
     name: str
@@ -23,6 +28,8 @@ class Consumer:
     acked: dict[int, int] = field(default_factory=dict)
     deadline_us: int | None = None
     deadline_from_us: int | None = None
+    held_by: int = 0
+    set_to: Json = field(default_factory=dict)
 
     def acked_between(self, from_second: int, to_second_exclusive: int) -> int:
         return sum(n for second, n in self.acked.items() if from_second <= second < to_second_exclusive)

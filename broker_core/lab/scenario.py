@@ -190,7 +190,7 @@ def _check_options(model: str, entry: Json, where: str, source_topic: str) -> Js
     if model in ("kafka", "tubemq"):
         options["partitions"] = whole(f"{where}.partitions", entry.get("partitions", 12), 1, PARTITIONS_MAX)
     if model == "kafka":
-        options |= check_cluster(entry, where, options["partitions"])
+        options |= check_cluster(entry, where, options["partitions"], topic)
     if model == "tubemq":
         options["brokers"] = whole(f"{where}.brokers", entry.get("brokers", 3), 1, BROKERS_MAX)
         if options["partitions"] % options["brokers"]:

@@ -65,6 +65,9 @@ FACTS = {
     "fact.source_count": "sourceCount",
     "fact.rate": _("records a second"),
     "fact.algorithm": _("rule now"),
+    "fact.is_member": _("the group still counts it as a member"),
+    "fact.down_us": _("down for"),
+    "fact.topics": _("topics, or a pattern"),
     # What a newcomer of Pulsar took, and where a leaver's keys went.
     "fact.order": _("consumers in order, by priority and name"),
     "fact.since_us": _("switched at (virtual time)"),
@@ -87,6 +90,7 @@ FACTS = {
     "fact.error": _("error"),
     "fact.records": _("records"),
     "fact.producer_id": "producer id",
+    "fact.instance": "group.instance.id",
     "fact.epoch": _("epoch"),
     "fact.epoch_before": _("epoch before"),
     "fact.transactional_id": "transactional id",

@@ -57,6 +57,16 @@ LANES = {
     "covers.pause": _("{who} paused"),
     "covers.resume": _("{who} resumed"),
     "covers.slow": _("{who} slowed down"),
+    "covers.group_freeze": _("{who} paused by GC"),
+    "covers.group_thaw": _("{who} went on"),
+    "covers.group_stick": _("{who} stuck"),
+    "covers.group_unstick": _("{who} unstuck"),
+    "covers.group_restart": _("{who} restarted"),
+    "covers.group_subscribe": _("{who} changed its subscription"),
+    "covers.group_freeze_many": _("{count} paused by GC"),
+    "covers.group_thaw_many": _("{count} went on"),
+    "covers.group_restart_many": _("{count} restarted"),
+    "covers.group_subscribe_many": _("{count} changed their subscriptions"),
     "next.ring": _("a newcomer takes a part of the ring from each other consumer"),
     "next.halves": _("a newcomer takes half of the widest range from one other consumer"),
     "next.eager": _("when a consumer joins, all partitions pause and are reassigned"),
@@ -208,6 +218,25 @@ LANES = {
         "{read_again?record|records} {redelivered?was|were} read again."
     ),
     "kafka.crash_noticed_last": _("{consumer} timed out: the group has no members, all {partitions} partitions wait."),
+    "kafka.frozen": _(
+        "{consumer} stands still: its {partitions} {partitions?partition waits|partitions wait} for "
+        "session.timeout.ms, {left} more."
+    ),
+    "kafka.frozen_undated": _("{consumer} stands still: no polls, no heartbeats."),
+    "kafka.frozen_noticed": _("{consumer} missed session.timeout.ms: the group goes on without it, and it does not know."),
+    "kafka.thawed": _("{consumer} goes on within its session: nothing was rebalanced."),
+    "kafka.zombie": _(
+        "{consumer} is back as a zombie: it still reads {partitions} {partitions?partition|partitions}; its commit "
+        "will be refused."
+    ),
+    "kafka.stuck": _("{consumer} is stuck in a record; its heartbeats go on, so only max.poll.interval.ms will tell."),
+    "kafka.stuck_noticed": _("{consumer} did not poll within max.poll.interval.ms and left the group by itself."),
+    "kafka.unstuck": _("{consumer} came back from its record and polls."),
+    "kafka.restarting": _("{consumer} restarts: it leaves the group, and joins as a new member after {down_us}."),
+    "kafka.restarting_static": _(
+        "{consumer} restarts as the same static member: its {partitions} {partitions?partition waits|partitions wait} for it."
+    ),
+    "kafka.subscribed": _("{consumer} subscribes anew; its next poll rejoins the group."),
     "tubemq.empty": _("sourceCount 0: all clients stopped, the {partitions} partitions wait."),
     "tubemq.first": _("sourceCount 0 → {to_count}: the group started and shares all {partitions_total} partitions by modulo."),
     "tubemq.restarting": _("sourceCount {from_count} → {to_count}: all clients stop and start again with the new count."),
@@ -319,6 +348,10 @@ LANES = {
     "state.crashed": _("silent"),
     "state.waiting": _("waits"),
     "state.gone": _("gone"),
+    "state.frozen": _("GC pause"),
+    "state.stuck": _("stuck"),
+    "verb.group_thaw": _("{consumer} goes on after its pause {where}"),
+    "verb.group_unstick": _("{consumer} comes back from its record {where}"),
     "verb.leave": _("{consumer} leaves {where}"),
     "verb.crash": _("Crash {consumer} {where}: silent until the system notices"),
     "verb.pause": _("Pause {consumer} {where}"),

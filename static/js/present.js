@@ -332,5 +332,7 @@ const verbCode = (kind, state) => (kind === "resume" && state === "slow" ? "verb
 
 export function verbs(state) {
   if (state === "crashed" || state === "gone") return ["leave", "rejoin"];
+  if (state === "frozen") return ["crash", "group_thaw"];
+  if (state === "stuck") return ["leave", "crash", "group_unstick"];
   return ["leave", "crash", state === "paused" ? "resume" : "pause", state === "slow" ? "resume" : "slow"];
 }

@@ -116,3 +116,14 @@ class ConsumerCommand(Command):
     def refuse_crashed(self, lane: LaneFacts) -> None:
         if lane.consumer(self.consumer).has_crashed:
             raise CommandError("consumer", "{consumer} has crashed; it can rejoin or leave", consumer=self.consumer)
+
+    def refuse_frozen(self, lane: LaneFacts) -> None:
+        if lane.consumer(self.consumer).is_frozen:
+            raise CommandError("consumer", "{consumer} stands still in a pause of its process; it can go on or crash", consumer=self.consumer)
+
+    def refuse_held(self, lane: LaneFacts) -> None:
+        """Of one that has crashed, is frozen or stuck."""
+        self.refuse_crashed(lane)
+        self.refuse_frozen(lane)
+        if lane.consumer(self.consumer).is_stuck:
+            raise CommandError("consumer", "{consumer} is stuck in a record", consumer=self.consumer)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from broker_core.clock import SECOND_US
 from broker_core.events import Json
-from broker_core.lab.consumer import CRASHED, GONE, PAUSED
+from broker_core.lab.consumer import CRASHED, FROZEN, GONE, PAUSED, STUCK
 from broker_core.lab.limits import Limits
+from broker_core.lab.views.kafka_cluster import partition_count
 from broker_core.lab.views.kafka_verbs import broker_verbs
 from broker_core.lab.views.kafka_wire import cut_ways, nodes_of
 
@@ -20,16 +21,19 @@ if TYPE_CHECKING:
 
 
 class ConsumerFacts(NamedTuple):
-    """has_crashed: also after its broker has noticed. has_own_pace: somebody has made it slower or faster than the scenario says."""
+    """has_crashed: also after its broker has noticed. has_own_pace: somebody has made it slower or faster than the scenario says. is_frozen,
+    is_stuck: of one on a Kafka cluster."""
 
     has_crashed: bool
     is_paused: bool
     has_own_pace: bool
+    is_frozen: bool
+    is_stuck: bool
 
 
 class LaneFacts(Protocol):
     """nodes: of its Kafka cluster, brokers and controller; empty: it has none. offered: what can be done to a broker now; None: not known.
-    cut: who of two is not heard by the other."""
+    cut: who of two is not heard by the other. partitions: of a topic of the cluster, 0 where there is none of that name."""
 
     @property
     def id(self) -> str: ...
@@ -44,6 +48,7 @@ class LaneFacts(Protocol):
     def consumer(self, name: str) -> ConsumerFacts: ...
     def offered(self, nodes: Sequence[str]) -> Sequence[str] | None: ...
     def cut(self, one: str, other: str) -> Sequence[str] | None: ...
+    def partitions(self, topic: str) -> int | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +58,10 @@ class LabFacts:
     lanes: dict[str, LaneFacts]
     is_playing: bool
     limits: Limits
+
+
+def _facts(state: str, has_own_pace: bool) -> ConsumerFacts:
+    return ConsumerFacts(state in (CRASHED, GONE), state == PAUSED, has_own_pace, state == FROZEN, state == STUCK)
 
 
 def facts_of_lab(lab: "Lab") -> LabFacts:
@@ -91,7 +100,10 @@ class _Lane:
 
     def consumer(self, name: str) -> ConsumerFacts:
         known = self.lane.consumers[name]
-        return ConsumerFacts(known.state in (CRASHED, GONE), known.state == PAUSED, known.service_us != known.normal_us)
+        return _facts(known.state, known.service_us != known.normal_us)
+
+    def partitions(self, topic: str) -> int | None:
+        return partition_count(self.lane.world, topic)
 
     @property
     def nodes(self) -> Collection[str]:
@@ -126,7 +138,11 @@ class _LaneView:
 
     def consumer(self, name: str) -> ConsumerFacts:
         known = self.view["consumers"][name]
-        return ConsumerFacts(known["state"] in (CRASHED, GONE), known["state"] == PAUSED, known["capacity"] != self.normal)
+        return _facts(known["state"], known["capacity"] != self.normal)
+
+    def partitions(self, topic: str) -> int | None:
+        cluster = self.view.get("cluster")
+        return None if cluster is None else sum(name.rpartition("-")[0] == topic for name in cluster["partitions"])
 
     @property
     def nodes(self) -> Collection[str]:

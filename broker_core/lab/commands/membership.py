@@ -65,7 +65,7 @@ class Leave(ConsumerCommand):
     kind: ClassVar[str] = "leave"
 
     def check_in(self, lane: LaneFacts) -> None:
-        """Everybody may leave."""
+        self.refuse_frozen(lane)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

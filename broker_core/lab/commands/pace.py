@@ -24,7 +24,7 @@ class Pause(ConsumerCommand):
     kind: ClassVar[str] = "pause"
 
     def check_in(self, lane: LaneFacts) -> None:
-        self.refuse_crashed(lane)
+        self.refuse_held(lane)
         if lane.consumer(self.consumer).is_paused:
             raise CommandError("consumer", "{consumer} is already paused", consumer=self.consumer)
 
@@ -36,7 +36,7 @@ class Resume(ConsumerCommand):
     kind: ClassVar[str] = "resume"
 
     def check_in(self, lane: LaneFacts) -> None:
-        self.refuse_crashed(lane)
+        self.refuse_held(lane)
         known = lane.consumer(self.consumer)
         if not known.is_paused and not known.has_own_pace:
             raise CommandError("consumer", "{consumer} is neither paused nor slow", consumer=self.consumer)
@@ -59,7 +59,7 @@ class Slow(ConsumerCommand):
         return {"rate": self.rate}
 
     def check_in(self, lane: LaneFacts) -> None:
-        self.refuse_crashed(lane)
+        self.refuse_held(lane)
 
     def carry_out_in(self, lane: "Lane", position: int) -> None:
         lane.change(self.kind, self.consumer, position, SECOND_US // self.rate)

@@ -20,24 +20,20 @@ from broker_core.kafka.assignors.protocol import TopicPartition
 from broker_core.kafka.client import operator
 from broker_core.kafka.client.group_consumer.consumer import ConsumerOrder, GroupConsumer, Start
 from broker_core.kafka.client.group_consumer.core import ConsumerState
-from broker_core.kafka.client.group_consumer.settings import EARLIEST, ConsumerSettings
+from broker_core.kafka.client.group_consumer.settings import CONSUMER as CONSUMER_PROTOCOL
 from broker_core.kafka.client.producer import orders as producer_orders
 from broker_core.kafka.client.producer.node import ClusterProducer
-from broker_core.kafka.client.producer.settings import ProducerSettings
 from broker_core.kafka.client.producer.state import ProducerState, Unsent
 from broker_core.kafka.cluster import cluster
-from broker_core.kafka.cluster.cluster import ClusterPlan, TopicPlan
-from broker_core.kafka.cluster.hosted_groups import OFFSETS_TOPIC
 from broker_core.kafka.cluster.names import broker_node
 from broker_core.kafka.cluster.requests import DeleteRecordsRequest
-from broker_core.kafka.cluster.settings import ClusterSettings
 from broker_core.kafka.error_codes import ErrorCode
 from broker_core.kafka.group.messages import LeaveGroupRequest, MemberIdentity
-from broker_core.kafka.replication.fetcher import Truncation
-from broker_core.lab.consumer import CRASHED, GONE, Consumer
+from broker_core.lab.consumer import CRASHED, FROZEN, GONE, Consumer
 from broker_core.lab.keys import NO_KEY
 from broker_core.lab.lanes.kafka_cluster_group import CONSUMER, GROUP_ID, consumer_state, coordinating, owned, positions, session_ends_us
 from broker_core.lab.lanes.kafka_cluster_reading import PRODUCER, KafkaClusterReading
+from broker_core.lab.lanes.kafka_cluster_settings import consumer_settings, plan_of, producer_settings
 from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.observers.in_flight import Watch
@@ -115,7 +111,8 @@ class KafkaClusterRules:
         delivered = Delivered(reads, lambda: lane.world)
 
         def polled(partition: TopicPartition, offset: int) -> None:
-            reads.notes.note_read(partition[1], offset)
+            if partition[0] == reads.topic:
+                reads.notes.note_read(partition[1], offset)
 
         return Design(
             {
@@ -173,7 +170,7 @@ class KafkaClusterRules:
         shared = self.reads.look(lane)
         low = dict(shared.group.offsets)
         for slot in shared.programs:
-            for number, position in positions(consumer_state(slot)).items():
+            for number, position in positions(consumer_state(slot), self.reads.topic).items():
                 low[number] = min(position, low.get(number, 0))
         wanted: dict[int, list[tuple[str, int, int]]] = {}
         for number, offset in low.items():
@@ -193,13 +190,10 @@ class KafkaClusterRules:
             self.start(lane, consumer, cause)
         self.narrator.say_rebalancing(lane)
 
-    def start(self, lane: Lane, consumer: Consumer, cause: Cause) -> None:
-        settings = ConsumerSettings(
-            GROUP_ID, consumer.name, list(self.plan.broker_ids), [self.reads.topic], assignors=[self.assignor.id], max_poll_records=1,
-            auto_offset_reset=EARLIEST, group_protocol=self.options.get("group_protocol", "classic"),
-        )  # fmt: skip
+    def start(self, lane: Lane, consumer: Consumer, cause: Cause, boot_us: int = 0) -> None:
+        settings = consumer_settings(self.options, consumer, list(self.plan.broker_ids), self.assignor.id)
         lane.world.start(consumer.incarnation, CONSUMER, ConsumerState(settings, Program(consumer.service_us)))
-        lane.world.order(consumer.incarnation, Start(), cause)
+        lane.world.order(consumer.incarnation, Start(boot_us), cause)
 
     def rejoin(self, lane: Lane, consumer: Consumer, cause: Cause) -> None:
         self.start(lane, consumer, cause)
@@ -212,23 +206,24 @@ class KafkaClusterRules:
         if consumer.state == CRASHED:
             self.remove_silent(lane, consumer, cause)
         else:
-            taken = owned(consumer_state(lane.world.slots[consumer.incarnation]))
+            taken = owned(consumer_state(lane.world.slots[consumer.incarnation]), self.reads.topic)
             lane.world.order(consumer.incarnation, Leave(), cause)
             self.reads.notes.stop(lane, taken, cause, "kafka.group.leave")
         self.forget_caches()
         if lane.consumers:
             self.narrator.say_rebalancing(lane)
         else:
-            lane.say("kafka.empty", consumer=consumer.name, partitions=self.reads.partition_count)
+            lane.say("kafka.empty", consumer=consumer.name, partitions=self.reads.count(lane))
 
     def remove_silent(self, lane: Lane, consumer: Consumer, cause: Cause) -> None:
         """A person removes the member of a program that does not answer."""
         lane.crash_positions.pop(consumer.incarnation)
-        member_id = consumer_state(lane.world.slots[consumer.incarnation]).member.member_id
+        state = consumer_state(lane.world.slots[consumer.incarnation])
+        member_id = state.member.member_id
         found = coordinating(lane.world)
         self.clear_away(lane, consumer.incarnation, cause)
         if found is not None and member_id:
-            request = LeaveGroupRequest(GROUP_ID, members=[MemberIdentity(member_id)])
+            request = LeaveGroupRequest(GROUP_ID, members=[MemberIdentity(member_id, state.settings.group_instance_id)])
             lane.world.order(OPERATOR, operator.Ask(found[0].name, request), cause)
 
     def clear_away(self, lane: Lane, incarnation: str, cause: Cause) -> None:
@@ -241,11 +236,17 @@ class KafkaClusterRules:
         lane.world.forget(incarnation)
         self.forget_caches()
 
+    def session_timeout_us(self, state: ConsumerState) -> int:
+        """After which its coordinator gives a silent member up: the member's own setting, in the consumer protocol the coordinator's."""
+        settings = state.settings
+        is_own = settings.group_protocol != CONSUMER_PROTOCOL
+        return (settings.session_timeout_ms if is_own else self.plan.settings.groups.consumer_session_timeout_ms) * 1_000
+
     def crash(self, lane: Lane, consumer: Consumer, cause: Cause) -> None:
         self.forget_caches()
         slot = lane.world.slots[consumer.incarnation]
         consumer.deadline_us = session_ends_us(lane.world, self.reads.look(lane), slot)
-        taken, timeout_us = owned(consumer_state(slot)), consumer_state(slot).settings.session_timeout_ms * 1_000
+        taken, timeout_us = owned(consumer_state(slot), self.reads.topic), self.session_timeout_us(consumer_state(slot))
         crashed = lane.emit("kafka.member.crashed", cause, "kafka.group.session_timeout", {"session_timeout_us": timeout_us},
                             {"consumer": consumer.name, "partitions": len(taken), "deadline_us": consumer.deadline_us})  # fmt: skip
         self.reads.notes.stop(lane, taken, crashed, "kafka.group.session_timeout")
@@ -262,32 +263,11 @@ class KafkaClusterRules:
             self.clear_away(lane, self.narrator.noticed, Cause(event=event.id))
         elif event.kind == "kafka.consumer.closed":
             self.bury_closed(lane)
-        if lane.crash_positions:
-            for consumer in lane.consumers.values():
-                if consumer.state == CRASHED:
-                    consumer.deadline_us = session_ends_us(lane.world, self.reads.look(lane), lane.world.slots[consumer.incarnation])
+        for consumer in lane.consumers.values():
+            if consumer.state in (CRASHED, FROZEN):
+                consumer.deadline_us = session_ends_us(lane.world, self.reads.look(lane), lane.world.slots[consumer.incarnation])
 
     def bury_closed(self, lane: Lane) -> None:
         for slot in [slot for slot in lane.world.slots.values() if slot.kind == CONSUMER]:
             if consumer_state(slot).member.phase == "closed":
                 lane.world.exit(slot.name)
-
-
-def plan_of(options: Json) -> ClusterPlan:
-    """The cluster that a lane's options ask for."""
-    count = options["brokers"]
-    factor = options.get("replication_factor", min(3, count))
-    topics = (
-        TopicPlan(options["topic"], options["partitions"], factor, options.get("min_insync_replicas", 1), options.get("unclean_election", False)),
-        TopicPlan(OFFSETS_TOPIC, options.get("offsets_partitions", 50), min(3, count)),
-    )  # fmt: skip
-    truncation = Truncation(options.get("truncation", Truncation.FETCH.value))
-    settings = ClusterSettings(truncation=truncation, lag_messages_max=options.get("lag_messages_max"))
-    return ClusterPlan(count, tuple(options.get("racks", ())), topics, settings)
-
-
-def producer_settings(options: Json) -> ProducerSettings:
-    """As Kafka sets a producer: idempotent, unless its acks forbid it."""
-    acks = options.get("acks", -1)
-    return ProducerSettings(acks=acks, enable_idempotence=options.get("idempotence", options.get("acks", -1) == -1))
-

@@ -17,9 +17,11 @@ from broker_core.kafka.cluster.state import BrokerState
 from broker_core.kafka.group import messages as m
 from broker_core.kafka.group.classic.group import ClassicGroup
 from broker_core.kafka.group.classic.rebalance import session_name
+from broker_core.kafka.group.consumer import sessions
 from broker_core.kafka.group.consumer.group import ConsumerGroup
 from broker_core.kafka.group.group_coordinator import CoordinatorState
 from broker_core.kafka.group.states import EMPTY
+from broker_core.kafka.group.topics import topic_id
 from broker_core.kafka.producer.partitioner import coordinator_partition
 from broker_core.kafka.replication.replica_log import LightLog
 from broker_core.sim.network import Link
@@ -70,6 +72,7 @@ class Shared:
     """Found once after each change. programs: slots of the consuming programs, alive or silent. by_member: member id -> the same.
     readers: partition -> slot of who reads it. holders: of each partition, the program's name."""
 
+    topic: str
     group: GroupView
     logs: list[LogView]
     programs: list[Slot]
@@ -97,7 +100,7 @@ class Shared:
         silent_first = sorted(self.programs, key=lambda slot: slot.condition == RUNNING)
         found: dict[int, int] = {}
         for slot in silent_first:
-            found |= positions(consumer_state(slot))
+            found |= positions(consumer_state(slot), self.topic)
         return found
 
 
@@ -106,13 +109,14 @@ def consumer_state(slot: Slot) -> ConsumerState:
     return state
 
 
-def positions(state: ConsumerState) -> dict[int, int]:
-    """Partition -> the next offset that the program polls, where it is known."""
-    return {number: known.position for (_, number), known in state.subscribed.assigned.items() if known.position >= 0}
+def positions(state: ConsumerState, topic: str) -> dict[int, int]:
+    """Partition of the topic -> the next offset that the program polls, where it is known."""
+    return {number: known.position for (name, number), known in state.subscribed.assigned.items() if name == topic and known.position >= 0}
 
 
-def owned(state: ConsumerState) -> list[int]:
-    return [number for _, number in state.subscribed.assigned]
+def owned(state: ConsumerState, topic: str) -> list[int]:
+    """The partitions of the topic that the program has."""
+    return [number for name, number in state.subscribed.assigned if name == topic]
 
 
 def brokers_of(world: World) -> dict[int, Slot]:
@@ -165,7 +169,8 @@ def group_of(world: World, topic: str) -> GroupView:
         case ConsumerGroup() as group:
             members = {
                 member.member_id: MemberView(
-                    member.member_id, member.client_id, sorted(number for numbers in member.assigned.values() for number in numbers)
+                    member.member_id, member.client_id, sorted(member.assigned.get(topic_id(topic), ())),
+                    session_timeout_ms=broker.settings.groups.consumer_session_timeout_ms,
                 )
                 for member in group.members.values()
             }  # fmt: skip
@@ -206,8 +211,8 @@ def look(world: World, topic: str, count: int) -> Shared:
     group = group_of(world, topic)
     programs = [slot for slot in world.slots.values() if slot.kind == CONSUMER]
     by_member = {consumer_state(slot).member.member_id: slot for slot in programs if consumer_state(slot).member.member_id}
-    readers = {number: slot for slot in programs if slot.condition == RUNNING for number in owned(consumer_state(slot))}
-    shared = Shared(group, logs_of(world, topic, count), programs, by_member, readers)
+    readers = {number: slot for slot in programs if slot.condition == RUNNING for number in owned(consumer_state(slot), topic)}
+    shared = Shared(topic, group, logs_of(world, topic, count), programs, by_member, readers)
     shared.holders = _holders(shared)
     return shared
 
@@ -219,14 +224,15 @@ def _holders(shared: Shared) -> list[str | None]:
         slot = shared.slot_of(member)
         if slot is not None and slot.condition == RUNNING:
             state = consumer_state(slot)
-            taken = [number for _, number in state.member.previous] or owned(state)
+            taken = [number for name, number in state.member.previous if name == shared.topic] or owned(state, shared.topic)
             claims.append((state.member.previous_generation, member.client_id, taken))
         else:
             # A silent program takes nothing any more; what it has is what the coordinator believes.
             claims.append((shared.group.generation, member.client_id, member.assignment))
     for _, name, numbers in sorted(claims, key=lambda claim: claim[0]):
         for number in numbers:
-            holders[number] = name
+            if number < len(holders):
+                holders[number] = name
     return holders
 
 
@@ -241,7 +247,8 @@ def session_ends_us(world: World, shared: Shared, slot: Slot) -> int | None:
         return None
     broker, state = found[0], consumer_state(slot)
     number = coordinator_partition(GROUP_ID, sum(topic == OFFSETS_TOPIC for topic, _ in broker.node.state.registrations))
-    made = broker.deadlines.get(f"group:{number}:{session_name(GROUP_ID, member.member_id)}", (0, None))[0]
+    names = (session_name(GROUP_ID, member.member_id), sessions.session_name(GROUP_ID, member.member_id))
+    made = next((broker.deadlines[name][0] for name in (f"group:{number}:{name}" for name in names) if name in broker.deadlines), 0)
     ends_us = next((at_us for at_us, order, _, _ in world.heap if order == made), None)
     connection = state.network.connections.get(COORDINATOR, 0)
     link = slot.links.get(connection)

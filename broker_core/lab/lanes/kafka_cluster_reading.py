@@ -10,6 +10,8 @@ from broker_core.events import Json
 from broker_core.kafka.assignors import ASSIGNORS
 from broker_core.kafka.client.group_consumer.core import IN, NO_GENERATION, SYNCING, ConsumerState
 from broker_core.kafka.client.producer.state import ProducerState
+from broker_core.kafka.cluster.controller_node import ControllerState
+from broker_core.kafka.cluster.names import CONTROLLER
 from broker_core.kafka.cluster.requests import ProduceRequest
 from broker_core.kafka.group.states import EMPTY, STABLE
 from broker_core.kafka.producer.partitioner import positive_key_hash
@@ -26,6 +28,7 @@ from broker_core.lab.lanes.kafka_cluster_group import (
     owned,
     positions,
 )  # fmt: skip
+from broker_core.lab.lanes.kafka_cluster_settings import group_settings
 from broker_core.lab.lanes.setup import KeyText, LaneSetup
 from broker_core.lab.observers.kafka_faults import ClusterNotes
 from broker_core.sim.slot import RUNNING, Slot
@@ -48,11 +51,13 @@ class KeyHashes(dict[int, int]):
 
 
 class KafkaClusterReading:
-    """hashes: of each key. notes: what the observers remember. shared: the nodes' states put together, made anew after each change."""
+    """partition_count: of the topic, when somebody last looked; it can grow. hashes: of each key. notes: what the observers remember.
+    shared: the nodes' states put together, made anew after each change."""
 
     def __init__(self, setup: LaneSetup) -> None:
         self.topic: str = setup.options["topic"]
         self.partition_count: int = setup.options["partitions"]
+        self.initial_delay_ms: int = group_settings(setup.options).initial_rebalance_delay_ms
         self.is_cooperative = ASSIGNORS[setup.algorithm].cooperative
         self.texts = setup.texts
         self.notes = ClusterNotes([0] * self.partition_count)
@@ -64,13 +69,25 @@ class KafkaClusterReading:
 
     def look(self, lane: Lane) -> Shared:
         if self.shared is None:
-            self.shared = look(lane.world, self.topic, self.partition_count)
+            self.shared = look(lane.world, self.topic, self.count(lane))
         return self.shared
+
+    def count(self, lane: Lane) -> int:
+        """How many partitions the topic has."""
+        controller: ControllerState = lane.world.slots[CONTROLLER].node.state
+        known = controller.rules.topics.get(self.topic)
+        if known is not None:
+            self.partition_count = len(known.partitions)
+        return self.partition_count
+
+    def keyed_count(self, lane: Lane) -> int:
+        """Over how many partitions the producer spreads keys: as many as its metadata say."""
+        return self.producer(lane).metadata.counts.get(self.topic) or self.partition_count
 
     def partition_of(self, lane: Lane, code: int) -> int:
         """Where a record with this key goes; one without a key to the partition that the producer sticks to."""
         if code != NO_KEY:
-            return self.hashes[code] % self.partition_count
+            return self.hashes[code] % self.keyed_count(lane)
         sticky = self.producer(lane).keyless.get(self.topic)
         return 0 if sticky is None or sticky.partition is None else sticky.partition
 
@@ -90,17 +107,17 @@ class KafkaClusterReading:
         weights = {member.client_id: 0 for member in shared.group.members.values()}
         for log, name in zip(shared.logs, shared.holders, strict=True):
             if name is not None:
-                weights[name] += log.end
+                weights[name] = weights.get(name, 0) + log.end
         for number in self.under_way(lane):
             name = shared.holders[number]
             if name is not None:
-                weights[name] += 1
+                weights[name] = weights.get(name, 0) + 1
         return weights
 
     def under_way(self, lane: Lane) -> list[int]:
         """The partition of each record that the application has sent and that has not reached a log: in the producer, or on its way."""
         state, slot = self.producer(lane), lane.world.slots[PRODUCER]
-        numbers = [self.partition_of_blocked(record.key_hash, record.partition) for record in state.blocked]
+        numbers = [self.partition_of_blocked(lane, record.key_hash, record.partition) for record in state.blocked]
         for (_, number), waiting in state.accumulator.queues.items():
             numbers += [number] * sum(len(state.accumulator.batches[batch].values) for batch in waiting)
         requests = [message for link in slot.links.values() for message, _ in link.queue]
@@ -112,11 +129,11 @@ class KafkaClusterReading:
                     numbers += [part.index] * len(part.records.values)
         return numbers
 
-    def partition_of_blocked(self, key_hash: int, partition: int) -> int:
-        return partition if partition >= 0 else key_hash % self.partition_count if key_hash >= 0 else 0
+    def partition_of_blocked(self, lane: Lane, key_hash: int, partition: int) -> int:
+        return partition if partition >= 0 else key_hash % self.keyed_count(lane) if key_hash >= 0 else 0
 
     def key_owners(self, lane: Lane) -> list[str | None]:
-        holders, hashes, count = self.look(lane).holders, self.hashes, self.partition_count
+        holders, hashes, count = self.look(lane).holders, self.hashes, self.keyed_count(lane)
         return [holders[hashes[code] % count] for code in lane.keys.codes[: lane.keys.count_at(lane.next_record)]]
 
     def units(self, lane: Lane) -> dict[str, str | None]:
@@ -147,25 +164,27 @@ class KafkaClusterReading:
             return False
         # A member to which nothing new is assigned tells nothing when the answer arrives.
         if state.member.phase == SYNCING or state.member.given is not None:
-            return set(member.assignment) == set(owned(state))
+            return set(member.assignment) == set(owned(state, self.topic))
         return state.member.phase == IN and state.member.answer is None
 
     def dark_units(self, lane: Lane) -> tuple[int, int]:
-        return self.partition_count - len(self.notes.readers), self.partition_count
+        count = self.count(lane)
+        return count - len(self.notes.readers), count
 
     def stuck(self, lane: Lane) -> tuple[int, int]:
         live = lane.keys.count_at(lane.next_record)
         if not live:
             return self.dark_units(lane)
-        readers, hashes, count = self.notes.readers, self.hashes, self.partition_count
+        readers, hashes, count = self.notes.readers, self.hashes, self.keyed_count(lane)
         return sum(hashes[code] % count not in readers for code in lane.keys.codes[:live]), live
 
     def waiting_for(self, lane: Lane, consumer: Consumer) -> int:
         slot = self.slot_of(lane, consumer)
         if slot is None:
             return 0
-        shared, known = self.look(lane), positions(consumer_state(slot))
-        waiting = sum(shared.logs[number].end - known.get(number, shared.committed(number)) for number in owned(consumer_state(slot)))
+        shared, known = self.look(lane), positions(consumer_state(slot), self.topic)
+        mine = owned(consumer_state(slot), self.topic)
+        waiting = sum(shared.logs[number].end - known.get(number, shared.committed(number)) for number in mine)
         return waiting + (lane.hand(consumer) >= 0)
 
     def way_in(self, lane: Lane) -> str:
@@ -180,14 +199,14 @@ class KafkaClusterReading:
         if slot is None:
             return 0
         shared = self.look(lane)
-        return sum(position - shared.committed(number) for number, position in positions(consumer_state(slot)).items())
+        return sum(position - shared.committed(number) for number, position in positions(consumer_state(slot), self.topic).items())
 
     def is_served(self, lane: Lane, consumer: Consumer) -> bool:
         slot = self.slot_of(lane, consumer)
         if slot is None:
             return False
         member = consumer_state(slot).member
-        return member.previous_generation != NO_GENERATION or bool(owned(consumer_state(slot)))
+        return member.previous_generation != NO_GENERATION or bool(owned(consumer_state(slot), self.topic))
 
     def stopped(self, lane: Lane) -> Mapping[str, int]:
         return {str(number): since_us for number, since_us in self.notes.paused_us.items()}
@@ -231,7 +250,7 @@ class KafkaClusterReading:
         taken: dict[tuple[int, int], str] = {}
         for slot in shared.programs:
             state = consumer_state(slot)
-            for number in owned(state) if slot.condition == RUNNING else ():
+            for number in owned(state, self.topic) if slot.condition == RUNNING else ():
                 other = taken.setdefault((state.member.generation, number), slot.name)
                 if other != slot.name:
                     raise InvariantError(f"partition {number} is read by {other} and {slot.name} in generation {state.member.generation}")

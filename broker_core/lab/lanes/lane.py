@@ -12,13 +12,13 @@ Its processes start a little before time 0 (`LaneModel.head_start_us`), so that 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from broker_core.clock import SECOND_US
 from broker_core.events import Cause, Json, TurningPoint
-from broker_core.lab.consumer import CRASHED, GONE, LIVE, PAUSED, Consumer, incarnation_name
+from broker_core.lab.consumer import CRASHED, FROZEN, GONE, LIVE, PAUSED, Consumer, incarnation_name
 from broker_core.lab.lanes.model import LaneModel
 from broker_core.lab.lanes.reading import Reading
 from broker_core.lab.lanes.setup import LaneSetup
@@ -220,6 +220,8 @@ class Lane(LaneState):
                 del self.consumers[name]
                 self.rules.leave(self, consumer, cause)
             case "crash":
+                if consumer.state == FROZEN:
+                    self.world.resume(consumer.incarnation)
                 consumer.state = CRASHED
                 consumer.deadline_from_us = self.now_us
                 self.crash_positions[consumer.incarnation] = position
@@ -254,6 +256,26 @@ class Lane(LaneState):
         if kind == "crash" and self.ledger.tally.subject is not None:
             self.ledger.tally.subject.lose(self)
             self.ledger.tally.subject.look(self)
+
+    def act(self, kind: str, name: str, position: int, do: Callable[[Consumer, Cause], None]) -> None:
+        """Carry out a verb that only this lane's model has, which the command's check has allowed."""
+        consumer = self.consumers[name]
+        self.ledger.begin(position, kind, name)
+        if self.ledger.kept_bill is not None:
+            self.ledger.kept_bill.note_change(kind, [name], self.now_us)
+        do(consumer, Cause(command=position))
+        self._changed()
+        if self.ledger.tally.subject is not None and self.ledger.tally.darkness.dark > self.ledger.tally.subject.dark_before:
+            self.ledger.tally.subject.lose(self)
+            self.ledger.tally.subject.look(self)
+
+    def notice_hold(self, consumer: Consumer, kind: str) -> None:
+        """The group has given up a consumer that is alive, frozen or stuck by a command of this kind: from here on things move."""
+        self.rules.forget_caches()
+        self.ledger.begin_change(consumer.held_by, kind, consumer.name)
+        if self.ledger.kept_bill is not None:
+            self.ledger.kept_bill.note_change("noticed", [consumer.name], self.now_us)
+        consumer.deadline_us = consumer.deadline_from_us = None
 
     def _order(self, consumer: Consumer, order: Order, cause: Cause) -> None:
         if self.world.condition(consumer.incarnation) not in (None, NODE_CRASHED):

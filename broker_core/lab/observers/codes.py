@@ -64,6 +64,7 @@ CODES: Mapping[str, Sequence[Choice]] = MappingProxyType({
 
 NOW: Mapping[str, Sequence[Choice]] = MappingProxyType({
     "kafka.crash_pending": _choices(("kafka.crash_joining", "undated"), ("kafka.crash_pending_idle", "idle"), ("kafka.crash_pending",)),
+    "kafka.frozen": _choices(("kafka.frozen_undated", "undated"), ("kafka.frozen",)),
     "kafka.crash_noticed": _choices(("kafka.crash_noticed_idle", "idle"), ("kafka.crash_noticed",)),
     "kafka.paused": _choices(("kafka.paused_idle", "idle"), ("kafka.paused",)),
     "tubemq.crash_pending": _choices(("tubemq.crash_pending_idle", "idle"), ("tubemq.crash_pending",)),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from broker_core.events import Cause, Json, TurningPoint
-from broker_core.kafka.group.settings import GroupSettings
 from broker_core.kafka.group.states import COMPLETING, EMPTY, PREPARING, STABLE
+from broker_core.lab.consumer import FROZEN, STUCK
 from broker_core.lab.lanes.kafka_cluster_group import consumer_state, positions
 from broker_core.lab.observers.bill import Bill
 from broker_core.lab.observers.codes import code_of
@@ -18,6 +18,15 @@ if TYPE_CHECKING:
     from broker_core.lab.lanes.lane import Lane
 
 
+HOLDS_NOTICED = {
+    "kafka.group.member_expired": (FROZEN, "group_freeze", "kafka.frozen_noticed"),
+    "kafka.consumer.poll_timeout": (STUCK, "group_stick", "kafka.stuck_noticed"),
+}
+"""What ends the wait for a member that is alive -> its state, the command that began it, the sentence."""
+SILENCING = ("crash", "group_freeze")
+"""Commands whose own sentence stays when things have come to rest."""
+
+
 class KafkaClusterNarrator:
     """noticed: between `heard` and `told` of one step, the life whose end the coordinator has noticed."""
 
@@ -27,7 +36,7 @@ class KafkaClusterNarrator:
 
     def heard(self, lane: Lane, event: TurningPoint) -> TurningPoint:
         self.reads.forget()
-        named = with_names(event, self.reads.look(lane), self.reads.partition_count)
+        named = with_names(event, self.reads.look(lane), self.reads.count(lane))
         if event.kind != "kafka.group.member_expired":
             return named
         return named.with_facts(data=self.hear_of_death(lane, event.data["member_id"], named.data["consumer"]))
@@ -38,7 +47,7 @@ class KafkaClusterNarrator:
         member = shared.group.members.get(member_id)
         slot = None if member is None else shared.slot_of(member)
         if slot is not None:
-            known = positions(consumer_state(slot))
+            known = positions(consumer_state(slot), self.reads.topic)
             read_again = sum(max(0, position - shared.committed(number)) for number, position in known.items())
             if slot.name in lane.crash_positions:
                 self.noticed = slot.name
@@ -50,24 +59,49 @@ class KafkaClusterNarrator:
         if event.kind == "kafka.group.member_expired" and self.noticed is not None:
             incarnation, self.noticed = self.noticed, None
             self.say_noticed(lane, event, incarnation)
-        cause = Cause(event=event.id)
+        elif event.kind in HOLDS_NOTICED:
+            self.hear_of_hold(lane, event)
+        cause, notes = Cause(event=event.id), self.reads.notes
         match event.kind:
             case "kafka.consumer.revoked":
-                self.reads.notes.stop(lane, event.data["partitions"], cause, event.rule)
+                self.stop_unread(lane, self.numbers(event), cause, event.rule)
             case "kafka.consumer.assigned":
-                self.reads.notes.resume(lane, event.data["consumer"], event.data["partitions"], cause)
-            case "kafka.group.assigned" if lane.crash_positions:
+                notes.resume(lane, event.data["consumer"], self.numbers(event), cause)
+            case "kafka.group.assigned" if lane.crash_positions or any(each.state == FROZEN for each in lane.consumers.values()):
                 shared = self.reads.look(lane)
                 silent = [member for member in shared.group.members.values() if not shared.is_alive(member)]
-                self.reads.notes.stop(lane, [number for member in silent for number in member.assignment], cause, "kafka.group.session_timeout")
+                self.stop_unread(lane, [number for member in silent for number in member.assignment], cause, "kafka.group.session_timeout")
+
+    def numbers(self, event: TurningPoint) -> list[int]:
+        """The partitions of the lane's topic that a consumer tells of."""
+        named = event.data["partitions"]
+        if "topic" in event.data:
+            return list(named) if event.data["topic"] == self.reads.topic else []
+        return [int(number) for topic, _, number in (name.rpartition("-") for name in named) if topic == self.reads.topic]
+
+    def stop_unread(self, lane: Lane, numbers: list[int], cause: Cause, rule: str | None) -> None:
+        """Nobody reads these any more, but for those that somebody else has: a zombie lets go of what is another's."""
+        readers = self.reads.look(lane).readers
+        self.reads.notes.stop(lane, [number for number in numbers if number not in readers], cause, rule)
+        for number in numbers:
+            if number in readers:
+                self.reads.notes.readers[number] = consumer_state(readers[number]).settings.client_id
+
+    def hear_of_hold(self, lane: Lane, event: TurningPoint) -> None:
+        """The group has given up a member that is frozen, by its session, or stuck, by max.poll.interval.ms."""
+        state, kind, code = HOLDS_NOTICED[event.kind]
+        consumer = lane.consumers.get(event.data["consumer"])
+        if consumer is not None and consumer.state == state and consumer.held_by:
+            lane.notice_hold(consumer, kind)
+            lane.say(code, consumer=consumer.name)
 
     def say_noticed(self, lane: Lane, event: TurningPoint, incarnation: str) -> None:
         name = event.data["consumer"]
         code = code_of("kafka.given_up", ghost=lane.is_ghost(incarnation, name), last=not self.reads.look(lane).programs)
-        lane.say(code, consumer=name, read_again=event.data["read_again"], partitions=self.reads.partition_count)
+        lane.say(code, consumer=name, read_again=event.data["read_again"], partitions=self.reads.count(lane))
 
     def on_settled(self, lane: Lane, bill: Bill) -> None:
-        if self.reads.look(lane).group.state != STABLE or bill.kind == "crash" or lane.sentence["code"] == "left_gone":
+        if self.reads.look(lane).group.state != STABLE or bill.kind in SILENCING or lane.sentence["code"] == "left_gone":
             return
         code = code_of("kafka.settled", stopped=bill.partitions_stopped > 0, cooperative=self.reads.is_cooperative, moved=bool(bill.partitions_moved))
         lane.say(code, consumer=bill.consumer, pause_us=bill.pause_us, partitions_moved=bill.partitions_moved,
@@ -79,7 +113,7 @@ class KafkaClusterNarrator:
         if bill is None or self.reads.is_settled(lane):
             return
         if group.state == EMPTY or group.is_first:
-            lane.say("kafka.first", delay=GroupSettings().initial_rebalance_delay_ms // 1_000)
+            lane.say("kafka.first", delay=self.reads.initial_delay_ms // 1_000)
         else:
             lane.say("kafka.rebalancing", consumer=bill.consumer, count=bill.count)
 

@@ -28,6 +28,8 @@ class KafkaNotes:
 
     def note_read(self, number: int, offset: int) -> None:
         """A program takes the record at this offset."""
+        while number >= len(self.high_read):  # the topic has grown
+            self.high_read.append(0)
         if offset >= self.high_read[number]:
             self.high_read[number] = offset + 1
         else:

@@ -3,7 +3,7 @@
 from broker_core.lab.consumer import PAUSED, Consumer
 from broker_core.lab.observers.codes import code_of
 
-PACE_KINDS = ("pause", "resume", "slow")
+PACE_KINDS = ("pause", "resume", "slow", "group_stick", "group_unstick")
 """Commands that change how one program works and nothing of who gets what."""
 
 

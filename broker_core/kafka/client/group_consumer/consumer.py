@@ -47,12 +47,14 @@ from broker_core.sim.node import Closed, Outbox
 from broker_core.sim.program import DONE, Leave, Pace, Pause, Resume, Traffic
 
 HEARTBEAT_LATE_MAX_US = 100 * MILLISECOND_US
-POLL_INTERVAL, CLOSE = "poll_interval", "close"
+POLL_INTERVAL, CLOSE, BOOT = "poll_interval", "close", "boot"
 CLOSE_TIMEOUT_US = 30 * SECOND_US
 
 
 class Start(msgspec.Struct, frozen=True, tag="kafka.consumer.start", array_like=True):
-    """A person starts the program: it subscribes and polls."""
+    """A person starts the program: it subscribes and polls, once its process has come up. boot_us: how long that takes."""
+
+    boot_us: int = 0
 
 
 class Stick(msgspec.Struct, frozen=True, tag="kafka.consumer.stick", array_like=True):
@@ -70,9 +72,10 @@ class Seek(msgspec.Struct, frozen=True, tag="kafka.consumer.seek", array_like=Tr
 
 
 class Subscribe(msgspec.Struct, frozen=True, tag="kafka.consumer.subscribe", array_like=True):
-    """The program reads these topics from its next poll() on."""
+    """The program reads these topics from its next poll() on; with a pattern those whose whole name it matches, now and later."""
 
     topics: list[str]
+    pattern: str | None = None
 
 
 ConsumerOrder = Start | Stick | Seek | Subscribe
@@ -174,12 +177,11 @@ class GroupConsumer:
         """A person's order. Returns whether the program polls afterwards."""
         state = self.state
         match message:
+            case Start(boot_us) if boot_us:
+                state.loop.is_booting = True
+                out.deadline(BOOT, now_us + boot_us)
             case Start():
-                state.loop.late_us = out.draw("kafka.heartbeat", HEARTBEAT_LATE_MAX_US)
-                state.loop.polled_us = now_us
-                if state.settings.pattern is None:
-                    state.subscribed.topics = list(state.settings.topics)
-                out.deadline(POLL_INTERVAL, now_us + state.settings.max_poll_interval_ms * MILLISECOND_US)
+                self.begin(now_us, out)
             case Leave():
                 self.leave(now_us, out)
                 return False
@@ -195,10 +197,21 @@ class GroupConsumer:
                 known = state.subscribed.assigned.get((topic, partition))
                 if known is not None:
                     known.seek(offset)
-            case Subscribe(topics):
-                state.settings.topics = state.subscribed.topics = list(topics)
+            case Subscribe(topics, pattern):
+                state.settings.topics, state.settings.pattern = list(topics), pattern
+                state.subscribed.topics = list(topics) if pattern is None else matching(pattern, list(state.cluster.leaders))
                 state.cluster.is_stale = True
         return True
+
+    def begin(self, now_us: int, out: Outbox) -> None:
+        """The process has come up: it subscribes."""
+        state = self.state
+        state.loop.is_booting = False
+        state.loop.late_us = out.draw("kafka.heartbeat", HEARTBEAT_LATE_MAX_US)
+        state.loop.polled_us = now_us
+        if state.settings.pattern is None:
+            state.subscribed.topics = list(state.settings.topics)
+        out.deadline(POLL_INTERVAL, now_us + state.settings.max_poll_interval_ms * MILLISECOND_US)
 
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
         state = self.state
@@ -212,7 +225,9 @@ class GroupConsumer:
             else:
                 self.handled(now_us, out)
             return
-        if name == HEARTBEAT:
+        if name == BOOT:
+            self.begin(now_us, out)
+        elif name == HEARTBEAT:
             self.group.beat(now_us, out)
         elif name == COMMIT:
             state.commits.is_due = True
@@ -236,7 +251,7 @@ class GroupConsumer:
     def poll(self, now_us: int, out: Outbox) -> None:
         """What the program does between two batches of records."""
         state = self.state
-        if state.member.phase == FAILED:
+        if state.member.phase == FAILED or state.loop.is_booting:
             return
         state.loop.polled_us = now_us
         self.committer.poll(now_us, out)
@@ -323,7 +338,7 @@ class GroupConsumer:
         state.loop.taken.clear()
         state.loop.awaits_commit = state.loop.is_overdue = False
         self.ownership.revoke(state.owned, "kafka.consumer.closed", out)
-        for name in (HEARTBEAT, COMMIT, RETRY, METADATA, POLL_INTERVAL):
+        for name in (HEARTBEAT, COMMIT, RETRY, METADATA, POLL_INTERVAL, BOOT):
             out.cancel(name)
         state.was_in, state.member.phase = state.member.phase not in (OUT, FAILED), CLOSING
         state.fetches.completed.clear()

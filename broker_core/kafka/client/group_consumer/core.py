@@ -73,11 +73,13 @@ class Coordinator:
 @dataclass(slots=True)
 class Loop:
     """The program between two polls. taken: records polled and not handled, (partition, offset, value), the one in hand first. polled_us:
-    when poll() was called last. is_stuck: the program does not come back from a record; is_overdue: the one in hand would be done.
-    awaits_commit: commitSync() has not returned. late_us: by how much its heartbeats are late. retry_us: the deadline at which it looks again."""
+    when poll() was called last. is_booting: its process comes up. is_stuck: the program does not come back from a record; is_overdue: the one
+    in hand would be done. awaits_commit: commitSync() has not returned. late_us: by how much its heartbeats are late. retry_us: the deadline
+    at which it looks again."""
 
     taken: deque[tuple[TopicPartition, int, int]] = field(default_factory=deque)
     polled_us: int = 0
+    is_booting: bool = False
     is_stuck: bool = False
     is_overdue: bool = False
     awaits_commit: bool = False

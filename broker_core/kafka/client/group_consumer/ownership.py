@@ -48,5 +48,7 @@ class Ownership:
     def _data(self, partitions: list[TopicPartition]) -> dict[str, object]:
         """partitions: numbers where there is one topic, as all but few groups have; else with their topics."""
         topics = {topic for topic, _ in partitions}
-        named = [number for _, number in partitions] if len(topics) == 1 else [f"{topic}-{number}" for topic, number in partitions]
-        return {"client": self.core.settings.client_id, "partitions": named}
+        data: dict[str, object] = {"client": self.core.settings.client_id}
+        if len(topics) == 1:
+            return data | {"topic": partitions[0][0], "partitions": [number for _, number in partitions]}
+        return data | {"partitions": [f"{topic}-{number}" for topic, number in partitions]}

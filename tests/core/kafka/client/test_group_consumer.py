@@ -104,7 +104,7 @@ def test_it_joins_with_the_id_it_was_given_and_reads_from_the_committed_offset()
     bench.join(0, 2, committed={0: 7})
     wanted = {part.partition: part.fetch_offset for _, request in bench.to(r.FetchRequest) for part in request.partitions}
     assert wanted == {0: 7, 2: 0}
-    assert bench.out.told == [("kafka.consumer.assigned", {"client": "c1", "partitions": [0, 2]})]
+    assert bench.out.told == [("kafka.consumer.assigned", {"client": "c1", "topic": "t", "partitions": [0, 2]})]
 
 
 def test_one_request_a_leader_and_the_first_answer_is_emptied_first() -> None:
@@ -161,7 +161,7 @@ def test_an_eager_member_reads_nothing_from_the_moment_it_prepares_and_gives_up_
     assert bench.traffic.log == [("handled", 10)], "what is buffered is not handed over any more"
     bench.node.receive(connection, m.OffsetCommitResponse([m.TopicResult("t", [m.PartitionResult(0)])]), 3 * SECOND, bench.out)
     assert bench.state.owned == []
-    assert bench.out.told[-1] == ("kafka.consumer.revoked", {"client": "c1", "partitions": [0]})
+    assert bench.out.told[-1] == ("kafka.consumer.revoked", {"client": "c1", "topic": "t", "partitions": [0]})
     assert bench.to(m.JoinGroupRequest)
 
 
@@ -183,7 +183,7 @@ def test_a_cooperative_member_reads_on_gives_up_what_moves_without_a_commit_and_
     bench.answer(m.JoinGroupRequest, m.JoinGroupResponse("c1-id", 0, 2, "consumer", "cooperative-sticky", "other"))
     bench.answer(m.SyncGroupRequest, m.SyncGroupResponse(0, "consumer", "cooperative-sticky", write_assignment([("t", 1)])))
     assert bench.state.owned == [("t", 1)]
-    assert bench.out.told[-1] == ("kafka.consumer.revoked", {"client": "c1", "partitions": [0]})
+    assert bench.out.told[-1] == ("kafka.consumer.revoked", {"client": "c1", "topic": "t", "partitions": [0]})
     assert [committed.partition_index for _, commit in bench.to(m.OffsetCommitRequest) for committed in commit.topics[0].partitions] == [1], (
         "what was read of partition 0 since the first commit is read again by its new owner"
     )
@@ -232,7 +232,7 @@ def test_a_stuck_program_goes_on_with_heartbeats_until_max_poll_interval_and_the
     bench.node.wake("heartbeat", 63 * SECOND, bench.out)
     assert not bench.to(m.HeartbeatRequest)
     bench.node.receive(0, Stick(False), 64 * SECOND, bench.out)
-    assert bench.out.told[-1] == ("kafka.consumer.revoked", {"client": "c1", "partitions": [0]})
+    assert bench.out.told[-1] == ("kafka.consumer.revoked", {"client": "c1", "topic": "t", "partitions": [0]})
     assert bench.out.rules[-1] == "kafka.consumer.lost"
     assert bench.to(m.JoinGroupRequest)[0][1].member_id == ""
 
