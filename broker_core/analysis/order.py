@@ -9,6 +9,7 @@ again. Records without a key have no order to lose.
 
 from collections import defaultdict
 from collections.abc import Iterable
+from operator import attrgetter
 from typing import NamedTuple
 
 
@@ -19,6 +20,9 @@ class Flight(NamedTuple):
     consumer: str
     sent_us: int
     gone_us: int
+
+
+_SENT = attrgetter("sent_us")
 
 
 def at_risk(flights: Iterable[Flight]) -> list[Flight]:
@@ -35,10 +39,17 @@ def at_risk(flights: Iterable[Flight]) -> list[Flight]:
     for same in by_key.values():
         if len({flight.consumer for flight in same}) == 1:
             continue
-        same.sort(key=lambda flight: flight.sent_us)
-        latest: dict[str, int] = {}  # consumer -> until when it has one of the key
+        same.sort(key=_SENT)
+        # Until when somebody has one of the key, and until when somebody else than that one has.
+        longest, longest_us, others_us = "", 0, 0
         for flight in same:
-            if any(until > flight.sent_us for consumer, until in latest.items() if consumer != flight.consumer):
+            _, consumer, sent_us, gone_us = flight
+            if (others_us if consumer == longest else longest_us) > sent_us:
                 found.append(flight)
-            latest[flight.consumer] = max(latest.get(flight.consumer, 0), flight.gone_us)
-    return sorted(found, key=lambda flight: flight.sent_us)
+            if consumer == longest:
+                longest_us = max(longest_us, gone_us)
+            elif gone_us > longest_us:
+                longest, longest_us, others_us = consumer, gone_us, longest_us
+            elif gone_us > others_us:
+                others_us = gone_us
+    return sorted(found, key=_SENT)

@@ -227,10 +227,10 @@ class Broker:
 
     def deliver(self, subscription: Subscription, sent: Sequence[Sent], out: Outbox) -> None:
         entries, counts, partly = subscription.entries, subscription.redelivery_counts, subscription.acked_in_batch
+        sent_before = subscription.attached.sent_before
         for key, position in sent:
             connection, consumer_id = self.consumers[key]
             entry = entries[position]
-            sent_before = subscription.attached.sent_before
             if sent_before and position in sent_before:
                 sent_before.remove(position)
                 self.state.redelivered += entry.size
@@ -261,15 +261,15 @@ def ack(broker: Broker, connection: int, command: c.CommandAck, now_us: int, out
     if known is None:
         return
     topic, subscription = known
-    dispatcher = subscription.attached
+    dispatcher, cursor = subscription.attached, subscription.cursor
     dispatcher.now_us = now_us
-    mark_delete = subscription.cursor.mark_delete
+    mark_delete = cursor.mark_delete
     sent: list[Sent] = []
     if not command.is_cumulative:
         sent = subscription.ack(consumer_key(connection, command.consumer_id), command.entries, command.in_batch)
     elif not subscription.ack_cumulative(command.entries[0]):
         broker.state.ignored_cumulative += 1
-    if subscription.cursor.mark_delete != mark_delete:
+    if cursor.mark_delete != mark_delete:
         topic.trim(broker.settings.retention)
     if sent or dispatcher.has_news:
         broker.after(topic, subscription, sent, now_us, out)

@@ -108,7 +108,7 @@ class PulsarReading:
 
     def would_wait(self, lane: Lane, index: int, code: int) -> bool:
         holder = self.owners.holder_of(self.broker(lane), code)
-        return holder is None or holder in self.dead(lane)
+        return holder is None or (bool(lane.crash_positions) and holder in self.dead(lane))
 
     def weights(self, lane: Lane) -> dict[str, int]:
         return self.owners.weights(self.broker(lane), self.notes.key_counts)

@@ -74,7 +74,7 @@ class RabbitMqReading:
         return [consumer.incarnation for consumer in lane.consumers.values() if consumer.state not in (CRASHED, GONE)]
 
     def would_wait(self, lane: Lane, index: int, code: int) -> bool:
-        return not self.incarnations(lane)
+        return all(consumer.state in (CRASHED, GONE) for consumer in lane.consumers.values())
 
     def weights(self, lane: Lane) -> dict[str, int]:
         second = lane.now_us // SECOND_US

@@ -34,17 +34,16 @@ class FlightWatch:
             self._in_flight.setdefault(program, {})[message] = now_us
 
     def handled(self, program: str, message: int, now_us: int) -> None:
-        self._land(program, message, self._in_flight.get(program, {}).pop(message, None), now_us)
+        flying = self._in_flight.get(program)
+        since_us = None if flying is None else flying.pop(message, None)
+        if since_us is not None:
+            self.flights.append(Flight(self._codes[message], program, since_us, now_us))
 
     def dropped(self, program: str, message: int, now_us: int) -> None:
         self.handled(program, message, now_us)
 
     def let_go(self, program: str, now_us: int) -> None:
         for message, since_us in self._in_flight.pop(program, {}).items():
-            self._land(program, message, since_us, now_us)
-
-    def _land(self, program: str, message: int, since_us: int | None, now_us: int) -> None:
-        if since_us is not None:
             self.flights.append(Flight(self._codes[message], program, since_us, now_us))
 
     def stopped(self, units: Mapping[str, int], now_us: int) -> None:
