@@ -22,6 +22,7 @@ from broker_core.lab.commands import CONSUMER_KINDS
 from broker_core.lab.journal import Checkpoint
 from broker_core.lab.patch import diff
 from broker_core.lab.pieces import Pieces, whole
+from broker_core.lab.replay import Replay
 from broker_core.lab.scenario import scenario_from_json
 from dashboard import ledger
 from dashboard.chunks import ChunkWriter
@@ -91,7 +92,7 @@ class LabDriver:
         self.cadence = journal.Cadence(self.core.record_count)
         stored = {command.position: command for command in ledger.commands_after(row, self.core.position)}
         self.borrowed = {position: command for position, command in stored.items() if command.state == StoredCommand.State.ACCEPTED}
-        self.replay = journal.Replay(self.core, map(ledger.entry, stored.values()), self.floor_us, self.borrowed)
+        self.replay = Replay(self.core, map(ledger.entry, stored.values()), self.floor_us, self.borrowed)
         left, waiting = ledger.script_left(row)
         self.script = deque(left)
         self.holds = {entry["body"]["command_id"]: entry["at_us"] for entry in waiting}    # ordered by the script, not yet decided: id -> its time

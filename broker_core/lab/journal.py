@@ -1,4 +1,5 @@
-"""A lab's whole life on record: replay, seek, fork and checkpoints, the only ones there are. The worker, the tests and the benches run this.
+"""A lab's whole life on record: seek, fork and checkpoints, the only ones there are, over `replay.py`. The worker, the tests and the benches run
+this.
 
     scenario + commands, each at its time ─► Replay, in slices ─► the lab at any moment          a checkpoint before it only saves time
                                     └─► Journal.cut at a moment ─► the commands that a fork begins with
@@ -9,16 +10,16 @@ moment once the record that it leads to has arrived by then.
 """
 
 from bisect import bisect_right
-from collections import deque
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from broker_core.errors import CommandError, ReplayError
+from broker_core.errors import ReplayError
 from broker_core.events import Json
 from broker_core.lab.lab import Lab
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
 from broker_core.lab.pieces import Pieces, whole
+from broker_core.lab.replay import Replay
 from broker_core.lab.scenario import Scenario, step_end_us
 from broker_core.lab.workload import workload_from_json
 
@@ -28,15 +29,7 @@ CHECKPOINT_BYTES_PER_S = 50_000  # and more where they are large: half a megabyt
 CHECKPOINTS_MAX = 64             # of one lab
 
 
-# -- replay ------------------------------------------------------------------------------------------------------------
-
-
-class Told(NamedTuple):
-    """What came of one step of a replay: turning points; and the command that was carried out, if it was one, with its refusal."""
-
-    events: list[Json]
-    command: Json | None = None
-    refusal: CommandError | None = None
+# -- the beginning -----------------------------------------------------------------------------------------------------
 
 
 def begin(scenario: Scenario, state: bytes | None, limits: Limits = DEFAULT_LIMITS) -> tuple[Lab, ReplayError | None]:
@@ -51,55 +44,6 @@ def begin(scenario: Scenario, state: bytes | None, limits: Limits = DEFAULT_LIMI
         except ReplayError as error:
             return Lab(scenario, limits), error
     return Lab(scenario, limits), None
-
-
-class Replay:
-    """A lab on its way to a moment, as slowly as the caller likes: any number of steps gives the same lab.
-
-    lab: as `begin` gave it; it changes. until_us: how far to go at least; a last step may lead further.
-    """
-
-    def __init__(self, lab: Lab, commands: Iterable[Json], until_us: int, borrowed: Collection[int] = ()) -> None:
-        """commands: by position, each with "position" and "at_us"; those that the lab has carried out are skipped.
-        borrowed: positions of commands that bring their time along from another lab; this one may refuse them, and a time that has passed
-        is now."""
-        self.lab, self.until_us, self.borrowed = lab, until_us, borrowed
-        self.left = deque(command for command in commands if command["position"] > lab.position)
-
-    @property
-    def is_there(self) -> bool:
-        return not self.left and self.lab.now_us >= self.until_us
-
-    def step(self, slice_us: int) -> Pieces[Told]:
-        """Carry out the next command if its time has come, else let at most `slice_us` pass towards it. Only while it `is_there` not yet.
-
-        Raises ReplayError for a command that cannot be what was once accepted.
-        """
-        now_us = self.lab.now_us
-        if self.left and self.left[0]["at_us"] <= now_us:
-            told = yield from self._carry_out(self.left[0])
-            self.left.popleft()      # only now: until then it `is_there` not yet
-            return told
-        goal_us = self.left[0]["at_us"] if self.left else self.until_us
-        return Told((yield from self.lab.advancing(min(goal_us, now_us + slice_us))))
-
-    def _carry_out(self, command: Json) -> Pieces[Told]:
-        position, kind = command["position"], str(command.get("kind"))
-        is_borrowed = position in self.borrowed
-        if command["at_us"] < self.lab.now_us and not is_borrowed:
-            raise ReplayError(position, kind, f"is dated {command['at_us']} us, before the {self.lab.now_us} us it follows")
-        try:
-            return Told((yield from self.lab.submitting(command)), command)
-        except CommandError as error:
-            if not is_borrowed:
-                raise ReplayError(position, kind, f"is refused: {error}") from error
-            return Told([], command, error)
-
-    def finish(self) -> Lab:
-        """All the way at once."""
-        while not self.is_there:
-            whole(self.step(max(1, self.until_us)))
-        return self.lab
 
 
 # -- checkpoints -------------------------------------------------------------------------------------------------------

@@ -5,7 +5,6 @@ turning points that came of it. Lanes never see one another, so each is advanced
 put in order afterwards, by time and then by lane.
 """
 
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +13,7 @@ from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.lab import checkpoint as checkpoints
 from broker_core.lab.commands import command_from_json
-from broker_core.lab.commands.base import ALL, Command, ConsumerCommand
+from broker_core.lab.commands.base import ALL, Command
 from broker_core.lab.commands.cluster import ClusterCommand
 from broker_core.lab.commands.facts import facts_of_lab
 from broker_core.lab.commands.membership import DEMO_JOIN_ID, Join
@@ -25,6 +24,7 @@ from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.lesson.run import LessonRun
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
 from broker_core.lab.observers.in_flight import Watch
+from broker_core.lab.past import LanePast
 from broker_core.lab.pieces import Pieces, whole
 from broker_core.lab.scenario import LANE_KINDS, LaneSpec, Scenario, step_end_us
 from broker_core.lab.view import Shown, lab_view
@@ -33,9 +33,6 @@ from broker_core.plain import kept, take_back
 
 STRETCH_US = 10 * SECOND_US
 """Longest stretch for which arrivals are laid out at once; bounds memory when a lab is far behind."""
-SWITCH_RECORDS_MAX = 20_000
-SWITCH_STRETCH_US = SECOND_US // 10
-"""The same of a lane that goes through its history under another algorithm; after each stretch there is a stop."""
 TIMELINE_MAX = 60
 
 
@@ -215,8 +212,15 @@ class Lab(LabState):
         return self._advance(step_end_us(self.scenario, self.now_us, self.next_arrival_us))
 
     def switch(self, lane: str, algorithm: str, position: int) -> Pieces[None]:
-        """The lane goes on under another algorithm."""
-        self.lanes[lane] = yield from self._rebuild(self.lanes[lane], algorithm, position)
+        """The lane goes on under another algorithm: a new one takes its place, after the same past."""
+        old = self.lanes[lane]
+        made = self._make_lane(next(spec for spec in self.scenario.lanes if spec.id == lane), algorithm)
+        made.event_count = old.event_count
+        yield from LanePast(self, made).live_through()
+        made.out.clear()
+        made.switched(algorithm, position)
+        made.ledger.fold_darkness()
+        self.lanes[lane] = made
         self.shown = Shown()
 
     def note(self, command: Command, position: int, names: list[str]) -> None:
@@ -241,46 +245,6 @@ class Lab(LabState):
             del self.timeline[next(iter(self.timeline))]
         if names or isinstance(command, ClusterCommand):
             self.history.append({"position": position, "at_us": self.now_us, "names": names, "command": command.to_json()})
-
-    def _rebuild(self, old: Lane, algorithm: str, position: int) -> Pieces[Lane]:
-        """The same lane under another algorithm, after the same membership history.
-
-        Commands take effect at their own times; of the records, the last SWITCH_RECORDS_MAX run through it, so that the answer comes at once
-        however long the lab has run.
-        """
-        spec = next(spec for spec in self.scenario.lanes if spec.id == old.id)
-        lane = self._make_lane(spec, algorithm)
-        lane.event_count = old.event_count
-        lane.first_record = lane.next_record = max(0, self.record_count - SWITCH_RECORDS_MAX)
-        for entry in self.history:
-            command = command_from_json(entry["command"], self.limits)
-            if command.lane not in (ALL, old.id):
-                continue
-            if entry["position"]:  # those who are there from the start join before time 0
-                yield from self._run(lane, entry["at_us"])
-            if isinstance(command, ConsumerCommand):
-                if command.consumer in lane.consumers:
-                    command.carry_out_in(lane, entry["position"])
-            elif isinstance(command, ClusterCommand):
-                with suppress(CommandError):  # a broker that has not stopped yet, under the other rule
-                    command.carry_out_in(lane, entry["position"])
-            else:
-                yield from self.join_lanes([lane], entry["names"], entry["position"])
-            yield
-        yield from self._run(lane, self.now_us)
-        lane.out.clear()
-        lane.switched(algorithm, position)
-        lane.ledger.fold_darkness()
-        return lane
-
-    def _run(self, lane: Lane, until_us: int) -> Pieces[None]:
-        while lane.now_us < until_us:
-            stretch_us = min(until_us, lane.now_us + SWITCH_STRETCH_US)
-            first = lane.next_record
-            stop = min(self.record_count, max(first, self.workload.count_until(stretch_us)))
-            times = [self.workload.arrival_us(index) for index in range(first, stop)]
-            yield from lane.advancing(stretch_us, first, times, self.workload.key_codes(first, stop))
-            yield
 
     # -- looking and keeping ------------------------------------------------------------------------------------------------------------
 

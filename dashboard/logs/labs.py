@@ -17,7 +17,7 @@ from broker_core.kafka.log.segment import LOG, file_name
 from broker_core.lab.kafka_log.opened import OpenedLog
 from broker_core.lab.kafka_log.producer import EPOCH_MS, latest_topic
 from broker_core.lab.kafka_log.settings import LATEST_SHOWN, RECORDS_SHOWN, LaneSettings, digest, lane_settings, whole_number
-from broker_core.lab.lab import SWITCH_RECORDS_MAX
+from broker_core.lab.past import SWITCH_RECORDS_MAX
 from broker_core.lab.scenario import scenario_from_json
 from broker_core.lab.workload import workload_from_json
 from dashboard import selectors
@@ -116,7 +116,7 @@ def asked_for(lab_id: str, query: Query) -> Asked:
 
 
 def _first_record(lab: Lab, lane_id: str) -> int:
-    """Where the lane counts from: 0, or what was left out when its algorithm was changed late in a long lab (`Lab._rebuild`)."""
+    """Where the lane counts from: 0, or what was left out when its algorithm was changed late in a long lab (`lab/past.py`)."""
     changes = lab.commands.filter(state=StoredCommand.State.APPLIED, body__kind="set_algorithm", body__rig=lane_id)
     last = changes.order_by("position").last()
     if last is None:

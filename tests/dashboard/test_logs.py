@@ -11,7 +11,7 @@ from django.test import Client
 
 from broker_core.kafka.log.dump import dump_path
 from broker_core.lab.kafka_log.producer import EPOCH_MS
-from broker_core.lab.lab import SWITCH_RECORDS_MAX
+from broker_core.lab.past import SWITCH_RECORDS_MAX
 from dashboard.logs import labs, places, writer
 from dashboard.logs.writer import LogWriter
 from dashboard.models import Lab, StoredCommand, StoredView

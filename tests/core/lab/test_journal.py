@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from broker_core.errors import CommandError, ReplayError
 from broker_core.lab import journal as journals
-from broker_core.lab.journal import CHECKPOINTS_MAX, Cadence, Journal, Mark, Replay, begin, nearest, thinned
+from broker_core.lab.journal import CHECKPOINTS_MAX, Cadence, Journal, Mark, begin, nearest, thinned
 from broker_core.lab.lab import Lab
 from broker_core.lab.pieces import whole
+from broker_core.lab.replay import Replay
 from broker_core.lab.scenario import scenario_from_json
 from tests.core.lab.journals import random_life
 

@@ -16,7 +16,8 @@ from broker_core.lab.kafka_log.derived_folder import DerivedFolder
 from broker_core.lab.kafka_log.lane import LaneLog
 from broker_core.lab.kafka_log.producer import EPOCH_MS, LINGER_US, RETIRE_AFTER_US, LaneProducer
 from broker_core.lab.kafka_log.settings import SEGMENTS_MAX, LaneSettings, lane_settings
-from broker_core.lab.lab import SWITCH_RECORDS_MAX, Lab
+from broker_core.lab.lab import Lab
+from broker_core.lab.past import SWITCH_RECORDS_MAX
 from broker_core.lab.scenario import scenario_from_json
 from broker_core.lab.workload import workload_from_json
 

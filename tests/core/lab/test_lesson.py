@@ -8,13 +8,14 @@ from hypothesis import strategies as st
 
 from broker_core.errors import CommandError
 from broker_core.lab.commands import COMMANDS
-from broker_core.lab.journal import Journal, Replay
+from broker_core.lab.journal import Journal
 from broker_core.lab.lab import Lab
 from broker_core.lab.lesson.checks import holds
 from broker_core.lab.lesson.file import read_file, scenario_from_text, shelf
 from broker_core.lab.lesson.lined import FileError, read_lined
 from broker_core.lab.lesson.numbers import NoSuchNumber, number_at
 from broker_core.lab.lesson.play import Came, OrderRefused, play
+from broker_core.lab.replay import Replay
 from broker_core.lab.scenario import scenario_from_json, scenario_to_json
 
 WHOLE = """\
