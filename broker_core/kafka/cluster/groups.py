@@ -58,6 +58,8 @@ class _Out:
     def answer(self, context: m.RequestContext, response: Any) -> None:
         connection = self.host.groups.hosted.tickets.pop(context.ticket, 0)
         if connection in self.host.state.clients:
+            if self.host.groups.overhears is not None:
+                self.host.groups.overhears.answered(connection, response)
             self.host.answer(connection, response, self.now_us, self.out)
 
     def append(self, records: Sequence[LogRecord]) -> Appended:
@@ -123,8 +125,13 @@ def group_request(host: Host, connection: int, request: Any, now_us: int, out: O
     coordinators = host.groups
     number = coordinator_partition(_group_id(request), sum(topic == OFFSETS_TOPIC for topic, _ in host.state.registrations) or 1)
     coordinator = coordinators.running.get(number)
+    if coordinators.overhears is not None:
+        coordinators.overhears.arrived(host.state.broker_id, connection, request)
     if coordinator is None:
-        out.send(connection, versions.error_response(request, codes.NOT_COORDINATOR))
+        refusal = versions.error_response(request, codes.NOT_COORDINATOR)
+        if coordinators.overhears is not None:
+            coordinators.overhears.answered(connection, refusal)
+        out.send(connection, refusal)
         return
     hosted = coordinators.hosted
     hosted.ticket_count += 1

@@ -17,6 +17,7 @@ from broker_core.kafka.group.consumer import group as consumer_group
 from broker_core.kafka.group.consumer import member as consumer_member
 from broker_core.kafka.group.group_coordinator import CoordinatorState, GroupCoordinator
 from broker_core.kafka.group.offset import store
+from broker_core.kafka.group.overhearing import Overhears
 from broker_core.kafka.group.settings import GroupSettings
 from broker_core.kafka.group.topics import TopicsImage
 from broker_core.tagged import from_tagged, kinds_of, to_tagged
@@ -50,13 +51,15 @@ _KINDS = kinds_of(
 
 @dataclass(slots=True)
 class Coordinators:
-    """The coordinators at work, found again from their states. image: the topics as they were told last."""
+    """The coordinators at work, found again from their states. image: the topics as they were told last. overhears: who listens to what is
+    asked and answered."""
 
     hosted: HostedGroups
     settings: GroupSettings
     running: dict[int, GroupCoordinator] = field(default_factory=dict)
     image: TopicsImage = field(default_factory=TopicsImage)
     writing: int = -1
+    overhears: Overhears | None = None
 
     def __post_init__(self) -> None:
         for number, state in self.hosted.shards.items():

@@ -25,6 +25,7 @@ from broker_core.kafka.client.producer import orders as producer_orders
 from broker_core.kafka.client.producer.node import ClusterProducer
 from broker_core.kafka.client.producer.state import ProducerState, Unsent
 from broker_core.kafka.cluster import cluster
+from broker_core.kafka.cluster.broker import Broker
 from broker_core.kafka.cluster.names import broker_node
 from broker_core.kafka.cluster.requests import DeleteRecordsRequest
 from broker_core.kafka.error_codes import ErrorCode
@@ -38,6 +39,8 @@ from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.observers.in_flight import Watch
 from broker_core.lab.observers.kafka_cluster import KafkaClusterNarrator
+from broker_core.lab.observers.kafka_group_traffic import Listening
+from broker_core.sim.node import Node
 from broker_core.sim.program import Leave, Order, Program, Traffic
 from broker_core.sim.slot import Slot
 from broker_core.sim.world import Design, World
@@ -109,6 +112,13 @@ class KafkaClusterRules:
     def design(self, lane: Lane) -> Design:
         traffic, reads = LabTime(lane.traffic), self.reads
         delivered = Delivered(reads, lambda: lane.world)
+        listening = Listening(lane, lambda: reads.notes.traffic)
+        broker_kind, make_broker = cluster.KINDS["broker"]
+
+        def broker(state: Any) -> Node:
+            made = cast(Broker, make_broker(state))
+            made.groups.overhears = listening
+            return made
 
         def polled(partition: TopicPartition, offset: int) -> None:
             if partition[0] == reads.topic:
@@ -116,8 +126,9 @@ class KafkaClusterRules:
 
         return Design(
             {
-                **cluster.KINDS, "producer": (ProducerState, lambda state: ClusterProducer(state, delivered)),
-                CONSUMER: (ConsumerState, lambda state: GroupConsumer(state, traffic, polled=polled)),
+                **cluster.KINDS, "broker": (broker_kind, broker),
+                "producer": (ProducerState, lambda state: ClusterProducer(state, delivered)),
+                CONSUMER: (ConsumerState, lambda state: GroupConsumer(state, traffic, polled=polled, overhears=listening)),
                 "operator": (operator.OperatorState, operator.Operator),
             },
             cluster.MESSAGES | ConsumerOrder | producer_orders.ProducerOrder | operator.Ask | Order, lane.delay_us, lane.jitter_us, AHEAD_US,

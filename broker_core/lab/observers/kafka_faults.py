@@ -25,6 +25,7 @@ from broker_core.kafka.cluster.state import TopicPartition
 from broker_core.kafka.replication.fetcher import Truncation
 from broker_core.kafka.replication.registration import NO_LEADER
 from broker_core.lab.observers.kafka_acked import Acked, holder_of, is_repeated, leading_log
+from broker_core.lab.observers.kafka_group_traffic import GroupTraffic
 from broker_core.lab.observers.kafka_pause import KafkaNotes
 from broker_core.lab.views.kafka_cluster import STATES, is_shown, partition_name, state_of
 from broker_core.sim.world import World
@@ -188,6 +189,7 @@ class ClusterNotes(KafkaNotes):
     """What the observers of a lane on a cluster remember."""
 
     faults: FaultCards = field(default_factory=FaultCards)
+    traffic: GroupTraffic = field(default_factory=GroupTraffic)
 
 
 def card_view(card: FaultCard, now: dict[str, int], lost: dict[str, int]) -> Json:

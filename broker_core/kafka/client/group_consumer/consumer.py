@@ -43,6 +43,7 @@ from broker_core.kafka.cluster import requests as r
 from broker_core.kafka.cluster.transaction_requests import FindCoordinatorResponse
 from broker_core.kafka.group import codes
 from broker_core.kafka.group import messages as m
+from broker_core.kafka.group.overhearing import Overhears
 from broker_core.sim.node import Closed, Outbox
 from broker_core.sim.program import DONE, Leave, Pace, Pause, Resume, Traffic
 
@@ -84,13 +85,15 @@ Polled = Callable[[TopicPartition, int], None]
 
 
 class GroupConsumer:
-    """assignors: by name; a lab may add a user's own. polled: hears of each record that the program begins with, and changes nothing."""
+    """assignors: by name; a lab may add a user's own. polled: hears of each record that the program begins with; overhears: of its requests
+    and their answers. Both change nothing."""
 
     def __init__(
-        self, state: ConsumerState, traffic: Traffic, assignors: Mapping[str, Assignor] = ASSIGNORS, polled: Polled | None = None
-    ) -> None:
+        self, state: ConsumerState, traffic: Traffic, assignors: Mapping[str, Assignor] = ASSIGNORS, polled: Polled | None = None,
+        overhears: Overhears | None = None,
+    ) -> None:  # fmt: skip
         self.state, self.traffic, self.polled = state, traffic, polled
-        self.core = Core(state)
+        self.core = Core(state, overhears)
         self.committer = Committer(self.core)
         self.positions = Positions(self.core)
         self.ownership = Ownership(self.core)

@@ -21,6 +21,7 @@ from broker_core.kafka.cluster.names import broker_node
 from broker_core.kafka.cluster.requests import MetadataRequest, MetadataResponse
 from broker_core.kafka.cluster.transaction_requests import GROUP, FindCoordinatorRequest, FindCoordinatorResponse
 from broker_core.kafka.group.messages import JoinGroupResponse
+from broker_core.kafka.group.overhearing import Overhears
 from broker_core.sim.node import Outbox
 from broker_core.sim.program import Program
 
@@ -135,10 +136,10 @@ class ConsumerState:
 class Core:
     """What every part is given."""
 
-    def __init__(self, state: ConsumerState) -> None:
+    def __init__(self, state: ConsumerState, overhears: Overhears | None = None) -> None:
         self.state = state
         self.settings = state.settings
-        self.network = Network(state.network, state.settings.request_timeout_ms)
+        self.network = Network(state.network, state.settings.request_timeout_ms, state.settings.client_id, overhears)
         self.failed: Callable[[int, list[str], int, Outbox], None]  # the node's: a connection is no more, with these requests on it
 
     @property

@@ -14,6 +14,7 @@ from typing import Any
 
 from broker_core.clock import MILLISECOND_US
 from broker_core.kafka.cluster.names import broker_node
+from broker_core.kafka.group.overhearing import Overhears
 from broker_core.sim.node import Outbox
 
 COORDINATOR = -1
@@ -44,8 +45,10 @@ class NetworkState:
 
 
 class Network:
-    def __init__(self, state: NetworkState, request_timeout_ms: int) -> None:
-        self.state = state
+    """client_id: of the consumer, for who listens. overhears: hears of its requests and their answers."""
+
+    def __init__(self, state: NetworkState, request_timeout_ms: int, client_id: str = "", overhears: Overhears | None = None) -> None:
+        self.state, self.client_id, self.overhears = state, client_id, overhears
         self.timeout_us = request_timeout_ms * MILLISECOND_US
 
     def ask(self, broker: int, request: Any, answer: type, what: str, now_us: int, out: Outbox, *, node: str = "", longer_us: int = 0) -> None:
@@ -62,6 +65,8 @@ class Network:
         if not in_flight:
             self._watch(connection, until_us, out)
         in_flight.append(InFlight(answer.__name__, what, until_us))
+        if self.overhears is not None:
+            self.overhears.sent(self.client_id, connection, request)
         out.send(connection, request)
 
     def is_backing_off(self, broker: int, now_us: int) -> bool:
@@ -81,6 +86,8 @@ class Network:
         for place, request in enumerate(in_flight):
             if request.answer == name:
                 del in_flight[place]
+                if self.overhears is not None:
+                    self.overhears.received(connection, message)
                 return request.what
         return None
 
@@ -102,6 +109,8 @@ class Network:
         broker = state.broker_of.pop(connection, None)
         if broker is None:
             return []
+        if self.overhears is not None:
+            self.overhears.lost(connection)
         if state.connections.get(broker) == connection:
             del state.connections[broker]
         return [request.what for request in state.in_flight.pop(connection)]

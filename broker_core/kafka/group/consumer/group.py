@@ -18,6 +18,7 @@ from broker_core.hashing.timeline_map import timeline_order
 from broker_core.kafka.assignors.subscription_bytes import CONSUMER_PROTOCOL_TYPE
 from broker_core.kafka.group.codes import ILLEGAL_GENERATION, STALE_MEMBER_EPOCH, UNKNOWN_MEMBER_ID, UNSUPPORTED_VERSION, Refused
 from broker_core.kafka.group.consumer.member import UNRELEASED_PARTITIONS, ConsumerMember, Partitions
+from broker_core.kafka.group.consumer.states import ASSIGNING, EMPTY, RECONCILING, STABLE
 from broker_core.kafka.group.messages import ConsumerGroupDescribed, ConsumerGroupDescribedMember, NamedAssignment, NamedTopicPartitions
 from broker_core.kafka.group.records import (
     ConsumerGroupCurrentMemberAssignmentKey,
@@ -32,7 +33,6 @@ from broker_core.kafka.group.records import (
 )  # fmt: skip
 from broker_core.kafka.group.topics import TopicsImage
 
-EMPTY, ASSIGNING, RECONCILING, STABLE = "Empty", "Assigning", "Reconciling", "Stable"
 EPOCH_VERSION = 9
 
 
