@@ -1,12 +1,14 @@
-"""What a lane's view has beside the Stage's picture, for pages of their own: `cluster`, where it runs on a Kafka cluster."""
+"""What a lane's view has beside the Stage's picture, for pages of their own: `cluster` and `group`, where it runs on a Kafka cluster."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from broker_core.events import Json
+from broker_core.lab.lanes.kafka_cluster_reading import KafkaClusterReading
 from broker_core.lab.observers.kafka_faults import ClusterNotes
 from broker_core.lab.views.kafka_cluster import cluster_view
+from broker_core.lab.views.kafka_group import group_view
 
 if TYPE_CHECKING:
     from broker_core.lab.lanes.lane import Lane
@@ -21,4 +23,10 @@ def cluster_notes(lane: Lane) -> ClusterNotes | None:
 def panels_of(lane: Lane) -> Json:
     """By name; {} for most lanes."""
     notes = cluster_notes(lane)
-    return {} if notes is None else {"cluster": {**cluster_view(lane.world), "faults": notes.faults.view(lane.world)}}
+    reads = lane.reads
+    if notes is None or not isinstance(reads, KafkaClusterReading):
+        return {}
+    return {
+        "cluster": {**cluster_view(lane.world), "faults": notes.faults.view(lane.world)},
+        "group": group_view(lane, reads, notes),
+    }  # fmt: skip

@@ -1,0 +1,176 @@
+"""The picture of a consumer group: its members as the coordinator has them and as their programs are, its partitions, its timers, what is said.
+
+    {"state": "Stable", "generation": 3, "members": {"c1": ...}, "partitions": {"0": ...}, "timers": {...}, "exchanges": {"41": ...}}
+
+Members are keyed by the node of their program (`c1`, in its next life `c1~2`); one whose program is no more, by its member id. A classic group
+has a generation; one of the consumer protocol a group epoch, the assignment epoch that follows it, and an epoch for each member.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from broker_core.events import Json
+from broker_core.kafka.client.group_consumer.settings import CONSUMER as CONSUMER_PROTOCOL
+from broker_core.kafka.cluster.hosted_groups import OFFSETS_TOPIC
+from broker_core.kafka.group.classic.group import ClassicGroup
+from broker_core.kafka.group.consumer.group import ConsumerGroup
+from broker_core.kafka.group.consumer.member import STATE_NAMES, Partitions
+from broker_core.kafka.group.settings import GroupSettings
+from broker_core.kafka.group.topics import topic_id
+from broker_core.kafka.producer.partitioner import coordinator_partition
+from broker_core.lab.lanes.kafka_cluster_group import GROUP_ID, Shared, brokers_of, consumer_state, coordinating, numbers_of
+from broker_core.lab.views.kafka_group_timers import timers_view
+from broker_core.lab.views.kafka_group_verbs import group_verbs, member_verbs
+from broker_core.sim.slot import Slot
+from broker_core.sim.world import World
+
+if TYPE_CHECKING:
+    from broker_core.lab.lanes.kafka_cluster_reading import KafkaClusterReading
+    from broker_core.lab.lanes.lane import Lane
+    from broker_core.lab.observers.kafka_faults import ClusterNotes
+
+EXCHANGES_US = 120_000_000
+"""How far back the exchanges of a view reach."""
+Group = ClassicGroup | ConsumerGroup | None
+
+
+def group_view(lane: Lane, reads: KafkaClusterReading, notes: ClusterNotes) -> Json:
+    """The whole picture. Before anybody has joined, and while nobody coordinates, there are no members."""
+    shared = reads.look(lane)
+    group = known_group(lane.world)
+    keys = member_keys(shared, group)
+    settings = GroupSettings()
+    is_consumer = isinstance(group, ConsumerGroup) or (group is None and lane.options.get("group_protocol") == CONSUMER_PROTOCOL)
+    return {
+        "group_id": GROUP_ID,
+        "topic": reads.topic,
+        "protocol": "consumer" if is_consumer else "classic",
+        "is_cooperative": reads.is_cooperative and not is_consumer,
+        "assignor": assignor_of(group, settings),
+        "state": shared.group.state,
+        "coordinator": shared.group.coordinator,
+        "offsets_partition": offsets_partition(lane.world),
+        "generation": shared.group.generation,
+        "assignment_epoch": group.assignment_epoch if isinstance(group, ConsumerGroup) else None,
+        "pending": len(shared.group.pending),
+        "members": members_view(lane, shared, group, keys, reads.topic),
+        "partitions": partitions_view(shared, notes, keys),
+        "timers": timers_view(lane.world, group, keys, shared.programs, settings),
+        "exchanges": notes.traffic.view(lane.now_us - EXCHANGES_US),
+        "verbs": group_verbs(),
+        "delay_us": lane.delay_us,
+    }  # fmt: skip
+
+
+def known_group(world: World) -> Group:
+    """The group at its coordinator; None before it is there, or while nobody coordinates."""
+    found = coordinating(world)
+    return None if found is None else found[1].groups.get(GROUP_ID)
+
+
+def offsets_partition(world: World) -> int | None:
+    """The partition of the offsets topic that keeps the group; None before the topic is there."""
+    for slot in brokers_of(world).values():
+        count = sum(topic == OFFSETS_TOPIC for topic, _ in slot.node.state.registrations)
+        if count:
+            return coordinator_partition(GROUP_ID, count)
+    return None
+
+
+def assignor_of(group: Group, settings: GroupSettings) -> str | None:
+    """Who shares the partitions out: the strategy that a classic group has elected, or the server's assignor; None before."""
+    if isinstance(group, ClassicGroup):
+        return group.protocol
+    return None if group is None or not group.members else group.preferred_assignor() or settings.consumer_assignors[0]
+
+
+def member_keys(shared: Shared, group: Group) -> dict[str, str]:
+    """Member id -> its key in the view."""
+    ids = () if group is None else group.members
+    return {member_id: shared.by_member[member_id].name if member_id in shared.by_member else member_id for member_id in ids}
+
+
+def members_view(lane: Lane, shared: Shared, group: Group, keys: Mapping[str, str], topic: str) -> Json:
+    """Members in the order in which they came, then programs that are no member yet, or no more."""
+    views: Json = {}
+    members = {} if group is None else group.members
+    for member_id, key in keys.items():
+        views[key] = {
+            "consumer": members[member_id].client_id, "member_id": member_id, "instance_id": members[member_id].instance_id,
+            **at_coordinator(group, member_id, topic), **of_program(shared.by_member.get(member_id), topic),
+        }  # fmt: skip
+    for slot in shared.programs:
+        if slot.name not in views:
+            state = consumer_state(slot)
+            views[slot.name] = {
+                "consumer": state.settings.client_id, "member_id": None, "instance_id": state.settings.group_instance_id,
+                **OUTSIDE, **of_program(slot, topic),
+            }  # fmt: skip
+    for key, view in views.items():
+        consumer = lane.consumers.get(view["consumer"])
+        view["verbs"] = [] if consumer is None or consumer.incarnation != key else member_verbs(consumer)
+    return views
+
+
+OUTSIDE: Json = {
+    "is_leader": False, "awaits": None, "epoch": None, "state": None, "assigned": [], "target": None, "revoking": [], "assignors": [],
+}  # fmt: skip
+"""Of a program that is no member at the coordinator."""
+
+
+def at_coordinator(group: Group, member_id: str, topic: str) -> Json:
+    """A member as its coordinator has it. epoch: in the consumer protocol, of the target that it has taken up; target: what it is to have in the
+    end, revoking: what it was told to give up. awaits: a request of it is parked."""
+    if isinstance(group, ClassicGroup):
+        member = group.members[member_id]
+        awaits = "join" if member.awaits_join is not None else "sync" if member.awaits_sync is not None else None
+        return {
+            "is_leader": group.leader == member_id, "awaits": awaits, "epoch": None, "state": None,
+            "assigned": sorted(numbers_of(member.assignment, topic)), "target": None, "revoking": [],
+            "assignors": [offered.name for offered in member.protocols],
+        }  # fmt: skip
+    assert group is not None
+    consumer = group.members[member_id]
+    return {
+        "is_leader": False, "awaits": None, "epoch": consumer.epoch, "state": STATE_NAMES[consumer.state],
+        "assigned": numbers_in(consumer.assigned, topic), "target": sorted(group.target_of(member_id).get(topic_id(topic), ())),
+        "revoking": numbers_in(consumer.revoking, topic), "assignors": [] if consumer.server_assignor is None else [consumer.server_assignor],
+    }  # fmt: skip
+
+
+def numbers_in(partitions: Partitions, topic: str) -> list[int]:
+    return sorted(partitions.get(topic_id(topic), ()))
+
+
+def of_program(slot: Slot | None, topic: str) -> Json:
+    """The consuming program behind a member. condition: of its process, "gone" if there is none. generation: or epoch, as it knows it."""
+    if slot is None:
+        return {"condition": "gone", "phase": None, "generation": None, "owned": [], "topics": [], "is_stuck": False}
+    state = consumer_state(slot)
+    return {
+        "condition": slot.condition, "phase": state.member.phase, "generation": state.member.generation,
+        "owned": sorted(number for name, number in state.owned if name == topic), "topics": list(state.subscribed.topics),
+        "is_stuck": state.loop.is_stuck,
+    }  # fmt: skip
+
+
+def partitions_view(shared: Shared, notes: ClusterNotes, keys: Mapping[str, str]) -> Json:
+    """Each partition. owner: key of the member that reads it now, None: nobody does, since dark_us. given: whose it is by the coordinator.
+    lag: from the position to the log's end, as on the Stage; committed_lag: from the committed offset to the high watermark, as
+    kafka-consumer-groups.sh counts it."""
+    given = {number: keys.get(member_id) for member_id, member in shared.group.members.items() for number in member.assignment}
+    known = shared.positions()
+    readers = {number: slot.name for number, slot in shared.readers.items()}
+    views: Json = {}
+    for number, log in enumerate(shared.logs):
+        committed = shared.group.offsets.get(number)
+        position = known.get(number, committed or 0)
+        views[str(number)] = {
+            "owner": readers.get(number), "given": given.get(number), "dark_us": None if number in readers else notes.paused_us.get(number),
+            "start": log.start, "end": log.end, "high_watermark": log.high_watermark, "leader": log.leader, "committed": committed,
+            "position": position if number in known else None, "lag": log.end - position,
+            "committed_lag": max(0, log.high_watermark - max(committed or 0, log.start)),
+        }  # fmt: skip
+    return views

@@ -1,0 +1,162 @@
+"""The picture of a consumer group says what coordinator and programs say: at rest, mid-rebalance, with a silent member, without a coordinator."""
+
+import json
+
+import pytest
+
+from broker_core.events import Json
+from broker_core.kafka.group.consumer.states import TRANSITIONS as CONSUMER_TRANSITIONS
+from broker_core.kafka.group.states import TRANSITIONS as CLASSIC_TRANSITIONS
+from broker_core.lab.lab import Lab
+from broker_core.lab.scenario import scenario_from_json
+
+SECOND = 1_000_000
+PROTOCOLS = ("classic", "consumer")
+
+
+def lab_of(protocol: str = "classic", consumers: int = 3, algorithm: str = "range", **options: object) -> Lab:
+    lane = {"model": "kafka", "brokers": 3, "group_protocol": protocol, "algorithm": algorithm, "offsets_partitions": 5, **options}
+    return Lab(scenario_from_json({"lanes": [lane], "consumers": consumers}))
+
+
+def order(lab: Lab, kind: str, consumer: str | None = None, **args: object) -> None:
+    position = lab.position + 1
+    lab.submit({"command_id": f"x{position}", "kind": kind, "rig": "kafka", "consumer": consumer, "args": args, "position": position})
+
+
+def group(lab: Lab) -> Json:
+    found: Json = lab.view()["rigs"]["kafka"]["group"]
+    assert json.loads(json.dumps(found)) == found
+    return found
+
+
+def run(lab: Lab, seconds: float) -> Json:
+    lab.advance_to(lab.now_us + round(seconds * SECOND))
+    return group(lab)
+
+
+def owners(view: Json) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for number, partition in view["partitions"].items():
+        if partition["owner"] is not None:
+            found.setdefault(partition["owner"], []).append(int(number))
+    return found
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_at_rest_all_that_is_said_of_a_partition_agrees(protocol: str) -> None:
+    view = run(lab_of(protocol), 20)
+    assert (view["state"], view["coordinator"] is not None, view["protocol"]) == ("Stable", True, protocol)
+    assert view["assignor"] == ("range" if protocol == "classic" else "uniform")
+    reads = owners(view)
+    assert sorted(number for numbers in reads.values() for number in numbers) == list(range(12))
+    for key, member in view["members"].items():
+        assert member["owned"] == member["assigned"] == reads[key]
+        assert (member["condition"], member["verbs"][-1]) == ("running", "crash")
+        assert member["target"] == (None if protocol == "classic" else member["assigned"])
+    for partition in view["partitions"].values():
+        assert partition["start"] <= (partition["committed"] or 0) <= partition["position"] <= partition["high_watermark"] <= partition["end"]
+        assert partition["lag"] == partition["end"] - partition["position"]
+        assert partition["owner"] == partition["given"] and partition["dark_us"] is None
+
+
+def test_a_parked_join_a_silent_member_and_the_timers_that_decide() -> None:
+    lab = lab_of()
+    run(lab, 20)
+    order(lab, "crash", "c2")
+    order(lab, "join")
+    view = run(lab, 6)
+    assert view["state"] == "PreparingRebalance"
+    assert {key: member["awaits"] for key, member in view["members"].items()} == {"c1": "join", "c2": None, "c3": "join", "c4": "join"}
+    assert (view["members"]["c2"]["condition"], view["members"]["c2"]["verbs"]) == ("crashed", ["rejoin", "leave"])
+    assert all(partition["owner"] is None and partition["dark_us"] is not None for partition in view["partitions"].values())
+    session, join = view["timers"]["session:c2"], view["timers"]["join"]
+    assert (session["member"], session["of_us"], join["member"], join["of_us"]) == ("c2", 45 * SECOND, None, 300 * SECOND)
+    until_us = session["until_us"]
+    lab.advance_to(until_us - 1)
+    assert "c2" in group(lab)["members"]
+    view = run(lab, 0.5)
+    assert "c2" not in view["members"] and view["generation"] == 2  # its session, and nothing else, held the others up
+
+
+def test_the_initial_delay_is_told_apart_from_the_join_phase() -> None:
+    lab = lab_of()
+    view = run(lab, 1)
+    assert (view["state"], list(view["timers"])[-1], view["timers"]["initial_delay"]["of_us"]) == ("PreparingRebalance", "initial_delay", 3 * SECOND)
+
+
+def test_who_does_not_poll_has_a_timer_of_its_own() -> None:
+    lab = lab_of()
+    run(lab, 20)
+    order(lab, "slow", "c1")
+    order(lab, "slow", "c1")
+    assert not any(name.startswith("poll") for name in group(lab)["timers"])
+    slot = lab.lanes["kafka"].world.slots["c1"]
+    slot.node.state.loop.is_stuck = True
+    view = run(lab, 10)
+    timer = view["timers"]["poll:c1"]
+    assert (timer["kind"], timer["of_us"], view["members"]["c1"]["is_stuck"]) == ("poll", 300 * SECOND, True)
+    assert 285 * SECOND < timer["until_us"] - lab.now_us <= 298 * SECOND
+
+
+def test_without_a_coordinator_there_are_no_members_and_with_the_next_one_they_are_back() -> None:
+    lab = lab_of()
+    view = run(lab, 20)
+    members = {key: member["member_id"] for key, member in view["members"].items()}
+    order(lab, "cluster_crash", broker=view["coordinator"])
+    at_once = group(lab)
+    assert at_once["coordinator"] is None
+    assert all(member["member_id"] is None for member in at_once["members"].values()) and len(at_once["members"]) == 3
+    later = run(lab, 20)
+    assert later["coordinator"] not in (None, view["coordinator"])
+    assert {key: member["member_id"] for key, member in later["members"].items()} == members
+
+
+def test_epochs_follow_each_other_in_the_consumer_protocol() -> None:
+    lab = lab_of("consumer")
+    run(lab, 20)
+    order(lab, "join")
+    behind = False
+    for _ in range(80):
+        view = run(lab, 0.1)
+        epochs = [member["epoch"] for member in view["members"].values() if member["epoch"] is not None]
+        assert max(epochs) <= view["assignment_epoch"] <= view["generation"]
+        behind = behind or min(epochs) < view["generation"]
+        for key, member in view["members"].items():
+            assert not set(member["assigned"]) & {number for other, one in view["members"].items() if other != key for number in one["assigned"]}
+    assert behind and set(epochs) == {view["generation"]}
+
+
+@pytest.mark.parametrize(("protocol", "table"), [("classic", CLASSIC_TRANSITIONS), ("consumer", CONSUMER_TRANSITIONS)])
+def test_no_group_ever_goes_a_way_that_its_table_does_not_have(protocol: str, table: dict[tuple[str, str], str]) -> None:
+    ways: dict[str, set[str]] = {}
+    for (state, _event), after in table.items():
+        ways.setdefault(state, set()).add(after)
+
+    def reachable(state: str) -> set[str]:
+        found, fresh = {state}, [state]
+        while fresh:
+            for after in ways.get(fresh.pop(), ()):
+                if after not in found:
+                    found.add(after)
+                    fresh.append(after)
+        return found
+
+    lab = lab_of(protocol, consumers=0)
+    before, seen = group(lab)["state"], set()
+    for kind, name in (("join", None), ("join", None), ("crash", "c1"), ("leave", "c2"), ("join", None), ("leave", "c3")):
+        order(lab, kind, name)
+        for _ in range(60):
+            state = run(lab, 0.9)["state"]
+            assert state in reachable(before)
+            before = state
+            seen.add(state)
+    assert {"Empty", "Stable"} <= seen <= {state for state, _ in table}
+
+
+def test_looking_changes_nothing() -> None:
+    lab, other = lab_of(), lab_of()
+    for _ in range(30):
+        run(lab, 0.5)
+    other.advance_to(lab.now_us)
+    assert lab.view() == other.view() and lab.checkpoint() == other.checkpoint()
