@@ -2,7 +2,7 @@
 
 from django.urls import include, path, register_converter
 
-from dashboard.views import analyze, api, cluster, health, labs, learn, log, stage
+from dashboard.views import analyze, api, cluster, groups, health, labs, learn, log, stage
 
 
 class LabIdConverter:
@@ -31,6 +31,7 @@ urlpatterns = [
     path("analyze/<lab_id:study_id>/", analyze.study, name="study"),
     path("lab/<lab_id:lab_id>/kafka/log", log.of_lab, name="log"),
     path("lab/<lab_id:lab_id>/kafka/cluster/", cluster.of_lab, name="cluster"),
+    path("lab/<lab_id:lab_id>/kafka/groups/", groups.of_lab, name="groups"),
     path("log/<lab_id:log_id>/", log.of_log, name="log-opened"),
     path("healthz", health.healthz, name="healthz"),
     path("", include("dashboard.logs.urls")),

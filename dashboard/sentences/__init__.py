@@ -18,6 +18,7 @@ from dashboard.sentences.cluster import CLUSTER
 from dashboard.sentences.events import EVENTS
 from dashboard.sentences.facts import FACTS
 from dashboard.sentences.glossary import GLOSSARY
+from dashboard.sentences.groups import GROUPS
 from dashboard.sentences.labs import LABS
 from dashboard.sentences.lanes import LANES
 from dashboard.sentences.learn import LEARN
@@ -29,7 +30,9 @@ from dashboard.sentences.study import STUDY
 
 EVERYWHERE: Mapping[str, Any] = {**CHROME, **STAGE, **LANES, **ALGORITHMS, **EVENTS, **FACTS, **GLOSSARY}
 PAGES: Mapping[str, Mapping[str, Any]] = {
-    "analyze": {**ANALYZE, **STUDY, **STRATEGIES, "labs.unnamed": LABS["labs.unnamed"]}, "cluster": CLUSTER, "labs": LABS,
+    "analyze": {**ANALYZE, **STUDY, **STRATEGIES, "labs.unnamed": LABS["labs.unnamed"]}, "cluster": CLUSTER,
+    "groups": {**GROUPS, **{code: text for code, text in CLUSTER.items() if code.startswith(("cluster.verb.", "cluster.verb_about."))}},
+    "labs": LABS,
     "learn": {**LEARN, **LESSON}, "log": LOG,
     "stage": LESSON,
 }  # fmt: skip

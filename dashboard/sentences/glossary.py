@@ -103,6 +103,26 @@ TERMS = {
         pgettext_lazy("term", "high watermark"),
         _("The offset below which every in-sync replica has the records. Consumers read no further."),
     ),
+    "coordinator": (
+        pgettext_lazy("term", "group coordinator"),
+        _("The broker that leads the group's partition of __consumer_offsets. It knows the members, runs their timers and stores offsets."),
+    ),
+    "session_timeout": (
+        pgettext_lazy("term", "session timeout"),
+        _("How long a coordinator waits for a sign of life before it removes a member. Each heartbeat, join, sync or commit starts it anew."),
+    ),
+    "group_epoch": (
+        pgettext_lazy("term", "group epoch"),
+        _("KIP-848: a number that rises with each change of members, subscriptions or topics. A new target assignment is made for it."),
+    ),
+    "assignment_epoch": (
+        pgettext_lazy("term", "assignment epoch"),
+        _("KIP-848: the group epoch for which the target assignment was made last. Behind the group epoch only while it is being made."),
+    ),
+    "member_epoch": (
+        pgettext_lazy("term", "member epoch"),
+        _("KIP-848: the epoch of the target that a member has taken up. It rises when the member has let go of what the target takes from it."),
+    ),
     "log_start": (pgettext_lazy("term", "log start offset"), _("The first offset that can still be read. Retention moves it forward.")),
     "retention": (pgettext_lazy("term", "retention"), _("Old segments are deleted when the log is too large or their records are too old.")),
     "compaction": (pgettext_lazy("term", "compaction"), _("Keeps the newest record of each key and drops the older ones.")),
@@ -126,6 +146,10 @@ TERMS_OF = {
         "segment", "index", "batch", "high_watermark", "log_start", "committed", "lag", "retention", "compaction", "tombstone",
     ),
     "cluster": ("high_watermark",),
+    "groups": (
+        "coordinator", "generation", "group_epoch", "assignment_epoch", "member_epoch", "session_timeout", "high_watermark", "committed", "lag",
+        "rebalance",
+    ),
     "analyze": (
         "skew", "churn", "share", "fair", "pause", "order_risk", "lag", "hot_key", "redelivered", "partitions", "space", "point",
         "rebalance", "generation", "source_count", "prefetch", "dark", "out_of_order",

@@ -18,6 +18,8 @@ LANES = {
     "log.link": _("Log"),
     "cluster.link": _("Cluster"),
     "cluster.link_title": _("Brokers, copies and the high watermark of each partition"),
+    "groups.link": _("Group"),
+    "groups.link_title": _("Members, coordinator and the protocol between them, message by message"),
     "log.link_title": _("The partitions of this lane as they are on disk"),
     "algorithm.group": _("Rule of sharing"),
     "algorithm.more": _("More"),

@@ -25,6 +25,7 @@ def marked(*folders: str) -> set[str]:
     [
         ("stage", ["templates/dashboard/partials", "static/js/visuals"]),
         ("log", ["static/js/log"]),
+        ("groups", ["static/js/groups"]),
         ("analyze", ["templates/dashboard/analyze", "static/js/analyze"]),
     ],
 )
@@ -33,7 +34,7 @@ def test_a_marked_term_is_defined_on_its_page(item: str, folders: list[str]) -> 
     assert found and found <= set(TERMS_OF[item])
 
 
-@pytest.mark.parametrize(("item", "folder"), [("log", "static/js/log"), ("analyze", "static/js/analyze")])
+@pytest.mark.parametrize(("item", "folder"), [("log", "static/js/log"), ("groups", "static/js/groups"), ("analyze", "static/js/analyze")])
 def test_the_heads_of_tables_name_terms_of_their_page(item: str, folder: str) -> None:
     scripts = [path.read_text(encoding="utf-8") for path in sorted((ROOT / folder).rglob("*.js"))]
     lists = [found for script in scripts for found in re.findall(r"terms: \[([^\]]*)\]", script)]

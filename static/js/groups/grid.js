@@ -1,0 +1,73 @@
+// Partitions by members: a lane for each partition, which shines in the colour of who reads it and goes dark while nobody does, and its figures.
+//
+//   full cell     reads it now                     hatched cell    is to have it, by the coordinator, and does not read it
+//   open cell     target of the consumer protocol  minus           was told to give it up
+
+import { round } from "../draw.js";
+import { isTextured, paint, textOn, waitingPaint } from "../paint.js";
+import { NONE, number } from "../say.js";
+import { spark } from "./trend.js";
+
+export const ROW = 24, HEAD = 26;
+const BAR = 16, FIGURE = 66, TREND = 86, PITCH_LEAST = 22, PITCH_MOST = 120;
+const FIGURES = ["end", "high_watermark", "committed", "position", "lag"], FEW = ["lag"];
+const TERMS = { high_watermark: "high_watermark", committed: "committed", lag: "lag" };
+
+export const height = (group) => HEAD + Object.keys(group.partitions).length * ROW + 4;
+
+// members: [[key, member]] in their order. lags: partition -> its lags of the last seconds.
+export function layout(group, { members, consumers, available, isPhone = false, atUs, lags, say }) {
+  const label = isPhone ? 30 : 44, figures = isPhone ? FEW : FIGURES, right = figures.length * FIGURE + TREND;
+  const pitch = Math.min(PITCH_MOST, Math.max(PITCH_LEAST, (available - label - right - 12) / Math.max(1, members.length)));
+  const lane = Math.max(members.length * pitch, available - label - right - 12), width = Math.max(available, Math.ceil(label + lane + 12 + right)), shapes = [];
+  const columns = Object.fromEntries(members.map(([key], place) => [key, label + place * pitch])), end = label + lane;
+  for (const [key, member] of members) {
+    const name = member.consumer;
+    shapes.push({ id: `name-${key}`, tag: "text", x: round(columns[key] + pitch / 2), y: 16, class: `mid ${member.is_leader ? "b" : ""}${member.condition === "running" ? "" : " bad"}`, text: name.length * 7 > pitch + 4 ? name.replace(/^c/, "") : name });
+  }
+  figures.forEach((figure, place) => shapes.push({
+    id: `head-${figure}`, tag: "text", x: end + 12 + (place + 1) * FIGURE - 6, y: 16, class: "m end", ...(TERMS[figure] ? { "data-term": TERMS[figure] } : {}), text: say(`groups.short.${figure}`),
+  }));
+  shapes.push({ id: "head-trend", tag: "text", x: end + 18 + figures.length * FIGURE, y: 16, class: "m", text: say("groups.short.trend") });
+  Object.entries(group.partitions).forEach(([name, partition], place) => {
+    const y = HEAD + place * ROW;
+    shapes.push(...laneShapes(name, partition, { y, label, lane, pitch, columns, members, consumers, atUs, say, group }));
+    figures.forEach((figure, column) => shapes.push({
+      id: `${figure}-${name}`, tag: "text", x: end + 12 + (column + 1) * FIGURE - 6, y: y + 15, class: `n end${figure === "lag" ? " b" : ""}`, text: partition[figure] === null ? NONE : number(partition[figure]),
+    }));
+    shapes.push(...spark(`trend-${name}`, lags[name] ?? [], { x: end + 18 + figures.length * FIGURE, y: y + 2, width: 50, height: 16, say }));
+  });
+  return { shapes, width };
+}
+
+function laneShapes(name, partition, { y, label, lane, pitch, columns, members, consumers, atUs, say, group }) {
+  const owner = group.members[partition.owner], shapes = [], color = owner ? consumers[owner.consumer]?.color : null, middle = y + ROW / 2;
+  shapes.push({ id: `part-${name}`, tag: "text", x: label - 8, y: y + 16, class: "n end", text: name });
+  if (owner) {
+    shapes.push({ id: `lane-${name}`, tag: "rect", x: label, y: y + 4, width: round(lane), height: BAR, rx: 3, fill: paint(color), class: "lane-of" });
+  } else {
+    const darkUs = partition.dark_us === null ? null : Math.max(0, atUs - partition.dark_us);
+    shapes.push({ id: `lane-${name}`, tag: "rect", x: label, y: y + 4, width: round(lane), height: BAR, rx: 3, fill: "url(#void)", class: "lane-dark" });
+    const words = darkUs === null ? say("groups.never_read") : say("groups.dark_for", { for_us: Math.floor(darkUs / 100_000) * 100_000 });
+    // Beside the cell of whose it is to be.
+    const isRight = label + lane / 2 > (columns[partition.given] ?? 0) + pitch / 2;
+    shapes.push({ id: `dark-${name}`, tag: "text", x: round(isRight ? label + lane - 10 : label + 10), y: middle + 4, class: `plate b${isRight ? " end" : ""}`, text: words });
+  }
+  for (const [key, member] of members) {
+    const mark = markOf(Number(name), partition, key, member);
+    if (!mark) continue;
+    const x = round(columns[key] + 2), width = round(pitch - 4), own = consumers[member.consumer]?.color;
+    shapes.push({ id: `cell-${name}-${key}`, tag: "rect", x, y: y + 2, width, height: ROW - 4, rx: 3, fill: { reads: paint(own), given: waitingPaint(own), target: "var(--panel)", revoking: paint(own) }[mark], class: `cell-of ${mark}`, title: say(`groups.cell.${mark}`, { member: member.consumer, partition: name }) });
+    if (mark === "reads" && pitch >= 30 && !isTextured(own)) shapes.push({ id: `reads-${name}-${key}`, tag: "text", x: round(x + width / 2), y: middle + 4, class: "mid on-cell", fill: textOn(own), text: "✓" });
+    if (mark === "revoking") shapes.push({ id: `minus-${name}-${key}`, tag: "path", d: `M${x + 5} ${middle}h${width - 10}`, class: "minus" });
+  }
+  return shapes;
+}
+
+// What a member is to a partition: reads | revoking | given | target | null.
+export function markOf(number, partition, key, member) {
+  if (member.revoking.includes(number)) return "revoking";
+  if (partition.owner === key) return "reads";
+  if (partition.given === key) return "given";
+  return member.target?.includes(number) ? "target" : null;
+}

@@ -1,0 +1,273 @@
+// The page of a consumer group: takes frames, draws at most once per animation frame, and turns presses and keys into commands.
+
+import { onLanguage, page, say, speak } from "../chrome.js";
+import { setTerm } from "../dom.js";
+import { draw } from "../draw.js";
+import { createFreshness } from "../freshness.js";
+import { createLive } from "../live.js";
+import { writeTable } from "../log/tables.js";
+import { createNotice } from "../notice.js";
+import { createOrders } from "../orders.js";
+import { applyPatch } from "../patch.js";
+import { createRoving } from "../roving.js";
+import { clock, number } from "../say.js";
+import { openSocket } from "../socket.js";
+import { createVerbs } from "../cluster/verbs.js";
+import * as grid from "./grid.js";
+import * as machine from "./machine.js";
+import { COORDINATOR, createMembers, inOrder, rowsOf } from "./members.js";
+import { createMessage } from "./message.js";
+import { layout as sequence, moment } from "./sequence.js";
+import { membersTable, messagesTable, partitionsTable, statesList } from "./tables.js";
+import { createTrend } from "./trend.js";
+import { chosenWords, verbsOf } from "./verbs.js";
+import { darkWords, epochWords, headline, sub } from "./words.js";
+
+const $ = (id) => document.getElementById(id);
+const TALL = 580, TALL_PHONE = 520, TWINS_EVERY_MS = 1000, GRID_EVERY_MS = 250, MANY = 24;
+const main = $("main"), picture = $("sequence"), freshness = createFreshness(), notice = createNotice($("notice")), trend = createTrend(), pass = machine.createPast();
+const still = matchMedia("(prefers-reduced-motion: reduce)"), { lane, machines } = page.groups;
+const around = createRoving(picture, '[role="button"]', ["Enter", " "]);
+const writeMessage = createMessage($("message"), {
+  title: $("message-title"), about: $("message-about"), code: $("message-code"), times: $("message-times"), asked: $("message-asked"), answered: $("message-answered"), askedHead: $("message-asked-head"), answeredHead: $("message-answered-head"),
+});
+
+let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, socket = null, twinAt = -Infinity, gridAt = -Infinity;
+let chosen = null, isFolded = true, looked = null, kept = null;
+
+const group = () => view.rigs[lane].group;
+const isPhone = () => innerWidth <= 640;
+const roomOf = (svg) => Math.floor(svg.parentElement.clientWidth);
+
+// -- drawing ---------------------------------------------------------------------------------------------------------------------------
+
+function schedule() {
+  if (isDirty) return;
+  isDirty = true;
+  requestAnimationFrame(() => drawFrame());
+}
+
+function drawFrame(isForced = false) {
+  isDirty = false;
+  const now = group();
+  if (chosen !== null && chosen !== COORDINATOR && !(chosen in now.members)) chosen = null;
+  document.body.toggleAttribute("data-still", still.matches || !view.playing);
+  document.body.dataset.protocol = now.protocol;
+  setText($("title"), headline(now, say));
+  setText($("sub"), sub(now, say));
+  drawSequence(now);
+  drawStates(now);
+  drawMembers(now);
+  const at = performance.now();
+  if (isForced || Object.keys(now.partitions).length <= MANY || at - gridAt > GRID_EVERY_MS) {
+    gridAt = at;
+    drawGrid(now);
+  }
+  drawMessage(now);
+  drawTransport();
+  if (isForced || at - twinAt > TWINS_EVERY_MS) {
+    twinAt = at;
+    drawTables(now);
+  }
+  main.dataset.seq = seq;
+  tell();
+}
+
+function drawSequence(now) {
+  const height = isPhone() ? TALL_PHONE : TALL;
+  const made = sequence(now, { consumers: view.consumers, available: roomOf(picture), height, isPhone: isPhone(), isFolded, atUs: view.at_us, chosen: looked ?? kept, say });
+  picture.style.setProperty("width", `${made.width}px`);
+  picture.setAttribute("height", height);
+  picture.setAttribute("aria-label", say("groups.sequence_label"));
+  around(() => draw(picture, made.shapes));
+}
+
+function drawGrid(now) {
+  const svg = $("grid"), made = grid.layout(now, { members: inOrder(now, view.consumers), consumers: view.consumers, available: roomOf(svg), isPhone: isPhone(), atUs: view.at_us, lags: trend.lags, say });
+  svg.setAttribute("height", grid.height(now));
+  svg.style.setProperty("width", `${made.width}px`);
+  svg.setAttribute("aria-label", setText($("grid-words"), darkWords(now, say)));
+  draw(svg, made.shapes);
+}
+
+function drawStates(now) {
+  const known = machines[now.protocol], svg = $("machine"), past = pass(known, now.state);
+  svg.setAttribute("height", machine.height(known));
+  svg.setAttribute("aria-label", say("groups.state_now", { state: now.state }));
+  draw(svg, machine.layout(known, now.state, { width: roomOf(svg), past, say }));
+  if (past.length && view.playing) setTimeout(schedule, 600);
+  const figures = now.protocol === "consumer"
+    ? [["group_epoch", now.generation, false], ["assignment_epoch", now.assignment_epoch ?? 0, (now.assignment_epoch ?? 0) < now.generation], ["member_epoch", spread(now), isSpread(now)]]
+    : [["generation", now.generation, false]];
+  const key = JSON.stringify([figures, page.language]);
+  if ($("epochs").dataset.key !== key) {
+    $("epochs").dataset.key = key;
+    $("epochs").replaceChildren(...figures.map(([code, value, isBehind]) => {
+      const box = document.createElement("div");
+      box.className = isBehind ? "behind" : "";
+      const word = Object.assign(document.createElement("span"), { className: "s m", textContent: say(`groups.${code}`) });
+      setTerm(word, code);
+      box.append(Object.assign(document.createElement("b"), { textContent: typeof value === "number" ? number(value) : value }), word);
+      return box;
+    }));
+  }
+  setText($("epoch-words"), epochWords(now, say));
+}
+
+// The members' epochs, from the lowest to the highest.
+function spread(now) {
+  const epochs = Object.values(now.members).map(({ epoch }) => epoch).filter((epoch) => epoch !== null), low = Math.min(...epochs), high = Math.max(...epochs);
+  return epochs.length ? (low === high ? number(low) : `${number(low)}–${number(high)}`) : "–";
+}
+
+const isSpread = (now) => Object.values(now.members).some(({ epoch }) => epoch !== null && epoch < now.generation);
+
+function drawMembers(now) {
+  writeMembers(rowsOf(now, view.consumers, say), chosen, say);
+  verbs.write(verbsOf(now, view.rigs[lane].cluster, chosen, say));
+  setText($("verbs-about"), chosenWords(now, chosen, say));
+}
+
+// What is pointed at, else what was pressed last, as long as it is in the chart.
+function drawMessage(now) {
+  const at = looked ?? kept, dot = at === null ? null : picture.querySelector(`[data-exchange="${at}"]`);
+  writeMessage(at === null ? null : now.exchanges[at] ?? null, dot, now, moment, say);
+}
+
+function drawTables(now) {
+  const write = (id, table, label) => writeTable($(id), { ...table, offsets: table.rows.map(() => null) }, label);
+  write("sequence-twin", messagesTable(now, say), say("groups.sequence"));
+  write("members-twin", membersTable(now, view.consumers, view.at_us, say), say("groups.members"));
+  write("grid-twin", partitionsTable(now, trend.lags, say), say("groups.grid"));
+  const states = statesList(machines[now.protocol], now.state, say);
+  if ($("machine-twin").textContent !== states.join("")) $("machine-twin").replaceChildren(...states.map((textContent) => Object.assign(document.createElement("li"), { textContent })));
+}
+
+function drawTransport() {
+  speak($("play"), view.playing ? "pause" : "play", "sayLabel");
+  $("play-icon").setAttribute("href", view.playing ? "#v-pause" : "#v-play");
+  $("step").disabled = view.playing;
+  for (const button of document.querySelectorAll("[data-speed]")) button.setAttribute("aria-pressed", String(Number(button.dataset.speed) === view.speed));
+  setText($("clock"), clock(view.at_us));
+}
+
+function setText(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+  return text;
+}
+
+// -- what a person does ----------------------------------------------------------------------------------------------------------------
+
+const orders = createOrders({ isStopped: () => Boolean(page.stopped || view.feed?.failed), notice });
+const order = (near, command) => orders.command(near, { lane, ...command });
+const verbs = createVerbs($("verbs"), (verb, near) => order(near, verb.order));
+const writeMembers = createMembers($("members"), choose);
+
+function choose(key) {
+  chosen = chosen === key ? null : key;
+  schedule();
+}
+
+const exchangeOf = (target) => target.closest?.("[data-exchange]")?.dataset.exchange ?? null;
+function look(number_) {
+  if (looked === number_) return;
+  looked = number_;
+  schedule();
+}
+picture.addEventListener("pointerover", (event) => look(exchangeOf(event.target)));
+picture.addEventListener("pointerleave", () => look(null));
+picture.addEventListener("focusin", (event) => look(exchangeOf(event.target)));
+picture.addEventListener("focusout", () => look(null));
+picture.addEventListener("click", (event) => {
+  const number_ = exchangeOf(event.target);
+  if (number_ === null && kept === null) return;
+  kept = kept === number_ ? null : number_;
+  schedule();
+});
+
+function fold() {
+  isFolded = !isFolded;
+  $("fold").setAttribute("aria-pressed", String(isFolded));
+  drawFrame(true);
+}
+
+const play = () => order($("play"), { kind: view.playing ? "pause_lab" : "play", lane: "all" });
+const step = () => view.playing || order($("step"), { kind: "step", lane: "all" });
+$("play").addEventListener("click", play);
+$("step").addEventListener("click", step);
+$("twins").addEventListener("click", toggleTables);
+$("fold").addEventListener("click", fold);
+document.querySelector(".sp").addEventListener("click", (event) => {
+  const { speed } = event.target.closest("button")?.dataset ?? {};
+  if (speed) order(event.target, { kind: "speed", lane: "all", args: { speed: Number(speed) } });
+});
+
+function toggleTables() {
+  const isOn = document.body.toggleAttribute("data-twins");
+  $("twins").setAttribute("aria-pressed", String(isOn));
+  for (const box of document.querySelectorAll(".twin-box")) box.tabIndex = isOn ? 0 : -1;
+  drawFrame(true);
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.target.closest("input, textarea, select")) return;
+  const key = event.key.toLowerCase(), own = { " ": play, ".": step, t: toggleTables, f: fold, c: () => choose(COORDINATOR) }[key], verb = own ? null : verbs.byKey(event.key);
+  if (event.key === "Escape" && (chosen !== null || kept !== null)) [chosen, kept] = [null, null];
+  else if (/^[1-9]$/.test(key)) chooseByNumber(Number(key));
+  else if (own) own();
+  else if (verb) order($("verbs"), verb.order);
+  else return;
+  schedule();
+  event.preventDefault();
+});
+document.addEventListener("keyup", (event) => event.key === " " && event.preventDefault());
+
+function chooseByNumber(place) {
+  const found = inOrder(group(), view.consumers)[place - 1];
+  if (found) choose(found[0]);
+}
+
+// -- frames ----------------------------------------------------------------------------------------------------------------------------
+
+const receive = createLive({
+  applyPatch,
+  requestSnapshot: (unanswered) => socket.askSnapshot(unanswered),
+  onChange(newView, newSeq) {
+    [view, seq] = [newView, newSeq];
+    freshness.frame(view.at_us, view.speed, view.playing);
+    trend.note(group(), view.at_us);
+    schedule();
+    socket?.acknowledge(newSeq);
+  },
+});
+
+function tell() {
+  const { state, ms } = view.feed?.failed ? { state: "stopped", ms: null } : freshness.state(view.playing, 0), pill = $("fresh");
+  if (pill.dataset.state !== state) {
+    pill.dataset.state = state;
+    speak($("fresh-word"), `fresh.${state}`);
+  }
+  setText($("fresh-ms"), ms === null ? "" : `${ms}\u202fms`);
+}
+
+onLanguage(() => drawFrame(true));
+addEventListener("resize", schedule);
+trend.note(group(), view.at_us);
+drawFrame(true);
+socket = openSocket(page.urls.socket, {
+  onMessage(message) {
+    try {
+      receive(message);
+    } catch (error) {
+      console.warn("frame refused, asking for a snapshot", error);
+      socket.askSnapshot(() => {});
+    }
+  },
+  onState(state) {
+    if (state === "open") freshness.opened();
+    else freshness.closed();
+    if (state === "full") notice(say("notice.full"), { near: $("fresh") });
+    tell();
+  },
+});
+setInterval(tell, 1000);

@@ -1,0 +1,134 @@
+// The sequence chart: the coordinator's lifeline at the left, a lifeline for each member, time downward; the newest row stands above the line
+// "now". Time is not to scale: rows follow each other, and a long silence is a gap with its length. Below "now" the timers run out.
+
+import { round } from "../draw.js";
+import { paint } from "../paint.js";
+import { NARROW, halfUp } from "../say.js";
+import { NAMES, labelOf, rowsOf, toneOf } from "./rows.js";
+import { arcs, rings } from "./timers.js";
+
+const HEAD = 40, FOOT = 78, ROW = 26, NOTED = 40, GAP = 18, DOT = 5, PITCH_LEAST = 38, PITCH_MOST = 170, NOTE_LEAST = 92, LETTER = 6.8;
+
+// -> where things stand: {columns: name -> x, coordinator: x, width, now: y}
+export function geometry(names, { available, height, isPhone = false, isLong = false }) {
+  const time = 74, labels = isPhone ? (isLong ? 164 : 134) : 190, coordinator = time + 18, first = coordinator + labels;
+  const pitch = Math.min(PITCH_MOST, Math.max(PITCH_LEAST, (available - first - 8) / Math.max(1, names.length)));
+  const columns = Object.fromEntries(names.map((name, place) => [name, round(first + pitch * (place + 0.5))]));
+  return { time, coordinator, first, pitch, columns, width: Math.max(available, Math.ceil(first + pitch * names.length + 8)), height, now: height - FOOT };
+}
+
+// Who has a lifeline: the group's members, and whoever says something in the exchanges that are shown; by colour.
+export function namesOf(group, consumers, rows) {
+  const names = new Set(Object.values(group.members).map(({ consumer }) => consumer));
+  for (const row of rows) for (const { exchange } of row.items) names.add(exchange.member);
+  return [...names].sort((a, b) => (consumers[a]?.order ?? 1e9) - (consumers[b]?.order ?? 1e9) || a.localeCompare(b));
+}
+
+// The rows that fit, each with its y, the oldest first.
+export function placed(rows, { now }) {
+  const found = [];
+  let y = now - 20;
+  for (const row of [...rows].reverse()) {
+    const label = labelOf(row), isNoted = label.note !== "";
+    if (y - (isNoted ? NOTED - ROW : 0) < HEAD + 20) break;
+    found.push({ ...row, label, y: isNoted ? y - (NOTED - ROW) : y });
+    y -= (isNoted ? NOTED : ROW) + (row.gapUs ? GAP : 0);
+  }
+  return found.reverse();
+}
+
+// group: of the view; consumers: name -> {color, order}; chosen: number of the exchange that is looked at.
+export function layout(group, { consumers, available, height, isPhone = false, isFolded = true, atUs, chosen = null, say }) {
+  const all = rowsOf(group.exchanges, { isFolded }), names = namesOf(group, consumers, all.slice(-24));
+  const grid = geometry(names, { available, height, isPhone, isLong: group.protocol === "consumer" }), rows = placed(all, grid).filter((row) => row.items.some(({ exchange }) => exchange.member in grid.columns));
+  const shapes = [...lifelines(group, grid, { consumers, say, atUs })];
+  if (!rows.length) shapes.push({ id: "nothing", tag: "text", x: grid.coordinator + 14, y: HEAD + 40, class: "m", text: say("groups.nothing_said") });
+  shapes.push(...parked(group, rows, grid, { consumers, atUs, say }), ...arcs(group, rows, grid, { atUs }));
+  for (const row of rows) shapes.push(...rowShapes(row, grid, { group, consumers, chosen, say, atUs }));
+  shapes.push({ id: "now", tag: "path", d: `M${grid.time - 4} ${grid.now}H${grid.width - 4}`, class: "now" });
+  shapes.push({ id: "now-word", tag: "text", x: grid.time - 8, y: grid.now + 4, class: "b end", text: say("groups.now") });
+  shapes.push(...rings(group, grid, { atUs, say, isPhone }));
+  return { shapes, width: grid.width };
+}
+
+function lifelines(group, grid, { consumers, say }) {
+  const shapes = [], { coordinator, now } = grid;
+  const known = new Map();
+  for (const member of Object.values(group.members)) if (!(known.get(member.consumer)?.condition === "running")) known.set(member.consumer, member);
+  const isThere = group.coordinator !== null;
+  shapes.push({ id: "life", tag: "path", d: `M${coordinator} ${HEAD}V${now}`, class: `life coordinator${isThere ? "" : " gone"}` });
+  shapes.push({ id: "life-name", tag: "text", x: coordinator - 6, y: 16, class: "b", "data-term": "coordinator", text: say("groups.coordinator") });
+  shapes.push({ id: "life-broker", tag: "text", x: coordinator - 6, y: 33, class: isThere ? "m" : "bad", text: isThere ? say("groups.on_broker", { broker: group.coordinator }) : say("groups.no_coordinator") });
+  for (const [name, x] of Object.entries(grid.columns)) {
+    const member = known.get(name), isUp = member?.condition === "running", color = consumers[name]?.color;
+    shapes.push({ id: `life-${name}`, tag: "path", d: `M${x} ${HEAD}V${now}`, class: `life${isUp ? "" : " gone"}` });
+    shapes.push({ id: `life-dot-${name}`, tag: "circle", cx: x, cy: 24, r: 6, fill: paint(color), class: "o" });
+    shapes.push({ id: `life-name-${name}`, tag: "text", x, y: 12, class: `mid ${member?.is_leader ? "b" : ""}`, text: `${member?.is_leader ? "★" : ""}${name === "tool" ? say("groups.tool") : name}`, title: member?.is_leader ? say("groups.leads") : "" });
+    const sign = member === undefined ? "" : { running: member.is_stuck ? "!" : "", paused: "‖", crashed: "×", gone: "×" }[member.condition];
+    if (sign) shapes.push({ id: `life-sign-${name}`, tag: "text", x: x + 10, y: 29, class: "b bad", text: sign });
+  }
+  return shapes;
+}
+
+// A request that waits at the coordinator: a bar on its member's lifeline, from its row to its answer's, or to now.
+function parked(group, rows, grid, { consumers, atUs, say }) {
+  const shapes = [];
+  for (const row of rows) {
+    if (row.way !== "ask") continue;
+    for (const { number, exchange } of row.items) {
+      const x = grid.columns[exchange.member], end = rows.find((other) => other.way === "answer" && other.items.some((item) => item.number === number));
+      if (x === undefined || exchange.arrived_us === null || exchange.lost_us !== null) continue;
+      const until = end ? end.y : grid.now, waitedUs = (exchange.answered_us ?? atUs) - exchange.arrived_us;
+      shapes.push({
+        id: `parked-${number}`, tag: "rect", x: x - 4, y: row.y, width: 8, height: Math.max(0, until - row.y), fill: paint(consumers[exchange.member]?.color), class: `parked${end ? "" : " open"}`,
+        title: say("groups.parked", { what: NAMES[exchange.kind], waited_us: waitedUs }),
+      });
+      if (!end && until - row.y > 24 && grid.pitch >= 60) shapes.push({ id: `parked-words-${number}`, tag: "text", x: x + 9, y: round(until - 8), class: "s halo", text: say("groups.waits", { waited_us: waitedUs }) });
+    }
+  }
+  return shapes;
+}
+
+const REACHED = 0.96;
+
+function rowShapes(row, grid, { group, consumers, chosen, say, atUs }) {
+  const { coordinator } = grid, tone = toneOf(row), shapes = [], items = row.items.filter(({ exchange }) => exchange.member in grid.columns);
+  const far = Math.max(...items.map(({ exchange }) => grid.columns[exchange.member])), id = row.id, y = row.y;
+  if (row.gapUs) shapes.push({ id: `gap-${id}`, tag: "text", x: grid.time - 8, y: y - ROW / 2 - 4, class: "m end n", text: `+${halfUp(row.gapUs / 1e6, row.gapUs < 9.95e6 ? 1 : 0)}${NARROW}s` });
+  shapes.push({ id: `at-${id}`, tag: "text", x: grid.time - 8, y: y + 4, class: "n m end", text: moment(row.atUs) });
+  const share = flight(row, items[0].exchange, group, atUs);
+  const reach = row.way === "ask" && share < REACHED ? [round(far + (coordinator - far) * share), far] : row.way === "answer" && share < REACHED ? [coordinator, round(coordinator + (far - coordinator) * share)] : [coordinator, far];
+  shapes.push({ id: `line-${id}`, tag: "path", d: `M${reach[0]} ${y}H${reach[1]}`, class: `message ${tone}` });
+  if (row.way !== "answer" && reach[0] === coordinator) shapes.push({ id: `in-${id}`, tag: "path", d: `M${coordinator + 1} ${y}l8 -4v8z`, class: `head ${tone}` });
+  for (const { number, exchange } of items) {
+    const x = grid.columns[exchange.member], isLost = exchange.lost_us !== null, isUnheard = row.way !== "ask" && exchange.received_us === null && share >= REACHED && exchange.answered_us !== null;
+    if (row.way !== "ask" && !isUnheard && (row.way !== "answer" || share >= REACHED)) shapes.push({ id: `out-${id}-${number}`, tag: "path", d: `M${x - DOT - 1} ${y}l-8 -4v8z`, class: `head ${tone}` });
+    shapes.push({
+      id: `dot-${id}-${number}`, tag: "circle", cx: x, cy: y, r: chosen === number ? DOT + 3 : DOT, fill: paint(consumers[exchange.member]?.color), class: `dot-of${chosen === number ? " chosen" : ""}`,
+      role: "button", tabindex: -1, "data-part": `${id}-${number}`, "data-exchange": number, "aria-label": say("groups.message_label", { what: NAMES[exchange.kind], member: exchange.member, note: exchange.note }),
+    });
+    if (isLost || isUnheard) shapes.push({ id: `lost-${id}-${number}`, tag: "path", d: isLost ? cross(coordinator + 16, y) : cross(x - 14, y), class: "severed" });
+    if (row.way !== "ask" && row.label.note === "" && exchange.note && grid.pitch >= NOTE_LEAST) {
+      shapes.push({ id: `note-${id}-${number}`, tag: "text", x: x - 18, y: y - 5, class: "n s end halo", text: clip(exchange.note, grid.pitch - 24) });
+    }
+  }
+  const room = grid.first - coordinator - 14;
+  shapes.push({ id: `title-${id}`, tag: "text", x: coordinator + 12, y: y - 5, class: `halo ${tone === "quiet" ? "m" : "b"}`, text: clip(row.label.title, room), title: row.label.title });
+  if (row.label.note) shapes.push({ id: `row-note-${id}`, tag: "text", x: coordinator + 12, y: y + 14, class: `n s halo ${tone === "plain" ? "m" : tone}`, text: clip(row.label.note, room + 40), title: row.label.note });
+  return shapes;
+}
+
+// How far a message on its way has come: 1 when it is there.
+function flight(row, exchange, group, atUs) {
+  const [from, there] = row.way === "answer" ? [exchange.answered_us, exchange.received_us] : [exchange.sent_us, exchange.arrived_us ?? exchange.received_us];
+  return there !== null ? 1 : Math.min(1, Math.max(0.04, (atUs - from) / Math.max(1, group.delay_us * 1.1)));
+}
+
+const cross = (x, y) => `M${x - 5} ${y - 5}L${x + 5} ${y + 5}M${x + 5} ${y - 5}L${x - 5} ${y + 5}`;
+const clip = (text, room) => (text.length * LETTER <= room ? text : `${text.slice(0, Math.max(1, Math.floor(room / LETTER) - 1))}…`);
+
+// Minutes, seconds and thousandths: a rebalance takes some of those.
+export function moment(us) {
+  const ms = Math.max(0, Math.floor(us / 1000));
+  return `${Math.floor(ms / 60_000)}:${String(Math.floor(ms / 1000) % 60).padStart(2, "0")}.${String(ms % 1000).padStart(3, "0")}`;
+}

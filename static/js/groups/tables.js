@@ -1,0 +1,59 @@
+// The pictures as tables: what a screen reader reads, and what key T shows in their place.
+
+import { NONE, number } from "../say.js";
+import { inOrder } from "./members.js";
+import { codeName, NAMES } from "./rows.js";
+import { moment } from "./sequence.js";
+import { left } from "./timers.js";
+import { direction } from "./trend.js";
+import { doing } from "./words.js";
+
+const figure = (value) => (value === null || value === undefined ? NONE : number(value));
+const ROWS_MAX = 60;
+
+export function messagesTable(group, say) {
+  const rows = Object.entries(group.exchanges).slice(-ROWS_MAX).reverse();
+  return {
+    head: ["at", "member", "message", "answer", "waited"].map((code) => say(`groups.column.${code}`)), terms: [null, null, null, null, null],
+    rows: rows.map(([, exchange]) => [
+      moment(exchange.sent_us), exchange.member, NAMES[exchange.kind], exchange.lost_us !== null ? say("groups.time.lost") : codeName(exchange) + (exchange.note ? ` ${exchange.note}` : "") || NONE,
+      exchange.answered_us !== null && exchange.arrived_us !== null ? left(exchange.answered_us - exchange.arrived_us) : NONE,
+    ]),
+    keys: rows.map(([number_]) => number_),
+  };
+}
+
+export function membersTable(group, consumers, atUs, say) {
+  return {
+    head: ["member", "doing", "epoch", "assigned", "owned", "target", "session", "member_id"].map((code) => say(`groups.column.${code}`)), terms: [null, null, null, null, null, null, null, null],
+    rows: inOrder(group, consumers).map(([key, member]) => [
+      member.consumer + (member.is_leader ? " ★" : ""), doing(member, group, say), figure(member.epoch ?? member.generation), runs(member.assigned), runs(member.owned), member.target === null ? NONE : runs(member.target),
+      group.timers[`session:${key}`] ? left(group.timers[`session:${key}`].until_us - atUs) : NONE, member.member_id ?? NONE,
+    ]),
+  };
+}
+
+export function partitionsTable(group, lags, say) {
+  return {
+    head: ["partition", "owner", "start", "end", "hw", "committed", "position", "lag", "committed_lag", "trend"].map((code) => say(`groups.column.${code}`)),
+    terms: [null, null, null, null, "high_watermark", "committed", null, "lag", null, null],
+    rows: Object.entries(group.partitions).map(([name, partition]) => {
+      const way = direction(lags[name] ?? []);
+      return [
+        name, partition.owner === null ? say("groups.dark") : group.members[partition.owner]?.consumer ?? partition.owner, figure(partition.start), figure(partition.end), figure(partition.high_watermark), figure(partition.committed),
+        figure(partition.position), figure(partition.lag), figure(partition.committed_lag), way ? say(`groups.trend.${way}`) : NONE,
+      ];
+    }),
+  };
+}
+
+export function runs(numbers) {
+  const found = [];
+  for (const value of [...numbers].sort((a, b) => a - b)) {
+    if (found.length && found.at(-1)[1] === value - 1) found.at(-1)[1] = value;
+    else found.push([value, value]);
+  }
+  return found.map(([first, last]) => (first === last ? String(first) : `${first}–${last}`)).join(", ") || NONE;
+}
+
+export const statesList = (machine, state, say) => machine.transitions.map(([from, event, to]) => `${from} → ${to}: ${say(`groups.event.${event.replaceAll(" ", "_")}`)}`).concat(say("groups.state_now", { state }));

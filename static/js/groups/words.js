@@ -1,0 +1,66 @@
+// The page's sentences: how the group is, what it runs on, what one member is doing, and what a message says.
+
+import { codeName, NAMES } from "./rows.js";
+
+const REBALANCING = ["PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling"];
+
+// Of the consumer protocol: it has not taken the group epoch's target up, or waits for what others still hold.
+export const isBehind = ({ epoch, state }, group) => epoch !== null && (epoch < group.generation || state !== "STABLE");
+
+export const counts = (group) => {
+  const members = Object.values(group.members).filter(({ member_id }) => member_id !== null), partitions = Object.values(group.partitions);
+  return {
+    members: members.length, partitions: partitions.length, dark: partitions.filter(({ owner }) => owner === null).length,
+    waiting: members.filter(({ awaits }) => awaits === "join").length, silent: members.filter(({ condition }) => condition !== "running").map(({ consumer }) => consumer),
+    behind: members.filter((member) => isBehind(member, group)).length, lag: partitions.reduce((sum, { lag }) => sum + lag, 0),
+  };
+};
+
+export function headline(group, say) {
+  const now = counts(group);
+  if (group.coordinator === null) return say("groups.head.no_coordinator", now);
+  if (!now.members) return say(group.pending ? "groups.head.pending" : "groups.head.empty", { count: group.pending });
+  if (group.state === "PreparingRebalance") return say(now.waiting < now.members ? "groups.head.joining" : "groups.head.gathering", now);
+  if (group.state === "CompletingRebalance") return say("groups.head.syncing", now);
+  if (REBALANCING.includes(group.state)) return say("groups.head.reconciling", now);
+  if (now.silent.length) return say("groups.head.silent", { ...now, names: now.silent.join(", "), count: now.silent.length });
+  return say(now.dark ? "groups.head.dark" : "groups.head.stable", now);
+}
+
+export function sub(group, say) {
+  const protocol = say(group.protocol === "consumer" ? "groups.protocol.consumer" : group.is_cooperative ? "groups.protocol.cooperative" : "groups.protocol.eager");
+  const where = group.coordinator === null ? say("groups.sub_nobody", { partition: group.offsets_partition }) : say("groups.sub_where", { broker: group.coordinator, partition: group.offsets_partition });
+  return `${say("groups.sub", { group: group.group_id, protocol, assignor: group.assignor ?? "–" })} ${where}`;
+}
+
+export function darkWords(group, say) {
+  const { dark, partitions, lag } = counts(group);
+  return say(dark ? "groups.grid_dark" : "groups.grid_lit", { dark, partitions, lag });
+}
+
+// What a member does, in a few words.
+export function doing(member, group, say) {
+  if (member.condition !== "running") return say(member.member_id === null ? "groups.doing.gone" : `groups.doing.${member.condition}`);
+  if (member.is_stuck) return say("groups.doing.stuck");
+  if (member.member_id === null) return say("groups.doing.outside");
+  if (member.awaits) return say(`groups.doing.awaits_${member.awaits}`);
+  if (member.state && member.state !== "STABLE") return say(`groups.doing.${member.state}`);
+  return member.owned.length ? say("groups.doing.reads", { count: member.owned.length }) : say("groups.doing.idle");
+}
+
+// A message in full: {title, times: [[word, text]], asked: [[name, value]], answered: [[name, value]], tone}.
+export function messageWords(exchange, group, moment, say) {
+  const at = (us) => (us === null ? say("groups.not_yet") : moment(us));
+  const times = [["sent", at(exchange.sent_us)]];
+  if (exchange.arrived_us !== null || exchange.received_us === null) times.push(["arrived", at(exchange.arrived_us)]);
+  if (exchange.answered_us !== null || exchange.received_us === null) times.push(["answered", at(exchange.answered_us)]);
+  times.push(exchange.lost_us !== null ? ["lost", at(exchange.lost_us)] : ["received", at(exchange.received_us)]);
+  return {
+    title: NAMES[exchange.kind], about: say("groups.from", { member: exchange.member, count: exchange.broker, broker: exchange.broker }), code: exchange.code ? codeName(exchange) : "",
+    times: times.map(([word, text]) => [say(`groups.time.${word}`), text]), asked: exchange.fields, answered: exchange.answer,
+  };
+}
+
+export const epochWords = (group, say) => (group.protocol === "consumer"
+  ? say("groups.epochs_words", { epoch: group.generation, assigned: group.assignment_epoch ?? 0, behind: counts(group).behind })
+  : say("groups.generation_words"));

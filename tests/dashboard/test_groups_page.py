@@ -1,0 +1,61 @@
+"""The page of a lab's consumer group: there for a lane that runs on a cluster, in both languages; missing for any other."""
+
+import gzip
+import json
+import re
+from pathlib import Path
+
+import pytest
+from django.test import Client
+
+from broker_core.events import Json
+from broker_core.kafka.group import states as classic_states
+from broker_core.kafka.group.consumer import states as consumer_states
+from dashboard import services
+from dashboard.models import StoredView
+from dashboard.views.groups import machines
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+VIEW = json.loads(gzip.decompress((Path(__file__).parents[1] / "js/fixtures/groups.json.gz").read_bytes()))[2]
+
+
+def lab_with(view: Json) -> str:
+    lab = services.lab_open(request={}).lab
+    StoredView.objects.update_or_create(pk=lab.pk, defaults={"epoch": 1, "seq": 3, "at_us": 5, "text": json.dumps(view)})
+    return str(lab.pk)
+
+
+def test_it_is_there_for_a_lane_on_a_cluster_in_both_languages() -> None:
+    lab = lab_with({"rig_order": ["kafka"], **VIEW})
+    for language, title in (("en", "Consumer group"), ("zh-hans", "消费者组")):
+        answer = Client(headers={"accept-language": language}).get(f"/lab/{lab}/kafka/groups/")
+        text = answer.content.decode()
+        assert answer.status_code == 200 and title in text and '"lane": "kafka"' in text and "js/groups/page.js" in text
+        assert f'href="/lab/{lab}/kafka/cluster/"' in text and f'href="/lab/{lab}/kafka/log"' in text
+    assert f'href="/lab/{lab}/kafka/groups/"' in Client().get(f"/lab/{lab}/kafka/cluster/").content.decode()
+
+
+def test_another_lane_keeps_its_name_in_the_links() -> None:
+    lab = lab_with({**VIEW, "rig_order": ["second"], "rigs": {"second": VIEW["rigs"]["kafka"]}})
+    text = Client().get(f"/lab/{lab}/kafka/groups/").content.decode()
+    assert f'href="/lab/{lab}/kafka/cluster/?rig=second"' in text and '"lane": "second"' in text
+
+
+def test_a_lab_without_a_cluster_has_no_such_page() -> None:
+    lab = lab_with({"rig_order": ["kafka"], "rigs": {"kafka": {}}})
+    assert Client().get(f"/lab/{lab}/kafka/groups/").status_code == 404
+    assert Client().get("/lab/n0where/kafka/groups/").status_code == 404
+    with_group = lab_with({"rig_order": ["kafka"], **VIEW})
+    assert Client().get(f"/lab/{with_group}/kafka/groups/?rig=other").status_code == 404
+
+
+def test_the_page_draws_the_very_tables_that_the_core_has() -> None:
+    lab = lab_with({"rig_order": ["kafka"], **VIEW})
+    text = Client().get(f"/lab/{lab}/kafka/groups/").content.decode()
+    page = json.loads(re.search(r'<script id="page" type="application/json">(.*?)</script>', text)[1])  # type: ignore[index]
+    assert page["groups"]["machines"] == machines()
+    for protocol, table in (("classic", classic_states.TRANSITIONS), ("consumer", consumer_states.TRANSITIONS)):
+        machine = machines()[protocol]
+        assert {(state, event): after for state, event, after in machine["transitions"]} == dict(table)
+        assert {state for one in machine["transitions"] for state in (one[0], one[2])} == set(machine["states"])

@@ -1,0 +1,50 @@
+"""The page of a consumer group says nothing without words, and has no words that it never says."""
+
+import re
+from pathlib import Path
+
+from broker_core.kafka.group import states as classic_states
+from broker_core.kafka.group.consumer import states as consumer_states
+from broker_core.kafka.group.consumer.member import STABLE, STATE_NAMES
+from broker_core.lab.consumer import CRASHED, GONE, LIVE, Consumer
+from broker_core.lab.views.kafka_group_verbs import group_verbs, member_verbs
+from dashboard.sentences import catalogue
+from dashboard.sentences.groups import GROUPS
+
+ROOT = Path(__file__).parents[2]
+EVENTS = {event.replace(" ", "_") for table in (classic_states.TRANSITIONS, consumer_states.TRANSITIONS) for _state, event in table}
+VERBS = {verb for state in (LIVE, CRASHED, GONE) for verb in member_verbs(Consumer("c1", 1, 1, 1, "c1", 0, state=state))} | set(group_verbs())
+FAMILIES = {
+    "event": EVENTS, "verb": VERBS, "verb_about": VERBS, "trend": ("up", "down", "level"), "cell": ("reads", "given", "target", "revoking"),
+    "timer": ("session", "pending", "rebalance", "poll", "initial_delay", "join", "sync"),
+    "time": ("sent", "arrived", "answered", "received", "lost"),
+    "doing": (*(name for state, name in STATE_NAMES.items() if state != STABLE), "awaits_join", "awaits_sync", "paused", "crashed", "gone"),
+    "short": ("end", "high_watermark", "committed", "position", "lag"),
+}  # fmt: skip
+
+
+def codes_said() -> set[str]:
+    files = [*(ROOT / "static/js/groups").glob("*.js"), ROOT / "templates/dashboard/groups.html"]
+    text = "\n".join(file.read_text() for file in files)
+    literal = set(re.findall(r"""["'`](groups\.[a-zA-Z_.]+[a-z])["'`]""", text))
+    heads = re.findall(r'head: \[(.*?)\]\.map\(\(code\) => say\(`groups\.column', text)
+    columns = {f"groups.column.{name}" for names in heads for name in re.findall(r'"(\w+)"', names)}
+    figures = {f"groups.{name}" for names in re.findall(r"figures = now.protocol(.*?);", text, re.DOTALL) for name in re.findall(r'\["(\w+)"', names)}
+    return literal | columns | figures | {f"groups.{family}.{name}" for family, names in FAMILIES.items() for name in names}
+
+
+def test_all_that_it_says_has_words_and_all_its_words_are_said() -> None:
+    said = codes_said()
+    assert sorted(said - GROUPS.keys()) == []
+    assert sorted(GROUPS.keys() - said) == []
+
+
+def test_the_verbs_of_its_coordinators_broker_have_words_here_too() -> None:
+    words = catalogue("groups")["en"]
+    assert {"cluster.verb.crash", "cluster.verb.come_back", "cluster.verb_about.pause"} <= words.keys()
+
+
+def test_every_word_is_translated() -> None:
+    words = catalogue("groups")
+    same = {code for code in GROUPS if words["en"][code] == words["zh-hans"][code]}
+    assert same <= {"groups.timer.poll", "groups.short.high_watermark", "groups.column.hw"}

@@ -1,0 +1,202 @@
+// The page of a consumer group: rows keep the order of cause and effect, no shape twice, every figure the view's, every word from the catalogue.
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import * as grid from "../../static/js/groups/grid.js";
+import * as machine from "../../static/js/groups/machine.js";
+import { COORDINATOR, inOrder, rowsOf as memberRows } from "../../static/js/groups/members.js";
+import { labelOf, rowsOf, toneOf } from "../../static/js/groups/rows.js";
+import { geometry, layout as sequence, moment, placed } from "../../static/js/groups/sequence.js";
+import { membersTable, messagesTable, partitionsTable, runs, statesList } from "../../static/js/groups/tables.js";
+import { groupTimer, left, ownTimers, sweep } from "../../static/js/groups/timers.js";
+import { createTrend, direction } from "../../static/js/groups/trend.js";
+import { chosenWords, verbsOf } from "../../static/js/groups/verbs.js";
+import { counts, doing, headline, messageWords, sub } from "../../static/js/groups/words.js";
+import { load, say } from "./fixtures/load.mjs";
+
+const ALL = load("groups").map((view) => ({ ...view, ...view.rigs.kafka })), [empty, first, rest, silent, nobody, epochs, large] = ALL;
+const CLASSIC = { states: ["Empty", "PreparingRebalance", "CompletingRebalance", "Stable"], transitions: [
+  ["Empty", "rebalance", "PreparingRebalance"], ["Stable", "rebalance", "PreparingRebalance"], ["CompletingRebalance", "rebalance", "PreparingRebalance"],
+  ["PreparingRebalance", "all joined", "CompletingRebalance"], ["PreparingRebalance", "all left", "Empty"], ["CompletingRebalance", "leader synced", "Stable"],
+] };
+
+function check(shapes) {
+  const ids = shapes.map(({ id }) => id);
+  assert.equal(new Set(ids).size, ids.length, `ids twice: ${ids.filter((id, place) => ids.indexOf(id) !== place)}`);
+  for (const shape of shapes) for (const [name, value] of Object.entries(shape)) assert.ok(value !== undefined && !/NaN|undefined|Infinity/.test(String(value)), `${shape.id} ${name} = ${value}`);
+  for (const { id, tag, width, height } of shapes) if (tag === "rect") assert.ok(width > 0 && height >= 0, `${id} is ${width} by ${height}`);
+}
+
+const chart = (view, more = {}) => sequence(view.group, { consumers: view.consumers, available: 960, height: 580, atUs: view.at_us, say, ...more });
+const cells = (view, more = {}) => grid.layout(view.group, { members: inOrder(view.group, view.consumers), consumers: view.consumers, available: 960, atUs: view.at_us, lags: {}, say, ...more });
+
+test("every picture of every moment is whole, at each width", () => {
+  for (const view of ALL) {
+    for (const available of [330, 960, 1400]) {
+      for (const isFolded of [true, false]) check(chart(view, { available, isFolded, isPhone: available < 640 }).shapes);
+      check(cells(view, { available, isPhone: available < 640 }).shapes);
+    }
+    check(machine.layout(CLASSIC, view.group.state, { width: 302, past: ["Empty>PreparingRebalance"], say }));
+  }
+});
+
+test("a message is on one row, or on two if it was parked, and its member's rows are in the order of time", () => {
+  for (const view of ALL) for (const isFolded of [true, false]) {
+    const rows = rowsOf(view.group.exchanges, { isFolded }), seen = new Map();
+    for (const row of rows) for (const { number } of row.items) seen.set(number, [...(seen.get(number) ?? []), row.way]);
+    assert.equal(seen.size, Object.keys(view.group.exchanges).length);
+    for (const ways of seen.values()) assert.ok(ways.length === 1 || ways.join() === "ask,answer", ways.join());
+    const last = new Map();
+    for (const row of rows) for (const { number, exchange } of row.items) {
+      const at = row.way === "answer" ? exchange.answered_us : exchange.sent_us;
+      assert.ok(at >= (last.get(exchange.member) ?? -Infinity), `${number} of ${exchange.member} stands before an earlier message`);
+      last.set(exchange.member, row.way === "quiet" ? last.get(exchange.member) ?? -Infinity : at);
+    }
+  }
+});
+
+test("what is parked together is answered on one row, each with what it got", () => {
+  const answers = rowsOf(rest.group.exchanges, { isFolded: true }).filter(({ way }) => way === "answer");
+  assert.deepEqual(answers.map(({ kind, items }) => [kind, items.length]), [["join", 3], ["sync", 3]]);
+  assert.deepEqual(labelOf(answers[0]), { title: "JoinGroup ×3", note: "generation 1" });
+  const notes = chart(rest).shapes.filter(({ id, text }) => id.startsWith("note-") && /flights/.test(text)).map(({ text }) => text).sort();
+  assert.deepEqual(notes, ["flights 0-3", "flights 4-7", "flights 8-11"]);
+});
+
+test("folding takes rows away and no message", () => {
+  for (const view of [rest, silent, epochs, large]) {
+    const folded = rowsOf(view.group.exchanges, { isFolded: true }), open = rowsOf(view.group.exchanges, { isFolded: false });
+    const count = (rows) => new Set(rows.flatMap(({ items }) => items.map(({ number }) => number))).size;
+    assert.ok(folded.length < open.length && count(folded) === count(open));
+  }
+  assert.ok(rowsOf(large.group.exchanges, { isFolded: true }).length < 40);
+});
+
+test("the newest row stands right above now, and every row shown is between the head and now", () => {
+  const rows = rowsOf(large.group.exchanges, { isFolded: true }), place = geometry(["c1"], { available: 960, height: 580 }), shown = placed(rows, place);
+  assert.equal(shown.at(-1).id, rows.at(-1).id);
+  for (const [at, row] of shown.entries()) assert.ok(row.y > 40 && row.y < place.now && (at === 0 || row.y > shown[at - 1].y));
+});
+
+test("a message to a dead coordinator is crossed out, a parked one is drawn to now", () => {
+  const lost = chart(nobody).shapes.filter(({ id }) => id.startsWith("lost-"));
+  assert.ok(lost.length > 0);
+  const open = chart(silent).shapes.filter(({ id, class: name }) => id.startsWith("parked-") && name === "parked open");
+  assert.equal(open.length, 3);
+  assert.ok(rowsOf(nobody.group.exchanges, { isFolded: true }).some((row) => toneOf(row) === "bad"));
+});
+
+test("timers: of each member the one that ends first, of the group its own; a silent member's is red", () => {
+  const own = ownTimers(silent.group);
+  assert.equal(own.get("c2").timer.kind, "session");
+  assert.equal(groupTimer(silent.group).kind, "join");
+  assert.equal(groupTimer(first.group).kind, "initial_delay");
+  const red = chart(silent).shapes.filter(({ id, class: name }) => id === "ring-c2" && name === "ring bad");
+  assert.equal(red.length, 1);
+  assert.deepEqual([left(36_200_000), left(900_000), left(3_600_000_000), left(-5)], ["36\u202fs", "0.9\u202fs", "60\u202fmin", "0.0\u202fs"]);
+  assert.equal(sweep(0, 0, 10, 0), "");
+  assert.match(sweep(0, 0, 10, 0.25), /A10 10 0 0 1 10 0$|A10 10 0 0 1 10 -0$/);
+});
+
+test("a lane shines while somebody reads it and is dark while nobody does", () => {
+  for (const view of ALL) {
+    const shapes = cells(view).shapes;
+    for (const [name, { owner }] of Object.entries(view.group.partitions)) {
+      assert.equal(shapes.find(({ id }) => id === `lane-${name}`).class, owner === null ? "lane-dark" : "lane-of");
+      if (owner !== null) assert.ok(shapes.some(({ id, class: mark }) => id === `cell-${name}-${owner}` && mark === "cell-of reads"));
+    }
+  }
+  const marks = new Set(ALL.flatMap((view) => cells(view).shapes.filter(({ id }) => id.startsWith("cell-")).map(({ class: mark }) => mark.split(" ")[1])));
+  assert.deepEqual([...marks].sort(), ["given", "reads", "target"]);
+  assert.equal(grid.markOf(3, { owner: "a", given: "b" }, "a", { revoking: [3], target: [] }), "revoking");
+});
+
+test("the figures of a partition are the view's", () => {
+  const text = (view, id) => cells(view).shapes.find((shape) => shape.id === id).text;
+  for (const [name, partition] of Object.entries(rest.group.partitions)) {
+    assert.equal(text(rest, `lag-${name}`), String(partition.lag));
+    assert.equal(text(rest, `high_watermark-${name}`), String(partition.high_watermark));
+  }
+  assert.equal(text(nobody, "committed-0"), "–");
+});
+
+test("the state is lit, and the ways that led to it", () => {
+  const lit = machine.layout(CLASSIC, "Stable", { width: 302, past: ["CompletingRebalance>Stable"], say });
+  assert.equal(lit.filter(({ class: name }) => name === "state now-in").length, 1);
+  assert.equal(lit.find(({ id }) => id === "way-CompletingRebalance>Stable").class, "way lit");
+  assert.deepEqual(machine.path(CLASSIC, "Stable", "Stable"), []);
+  assert.deepEqual(machine.path(CLASSIC, "PreparingRebalance", "Stable"), ["PreparingRebalance>CompletingRebalance", "CompletingRebalance>Stable"]);
+  assert.deepEqual(machine.path(CLASSIC, "Stable", "Empty"), ["Stable>PreparingRebalance", "PreparingRebalance>Empty"]);
+  let now = 0;
+  const pass = machine.createPast(() => now);
+  assert.deepEqual(pass(CLASSIC, "Empty"), []);
+  assert.deepEqual(pass(CLASSIC, "PreparingRebalance"), ["Empty>PreparingRebalance"]);
+  now = 10_000;
+  assert.deepEqual(pass(CLASSIC, "PreparingRebalance"), []);
+});
+
+test("head and members say what is", () => {
+  const codeOf = (view) => headline(view.group, say).split(" ")[0];
+  assert.deepEqual(ALL.map(codeOf), ["empty", "gathering", "stable", "joining", "no_coordinator", "reconciling", "joining"].map((code) => `groups.head.${code}`));
+  assert.deepEqual(counts(silent.group).silent, ["c2"]);
+  assert.match(sub(epochs.group, say), /groups\.protocol\.consumer.*uniform/);
+  assert.match(sub(nobody.group, say), /groups\.sub_nobody/);
+  assert.equal(doing(silent.group.members.c1, silent.group, say), "groups.doing.awaits_join {}");
+  assert.equal(doing(silent.group.members.c2, silent.group, say), "groups.doing.crashed {}");
+  const rows = memberRows(silent.group, silent.consumers, say);
+  assert.deepEqual(rows.map(({ key }) => key), [COORDINATOR, "c1", "c2", "c3", "c4"]);
+  assert.equal(memberRows(epochs.group, epochs.consumers, say).some(({ isBehind }) => isBehind), true);
+});
+
+test("verbs are the view's, of the coordinator its broker's", () => {
+  const verbs = (view, chosen) => verbsOf(view.group, view.cluster, chosen, say).map(({ verb, order }) => [verb, order.kind, order.consumer ?? null]);
+  assert.deepEqual(verbs(silent, "c2"), [["rejoin", "rejoin", "c2"], ["leave", "leave", "c2"], ["join", "join", null]]);
+  assert.deepEqual(verbs(rest, null), [["join", "join", null]]);
+  const of = verbsOf(rest.group, rest.cluster, COORDINATOR, say);
+  assert.deepEqual(of.find(({ verb }) => verb === "crash").order, { kind: "cluster_crash", args: { broker: rest.group.coordinator } });
+  assert.ok(verbsOf(nobody.group, nobody.cluster, COORDINATOR, say).some(({ verb }) => verb === "come_back"));
+  for (const view of ALL) for (const chosen of [null, COORDINATOR, ...Object.keys(view.group.members)]) {
+    const keys = verbsOf(view.group, view.cluster, chosen, say).map(({ key }) => key).filter(Boolean);
+    assert.equal(new Set(keys).size, keys.length, `two verbs of ${chosen} have one key`);
+    assert.ok(chosenWords(view.group, chosen, say));
+  }
+});
+
+test("a message shows its fields and its times", () => {
+  const join = Object.values(rest.group.exchanges).find(({ kind, note }) => kind === "join" && /leader/.test(note));
+  const words = messageWords(join, rest.group, moment, say);
+  assert.equal(words.title, "JoinGroup");
+  assert.ok(words.asked.some(([name]) => name === "protocols.range") && words.answered.some(([name, value]) => name === "generation_id" && value === "1"));
+  assert.deepEqual(words.times.map(([name]) => name.split(" ")[0]), ["sent", "arrived", "answered", "received"].map((name) => `groups.time.${name}`));
+  const waiting = Object.values(silent.group.exchanges).find(({ kind, answered_us: at }) => kind === "join" && at === null);
+  assert.match(messageWords(waiting, silent.group, moment, say).times.at(-1)[1], /not_yet/);
+  assert.equal(moment(61_002_500), "1:01.002");
+});
+
+test("the tables have a row for each thing in the pictures", () => {
+  for (const view of ALL) {
+    assert.equal(membersTable(view.group, view.consumers, view.at_us, say).rows.length, Object.keys(view.group.members).length);
+    assert.equal(partitionsTable(view.group, {}, say).rows.length, Object.keys(view.group.partitions).length);
+    for (const table of [messagesTable(view.group, say), membersTable(view.group, view.consumers, view.at_us, say), partitionsTable(view.group, {}, say)]) {
+      for (const row of table.rows) assert.ok(row.length === table.head.length && row.every((text) => typeof text === "string" && !/undefined|NaN/.test(text)), row.join());
+    }
+  }
+  assert.equal(statesList(CLASSIC, "Stable", say).length, CLASSIC.transitions.length + 1);
+  assert.equal(runs([3, 1, 2, 7]), "1–3, 7");
+});
+
+test("a trend needs some seconds, and begins anew when time goes back", () => {
+  assert.equal(direction([1, 2]), null);
+  assert.equal(direction([10, 10, 11, 10, 10, 10]), "level");
+  assert.equal(direction([0, 5, 10, 20, 30, 40]), "up");
+  assert.equal(direction([40, 30, 20, 10, 5, 0]), "down");
+  const trend = createTrend(), group = (lag) => ({ partitions: { 0: { lag } } });
+  trend.note(group(5), 1_000_000);
+  trend.note(group(9), 1_500_000);
+  trend.note(group(7), 2_000_000);
+  assert.deepEqual(trend.lags, { 0: [5, 7] });
+  trend.note(group(1), 1_000_000);
+  assert.deepEqual(trend.lags, { 0: [1] });
+});
+
+test("nobody: the chart says so", () => assert.ok(chart(empty).shapes.some(({ id }) => id === "nothing")));
