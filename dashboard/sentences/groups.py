@@ -100,6 +100,22 @@ GROUPS = {
     "groups.verb.leave": _("Leave"),
     "groups.verb.crash": _("Crash"),
     "groups.verb.rejoin": _("Start again"),
+    "groups.verb.group_restart": _("Restart"),
+    "groups.verb.group_freeze": _("Long GC pause"),
+    "groups.verb.group_thaw": _("End the pause"),
+    "groups.verb.group_stick": _("Stuck poll"),
+    "groups.verb.group_unstick": _("Poll again"),
+    "groups.verb.group_subscribe": _("Change subscription"),
+    "groups.verb.cluster_add_partitions": _("{more} more partitions"),
+    "groups.subscribe": _("Subscribe to {topic}"),
+    "groups.unsubscribe": _("Unsubscribe from {topic}"),
+    "groups.verb_about.group_restart": _("It closes, and a new process starts two seconds later; a static member comes back as the same one."),
+    "groups.verb_about.group_freeze": _("Its process stands still: no polls and no heartbeats, so the session runs out."),
+    "groups.verb_about.group_thaw": _("It goes on where it stood; if the group has given it up, it is a zombie."),
+    "groups.verb_about.group_stick": _("It does not come back from its next record; heartbeats go on, so only max.poll.interval.ms runs out."),
+    "groups.verb_about.group_unstick": _("It comes back from its record and polls."),
+    "groups.verb_about.group_subscribe": _("It reads other topics from its next poll on, and the group rebalances."),
+    "groups.verb_about.cluster_add_partitions": _("Topic {topic} has {count} partitions from then on; members learn it with their next metadata."),
     "groups.verb_about.join": _("One more consumer starts and joins the group."),
     "groups.verb_about.leave": _("close(): it commits, sends LeaveGroup, and the others rebalance at once."),
     "groups.verb_about.crash": _("Its machine goes silent: the coordinator learns it when the session times out."),
@@ -153,6 +169,7 @@ GROUPS = {
     "groups.column.committed_lag": _("lag by the committed offset"),
     "groups.column.trend": _("trend"),
     "groups.keys": _(
-        "1 to 9 choose a member, C the coordinator, L leave, X crash, B start again, J new member, F fold, T tables, Space play"
+        "1 to 9 choose a member, C the coordinator; L leave, X crash, B start again, R restart, G GC pause, K stuck poll, S subscription, "
+        "J new member, A partitions; F fold, T tables, Space play"
     ),
 }

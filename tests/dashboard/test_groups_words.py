@@ -6,14 +6,15 @@ from pathlib import Path
 from broker_core.kafka.group import states as classic_states
 from broker_core.kafka.group.consumer import states as consumer_states
 from broker_core.kafka.group.consumer.member import STABLE, STATE_NAMES
-from broker_core.lab.consumer import CRASHED, GONE, LIVE, Consumer
+from broker_core.lab.consumer import CRASHED, FROZEN, GONE, LIVE, STUCK, Consumer
 from broker_core.lab.views.kafka_group_verbs import group_verbs, member_verbs
 from dashboard.sentences import catalogue
 from dashboard.sentences.groups import GROUPS
 
 ROOT = Path(__file__).parents[2]
 EVENTS = {event.replace(" ", "_") for table in (classic_states.TRANSITIONS, consumer_states.TRANSITIONS) for _state, event in table}
-VERBS = {verb for state in (LIVE, CRASHED, GONE) for verb in member_verbs(Consumer("c1", 1, 1, 1, "c1", 0, state=state))} | set(group_verbs())
+OF_MEMBERS = {verb for state in (LIVE, CRASHED, GONE, FROZEN, STUCK) for verb in member_verbs(Consumer("c1", 1, 1, 1, "c1", 0, state=state))}
+VERBS = OF_MEMBERS | set(group_verbs())
 FAMILIES = {
     "event": EVENTS, "verb": VERBS, "verb_about": VERBS, "trend": ("up", "down", "level"), "cell": ("reads", "given", "target", "revoking"),
     "timer": ("session", "pending", "rebalance", "poll", "initial_delay", "join", "sync"),

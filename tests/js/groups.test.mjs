@@ -150,8 +150,15 @@ test("head and members say what is", () => {
 
 test("verbs are the view's, of the coordinator its broker's", () => {
   const verbs = (view, chosen) => verbsOf(view.group, view.cluster, chosen, say).map(({ verb, order }) => [verb, order.kind, order.consumer ?? null]);
-  assert.deepEqual(verbs(silent, "c2"), [["rejoin", "rejoin", "c2"], ["leave", "leave", "c2"], ["join", "join", null]]);
-  assert.deepEqual(verbs(rest, null), [["join", "join", null]]);
+  const always = [["join", "join", null], ["cluster_add_partitions", "cluster_add_partitions", null]];
+  assert.deepEqual(verbs(silent, "c2"), [["rejoin", "rejoin", "c2"], ["leave", "leave", "c2"], ...always]);
+  assert.deepEqual(verbs(rest, null), always);
+  const topicsOf = (topics, all) => verbsOf({ ...rest.group, topics: all, members: { c1: { ...rest.group.members.c1, topics, verbs: ["group_subscribe"] } } }, rest.cluster, "c1", say)
+    .filter(({ verb }) => verb === "group_subscribe").map(({ order, text }) => [text.split(" ")[0], order.args.topics]);
+  assert.deepEqual(topicsOf(["a"], ["a"]), [["groups.unsubscribe", ["nowhere"]]]);
+  assert.deepEqual(topicsOf(["nowhere"], ["a"]), [["groups.subscribe", ["a"]]]);
+  assert.deepEqual(topicsOf(["a"], ["a", "b"]), [["groups.unsubscribe", ["nowhere"]], ["groups.subscribe", ["a", "b"]]]);
+  assert.deepEqual(verbsOf(rest.group, rest.cluster, null, say).at(-1).order.args, { topic: "flights", count: 16 });
   const of = verbsOf(rest.group, rest.cluster, COORDINATOR, say);
   assert.deepEqual(of.find(({ verb }) => verb === "crash").order, { kind: "cluster_crash", args: { broker: rest.group.coordinator } });
   assert.ok(verbsOf(nobody.group, nobody.cluster, COORDINATOR, say).some(({ verb }) => verb === "come_back"));

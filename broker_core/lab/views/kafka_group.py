@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 
 from broker_core.events import Json
 from broker_core.kafka.client.group_consumer.settings import CONSUMER as CONSUMER_PROTOCOL
+from broker_core.kafka.cluster.controller_node import ControllerState
 from broker_core.kafka.cluster.hosted_groups import OFFSETS_TOPIC
+from broker_core.kafka.cluster.names import CONTROLLER
 from broker_core.kafka.group.classic.group import ClassicGroup
 from broker_core.kafka.group.consumer.group import ConsumerGroup
 from broker_core.kafka.group.consumer.member import STATE_NAMES, Partitions
@@ -21,6 +23,7 @@ from broker_core.kafka.group.settings import GroupSettings
 from broker_core.kafka.group.topics import topic_id
 from broker_core.kafka.producer.partitioner import coordinator_partition
 from broker_core.lab.lanes.kafka_cluster_group import GROUP_ID, Shared, brokers_of, consumer_state, coordinating, numbers_of
+from broker_core.lab.views.kafka_cluster import is_shown
 from broker_core.lab.views.kafka_group_timers import timers_view
 from broker_core.lab.views.kafka_group_verbs import group_verbs, member_verbs
 from broker_core.sim.slot import Slot
@@ -41,11 +44,12 @@ def group_view(lane: Lane, reads: KafkaClusterReading, notes: ClusterNotes) -> J
     shared = reads.look(lane)
     group = known_group(lane.world)
     keys = member_keys(shared, group)
-    settings = GroupSettings()
+    settings = settings_of(lane.world)
     is_consumer = isinstance(group, ConsumerGroup) or (group is None and lane.options.get("group_protocol") == CONSUMER_PROTOCOL)
     return {
         "group_id": GROUP_ID,
         "topic": reads.topic,
+        "topics": topics_of(lane.world),
         "protocol": "consumer" if is_consumer else "classic",
         "is_cooperative": reads.is_cooperative and not is_consumer,
         "assignor": assignor_of(group, settings),
@@ -68,6 +72,18 @@ def known_group(world: World) -> Group:
     """The group at its coordinator; None before it is there, or while nobody coordinates."""
     found = coordinating(world)
     return None if found is None else found[1].groups.get(GROUP_ID)
+
+
+def topics_of(world: World) -> list[str]:
+    """The topics of the cluster that can be subscribed to."""
+    controller: ControllerState = world.slots[CONTROLLER].node.state
+    return [name for name in controller.rules.topics if is_shown(name)]
+
+
+def settings_of(world: World) -> GroupSettings:
+    """What the coordinators are set to; all brokers are set alike."""
+    settings: GroupSettings = next(iter(brokers_of(world).values())).node.state.settings.groups
+    return settings
 
 
 def offsets_partition(world: World) -> int | None:

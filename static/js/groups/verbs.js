@@ -4,16 +4,39 @@ import { verbsOf as clusterVerbs } from "../cluster/verbs.js";
 import { COORDINATOR } from "./members.js";
 
 // The key of a verb; one key may stand for two that are never there together.
-const KEYS = { leave: "L", crash: "X", rejoin: "B", join: "J" };
+const KEYS = {
+  leave: "L", crash: "X", rejoin: "B", join: "J", group_restart: "R", group_freeze: "G", group_thaw: "G", group_stick: "K", group_unstick: "K", group_subscribe: "S",
+  cluster_add_partitions: "A",
+};
+const MORE_PARTITIONS = 4, ABSENT = "nowhere";
 const OF_COORDINATOR = ["crash", "pause", "resume", "come_back", "stop"];
 
 // -> [{id, verb, text, about, key, order: {kind, consumer?, args?}}]; what can be done to the group comes last, whoever is chosen.
 export function verbsOf(group, cluster, chosen, say) {
-  const own = chosen === COORDINATOR ? coordinatorVerbs(group, cluster, say) : (group.members[chosen]?.verbs ?? []).map((verb) => made(verb, { kind: verb, consumer: group.members[chosen].consumer }, say));
-  return [...own, ...group.verbs.map((verb) => made(verb, { kind: verb }, say))];
+  const own = chosen === COORDINATOR ? coordinatorVerbs(group, cluster, say) : memberVerbs(group, group.members[chosen], say);
+  return [...own, ...group.verbs.map((verb) => (verb === "cluster_add_partitions" ? morePartitions(group, say) : made(verb, { kind: verb }, say)))];
 }
 
-const made = (verb, order, say) => ({ id: verb, verb, text: say(`groups.verb.${verb}`), about: say(`groups.verb_about.${verb}`), key: KEYS[verb] ?? "", order });
+const made = (verb, order, say, params = {}) => ({ id: verb, verb, text: say(`groups.verb.${verb}`, params), about: say(`groups.verb_about.${verb}`, params), key: KEYS[verb] ?? "", order });
+
+const memberVerbs = (group, member, say) => (member?.verbs ?? []).flatMap((verb) => (verb === "group_subscribe" ? subscriptions(group, member, say) : made(verb, { kind: verb, consumer: member.consumer }, say)));
+
+// One topic more or less for each that there is; where there is one only, it or a topic that is not there.
+function subscriptions(group, member, say) {
+  const change = (topic, topics, place) => ({
+    ...made("group_subscribe", { kind: "group_subscribe", consumer: member.consumer, args: { topics } }, say), id: `group_subscribe-${topic}`, key: place ? "" : KEYS.group_subscribe,
+    text: say(topics.includes(topic) ? "groups.subscribe" : "groups.unsubscribe", { topic }),
+  });
+  return group.topics.map((topic, place) => {
+    const rest = member.topics.filter((one) => one !== topic && one !== ABSENT);
+    return change(topic, member.topics.includes(topic) ? (rest.length ? rest : [ABSENT]) : [...rest, topic], place);
+  });
+}
+
+function morePartitions(group, say) {
+  const now = Object.keys(group.partitions).length, count = now + MORE_PARTITIONS;
+  return made("cluster_add_partitions", { kind: "cluster_add_partitions", args: { topic: group.topic, count } }, say, { more: MORE_PARTITIONS, topic: group.topic, count });
+}
 
 // Of its broker, as on the cluster page; without one those that are down can come back.
 function coordinatorVerbs(group, cluster, say) {

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.kafka.group.consumer.states import TRANSITIONS as CONSUMER_TRANSITIONS
 from broker_core.kafka.group.states import TRANSITIONS as CLASSIC_TRANSITIONS
@@ -53,6 +54,7 @@ def test_at_rest_all_that_is_said_of_a_partition_agrees(protocol: str) -> None:
     for key, member in view["members"].items():
         assert member["owned"] == member["assigned"] == reads[key]
         assert (member["condition"], member["verbs"][-1]) == ("running", "crash")
+        assert member["topics"] == ["flights"]
         assert member["target"] == (None if protocol == "classic" else member["assigned"])
     for partition in view["partitions"].values():
         assert partition["start"] <= (partition["committed"] or 0) <= partition["position"] <= partition["high_watermark"] <= partition["end"]
@@ -88,11 +90,8 @@ def test_the_initial_delay_is_told_apart_from_the_join_phase() -> None:
 def test_who_does_not_poll_has_a_timer_of_its_own() -> None:
     lab = lab_of()
     run(lab, 20)
-    order(lab, "slow", "c1")
-    order(lab, "slow", "c1")
     assert not any(name.startswith("poll") for name in group(lab)["timers"])
-    slot = lab.lanes["kafka"].world.slots["c1"]
-    slot.node.state.loop.is_stuck = True
+    order(lab, "group_stick", "c1")
     view = run(lab, 10)
     timer = view["timers"]["poll:c1"]
     assert (timer["kind"], timer["of_us"], view["members"]["c1"]["is_stuck"]) == ("poll", 300 * SECOND, True)
@@ -152,6 +151,40 @@ def test_no_group_ever_goes_a_way_that_its_table_does_not_have(protocol: str, ta
             before = state
             seen.add(state)
     assert {"Empty", "Stable"} <= seen <= {state for state, _ in table}
+
+
+CONDITIONS = {"live": (), "crashed": ("crash",), "frozen": ("group_freeze",), "stuck": ("group_stick",)}
+OF_A_MEMBER = ("leave", "crash", "rejoin", "group_freeze", "group_thaw", "group_stick", "group_unstick", "group_restart", "group_subscribe")
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_a_member_is_offered_just_what_is_not_refused(condition: str) -> None:
+    for verb in OF_A_MEMBER:
+        lab = lab_of()
+        run(lab, 7)
+        for kind in CONDITIONS[condition]:
+            order(lab, kind, "c2")
+        if verb in group(lab)["members"]["c2"]["verbs"]:
+            order(lab, verb, "c2")
+        else:
+            with pytest.raises(CommandError):
+                order(lab, verb, "c2")
+
+
+def test_more_partitions_are_dark_until_members_learn_of_them() -> None:
+    lab = lab_of(metadata_max_age_ms=5_000)
+    before = run(lab, 12)
+    assert before["verbs"] == ["join", "cluster_add_partitions"] and before["topics"] == ["flights"]
+    order(lab, "cluster_add_partitions", topic="flights", count=14)
+    later = run(lab, 20)
+    assert sorted(number for numbers in owners(later).values() for number in numbers) == list(range(14))
+    assert later["generation"] == before["generation"] + 1
+
+
+def test_a_shorter_session_is_shown_as_long_as_it_is() -> None:
+    for protocol in PROTOCOLS:
+        lab = lab_of(protocol, session_timeout_ms=9_000)
+        assert {timer["of_us"] for timer in run(lab, 12)["timers"].values() if timer["kind"] == "session"} == {9 * SECOND}
 
 
 def test_looking_changes_nothing() -> None:
