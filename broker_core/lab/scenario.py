@@ -15,13 +15,13 @@ from broker_core.lab.cluster_options import CLUSTER_FIELDS, check_cluster
 from broker_core.lab.commands.fields import LANE_ID, refuse_unknown, whole
 from broker_core.lab.lanes import kafka, kafka_cluster, pulsar, rabbitmq, tubemq
 from broker_core.lab.lanes.lane import Lane
+from broker_core.lab.lanes.pulsar_options import PULSAR_FIELDS, check_pulsar
 from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.lesson.lesson import Lesson, lesson_from_json
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
 from broker_core.lab.observers.in_flight import Watch
 from broker_core.lab.topic import workload_topic
 from broker_core.lab.workload import workload_from_json
-from broker_core.pulsar.selectors import POINTS_MAX
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ NETWORK_DELAY_MAX_US = 1_000_000
 SEED_MAX = 2**63 - 1
 _FIELDS = {"name", "seed", "workload", "lanes", "rigs", "consumers", "consumer_rate", "lesson"}
 _LANE_FIELDS = {
-    "pulsar": {"receiver_queue_size", "points", "network_delay_us", "partitions", "order", *pulsar.NUMBERS, "batching"},
+    "pulsar": {"network_delay_us", *PULSAR_FIELDS},
     "kafka": {"partitions", "topic", "network_delay_us", *CLUSTER_FIELDS},
     "tubemq": {"partitions", "brokers", "topic", "network_delay_us"},
     "rabbitmq": {"topic", "prefetch", "network_delay_us"},
@@ -163,26 +163,7 @@ def _check_options(model: str, entry: Json, where: str, source_topic: str) -> Js
     if "network_delay_us" in entry:
         options["network_delay_us"] = whole(f"{where}.network_delay_us", entry["network_delay_us"], 1, NETWORK_DELAY_MAX_US)
     if model == "pulsar":
-        # Below 2 the client could never grant half of its queue again.
-        options["receiver_queue_size"] = whole(f"{where}.receiver_queue_size", entry.get("receiver_queue_size", 1000), 2, 100_000)
-        if "points" in entry:
-            options["points"] = whole(f"{where}.points", entry["points"], 1, POINTS_MAX)
-        if "partitions" in entry:
-            options["partitions"] = whole(f"{where}.partitions", entry["partitions"], 0, PARTITIONS_MAX)
-        for name, (low, high) in pulsar.NUMBERS.items():
-            if name in entry:
-                options[name] = whole(f"{where}.{name}", entry[name], low, high)
-        if "batching" in entry:
-            if entry["batching"] not in pulsar.BATCHING:
-                raise CommandError(f"{where}.batching", "must be one of {choices}", choices=", ".join(pulsar.BATCHING))
-            if entry.get("algorithm") in pulsar.TYPE_OF:
-                raise CommandError(f"{where}.batching", "is for the rules of Key_Shared")
-            options["batching"] = entry["batching"]
-        if "order" in entry:
-            if entry["order"] not in pulsar.ORDERS:
-                raise CommandError(f"{where}.order", "must be one of {choices}", choices=", ".join(pulsar.ORDERS))
-            options["order"] = entry["order"]
-        return options
+        return options | check_pulsar(entry, where)
     topic = entry.get("topic", source_topic)
     if not isinstance(topic, str) or not LANE_ID.fullmatch(topic):
         raise CommandError(f"{where}.topic", "must be 1 to 32 lower-case letters, digits, _ or -")

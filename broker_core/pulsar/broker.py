@@ -77,11 +77,14 @@ class Broker:
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
         kind = type(message)
         if kind is CommandSend:
-            topic, name = self.producers[connection, message.producer_id]
+            known = self.producers.get((connection, message.producer_id))
+            if known is None:  # no such producer: ignored, as there
+                return
+            topic, name = known
             if self.settings.has_dedup and message.sequence_id >= 0 and topic.is_duplicate(name, message.sequence_id):
                 return
             key = message.key if message.ordering_key < 0 else message.ordering_key
-            entry = Entry(self.hash_of(key), message.message, key, now_us, message.batch, message.deliver_at_us)
+            entry = Entry(self.hash_of(key), message.message, key, now_us, message.batch, message.deliver_at_us, message.reconsumed)
             position = topic.ledger.append(entry)
             for subscription in topic.subscriptions.values():
                 dispatcher = subscription.dispatcher
@@ -234,7 +237,7 @@ class Broker:
             if sent_before and position in sent_before:
                 sent_before.remove(position)
                 self.state.redelivered += entry.size
-            if not entry.batch and not counts:
+            if not entry.batch and not counts and not entry.reconsumed:
                 out.send(connection, CommandMessage(consumer_id, position, entry.message))
                 continue
             batch, places = entry.batch, tuple[int, ...]()
@@ -242,7 +245,7 @@ class Broker:
                 acked = partly[position]
                 places = tuple(place for place in range(entry.size) if place not in acked)
                 batch = tuple(entry.batch[place] for place in places)
-            out.send(connection, CommandMessage(consumer_id, position, entry.message, counts.get(position, 0), batch, places))
+            out.send(connection, CommandMessage(consumer_id, position, entry.message, counts.get(position, 0), batch, places, entry.reconsumed))
 
 
 def flow(broker: Broker, connection: int, command: c.CommandFlow, now_us: int, out: Outbox) -> None:
@@ -256,9 +259,9 @@ def flow(broker: Broker, connection: int, command: c.CommandFlow, now_us: int, o
 
 
 def ack(broker: Broker, connection: int, command: c.CommandAck, now_us: int, out: Outbox) -> None:
-    """From a consumer that is closed meanwhile it changes nothing."""
+    """From a consumer that is closed meanwhile it changes nothing, nor does a cumulative one of any but one entry."""
     known = broker.of_consumer.get((connection, command.consumer_id))
-    if known is None:
+    if known is None or (command.is_cumulative and len(command.entries) != 1):
         return
     topic, subscription = known
     dispatcher, cursor = subscription.attached, subscription.cursor

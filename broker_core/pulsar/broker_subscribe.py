@@ -20,8 +20,14 @@ if TYPE_CHECKING:
     from broker_core.pulsar.subscription import Subscription
 
 
+CONSUMER_NOT_FOUND = "Consumer not found"
+
+
 def subscribe(broker: Broker, connection: int, command: c.CommandSubscribe, now_us: int, out: Outbox) -> None:
     known = broker.state.connections[connection]
+    if command.consumer_id in known.consumers:  # asked twice: it is there
+        out.send(connection, c.CommandSuccess(command.request_id))
+        return
     topic = broker.topic(command.topic, command.partition)
     subscription = broker.subscription(command.subscription, command.topic, command.partition, command.initial_position)
     key = consumer_key(connection, command.consumer_id)
@@ -94,6 +100,9 @@ def close_consumer(broker: Broker, connection: int, command: c.CommandCloseConsu
 
 def unsubscribe(broker: Broker, connection: int, command: c.CommandUnsubscribe, now_us: int, out: Outbox) -> None:
     """Take the subscription away, with its cursor: only its one connected consumer may."""
+    if (connection, command.consumer_id) not in broker.of_consumer:
+        out.send(connection, c.CommandError(command.request_id, c.METADATA_ERROR, CONSUMER_NOT_FOUND))
+        return
     topic, subscription = broker.of_consumer[connection, command.consumer_id]
     known = broker.state.connections[connection]
     try:
@@ -114,6 +123,9 @@ def unsubscribe(broker: Broker, connection: int, command: c.CommandUnsubscribe, 
 def seek(broker: Broker, connection: int, command: c.CommandSeek, now_us: int, out: Outbox) -> None:
     """Move the cursor. All consumers of the subscription are closed first; their clients subscribe again. To before what is kept means to the
     first entry that is; to after the end, to the end."""
+    if (connection, command.consumer_id) not in broker.of_consumer:
+        out.send(connection, c.CommandError(command.request_id, c.METADATA_ERROR, CONSUMER_NOT_FOUND))
+        return
     topic, subscription = broker.of_consumer[connection, command.consumer_id]
     wanted = command.entry if command.entry >= 0 else topic.ledger.first_at(command.publish_time_us)
     position = min(max(wanted, topic.ledger.first), topic.ledger.end)

@@ -22,7 +22,7 @@ ACK_GROUP_US = 100 * MILLISECOND_US
 """acknowledgmentGroupTime of the client."""
 RECEIVER_QUEUE_SIZE = 1_000
 
-CONSUMER_ASSIGN_ERROR, CONSUMER_BUSY = "ConsumerAssignError", "ConsumerBusy"
+CONSUMER_ASSIGN_ERROR, CONSUMER_BUSY, METADATA_ERROR = "ConsumerAssignError", "ConsumerBusy", "MetadataError"
 TOPIC, SUBSCRIPTION = "topic", "subscription"
 """Of a world with one of each."""
 
@@ -42,7 +42,8 @@ class CommandProducer(_Command, tag="pulsar.PRODUCER"):
 
 class CommandSend(_Command, tag="pulsar.SEND"):
     """One message, or a batch: then batch has the numbers of all its messages, and message, key and ordering_key are those of the first.
-    ordering_key: code, -1 for none; it comes before the key. sequence_id: the highest of a batch, -1 for none."""
+    ordering_key: code, -1 for none; it comes before the key. sequence_id: the highest of a batch, -1 for none. reconsumed: how often it has been
+    through a retry letter topic (property RECONSUMETIMES)."""
 
     producer_id: int
     message: int
@@ -51,6 +52,7 @@ class CommandSend(_Command, tag="pulsar.SEND"):
     sequence_id: int = -1
     batch: tuple[int, ...] = ()
     deliver_at_us: int = 0
+    reconsumed: int = 0
 
 
 class CommandSubscribe(_Command, tag="pulsar.SUBSCRIBE"):
@@ -97,6 +99,7 @@ class CommandMessage(_Command, tag="pulsar.MESSAGE"):
     redelivery_count: int = 0
     batch: tuple[int, ...] = ()
     places: tuple[int, ...] = ()
+    reconsumed: int = 0
 
 
 class CommandAck(_Command, tag="pulsar.ACK"):

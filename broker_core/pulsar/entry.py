@@ -8,7 +8,7 @@ import msgspec
 class Entry(msgspec.Struct, array_like=True, omit_defaults=True, gc=False):
     """hash32: unsigned murmur3 of the sticky key. message, key: number of the first message, and the code of its sticky key: its ordering key,
     or else its key (-1: it has none). published_us: when the broker took it. batch: numbers of all messages of a batch, empty for a message by
-    itself. deliver_at_us: not before this moment, 0 for at once."""
+    itself. deliver_at_us: not before this moment, 0 for at once. reconsumed: how often it has been through a retry letter topic."""
 
     hash32: int
     message: int = -1
@@ -16,6 +16,7 @@ class Entry(msgspec.Struct, array_like=True, omit_defaults=True, gc=False):
     published_us: int = 0
     batch: tuple[int, ...] = ()
     deliver_at_us: int = 0
+    reconsumed: int = 0
 
     @property
     def size(self) -> int:

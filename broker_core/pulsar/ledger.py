@@ -53,13 +53,14 @@ class ManagedLedger:
             entry.hash32 = hash_of(entry.key)
 
     def to_json(self) -> dict[str, Any]:
-        """Whole state, plain, but for the hashes. batches, delayed: position -> what is not as for a single message sent at once."""
+        """Whole state, plain, but for the hashes. batches, delayed, reconsumed: position -> what is not as for a single message sent at once."""
         kept = self.entries.values()
         return {
             "first": self.first, "end": self.end, "keys": [entry.key for entry in kept],
             "messages": to_steps([entry.message for entry in kept]), "published": to_steps([entry.published_us for entry in kept]),
             "batches": {position: list(entry.batch) for position, entry in self.entries.items() if entry.batch},
             "delayed": {position: entry.deliver_at_us for position, entry in self.entries.items() if entry.deliver_at_us},
+            "reconsumed": {position: entry.reconsumed for position, entry in self.entries.items() if entry.reconsumed},
         }  # fmt: skip
 
     @classmethod
@@ -74,4 +75,6 @@ class ManagedLedger:
             ledger.entries[position].batch = tuple(batch)
         for position, at_us in state["delayed"].items():
             ledger.entries[position].deliver_at_us = at_us
+        for position, times in state["reconsumed"].items():
+            ledger.entries[position].reconsumed = times
         return ledger

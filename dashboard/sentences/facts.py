@@ -101,6 +101,10 @@ FACTS = {
     "fact.blocked": _("records that wait in send"),
     "fact.free_bytes": _("free bytes of the buffer"),
     "fact.transaction_timeout_us": _("transaction timeout"),
+    "fact.entry": _("entry"),
+    "fact.time_us": _("moment asked for"),
+    "fact.publish_time_us": _("published at or after"),
+    "fact.type": _("subscription type"),
     # One entry of such a list; {consumer} is a name or "nobody".
     "each.taken": _("{keys} {keys?key|keys} from {consumer}, in {slices} {slices?piece|pieces}"),
     "each.largest": _("{start} to {end}: {keys} {keys?key|keys} of {consumer}"),

@@ -150,6 +150,12 @@ LANES = {
     "pulsar.shared.crash_noticed": _("The broker gave up on {consumer}: its unacked records go to the others before anything new."),
     "pulsar.join_waits": _("{consumer} waits until {unacked} unacked {unacked?record|records} from before its join {unacked?is|are} acknowledged."),
     "pulsar.let_go": _("Everything from before {consumer}'s join is acknowledged: its keys flow."),
+    "pulsar.hold_acks": _("{consumer} acknowledges nothing from now on: what it gets stays unacked."),
+    "pulsar.release_acks": _("{consumer} acknowledges again, first what it held back."),
+    "pulsar.seek": _("The subscription moves: the broker closes its consumers, and they subscribe again."),
+    "pulsar.priority": _("{consumer} subscribes again with priority level {level}: worse levels get records only when better ones cannot."),
+    "pulsar.ranges": _("{consumer} subscribes again with other ranges; the broker refuses them if they overlap another consumer's."),
+    "pulsar.ack_refused": _("{consumer}'s client refuses the cumulative acknowledgement ({error}): everything stays unacked."),
     "pulsar.idle": _(
         "{count} of {of} consumers {count?is|are} active on none of the {partitions} "
         "{partitions?partition|partitions}: {count?it stands|they stand} by."

@@ -39,6 +39,11 @@ STAGE = {
     "caption.group_restart": _("{consumer} restarts."),
     "caption.group_subscribe": _("{consumer} subscribes anew."),
     "caption.cluster_add_partitions": _("Topic {topic} has {count} partitions from now on."),
+    "caption.pulsar_hold_acks": _("{consumer} is stuck: it handles records and acknowledges none. Who waits for it?"),
+    "caption.pulsar_release_acks": _("{consumer} acknowledges again, first what it held back."),
+    "caption.pulsar_seek": _("{consumer} moves its subscription to another place in the topic."),
+    "caption.pulsar_priority": _("{consumer} subscribes again with priority level {level}; 0 is best."),
+    "caption.pulsar_ranges": _("{consumer} subscribes again with other sticky ranges."),
     "caption.in_lane": _("{did}, in {lane} only."),
     "caption.set_algorithm": _("{rig} now uses {algorithm}; its history was replayed."),
     "sub": _(
@@ -124,6 +129,11 @@ STAGE = {
     "tick.group_restart": _("{consumer} restarts"),
     "tick.group_subscribe": _("{consumer} subscribes"),
     "tick.cluster_add_partitions": _("partitions added"),
+    "tick.pulsar_hold_acks": _("{consumer} stuck"),
+    "tick.pulsar_release_acks": _("{consumer} acknowledges"),
+    "tick.pulsar_seek": _("{consumer}: seek"),
+    "tick.pulsar_priority": _("{consumer}: priority"),
+    "tick.pulsar_ranges": _("{consumer}: ranges"),
     # Chart
     "chart.title": _("Skew over time"),
     "chart.sub": _("The largest consumer's share over the mean share; 1 is even. Every lane, the last five minutes of virtual time."),

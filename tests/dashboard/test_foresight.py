@@ -38,11 +38,15 @@ def agree(lab: Lab, command: dict[str, Any]) -> str | None:
     return next(iter(refused), None)
 
 
-@pytest.mark.parametrize("lane", ["all", "kafka", "nowhere"])
+ARGS = {"pulsar_seek": {"entry": 0}, "pulsar_priority": {"level": 1}, "pulsar_ranges": {"ranges": [[0, 9]]}}
+"""Of commands that need some."""
+
+
+@pytest.mark.parametrize("lane", ["all", "kafka", "pulsar", "nowhere"])
 @pytest.mark.parametrize("consumer", ["c1", "c2", "c3", "c4", "c5", "c6", "c7"])
 @pytest.mark.parametrize("kind", sorted(CONSUMER_KINDS))
 def test_foresight_and_lab_agree_about_a_consumer(lab: Lab, kind: str, consumer: str, lane: str) -> None:
-    field = agree(lab, check_command({"command_id": "y1", "kind": kind, "rig": lane, "consumer": consumer}))
+    field = agree(lab, check_command({"command_id": "y1", "kind": kind, "rig": lane, "consumer": consumer, "args": ARGS.get(kind, {})}))
     if lane == "nowhere":
         assert field == "rig"
 

@@ -20,10 +20,12 @@ from broker_core.lab.commands.fields import COMMAND_ID, LANE_ID, refuse_unknown
 from broker_core.lab.commands.group import GROUP_COMMANDS
 from broker_core.lab.commands.membership import Crash, Join, Leave, Rejoin
 from broker_core.lab.commands.pace import Pause, Resume, Slow
+from broker_core.lab.commands.pulsar import PULSAR_COMMANDS
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
 
 _ALL_KINDS: tuple[type[Command], ...] = (
     Join, Leave, Crash, Rejoin, Pause, Resume, Slow, SetAlgorithm, Play, PauseLab, Step, Speed, *CLUSTER_COMMANDS, *GROUP_COMMANDS,
+    *PULSAR_COMMANDS,
 )  # fmt: skip
 COMMANDS: Mapping[str, type[Command]] = MappingProxyType({command.kind: command for command in _ALL_KINDS})
 CONSUMER_KINDS = frozenset(kind for kind, command in COMMANDS.items() if issubclass(command, Join | ConsumerCommand))

@@ -38,6 +38,8 @@ class LaneFacts(Protocol):
     @property
     def id(self) -> str: ...
     @property
+    def model(self) -> str: ...
+    @property
     def algorithm(self) -> str: ...
     @property
     def algorithms(self) -> Sequence[str]: ...
@@ -87,6 +89,10 @@ class _Lane:
         return self.lane.id
 
     @property
+    def model(self) -> str:
+        return self.lane.model
+
+    @property
     def algorithm(self) -> str:
         return self.lane.algorithm
 
@@ -123,6 +129,10 @@ class _LaneView:
     id: str
     view: Json
     normal: int
+
+    @property
+    def model(self) -> str:
+        return str(self.view["model"])
 
     @property
     def algorithm(self) -> str:

@@ -10,13 +10,14 @@ program resets its connection.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
+from dataclasses import replace
 from typing import cast
 
 from broker_core.events import Cause, Json, TurningPoint
 from broker_core.lab.consumer import CRASHED, GONE, Consumer
 from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.pulsar_active import ActiveReading
+from broker_core.lab.lanes.pulsar_options import OUT_OF_ORDER, TYPE_OF
 from broker_core.lab.lanes.pulsar_reading import BROKER, PRODUCER, PulsarReading
 from broker_core.lab.lanes.pulsar_shared import SharedReading
 from broker_core.lab.lanes.pulsar_sticky import make_room
@@ -27,11 +28,14 @@ from broker_core.lab.observers.pulsar_types import TypeNarrator
 from broker_core.pulsar import commands as c
 from broker_core.pulsar.broker import KEEP_ALIVE, Broker
 from broker_core.pulsar.broker_state import BrokerState
-from broker_core.pulsar.client.config import NEGATIVE_ACK_DELAY_US, ConsumerConfig
+from broker_core.pulsar.client.again import retry_topic
+from broker_core.pulsar.client.config import NEGATIVE_ACK_DELAY_US, Backoff, ConsumerConfig
 from broker_core.pulsar.client.consumer import Consumer as Client
-from broker_core.pulsar.client.consumer import ConsumerState, Resubscribe, Subscribe
-from broker_core.pulsar.client.producer import BATCH_DELAY_US, DEFAULT, KEY_BASED, Open, Producer, ProducerState
+from broker_core.pulsar.client.consumer import ConsumerOrder, ConsumerState, Resubscribe, Subscribe
+from broker_core.pulsar.client.producer import BATCH_DELAY_US, Open, Producer, ProducerState
 from broker_core.pulsar.commands import CommandSend
+from broker_core.pulsar.dispatchers.active import FAILOVER_DELAY_US
+from broker_core.pulsar.dispatchers.pending import UNACKED_PER_CONSUMER_MAX, UNACKED_PER_SUBSCRIPTION_MAX
 from broker_core.pulsar.selectors import SELECTORS
 from broker_core.pulsar.selectors.protocol import Ranges
 from broker_core.pulsar.settings import DRAINING, EXCLUSIVE, FAILOVER, KEY_SHARED, RECENTLY_JOINED, SHARED, BrokerSettings
@@ -39,17 +43,6 @@ from broker_core.sim.program import Leave, Order, Program
 from broker_core.sim.slot import CRASHED as NODE_CRASHED
 from broker_core.sim.slot import Slot
 from broker_core.sim.world import Design
-
-OUT_OF_ORDER = "out_of_order"
-"""Beside the broker's two order rules: all consumers set allowOutOfOrderDelivery."""
-BATCHING = (DEFAULT, KEY_BASED)
-NUMBERS = MappingProxyType({
-    "batching_delay_us": (1, 10_000_000), "fails_every": (0, 1_000_000), "max_redeliver": (1, 1_000), "nack_delay_us": (100_000, 3_600_000_000),
-})  # fmt: skip
-"""Settings of the lane's programs, with the least and the most that we let anybody ask for. fails_every: a program cannot handle messages whose
-number is a multiple of it."""
-ORDERS = (OUT_OF_ORDER, RECENTLY_JOINED, DRAINING)
-"""What a lane may be set to, the default first."""
 
 
 def algorithms() -> list[Json]:
@@ -61,8 +54,6 @@ def make_lane(setup: LaneSetup, watch: Watch | None = None) -> Lane:
     return Lane(setup, PulsarRules(setup), watch)
 
 
-TYPE_OF = {"exclusive": EXCLUSIVE, "failover": FAILOVER, "failover_document": FAILOVER, "shared": SHARED}
-"""Algorithms of the lane that are a subscription type; every other one is a rule of Key_Shared."""
 PARTITIONS = 12
 """Of the topic under Exclusive and Failover; the other types have a topic without partitions, as does the documentation's Failover."""
 
@@ -78,21 +69,24 @@ class PulsarRules:
         self.half_open = setup.algorithm == "sticky_document"
         self.type = TYPE_OF.get(setup.algorithm, KEY_SHARED)
         self.keys_have_owners = self.type != SHARED
-        order = setup.options.get("order", OUT_OF_ORDER)
+        asked = setup.options
+        order = asked.get("order", OUT_OF_ORDER)
         self.settings = BrokerSettings(
-            setup.algorithm, setup.options.get("points"), order=DRAINING if order == DRAINING else RECENTLY_JOINED,
-            failover_in_order=setup.algorithm == "failover_document",
+            setup.algorithm, asked.get("points"), order=DRAINING if order == DRAINING else RECENTLY_JOINED,
+            failover_delay_us=asked.get("failover_delay_us", FAILOVER_DELAY_US), failover_uses_ring=asked.get("failover_ring", False),
+            failover_in_order=setup.algorithm == "failover_document", unacked_max=asked.get("unacked_max", UNACKED_PER_CONSUMER_MAX),
+            unacked_all_max=asked.get("unacked_all_max", UNACKED_PER_SUBSCRIPTION_MAX), retention=asked.get("retention", 0),
         )  # fmt: skip
-        self.queue_size: int = setup.options.get("receiver_queue_size", c.RECEIVER_QUEUE_SIZE)
+        self.queue_size: int = asked.get("receiver_queue_size", c.RECEIVER_QUEUE_SIZE)
         self.partitions = self.partitions_of(setup)
-        self.batching: str = setup.options.get("batching", "")
-        self.batch_delay_us: int = setup.options.get("batching_delay_us", BATCH_DELAY_US)
-        self.sends_at_once = not self.batching
-        self.config = ConsumerConfig(
-            self.type, partitions=self.partitions, queue_size=self.queue_size,
-            allows_out_of_order=self.type == KEY_SHARED and order == OUT_OF_ORDER, cannot=setup.options.get("fails_every", 0),
-            max_redeliver=setup.options.get("max_redeliver", 0), nack_delay_us=setup.options.get("nack_delay_us", NEGATIVE_ACK_DELAY_US),
-        )  # fmt: skip
+        self.batching: str = asked.get("batching", "")
+        self.batch_delay_us: int = asked.get("batching_delay_us", BATCH_DELAY_US)
+        self.delayed_every: int = asked.get("delayed_every", 0)
+        self.delivery_delay_us: int = asked.get("delay_us", 0)
+        self.ordering_keys: int = asked.get("ordering_keys", 0)
+        self.sends_at_once = not (self.batching or self.delayed_every)
+        self.config = self.config_of(setup, order)
+        self.priorities: Mapping[str, int] = asked.get("priorities", {})
         self.consumers = setup.consumers
         if self.type == KEY_SHARED:
             self.reads = PulsarReading(setup)
@@ -100,6 +94,19 @@ class PulsarRules:
         else:
             self.reads = SharedReading(setup) if self.type == SHARED else ActiveReading(setup, self.type, self.partitions)
             self.narrator = TypeNarrator(self.reads, self.type.lower())
+
+    def config_of(self, setup: LaneSetup, order: str) -> ConsumerConfig:
+        """How the lane's programs configure their consumers."""
+        asked = setup.options
+        nack_delay_us = asked.get("nack_delay_us", NEGATIVE_ACK_DELAY_US)
+        backoff_max_us = asked.get("nack_backoff_max_us", 0)
+        return ConsumerConfig(
+            self.type, partitions=self.partitions, queue_size=self.queue_size, allows_out_of_order=self.type == KEY_SHARED and order == OUT_OF_ORDER,
+            acks_cumulatively=asked.get("acks_cumulatively", False), acks_batch_index=asked.get("batch_index_acks", False),
+            nack_delay_us=nack_delay_us, backoff=Backoff(nack_delay_us, backoff_max_us) if backoff_max_us else None,
+            ack_timeout_us=asked.get("ack_timeout_us", 0), max_redeliver=asked.get("max_redeliver", 0),
+            uses_retry_topic=asked.get("retry_topic", False) and self.type in (SHARED, KEY_SHARED), cannot=asked.get("fails_every", 0),
+        )  # fmt: skip
 
     def partitions_of(self, setup: LaneSetup) -> int:
         """How many partitions the topic has, 0 for a topic without."""
@@ -113,14 +120,14 @@ class PulsarRules:
 
     def design(self, lane: Lane) -> Design:
         self.lane = lane  # its caches are warm or cold as the lane is, also when that has been restored
-        hash_of, traffic = self.reads.owners.hashes.__getitem__, lane.traffic
+        hash_of, traffic, key_of = self.reads.owners.hashes.__getitem__, lane.traffic, lane.texts.key_code
         return Design(
             {
                 "broker": (BrokerState, lambda state: Broker(state, hash_of, self.settings)),
                 "producer": (ProducerState, lambda state: Producer(state, hash_of)),
-                "consumer": (ConsumerState, lambda state: Client(state, traffic)),
+                "consumer": (ConsumerState, lambda state: Client(state, traffic, key_of)),
             },
-            c.Command | Subscribe | Resubscribe | Open | Order, lane.delay_us, lane.jitter_us,
+            c.Command | ConsumerOrder | Open | Order, lane.delay_us, lane.jitter_us,
         )  # fmt: skip
 
     def head_start_us(self, lane: Lane) -> int:
@@ -129,8 +136,11 @@ class PulsarRules:
 
     def begin(self, lane: Lane) -> None:
         lane.world.start(BROKER, "broker", BrokerState())
+        broker = self.reads.broker(lane)
         for number in range(self.partitions) if self.partitions else (-1,):
-            self.reads.broker(lane).subscription(partition=number)
+            broker.subscription(partition=number)
+        if self.config.uses_retry_topic:
+            broker.subscription(topic=retry_topic(c.TOPIC, c.SUBSCRIPTION))
         lane.world.start(PRODUCER, "producer", ProducerState(self.batching, batch_delay_us=self.batch_delay_us, partitions=self.partitions))
         lane.world.order(PRODUCER, Open(BROKER))
 
@@ -151,18 +161,21 @@ class PulsarRules:
 
         def publish(index: int, code: int) -> tuple[int, CommandSend]:
             fresh.append(code)
-            return producer.send(index, code)
+            return producer.send(index, code, code % ordering_keys if ordering_keys and code >= 0 else -1)
 
         def gather(index: int, code: int) -> tuple[int, None]:
             if self.reads.counts_keys:
                 fresh.append(code)
-            producer.gather(index, code, lane.world.now_us, slot)
+            now_us = lane.world.now_us
+            later = self.delayed_every and index % self.delayed_every == 0
+            producer.gather(index, code, now_us, slot, code % ordering_keys if ordering_keys and code >= 0 else -1,
+                            now_us + self.delivery_delay_us if later else 0)  # fmt: skip
             return 0, None
 
-        fresh = self.reads.fresh
-        if self.batching:
+        fresh, ordering_keys = self.reads.fresh, self.ordering_keys
+        if not self.sends_at_once:
             return slot, gather
-        return slot, publish if self.reads.counts_keys else producer.send
+        return slot, publish if self.reads.counts_keys or ordering_keys else producer.send
 
     def join(self, lane: Lane, joiners: Sequence[Consumer], cause: Cause) -> None:
         self.start(lane, joiners, cause)
@@ -185,7 +198,8 @@ class PulsarRules:
                 after_us = step_us
             self.narrator.say_conflict(lane, joiners[-1], given)
         for consumer in joiners:
-            lane.world.start(consumer.incarnation, "consumer", ConsumerState(consumer.name, Program(consumer.service_us), self.config))
+            config = replace(self.config, priority=self.priorities.get(consumer.name, 0))
+            lane.world.start(consumer.incarnation, "consumer", ConsumerState(consumer.name, Program(consumer.service_us), config))
             lane.world.order(consumer.incarnation, Subscribe(BROKER, given.get(consumer.incarnation, []), after_us), cause)
             after_us += step_us
 

@@ -33,13 +33,15 @@ Slots = npt.NDArray[np.int64]
 
 
 class KeyHashes(dict[int, int]):
-    """Key code -> unsigned murmur3 of its bytes, computed once a key."""
+    """Key code -> unsigned murmur3 of the bytes that decide who gets it, computed once a key. ordering_keys: the producer sets an ordering key,
+    that of one of the first so many keys; 0: it sets none, and the key itself decides."""
 
-    def __init__(self, texts: KeyText) -> None:
-        self.texts = texts
+    def __init__(self, texts: KeyText, ordering_keys: int = 0) -> None:
+        self.texts, self.ordering_keys = texts, ordering_keys
 
     def __missing__(self, code: int) -> int:
-        value = self[code] = murmur3_32(NO_KEY_HASH_KEY if code == NO_KEY else self.texts.key_bytes(code))
+        sticky = code % self.ordering_keys if self.ordering_keys and code != NO_KEY else code
+        value = self[code] = murmur3_32(NO_KEY_HASH_KEY if code == NO_KEY else self.texts.key_bytes(sticky))
         return value
 
 
@@ -118,9 +120,9 @@ class Assignment:
 class Owners:
     """Who owns what now, as a cache: all of it follows from the broker's state and from how many messages of each key there were."""
 
-    def __init__(self, texts: KeyText, keys: LiveKeys, selector: Selector) -> None:
+    def __init__(self, texts: KeyText, keys: LiveKeys, selector: Selector, ordering_keys: int = 0) -> None:
         """keys: the lab's. selector: an empty one of the lane's rule; it says which slot a hash has."""
-        self.hashes = KeyHashes(texts)
+        self.hashes = KeyHashes(texts, ordering_keys)
         self.keys = keys
         self.nobody = selector
         self._slot = selector.slot

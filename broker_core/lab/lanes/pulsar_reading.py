@@ -18,7 +18,7 @@ from broker_core.lab.observers.darkness import SPACE_UNITS
 from broker_core.pulsar import commands as c
 from broker_core.pulsar.broker import Broker
 from broker_core.pulsar.broker_state import consumer_key
-from broker_core.pulsar.client.again import dead_letter_topic
+from broker_core.pulsar.client.again import dead_letter_topic, retry_topic
 from broker_core.pulsar.client.consumer import CONSUMER_ID, ConsumerState
 from broker_core.pulsar.dispatchers.key_shared import KeySharedDispatcher
 from broker_core.pulsar.selectors import SELECTORS, make_selector
@@ -54,8 +54,10 @@ class PulsarReading:
         self.is_ring, self.is_sticky = setup.algorithm in RINGS, setup.algorithm in STICKY
         self.has_batches = "batching" in setup.options
         self.has_dead_letters = "max_redeliver" in setup.options
+        self.has_retry_topic = setup.options.get("retry_topic", False) and setup.algorithm not in ("exclusive", "failover", "failover_document")
         algorithm = setup.algorithm if setup.algorithm in SELECTORS else "auto_split"  # of the other types only the keys' hashes are asked
-        self.owners = Owners(setup.texts, setup.keys, make_selector(algorithm, setup.options.get("points")))
+        self.owners = Owners(setup.texts, setup.keys, make_selector(algorithm, setup.options.get("points")),
+                             setup.options.get("ordering_keys", 0))  # fmt: skip
         self._notes = Notes()
         self.fresh: list[int] = []
         self.painted: Painted | None = None
@@ -106,6 +108,20 @@ class PulsarReading:
         topic = self.broker(lane).state.topics.get(dead_letter_topic(c.TOPIC, c.SUBSCRIPTION))
         return 0 if topic is None else topic.ledger.end
 
+    def retry_letters(self, lane: Lane) -> Subscription | None:
+        """The programs' subscription of its retry letter topic; None: they use none."""
+        if not self.has_retry_topic:
+            return None
+        return self.broker(lane).subscription(topic=retry_topic(c.TOPIC, c.SUBSCRIPTION))
+
+    def letters(self, lane: Lane) -> Json:
+        """Of the picture: dead letters so far, and retry letters that wait or are worked on."""
+        retries = self.retry_letters(lane)
+        return {
+            **({"dead_letters": self.dead_letters(lane)} if self.has_dead_letters else {}),
+            **({} if retries is None else {"retry_letters": retries.cursor.backlog}),
+        }
+
     def would_wait(self, lane: Lane, index: int, code: int) -> bool:
         holder = self.owners.holder_of(self.broker(lane), code)
         return holder is None or (bool(lane.crash_positions) and holder in self.dead(lane))
@@ -150,7 +166,11 @@ class PulsarReading:
         return self.broker(lane).state.redelivered
 
     def held(self, lane: Lane, consumer: Consumer) -> int:
-        return self.subscription(lane).unacked_count(self.key_of(lane, consumer.incarnation))
+        held = self.subscription(lane).unacked_count(self.key_of(lane, consumer.incarnation))
+        retries = self.retry_letters(lane)
+        if retries is None:
+            return held
+        return held + retries.unacked_count(consumer_key(self.client(lane, consumer.incarnation).connection, CONSUMER_ID + 1))
 
     def is_served(self, lane: Lane, consumer: Consumer) -> bool:
         return self.key_of(lane, consumer.incarnation) in self.broker(lane).consumers and not self.held_back(lane, consumer)
@@ -170,13 +190,14 @@ class PulsarReading:
         return {}
 
     def lag(self, lane: Lane) -> int:
-        cursor = self.subscription(lane).cursor
+        cursor, retries = self.subscription(lane).cursor, self.retry_letters(lane)
+        again = 0 if retries is None else retries.cursor.backlog
         if self.has_batches:  # an entry holds several: count what the broker still has, and what the producer has not sent
             entries = self.subscription(lane).entries
             known = sum(entries[at].size for at in range(cursor.mark_delete + 1, cursor.end) if at not in cursor.ahead)
-            return known + len(lane.world.slots[PRODUCER].node.state.waiting)
+            return again + known + len(lane.world.slots[PRODUCER].node.state.waiting)
         under_way = lane.next_record - lane.first_record - cursor.end
-        return cursor.backlog + under_way - sum(map(self.unreported, lane.world.slots.values()))
+        return again + cursor.backlog + under_way - sum(map(self.unreported, lane.world.slots.values()))
 
     def unreported(self, slot: Slot) -> int:
         """Messages that a program has handled and its broker will learn of: acknowledgements travel in groups."""
@@ -206,7 +227,7 @@ class PulsarReading:
             "permits": {name: subscription.permits(key) for name, key in keys.items() if key in broker.consumers},
             "mark_delete": subscription.cursor.mark_delete + lane.first_record,
             "connected": len(broker.consumers),
-            **({"dead_letters": self.dead_letters(lane)} if self.has_dead_letters else {}),
+            **self.letters(lane),
         }
 
     def check(self, lane: Lane) -> None:

@@ -103,7 +103,7 @@ class SharedReading(PulsarReading):
                 for key, pending in held.items()
             },
             "unacked": sum(map(len, held.values())), "mark_delete": cursor.mark_delete + base,
-            **({"dead_letters": self.dead_letters(lane)} if self.has_dead_letters else {}),
+            **self.letters(lane),
         }  # fmt: skip
 
     def check(self, lane: Lane) -> None:

@@ -85,6 +85,8 @@ class PulsarNarrator:
             self.say_disconnected(lane, event)
         elif event.kind == "pulsar.consumer.let_go":
             lane.say("pulsar.let_go", consumer=event.data["consumer"])
+        elif event.kind == "pulsar.ack.refused":
+            lane.say("pulsar.ack_refused", consumer=event.data["consumer"], error=event.data["error"])
 
     def say_disconnected(self, lane: Lane, event: TurningPoint) -> None:
         name, incarnation, unacked, reason = event.data["consumer"], event.data["client"], event.inputs["unacked"], event.inputs["reason"]

@@ -36,6 +36,8 @@ class TypeNarrator:
     def told(self, lane: Lane, event: TurningPoint) -> None:
         if event.kind == "pulsar.consumer.refused":
             lane.say("pulsar.refused", consumer=event.data["consumer"], error=event.data["error"])
+        elif event.kind == "pulsar.ack.refused":
+            lane.say("pulsar.ack_refused", consumer=event.data["consumer"], error=event.data["error"])
         elif event.kind == "pulsar.consumer.disconnected":
             name, incarnation = event.data["consumer"], event.data["client"]
             if event.inputs["reason"] not in (KEEP_ALIVE, LIVENESS):

@@ -1,10 +1,16 @@
 """Messages that the program could not handle, or did not in time: asked for again, and in the end a dead letter.
 
     cannot handle it ─► negative ack, sent after its delay, looked at each third of it ─► delivered again, redelivery count + 1
-                     └─ delivered maxRedeliverCount times again already ─► to <topic>-<subscription>-DLQ with its key, and acknowledged
+                     ├─ with a retry letter topic: produced there, to be delivered after the delay, and acknowledged here
+                     └─ maxRedeliverCount times already ─► produced to <topic>-<subscription>-DLQ with its key, and acknowledged
+
+    taken and not acknowledged within the ack time-out ─► asked for again, while the program may go on with it
+
+Shared and Key_Shared ask for single messages. Exclusive and Failover ask for everything: the client drops what it has not taken, grants permits
+for as much, and the broker reads again from mark-delete on; they have no dead letters.
 
 Source: Pulsar 3.2 client, NegativeAcksTracker, UnAckedMessageTracker (here each message has its own clock, without the ticks of a wheel),
-ConsumerImpl.processPossibleToDLQ. Only Shared and Key_Shared have dead letters; the others ask for everything again.
+ConsumerImpl.processPossibleToDLQ, doReconsumeLater and redeliverUnacknowledgedMessages.
 """
 
 from __future__ import annotations
@@ -14,16 +20,20 @@ from typing import TYPE_CHECKING
 from broker_core.clock import MILLISECOND_US
 from broker_core.pulsar import commands as c
 from broker_core.pulsar.commands import CommandMessage
-from broker_core.pulsar.settings import KEY_SHARED, SHARED
 from broker_core.sim.node import Outbox
 
 if TYPE_CHECKING:
-    from broker_core.pulsar.client.consumer import ConsumerState
+    from broker_core.pulsar.client.consumer import Consumer, ConsumerState
 
 ASK_AGAIN, TIME_OVER = "ask_again", "time_over"
-"""Deadlines of the negative acknowledgements, and of the message in hand."""
+"""Deadlines of the negative acknowledgements, and of the messages that are taken and not acknowledged."""
 LOOK_MIN_US = 100 * MILLISECOND_US
-DLQ_PRODUCER_ID = 1_000_000
+DLQ_PRODUCER_ID, RETRY_PRODUCER_ID = 1_000_000, 1_000_001
+RECONSUME_MAX = 16
+"""RetryMessageUtil.MAX_RECONSUMETIMES: maxRedeliverCount of a retry letter topic without a dead-letter policy."""
+
+Tracked = tuple[int, int, int]
+"""(moment at which its time is over, consumer id, entry)."""
 
 
 def dead_letter_topic(topic: str, subscription: str) -> str:
@@ -33,19 +43,45 @@ def dead_letter_topic(topic: str, subscription: str) -> str:
     return f"{topic}-{subscription}-DLQ"
 
 
-def told_again(state: ConsumerState, message: CommandMessage, now_us: int, out: Outbox) -> bool:
-    """The program cannot handle this message. True: it is a dead letter now, and to be acknowledged; else it will be asked for again."""
-    config = state.config
-    if config.max_redeliver and config.type in (SHARED, KEY_SHARED) and message.redelivery_count >= config.max_redeliver:
-        topic = dead_letter_topic(config.topic, config.subscription)
-        out.send(state.connection, c.CommandProducer(DLQ_PRODUCER_ID, topic, -1, f"{state.name}-DLQ"))
-        out.send(state.connection, c.CommandSend(DLQ_PRODUCER_ID, message.message, -1))
-        return True
+def retry_topic(topic: str, subscription: str) -> str:
+    """>>> retry_topic("orders", "billing")
+    'orders-billing-RETRY'
+    """
+    return f"{topic}-{subscription}-RETRY"
+
+
+# --- negative acknowledgements, retry letters and dead letters
+
+
+def told_again(consumer: Consumer, message: CommandMessage, now_us: int, out: Outbox) -> bool:
+    """The program cannot handle this message. True: it is in another topic now, and to be acknowledged; else it will be asked for again."""
+    state, config = consumer.state, consumer.state.config
     delay_us = config.nack_delay_us if config.backoff is None else config.backoff.delay_us(message.redelivery_count)
+    if config.uses_retry_topic:
+        times = message.reconsumed + 1
+        if times > (config.max_redeliver or RECONSUME_MAX):
+            produce(consumer, DLQ_PRODUCER_ID, dead_letter_topic(config.topic, config.subscription), message, out)
+        else:
+            topic = retry_topic(config.topic, config.subscription)
+            produce(consumer, RETRY_PRODUCER_ID, topic, message, out, reconsumed=times, deliver_at_us=now_us + delay_us)
+        return True
+    if config.max_redeliver and not config.is_active_only and message.redelivery_count >= config.max_redeliver:
+        produce(consumer, DLQ_PRODUCER_ID, dead_letter_topic(config.topic, config.subscription), message, out)
+        return True
     if not state.waits_again:
         out.deadline(ASK_AGAIN, now_us + look_every_us(state))
     state.waits_again.append((now_us + delay_us, message.consumer_id, message.entry))
     return False
+
+
+def produce(
+    consumer: Consumer, producer_id: int, topic: str, message: CommandMessage, out: Outbox, *, reconsumed: int = 0, deliver_at_us: int = 0
+) -> None:  # fmt: skip
+    """To another topic, with its key."""
+    state = consumer.state
+    out.send(state.connection, c.CommandProducer(producer_id, topic, -1, f"{state.name}-{topic.rpartition('-')[2]}"))
+    key = consumer.key_of(message.message)
+    out.send(state.connection, c.CommandSend(producer_id, message.message, key, deliver_at_us=deliver_at_us, reconsumed=reconsumed))
 
 
 def look_every_us(state: ConsumerState) -> int:
@@ -54,28 +90,70 @@ def look_every_us(state: ConsumerState) -> int:
     return max((config.nack_delay_us if config.backoff is None else config.backoff.min_us) // 3, LOOK_MIN_US)
 
 
-def ask_again(state: ConsumerState, now_us: int, out: Outbox) -> None:
-    """Ask for those whose delay is over, a partition at a time."""
-    due: dict[int, list[int]] = {}
-    for at_us, consumer_id, entry in state.waits_again:
-        if at_us <= now_us:
-            due.setdefault(consumer_id, []).append(entry)
+def ask_again(consumer: Consumer, now_us: int, out: Outbox) -> None:
+    """Ask for those whose delay is over."""
+    state = consumer.state
+    due = [waiting for waiting in state.waits_again if waiting[0] <= now_us]
     state.waits_again = [waiting for waiting in state.waits_again if waiting[0] > now_us]
-    for consumer_id, entries in due.items():
-        state.parts[consumer_id].batches = {
-            entry: places for entry, places in state.parts[consumer_id].batches.items() if entry not in entries
-        }
-        out.send(state.connection, c.CommandRedeliverUnacknowledgedMessages(consumer_id, sorted(set(entries))))
+    redeliver(consumer, due, now_us, out)
     if state.waits_again:
         out.deadline(ASK_AGAIN, now_us + look_every_us(state))
 
 
-def start_clock(state: ConsumerState, now_us: int, out: Outbox) -> None:
+# --- the ack time-out
+
+
+def start_clock(state: ConsumerState, message: CommandMessage, now_us: int, out: Outbox) -> None:
     """The program has taken a message: it has until the time-out to acknowledge it."""
-    out.deadline(TIME_OVER, now_us + state.config.ack_timeout_us)
+    state.tracked.append((now_us + state.config.ack_timeout_us, message.consumer_id, message.entry))
+    if len(state.tracked) == 1:
+        out.deadline(TIME_OVER, state.tracked[0][0])
 
 
-def give_up_waiting(state: ConsumerState, out: Outbox) -> None:
-    """The message in hand is not acknowledged in time: it is asked for again, while the program goes on with it."""
-    if state.hand is not None:
-        out.send(state.connection, c.CommandRedeliverUnacknowledgedMessages(state.hand.consumer_id, [state.hand.entry]))
+def forget_clock(state: ConsumerState, message: CommandMessage, now_us: int, out: Outbox) -> None:
+    """It is acknowledged, or given back: no time-out any more. Of a batch, one of its messages."""
+    place = next((place for place, one in enumerate(state.tracked) if one[1:] == (message.consumer_id, message.entry)), None)
+    if place is not None:
+        del state.tracked[place]
+        set_clock(state, out)
+
+
+def set_clock(state: ConsumerState, out: Outbox) -> None:
+    if state.tracked:
+        out.deadline(TIME_OVER, state.tracked[0][0])
+    else:
+        out.cancel(TIME_OVER)
+
+
+def time_over(consumer: Consumer, now_us: int, out: Outbox) -> None:
+    """What is not acknowledged in time is asked for again, also the message in hand, with which the program goes on."""
+    state = consumer.state
+    late = [one for one in state.tracked if one[0] <= now_us]
+    state.tracked = [one for one in state.tracked if one[0] > now_us]
+    redeliver(consumer, late, now_us, out)
+    set_clock(state, out)
+
+
+# --- both
+
+
+def redeliver(consumer: Consumer, wanted: list[Tracked], now_us: int, out: Outbox) -> None:
+    """Ask for these entries, a part at a time; where one consumer has everything, for all that it has."""
+    state = consumer.state
+    due: dict[int, set[int]] = {}
+    for _, consumer_id, entry in wanted:
+        due.setdefault(consumer_id, set()).add(entry)
+    for consumer_id, entries in due.items():
+        part = state.parts[consumer_id]
+        if state.config.is_active_only:
+            dropped = consumer.clear_queue(consumer_id, now_us, out)
+            part.batches.clear()
+            state.held = [message for message in state.held if message.consumer_id != consumer_id]
+            state.tracked = [one for one in state.tracked if one[1] != consumer_id]
+            state.waits_again = [one for one in state.waits_again if one[1] != consumer_id]
+            out.send(state.connection, c.CommandRedeliverUnacknowledgedMessages(consumer_id, []))
+            consumer.grant(consumer_id, dropped, out)
+            continue
+        part.batches = {entry: places for entry, places in part.batches.items() if entry not in entries}
+        state.held = [message for message in state.held if message.consumer_id != consumer_id or message.entry not in entries]
+        out.send(state.connection, c.CommandRedeliverUnacknowledgedMessages(consumer_id, sorted(entries)))

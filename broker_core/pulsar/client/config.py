@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from broker_core.clock import SECOND_US
 from broker_core.pulsar import commands as c
-from broker_core.pulsar.settings import KEY_SHARED
+from broker_core.pulsar.settings import EXCLUSIVE, FAILOVER, KEY_SHARED
 
 NEGATIVE_ACK_DELAY_US = 60 * SECOND_US
 """negativeAckRedeliveryDelay."""
@@ -36,9 +36,11 @@ class Backoff:
 @dataclass(slots=True)
 class ConsumerConfig:
     """type: of the subscription. partitions: of the topic, 0 for a topic without. queue_size: receiverQueueSize, of each partition.
-    ack_group_us: 0 to acknowledge at once. acks_cumulatively: the program acknowledges everything up to a message. nack_delay_us, backoff:
+    ack_group_us: 0 to acknowledge at once. acks_cumulatively: the program acknowledges everything up to a message. acks_batch_index:
+    messages of a batch are acknowledged one by one (enableBatchIndexAcknowledgment); else the batch, with its last one. nack_delay_us, backoff:
     how long after a negative acknowledgement it is sent. ack_timeout_us: 0 for none. max_redeliver: maxRedeliverCount of the dead-letter
-    policy, 0 for none. cannot: the program cannot handle messages whose number is a multiple of this; 0: it can handle all."""
+    policy, 0 for none. uses_retry_topic: enableRetry, what the program cannot handle it gives to reconsumeLater. cannot: the program
+    cannot handle messages whose number is a multiple of this; 0: it can handle all."""
 
     type: str = KEY_SHARED
     topic: str = c.TOPIC
@@ -50,11 +52,18 @@ class ConsumerConfig:
     queue_size: int = c.RECEIVER_QUEUE_SIZE
     ack_group_us: int = c.ACK_GROUP_US
     acks_cumulatively: bool = False
+    acks_batch_index: bool = False
     nack_delay_us: int = NEGATIVE_ACK_DELAY_US
     backoff: Backoff | None = None
     ack_timeout_us: int = 0
     max_redeliver: int = 0
+    uses_retry_topic: bool = False
     cannot: int = 0
+
+    @property
+    def is_active_only(self) -> bool:
+        """Whether one consumer has everything: Exclusive and Failover. Only there everything up to a message can be acknowledged at once."""
+        return self.type in (EXCLUSIVE, FAILOVER)
 
     def cannot_handle(self, message: int) -> bool:
         """Whether the program gives up on this message."""
@@ -63,9 +72,10 @@ class ConsumerConfig:
 
 @dataclass(slots=True)
 class Part:
-    """The consumer of one partition. request_id: of its last command that is answered. is_subscribed: the broker has said so. is_active: of Failover.
-    refused: name of the last error. taken: messages since permits were last granted. acks: entries handled and not yet told to the broker.
-    batches: entry -> places in its batch that are not handled."""
+    """The consumer of one partition, or of a retry letter topic. topic: without its partition. request_id: of its last command that is
+    answered. is_subscribed: the broker has said so. is_active: of Failover. refused: name of the last error. taken: messages since permits were
+    last granted. acks: entries acknowledged and not yet told to the broker; in_batch: entry -> places in its batch, likewise. batches: entry ->
+    places in its batch that are not acknowledged."""
 
     partition: int = -1
     request_id: int = 0
@@ -75,3 +85,10 @@ class Part:
     taken: int = 0
     acks: list[int] = field(default_factory=list)
     batches: dict[int, list[int]] = field(default_factory=dict)
+    in_batch: dict[int, list[int]] = field(default_factory=dict)
+    topic: str = c.TOPIC
+
+    @property
+    def gathered(self) -> int:
+        """How many acknowledgements wait for their group."""
+        return len(self.acks) + (sum(map(len, self.in_batch.values())) if self.in_batch else 0)

@@ -14,16 +14,28 @@ Source: Pulsar 3.2 client, ConsumerImpl, MultiTopicsConsumerImpl, NegativeAcksTr
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import msgspec
 
 from broker_core.errors import InvariantError
 from broker_core.pulsar import commands as c
-from broker_core.pulsar.client.again import ASK_AGAIN, TIME_OVER, ask_again, give_up_waiting, start_clock, told_again
+from broker_core.pulsar.client.acks import ACKS, acknowledge, release_acks, send_acks
+from broker_core.pulsar.client.again import (
+    ASK_AGAIN,
+    TIME_OVER,
+    Tracked,
+    ask_again,
+    forget_clock,
+    retry_topic,
+    start_clock,
+    time_over,
+    told_again,
+)
 from broker_core.pulsar.client.config import ConsumerConfig, Part
-from broker_core.pulsar.commands import CommandAck, CommandMessage
+from broker_core.pulsar.commands import CommandMessage
 from broker_core.pulsar.selectors.protocol import Range
 from broker_core.sim.node import Closed, Outbox
 from broker_core.sim.program import DONE, Leave, Pace, Pause, Program, Resume, Traffic
@@ -42,9 +54,19 @@ class Subscribe(msgspec.Struct, frozen=True, tag="pulsar.consumer.subscribe", ar
 
 
 class Resubscribe(msgspec.Struct, frozen=True, tag="pulsar.consumer.resubscribe", array_like=True):
-    """A person lets it close its consumer and subscribe again with other ranges, on the same connection."""
+    """A person lets it close its consumer and subscribe again with other ranges or another priority level, on the same connection. priority: -1
+    leaves it as it is."""
 
     ranges: list[Range]
+    priority: int = -1
+
+
+class HoldAcks(msgspec.Struct, frozen=True, tag="pulsar.consumer.hold_acks", array_like=True):
+    """From now on the program handles messages and acknowledges none: it is stuck, as far as its broker can see."""
+
+
+class ReleaseAcks(msgspec.Struct, frozen=True, tag="pulsar.consumer.release_acks", array_like=True):
+    """It acknowledges again, first what it has held back."""
 
 
 class Seek(msgspec.Struct, frozen=True, tag="pulsar.consumer.seek", array_like=True):
@@ -58,11 +80,15 @@ class Unsubscribe(msgspec.Struct, frozen=True, tag="pulsar.consumer.unsubscribe"
     """A person lets it take its subscription away."""
 
 
+ConsumerOrder = Subscribe | Resubscribe | HoldAcks | ReleaseAcks | Seek | Unsubscribe
+"""What a person orders a consuming program beside what any program obeys."""
+
+
 @dataclass(slots=True)
 class ConsumerState:
     """queue: messages received and not yet taken by the program; hand: the one that it works on. broker: where it connects to. ranges: sticky
-    ranges of its configuration, else empty. request_id: of the last command that is answered. parts: consumer id -> part. waits_again: see
-    `again.py`."""
+    ranges of its configuration, else empty. request_id: of the last command that is answered. parts: consumer id -> part. waits_again, tracked:
+    see `again.py`. holds_acks: it is stuck; held: what it has handled since. refused_acks: acknowledgements that its client refused."""
 
     name: str
     program: Program
@@ -75,6 +101,10 @@ class ConsumerState:
     queue: deque[CommandMessage] = field(default_factory=deque)
     hand: CommandMessage | None = None
     waits_again: list[tuple[int, int, int]] = field(default_factory=list)
+    tracked: list[Tracked] = field(default_factory=list)
+    holds_acks: bool = False
+    held: list[CommandMessage] = field(default_factory=list)
+    refused_acks: int = 0
 
     @property
     def is_subscribed(self) -> bool:
@@ -88,14 +118,17 @@ class ConsumerState:
 
     @property
     def unreported(self) -> int:
-        """Messages that were handled and of which the broker has not been told."""
+        """Entries that were handled and acknowledged, and of which the broker has not been told."""
         return sum(len(part.acks) for part in self.parts.values())
 
 
 class Consumer:
-    def __init__(self, state: ConsumerState, traffic: Traffic) -> None:
+    """key_of: number of a message -> code of its key, -1 for none: what is produced again to another topic keeps its key."""
+
+    def __init__(self, state: ConsumerState, traffic: Traffic, key_of: Callable[[int], int] = lambda message: -1) -> None:
         self.state = state
         self.traffic = traffic
+        self.key_of = key_of
 
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
         state = self.state
@@ -110,8 +143,10 @@ class Consumer:
                     out.deadline(STARTED, now_us + after_us)
                 else:
                     self.connect(out)
-            case Resubscribe(ranges):
+            case Resubscribe(ranges, priority):
                 state.ranges = ranges
+                if priority >= 0:
+                    state.config = replace(state.config, priority=priority)
                 if state.connection:
                     self.close(now_us, out)
                     self.subscribe(out)
@@ -131,13 +166,17 @@ class Consumer:
             case c.CommandCloseConsumer(_, consumer_id):
                 self.closed_by_broker(consumer_id, now_us, out)
             case Seek(entry, publish_time_us):
-                for consumer_id in state.parts:
+                for consumer_id in self.own_parts():
                     state.request_id += 1
                     out.send(state.connection, c.CommandSeek(state.request_id, consumer_id, entry, publish_time_us))
             case Unsubscribe():
-                for consumer_id in state.parts:
+                for consumer_id in self.own_parts():
                     state.request_id += 1
                     out.send(state.connection, c.CommandUnsubscribe(state.request_id, consumer_id))
+            case HoldAcks():
+                state.holds_acks = True
+            case ReleaseAcks():
+                release_acks(state, now_us, out)
             case Leave():
                 out.cancel(STARTED)
                 if state.connection:
@@ -160,7 +199,8 @@ class Consumer:
             places = message.places or tuple(range(len(message.batch)))
             state.parts[message.consumer_id].batches[message.entry] = list(places)
             for place, number in zip(places, message.batch, strict=True):
-                self.arrived(CommandMessage(message.consumer_id, message.entry, number, message.redelivery_count, (), (place,)), now_us, out)
+                one = CommandMessage(message.consumer_id, message.entry, number, message.redelivery_count, (), (place,), message.reconsumed)
+                self.arrived(one, now_us, out)
             return
         if self.traffic.is_watched:
             self.traffic.received(out.name, message.message, now_us)
@@ -175,11 +215,13 @@ class Consumer:
         self.subscribe(out)
 
     def subscribe(self, out: Outbox) -> None:
-        """One consumer for each partition, or for the topic."""
-        state = self.state
-        partitions = range(state.config.partitions) if state.config.partitions else (-1,)
-        for consumer_id, partition in enumerate(partitions, CONSUMER_ID):
-            state.parts.setdefault(consumer_id, Part(partition))
+        """One consumer for each partition, or for the topic; and one for the retry letter topic."""
+        state, config = self.state, self.state.config
+        parts = [Part(partition, topic=config.topic) for partition in (range(config.partitions) if config.partitions else (-1,))]
+        if config.uses_retry_topic:
+            parts.append(Part(topic=retry_topic(config.topic, config.subscription)))
+        for consumer_id, part in enumerate(parts, CONSUMER_ID):
+            state.parts.setdefault(consumer_id, part)
             self.subscribe_part(consumer_id, out)
 
     def subscribe_part(self, consumer_id: int, out: Outbox) -> None:
@@ -188,9 +230,14 @@ class Consumer:
         state.request_id += 1
         part.request_id = state.request_id
         out.send(state.connection, c.CommandSubscribe(
-            state.request_id, consumer_id, state.name, state.ranges, config.type, config.topic, part.partition, config.subscription, config.priority,
+            state.request_id, consumer_id, state.name, state.ranges, config.type, part.topic, part.partition, config.subscription, config.priority,
             config.allows_out_of_order, config.initial_position,
         ))  # fmt: skip
+
+    def own_parts(self) -> list[int]:
+        """Those of its topic that the broker has let in."""
+        state = self.state
+        return [number for number, part in state.parts.items() if part.is_subscribed and part.topic == state.config.topic]
 
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
         state = self.state
@@ -201,11 +248,11 @@ class Consumer:
         elif name == STARTED:
             self.connect(out)
         elif name == ASK_AGAIN:
-            ask_again(state, now_us, out)
+            ask_again(self, now_us, out)
         elif name == TIME_OVER:
-            give_up_waiting(state, out)
-        else:
-            self.send_acks(out)
+            time_over(self, now_us, out)
+        elif name == ACKS:
+            send_acks(state, out)
 
     def done(self, now_us: int, out: Outbox) -> None:
         """The message in hand is handled, or cannot be."""
@@ -214,36 +261,14 @@ class Consumer:
         if message is None:
             raise InvariantError(f"{state.name} is done with nothing")
         state.hand = None
-        if config.ack_timeout_us:
-            out.cancel(TIME_OVER)
         if config.cannot and config.cannot_handle(message.message):
             state.program.drop(now_us, out, self.traffic)
-            if not told_again(state, message, now_us, out):
+            if not told_again(self, message, now_us, out):
+                forget_clock(state, message, now_us, out)
                 return
         else:
             state.program.done(now_us, out, self.traffic)
-        part = state.parts[message.consumer_id]
-        if message.places:
-            left = part.batches[message.entry]
-            left.remove(message.places[0])
-            if left:
-                return
-            del part.batches[message.entry]
-        part.acks.append(message.entry)
-        if not config.ack_group_us:
-            self.send_acks(out)
-        elif len(part.acks) == 1:
-            out.deadline("acks", now_us + config.ack_group_us)
-
-    def send_acks(self, out: Outbox) -> None:
-        state = self.state
-        for consumer_id, part in state.parts.items():
-            if part.acks:
-                entries, part.acks = part.acks, []
-                if state.config.acks_cumulatively:
-                    out.send(state.connection, CommandAck(consumer_id, [max(entries)], True))
-                else:
-                    out.send(state.connection, CommandAck(consumer_id, entries))
+        acknowledge(state, message, now_us, out)
 
     def take(self, now_us: int, out: Outbox) -> None:
         """The program takes the next message, if it is free and there is one."""
@@ -257,17 +282,21 @@ class Consumer:
         state.hand = message
         state.program.take(message.message, now_us, out)
         if state.config.ack_timeout_us:
-            start_clock(state, now_us, out)
-        part = state.parts[message.consumer_id]
-        taken = part.taken = part.taken + 1
+            start_clock(state, message, now_us, out)
+        self.grant(message.consumer_id, 1, out)
+
+    def grant(self, consumer_id: int, count: int, out: Outbox) -> None:
+        """The queue has room for so many more: with half of it, the broker is told (ConsumerImpl.increaseAvailablePermits)."""
+        state, part = self.state, self.state.parts[consumer_id]
+        taken = part.taken = part.taken + count
         if taken * 2 >= state.config.queue_size:
-            out.send(state.connection, c.CommandFlow(message.consumer_id, taken))
+            out.send(state.connection, c.CommandFlow(consumer_id, taken))
             part.taken = 0
 
     def close(self, now_us: int, out: Outbox) -> None:
         """What was handled is acknowledged first; what was not goes back to the broker."""
         state = self.state
-        self.send_acks(out)
+        send_acks(state, out)
         self.let_go(now_us, out)
         for consumer_id, part in state.parts.items():
             part.is_subscribed = part.is_active = False
@@ -280,17 +309,29 @@ class Consumer:
         state, part = self.state, self.state.parts[consumer_id]
         part.is_subscribed = part.is_active = False
         part.acks.clear()
+        part.in_batch.clear()
         part.batches.clear()
-        for message in state.queue:
-            if message.consumer_id == consumer_id:
-                self.traffic.dropped(out.name, message.message, now_us)
-        state.queue = deque(message for message in state.queue if message.consumer_id != consumer_id)
+        self.clear_queue(consumer_id, now_us, out)
         state.waits_again = [entry for entry in state.waits_again if entry[1] != consumer_id]
+        state.held = [message for message in state.held if message.consumer_id != consumer_id]
+        state.tracked = [tracked for tracked in state.tracked if tracked[1] != consumer_id]
         if state.hand is not None and state.hand.consumer_id == consumer_id:
             state.program.drop(now_us, out, self.traffic)
             state.hand = None
             self.take(now_us, out)
         self.subscribe_part(consumer_id, out)
+
+    def clear_queue(self, consumer_id: int, now_us: int, out: Outbox) -> int:
+        """Drop what a part has received and the program has not taken. Returns how many messages."""
+        state = self.state
+        kept: deque[CommandMessage] = deque()
+        for message in state.queue:
+            if message.consumer_id == consumer_id:
+                self.traffic.dropped(out.name, message.message, now_us)
+            else:
+                kept.append(message)
+        dropped, state.queue = len(state.queue) - len(kept), kept
+        return dropped
 
     def let_go(self, now_us: int, out: Outbox) -> None:
         state = self.state
@@ -299,9 +340,11 @@ class Consumer:
         for message in state.queue:
             self.traffic.dropped(out.name, message.message, now_us)
         state.queue.clear()
-        state.waits_again.clear()
+        for kept in (state.waits_again, state.held, state.tracked):
+            kept.clear()
         for part in state.parts.values():
             part.acks.clear()
+            part.in_batch.clear()
             part.batches.clear()
-        for name in ("acks", ASK_AGAIN, TIME_OVER):
+        for name in (ACKS, ASK_AGAIN, TIME_OVER):
             out.cancel(name)

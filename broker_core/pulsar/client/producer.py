@@ -90,9 +90,15 @@ class Producer:
         producer_id = PRODUCER_ID if not state.partitions else PRODUCER_ID + self.partition(key if ordering_key < 0 else ordering_key)
         return state.connection, CommandSend(producer_id, message, key, ordering_key, sequence_id)
 
-    def gather(self, message: int, key: int, now_us: int, out: Outbox, ordering_key: int = -1) -> None:
-        """The same for a producer with batching: it goes out with its batch."""
+    def gather(self, message: int, key: int, now_us: int, out: Outbox, ordering_key: int = -1, deliver_at_us: int = 0) -> None:
+        """The same for a producer with batching: it goes out with its batch. deliver_at_us: not before this moment, 0 for at once; such a message
+        is never part of a batch, and no producer without batching waits."""
         state = self.state
+        if deliver_at_us or not state.batching:
+            connection, command = self.send(message, key, ordering_key)
+            command.deliver_at_us = deliver_at_us
+            out.send(connection, command)
+            return
         state.waiting.append(Waiting(message, key, ordering_key, state.sequence_id))
         state.sequence_id += 1
         if len(state.waiting) >= state.batch_max:

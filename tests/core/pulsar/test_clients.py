@@ -147,14 +147,6 @@ def test_batch_is_acknowledged_with_its_last_message():
     assert counted.log == [("handled", 20), ("handled", 21)]
 
 
-def test_cumulative_acknowledgement_names_the_last_one():
-    node, out, _ = consumer(acks_cumulatively=True)
-    play(node, out, 1, *messages(5, 6))
-    wake(node, out, DONE)
-    wake(node, out, DONE)
-    assert wake(node, out, "acks") == [(1, c.CommandAck(1, [6], True))]
-
-
 def test_each_partition_has_its_own_permits_and_acknowledgements():
     counted = Counted()
     node, out = Consumer(ConsumerState("c1", Program(100), ConsumerConfig("Failover", partitions=2, queue_size=4)), counted), Played("c1")

@@ -1,0 +1,187 @@
+"""What a person lets a consumer of a Pulsar lane do: be stuck, seek, take another priority level or other sticky ranges.
+
+Each is an order to its client (`broker_core/pulsar/client/consumer.py`), which speaks to the broker; what the broker refuses, the lane tells.
+"""
+
+from abc import abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from broker_core.errors import CommandError
+from broker_core.events import Cause, Json
+from broker_core.lab.commands.base import ALL, ConsumerCommand
+from broker_core.lab.commands.facts import LabFacts, LaneFacts
+from broker_core.lab.commands.fields import whole
+from broker_core.lab.consumer import CRASHED, GONE
+from broker_core.lab.lanes.pulsar_options import PRIORITY_MAX
+from broker_core.lab.limits import Limits
+from broker_core.pulsar.client.consumer import ConsumerOrder, ConsumerState, HoldAcks, ReleaseAcks, Resubscribe, Seek
+from broker_core.pulsar.selectors.protocol import AssignRefused, Range
+from broker_core.pulsar.selectors.sticky_ranges import check_client_ranges
+from broker_core.pulsar.settings import STICKY
+
+if TYPE_CHECKING:
+    from broker_core.lab.lab import Lab
+    from broker_core.lab.lanes.lane import Lane
+
+MODEL = "pulsar"
+ENTRY_MAX = TIME_US_MAX = 2**53 - 1
+RANGES_MAX = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PulsarCommand(ConsumerCommand):
+    """An order to one consumer, in each Pulsar lane that has it."""
+
+    @abstractmethod
+    def order(self, client: ConsumerState) -> ConsumerOrder:
+        """What its client is told."""
+
+    def check(self, lab: LabFacts) -> None:
+        lanes = [lane for lane in self.targets(lab) if lane.model == MODEL]
+        if not lanes:
+            raise CommandError("rig", "there is no Pulsar lane in this lab" if self.lane == ALL else "this is no Pulsar lane")
+        ConsumerCommand.check(self, LabFacts({lane.id: lane for lane in lanes}, lab.is_playing, lab.limits))
+
+    def check_in(self, lane: LaneFacts) -> None:
+        self.refuse_crashed(lane)
+
+    def carry_out(self, lab: "Lab", position: int) -> Iterable[None]:
+        for lane in lab.lanes_of(self.lane):
+            if lane.model == MODEL and self.consumer in lane.consumers:
+                self.carry_out_in(lane, position)
+                yield
+        lab.note(self, position, [self.consumer])
+
+    def carry_out_in(self, lane: "Lane", position: int) -> None:
+        consumer, cause = lane.consumers[self.consumer], Cause(command=position)
+        if lane.model != MODEL or consumer.state in (CRASHED, GONE):
+            return
+        said = lane.emit(f"pulsar.consumer.{self.verb}", cause, None, self.given(), {"consumer": self.consumer})
+        lane.world.order(consumer.incarnation, self.order(lane.world.slots[consumer.incarnation].node.state), said)
+        lane.say(f"pulsar.{self.verb}", consumer=self.consumer, **self.said())
+
+    @property
+    def verb(self) -> str:
+        return self.kind.removeprefix("pulsar_")
+
+    def given(self) -> Json:
+        """The arguments that were given."""
+        return {name: value for name, value in self.args().items() if value is not None}
+
+    def said(self) -> Json:
+        """What the lane's sentence names beside the consumer."""
+        return {}
+
+
+class HoldConsumerAcks(PulsarCommand):
+    """It handles what it gets and acknowledges nothing: stuck, as its broker sees it."""
+
+    kind: ClassVar[str] = "pulsar_hold_acks"
+
+    def order(self, client: ConsumerState) -> ConsumerOrder:
+        return HoldAcks()
+
+
+class ReleaseConsumerAcks(PulsarCommand):
+    """It acknowledges again, first what it held back."""
+
+    kind: ClassVar[str] = "pulsar_release_acks"
+
+    def order(self, client: ConsumerState) -> ConsumerOrder:
+        return ReleaseAcks()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeekTo(PulsarCommand):
+    """Its subscription reads on from an entry, of each partition, or from the first one published at or after a moment of virtual time."""
+
+    kind: ClassVar[str] = "pulsar_seek"
+    ARGS: ClassVar[frozenset[str]] = frozenset({"entry", "time_us"})
+
+    entry: int | None = None
+    time_us: int | None = None
+
+    @classmethod
+    def read_args(cls, args: Json, limits: Limits) -> dict[str, Any]:
+        entry, time_us = args.get("entry"), args.get("time_us")
+        if (entry is None) == (time_us is None):
+            raise CommandError("args.entry", "give either entry or time_us")
+        return {
+            "entry": None if entry is None else whole("args.entry", entry, 0, ENTRY_MAX),
+            "time_us": None if time_us is None else whole("args.time_us", time_us, 0, TIME_US_MAX),
+        }
+
+    def args(self) -> Json:
+        return {"entry": self.entry, "time_us": self.time_us}
+
+    def order(self, client: ConsumerState) -> ConsumerOrder:
+        return Seek(-1, self.time_us or 0) if self.entry is None else Seek(self.entry)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetPriority(PulsarCommand):
+    """It closes its consumer and subscribes again with this priority level; 0 is best."""
+
+    kind: ClassVar[str] = "pulsar_priority"
+    ARGS: ClassVar[frozenset[str]] = frozenset({"level"})
+
+    level: int
+
+    @classmethod
+    def read_args(cls, args: Json, limits: Limits) -> dict[str, Any]:
+        return {"level": whole("args.level", args.get("level"), 0, PRIORITY_MAX)}
+
+    def args(self) -> Json:
+        return {"level": self.level}
+
+    def order(self, client: ConsumerState) -> ConsumerOrder:
+        return Resubscribe(client.ranges, self.level)
+
+    def said(self) -> Json:
+        return {"level": self.level}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetRanges(PulsarCommand):
+    """It closes its consumer and subscribes again with these sticky ranges, each [start, end] with both ends."""
+
+    kind: ClassVar[str] = "pulsar_ranges"
+    ARGS: ClassVar[frozenset[str]] = frozenset({"ranges"})
+
+    ranges: tuple[Range, ...]
+
+    @classmethod
+    def read_args(cls, args: Json, limits: Limits) -> dict[str, Any]:
+        raw = args.get("ranges")
+        if not isinstance(raw, list) or not len(raw) <= RANGES_MAX:
+            raise CommandError("args.ranges", "must be a list of at most {high} ranges", high=RANGES_MAX)
+        for pair in raw:
+            if not isinstance(pair, list) or len(pair) != 2 or not all(isinstance(end, int) and not isinstance(end, bool) for end in pair):
+                raise CommandError("args.ranges", "each range must be [start, end]")
+        ranges = tuple((start, end) for start, end in raw)
+        try:
+            check_client_ranges(ranges)
+        except AssignRefused as refusal:
+            raise CommandError("args.ranges", "the client refuses them: {message}", message=refusal.message) from refusal
+        return {"ranges": ranges}
+
+    def args(self) -> Json:
+        return {"ranges": [list(pair) for pair in self.ranges]}
+
+    def check_in(self, lane: LaneFacts) -> None:
+        self.refuse_crashed(lane)
+        if lane.algorithm not in STICKY:
+            raise CommandError("consumer", "only consumers with sticky ranges name their ranges")
+
+    def carry_out_in(self, lane: "Lane", position: int) -> None:
+        if lane.algorithm in STICKY:
+            # A class with slots is made anew by its decorator, so a plain super() would not find it.
+            PulsarCommand.carry_out_in(self, lane, position)
+
+    def order(self, client: ConsumerState) -> ConsumerOrder:
+        return Resubscribe(list(self.ranges))
+
+
+PULSAR_COMMANDS: tuple[type[PulsarCommand], ...] = (HoldConsumerAcks, ReleaseConsumerAcks, SeekTo, SetPriority, SetRanges)

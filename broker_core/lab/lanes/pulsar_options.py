@@ -1,0 +1,74 @@
+"""What a scenario may say of a Pulsar lane, beside its algorithm: the names of Pulsar's own settings, with the least and the most that we let
+anybody ask for.
+
+    {"model": "pulsar", "algorithm": "shared", "ack_timeout_us": 2000000, "priorities": {"c3": 1}, "max_redeliver": 3, "retry_topic": true}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from broker_core.errors import CommandError
+from broker_core.events import Json
+from broker_core.lab.commands.fields import consumer_name, whole
+from broker_core.pulsar.client.producer import DEFAULT, KEY_BASED
+from broker_core.pulsar.selectors import POINTS_MAX
+from broker_core.pulsar.settings import DRAINING, EXCLUSIVE, FAILOVER, RECENTLY_JOINED, SHARED
+
+TYPE_OF = MappingProxyType({"exclusive": EXCLUSIVE, "failover": FAILOVER, "failover_document": FAILOVER, "shared": SHARED})
+"""Algorithms of the lane that are a subscription type; every other one is a rule of Key_Shared."""
+OUT_OF_ORDER = "out_of_order"
+"""Beside the broker's two order rules: all consumers set allowOutOfOrderDelivery."""
+PARTITIONS_MAX = 1000
+PRIORITY_MAX = 1000
+HOUR_US = 3_600_000_000
+
+NUMBERS: Mapping[str, tuple[int, int]] = MappingProxyType({
+    # Below 2 the client could never grant half of its queue again.
+    "receiver_queue_size": (2, 100_000), "points": (1, POINTS_MAX), "partitions": (0, PARTITIONS_MAX), "batching_delay_us": (1, 10_000_000),
+    "fails_every": (0, 1_000_000), "max_redeliver": (1, 1_000), "nack_delay_us": (100_000, HOUR_US), "nack_backoff_max_us": (100_000, HOUR_US),
+    "ack_timeout_us": (1_000_000, HOUR_US), "unacked_max": (0, 1_000_000), "unacked_all_max": (0, 10_000_000),
+    "failover_delay_us": (0, 60_000_000), "retention": (0, 100_000), "delayed_every": (1, 1_000_000), "delay_us": (1, HOUR_US),
+    "ordering_keys": (1, 1_000_000),
+})  # fmt: skip
+CHOICES: Mapping[str, tuple[str, ...]] = MappingProxyType({
+    "order": (OUT_OF_ORDER, RECENTLY_JOINED, DRAINING), "batching": (DEFAULT, KEY_BASED),
+})  # fmt: skip
+"""The default first, of an order."""
+SWITCHES = ("acks_cumulatively", "batch_index_acks", "retry_topic", "failover_ring")
+PULSAR_FIELDS = frozenset({*NUMBERS, *CHOICES, *SWITCHES, "priorities"})
+
+
+def check_pulsar(entry: Json, where: str) -> Json:
+    """The options of a Pulsar lane. Raises CommandError at the field that is wrong."""
+    options: Json = {"receiver_queue_size": 1000}
+    for name, (low, high) in NUMBERS.items():
+        if name in entry:
+            options[name] = whole(f"{where}.{name}", entry[name], low, high)
+    for name, choices in CHOICES.items():
+        if name in entry:
+            if entry[name] not in choices:
+                raise CommandError(f"{where}.{name}", "must be one of {choices}", choices=", ".join(choices))
+            options[name] = entry[name]
+    for name in SWITCHES:
+        if name in entry:
+            if not isinstance(entry[name], bool):
+                raise CommandError(f"{where}.{name}", "must be true or false")
+            options[name] = entry[name]
+    if "batching" in entry and entry.get("algorithm") in TYPE_OF:
+        raise CommandError(f"{where}.batching", "is for the rules of Key_Shared")
+    if "delayed_every" in entry and "delay_us" not in entry:
+        raise CommandError(f"{where}.delayed_every", "needs delay_us, how much later these are delivered")
+    if options.get("nack_backoff_max_us", HOUR_US) < options.get("nack_delay_us", 0):
+        raise CommandError(f"{where}.nack_backoff_max_us", "must be at least nack_delay_us, with which it begins")
+    if "priorities" in entry:
+        options["priorities"] = check_priorities(entry["priorities"], f"{where}.priorities")
+    return options
+
+
+def check_priorities(raw: object, field: str) -> dict[str, int]:
+    """Consumer's name -> its priority level, 0 is best."""
+    if not isinstance(raw, dict):
+        raise CommandError(field, "must be an object of consumer names and levels")
+    return {consumer_name(name, field): whole(f"{field}.{name}", level, 0, PRIORITY_MAX) for name, level in raw.items()}

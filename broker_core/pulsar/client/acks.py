@@ -1,0 +1,84 @@
+"""What a program acknowledges, and when its broker is told: in groups, one by one or everything up to a message.
+
+    program ─► acknowledge ─► part.acks ─ 100 ms ─► ACK            a batch is acknowledged with its last message, or place by place
+                    └─ a stuck program (`HoldAcks`) forgets to: held ─► `ReleaseAcks`, or the ack time-out asks for them again
+
+Source: Pulsar 3.2 client, PersistentAcknowledgmentsGroupingTracker, BatchMessageAcker, ConsumerBase.acknowledgeCumulativeAsync.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from broker_core.pulsar.client.again import forget_clock
+from broker_core.pulsar.commands import CommandAck, CommandMessage
+from broker_core.sim.node import Outbox
+
+if TYPE_CHECKING:
+    from broker_core.pulsar.client.consumer import ConsumerState
+
+ACKS = "acks"
+"""Deadline of the acknowledgements that gather."""
+INVALID_CONFIGURATION = "InvalidConfigurationException"
+NO_CUMULATIVE = "Cannot use cumulative acks on a non-exclusive/non-failover subscription"
+
+
+def acknowledge(state: ConsumerState, message: CommandMessage, now_us: int, out: Outbox) -> None:
+    """The program is done with this message and says so; a stuck one does not."""
+    if state.holds_acks:
+        state.held.append(message)
+        return
+    config = state.config
+    if config.acks_cumulatively and not config.is_active_only:
+        refuse_cumulative(state, message, out)
+        return
+    forget_clock(state, message, now_us, out)
+    part = state.parts[message.consumer_id]
+    if message.places:
+        left = part.batches[message.entry]
+        left.remove(message.places[0])
+        if left:
+            if config.acks_batch_index:
+                part.in_batch.setdefault(message.entry, []).append(message.places[0])
+                gathered(state, part.gathered, now_us, out)
+            return
+        del part.batches[message.entry]
+        part.in_batch.pop(message.entry, None)
+    part.acks.append(message.entry)
+    gathered(state, part.gathered, now_us, out)
+
+
+def gathered(state: ConsumerState, count: int, now_us: int, out: Outbox) -> None:
+    """One more has come to the group of its part: it goes out with it, or now."""
+    if not state.config.ack_group_us:
+        send_acks(state, out)
+    elif count == 1:
+        out.deadline(ACKS, now_us + state.config.ack_group_us)
+
+
+def send_acks(state: ConsumerState, out: Outbox) -> None:
+    """Tell the broker what has gathered, part by part."""
+    for consumer_id, part in state.parts.items():
+        if part.acks or part.in_batch:
+            entries, part.acks = part.acks, []
+            places, part.in_batch = part.in_batch, {}
+            if state.config.acks_cumulatively and entries:
+                out.send(state.connection, CommandAck(consumer_id, [max(entries)], True))
+            elif not state.config.acks_cumulatively:
+                out.send(state.connection, CommandAck(consumer_id, entries, False, places or None))
+
+
+def refuse_cumulative(state: ConsumerState, message: CommandMessage, out: Outbox) -> None:
+    """Its own client refuses: on Shared and Key_Shared nothing can be acknowledged up to a message. It stays unacknowledged."""
+    if not state.refused_acks:
+        out.tell("pulsar.ack.refused", "pulsar.client.acknowledge_cumulative", {"type": state.config.type},
+                 {"consumer": state.name, "error": INVALID_CONFIGURATION, "message": NO_CUMULATIVE})  # fmt: skip
+    state.refused_acks += 1
+
+
+def release_acks(state: ConsumerState, now_us: int, out: Outbox) -> None:
+    """The stuck program goes on: what it held back it acknowledges now."""
+    state.holds_acks = False
+    held, state.held = state.held, []
+    for message in held:
+        acknowledge(state, message, now_us, out)

@@ -1,0 +1,202 @@
+"""What a person lets a Pulsar consumer do reaches its client and broker: as commands, through a checkpoint, a replay and a change of rule."""
+
+import pytest
+
+from broker_core.errors import CommandError
+from broker_core.lab.commands import command_from_json
+from broker_core.lab.lab import Lab
+from broker_core.lab.scenario import scenario_from_json
+
+SECOND = 1_000_000
+
+
+def lab_of(algorithm="shared", consumers=2, rate=20, **options):
+    lane = {"model": "pulsar", "algorithm": algorithm, **options}
+    lab = Lab(scenario_from_json({"lanes": [lane], "consumers": consumers, "workload": {"kind": "uniform", "keys": 50, "rate": rate}}))
+    lab.advance_to(5 * SECOND)
+    return lab
+
+
+def order(lab, kind, consumer="c1", seconds=1.0, **args):
+    events = lab.submit({"command_id": f"n{lab.position + 1}", "kind": kind, "consumer": consumer, "args": args})
+    return events + lab.advance_to(lab.now_us + int(seconds * SECOND))
+
+
+def view(lab):
+    return lab.view()["rigs"]["pulsar"]
+
+
+def test_stuck_consumer_keeps_mark_delete_until_it_is_released():
+    lab = lab_of()
+    events = order(lab, "pulsar_hold_acks", seconds=10)
+    assert events[0]["kind"] == "pulsar.consumer.hold_acks" and view(lab)["sentence"]["code"] == "pulsar.hold_acks"
+    stuck = view(lab)
+    assert stuck["picture"]["mark_delete"] < 110 and stuck["consumers"]["c1"]["unacked"] > 80 and stuck["consumers"]["c1"]["rate"] > 5
+    order(lab, "pulsar_release_acks")
+    assert view(lab)["picture"]["mark_delete"] > 300 and view(lab)["consumers"]["c1"]["unacked"] < 30
+
+
+def test_ack_timeout_gives_a_stuck_consumers_records_to_the_others():
+    lab = lab_of(consumers=3, ack_timeout_us=2 * SECOND)
+    order(lab, "pulsar_hold_acks", seconds=20)
+    assert view(lab)["tally"]["redelivered"] > 100 and view(lab)["picture"]["mark_delete"] > 150
+
+
+def test_blocked_at_its_limit_a_consumer_gets_nothing_until_half_is_acknowledged():
+    lab = lab_of(unacked_max=20, receiver_queue_size=100, rate=5)
+    order(lab, "pulsar_hold_acks", seconds=15)
+    lane = lab.lanes["pulsar"]
+    known = lane.reads.subscription(lane).attached.consumers
+    assert sorted((one.is_blocked, one.unacked >= 20) for one in known.values()) == [(False, False), (True, True)]
+    order(lab, "pulsar_release_acks", seconds=10)
+    assert not any(one.is_blocked for one in known.values()) and lab.lanes["pulsar"].lag() < 40
+
+
+def test_full_subscription_reads_nothing_new():
+    lab = lab_of(unacked_all_max=30)
+    order(lab, "pulsar_hold_acks", "c1", 0)
+    order(lab, "pulsar_hold_acks", "c2", 20)
+    lane = lab.lanes["pulsar"]
+    assert lane.reads.subscription(lane).attached.is_full and lane.reads.subscription(lane).cursor.read_position < 200
+
+
+@pytest.mark.parametrize(("algorithm", "partitions"), [("shared", 0), ("failover", 3), ("exclusive", 0), ("consistent_hash", 0)])
+def test_seek_by_time_delivers_again_what_was_published_since(algorithm, partitions):
+    lab = lab_of(algorithm, retention=1_000, partitions=partitions)
+    finished = sum(consumer.acked_between(0, 5) for consumer in lab.lanes["pulsar"].consumers.values())
+    events = order(lab, "pulsar_seek", "c1", 0.5, time_us=2 * SECOND)
+    moved = [event for event in events if event["kind"] == "pulsar.subscription.seek"]
+    assert len(moved) == max(partitions, 1) and sum(event["data"]["position"] for event in moved) in (39, 40)
+    assert finished > 40 and lab.lanes["pulsar"].lag() > 50
+    lab.lanes["pulsar"].check_invariants()
+
+
+def test_seek_to_before_what_is_kept_begins_with_the_first_entry_that_is():
+    lab = lab_of(retention=10)
+    lane = lab.lanes["pulsar"]
+    (moved,) = [event for event in order(lab, "pulsar_seek", entry=0) if event["kind"] == "pulsar.subscription.seek"]
+    assert moved["data"]["position"] > 50 and lane.lag() < 60
+
+
+def test_worse_priority_level_gets_records_only_when_the_better_ones_cannot():
+    lab = lab_of(consumers=3, priorities={"c3": 1}, receiver_queue_size=10, rate=15)
+    rates = {name: consumer["rate"] for name, consumer in view(lab)["consumers"].items()}
+    assert rates["c3"] == 0 < rates["c1"]
+    order(lab, "pulsar_priority", "c1", 10, level=2)
+    rates = {name: consumer["rate"] for name, consumer in view(lab)["consumers"].items()}
+    assert rates["c2"] > 5 > rates["c1"] and view(lab)["sentence"]["code"] == "pulsar.priority"
+
+
+def test_better_priority_takes_over_all_partitions_of_failover():
+    lab = lab_of("failover", consumers=3, partitions=6, priorities={"c1": 1, "c2": 1, "c3": 1})
+    order(lab, "pulsar_priority", "c3", 3, level=0)
+    assert {partition["owner"] for partition in view(lab)["picture"]["partitions"].values()} == {"c3"}
+
+
+def test_ranges_that_a_person_types_are_taken_or_refused_by_the_broker():
+    lab = lab_of("sticky")
+    order(lab, "pulsar_ranges", "c1", 1, ranges=[[0, 9_999]])
+    lane = lab.lanes["pulsar"]
+    assert dict(zip(lane.reads.subscription(lane).selector.slices()[0], view(lab)["picture"]["now"]["owners"], strict=True))[32_767] == -1
+    events = order(lab, "pulsar_ranges", "c1", 6, ranges=[[0, 40_000]])
+    refused = [event for event in events if event["kind"] == "pulsar.consumer.refused"]
+    assert refused and refused[0]["data"]["error"] == "ConsumerAssignError" and "Range conflict with consumer" in refused[0]["data"]["message"]
+
+
+def test_cumulative_acknowledgement_is_failovers_and_refused_on_shared():
+    failover, shared = lab_of("failover", acks_cumulatively=True), lab_of("shared", acks_cumulatively=True)
+    assert sum(part["committed"] for part in view(failover)["picture"]["partitions"].values()) > 70
+    assert view(shared)["picture"]["mark_delete"] == -1 and view(shared)["sentence"]["code"] == "pulsar.ack_refused"
+    refused = lab_of("shared", acks_cumulatively=True).lanes["pulsar"].sentence["params"]
+    assert refused["error"] == "InvalidConfigurationException"
+
+
+def test_retry_letters_come_again_after_their_delay_and_end_as_dead_letters():
+    lab = lab_of("shared", fails_every=10, retry_topic=True, max_redeliver=2, nack_delay_us=2 * SECOND)
+    lab.advance_to(30 * SECOND)
+    picture = view(lab)["picture"]
+    assert picture["dead_letters"] >= 30 and picture["retry_letters"] > 0 and picture["mark_delete"] > 500
+    lab.lanes["pulsar"].check_invariants()
+
+
+def test_delayed_records_wait_and_others_pass_them():
+    lab = lab_of("shared", delayed_every=5, delay_us=3 * SECOND)
+    assert lab.lanes["pulsar"].lag() >= 12
+    lane = lab.lanes["pulsar"]
+    assert len(lane.reads.subscription(lane).attached.delayed) == 12
+
+
+def test_ordering_keys_decide_and_not_the_keys():
+    lab = lab_of("consistent_hash", consumers=8, ordering_keys=2)
+    owners = lab.lanes["pulsar"].key_owners()
+    assert len(owners) > 40 and len(set(owners)) <= 2
+    again = Lab.restore(lab.scenario, lab.checkpoint())
+    assert again.advance_to(9 * SECOND) == lab.advance_to(9 * SECOND) and again.checkpoint() == lab.checkpoint()
+
+
+@pytest.mark.parametrize("options", [
+    {"ack_timeout_us": 1_000_000}, {"acks_cumulatively": True, "algorithm": "failover"},
+    {"retry_topic": True, "fails_every": 5, "nack_delay_us": 500_000},
+    {"batch_index_acks": True, "batching": "default", "batching_delay_us": 200_000, "algorithm": "auto_split"},
+    {"delayed_every": 3, "delay_us": 900_000},
+    {"unacked_max": 10}, {"priorities": {"c2": 1}, "retention": 50}, {"fails_every": 4, "nack_delay_us": 100_000, "nack_backoff_max_us": 800_000},
+])  # fmt: skip
+def test_restored_at_any_point_it_goes_on_the_same(options):
+    lab = lab_of(**options)
+    order(lab, "pulsar_hold_acks", "c2", 1.234)
+    again = Lab.restore(lab.scenario, lab.checkpoint())
+    for each in (lab, again):
+        order(each, "pulsar_seek", "c1", 1, time_us=3 * SECOND)
+        order(each, "pulsar_release_acks", "c2", 3)
+        each.lanes["pulsar"].check_invariants()
+    assert again.checkpoint() == lab.checkpoint()
+
+
+def test_history_is_run_through_again_under_another_rule():
+    lab = lab_of("sticky")
+    order(lab, "pulsar_ranges", "c1", 1, ranges=[[0, 99]])
+    order(lab, "pulsar_hold_acks", "c2", 5)
+    lab.submit({"command_id": "switch", "kind": "set_algorithm", "rig": "pulsar", "args": {"algorithm": "shared"}})
+    assert view(lab)["algorithm"] == "shared" and lab.lanes["pulsar"].reads.client(lab.lanes["pulsar"], "c2").holds_acks
+
+
+@pytest.mark.parametrize(("kind", "args", "field"), [
+    ("pulsar_seek", {}, "args.entry"), ("pulsar_seek", {"entry": 1, "time_us": 2}, "args.entry"), ("pulsar_seek", {"entry": -1}, "args.entry"),
+    ("pulsar_seek", {"time_us": 1.5}, "args.time_us"), ("pulsar_priority", {}, "args.level"), ("pulsar_priority", {"level": 1_001}, "args.level"),
+    ("pulsar_ranges", {}, "args.ranges"), ("pulsar_ranges", {"ranges": []}, "args.ranges"), ("pulsar_ranges", {"ranges": [[0]]}, "args.ranges"),
+    ("pulsar_ranges", {"ranges": [[0, 65_536]]}, "args.ranges"), ("pulsar_ranges", {"ranges": [[9, 3]]}, "args.ranges"),
+    ("pulsar_ranges", {"ranges": [[0, 9], [9, 12]]}, "args.ranges"), ("pulsar_ranges", {"ranges": [[True, 2]]}, "args.ranges"),
+    ("pulsar_hold_acks", {"count": 1}, "args.count"),
+])  # fmt: skip
+def test_arguments_that_make_no_sense_are_refused_at_their_field(kind, args, field):
+    with pytest.raises(CommandError) as refusal:
+        command_from_json({"command_id": "n1", "kind": kind, "consumer": "c1", "args": args})
+    assert refusal.value.field == field
+
+
+def test_what_the_lab_cannot_do_is_refused_and_changes_nothing():
+    lab = lab_of()
+    before = lab.checkpoint()
+    for consumer, kind, args, field in (("c9", "pulsar_hold_acks", {}, "consumer"), ("c1", "pulsar_ranges", {"ranges": [[0, 9]]}, "consumer")):
+        with pytest.raises(CommandError) as refusal:
+            order(lab, kind, consumer, **args)
+        assert refusal.value.field == field
+    assert lab.checkpoint() == before
+    order(lab, "crash", "c1")
+    with pytest.raises(CommandError):
+        order(lab, "pulsar_hold_acks", "c1")
+    kafka = Lab(scenario_from_json({"lanes": [{"model": "kafka"}]}))
+    with pytest.raises(CommandError) as refusal:
+        order(kafka, "pulsar_hold_acks", "c1")
+    assert refusal.value.field == "rig"
+
+
+@pytest.mark.parametrize(("options", "field"), [
+    ({"ack_timeout_us": 999_999}, "ack_timeout_us"), ({"acks_cumulatively": 1}, "acks_cumulatively"), ({"priorities": ["c1"]}, "priorities"),
+    ({"priorities": {"c1": -1}}, "priorities.c1"), ({"delayed_every": 2}, "delayed_every"),
+    ({"nack_delay_us": 200_000, "nack_backoff_max_us": 100_000}, "nack_backoff_max_us"), ({"retention": -1}, "retention"),
+])  # fmt: skip
+def test_settings_that_make_no_sense_are_refused_at_their_field(options, field):
+    with pytest.raises(CommandError) as refusal:
+        lab_of(**options)
+    assert refusal.value.field == f"lanes.0.{field}"
