@@ -4,12 +4,11 @@ One owner per group and partition. A request of another one is refused (410) whi
 such request removes it and is still refused, the second succeeds. A batch that was read and not confirmed is read again.
 What a client registers and releases is told by that client; a broker tells only what no client knows.
 Source: TubeMQ (InLong a6c7a6a670) BrokerServiceServer, DefaultOffsetManager; docs/tubemq/facts.md, "Broker". Vectors: tubemq/broker_register.json.
-Left out: filters, flow control, log start above 0, read positions other than "from the stored offset".
+Left out: filters, flow control, retention by time (a log begins where nobody reads any more), read positions other than "from the stored offset".
 """
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -19,6 +18,7 @@ from broker_core.errors import InvariantError
 from broker_core.sim.node import Closed, Opened, Outbox
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.client_id import host_of
+from broker_core.tubemq.message_log import MessageLog
 
 
 @dataclass(slots=True)
@@ -39,10 +39,16 @@ class Consumed:
 
 @dataclass(slots=True)
 class Partition:
-    """end: how many messages were written. groups: group -> its place."""
+    """end: how many messages were written. groups: group -> its place. log: the messages that one of them may still read."""
 
     end: int = 0
     groups: dict[str, Consumed] = field(default_factory=dict)
+    log: MessageLog = field(default_factory=MessageLog)
+
+    def confirm(self, place: Consumed) -> None:
+        """What this group has read and not confirmed is done."""
+        place.offset += place.pending
+        self.log.forget(min(group.offset for group in self.groups.values()))
 
 
 @dataclass(slots=True)
@@ -55,26 +61,10 @@ class BrokerState:
     read_again: int = 0
 
 
-@dataclass(slots=True)
-class MessageLog:
-    """Numbers of a partition's messages from offset `start` on."""
-
-    start: int = 0
-    messages: array[int] = field(default_factory=lambda: array("q"))
-
-    def between(self, first: int, stop: int) -> list[int]:
-        """Numbers of the messages at the offsets first..stop-1."""
-        return self.messages[first - self.start : stop - self.start].tolist()
-
-
 class Broker:
-    """logs: partition key -> its messages. They follow from what was sent, so a checkpoint leaves them out and the code that restores the
-    world fills them again, from the lowest offset on that somebody may still read."""
-
     def __init__(self, state: BrokerState) -> None:
         self.state = state
         self.handler_of = dict(HANDLERS).get  # a plain dict is twice as fast
-        self.logs: dict[str, MessageLog] = {key: MessageLog() for key in state.partitions}
 
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
         handler = self.handler_of(type(message))
@@ -129,7 +119,8 @@ def register(broker: Broker, connection: int, request: r.RegisterRequestC2B, now
     if request.op_type == r.UNREGISTER:
         code = not_owner(place, client_id)
         if code == r.SUCCESS:
-            place.offset += place.pending if request.last_pack_consumed else 0
+            if request.last_pack_consumed:
+                broker.state.partitions[key].confirm(place)
             place.owner, place.pending = "", 0
             out.cancel(sweep_name(request.group, key))
         out.send(connection, r.RegisterResponseB2C(code, request.op_type, key, place.offset, end))
@@ -141,7 +132,7 @@ def register(broker: Broker, connection: int, request: r.RegisterRequestC2B, now
         return
     place.owner, place.connection, place.pending = client_id, connection, 0
     if request.curr_offset >= 0:
-        place.offset = min(request.curr_offset, end)
+        place.offset = max(min(request.curr_offset, end), broker.state.partitions[key].log.start)
     place.deadline_us = now_us + r.TIMEOUT_US
     out.deadline(sweep_name(request.group, key), place.deadline_us)
     out.send(connection, r.RegisterResponseB2C(r.SUCCESS, request.op_type, key, place.offset, end))
@@ -184,7 +175,7 @@ def get_message(broker: Broker, connection: int, request: r.GetMessageRequestC2B
         place.furthest = stop
     else:
         state.read_again += stop - first
-    out.send(connection, r.GetMessageResponseB2C(r.SUCCESS, key, broker.logs[key].between(first, stop), first, end))
+    out.send(connection, r.GetMessageResponseB2C(r.SUCCESS, key, state.partitions[key].log.between(first, stop), first, end))
 
 
 def commit_offset(broker: Broker, connection: int, request: r.CommitOffsetRequestC2B, now_us: int, out: Outbox) -> None:
@@ -198,7 +189,7 @@ def commit_offset(broker: Broker, connection: int, request: r.CommitOffsetReques
     if place.owner == request.client_id:
         code = r.SUCCESS
         if request.last_pack_consumed:
-            place.offset += place.pending
+            broker.state.partitions[key].confirm(place)
         place.pending = 0
     out.send(connection, r.CommitOffsetResponseB2C(code, key, place.offset, broker.state.partitions[key].end))
 
@@ -212,8 +203,9 @@ def not_owner(place: Consumed, client_id: str) -> int:
 
 def send_message(broker: Broker, connection: int, request: r.SendMessageRequestP2B, now_us: int, out: Outbox) -> None:
     """A producer's message is written at the end of its partition."""
-    broker.logs[request.partition].messages.append(request.message)
-    broker.state.partitions[request.partition].end += 1
+    partition = broker.state.partitions[request.partition]
+    partition.log.messages.append(request.message)
+    partition.end += 1
 
 
 HANDLERS: Mapping[type, Callable[[Broker, int, Any, int, Outbox], None]] = MappingProxyType({

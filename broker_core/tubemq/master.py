@@ -39,7 +39,7 @@ class Group:
     def refusal(self, request: r.RegisterRequestC2M) -> int:
         """The code of the first check that fails, SUCCESS if none does.
 
-        >>> group = Group(2, {"a": Member("a", 1, 0)})
+        >>> group = Group(2, {"a": Member("a", 1, 0, 30_000_000)})
         >>> [group.refusal(r.RegisterRequestC2M("b", "g", count, node)) for count, node in ((3, 1), (2, 0), (2, 1))]
         [429, 430, 200]
         """

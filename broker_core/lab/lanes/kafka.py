@@ -121,9 +121,6 @@ class KafkaRules:
                         low[number] = position
         lane.world.order(BROKER, r.DeleteRecordsRequest(low))
 
-    def restored(self, lane: Lane) -> None:
-        """A checkpoint holds all that there is."""
-
     # -- a person's verbs -----------------------------------------------------------------------------------------------------------------
 
     def join(self, lane: Lane, joiners: Sequence[Consumer], cause: Cause) -> None:

@@ -191,9 +191,6 @@ class KafkaClusterRules:
         for broker, partitions in wanted.items():
             lane.world.order(OPERATOR, operator.Ask(broker_node(broker), DeleteRecordsRequest(30_000, partitions)))
 
-    def restored(self, lane: Lane) -> None:
-        """A checkpoint holds all that there is."""
-
     # -- a person's verbs -----------------------------------------------------------------------------------------------------------------
 
     def join(self, lane: Lane, joiners: Sequence[Consumer], cause: Cause) -> None:

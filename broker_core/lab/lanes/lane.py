@@ -449,4 +449,3 @@ class Lane(LaneState):
         self.world = World.from_json(self.id, self.rules.design(self), self.seed, state["world"], self._told, self._heard)
         self.stream = self._stream()
         self.rules.forget_caches()
-        self.rules.restored(self)

@@ -48,10 +48,6 @@ class LaneModel(Protocol):
         """The lane was restored, or who owns what has changed."""
         ...
 
-    def restored(self, lane: Lane) -> None:
-        """The lane was restored: fill again what a checkpoint leaves out because it follows from the records."""
-        ...
-
     # -- a person's verbs -----------------------------------------------------------------------------------------------------------------
 
     def publisher(self, lane: Lane) -> tuple[Slot, Callable[[int, int], tuple[int, Any]]]:

@@ -77,9 +77,6 @@ class RabbitMqRules:
     def tidy(self, lane: Lane, second: int) -> None:
         """Its nodes drop what they are done with themselves."""
 
-    def restored(self, lane: Lane) -> None:
-        """A checkpoint holds all that there is."""
-
     # -- a person's verbs -----------------------------------------------------------------------------------------------------------------
 
     def publisher(self, lane: Lane) -> tuple[Slot, Callable[[int, int], tuple[int, BasicPublish]]]:

@@ -14,11 +14,9 @@ from typing import cast
 from broker_core.clock import MILLISECOND_US
 from broker_core.events import Cause, Json, TurningPoint
 from broker_core.lab.consumer import GONE, PAUSED, Consumer
-from broker_core.lab.keys import NO_KEY
 from broker_core.lab.lanes import tubemq_operator as operator
 from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.setup import LaneSetup
-from broker_core.lab.lanes.tubemq_logs import refill
 from broker_core.lab.lanes.tubemq_operator import Operator, OperatorState, TakeOff
 from broker_core.lab.lanes.tubemq_reading import GROUP, MASTER, PRODUCER, TubeMqReading, is_alive
 from broker_core.lab.observers.codes import code_of
@@ -100,16 +98,6 @@ class TubeMqRules:
 
     def tidy(self, lane: Lane, second: int) -> None:
         """Its nodes drop what they are done with themselves."""
-
-    def restored(self, lane: Lane) -> None:
-        """The brokers' logs hold again the messages that may still be read."""
-        brokers = [cast(Broker, lane.world.slots[name].node) for name in self.reads.brokers.values()]
-
-        def partition(index: int) -> str | None:
-            code = lane.texts.key_code(index)
-            return None if code == NO_KEY else self.reads.partition_of(lane, code)
-
-        refill(brokers, GROUP, self.reads.partition_keys, self.reads.sent(lane), lane.next_record, partition)
 
     # -- records --------------------------------------------------------------------------------------------------------------------------
 

@@ -1,10 +1,10 @@
 """A broker by itself: registering, reading, confirming, and how long it believes that an owner is alive."""
 
-from array import array
 
 from broker_core.clock import SECOND_US
+from broker_core.plain import from_plain, to_plain
 from broker_core.tubemq import requests as r
-from broker_core.tubemq.broker import Broker, BrokerState, MessageLog, Partition
+from broker_core.tubemq.broker import Broker, BrokerState, Partition
 from tests.core.playbook import Played, play, wake
 
 KEY = "1:orders:0"
@@ -93,11 +93,17 @@ def test_release_frees_the_partition_and_the_next_owner_reads_what_was_not_confi
     assert (answer.code, answer.curr_offset) == (200, 1)
 
 
-def test_log_that_was_filled_again_from_the_stored_offset_on_gives_the_same_batch():
-    node, out = broker(messages=range(70, 80))
-    connect(node, out, "a", offset=6)
-    node.logs[KEY] = MessageLog(6, array("q", range(76, 80)))
-    assert read(node, out, "a") == (200, [76])
+def test_log_forgets_what_every_group_has_confirmed_and_a_restored_one_gives_the_same_batches():
+    node, out = broker(messages=range(500, 700))
+    connect(node, out, "a", offset=70)
+    for number in range(570, 576):
+        assert read(node, out, "a") == (200, [number])
+        confirm(node, out, "a")
+    log = node.state.partitions[KEY].log
+    assert (log.start, log.messages[0]) == (71, 571)  # with the first confirmation 71 messages went, since then too few
+    twin, again = Broker(from_plain(to_plain(node.state), BrokerState)), Played()
+    assert read(twin, again, "a") == read(node, out, "a") == (200, [576])
+    assert connect(node, out, "a", offset=3) == (200, 71)  # what is gone cannot be read again
 
 
 def test_first_offset_replaces_the_stored_one_and_ends_at_the_end():
