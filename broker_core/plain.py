@@ -56,12 +56,12 @@ def from_steps(steps: Iterable[int]) -> list[int]:
 
 
 def _to_list(value: object) -> object:
+    to_json = getattr(value, "to_json", None)
+    if to_json is not None:
+        return to_json()
     if isinstance(value, deque):
         return list(value)
-    to_json = getattr(value, "to_json", None)
-    if to_json is None:
-        raise InvariantError(f"{type(value)} cannot be part of a checkpoint")
-    return to_json()
+    raise InvariantError(f"{type(value)} cannot be part of a checkpoint")
 
 
 def _from_plain(wanted: type, value: Any) -> Any:

@@ -20,12 +20,12 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
+from typing import Any, Self
 
 from broker_core.errors import CommandError
+from broker_core.plain import kept, take_back
 
 Delivery = tuple[str, int, bool]
 """(consumer, position, redelivered): one message on its way to one consumer."""
@@ -39,11 +39,44 @@ class _Consumer:
     is_out: bool = False  # out of the ring, waiting for an ack
 
 
-class WorkQueue:
+class Positions(deque[int]):
+    """Ascending positions; in a checkpoint each unbroken run is one pair, so a backlog of a million is no more than that."""
+
+    def to_json(self) -> list[list[int]]:
+        """(first, count) of each run."""
+        runs: list[list[int]] = []
+        for position in self:
+            if runs and position == runs[-1][0] + runs[-1][1]:
+                runs[-1][1] += 1
+            else:
+                runs.append([position, 1])
+        return runs
+
+    @classmethod
+    def from_json(cls, runs: list[list[int]]) -> Self:
+        """The positions that wrote `runs`."""
+        return cls(position for first, count in runs for position in range(first, first + count))
+
+
+@dataclass(slots=True, eq=False)
+class QueueState:
+    """What a checkpoint holds of a queue beside the order of its ring. last: the highest position so far. published, acked: how many messages
+    have come in, and how many are done. Delivery takes the lowest position first, so a message that comes back is below everything never
+    delivered, and two containers hold the order: requeued, a heap of what came back (all of it redelivered), then fresh, as they came.
+    """
+
+    last: int = -1
+    published: int = 0
+    acked: int = 0
+    requeued: list[int] = field(default_factory=list)
+    fresh: Positions = field(default_factory=Positions)
+    consumers: dict[str, _Consumer] = field(default_factory=dict)
+
+
+class WorkQueue(QueueState):
     """A queue and its consumers. Every method that can set messages moving returns the deliveries, in the order they happen.
 
     Positions are the messages' places in publish order; they only grow. Errors leave the queue as it was.
-    published, acked: how many messages have come in, and how many are done.
 
     >>> queue = WorkQueue()
     >>> queue.consume("c1", 1), queue.consume("c2", 1)
@@ -56,18 +89,12 @@ class WorkQueue:
     ([], 1)
     """
 
-    __slots__ = ("_consumers", "_fresh", "_last", "_out", "_requeued", "_ring", "acked", "published")
+    __slots__ = ("_out", "_ring")
 
     def __init__(self) -> None:
-        self._consumers: dict[str, _Consumer] = {}
+        super().__init__()
         self._ring: deque[_Consumer] = deque()  # the front is served next
         self._out: dict[str, _Consumer] = {}  # at their limit when their turn came, in that order
-        # Delivery takes the lowest position first, so a message that comes back is below everything never delivered. Two
-        # containers hold the order: a heap of what came back (all of it redelivered), then the fresh ones as they came.
-        self._requeued: list[int] = []
-        self._fresh: deque[int] = deque()
-        self._last = -1
-        self.published = self.acked = 0
 
     # Consumers
 
@@ -76,11 +103,11 @@ class WorkQueue:
 
         prefetch: unacked messages it may hold, 0 for no limit. Raises CommandError: name in use, negative prefetch.
         """
-        if consumer in self._consumers:
+        if consumer in self.consumers:
             raise CommandError("consumer", f"{consumer} consumes already")
         if prefetch < 0:
             raise CommandError("prefetch", "must be 0 (no limit) or more")
-        self._consumers[consumer] = newcomer = _Consumer(consumer, prefetch)
+        self.consumers[consumer] = newcomer = _Consumer(consumer, prefetch)
         self._ring.append(newcomer)
         return self._dispatch()
 
@@ -96,7 +123,7 @@ class WorkQueue:
         leavers = [self._known(name) for name in consumers]
         for leaver in leavers:
             self._leave_ring(leaver)
-            del self._consumers[leaver.name]
+            del self.consumers[leaver.name]
         self._requeue([position for leaver in leavers for position in leaver.unacked])
         return self._dispatch()
 
@@ -104,12 +131,12 @@ class WorkQueue:
 
     def publish(self, position: int) -> list[Delivery]:
         """A message arrives. Raises CommandError when its position is not above all earlier ones."""
-        if position <= self._last:
-            raise CommandError("position", f"{position} is not after {self._last}")
-        self._last = position
+        if position <= self.last:
+            raise CommandError("position", f"{position} is not after {self.last}")
+        self.last = position
         self.published += 1
         if not self._ring:
-            self._fresh.append(position)
+            self.fresh.append(position)
             return []
         # The usual case, short for speed: messages wait only while the ring is empty, so this one is next.
         consumer = self._ring[0]
@@ -117,7 +144,7 @@ class WorkQueue:
             self._ring.rotate(-1)
             consumer.unacked[position] = False
             return [(consumer.name, position, False)]
-        self._fresh.append(position)
+        self.fresh.append(position)
         return self._dispatch()
 
     def ack(self, consumer: str, position: int) -> list[Delivery]:
@@ -125,19 +152,19 @@ class WorkQueue:
 
         Raises CommandError for a message that it does not hold.
         """
-        holder = self._consumers.get(consumer) or self._known(consumer)
+        holder = self.consumers.get(consumer) or self._known(consumer)
         if holder.unacked.pop(position, None) is None:
             raise CommandError("position", f"{consumer} holds no message {position}")
         self.acked += 1
         if not holder.is_out:
             return []
-        if not self._ring and self._fresh and not self._requeued and len(holder.unacked) + 1 == holder.prefetch:
+        if not self._ring and self.fresh and not self.requeued and len(holder.unacked) + 1 == holder.prefetch:
             # The usual case of a backlog, short for speed: it is alone in the ring, takes one message, and its turn passes it by again.
             del self._out[consumer]
             self._out[consumer] = holder
-            next_one = self._fresh.popleft()
+            next_one = self.fresh.popleft()
             holder.unacked[next_one] = False
-            if self._fresh:
+            if self.fresh:
                 return [(consumer, next_one, False)]
             del self._out[consumer]  # nothing is left for which its turn could come
             holder.is_out = False
@@ -168,12 +195,12 @@ class WorkQueue:
     @property
     def ready(self) -> int:
         """How many messages wait for a consumer with room."""
-        return len(self._requeued) + len(self._fresh)
+        return len(self.requeued) + len(self.fresh)
 
     def head(self, count: int) -> list[tuple[int, bool]]:
         """The next `count` ready messages as (position, redelivered), the first to go first."""
-        messages = [(position, True) for position in _smallest(self._requeued, count)]
-        fresh = iter(self._fresh)
+        messages = [(position, True) for position in _smallest(self.requeued, count)]
+        fresh = iter(self.fresh)
         while len(messages) < count and (position := next(fresh, None)) is not None:
             messages.append((position, False))
         return messages
@@ -209,44 +236,21 @@ class WorkQueue:
 
     def to_json(self) -> dict[str, Any]:
         """The whole state, so that `from_json` gives a queue that behaves the same from here on."""
-        return {
-            "last": self._last,
-            "published": self.published,
-            "acked": self.acked,
-            "requeued": sorted(self._requeued),
-            "fresh": _runs(self._fresh),
-            "consumers": {
-                consumer.name: {
-                    "prefetch": consumer.prefetch,
-                    "unacked": [list(item) for item in consumer.unacked.items()],
-                }
-                for consumer in self._consumers.values()
-            },
-            "ring": [consumer.name for consumer in self._ring],
-            "out": list(self._out),
-        }
+        return kept(self, QueueState) | {"requeued": sorted(self.requeued), "ring": self.turn_order, "out": self.passed_over}
 
     @classmethod
     def from_json(cls, state: dict[str, Any]) -> WorkQueue:
         """The queue that `to_json` described."""
         queue = cls()
-        queue._last, queue.published, queue.acked = state["last"], state["published"], state["acked"]
-        queue._requeued = list(state["requeued"])  # sorted, which is a heap
-        queue._fresh = deque(position for start, count in state["fresh"] for position in range(start, start + count))
-        queue._consumers = {
-            name: _Consumer(name, row["prefetch"], dict(row["unacked"]))
-            for name, row in state["consumers"].items()
-        }
-        queue._ring = deque(queue._consumers[name] for name in state["ring"])
-        queue._out = {name: queue._consumers[name] for name in state["out"]}
-        for consumer in queue._out.values():
-            consumer.is_out = True
+        take_back(queue, QueueState, state)  # what is sorted is a heap
+        queue._ring.extend(queue.consumers[name] for name in state["ring"])
+        queue._out = {name: queue.consumers[name] for name in state["out"]}
         return queue
 
     # How
 
     def _dispatch(self) -> list[Delivery]:
-        ring, requeued, fresh = self._ring, self._requeued, self._fresh
+        ring, requeued, fresh = self._ring, self.requeued, self.fresh
         deliveries: list[Delivery] = []
         while ring and (fresh or requeued):
             consumer = ring.popleft()
@@ -264,12 +268,12 @@ class WorkQueue:
 
     def _requeue(self, positions: list[int]) -> None:
         # One heap operation a message for a few, one pass over all for many.
-        if len(positions) * 8 < len(self._requeued):
+        if len(positions) * 8 < len(self.requeued):
             for position in positions:
-                heapq.heappush(self._requeued, position)
+                heapq.heappush(self.requeued, position)
         else:
-            self._requeued.extend(positions)
-            heapq.heapify(self._requeued)
+            self.requeued.extend(positions)
+            heapq.heapify(self.requeued)
 
     def _join_ring(self, consumer: _Consumer) -> None:
         del self._out[consumer.name]
@@ -285,7 +289,7 @@ class WorkQueue:
 
     def _known(self, consumer: str) -> _Consumer:
         try:
-            return self._consumers[consumer]
+            return self.consumers[consumer]
         except KeyError:
             raise CommandError("consumer", f"no consumer {consumer} on this queue") from None
 
@@ -301,14 +305,3 @@ def _smallest(heap: list[int], count: int) -> list[int]:
             if child < len(heap):
                 heapq.heappush(frontier, (heap[child], child))
     return found
-
-
-def _runs(positions: Iterable[int]) -> list[list[int]]:
-    """Ascending positions as [first, count] of each unbroken run: a backlog of a million is one pair."""
-    runs: list[list[int]] = []
-    for position in positions:
-        if runs and position == runs[-1][0] + runs[-1][1]:
-            runs[-1][1] += 1
-        else:
-            runs.append([position, 1])
-    return runs

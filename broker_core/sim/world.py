@@ -17,7 +17,7 @@ from typing import Any
 
 from broker_core.errors import CommandError, InvariantError
 from broker_core.events import Cause, Json, TurningPoint
-from broker_core.plain import from_plain, to_plain
+from broker_core.plain import from_plain, kept, take_back, to_plain
 from broker_core.rng import SeededRandom
 from broker_core.sim.network import CLOSING, CUT, DEAF, DEFAULT_DELAY_US, FULL, GONE, STOPPED, Link, LinkState, Route, due_us, jitter_table
 from broker_core.sim.node import PERSON, Closed, Node, Opened
@@ -45,15 +45,25 @@ class Design:
     ahead_us: int = 0
 
 
+@dataclass(eq=False, repr=False)
+class Counters:
+    """What a world counts. made: messages and deadlines so far, which orders those of one moment. told_count: turning points. last_node,
+    last_connection, last_link: numbers, none of which is given twice."""
+
+    now_us: int = 0
+    made: int = 0
+    told_count: int = 0
+    last_node: int = 0
+    last_connection: int = 0
+    last_link: int = 0
+
+
 @dataclass(slots=True)
 class WorldState:
     """A world in a checkpoint. heap: (when, order of making, number of the link, or minus that of the node, name of the deadline).
     links: plain, because what travels on them is the model's."""
 
-    now_us: int
-    made: int
-    told_count: int
-    numbers: list[int]
+    counters: Json
     draws: dict[str, int]
     heap: list[tuple[int, int, int, str]]
     nodes: dict[str, SlotState] = field(default_factory=dict)
@@ -61,7 +71,7 @@ class WorldState:
     routes: list[Route] = field(default_factory=list)
 
 
-class World:
+class World(Counters):
     """One world. name: in the ids of its turning points. told: turning points that nobody has taken yet. of_connection: its links, two or
     (while a reset is on its way) more.
 
@@ -75,13 +85,12 @@ class World:
     ) -> None:
         """listener: called after each step of a node that told something, with what it told; without one, turning points gather in `told`.
         witness: called at once with what a node tells, in the middle of its step. Both may only look."""
+        super().__init__()
         self.name = name
         self.listener, self.witness = listener, witness
         self.design = design
         self.random = SeededRandom(seed)
         self.jitter = jitter_table(self.random, design.jitter_us)
-        self.now_us = 0
-        self.made = 0
         self.heap: list[tuple[int, int, Any, str]] = []  # the third is a link, or with a name a slot
         self.slots: dict[str, Slot] = {}
         self.by_number: dict[int, Slot] = {}
@@ -90,9 +99,7 @@ class World:
         self.routes: dict[tuple[str, str], Route] = {}
         self.cause: Cause | None = None
         self.told: list[TurningPoint] = []
-        self.told_count = 0
         self.is_midway = False
-        self.last_node = self.last_connection = self.last_link = 0
 
     @property
     def node_us(self) -> int:
@@ -375,9 +382,7 @@ class World:
             for at_us, made, target, name in sorted(self.heap)
             if (target.number in self.links if type(target) is Link else target.number in self.by_number)
         ]
-        numbers = [self.last_node, self.last_connection, self.last_link]
-        routes = list(self.routes.values())
-        plain: Json = to_plain(WorldState(self.now_us, self.made, self.told_count, numbers, self.random.draws, heap, routes=routes))
+        plain: Json = to_plain(WorldState(kept(self, Counters), self.random.draws, heap, routes=list(self.routes.values())))
         for place, slot in enumerate(self.slots.values(), 1):
             plain["nodes"][slot.name] = to_plain(SlotState(
                 slot.number, slot.kind, slot.condition, slot.silenced_by, slot.deadlines, slot.deferred,
@@ -399,8 +404,7 @@ class World:
         """The world that `to_json` described; it goes on the same."""
         state = from_plain(plain, WorldState)
         world = cls(name, design, seed, listener, witness)
-        world.now_us, world.made, world.told_count = state.now_us, state.made, state.told_count
-        world.last_node, world.last_connection, world.last_link = state.numbers
+        take_back(world, Counters, state.counters)
         world.random.draws = state.draws
         world.routes = {(route.sender, route.receiver): route for route in state.routes}
         message_type: Any = design.messages | Opened | Closed
@@ -410,11 +414,11 @@ class World:
             link.queue.extend((from_plain(message, message_type), from_plain(cause, Cause | None)) for message, cause in entry["queue"])
             world.links[link.number] = link
             world.of_connection.setdefault(link.connection, []).append(link)
-        for node_name, kept in state.nodes.items():
-            slot = world._add(kept.number, node_name, kept.kind, from_plain(kept.node, design.kinds[kept.kind][0]))
-            slot.condition, slot.silenced_by, slot.disk = kept.condition, kept.silenced_by, kept.disk
-            slot.deadlines, slot.deferred, slot.has_machine = kept.deadlines, kept.deferred, kept.has_machine
-            slot.links = {connection: world.links[number] for connection, number in kept.links.items()}
+        for node_name, each in state.nodes.items():
+            slot = world._add(each.number, node_name, each.kind, from_plain(each.node, design.kinds[each.kind][0]))
+            slot.condition, slot.silenced_by, slot.disk = each.condition, each.silenced_by, each.disk
+            slot.deadlines, slot.deferred, slot.has_machine = each.deadlines, each.deferred, each.has_machine
+            slot.links = {connection: world.links[number] for connection, number in each.links.items()}
         for link in world.links.values():
             link.to = world.by_number.get(link.receiver)
         world.heap = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from typing import Any
 
@@ -11,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker_core.errors import CommandError
+from broker_core.lab import checkpoint
 from broker_core.rabbitmq.queue import WorkQueue
 
 
@@ -186,7 +186,7 @@ def test_laws_of_the_queue(orders: list[tuple[str, int, int]]) -> None:
     seen_before: set[int] = set()
     published = acked = 0
     for order in orders:
-        twin = WorkQueue.from_json(json.loads(json.dumps(queue.to_json())))
+        twin = WorkQueue.from_json(checkpoint.decode(checkpoint.encode(queue.to_json())))
         twin_held = {consumer: list(positions) for consumer, positions in held.items()}
         before = sum(map(len, held.values())) + queue.ready
         deliveries = act(queue, held, order, published)

@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from broker_core.lab import checkpoint
 from broker_core.rabbitmq.queue import Delivery, WorkQueue
 
 VECTORS = Path(__file__).parents[2] / "vectors" / "rabbitmq" / "dispatch.json.gz"
@@ -245,4 +246,4 @@ def test_recorded_session(scenario: dict[str, Any]) -> None:
         assert session.play(step) == recorded_deliveries(step), (number, asked)
         ready = recorded_ready(step)
         assert ready is None or session.queue.ready == ready, (number, asked)
-        assert WorkQueue.from_json(json.loads(json.dumps(session.queue.to_json()))).to_json() == session.queue.to_json()
+        assert WorkQueue.from_json(checkpoint.decode(checkpoint.encode(session.queue.to_json()))).to_json() == session.queue.to_json()
