@@ -12,6 +12,7 @@ from typing import Any
 from broker_core.kafka.assignors.subscription_bytes import SubscriptionData, write_subscription
 from broker_core.kafka.group import messages as m
 from broker_core.kafka.group.group_coordinator import Appended, GroupCoordinator
+from broker_core.kafka.group.lag import WINDOW, Commit, lags_of, status_of
 from broker_core.kafka.group.settings import GroupSettings
 from broker_core.kafka.group.topics import Topic, TopicsImage
 
@@ -20,12 +21,32 @@ Figure = tuple[str, float, str, str, str]
 GROUPS, MEMBERS = 5_000, 10
 LARGE = 1_000
 HEARTBEATS = 100_000
+PARTITIONS = 10_000
 TOPIC_ID = "WxEg2jC-QJBaeWO_0vz6bQ"
 
 
 def run() -> list[Figure]:
     """Measure everything. Returns (what, value, unit, bar, note) rows."""
-    return [_heartbeats(), _rebalance(), _consumer_rebalance()]
+    return [_heartbeats(), _rebalance(), _consumer_rebalance(), *_lag()]
+
+
+def _lag() -> list[Figure]:
+    """Lag of many partitions again, and their status by the rules over full windows."""
+    ends = [1_000 + number % 97 for number in range(PARTITIONS)]
+    committed = [None if number % 50 == 0 else 900 + number % 89 for number in range(PARTITIONS)]
+    starts = [0] * PARTITIONS
+    windows = [[Commit(second * 1_000, 800 + second * (number % 3), 5 + second) for second in range(WINDOW)] for number in range(PARTITIONS)]
+    gc.collect()
+    began = time.process_time()
+    lags = lags_of(ends, committed, starts)
+    took = time.process_time() - began
+    for window, lag in zip(windows, lags, strict=True):
+        status_of(window, lag, 12_000)
+    both = time.process_time() - began
+    return [
+        (f"lag of {PARTITIONS:,} partitions", took * 1_000, "ms", "at most 50", "from end offsets and commits"),
+        ("and their status by the rules", both * 1_000, "ms", "at most 50", f"windows of {WINDOW} commits each"),
+    ]  # fmt: skip
 
 
 class Desk:

@@ -176,6 +176,7 @@ class KafkaClusterRules:
 
     def tidy(self, lane: Lane, second: int) -> None:
         """Below a partition's committed offset, and below the position of whoever still reads it, nobody reads again."""
+        self.reads.note_commits(lane)
         if second % DELETE_EVERY_S:
             return
         shared = self.reads.look(lane)

@@ -20,7 +20,7 @@ from broker_core.kafka.group.classic.rebalance import session_name
 from broker_core.kafka.group.consumer import sessions
 from broker_core.kafka.group.consumer.group import ConsumerGroup
 from broker_core.kafka.group.group_coordinator import CoordinatorState
-from broker_core.kafka.group.states import EMPTY
+from broker_core.kafka.group.states import EMPTY, PREPARING
 from broker_core.kafka.group.topics import topic_id
 from broker_core.kafka.producer.partitioner import coordinator_partition
 from broker_core.kafka.replication.replica_log import LightLog
@@ -162,7 +162,7 @@ def group_of(world: World, topic: str) -> GroupView:
                 )
                 for member in group.members.values()
             }  # fmt: skip
-            is_first = group.generation == 0 or bool(group.initial_delay_ms)
+            is_first = group.generation == 0 or (group.state == PREPARING and group.previous_state == EMPTY)
             return GroupView(
                 group.state, group.generation, group.leader, members, list(group.pending_joins), offsets, is_first, broker.broker_id
             )  # fmt: skip

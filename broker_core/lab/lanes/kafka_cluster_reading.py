@@ -13,16 +13,19 @@ from broker_core.kafka.client.producer.state import ProducerState
 from broker_core.kafka.cluster.controller_node import ControllerState
 from broker_core.kafka.cluster.names import CONTROLLER
 from broker_core.kafka.cluster.requests import ProduceRequest
+from broker_core.kafka.group.lag import Commit, lag_of, note_commit
 from broker_core.kafka.group.states import EMPTY, STABLE
 from broker_core.kafka.producer.partitioner import positive_key_hash
 from broker_core.lab.consumer import Consumer
 from broker_core.lab.keys import NO_KEY
 from broker_core.lab.lanes.kafka_cluster_group import (
     CONSUMER,
+    GROUP_ID,
     MemberView,
     Shared,
     brokers_of,
     consumer_state,
+    coordinating,
     group_of,
     look,
     owned,
@@ -189,6 +192,18 @@ class KafkaClusterReading:
 
     def way_in(self, lane: Lane) -> str:
         return "cooperative" if self.is_cooperative else "eager"
+
+    def note_commits(self, lane: Lane) -> None:
+        """Keep what the group has committed since the last look, for its status."""
+        found = coordinating(lane.world)
+        if found is None:
+            return
+        self.forget()
+        logs, notes = self.look(lane).logs, self.notes
+        for (group_id, topic, number), committed in found[1].offsets.visible.present.items():
+            if group_id == GROUP_ID and topic == self.topic and number < len(logs):
+                commit = Commit(committed.committed_at_ms, committed.offset, lag_of(logs[number].high_watermark, committed.offset))
+                note_commit(notes.commits.setdefault(number, []), commit)
 
     def redelivered(self, lane: Lane) -> int:
         return self.notes.redelivered

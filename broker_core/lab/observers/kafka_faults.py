@@ -22,6 +22,7 @@ from broker_core.events import Json, TurningPoint
 from broker_core.kafka.cluster.controller_node import ControllerState
 from broker_core.kafka.cluster.names import CONTROLLER, broker_node
 from broker_core.kafka.cluster.state import TopicPartition
+from broker_core.kafka.group.lag import Commit
 from broker_core.kafka.replication.fetcher import Truncation
 from broker_core.kafka.replication.registration import NO_LEADER
 from broker_core.lab.observers.kafka_acked import Acked, holder_of, is_repeated, leading_log
@@ -186,10 +187,11 @@ class FaultCards:
 
 @dataclass(slots=True)
 class ClusterNotes(KafkaNotes):
-    """What the observers of a lane on a cluster remember."""
+    """What the observers of a lane on a cluster remember. commits: of each partition, the group's last ones (`broker_core/kafka/group/lag.py`)."""
 
     faults: FaultCards = field(default_factory=FaultCards)
     traffic: GroupTraffic = field(default_factory=GroupTraffic)
+    commits: dict[int, list[Commit]] = field(default_factory=dict)
 
 
 def card_view(card: FaultCard, now: dict[str, int], lost: dict[str, int]) -> Json:

@@ -1,4 +1,5 @@
-"""What a lane's view has beside the Stage's picture, for pages of their own: `cluster` and `group`, where it runs on a Kafka cluster."""
+"""What a lane's view has beside the Stage's picture, for pages of their own, where it runs on a Kafka cluster: `cluster`, `group`,
+`group_health`."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from broker_core.lab.lanes.kafka_cluster_reading import KafkaClusterReading
 from broker_core.lab.observers.kafka_faults import ClusterNotes
 from broker_core.lab.views.kafka_cluster import cluster_view
 from broker_core.lab.views.kafka_group import group_view
+from broker_core.lab.views.kafka_group_health import health_view
 
 if TYPE_CHECKING:
     from broker_core.lab.lanes.lane import Lane
@@ -29,4 +31,5 @@ def panels_of(lane: Lane) -> Json:
     return {
         "cluster": {**cluster_view(lane.world), "faults": notes.faults.view(lane.world)},
         "group": group_view(lane, reads, notes),
+        "group_health": health_view(lane, reads, notes),
     }  # fmt: skip

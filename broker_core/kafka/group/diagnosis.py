@@ -1,0 +1,159 @@
+"""Why is my group stuck: a pure function of what is known of a group, which names the member that everybody waits for and the timer that ends it.
+
+    who coordinates? ─► is there a member, and does one subscribe? ─► is a rebalance under way, and who is missing? ─► does a member hold
+    partitions and not read? ─► has a partition no leader? ─► does a member read too slowly?
+
+Each finding says until when, if nothing changes: a timer of the coordinator (session, join, sync, rebalance) or of the client (max.poll).
+docs/kafka/groups.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from broker_core.kafka.group.lag import OK
+from broker_core.kafka.group.states import COMPLETING, PREPARING
+
+SESSION, MAX_POLL, REBALANCE, INITIAL = "session.timeout.ms", "max.poll.interval.ms", "rebalance.timeout.ms", "group.initial.rebalance.delay.ms"
+
+ALIVE, SILENT, FROZEN, GONE = "alive", "silent", "frozen", "gone"
+"""A member's process: it answers; its machine is dead; it stands still; there is none of that name any more (a static member that restarts)."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemberFacts:
+    """process: as above. is_stuck: its program does not come back from a record. awaits_join, awaits_sync: what it has asked for and waits for;
+    has_joined: of the present rebalance. revokes: partitions that it was told to let go of and has (KIP-848). partitions: those that it
+    owns at the coordinator. session_us, poll_us, rebalance_us: when each timer ends, virtual time; None: it does not run."""
+
+    name: str
+    process: str = ALIVE
+    is_stuck: bool = False
+    has_joined: bool = False
+    has_synced: bool = True
+    is_leader: bool = False
+    is_subscribed: bool = True
+    revokes: tuple[int, ...] = ()
+    partitions: tuple[int, ...] = ()
+    session_us: int | None = None
+    poll_us: int | None = None
+    rebalance_us: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionFacts:
+    """owner: a member's name. leader: the broker, None: nobody leads it. status, rule: as `lag.py` gives them."""
+
+    number: int
+    owner: str | None
+    leader: int | None
+    lag: int
+    status: str = OK
+    rule: str = "no_lag"
+
+
+@dataclass(frozen=True, slots=True)
+class GroupFacts:
+    """coordinator: the broker, None: nobody coordinates. join_us, sync_us: when the join and the sync phase end at the latest. is_first: the
+    join phase is the initial delay."""
+
+    state: str
+    coordinator: int | None
+    members: Sequence[MemberFacts] = ()
+    partitions: Sequence[PartitionFacts] = ()
+    join_us: int | None = None
+    sync_us: int | None = None
+    is_first: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """code: what is the matter. member: who everybody waits for, None where it is nobody's doing. timer: the setting whose end ends it, ends_us:
+    when. partitions: that stand still for it. broker, count: where the words need them."""
+
+    code: str
+    member: str | None = None
+    timer: str | None = None
+    ends_us: int | None = None
+    partitions: tuple[int, ...] = ()
+    count: int = field(default=0)
+
+
+def diagnose(group: GroupFacts) -> list[Finding]:
+    """What holds the group up, what matters most first; [] where nothing does.
+
+    >>> diagnose(GroupFacts("Stable", 1, [MemberFacts("c1", is_stuck=True, partitions=(0, 1), poll_us=9)]))[0].timer
+    'max.poll.interval.ms'
+    """
+    if group.coordinator is None:
+        return [Finding("no_coordinator", partitions=tuple(part.number for part in group.partitions))]
+    if not group.members:
+        return [Finding("no_members", partitions=tuple(part.number for part in group.partitions), count=sum(part.lag for part in group.partitions))]
+    return [*_rebalance(group), *_idle_owners(group), *_leaderless(group), *_slow(group), *_surplus(group)]
+
+
+def _rebalance(group: GroupFacts) -> Iterator[Finding]:
+    """Who is missing in the phase that is under way."""
+    if group.state == PREPARING and group.is_first:
+        yield Finding("gathering", timer=INITIAL, ends_us=group.join_us, count=len(group.members))
+    elif group.state == PREPARING:
+        for member in group.members:
+            if not member.has_joined:
+                yield _missing("join_waits", member, group.join_us)
+    elif group.state == COMPLETING:
+        for member in group.members:
+            if member.is_leader and not member.has_synced:
+                yield _missing("sync_waits", member, group.sync_us)
+    for member in group.members:
+        if member.revokes:
+            yield _missing("revoke_waits", member, member.rebalance_us, member.revokes)
+
+
+def _missing(code: str, member: MemberFacts, phase_us: int | None, partitions: tuple[int, ...] = ()) -> Finding:
+    """A phase waits for this member: until it comes, its session is over, or the phase is, whichever is first."""
+    timer, ends_us = REBALANCE, phase_us
+    if member.process != ALIVE and member.session_us is not None and (phase_us is None or member.session_us < phase_us):
+        timer, ends_us = SESSION, member.session_us
+    elif member.is_stuck and member.poll_us is not None and (phase_us is None or member.poll_us <= phase_us):
+        timer, ends_us = MAX_POLL, member.poll_us
+    return Finding(code, member.name, timer, ends_us, partitions or member.partitions)
+
+
+def _idle_owners(group: GroupFacts) -> Iterator[Finding]:
+    """Members that hold partitions and do not read them."""
+    if group.state in (PREPARING, COMPLETING):
+        return
+    for member in group.members:
+        if member.process != ALIVE and member.partitions:
+            yield Finding(f"{member.process}_owner", member.name, SESSION, member.session_us, member.partitions)
+        elif member.is_stuck and member.partitions:
+            yield Finding("stuck_owner", member.name, MAX_POLL, member.poll_us, member.partitions)
+
+
+def _leaderless(group: GroupFacts) -> Iterator[Finding]:
+    numbers = tuple(part.number for part in group.partitions if part.leader is None)
+    if numbers:
+        yield Finding("no_leader", partitions=numbers)
+
+
+def _slow(group: GroupFacts) -> Iterator[Finding]:
+    """Members that read, and fall behind or do not commit."""
+    if group.state in (PREPARING, COMPLETING):
+        return
+    held_up = {member.name for member in group.members if member.process != ALIVE or member.is_stuck}
+    by_owner: dict[str, list[PartitionFacts]] = {}
+    for part in group.partitions:
+        if part.status != OK and part.owner is not None and part.owner not in held_up:
+            by_owner.setdefault(part.owner, []).append(part)
+    for name, parts in by_owner.items():
+        yield Finding("slow_owner", name, partitions=tuple(part.number for part in parts), count=sum(part.lag for part in parts))
+
+
+def _surplus(group: GroupFacts) -> Iterator[Finding]:
+    if not any(member.is_subscribed for member in group.members):
+        yield Finding("nobody_subscribed", partitions=tuple(part.number for part in group.partitions))
+    elif group.state not in (PREPARING, COMPLETING):
+        idle = [member for member in group.members if member.is_subscribed and not member.partitions and member.process == ALIVE]
+        if idle and len(group.members) > len(group.partitions):
+            yield Finding("more_members_than_partitions", count=len(idle))

@@ -1,0 +1,147 @@
+"""How a consumer group is: lag in records and in time, a status with the rule that decided it, and what holds the group up.
+
+    {"lag": 12, "status": "warning", "partitions": {"0": {"lag": 12, "lag_us": 400000, "status": "warning", "rule": "falling", "commits": [...]}},
+     "findings": [{"code": "stuck_owner", "member": "c2", "timer": "max.poll.interval.ms", "ends_us": 61000000, ...}]}
+
+The rules: `broker_core/kafka/group/lag.py`, `broker_core/kafka/group/diagnosis.py`. Here only what the nodes know is gathered for them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from broker_core.events import Json
+from broker_core.kafka.client.group_consumer.core import ConsumerState
+from broker_core.kafka.cluster.hosted_groups import OFFSETS_TOPIC
+from broker_core.kafka.cluster.state import BrokerState
+from broker_core.kafka.group import diagnosis as d
+from broker_core.kafka.group.classic import rebalance
+from broker_core.kafka.group.classic.group import ClassicGroup
+from broker_core.kafka.group.consumer import sessions
+from broker_core.kafka.group.consumer.group import ConsumerGroup
+from broker_core.kafka.group.lag import WINDOW, Status, lag_of, status_of, worst
+from broker_core.kafka.group.topics import topic_id
+from broker_core.kafka.producer.partitioner import coordinator_partition
+from broker_core.kafka.replication.replica_log import LightLog
+from broker_core.lab.lanes.kafka_cluster_group import GROUP_ID, Shared, brokers_of, consumer_state, coordinating
+from broker_core.sim.slot import PAUSED, RUNNING, Slot
+from broker_core.sim.world import World
+
+if TYPE_CHECKING:
+    from broker_core.lab.lanes.kafka_cluster_reading import KafkaClusterReading
+    from broker_core.lab.lanes.lane import Lane
+    from broker_core.lab.observers.kafka_faults import ClusterNotes
+
+
+def health_view(lane: Lane, reads: KafkaClusterReading, notes: ClusterNotes) -> Json:
+    """Everything of the group `lab` and the lane's topic."""
+    shared, world = reads.look(lane), lane.world
+    now_us = world.now_us + world.design.ahead_us
+    partitions: Json = {}
+    statuses: dict[int, Status] = {}
+    for number, log in enumerate(shared.logs):
+        committed = shared.group.offsets.get(number)
+        lag = lag_of(log.high_watermark, committed, log.start)
+        window = notes.commits.get(number, [])
+        status = statuses[number] = status_of(window, lag, now_us // 1_000)
+        written_us = record_time_us(world, (reads.topic, number), log.leader, committed) if lag else None
+        partitions[str(number)] = {
+            "lag": lag, "lag_us": 0 if not lag else None if written_us is None else max(0, now_us - written_us), "status": status.status,
+            "rule": status.rule, "commits": [[commit.at_ms * 1_000 - world.design.ahead_us, commit.offset, commit.lag] for commit in window],
+        }  # fmt: skip
+    facts = facts_of(lane, shared, reads.topic, partitions)
+    return {
+        "lag": sum(part["lag"] for part in partitions.values()),
+        "lag_us": max((part["lag_us"] or 0 for part in partitions.values()), default=0),
+        "status": worst(status.status for status in statuses.values()), "window": WINDOW, "partitions": partitions,
+        "findings": [{**asdict(finding), "partitions": list(finding.partitions)} for finding in d.diagnose(facts)],
+    }  # fmt: skip
+
+
+def record_time_us(world: World, partition: tuple[str, int], leader: int | None, offset: int | None) -> int | None:
+    """When the record at an offset was written, by its own time stamp; None where it cannot be read."""
+    slot = None if leader is None else brokers_of(world).get(leader)
+    if slot is None:
+        return None
+    replica = slot.node.state.replicas.get(partition)
+    log = None if replica is None else replica.partition.log
+    if not isinstance(log, LightLog):
+        return None
+    at = max(offset or 0, log.log_start_offset)
+    if at >= log.log_end_offset:
+        return None
+    batches: Any = log.read(at, 1).data  # of a light log: batches
+    return int(batches[0].header.base_timestamp) * 1_000 if batches else None
+
+
+def facts_of(lane: Lane, shared: Shared, topic: str, partitions: Json) -> d.GroupFacts:
+    """What the diagnosis asks. partitions: of the view."""
+    found = coordinating(lane.world)
+    parts = [
+        d.PartitionFacts(number, shared.holders[number], log.leader, **{name: partitions[str(number)][name] for name in ("lag", "status", "rule")})
+        for number, log in enumerate(shared.logs)
+    ]  # fmt: skip
+    if found is None:
+        return d.GroupFacts(shared.group.state, None, partitions=parts)
+    broker, state = found
+    group = state.groups.get(GROUP_ID)
+    timers = _Timers(lane.world, broker)
+    members: list[d.MemberFacts] = []
+    join_us = sync_us = None
+    if isinstance(group, ClassicGroup):
+        join_us, sync_us = timers.ends_us(rebalance.join_name(GROUP_ID)), timers.ends_us(rebalance.sync_name(GROUP_ID))
+        for member_id, member in group.members.items():
+            members.append(_member(
+                lane.world, shared, topic, member_id, member.client_id, timers.ends_us(rebalance.session_name(GROUP_ID, member_id)),
+                has_joined=member.awaits_join is not None, has_synced=member_id not in group.pending_syncs, is_leader=group.leader == member_id,
+            ))  # fmt: skip
+    elif isinstance(group, ConsumerGroup):
+        for member_id, each in group.members.items():
+            members.append(_member(
+                lane.world, shared, topic, member_id, each.client_id, timers.ends_us(sessions.session_name(GROUP_ID, member_id)),
+                revokes=tuple(sorted(each.revoking.get(topic_id(topic), ()))),
+                rebalance_us=timers.ends_us(sessions.rebalance_name(GROUP_ID, member_id)),
+            ))  # fmt: skip
+    return d.GroupFacts(shared.group.state, shared.group.coordinator, members, parts, join_us, sync_us, shared.group.is_first)
+
+
+def _member(
+    world: World, shared: Shared, topic: str, member_id: str, name: str, session_us: int | None, *, has_joined: bool = True,
+    has_synced: bool = True, is_leader: bool = False, revokes: tuple[int, ...] = (), rebalance_us: int | None = None,
+) -> d.MemberFacts:  # fmt: skip
+    slot = shared.by_member.get(member_id)
+    program = None if slot is None else consumer_state(slot)
+    return d.MemberFacts(
+        name, process_of(slot), program is not None and program.loop.is_stuck and program.is_working, has_joined, has_synced, is_leader,
+        program is None or topic in program.subscribed.topics, revokes, tuple(shared.group.members[member_id].assignment), session_us,
+        poll_ends_us(world, program), rebalance_us,
+    )  # fmt: skip
+
+
+def process_of(slot: Slot | None) -> str:
+    """What the diagnosis calls a member's process."""
+    if slot is None:
+        return d.GONE
+    return d.ALIVE if slot.condition == RUNNING else d.FROZEN if slot.condition == PAUSED else d.SILENT
+
+
+def poll_ends_us(world: World, program: ConsumerState | None) -> int | None:
+    """When max.poll.interval.ms is over for a program that works on a record, virtual time; None for one that polls."""
+    if program is None or not program.is_working:
+        return None
+    return program.loop.polled_us - world.design.ahead_us + program.settings.max_poll_interval_ms * 1_000
+
+
+class _Timers:
+    """The timers of the group's coordinator."""
+
+    def __init__(self, world: World, broker: Slot) -> None:
+        state: BrokerState = broker.node.state
+        number = coordinator_partition(GROUP_ID, sum(topic == OFFSETS_TOPIC for topic, _ in state.registrations))
+        self.prefix, self.deadlines = f"group:{number}:", broker.deadlines
+        self.at_us = {order: at_us for at_us, order, place, _ in world.heap if place is broker}
+
+    def ends_us(self, name: str) -> int | None:
+        made = self.deadlines.get(self.prefix + name)
+        return None if made is None else self.at_us.get(made[0])

@@ -1,0 +1,72 @@
+"""Why is my group stuck: each case names its member and its timer."""
+
+from __future__ import annotations
+
+import pytest
+
+from broker_core.kafka.group.diagnosis import FROZEN, GONE, SILENT, Finding, GroupFacts, MemberFacts, PartitionFacts, diagnose
+from broker_core.kafka.group.states import COMPLETING, PREPARING, STABLE
+
+PARTS = [PartitionFacts(0, "c1", 1, 4), PartitionFacts(1, "c2", 2, 0)]
+C1 = MemberFacts("c1", partitions=(0,), session_us=45, is_leader=True)
+
+
+def codes(group: GroupFacts) -> list[str]:
+    return [finding.code for finding in diagnose(group)]
+
+
+def test_a_healthy_group_has_no_findings() -> None:
+    assert diagnose(GroupFacts(STABLE, 1, [C1, MemberFacts("c2", partitions=(1,))], PARTS)) == []
+
+
+def test_nobody_coordinates_and_nobody_is_there() -> None:
+    assert codes(GroupFacts("Empty", None, (), PARTS)) == ["no_coordinator"]
+    assert diagnose(GroupFacts("Empty", 2, (), PARTS)) == [Finding("no_members", partitions=(0, 1), count=4)]
+
+
+@pytest.mark.parametrize(("member", "code", "timer", "ends_us"), [
+    (MemberFacts("c2", SILENT, partitions=(1,), session_us=9), "silent_owner", "session.timeout.ms", 9),
+    (MemberFacts("c2", FROZEN, partitions=(1,), session_us=9), "frozen_owner", "session.timeout.ms", 9),
+    (MemberFacts("c2", GONE, partitions=(1,), session_us=9), "gone_owner", "session.timeout.ms", 9),
+    (MemberFacts("c2", is_stuck=True, partitions=(1,), session_us=9, poll_us=30), "stuck_owner", "max.poll.interval.ms", 30),
+])  # fmt: skip
+def test_who_holds_partitions_and_does_not_read(member, code, timer, ends_us):
+    assert diagnose(GroupFacts(STABLE, 1, [C1, member], PARTS)) == [Finding(code, "c2", timer, ends_us, (1,))]
+
+
+@pytest.mark.parametrize(("member", "timer", "ends_us"), [
+    (MemberFacts("c2", SILENT, session_us=9), "session.timeout.ms", 9),
+    (MemberFacts("c2", SILENT, session_us=99), "rebalance.timeout.ms", 60),
+    (MemberFacts("c2", is_stuck=True, poll_us=50, session_us=9), "max.poll.interval.ms", 50),
+    (MemberFacts("c2", session_us=9), "rebalance.timeout.ms", 60),
+])  # fmt: skip
+def test_the_join_phase_waits_for_one_until_the_first_timer_that_ends_it(member, timer, ends_us):
+    joined = MemberFacts("c1", has_joined=True)
+    found = diagnose(GroupFacts(PREPARING, 1, [joined, member], PARTS, join_us=60))
+    assert found == [Finding("join_waits", "c2", timer, ends_us)]
+
+
+def test_the_sync_phase_waits_for_the_leader_alone() -> None:
+    leader = MemberFacts("c1", SILENT, is_leader=True, has_synced=False, session_us=9)
+    found = diagnose(GroupFacts(COMPLETING, 1, [leader, MemberFacts("c2", has_synced=False)], PARTS, sync_us=60))
+    assert found == [Finding("sync_waits", "c1", "session.timeout.ms", 9)]
+
+
+def test_the_first_members_are_gathered() -> None:
+    found = diagnose(GroupFacts(PREPARING, 1, [MemberFacts("c1", has_joined=True)], PARTS, join_us=3, is_first=True))
+    assert found == [Finding("gathering", timer="group.initial.rebalance.delay.ms", ends_us=3, count=1)]
+
+
+def test_a_member_of_kip_848_that_does_not_give_up_has_the_rebalance_timer() -> None:
+    slow = MemberFacts("c1", is_stuck=True, partitions=(0,), revokes=(0,), poll_us=70, rebalance_us=60)
+    assert diagnose(GroupFacts("Reconciling", 1, [slow], PARTS))[0] == Finding("revoke_waits", "c1", "rebalance.timeout.ms", 60, (0,))
+
+
+def test_slow_members_lost_leaders_and_surplus_members_are_named() -> None:
+    late = [PartitionFacts(0, "c1", None, 40, "warning", "falling"), PartitionFacts(1, "c2", 2, 0)]
+    members = [C1, MemberFacts("c2", partitions=(1,)), MemberFacts("c3")]
+    assert diagnose(GroupFacts(STABLE, 1, members, late)) == [
+        Finding("no_leader", partitions=(0,)), Finding("slow_owner", "c1", partitions=(0,), count=40),
+        Finding("more_members_than_partitions", count=1),
+    ]  # fmt: skip
+    assert codes(GroupFacts(STABLE, 1, [MemberFacts("c1", is_subscribed=False)], PARTS)) == ["nobody_subscribed"]

@@ -1,0 +1,73 @@
+"""The health of a lane's group: figures that agree with the picture, and findings that name the member and the timer at the right moment."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.core.lab.test_group_commands import SECOND, lab_of, lane_of, order
+
+
+def health(lab):
+    return lane_of(lab)["group_health"]
+
+
+def test_the_lag_is_from_the_commit_to_the_high_watermark():
+    lab = lab_of()
+    view = lane_of(lab)
+    for number, part in view["group_health"]["partitions"].items():
+        shown = view["picture"]["partitions"][number]
+        assert part["lag"] == shown["high_watermark"] - shown["committed"]
+        assert (part["lag_us"] > 0) == (part["lag"] > 0)
+    assert view["group_health"]["lag"] == sum(part["lag"] for part in view["group_health"]["partitions"].values())
+    assert view["group_health"]["findings"] == [] and view["group_health"]["status"] == "ok"
+
+
+def test_the_lag_in_time_is_the_age_of_the_first_record_that_is_not_committed():
+    lab = lab_of()
+    order(lab, "group_freeze", 4, consumer="c2")
+    before = health(lab)["partitions"]
+    lab.advance_to(lab.now_us + SECOND)
+    after = health(lab)["partitions"]
+    held = [number for number in before if lane_of(lab)["picture"]["partitions"][number]["stopped"]]
+    assert held and all(after[number]["lag_us"] - before[number]["lag_us"] == SECOND for number in held)
+    assert all(4 * SECOND < after[number]["lag_us"] < 11 * SECOND for number in held), "auto-commit is up to 5 s old"
+
+
+@pytest.mark.parametrize(("kind", "code", "timer"), [
+    ("group_freeze", "frozen_owner", "session.timeout.ms"), ("crash", "silent_owner", "session.timeout.ms"),
+    ("group_stick", "stuck_owner", "max.poll.interval.ms"),
+])  # fmt: skip
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+def test_the_member_and_the_timer_are_named_and_the_timer_is_right(kind, code, timer, protocol):
+    lab = lab_of(group_protocol=protocol)
+    order(lab, kind, 2, consumer="c2")
+    finding = health(lab)["findings"][0]
+    assert (finding["code"], finding["member"], finding["timer"], len(finding["partitions"])) == (code, "c2", timer, 2)
+    told = lab.advance_to(finding["ends_us"] + 200_000)
+    ended = {"session.timeout.ms": "kafka.group.member_expired", "max.poll.interval.ms": "kafka.consumer.poll_timeout"}[timer]
+    assert [abs(event["at_us"] - finding["ends_us"]) < 200_000 for event in told if event["kind"] == ended] == [True]
+
+
+def test_a_rebalance_that_waits_for_a_silent_member_says_so():
+    lab = lab_of()
+    order(lab, "crash", 0.5, consumer="c2")
+    order(lab, "join", 4)
+    codes = {finding["code"]: finding for finding in health(lab)["findings"]}
+    assert codes["join_waits"]["member"] == "c2" and codes["join_waits"]["timer"] == "session.timeout.ms"
+
+
+def test_a_consumer_that_is_too_slow_is_a_warning_with_its_rule():
+    lab = lab_of()
+    order(lab, "slow", 45, consumer="c2", args={"rate": 1})
+    seen = health(lab)
+    mine = [part for number, part in seen["partitions"].items() if lane_of(lab)["picture"]["partitions"][number]["owner"] == "c2"]
+    assert {"falling"} <= {part["rule"] for part in mine} and seen["status"] == "warning"
+    assert any(finding["code"] == "slow_owner" and finding["member"] == "c2" for finding in seen["findings"])
+
+
+def test_a_group_without_members_or_a_coordinator():
+    lab = lab_of()
+    for name in ("c1", "c2", "c3"):
+        order(lab, "leave", 1, consumer=name)
+    lab.advance_to(lab.now_us + 3 * SECOND)
+    assert health(lab)["findings"][0]["code"] == "no_members"
