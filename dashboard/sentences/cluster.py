@@ -21,6 +21,8 @@ CLUSTER = {
     "cluster.controller": _("Controller"),
     "cluster.broker": _("Broker {broker}"),
     "cluster.broker_label": _("Broker {broker}, {stage}, leads {count?one partition|{count} partitions}"),
+    "cluster.consumer": _("Consumer {consumer}"),
+    "cluster.client_links": _("Its links are drawn: choose one of them, or draw across it."),
     "cluster.leads": _("leads {count?one partition|{count} partitions}"),
     "cluster.stage.running": _("running"),
     "cluster.stage.starting": _("registering"),
@@ -59,7 +61,7 @@ CLUSTER = {
         "Leader {leader} in epoch {epoch}; ISR {isr}, but min.insync.replicas is {min}: acks=all is refused, and the high watermark stands still."
     ),
     "cluster.about.offline": _("Nobody leads: no member of the ISR ({isr}) is alive. Nothing can be written or read."),
-    "cluster.unseen_key": _("hatched: not replicated yet, consumers cannot see it"),
+    "cluster.unseen_key": _("hatched: above the copy's high watermark, hidden from consumers"),
     "cluster.isr_key": _("firm outline: in the ISR; dashed: outside"),
     "cluster.copy_key": _("full colour: leader; pale: follower"),
     "cluster.cut_off": _("−{count} cut off"),
@@ -91,7 +93,7 @@ CLUSTER = {
     "cluster.state.offline": _("offline"),
     # Verbs
     "cluster.verbs": _("What to do to it"),
-    "cluster.choose": _("Choose a broker or a link. Draw across a link to cut or heal it."),
+    "cluster.choose": _("Choose a broker, a link or a client. Draw across a link to cut or heal it."),
     "cluster.verb.stop": _("Stop"),
     "cluster.verb.crash": _("Crash"),
     "cluster.verb.cut_power": _("Cut power"),
@@ -119,8 +121,22 @@ CLUSTER = {
     "cluster.verb_about.quick_disk": _("Writes take no time again."),
     "cluster.verb_about.skew_clock": _("Its clock goes one minute ahead of the others."),
     "cluster.verb_about.set_clock": _("Its clock shows the right time again."),
+    # An operator
+    "cluster.operator.create_topic": _("New topic"),
+    "cluster.operator.reassign": _("Move replicas"),
+    "cluster.operator.elect": _("Elect preferred leader"),
+    "cluster.operator.elect_unclean": _("Elect unclean"),
+    "cluster.topic_name": _("name of the topic"),
+    "cluster.topic_partitions": _("partitions"),
+    "cluster.topic_factor": _("replication factor"),
+    "cluster.topic_unclean": _("unclean.leader.election.enable"),
+    "cluster.topic_make": _("Create"),
+    "cluster.reassign_of": _("brokers that are to have {partition}"),
+    "cluster.reassign_hint": _("The preferred leader first, as in 4 2 5. The new copies catch up first; then the old ones go."),
+    "cluster.reassign_move": _("Move"),
+    "cluster.cancel": _("Cancel"),
     # Cards
-    "cluster.cards": _("After each fault"),
+    "cluster.cards": _("What came of it"),
     "cluster.did.stop": _("{one} was stopped"),
     "cluster.did.crash": _("{one} crashed"),
     "cluster.did.cut_power": _("{one} lost power"),
@@ -133,6 +149,13 @@ CLUSTER = {
     "cluster.did.cut_link": _("The link between {one} and {other} was cut"),
     "cluster.did.heal_link": _("The link between {one} and {other} is whole again"),
     "cluster.did.slow_link": _("The link between {one} and {other} has another speed"),
+    "cluster.did.create_topic": _("Topic {one} was created"),
+    "cluster.did.reassign": _("{one} moves to brokers {other}"),
+    "cluster.did.take_back": _("The move of {one} was taken back"),
+    "cluster.did.elect": _("The preferred leader of {one} was elected"),
+    "cluster.did.elect_all": _("Preferred leaders were elected"),
+    "cluster.did.elect_unclean": _("An unclean leader was elected for {one}"),
+    "cluster.did.elect_unclean_all": _("Unclean leaders were elected where nobody led"),
     "cluster.means.nothing": _("So far nothing has followed from it."),
     "cluster.means.lost.acks_1": _(
         "{count?One acknowledged record is|{count} acknowledged records are} lost:"
@@ -155,6 +178,8 @@ CLUSTER = {
         " the answer was lost, and the producer, not idempotent, sent again."
     ),
     "cluster.means.refused": _("{count?One partition|{count} partitions} refused writes with acks=all: NOT_ENOUGH_REPLICAS."),
+    "cluster.means.error": _("The controller refused: {error}."),
+    "cluster.means.moved": _("{count?One partition has|{count} partitions have} moved."),
     "cluster.means.without_leader": _("{count?One partition has|{count} partitions have} no leader that answers: nothing is written or read there."),
     "cluster.means.unavailable": _("{count?One partition was|{count} partitions were} unavailable, the longest for {longest_us}."),
     "cluster.means.offline": _("{count?One partition is|{count} partitions are} offline: nobody in the ISR is alive."),
@@ -213,5 +238,8 @@ CLUSTER = {
     "cluster.column.leads": _("leads"),
     "cluster.yes": _("yes"),
     "cluster.no": _("no"),
-    "cluster.keys": _("arrows choose, S stop, X crash, P pause or resume, B come back, C cut or heal, T tables, Space play"),
+    "cluster.keys": _(
+        "arrows choose, S stop, X crash, P pause or resume, B come back, "
+        "C cut or heal, N new topic, M move replicas, E elect, U elect unclean, T tables, Space play"
+    ),
 }

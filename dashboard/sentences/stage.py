@@ -44,6 +44,12 @@ STAGE = {
     "caption.pulsar_seek": _("{consumer} moves its subscription to another place in the topic."),
     "caption.pulsar_priority": _("{consumer} subscribes again with priority level {level}; 0 is best."),
     "caption.pulsar_ranges": _("{consumer} subscribes again with other sticky ranges."),
+    "caption.cluster_create_topic": _(
+        "Topic {topic} is created, {partitions?one partition|{partitions} partitions}, {replication_factor?one "
+        "replica|{replication_factor} replicas} each."
+    ),
+    "caption.cluster_reassign": _("Partition {partition} of {topic} gets other replicas."),
+    "caption.cluster_elect": _("Leaders are elected on an operator's order."),
     "caption.in_lane": _("{did}, in {lane} only."),
     "caption.set_algorithm": _("{rig} now uses {algorithm}; its history was replayed."),
     "sub": _(
@@ -134,6 +140,9 @@ STAGE = {
     "tick.pulsar_seek": _("{consumer}: seek"),
     "tick.pulsar_priority": _("{consumer}: priority"),
     "tick.pulsar_ranges": _("{consumer}: ranges"),
+    "tick.cluster_create_topic": _("topic {topic}"),
+    "tick.cluster_reassign": _("{topic}-{partition} moves"),
+    "tick.cluster_elect": _("election"),
     # Chart
     "chart.title": _("Skew over time"),
     "chart.sub": _("The largest consumer's share over the mean share; 1 is even. Every lane, the last five minutes of virtual time."),

@@ -19,6 +19,9 @@ from dashboard.presentation import textures
 
 FIRST_VIEW_WAIT_S = 4.0
 FIRST_VIEW_POLL_S = 0.05
+OPERATOR_KEYS = (("create_topic", "N"), ("reassign", "M"), ("elect", "E"), ("elect_unclean", "U"))
+"""The orders to the controller, each with its key: static/js/cluster/operator.js."""
+FACTOR_DEFAULT = 3
 
 
 @require_safe
@@ -50,6 +53,8 @@ def _draw(request: HttpRequest, lab: Lab, snapshot: dict[str, Any]) -> HttpRespo
         stopped=selectors.lab_stopped(lab_id=lab.pk),
     )  # fmt: skip
     context["page"] |= {"cluster": {"lane": wanted or lanes[0]}}
+    brokers = len(view["rigs"][wanted or lanes[0]]["cluster"]["brokers"])
+    context |= {"operator": OPERATOR_KEYS, "factor": min(FACTOR_DEFAULT, brokers)}
     context |= {"view": view, "speeds": SPEEDS, "textures": textures()}
     response = render(request, "dashboard/cluster.html", context)
     access.visitor_remember(response, visitor)

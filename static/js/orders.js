@@ -10,13 +10,16 @@ export function createOrders({ isStopped, notice }) {
     try {
       if (isStopped()) return document.getElementById("stopped-copy")?.focus();
       if (!page.owner) return offerCopy(near);
-      await submit(page, order, { onRetry: () => notice(say("notice.network"), { near }) });
+      await send(order, near);
     } catch (error) {
       fail(error, near);
     } finally {
       near?.removeAttribute("aria-busy");
     }
   }
+
+  // For a form, which shows a refusal itself: fails with it. Somebody else's lab refuses with 403.
+  const send = (order, near) => submit(page, order, { onRetry: () => notice(say("notice.network"), { near }) });
 
   function fail(error, near) {
     if (error instanceof Refusal && error.status === 403) offerCopy(near);
@@ -40,5 +43,5 @@ export function createOrders({ isStopped, notice }) {
     }
   }
 
-  return { command, copyTo, moveTo };
+  return { command, copyTo, fail, moveTo, send };
 }

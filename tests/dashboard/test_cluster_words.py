@@ -12,12 +12,14 @@ from dashboard.sentences.cluster import CLUSTER
 ROOT = Path(__file__).parents[2]
 BROKER_VERBS = ("stop", "pause", "crash", "cut_power", "lose_disk", "resume", "come_back", "slow_disk", "quick_disk", "skew_clock", "set_clock")
 LINK_VERBS = ("cut_link", "heal_link", "slow_link", "quick_link")
+OPERATOR = ("create_topic", "reassign", "elect", "elect_unclean")
+DID_MORE = ("create_topic", "reassign", "take_back", "elect", "elect_all", "elect_unclean", "elect_unclean_all")
 BACK = ("quick_disk", "set_clock", "quick_link")
 QUIET = ("heartbeat", "heartbeat_answer", "metadata")
 LOST = ("acks_1", "unclean_election", "truncated", "destroyed")
 MEANS = (
-    *(f"lost.{reason}" for reason in LOST), "duplicated", "refused", "nothing", "without_leader", "unavailable", "unclean", "elections", "cut",
-    "left", "came", *STATES[1:],
+    *(f"lost.{reason}" for reason in LOST), "duplicated", "refused", "error", "moved", "nothing", "without_leader", "unavailable", "unclean",
+    "elections", "cut", "left", "came", *STATES[1:],
 )  # fmt: skip
 STAGES = (
     "running", "starting", "recovering", "shutting_down", "down", "paused", "crashed", "fenced", "disk_lost", "disk_slow",
@@ -25,7 +27,8 @@ STAGES = (
 FAMILIES = {
     "state": STATES, "about": STATES, "head": STATES, "means": MEANS, "stage": STAGES, "role": (LEADS, FOLLOWS, WITHOUT_LEADER, NOT_RUNNING),
     "fetch": ("truncating", "asking_offsets", "failed"), "truncation": [way.value for way in Truncation],
-    "verb": (*BROKER_VERBS, *LINK_VERBS), "verb_about": BROKER_VERBS, "did": [verb for verb in (*BROKER_VERBS, *LINK_VERBS) if verb not in BACK],
+    "verb": (*BROKER_VERBS, *LINK_VERBS), "verb_about": BROKER_VERBS, "operator": OPERATOR,
+    "did": [verb for verb in (*BROKER_VERBS, *LINK_VERBS, *DID_MORE) if verb not in BACK],
     "wire": [kind for kind, _ in TOLD.values() if kind not in QUIET], "link": ("whole", "cut", "cut_one_way"), "acks": ("all", "1", "0"),
 }  # fmt: skip
 

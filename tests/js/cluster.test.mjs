@@ -6,10 +6,11 @@ import { cutsBetween } from "../../static/js/cluster/cuts.js";
 import * as map from "../../static/js/cluster/map.js";
 import { columnsOf, crossed, layout as network, linkLines } from "../../static/js/cluster/network.js";
 import { geometry, layout as copies } from "../../static/js/cluster/partition.js";
+import { brokersOf, offered, orderOf } from "../../static/js/cluster/operator_orders.js";
 import * as producer from "../../static/js/cluster/producer.js";
 import { createHistory, layout as series } from "../../static/js/cluster/series.js";
 import { copiesTable, linksList, nodesTable, partitionsTable } from "../../static/js/cluster/tables.js";
-import { verbsOf } from "../../static/js/cluster/verbs.js";
+import { chosenWords, verbsOf } from "../../static/js/cluster/verbs.js";
 import { rise, windowOf } from "../../static/js/cluster/window.js";
 import { flown, held } from "../../static/js/cluster/wire.js";
 import { cardWords, headline, partitionWords } from "../../static/js/cluster/words.js";
@@ -141,3 +142,52 @@ test("the history has a point a second, and begins anew when time goes back", ()
   assert.equal(traces.length, 7);
   assert.ok(traces.every(({ x, y }) => x.length === y.length));
 });
+
+test("clients stand beside the controller, the reader first, and their cables go to the leader", () => {
+  const { cluster } = crowd(), grid = columnsOf(cluster, 920, ["1", "2", "3"], 10, "c9"), { leader } = cluster.partitions[NAME];
+  assert.ok(grid.clients.c9.x > grid.clients.c1.x && grid.clients.producer.x === 1);
+  const narrow = columnsOf(cluster, 330, ["1", "2", "3"], 10, "c9");
+  assert.deepEqual(Object.keys(narrow.clients), ["producer", "c9"]);
+  assert.equal(narrow.more.consumer.count, 11);
+  const keys = (options) => linkLines(cluster, grid, { leader, reader: "c9", held: ["1", "2", "3"], ...options }).filter(({ isClient }) => isClient).map(({ key }) => key);
+  assert.deepEqual(keys({}).sort(), [`broker-${leader}>c9`, `broker-${leader}>producer`].sort());
+  assert.equal(keys({ chosen: "producer" }).length, 4);
+  const line = linkLines(cluster, grid, { leader, reader: "c9" }).find(({ key }) => key === `broker-${leader}>producer`);
+  assert.deepEqual(crossed([line], [line.x, line.y - 12], [line.x, line.y + 12]), [line.key]);
+  check(network(cluster, grid, { say, held: ["1", "2", "3"], leader, reader: "c9" }));
+});
+
+test("a client is chosen to see its links, and a link of it can be cut from either end", () => {
+  const { cluster } = crowd();
+  assert.deepEqual(verbsOf(cluster, "c1", say), []);
+  assert.match(chosenWords(cluster, "producer", say), /cluster.producer.*cluster.client_links/);
+  const [cut, fromBroker, fromClient] = verbsOf(cluster, "broker-1>producer", say);
+  assert.deepEqual([cut.key, fromBroker.order.args, fromClient.order.args], ["C", { one: "broker-1", other: "producer", one_way: true }, { one: "producer", other: "broker-1", one_way: true }]);
+});
+
+test("an operator's orders name the partition that is looked at", () => {
+  assert.deepEqual(orderOf("elect", "a-b-12"), { kind: "cluster_elect", args: { topic: "a-b", partition: 12, unclean: false } });
+  assert.deepEqual(orderOf("reassign", "t-0", { replicas: brokersOf(" 4, 2 x") }).args, { topic: "t", partition: 0, replicas: [4, 2, "x"] });
+  assert.deepEqual(orderOf("create_topic", "t-0", { topic: "n" }), { kind: "cluster_create_topic", args: { topic: "n" } });
+  const states = (state) => offered({ ...well.cluster.partitions[NAME], state });
+  assert.deepEqual([states("healthy"), states("offline").at(-1), offered(null)], [["create_topic", "reassign", "elect"], "elect_unclean", ["create_topic"]]);
+});
+
+test("all of 96 partitions are in sight, and a second topic stands under its name", () => {
+  const names = Object.keys(large.cluster.partitions);
+  assert.ok(map.height(names, 300) < 370);
+  const two = [...names.slice(0, 3), "payments-0"], { labels, tiles } = map.placesOf(two, 300);
+  assert.deepEqual(labels.map(({ topic }) => topic), ["flights", "payments"]);
+  assert.ok(tiles[3].y > labels[1].y && labels[1].y > tiles[2].y);
+  assert.deepEqual(map.placesOf(names, 300).labels, []);
+});
+
+// Three brokers, a producer, and twelve consumers that all have a connection to each broker.
+function crowd() {
+  const view = structuredClone(well), names = Array.from({ length: 12 }, (_, place) => `c${place + 1}`), whole = { cut: [], slow: {}, verbs: ["cut_link", "slow_link"] };
+  for (const name of names) {
+    view.cluster.clients[name] = { kind: "consumer", condition: "running" };
+    for (const broker of ["1", "2", "3"]) view.cluster.links[`broker-${broker}>${name}`] = structuredClone(whole);
+  }
+  return view;
+}

@@ -165,10 +165,14 @@ def create_topic(world: World, topic: TopicPlan, cause: Cause | None = None) -> 
     check_topic(topic, len(_brokers(world)))
     if topic.name in _rules_topics(world):
         raise CommandError("topic", "there is a topic {name} already", name=topic.name)
-    _order(world, CreateTopicsRequest(
+    order_tool(world, create_topic_request(topic), cause)
+
+
+def create_topic_request(topic: TopicPlan) -> CreateTopicsRequest:
+    return CreateTopicsRequest(
         topic.name, topic.partitions, topic.replication_factor, [list(replicas) for replicas in topic.assignments],
         topic.min_insync_replicas, topic.allows_unclean_election,
-    ), cause)  # fmt: skip
+    )  # fmt: skip
 
 
 def create_partitions(world: World, topic: str, count: int, cause: Cause | None = None) -> None:
@@ -176,14 +180,18 @@ def create_partitions(world: World, topic: str, count: int, cause: Cause | None 
     known = _topic(world, topic)
     if count <= len(known.partitions):
         raise CommandError("count", "must be more than the {now} partitions that there are", now=len(known.partitions))
-    _order(world, CreatePartitionsRequest(topic, count), cause)
+    order_tool(world, CreatePartitionsRequest(topic, count), cause)
 
 
 def elect_leaders(world: World, partitions: Sequence[tuple[str, int]] | None = None, *, unclean: bool = False, cause: Cause | None = None) -> None:
     """Preferred leaders, or unclean ones where nobody leads; None: for all partitions."""
     for topic, number in partitions or ():
         _partition(world, topic, number)
-    _order(world, ElectLeadersRequest(int(unclean), None if partitions is None else list(partitions)), cause)
+    order_tool(world, elect_request(partitions, unclean=unclean), cause)
+
+
+def elect_request(partitions: Sequence[tuple[str, int]] | None, *, unclean: bool) -> ElectLeadersRequest:
+    return ElectLeadersRequest(int(unclean), None if partitions is None else list(partitions))
 
 
 def reassign(world: World, topic: str, partition: int, replicas: Sequence[int] | None, cause: Cause | None = None) -> None:
@@ -197,7 +205,16 @@ def reassign(world: World, topic: str, partition: int, replicas: Sequence[int] |
                 raise CommandError("replicas", "there is no broker {broker}", broker=broker)
         if len(set(replicas)) < len(replicas):
             raise CommandError("replicas", "names a broker twice")
-    _order(world, AlterPartitionReassignmentsRequest(topic, partition, None if replicas is None else list(replicas)), cause)
+    order_tool(world, reassign_request(topic, partition, replicas), cause)
+
+
+def reassign_request(topic: str, partition: int, replicas: Sequence[int] | None) -> AlterPartitionReassignmentsRequest:
+    return AlterPartitionReassignmentsRequest(topic, partition, None if replicas is None else list(replicas))
+
+
+def order_tool(world: World, request: ToolRequest, cause: Cause | None = None) -> None:
+    """The tool sends this to the controller."""
+    world.order(TOOL, Order(request), cause)
 
 
 # --- inside
@@ -274,6 +291,3 @@ def _partition(world: World, topic: str, number: int) -> None:
     if not 0 <= number < len(_topic(world, topic).partitions):
         raise CommandError("partition", "there is no partition {number} of {topic}", number=number, topic=topic)
 
-
-def _order(world: World, request: ToolRequest, cause: Cause | None) -> None:
-    world.order(TOOL, Order(request), cause)

@@ -17,8 +17,8 @@ from broker_core.lab.commands.base import Command
 from broker_core.lab.commands.facts import LabFacts, LaneFacts
 from broker_core.lab.commands.fields import whole
 from broker_core.lab.limits import Limits
+from broker_core.lab.views.kafka_links import are_linked
 from broker_core.lab.views.panels import cluster_notes
-from broker_core.sim.world import World
 
 if TYPE_CHECKING:
     from broker_core.lab.lab import Lab
@@ -47,12 +47,16 @@ class ClusterCommand(Command):
         """Whom it is about, by the names of nodes."""
 
     @abstractmethod
-    def do(self, world: World, cause: Cause) -> None:
+    def do(self, lane: "Lane", cause: Cause) -> None:
         """Do it. Raises CommandError where it makes no sense, and then nothing has changed."""
 
     @property
     def verb(self) -> str:
         return self.kind.removeprefix("cluster_")
+
+    def card(self) -> tuple[str, list[str]]:
+        """What its card says was done, and to whom."""
+        return self.verb, self.nodes()
 
     def check(self, lab: LabFacts) -> None:
         holding = [lane for lane in self.targets(lab) if lane.nodes]
@@ -83,8 +87,8 @@ class ClusterCommand(Command):
     def carry_out_in(self, lane: "Lane", position: int) -> None:
         notes = cluster_notes(lane)
         if notes is not None:
-            notes.faults.begin(lane.world, position, self.verb, self.nodes())
-            self.do(lane.world, Cause(command=position))
+            notes.faults.begin(lane.world, position, *self.card())
+            self.do(lane, Cause(command=position))
             lane.rules.forget_caches()
 
 
@@ -113,50 +117,50 @@ class BrokerCommand(ClusterCommand):
 class StopBroker(BrokerCommand):
     kind: ClassVar[str] = "cluster_stop"
 
-    def do(self, world: World, cause: Cause) -> None:
-        verbs.stop(world, self.broker, cause)
+    def do(self, lane: "Lane", cause: Cause) -> None:
+        verbs.stop(lane.world, self.broker, cause)
 
 
 class CrashBroker(BrokerCommand):
     kind: ClassVar[str] = "cluster_crash"
 
-    def do(self, world: World, cause: Cause) -> None:
-        verbs.crash(world, self.broker, cause)
+    def do(self, lane: "Lane", cause: Cause) -> None:
+        verbs.crash(lane.world, self.broker, cause)
 
 
 class CutPower(BrokerCommand):
     kind: ClassVar[str] = "cluster_cut_power"
 
-    def do(self, world: World, cause: Cause) -> None:
-        verbs.cut_power(world, self.broker, cause)
+    def do(self, lane: "Lane", cause: Cause) -> None:
+        verbs.cut_power(lane.world, self.broker, cause)
 
 
 class LoseDisk(BrokerCommand):
     kind: ClassVar[str] = "cluster_lose_disk"
 
-    def do(self, world: World, cause: Cause) -> None:
-        verbs.lose_disk(world, self.broker, cause)
+    def do(self, lane: "Lane", cause: Cause) -> None:
+        verbs.lose_disk(lane.world, self.broker, cause)
 
 
 class PauseBroker(BrokerCommand):
     kind: ClassVar[str] = "cluster_pause"
 
-    def do(self, world: World, cause: Cause) -> None:
-        verbs.pause(world, self.broker, cause)
+    def do(self, lane: "Lane", cause: Cause) -> None:
+        verbs.pause(lane.world, self.broker, cause)
 
 
 class ResumeBroker(BrokerCommand):
     kind: ClassVar[str] = "cluster_resume"
 
-    def do(self, world: World, cause: Cause) -> None:
-        verbs.resume(world, self.broker)
+    def do(self, lane: "Lane", cause: Cause) -> None:
+        verbs.resume(lane.world, self.broker)
 
 
 class ComeBack(BrokerCommand):
     kind: ClassVar[str] = "cluster_come_back"
 
-    def do(self, world: World, cause: Cause) -> None:
-        verbs.come_back(world, self.broker, cause)
+    def do(self, lane: "Lane", cause: Cause) -> None:
+        verbs.come_back(lane.world, self.broker, cause)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,8 +183,8 @@ class SlowDisk(BrokerCommand):
     def check_in(self, lane: LaneFacts) -> None:
         """A disk can always be given another speed."""
 
-    def do(self, world: World, cause: Cause) -> None:
-        verbs.slow_disk(world, self.broker, self.write_us)
+    def do(self, lane: "Lane", cause: Cause) -> None:
+        verbs.slow_disk(lane.world, self.broker, self.write_us)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,8 +207,8 @@ class SkewClock(BrokerCommand):
     def check_in(self, lane: LaneFacts) -> None:
         """A clock can always be set."""
 
-    def do(self, world: World, cause: Cause) -> None:
-        verbs.skew_clock(world, self.broker, self.skew_ms)
+    def do(self, lane: "Lane", cause: Cause) -> None:
+        verbs.skew_clock(lane.world, self.broker, self.skew_ms)
 
 
 # --- links
@@ -212,7 +216,8 @@ class SkewClock(BrokerCommand):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkCommand(ClusterCommand):
-    """one, other: names of nodes, "broker-1", "controller"."""
+    """one, other: names of nodes, "broker-1", "controller", "producer", or a consumer's, "c1": then the link is of its present life, and one of
+    the two is a broker."""
 
     ARGS: ClassVar[frozenset[str]] = frozenset({"one", "other"})
 
@@ -236,6 +241,16 @@ class LinkCommand(ClusterCommand):
 
     def field_of(self, node: str) -> str:
         return "args.one" if node == self.one else "args.other"
+
+    def check(self, lab: LabFacts) -> None:
+        ClusterCommand.check(self, lab)
+        if not are_linked(self.one, self.other):
+            raise CommandError("args.other", "a client is linked with brokers alone")
+
+    def ends(self, lane: "Lane") -> tuple[str, str]:
+        """The two as nodes of the lane's world."""
+        one, other = (lane.consumers[name].incarnation if name in lane.consumers else name for name in (self.one, self.other))
+        return one, other
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -261,8 +276,8 @@ class CutLink(LinkCommand):
         if ways is not None and (self.one in ways if self.one_way else len(ways) == 2):
             raise CommandError("args.one", "the link is cut already")
 
-    def do(self, world: World, cause: Cause) -> None:
-        verbs.cut_link(world, self.one, self.other, one_way=self.one_way, cause=cause)
+    def do(self, lane: "Lane", cause: Cause) -> None:
+        verbs.cut_link(lane.world, *self.ends(lane), one_way=self.one_way, cause=cause)
 
 
 class HealLink(LinkCommand):
@@ -272,8 +287,8 @@ class HealLink(LinkCommand):
         if lane.cut(self.one, self.other) == []:
             raise CommandError("args.one", "the link is not cut")
 
-    def do(self, world: World, cause: Cause) -> None:
-        verbs.heal_link(world, self.one, self.other)
+    def do(self, lane: "Lane", cause: Cause) -> None:
+        verbs.heal_link(lane.world, *self.ends(lane))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -296,10 +311,10 @@ class SlowLink(LinkCommand):
     def check_in(self, lane: LaneFacts) -> None:
         """A link can always be given another speed."""
 
-    def do(self, world: World, cause: Cause) -> None:
-        verbs.slow_link(world, self.one, self.other, self.delay_us)
+    def do(self, lane: "Lane", cause: Cause) -> None:
+        verbs.slow_link(lane.world, *self.ends(lane), self.delay_us)
 
 
-CLUSTER_COMMANDS: tuple[type[ClusterCommand], ...] = (
+FAULT_COMMANDS: tuple[type[ClusterCommand], ...] = (
     StopBroker, CrashBroker, CutPower, LoseDisk, PauseBroker, ResumeBroker, ComeBack, SlowDisk, SkewClock, CutLink, HealLink, SlowLink,
 )  # fmt: skip

@@ -3,17 +3,21 @@
 Only what commands change is here, never what time changes by itself: a view may be a second old.
 """
 
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from broker_core.clock import SECOND_US
 from broker_core.events import Json
+from broker_core.kafka.cluster.control_requests import AlterPartitionReassignmentsRequest, CreateTopicsRequest, ToolRequest
+from broker_core.kafka.cluster.foreseen import refusal_of, refusal_of_move, refusal_of_new_topic
+from broker_core.kafka.error_codes import Refused
 from broker_core.lab.consumer import CRASHED, FROZEN, GONE, PAUSED, STUCK
 from broker_core.lab.limits import Limits
-from broker_core.lab.views.kafka_cluster import partition_count
+from broker_core.lab.views.kafka_cluster import partition_count, topics_of
+from broker_core.lab.views.kafka_links import clients_of, cut_ways, nodes_of
 from broker_core.lab.views.kafka_verbs import broker_verbs
-from broker_core.lab.views.kafka_wire import cut_ways, nodes_of
 
 if TYPE_CHECKING:
     from broker_core.lab.lab import Lab
@@ -32,8 +36,9 @@ class ConsumerFacts(NamedTuple):
 
 
 class LaneFacts(Protocol):
-    """nodes: of its Kafka cluster, brokers and controller; empty: it has none. offered: what can be done to a broker now; None: not known.
-    cut: who of two is not heard by the other. partitions: of a topic of the cluster, 0 where there is none of that name."""
+    """nodes: of its Kafka cluster, brokers, controller and clients; empty: it has none. topics: with their numbers of partitions. offered: what
+    can be done to a broker now; None: not known. cut: who of two is not heard by the other. refused: what the controller would say of a request;
+    None: it would carry it out, or is not known. partitions: of a topic of the cluster, 0 where there is none of that name."""
 
     @property
     def id(self) -> str: ...
@@ -51,6 +56,9 @@ class LaneFacts(Protocol):
     def offered(self, nodes: Sequence[str]) -> Sequence[str] | None: ...
     def cut(self, one: str, other: str) -> Sequence[str] | None: ...
     def partitions(self, topic: str) -> int | None: ...
+    @property
+    def topics(self) -> Mapping[str, int]: ...
+    def refused(self, request: ToolRequest) -> Refused | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,13 +121,22 @@ class _Lane:
 
     @property
     def nodes(self) -> Collection[str]:
-        return nodes_of(self.lane.world)
+        return [*nodes_of(self.lane.world), *clients_of(self.lane.world)]
+
+    @property
+    def topics(self) -> Mapping[str, int]:
+        return topics_of(self.lane.world)
+
+    def refused(self, request: ToolRequest) -> Refused | None:
+        return refusal_of(self.lane.world, request)
 
     def offered(self, nodes: Sequence[str]) -> Sequence[str] | None:
         return broker_verbs(self.lane.world.slots[nodes[0]]) if len(nodes) == 1 else None
 
     def cut(self, one: str, other: str) -> Sequence[str] | None:
-        return cut_ways(self.lane.world, one, other)
+        nodes = clients_of(self.lane.world)
+        ways = cut_ways(self.lane.world, nodes.get(one, one), nodes.get(other, other))
+        return [one if way == nodes.get(one, one) else other for way in ways]
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,13 +174,26 @@ class _LaneView:
     @property
     def nodes(self) -> Collection[str]:
         cluster = self.view.get("cluster")
-        return [] if cluster is None else ["controller", *(f"broker-{broker}" for broker in cluster["brokers"])]
+        return [] if cluster is None else ["controller", *(f"broker-{broker}" for broker in cluster["brokers"]), *cluster["clients"]]
+
+    @property
+    def topics(self) -> Mapping[str, int]:
+        return Counter(name.rpartition("-")[0] for name in self.view["cluster"]["partitions"])
+
+    def refused(self, request: ToolRequest) -> Refused | None:
+        """Who is alive changes by itself; a topic that is there stays, and so do the brokers."""
+        brokers = {int(broker) for broker in self.view["cluster"]["brokers"]}
+        if isinstance(request, CreateTopicsRequest):
+            return refusal_of_new_topic(request, self.topics, len(brokers))
+        if isinstance(request, AlterPartitionReassignmentsRequest):
+            return refusal_of_move(request, brokers)
+        return None
 
     def offered(self, nodes: Sequence[str]) -> Sequence[str] | None:
         """Not known: a broker that stops is down at a time of its own."""
         return None
 
     def cut(self, one: str, other: str) -> Sequence[str] | None:
-        link: Json = self.view["cluster"]["links"]["{}>{}".format(*sorted((one, other)))]
-        ways: list[str] = link["cut"]
+        link: Json | None = self.view["cluster"]["links"].get("{}>{}".format(*sorted((one, other))))
+        ways: list[str] = [] if link is None else link["cut"]
         return ways

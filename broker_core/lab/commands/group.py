@@ -27,7 +27,6 @@ from broker_core.lab.commands.facts import LabFacts, LaneFacts
 from broker_core.lab.commands.fields import LANE_ID, whole
 from broker_core.lab.lanes import kafka_cluster_verbs
 from broker_core.lab.limits import Limits
-from broker_core.sim.world import World
 
 if TYPE_CHECKING:
     from broker_core.lab.lanes.lane import Lane
@@ -235,11 +234,11 @@ class AddPartitions(ClusterCommand):
 
     def carry_out_in(self, lane: "Lane", position: int) -> None:
         # It is no fault: it has no card.
-        self.do(lane.world, Cause(command=position))
+        self.do(lane, Cause(command=position))
         lane.rules.forget_caches()
 
-    def do(self, world: World, cause: Cause) -> None:
-        verbs.create_partitions(world, self.topic, self.count, cause)
+    def do(self, lane: "Lane", cause: Cause) -> None:
+        verbs.create_partitions(lane.world, self.topic, self.count, cause)
 
 
 GROUP_COMMANDS: Sequence[type[Command]] = (Freeze, Thaw, StickPoll, UnstickPoll, Restart, ChangeSubscription, AddPartitions)

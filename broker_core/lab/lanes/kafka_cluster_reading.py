@@ -63,7 +63,7 @@ class KafkaClusterReading:
         self.initial_delay_ms: int = group_settings(setup.options).initial_rebalance_delay_ms
         self.is_cooperative = ASSIGNORS[setup.algorithm].cooperative
         self.texts = setup.texts
-        self.notes = ClusterNotes([0] * self.partition_count)
+        self.notes = ClusterNotes([0] * self.partition_count, topic=self.topic)
         self.hashes = KeyHashes(setup.texts)
         self.shared: Shared | None = None
 

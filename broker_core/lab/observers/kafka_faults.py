@@ -42,7 +42,8 @@ class FaultCard:
 
     without_leader: partition -> since when nobody that answers leads it. unavailable_us: the longest such span that is over, unavailable: of
     which partitions one was over. Counts of what followed: elections (unclean ones apart), members that left and joined ISRs, records cut off,
-    refused: partitions that refused acks=-1; lost: acknowledged records by reason; duplicated: records that are in a log twice.
+    refused: partitions that refused acks=-1; errors: what the controller refused an operator; moved: partitions with other replicas; lost:
+    acknowledged records by reason; duplicated: records that are in a log twice.
     """
 
     position: int
@@ -59,6 +60,8 @@ class FaultCard:
     came: int = 0
     cut: int = 0
     refused: dict[str, None] = field(default_factory=dict)
+    errors: dict[str, int] = field(default_factory=dict)
+    moved: dict[str, None] = field(default_factory=dict)
     lost: dict[str, int] = field(default_factory=dict)
     duplicated: int = 0
 
@@ -170,6 +173,10 @@ class FaultCards:
                 card.came += len(data["came"])
             case "kafka.replica.truncated" if is_shown(data["topic"]):
                 card.cut += data["cut_count"]
+            case "kafka.controller.refused":
+                card.errors[data["error"]] = card.errors.get(data["error"], 0) + 1
+            case "kafka.partition.reassigned" if is_shown(data["topic"]) and not data["adding"] and not data["removing"]:
+                card.moved[partition_name(data["topic"], data["partition"])] = None
             case "kafka.partition.writes_refused" if is_shown(data["topic"]):
                 card.refused[partition_name(data["topic"], data["partition"])] = None
 
@@ -187,8 +194,10 @@ class FaultCards:
 
 @dataclass(slots=True)
 class ClusterNotes(KafkaNotes):
-    """What the observers of a lane on a cluster remember. commits: of each partition, the group's last ones (`broker_core/kafka/group/lag.py`)."""
+    """What the observers of a lane on a cluster remember. topic: the lane's own. commits: of each partition, the group's last ones
+    (`broker_core/kafka/group/lag.py`)."""
 
+    topic: str = ""
     faults: FaultCards = field(default_factory=FaultCards)
     traffic: GroupTraffic = field(default_factory=GroupTraffic)
     commits: dict[int, list[Commit]] = field(default_factory=dict)
@@ -204,6 +213,9 @@ def card_view(card: FaultCard, now: dict[str, int], lost: dict[str, int]) -> Jso
     if card.unavailable:
         found.append({"code": "unavailable", "count": len(card.unavailable), "longest_us": max(card.unavailable.values())})
     found += [{"code": state, "count": now[state]} for state in reversed(STATES[1:]) if now[state]]
+    found += [{"code": "error", "error": error, "count": count} for error, count in card.errors.items()]
+    if card.moved:
+        found.append({"code": "moved", "count": len(card.moved)})
     if card.refused:
         found.append({"code": "refused", "count": len(card.refused)})
     numbers = {"unclean": card.unclean, "elections": card.elections - card.unclean, "cut": card.cut, "left": card.left, "came": card.came}

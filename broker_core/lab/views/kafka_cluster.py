@@ -19,9 +19,10 @@ from broker_core.kafka.cluster.names import CONTROLLER, broker_node
 from broker_core.kafka.cluster.state import BrokerState, TopicPartition
 from broker_core.kafka.replication.registration import NO_LEADER, PartitionRegistration
 from broker_core.lab.views.kafka_copies import copies_view
+from broker_core.lab.views.kafka_links import clients_view, links_view
 from broker_core.lab.views.kafka_producer import producers_view
 from broker_core.lab.views.kafka_verbs import broker_verbs
-from broker_core.lab.views.kafka_wire import links_view, wire_view
+from broker_core.lab.views.kafka_wire import wire_view
 from broker_core.sim.slot import RUNNING
 from broker_core.sim.world import World
 
@@ -52,6 +53,7 @@ def cluster_view(world: World) -> Json:
             str(broker): broker_view(world, controller, state, leads.get(broker, 0), broker in running) for broker, state in brokers.items()
         },
         "controller": {"condition": world.slots[CONTROLLER].condition, "metadata_offset": controller.end_offset},
+        "clients": clients_view(world),
         "links": links_view(world),
         "partitions": partitions,
         "counts": counts,
@@ -70,6 +72,12 @@ def brokers_of(world: World) -> Brokers:
     """Brokers by id, those that crashed too: their disks are there."""
     states = [slot.node.state for slot in world.slots.values() if isinstance(slot.node.state, BrokerState)]
     return {state.broker_id: state for state in sorted(states, key=lambda state: state.broker_id)}
+
+
+def topics_of(world: World) -> dict[str, int]:
+    """People's topics, as the controller has them, each with its number of partitions."""
+    controller: ControllerState = world.slots[CONTROLLER].node.state
+    return {name: len(topic.partitions) for name, topic in controller.rules.topics.items() if is_shown(name)}
 
 
 def is_shown(topic: str) -> bool:

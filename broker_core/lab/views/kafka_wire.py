@@ -1,4 +1,4 @@
-"""What joins the nodes of a Kafka cluster: which links are cut, and each message that is on its way, with the numbers that it carries.
+"""Each message that is on its way in a Kafka cluster, with the numbers that it carries.
 
     wire   {"412": {"kind": "fetch", "from": "broker-2", "to": "broker-1", "sent_us": .., "due_us": .., "parts": [["flights", 0, 7, 3]]}}
 
@@ -8,7 +8,6 @@ A message that is held (its link is cut, its receiver is paused) has no `due_us`
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from itertools import combinations
 from types import MappingProxyType
 from typing import Any
 
@@ -17,36 +16,13 @@ from broker_core.kafka.cluster import control_requests as c
 from broker_core.kafka.cluster import requests as r
 from broker_core.kafka.cluster.controller_node import ControllerState
 from broker_core.kafka.cluster.state import BrokerState
-from broker_core.lab.views.kafka_verbs import link_verbs
+from broker_core.lab.views.kafka_links import client_name
 from broker_core.sim.network import DEAF, GONE, Link
 from broker_core.sim.world import World
 
 Parts = list[list[Any]]
 SHOWN_MAX = 200
 """Messages on the wire in one view: more dots than that are a cloud."""
-
-
-def links_view(world: World) -> Json:
-    """The cable between each two brokers, and from each to the controller, by "one>other" in the order of names: who is not heard by the other
-    (`cut`), and how many microseconds a message takes, by its sender."""
-    views: Json = {}
-    for one, other in combinations(nodes_of(world), 2):
-        routes = [(sender, world.routes.get((sender, receiver))) for sender, receiver in ((one, other), (other, one))]
-        cut = cut_ways(world, one, other)
-        slow = {sender: route.delay_us for sender, route in routes if route is not None and route.delay_us is not None}
-        views[f"{one}>{other}"] = {"cut": cut, "slow": slow, "verbs": link_verbs(len(cut), bool(slow))}
-    return views
-
-
-def nodes_of(world: World) -> list[str]:
-    """Brokers and controller, in the order of their names; [] for a world without a cluster."""
-    return sorted(slot.name for slot in world.slots.values() if isinstance(slot.node.state, (BrokerState, ControllerState)))
-
-
-def cut_ways(world: World, one: str, other: str) -> list[str]:
-    """Who of the two is not heard by the other."""
-    routes = ((sender, world.routes.get((sender, receiver))) for sender, receiver in ((one, other), (other, one)))
-    return [sender for sender, route in routes if route is not None and route.is_cut]
 
 
 def wire_view(world: World) -> Json:
@@ -82,7 +58,7 @@ def _ends(world: World, link: Link) -> tuple[str, str] | None:
     if sender is None or receiver is None:
         return None
     is_cluster = any(isinstance(end.node.state, (BrokerState, ControllerState)) for end in (sender, receiver))
-    return (sender.name, receiver.name) if is_cluster else None
+    return (client_name(sender.name), client_name(receiver.name)) if is_cluster else None
 
 
 # --- what a message says: (topic, partition, numbers of that kind) of each of its partitions

@@ -29,7 +29,7 @@ def panels_of(lane: Lane) -> Json:
     if notes is None or not isinstance(reads, KafkaClusterReading):
         return {}
     return {
-        "cluster": {**cluster_view(lane.world), "faults": notes.faults.view(lane.world)},
+        "cluster": {**cluster_view(lane.world), "topic": notes.topic, "faults": notes.faults.view(lane.world)},
         "group": group_view(lane, reads, notes),
         "group_health": health_view(lane, reads, notes),
     }  # fmt: skip

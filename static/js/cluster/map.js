@@ -3,33 +3,54 @@
 
 import { round } from "../draw.js";
 
-export const TILE = 58, TILE_HEIGHT = 48, GAP = 6;
+const FEW = 24, LARGE = { tile: 58, tall: 48, gap: 6, hasBars: true }, SMALL = { tile: 32, tall: 26, gap: 4, hasBars: false }, LABEL = 18;
 const SIGN = { healthy: "", under_replicated: "−", below_min_isr: "!", offline: "×" };
 
-export const perRow = (width) => Math.max(1, Math.floor((width + GAP) / (TILE + GAP)));
+// Many partitions: small tiles, each a number and its state, so that all of them are in sight.
+const sizeOf = (count) => (count > FEW ? SMALL : LARGE);
 
-export function height(count, width) {
-  return Math.ceil(count / perRow(width)) * (TILE_HEIGHT + GAP);
+// Where each tile stands: topics one below the other, each under its name where there are several. -> {height, labels, tiles: [{name, x, y}]}
+export function placesOf(names, width) {
+  const { tile, tall, gap } = sizeOf(names.length), columns = Math.max(1, Math.floor((width + gap) / (tile + gap)));
+  const topics = [...new Set(names.map(topicOf))], labels = [], tiles = [];
+  let top = 1;
+  for (const topic of topics) {
+    const own = names.filter((name) => topicOf(name) === topic);
+    if (topics.length > 1) {
+      labels.push({ topic, y: top + 12 });
+      top += LABEL;
+    }
+    own.forEach((name, place) => tiles.push({ name, x: (place % columns) * (tile + gap) + 1, y: top + Math.floor(place / columns) * (tall + gap) }));
+    top += Math.ceil(own.length / columns) * (tall + gap) + (topics.length > 1 ? gap : 0);
+  }
+  return { height: top, labels, tiles };
 }
 
+export const height = (names, width) => placesOf(names, width).height;
+
 export function layout(cluster, { width, chosen, say }) {
-  const columns = perRow(width), shapes = [], isOneTopic = new Set(Object.keys(cluster.partitions).map(topicOf)).size === 1;
-  Object.entries(cluster.partitions).forEach(([name, partition], place) => {
-    const x = (place % columns) * (TILE + GAP) + 1, y = Math.floor(place / columns) * (TILE_HEIGHT + GAP) + 1;
+  const names = Object.keys(cluster.partitions), { labels, tiles } = placesOf(names, width), { tile, tall, hasBars } = sizeOf(names.length);
+  const shapes = labels.map(({ topic, y }) => ({ id: `topic-${topic}`, tag: "text", x: 1, y, class: "s m", text: topic }));
+  for (const { name, x, y } of tiles) {
+    const partition = cluster.partitions[name], number = name.slice(name.lastIndexOf("-") + 1), sign = SIGN[partition.state];
     shapes.push({
-      id: `tile-${name}`, tag: "rect", x, y, width: TILE - 2, height: TILE_HEIGHT - 2, rx: 4, class: `tile ${partition.state}${name === chosen ? " chosen" : ""}`,
+      id: `tile-${name}`, tag: "rect", x, y, width: tile - 2, height: tall - 2, rx: 4, class: `tile ${partition.state}${name === chosen ? " chosen" : ""}`,
       role: "button", "data-part": name, "data-partition": name, tabindex: -1, "aria-pressed": String(name === chosen), "aria-label": tileWords(name, partition, say),
     });
-    shapes.push({ id: `tile-name-${name}`, tag: "text", x: x + 5, y: y + 15, class: "n on-tile", text: isOneTopic ? name.slice(name.lastIndexOf("-") + 1) : clip(name) });
-    if (SIGN[partition.state]) shapes.push({ id: `tile-sign-${name}`, tag: "text", x: x + TILE - 8, y: y + 15, class: "b end on-tile", text: SIGN[partition.state] });
-    shapes.push(...bars(name, partition, x + 5, y + TILE_HEIGHT - 8));
-  });
+    if (!hasBars) {
+      shapes.push({ id: `tile-name-${name}`, tag: "text", x: x + tile / 2 - 1, y: y + 17, class: "n s mid on-tile", text: number + sign });
+      continue;
+    }
+    shapes.push({ id: `tile-name-${name}`, tag: "text", x: x + 5, y: y + 15, class: "n on-tile", text: number });
+    if (sign) shapes.push({ id: `tile-sign-${name}`, tag: "text", x: x + tile - 8, y: y + 15, class: "b end on-tile", text: sign });
+    shapes.push(...bars(name, partition, x + 5, y + tall - 8, tile));
+  }
   return shapes;
 }
 
 // The copies' ends relative to the longest: a lag of a few records shows, one of thousands too.
-function bars(name, partition, x, base) {
-  const copies = Object.entries(partition.copies), longest = Math.max(1, ...copies.map(([, { end }]) => end)), pitch = Math.min(14, (TILE - 12) / Math.max(1, copies.length));
+function bars(name, partition, x, base, tile) {
+  const copies = Object.entries(partition.copies), longest = Math.max(1, ...copies.map(([, { end }]) => end)), pitch = Math.min(14, (tile - 12) / Math.max(1, copies.length));
   const tall = (end) => round(18 * (end === longest ? 1 : Math.max(0.08, 1 - Math.log2(1 + longest - end) / 12)));
   return copies.map(([broker, copy], place) => ({
     id: `tile-bar-${name}-${broker}`, tag: "rect", x: round(x + place * pitch), y: round(base - tall(copy.end)), width: round(pitch - 3), height: tall(copy.end),
@@ -38,7 +59,6 @@ function bars(name, partition, x, base) {
 }
 
 export const topicOf = (name) => name.slice(0, name.lastIndexOf("-"));
-const clip = (name) => (name.length > 6 ? `…${name.slice(-5)}` : name);
 
 export const tileWords = (name, partition, say) =>
   say("cluster.tile", { partition: name, state: say(`cluster.state.${partition.state}`), leader: partition.leader < 0 ? say("cluster.nobody") : partition.leader, isr: partition.isr.length, replicas: partition.replicas.length });

@@ -15,6 +15,7 @@ import { createCards } from "./cards.js";
 import { createCuts, cutsBetween } from "./cuts.js";
 import * as map from "./map.js";
 import { columnsOf, crossed, layout as network, linkLines } from "./network.js";
+import { createOperator } from "./operator.js";
 import { geometry, layout as copies, stripWidth } from "./partition.js";
 import * as producer from "./producer.js";
 import { createHistory, createSeries } from "./series.js";
@@ -24,7 +25,7 @@ import { SLOW, createFlights, flown, held as onWire, whereOf } from "./wire.js";
 import { headline, partitionWords, sub } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
-const SVG = "http://www.w3.org/2000/svg", TALL = 600, TALL_PHONE = 520, TWINS_EVERY_MS = 1000, MAP_EVERY_MS = 400, STROKE_LEAST = 14, FLIGHT_GAP_MS = 130;
+const SVG = "http://www.w3.org/2000/svg", TALL = 600, TALL_PHONE = 520, TWINS_EVERY_MS = 1000, MAP_EVERY_MS = 400, STROKE_LEAST = 14, FLIGHT_GAP_MS = 130, BEFORE = -92, AFTER = 14;
 const main = $("main"), picture = $("picture"), freshness = createFreshness(), notice = createNotice($("notice")), history = createHistory();
 const still = matchMedia("(prefers-reduced-motion: reduce)"), lane = page.cluster.lane;
 const drawing = picture.appendChild(document.createElementNS(SVG, "g")), overlay = picture.appendChild(document.createElementNS(SVG, "g"));
@@ -34,9 +35,16 @@ const series = createSeries($("series"), page.urls.plotly), cards = createCards(
 
 let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, socket = null, grid = null, place = null, before = null, twinAt = -Infinity, flownAt = -Infinity, mapAt = "";
 let name = new URLSearchParams(location.search).get("partition"), chosen = null;
+let awaited = null;                                    // the first partition of a topic that was just ordered
 
 const cluster = () => view.rigs[lane].cluster;
 const heldBy = (now) => Object.keys(now.partitions[name]?.copies ?? {});
+// Who reads the large partition: of the lane's own topic the group's member.
+function readerOf(now) {
+  if (name === null || map.topicOf(name) !== now.topic) return null;
+  return view.rigs[lane].picture.partitions[name.slice(name.lastIndexOf("-") + 1)]?.owner ?? null;
+}
+const linksShown = (now) => ({ held: heldBy(now), chosen, leader: now.partitions[name]?.leader ?? null, reader: readerOf(now) });
 
 // -- drawing ---------------------------------------------------------------------------------------------------------------------------
 
@@ -49,8 +57,9 @@ function schedule() {
 function drawFrame(isForced = false) {
   isDirty = false;
   const now = cluster();
+  if (awaited in now.partitions) [name, place, before, awaited] = [awaited, null, null, null];
   if (!(name in now.partitions)) name = Object.keys(now.partitions)[0] ?? null;
-  if (chosen !== null && !(chosen in now.links) && !(chosen.slice(chosen.indexOf("-") + 1) in now.brokers)) chosen = null;
+  if (chosen !== null && !(chosen in now.links) && !(chosen in now.clients) && !(chosen.slice(chosen.indexOf("-") + 1) in now.brokers)) chosen = null;
   document.body.toggleAttribute("data-still", isStill());
   $("title").textContent = headline(now, say);
   $("sub").textContent = sub(now, say);
@@ -60,6 +69,7 @@ function drawFrame(isForced = false) {
   mapAt = mapKey;
   verbs.write(verbsOf(now, chosen, say));
   setText($("verbs-about"), chosenWords(now, chosen, say));
+  operator.write(name, now.partitions[name] ?? null);
   drawProducer(now);
   cards.write(now.faults ?? [], say);
   drawTransport();
@@ -75,12 +85,12 @@ function drawFrame(isForced = false) {
 
 function drawPicture(now) {
   const box = picture.parentElement, height = innerWidth <= 640 ? TALL_PHONE : TALL;
-  const held = heldBy(now);
-  grid = columnsOf(now, Math.floor(box.clientWidth), held, Math.max(0, ...Object.values(now.partitions[name]?.copies ?? {}).map(({ end }) => end)));
+  const shown = linksShown(now), ends = Object.values(now.partitions[name]?.copies ?? {}).map(({ end }) => end);
+  grid = columnsOf(now, Math.floor(box.clientWidth), shown.held, Math.max(0, ...ends), shown.reader);
   picture.style.setProperty("width", `${grid.width}px`);
   picture.setAttribute("height", height);
   picture.setAttribute("aria-label", say("cluster.picture", { partition: name ?? "" }));
-  const shapes = network(now, grid, { say, held, chosen });
+  const shapes = network(now, grid, { say, ...shown });
   if (name !== null) {
     const large = now.partitions[name];
     setText($("large-title"), name);
@@ -102,13 +112,15 @@ function showChanges(now, large) {
   const dots = flown(was, large, say);
   if (!dots.length) return;
   flownAt = at;
-  const y = (dot) => Math.min(place.base - 10, whereOf(`broker-${dot.from}`, now, grid)[1] + 34);
-  flights.add(dots.map((dot) => ({ ...dot, from: [grid.columns[dot.from], y(dot) + (dot.kind === "answer" ? 22 : 0)], to: [grid.columns[dot.to], y(dot) + (dot.kind === "answer" ? 22 : 0)] })));
+  // A dot stops beside the column it flies to, where those from the other side do not meet it.
+  const beside = ({ from, to }) => grid.columns[to] + (grid.columns[from] < grid.columns[to] ? BEFORE : AFTER);
+  const y = (dot) => Math.min(place.base - 10, whereOf(`broker-${dot.from}`, now, grid)[1] + 34) + (dot.kind === "answer" ? 22 : 0);
+  flights.add(dots.map((dot) => ({ ...dot, from: [grid.columns[dot.from], y(dot)], to: [beside(dot), y(dot)] })));
 }
 
 function drawMap(now) {
   const width = Math.floor($("map").parentElement.clientWidth);
-  $("map").setAttribute("height", map.height(Object.keys(now.partitions).length, width));
+  $("map").setAttribute("height", map.height(Object.keys(now.partitions), width));
   $("map").setAttribute("aria-label", say("cluster.map_label"));
   aroundMap(() => draw($("map"), map.layout(now, { width, chosen: name, say })));
   const words = Object.entries(now.counts).map(([state, count]) => `${state}/${count}/${page.language}`).join();
@@ -163,6 +175,9 @@ function setText(element, text) {
 const orders = createOrders({ isStopped: () => Boolean(page.stopped || view.feed?.failed), notice });
 const order = (near, command) => orders.command(near, { lane, ...command });
 const verbs = createVerbs($("verbs"), (verb, near) => order(near, verb.order));
+const operator = createOperator($("operator"), { create_topic: $("create-topic"), reassign: $("reassign") }, {
+  send: (command) => orders.send({ lane, ...command }), fail: orders.fail, look: (topic) => { awaited = topic; },
+});
 
 function choose(part) {
   chosen = chosen === part ? null : part;
@@ -170,7 +185,7 @@ function choose(part) {
 }
 
 drawing.addEventListener("click", (event) => {
-  const part = event.target.closest("[data-broker], [data-link]");
+  const part = event.target.closest("[data-broker], [data-link], [data-client]");
   if (part) choose(part.dataset.part);
 });
 $("map").addEventListener("click", (event) => {
@@ -197,7 +212,7 @@ function showLeader() {
 // A stroke that begins beside everything and crosses a link cuts it; one that crosses a cut link heals it.
 let stroke = null;
 picture.addEventListener("pointerdown", (event) => {
-  if (event.button || event.pointerType === "touch" && event.isPrimary === false || event.target.closest("[data-broker]")) return;
+  if (event.button || event.pointerType === "touch" && event.isPrimary === false || event.target.closest("[data-broker], [data-client]")) return;
   stroke = { from: pointOf(event), line: null };
 });
 picture.addEventListener("pointermove", (event) => {
@@ -213,7 +228,7 @@ addEventListener("pointerup", (event) => {
   stroke = null;
   if (!drawn?.line) return;
   drawn.line.remove();
-  for (const key of crossed(linkLines(cluster(), grid, { held: heldBy(cluster()), chosen }), drawn.from, pointOf(event)).filter((one) => cluster().links[one].verbs.length)) {
+  for (const key of crossed(linkLines(cluster(), grid, linksShown(cluster())), drawn.from, pointOf(event)).filter((one) => cluster().links[one].verbs.length)) {
     const verb = verbsOf(cluster(), key, say).find((one) => one.id === "heal_link" || one.id === "cut_link");
     if (verb) order(picture, verb.order);
   }
@@ -248,7 +263,7 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && chosen !== null) choose(chosen);
   else if (own) own();
   else if (verb) order($("verbs"), verb.order);
-  else return;
+  else if (!operator.pressKey(event.key)) return;
   event.preventDefault();
 });
 document.addEventListener("keyup", (event) => event.key === " " && event.preventDefault());
@@ -258,10 +273,12 @@ document.addEventListener("keyup", (event) => event.key === " " && event.prevent
 const receive = createLive({
   applyPatch,
   requestSnapshot: (unanswered) => socket.askSnapshot(unanswered),
-  onChange(newView, newSeq) {
+  onChange(newView, newSeq, events) {
     [view, seq] = [newView, newSeq];
     freshness.frame(view.at_us, view.speed, view.playing);
     history.note(cluster(), view.at_us);
+    const refused = events.find(({ kind }) => kind === "lab.command_refused");
+    if (refused) notice(say("notice.refused", { reason: Object.values(refused.data.fields).flat().join(" ") }), { near: $("verbs") });
     schedule();
     socket?.acknowledge(newSeq);
   },

@@ -6,16 +6,27 @@ import { number } from "../say.js";
 
 const ROW = 30, LEFT = 62, LETTER = 8, GAP = 5, HEIGHT = 22;
 
-export const height = (producer) => Math.max(1, rows(producer).length) * ROW + 4;
+const FEW = 4;
 
-// -> [{id, label, batches}]: one row a broker that was asked, one for what waits.
+// A row for each of a few brokers, so that nothing jumps; of many, room for those that have something to say.
+export const height = (producer) => (Math.min(Object.keys(producer.in_flight).length, FEW) + 1) * ROW + 4;
+
+// -> [{id, broker, batches}]: a row for each broker that was asked, and one for what waits.
 export function rows(producer) {
   const found = Object.entries(producer.in_flight).map(([broker, flights]) => ({ id: broker, broker, batches: flights.flatMap(({ batches }) => batches) }));
   return [...found, { id: "waiting", broker: null, batches: Object.values(producer.waiting).flat() }];
 }
 
+// Of many brokers those with the most batches in flight.
+function drawn(producer) {
+  const all = rows(producer), brokers = all.slice(0, -1);
+  if (brokers.length <= FEW) return all;
+  const busy = brokers.filter(({ batches }) => batches.length).sort((a, b) => b.batches.length - a.batches.length).slice(0, FEW);
+  return [...busy.sort((a, b) => a.id - b.id), all.at(-1)];
+}
+
 export function layout(producer, { width, say }) {
-  const all = rows(producer), longest = Math.max(4, ...all.flatMap(({ batches }) => batches.map((batch) => boxWords(batch).length)));
+  const all = drawn(producer), longest = Math.max(4, ...all.flatMap(({ batches }) => batches.map((batch) => boxWords(batch).length)));
   const shapes = [], box = longest * LETTER + 10, room = Math.max(1, Math.floor((width - LEFT - 34) / (box + GAP)));
   all.forEach(({ id, broker, batches }, line) => {
     const y = line * ROW + 4;

@@ -3,7 +3,7 @@
 
 import { colorsOf, loadPlotly } from "../plotly.js";
 
-const KEPT = 180, EVERY_MS = 1000, DASHES = ["solid", "dash", "dot", "dashdot", "longdash"];
+const KEPT = 180, EVERY_MS = 1000, NARROW = 520, DASHES = ["solid", "dash", "dot", "dashdot", "longdash"];
 
 export function createHistory() {
   const points = new Map();                            // partition -> [{at, high_watermark, copies: {broker: {end, lag}}}]
@@ -25,7 +25,7 @@ export function createHistory() {
 }
 
 // -> { traces, layout }: plain data.
-export function layout(rows, { say, colors }) {
+export function layout(rows, { say, colors, isNarrow = false }) {
   const brokers = [...new Set(rows.flatMap(({ copies }) => Object.keys(copies)))].sort(), x = rows.map(({ at }) => at);
   const traces = brokers.map((broker, place) => ({
     x, y: rows.map(({ copies }) => copies[broker]?.end ?? null), name: `LEO ${broker}`, mode: "lines", type: "scatter", line: { color: colors.identity[place % 7], width: 2, dash: DASHES[place % DASHES.length] },
@@ -40,11 +40,11 @@ export function layout(rows, { say, colors }) {
   return {
     traces,
     layout: {
-      height: 240, autosize: true, margin: { l: 64, r: 16, t: 8, b: 28 }, hovermode: "x unified", showlegend: true, legend: { orientation: "h", y: 1.12, x: 0 },
+      height: 250, autosize: true, margin: { l: 64, r: 16, t: isNarrow ? 52 : 30, b: 28 }, hovermode: "x unified", showlegend: true, legend: { orientation: "h", y: 1.03, yanchor: "bottom", x: 0 },
       paper_bgcolor: colors.panel, plot_bgcolor: colors.panel, font: { family: colors.font, size: 13, color: colors.muted }, hoverlabel: { bgcolor: colors.panel, bordercolor: colors.rule, font: { color: colors.ink } },
-      xaxis: { showgrid: false, linecolor: colors.rule, fixedrange: true, tickvals: everyTenth(x), ticktext: everyTenth(x).map(minutes) },
-      yaxis: { ...axis, ...(Math.max(...ends) - Math.min(...ends) < 4 ? { dtick: 1 } : { nticks: 4 }), domain: [0.36, 1], title: { text: say("cluster.axis_offset"), font: { size: 13 } } },
-      yaxis2: { ...axis, dtick: step(Math.max(1, ...lags), 2), domain: [0, 0.26], rangemode: "tozero", title: { text: say("cluster.axis_lag"), font: { size: 13 } } },
+      xaxis: { anchor: "y2", showgrid: false, linecolor: colors.rule, fixedrange: true, tickvals: everyTenth(x), ticktext: everyTenth(x).map(minutes) },
+      yaxis: { ...axis, ...(Math.max(...ends) - Math.min(...ends) < 4 ? { dtick: 1 } : { nticks: 4 }), domain: [0.36, 1], rangemode: "nonnegative", title: { text: say("cluster.axis_offset"), font: { size: 13 } } },
+      yaxis2: { ...axis, dtick: step(Math.max(1, ...lags), 2), domain: [0, 0.24], rangemode: "tozero", title: { text: say("cluster.axis_lag"), font: { size: 13 } } },
     },
   };
 }
@@ -61,7 +61,7 @@ export function createSeries(root, source) {
     [drawnAt, key] = [now, name];
     const plotly = await loadPlotly(source).catch(() => null);
     if (!plotly) return;
-    const { traces, layout: shape } = layout(rows, { say, colors: colorsOf(root) });
+    const { traces, layout: shape } = layout(rows, { say, colors: colorsOf(root), isNarrow: root.clientWidth < NARROW });
     await plotly.react(root, traces, shape, { displayModeBar: false, responsive: true });
   };
 }

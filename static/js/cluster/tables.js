@@ -34,5 +34,5 @@ export function nodesTable(cluster, say) {
   };
 }
 
-export const linksList = (cluster, say) => Object.keys(cluster.links).filter((key) => /^(broker-\d+|controller)>(broker-\d+|controller)$/.test(key)).map((key) => linkWords(key, cluster, say));
+export const linksList = (cluster, say) => Object.keys(cluster.links).map((key) => linkWords(key, cluster, say));
 

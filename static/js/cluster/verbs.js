@@ -1,6 +1,6 @@
 // What can be done to what is chosen: a button each, with its key. Which verbs there are says the server; here is how each is written and sent.
 
-import { linkWords, nodeWords, stageOf } from "./network.js";
+import { clientWords, linkWords, nodeWords, stageOf } from "./network.js";
 
 // The key of a verb; one key may stand for two that are never there together.
 const KEYS = { stop: "S", crash: "X", pause: "P", resume: "P", come_back: "B", cut_link: "C", heal_link: "C" };
@@ -9,10 +9,11 @@ const SLOW_WRITE_US = 200_000, SLOW_LINK_US = 300_000, SKEW_MS = 60_000;
 const BACK = { quick_disk: ["slow_disk", { write_us: 0 }], set_clock: ["skew_clock", { skew_ms: 0 }], quick_link: ["slow_link", { delay_us: null }] };
 const VALUES = { slow_disk: { write_us: SLOW_WRITE_US }, slow_link: { delay_us: SLOW_LINK_US }, skew_clock: { skew_ms: SKEW_MS } };
 
-// -> [{id, verb, text, about, key, order: {kind, args}}] for a broker's name, a link's key, or null.
+// -> [{id, verb, text, about, key, order: {kind, args}}] for a broker's name, a link's key, or null. A client is pressed to see its links.
 export function verbsOf(cluster, chosen, say) {
   if (chosen === null) return [];
   if (chosen.includes(">")) return linkVerbs(cluster, chosen, say);
+  if (chosen in (cluster.clients ?? {})) return [];
   const id = chosen.slice(chosen.indexOf("-") + 1), broker = cluster.brokers[id];
   return (broker?.verbs ?? []).map((verb) => ({
     id: verb, verb, text: say(`cluster.verb.${verb}`), about: say(`cluster.verb_about.${verb}`), key: KEYS[verb] ?? "", order: orderOf(verb, { broker: Number(id) }),
@@ -41,6 +42,7 @@ function orderOf(verb, args) {
 export function chosenWords(cluster, chosen, say) {
   if (chosen === null) return say("cluster.choose");
   if (chosen.includes(">")) return linkWords(chosen, cluster, say);
+  if (chosen in (cluster.clients ?? {})) return `${clientWords(chosen, cluster, say)}. ${say("cluster.client_links")}`;
   const broker = cluster.brokers[chosen.slice(chosen.indexOf("-") + 1)];
   return `${nodeWords(chosen, say)}: ${say(`cluster.stage.${stageOf(broker)}`)}`;
 }

@@ -7,11 +7,11 @@ import { clientPlace, nodeName } from "./network.js";
 export const SLOW = 0.5;              // up to this speed messages are shown where they are
 const ON_A_WAY = 6, FLIES_MS = 520, QUIET = ["heartbeat", "heartbeat_answer", "metadata"], ANSWERS = ["fetched", "produced", "altered", "epoch_ends", "registered"];
 
-// Where a message leaves or enters a node: brokers at the lower edge of their boxes, the controller and the producer below theirs.
+// Where a message leaves or enters a node: brokers at the lower edge of their boxes, the controller and clients below theirs.
 export function whereOf(name, cluster, grid) {
   if (name === "controller") return [grid.middle, 36];
   const id = name.slice(name.indexOf("-") + 1);
-  return name === nodeName(id) && id in grid.columns ? [grid.columns[id], grid.brokerY + 46] : clientPlace();
+  return name === nodeName(id) && id in grid.columns ? [grid.columns[id], grid.brokerY + 46] : clientPlace(name, cluster, grid);
 }
 
 // Messages about one partition, and those about none, between their nodes; of several on one way the words of the foremost are shown, and how
@@ -21,7 +21,7 @@ export function held(cluster, grid, { name, atUs, say }) {
   for (const [id, message] of Object.entries(cluster.wire)) {
     const part = message.parts.find((one) => one[0] === topic && one[1] === index);
     if (message.parts.length ? !part : QUIET.includes(message.kind)) continue;
-    if (![message.from, message.to].every((end) => end === "controller" || end.startsWith("broker-") || end in cluster.producers)) continue;
+    if (![message.from, message.to].every((end) => end === "controller" || end.startsWith("broker-") || end in grid.clients)) continue;
     const way = `${message.from}>${message.to}`;
     ways.set(way, [...(ways.get(way) ?? []), { id, message, part }]);
   }

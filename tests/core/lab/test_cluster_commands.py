@@ -4,7 +4,7 @@ import pytest
 
 from broker_core.errors import CommandError
 from broker_core.lab.commands import command_from_json
-from broker_core.lab.commands.facts import facts_of_view
+from broker_core.lab.commands.facts import facts_of_lab, facts_of_view
 from broker_core.lab.lab import Lab
 from broker_core.lab.limits import DEFAULT_LIMITS
 from broker_core.lab.scenario import scenario_from_json
@@ -105,3 +105,109 @@ def test_a_lane_with_another_rule_goes_through_its_faults_again():
     order(lab, "crash", 15, broker=3)
     lab.submit({"command_id": "rule", "kind": "set_algorithm", "rig": "kafka", "args": {"algorithm": "roundrobin"}})
     assert cluster(lab)["brokers"]["3"]["condition"] == "crashed" and cluster(lab)["faults"][-1]["verb"] == "crash"
+
+
+def test_a_topic_is_made_its_partition_moved_and_its_leader_elected_again():
+    lab = lab_on_a_cluster(brokers=4)
+    order(lab, "create_topic", 3, topic="payments", partitions=2, replication_factor=3)
+    made = cluster(lab)["partitions"]
+    assert [name for name in made if name.startswith("payments")] == ["payments-0", "payments-1"]
+    assert all(len(made[name]["isr"]) == 3 for name in ("payments-0", "payments-1"))
+    before = made["payments-0"]["replicas"]
+    target = [broker for broker in (1, 2, 3, 4) if broker not in before] + before[:2]
+    order(lab, "reassign", 5, topic="payments", partition=0, replicas=target)
+    moved = cluster(lab)["partitions"]["payments-0"]
+    assert (moved["replicas"], moved["leader"], sorted(moved["isr"])) == (target, before[0], sorted(target))
+    assert {"code": "moved", "count": 1} in cluster(lab)["faults"][-1]["means"]
+    order(lab, "elect", 2, topic="payments", partition=0)
+    assert cluster(lab)["partitions"]["payments-0"]["leader"] == target[0]
+    assert [(card["verb"], card["target"]) for card in cluster(lab)["faults"]] == [
+        ("create_topic", ["payments"]), ("reassign", ["payments-0", " ".join(map(str, target))]), ("elect", ["payments-0"]),
+    ]  # fmt: skip
+
+
+def test_an_unclean_election_is_an_operators_order_where_nobody_may_lead():
+    lab = lab_on_a_cluster(partitions=1, min_insync_replicas=1, acks=1)
+    leader = cluster(lab)["partitions"]["records-0"]["leader"]
+    others = [broker for broker in (1, 2, 3) if broker != leader]
+    for broker in others:
+        order(lab, "crash", broker=broker)
+    lab.advance_to(lab.now_us + 15 * SECOND)
+    order(lab, "crash", 15, broker=leader)
+    order(lab, "come_back", 10, broker=others[0])
+    assert cluster(lab)["partitions"]["records-0"]["state"] == "offline"
+    order(lab, "elect", 3, topic="records", partition=0, unclean=True)
+    assert cluster(lab)["partitions"]["records-0"]["leader"] == others[0]
+    assert {"lost", "unclean"} <= {entry["code"] for entry in cluster(lab)["faults"][-1]["means"]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "args", "field", "error"),
+    [
+        ("create_topic", {"topic": "records"}, "args.topic", "TOPIC_ALREADY_EXISTS"),
+        ("create_topic", {"topic": "a/b"}, "args.topic", "INVALID_TOPIC_EXCEPTION"),
+        ("create_topic", {"topic": "t", "replication_factor": 4}, "args.replication_factor", "INVALID_REPLICATION_FACTOR"),
+        ("create_topic", {"topic": "t", "partitions": 512}, "args.partitions", "at most 512"),
+        ("create_topic", {"topic": "__t"}, "args.topic", "not begin with __"),
+        ("reassign", {"topic": "records", "partition": 3, "replicas": [1]}, "args.partition", "UNKNOWN_TOPIC_OR_PARTITION"),
+        ("reassign", {"topic": "records", "partition": 0, "replicas": [9]}, "args.replicas", "INVALID_REPLICA_ASSIGNMENT"),
+        ("reassign", {"topic": "records", "partition": 0, "replicas": []}, "args.replicas", "list"),
+        ("reassign", {"topic": "records", "partition": 0, "replicas": [1, 1]}, "args.replicas", "INVALID_REPLICA_ASSIGNMENT"),
+        ("reassign", {"topic": "records", "partition": 0}, "args.replicas", "NO_REASSIGNMENT_IN_PROGRESS"),
+        ("elect", {"topic": "records", "partition": 0}, "args.partition", "ELECTION_NOT_NEEDED"),
+        ("elect", {"topic": "records"}, "args.partition", "neither"),
+        ("cut_link", {"one": "producer", "other": "c1"}, "args.other", "client"),
+    ],
+)
+def test_the_controllers_own_error_stands_at_the_field_and_nothing_changes(kind, args, field, error):
+    lab = lab_on_a_cluster()
+    before = lab.checkpoint()
+    with pytest.raises(CommandError, match=error) as refused:
+        order(lab, kind, **args)
+    assert refused.value.field == field and lab.checkpoint() == before
+
+
+@pytest.mark.parametrize(
+    ("kind", "args"),
+    [
+        ("cluster_create_topic", {"topic": "records"}), ("cluster_create_topic", {"topic": "t", "replication_factor": 4}),
+        ("cluster_reassign", {"topic": "records", "partition": 0, "replicas": [4]}),
+    ],
+)  # fmt: skip
+def test_a_page_foresees_the_controllers_error_word_for_word(kind, args):
+    lab = lab_on_a_cluster()
+    command = command_from_json({"command_id": "x", "kind": kind, "args": args})
+    said = []
+    for facts in (facts_of_view(lab.view(), DEFAULT_LIMITS), facts_of_lab(lab)):
+        with pytest.raises(CommandError) as refused:
+            command.check(facts)
+        said.append(str(refused.value))
+    assert said[0] == said[1]
+
+
+def test_a_producer_cut_off_from_a_leader_goes_on_when_the_link_is_whole_again():
+    lab = lab_on_a_cluster(partitions=1)
+    leader = f"broker-{cluster(lab)['partitions']['records-0']['leader']}"
+    order(lab, "cut_link", 3, one="producer", other=leader)
+    cut = cluster(lab)
+    assert cut["links"][f"{leader}>producer"]["cut"] == [leader, "producer"]
+    order(lab, "heal_link", 3, one=leader, other="producer")
+    whole = cluster(lab)
+    sent = whole["producers"]["producer"]["counts"]
+    assert whole["links"][f"{leader}>producer"]["cut"] == [] and sent["sent"] - sent["acked"] <= 1
+    assert cut["producers"]["producer"]["counts"]["acked"] + 60 <= sent["acked"]
+
+
+def test_a_consumer_whose_fetches_are_slow_reads_later_and_its_link_is_in_the_picture():
+    lab = lab_on_a_cluster()
+    lab.advance_to(10 * SECOND)
+    reader = lab.view()["rigs"]["kafka"]["picture"]["partitions"]["0"]["owner"]
+    leader = f"broker-{cluster(lab)['partitions']['records-0']['leader']}"
+    order(lab, "slow_link", 2, one=reader, other=leader, delay_us=800_000)
+    key = ">".join(sorted((reader, leader)))
+    assert cluster(lab)["links"][key]["slow"] == {reader: 800_000, leader: 800_000}
+    assert cluster(lab)["clients"][reader] == {"kind": "consumer", "condition": "running"}
+    order(lab, "slow_link", one=reader, other=leader)
+    order(lab, "cut_link", 3, one=leader, other=reader, one_way=True)
+    partition = lab.view()["rigs"]["kafka"]["picture"]["partitions"]["0"]
+    assert cluster(lab)["links"][key]["cut"] == [leader] and partition["lag"] > 0

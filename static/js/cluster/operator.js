@@ -1,0 +1,92 @@
+// An operator's buttons and forms: two of the orders ask something first, in a small form; what the controller would refuse stands at its field.
+
+import { clearErrors, showErrors } from "../analyze/field_errors.js";
+import { speak } from "../chrome.js";
+import { Refusal } from "../commands.js";
+import { KEYS, brokersOf, offered, orderOf, whole } from "./operator_orders.js";
+
+const FORMS = ["create_topic", "reassign"];
+
+// box: with a button for each verb. forms: verb -> form. send(order): a promise that fails with a Refusal.
+export function createOperator(box, forms, { send, fail, look }) {
+  let open = null, name = null, partition = null;
+  const buttons = Object.fromEntries([...box.querySelectorAll("[data-operator]")].map((button) => [button.dataset.operator, button]));
+
+  function show(verb) {
+    open = verb;
+    for (const one of FORMS) {
+      forms[one].hidden = one !== verb;
+      buttons[one].setAttribute("aria-expanded", String(one === verb));
+    }
+    if (verb === null) return;
+    clearErrors(forms[verb]);
+    if (verb === "reassign") {
+      speak(forms[verb].querySelector("[data-of]"), "cluster.reassign_of", "say", { partition: name });
+      forms[verb].elements.replicas.value = partition.replicas.join(" ");
+    }
+    const first = forms[verb].querySelector("input");
+    first.focus();
+    first.select();
+  }
+
+  async function order(verb, values, near) {
+    near.setAttribute("aria-busy", "true");
+    try {
+      await send(orderOf(verb, name, values));
+      if (verb === "create_topic") look(`${values.topic}-0`);
+      if (FORMS.includes(verb)) close(verb);
+    } catch (error) {
+      const isAtField = FORMS.includes(verb) && error instanceof Refusal && error.status !== 403 && Object.keys(error.fields).length && !showErrors(forms[verb], error.fields).length;
+      if (!isAtField) fail(error, near);
+    } finally {
+      near.removeAttribute("aria-busy");
+    }
+  }
+
+  function close(verb) {
+    show(null);
+    buttons[verb].focus();
+  }
+
+  function press(verb) {
+    if (FORMS.includes(verb)) show(open === verb ? null : verb);
+    else order(verb, {}, buttons[verb]);
+  }
+
+  box.addEventListener("click", (event) => {
+    const verb = event.target.closest("[data-operator]")?.dataset.operator;
+    if (verb) press(verb);
+  });
+  for (const verb of FORMS) {
+    forms[verb].addEventListener("submit", (event) => {
+      event.preventDefault();
+      const { elements } = forms[verb], near = forms[verb].querySelector("[type=submit]");
+      if (verb === "reassign") return order(verb, { replicas: brokersOf(elements.replicas.value) }, near);
+      return order(verb, {
+        topic: elements.topic.value.trim(), partitions: whole(elements.partitions.value), replication_factor: whole(elements.replication_factor.value),
+        min_insync_replicas: whole(elements.min_insync_replicas.value), unclean_election: elements.unclean_election.checked,
+      }, near);
+    });
+    forms[verb].addEventListener("keydown", (event) => {
+      if (event.key !== "Escape") return;
+      event.stopPropagation();
+      close(verb);
+    });
+    forms[verb].querySelector("[data-cancel]").addEventListener("click", () => close(verb));
+  }
+
+  return {
+    write(newName, newPartition) {
+      if (open === "reassign" && newName !== name) show(null);
+      [name, partition] = [newName, newPartition];
+      const now = offered(partition);
+      for (const [verb, button] of Object.entries(buttons)) if (button.disabled === now.includes(verb)) button.disabled = !now.includes(verb);
+    },
+    // A verb by its key; false: it has none, or makes no sense now.
+    pressKey(key) {
+      const verb = offered(partition).find((one) => KEYS[one] === key.toUpperCase());
+      if (verb) press(verb);
+      return Boolean(verb);
+    },
+  };
+}
