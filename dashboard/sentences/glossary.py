@@ -111,6 +111,14 @@ TERMS = {
         pgettext_lazy("term", "session timeout"),
         _("How long a coordinator waits for a sign of life before it removes a member. Each heartbeat, join, sync or commit starts it anew."),
     ),
+    "group_lag": (
+        pgettext_lazy("term", "lag of the group"),
+        _("The high watermark minus the committed offset, as kafka-consumer-groups.sh shows it. The Stage's lag counts to the position instead."),
+    ),
+    "lag_time": (
+        pgettext_lazy("term", "lag in time"),
+        _("How long ago the first record that is not committed was written."),
+    ),
     "group_epoch": (
         pgettext_lazy("term", "group epoch"),
         _("KIP-848: a number that rises with each change of members, subscriptions or topics. A new target assignment is made for it."),
@@ -147,8 +155,8 @@ TERMS_OF = {
     ),
     "cluster": ("high_watermark",),
     "groups": (
-        "coordinator", "generation", "group_epoch", "assignment_epoch", "member_epoch", "session_timeout", "high_watermark", "committed", "lag",
-        "rebalance",
+        "coordinator", "generation", "group_epoch", "assignment_epoch", "member_epoch", "session_timeout", "high_watermark", "committed", "group_lag",
+        "lag_time",
     ),
     "analyze": (
         "skew", "churn", "share", "fair", "pause", "order_risk", "lag", "hot_key", "redelivered", "partitions", "space", "point",

@@ -3,9 +3,11 @@
 import re
 from pathlib import Path
 
+from broker_core.kafka.group import diagnosis, lag
 from broker_core.kafka.group import states as classic_states
 from broker_core.kafka.group.consumer import states as consumer_states
 from broker_core.kafka.group.consumer.member import STABLE, STATE_NAMES
+from broker_core.kafka.group.lag import ERROR, OK, WARNING
 from broker_core.lab.consumer import CRASHED, FROZEN, GONE, LIVE, STUCK, Consumer
 from broker_core.lab.views.kafka_group_verbs import group_verbs, member_verbs
 from dashboard.sentences import catalogue
@@ -15,12 +17,18 @@ ROOT = Path(__file__).parents[2]
 EVENTS = {event.replace(" ", "_") for table in (classic_states.TRANSITIONS, consumer_states.TRANSITIONS) for _state, event in table}
 OF_MEMBERS = {verb for state in (LIVE, CRASHED, GONE, FROZEN, STUCK) for verb in member_verbs(Consumer("c1", 1, 1, 1, "c1", 0, state=state))}
 VERBS = OF_MEMBERS | set(group_verbs())
+RULES = re.findall(r"^        (\w+) .* (?:ok|warning|error)$", str(lag.__doc__), re.MULTILINE)
+FINDINGS = {
+    *re.findall(r'Finding\("(\w+)"|_missing\("(\w+)"', Path(diagnosis.__file__).read_text()),
+    ("none",), *((f"{process}_owner",) for process in (diagnosis.SILENT, diagnosis.FROZEN, diagnosis.GONE)),
+}  # fmt: skip
+FINDINGS = {name for names in FINDINGS for name in names if name}
 FAMILIES = {
     "event": EVENTS, "verb": VERBS, "verb_about": VERBS, "trend": ("up", "down", "level"), "cell": ("reads", "given", "target", "revoking"),
     "timer": ("session", "pending", "rebalance", "poll", "initial_delay", "join", "sync"),
     "time": ("sent", "arrived", "answered", "received", "lost"),
-    "doing": (*(name for state, name in STATE_NAMES.items() if state != STABLE), "awaits_join", "awaits_sync", "paused", "crashed", "gone"),
-    "short": ("end", "high_watermark", "committed", "position", "lag"),
+    "doing": ("awaits_join", "awaits_sync", "paused", "crashed", "gone", *(name for state, name in STATE_NAMES.items() if state != STABLE)),
+    "short": ("end", "high_watermark", "committed", "position", "lag", "lag_us"), "status": (OK, WARNING, ERROR), "rule": RULES, "finding": FINDINGS,
 }  # fmt: skip
 
 

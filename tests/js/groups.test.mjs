@@ -11,7 +11,7 @@ import { membersTable, messagesTable, partitionsTable, runs, statesList } from "
 import { groupTimer, left, ownTimers, sweep } from "../../static/js/groups/timers.js";
 import { createTrend, direction } from "../../static/js/groups/trend.js";
 import { chosenWords, verbsOf } from "../../static/js/groups/verbs.js";
-import { counts, doing, headline, messageWords, sub } from "../../static/js/groups/words.js";
+import { counts, doing, findingsOf, gridWords, headline, messageWords, sub } from "../../static/js/groups/words.js";
 import { load, say } from "./fixtures/load.mjs";
 
 const ALL = load("groups").map((view) => ({ ...view, ...view.rigs.kafka })), [empty, first, rest, silent, nobody, epochs, large] = ALL;
@@ -28,7 +28,7 @@ function check(shapes) {
 }
 
 const chart = (view, more = {}) => sequence(view.group, { consumers: view.consumers, available: 960, height: 580, atUs: view.at_us, say, ...more });
-const cells = (view, more = {}) => grid.layout(view.group, { members: inOrder(view.group, view.consumers), consumers: view.consumers, available: 960, atUs: view.at_us, lags: {}, say, ...more });
+const cells = (view, more = {}) => grid.layout(view.group, { members: inOrder(view.group, view.consumers), consumers: view.consumers, available: 960, atUs: view.at_us, health: view.group_health, lags: {}, say, ...more });
 
 test("every picture of every moment is whole, at each width", () => {
   for (const view of ALL) {
@@ -114,7 +114,7 @@ test("a lane shines while somebody reads it and is dark while nobody does", () =
 test("the figures of a partition are the view's", () => {
   const text = (view, id) => cells(view).shapes.find((shape) => shape.id === id).text;
   for (const [name, partition] of Object.entries(rest.group.partitions)) {
-    assert.equal(text(rest, `lag-${name}`), String(partition.lag));
+    assert.equal(text(rest, `lag-${name}`), String(rest.group_health.partitions[name].lag));
     assert.equal(text(rest, `high_watermark-${name}`), String(partition.high_watermark));
   }
   assert.equal(text(nobody, "committed-0"), "–");
@@ -138,6 +138,7 @@ test("the state is lit, and the ways that led to it", () => {
 test("head and members say what is", () => {
   const codeOf = (view) => headline(view.group, say).split(" ")[0];
   assert.deepEqual(ALL.map(codeOf), ["empty", "gathering", "stable", "joining", "no_coordinator", "reconciling", "joining"].map((code) => `groups.head.${code}`));
+  assert.match(gridWords(silent.group, silent.group_health, say), new RegExp(`grid_dark .*"lag":${silent.group_health.lag},`));
   assert.deepEqual(counts(silent.group).silent, ["c2"]);
   assert.match(sub(epochs.group, say), /groups\.protocol\.consumer.*uniform/);
   assert.match(sub(nobody.group, say), /groups\.sub_nobody/);
@@ -146,6 +147,14 @@ test("head and members say what is", () => {
   const rows = memberRows(silent.group, silent.consumers, say);
   assert.deepEqual(rows.map(({ key }) => key), [COORDINATOR, "c1", "c2", "c3", "c4"]);
   assert.equal(memberRows(epochs.group, epochs.consumers, say).some(({ isBehind }) => isBehind), true);
+});
+
+test("what holds the group up is named with its timer", () => {
+  const codes = (view) => findingsOf(view.group, view.group_health, view.at_us, say).map(({ text, until }) => [text.split(" ")[0].split(".").at(-1), /session|rebalance|initial/.exec(until)?.[0] ?? ""]);
+  assert.deepEqual(codes(first), [["gathering", "initial"]]);
+  assert.deepEqual(codes(silent), [["join_waits", "session"]]);
+  assert.deepEqual(codes(nobody), [["no_coordinator", ""]]);
+  assert.deepEqual(codes(empty), [["no_members", ""]]);
 });
 
 test("verbs are the view's, of the coordinator its broker's", () => {
@@ -159,6 +168,7 @@ test("verbs are the view's, of the coordinator its broker's", () => {
   assert.deepEqual(topicsOf(["nowhere"], ["a"]), [["groups.subscribe", ["a"]]]);
   assert.deepEqual(topicsOf(["a"], ["a", "b"]), [["groups.unsubscribe", ["nowhere"]], ["groups.subscribe", ["a", "b"]]]);
   assert.deepEqual(verbsOf(rest.group, rest.cluster, null, say).at(-1).order.args, { topic: "flights", count: 16 });
+  assert.ok(nobody.group.state === null && machine.layout(CLASSIC, null, { width: 302, say }).every(({ class: name }) => !/now-in/.test(name)));
   const of = verbsOf(rest.group, rest.cluster, COORDINATOR, say);
   assert.deepEqual(of.find(({ verb }) => verb === "crash").order, { kind: "cluster_crash", args: { broker: rest.group.coordinator } });
   assert.ok(verbsOf(nobody.group, nobody.cluster, COORDINATOR, say).some(({ verb }) => verb === "come_back"));
@@ -183,8 +193,8 @@ test("a message shows its fields and its times", () => {
 test("the tables have a row for each thing in the pictures", () => {
   for (const view of ALL) {
     assert.equal(membersTable(view.group, view.consumers, view.at_us, say).rows.length, Object.keys(view.group.members).length);
-    assert.equal(partitionsTable(view.group, {}, say).rows.length, Object.keys(view.group.partitions).length);
-    for (const table of [messagesTable(view.group, say), membersTable(view.group, view.consumers, view.at_us, say), partitionsTable(view.group, {}, say)]) {
+    assert.equal(partitionsTable(view.group, view.group_health, {}, say).rows.length, Object.keys(view.group.partitions).length);
+    for (const table of [messagesTable(view.group, say), membersTable(view.group, view.consumers, view.at_us, say), partitionsTable(view.group, view.group_health, {}, say)]) {
       for (const row of table.rows) assert.ok(row.length === table.head.length && row.every((text) => typeof text === "string" && !/undefined|NaN/.test(text)), row.join());
     }
   }

@@ -40,7 +40,7 @@ Group = ClassicGroup | ConsumerGroup | None
 
 
 def group_view(lane: Lane, reads: KafkaClusterReading, notes: ClusterNotes) -> Json:
-    """The whole picture. Before anybody has joined, and while nobody coordinates, there are no members."""
+    """The whole picture. While nobody coordinates there are programs and no members; state and generation are None, as nobody knows them."""
     shared = reads.look(lane)
     group = known_group(lane.world)
     keys = member_keys(shared, group)
@@ -53,10 +53,10 @@ def group_view(lane: Lane, reads: KafkaClusterReading, notes: ClusterNotes) -> J
         "protocol": "consumer" if is_consumer else "classic",
         "is_cooperative": reads.is_cooperative and not is_consumer,
         "assignor": assignor_of(group, settings),
-        "state": shared.group.state,
+        "state": None if shared.group.coordinator is None else shared.group.state,
         "coordinator": shared.group.coordinator,
         "offsets_partition": offsets_partition(lane.world),
-        "generation": shared.group.generation,
+        "generation": None if shared.group.coordinator is None else shared.group.generation,
         "assignment_epoch": group.assignment_epoch if isinstance(group, ConsumerGroup) else None,
         "pending": len(shared.group.pending),
         "members": members_view(lane, shared, group, keys, reads.topic),
@@ -174,19 +174,15 @@ def of_program(slot: Slot | None, topic: str) -> Json:
 
 def partitions_view(shared: Shared, notes: ClusterNotes, keys: Mapping[str, str]) -> Json:
     """Each partition. owner: key of the member that reads it now, None: nobody does, since dark_us. given: whose it is by the coordinator.
-    lag: from the position to the log's end, as on the Stage; committed_lag: from the committed offset to the high watermark, as
-    kafka-consumer-groups.sh counts it."""
+    Lag is in the group's health (`kafka_group_health.py`)."""
     given = {number: keys.get(member_id) for member_id, member in shared.group.members.items() for number in member.assignment}
     known = shared.positions()
     readers = {number: slot.name for number, slot in shared.readers.items()}
     views: Json = {}
     for number, log in enumerate(shared.logs):
-        committed = shared.group.offsets.get(number)
-        position = known.get(number, committed or 0)
         views[str(number)] = {
             "owner": readers.get(number), "given": given.get(number), "dark_us": None if number in readers else notes.paused_us.get(number),
-            "start": log.start, "end": log.end, "high_watermark": log.high_watermark, "leader": log.leader, "committed": committed,
-            "position": position if number in known else None, "lag": log.end - position,
-            "committed_lag": max(0, log.high_watermark - max(committed or 0, log.start)),
+            "start": log.start, "end": log.end, "high_watermark": log.high_watermark, "leader": log.leader,
+            "committed": shared.group.offsets.get(number), "position": known.get(number),
         }  # fmt: skip
     return views

@@ -6,17 +6,19 @@
 import { round } from "../draw.js";
 import { isTextured, paint, textOn, waitingPaint } from "../paint.js";
 import { NONE, number } from "../say.js";
+import { left } from "./timers.js";
 import { spark } from "./trend.js";
+import { rounded } from "./words.js";
 
 export const ROW = 24, HEAD = 26;
-const BAR = 16, FIGURE = 66, TREND = 86, PITCH_LEAST = 22, PITCH_MOST = 120;
-const FIGURES = ["end", "high_watermark", "committed", "position", "lag"], FEW = ["lag"];
-const TERMS = { high_watermark: "high_watermark", committed: "committed", lag: "lag" };
+const BAR = 16, FIGURE = 62, TREND = 96, PITCH_LEAST = 22, PITCH_MOST = 120, SIGNS = { ok: "", warning: "!", error: "×" };
+const FIGURES = ["end", "high_watermark", "committed", "position", "lag", "lag_us"], FEW = ["lag"];
+const TERMS = { high_watermark: "high_watermark", committed: "committed", lag: "group_lag", lag_us: "lag_time" };
 
 export const height = (group) => HEAD + Object.keys(group.partitions).length * ROW + 4;
 
 // members: [[key, member]] in their order. lags: partition -> its lags of the last seconds.
-export function layout(group, { members, consumers, available, isPhone = false, atUs, lags, say }) {
+export function layout(group, { members, consumers, available, isPhone = false, atUs, health, lags, say }) {
   const label = isPhone ? 30 : 44, figures = isPhone ? FEW : FIGURES, right = figures.length * FIGURE + TREND;
   const pitch = Math.min(PITCH_MOST, Math.max(PITCH_LEAST, (available - label - right - 12) / Math.max(1, members.length)));
   const lane = Math.max(members.length * pitch, available - label - right - 12), width = Math.max(available, Math.ceil(label + lane + 12 + right)), shapes = [];
@@ -32,9 +34,14 @@ export function layout(group, { members, consumers, available, isPhone = false, 
   Object.entries(group.partitions).forEach(([name, partition], place) => {
     const y = HEAD + place * ROW;
     shapes.push(...laneShapes(name, partition, { y, label, lane, pitch, columns, members, consumers, atUs, say, group }));
+    const own = health.partitions[name] ?? { lag: null, lag_us: null, status: "ok", rule: "no_lag" }, known = { ...partition, lag: own.lag };
     figures.forEach((figure, column) => shapes.push({
-      id: `${figure}-${name}`, tag: "text", x: end + 12 + (column + 1) * FIGURE - 6, y: y + 15, class: `n end${figure === "lag" ? " b" : ""}`, text: partition[figure] === null ? NONE : number(partition[figure]),
+      id: `${figure}-${name}`, tag: "text", x: end + 12 + (column + 1) * FIGURE - 6, y: y + 15, class: `n end${figure === "lag" ? " b" : ""}`,
+      text: figure === "lag_us" ? (own.lag_us === null ? NONE : left(own.lag_us)) : known[figure] === null ? NONE : number(known[figure]),
     }));
+    if (SIGNS[own.status]) {
+      shapes.push({ id: `status-${name}`, tag: "text", x: end + 18 + figures.length * FIGURE + 82, y: y + 16, class: `b ${own.status === "error" ? "bad" : "warn"}`, "data-tip": say(`groups.rule.${own.rule}`), text: SIGNS[own.status] });
+    }
     shapes.push(...spark(`trend-${name}`, lags[name] ?? [], { x: end + 18 + figures.length * FIGURE, y: y + 2, width: 50, height: 16, say }));
   });
   return { shapes, width };
@@ -48,7 +55,7 @@ function laneShapes(name, partition, { y, label, lane, pitch, columns, members, 
   } else {
     const darkUs = partition.dark_us === null ? null : Math.max(0, atUs - partition.dark_us);
     shapes.push({ id: `lane-${name}`, tag: "rect", x: label, y: y + 4, width: round(lane), height: BAR, rx: 3, fill: "url(#void)", class: "lane-dark" });
-    const words = darkUs === null ? say("groups.never_read") : say("groups.dark_for", { for_us: Math.floor(darkUs / 100_000) * 100_000 });
+    const words = darkUs === null ? say("groups.never_read") : say("groups.dark_for", { for_us: rounded(darkUs) });
     // Beside the cell of whose it is to be.
     const isRight = label + lane / 2 > (columns[partition.given] ?? 0) + pitch / 2;
     shapes.push({ id: `dark-${name}`, tag: "text", x: round(isRight ? label + lane - 10 : label + 10), y: middle + 4, class: `plate b${isRight ? " end" : ""}`, text: words });

@@ -62,8 +62,8 @@ export function path(machine, from, to) {
 export function createPast(now = () => performance.now()) {
   let state = null, lit = [];
   return function pass(machine, next) {
-    if (state !== null && next !== state) lit.push(...path(machine, state, next).map((way) => ({ way, until: now() + FADES_MS })));
-    state = next;
+    if (state !== null && next !== null && next !== state) lit.push(...path(machine, state, next).map((way) => ({ way, until: now() + FADES_MS })));
+    state = next ?? state;
     lit = lit.filter(({ until }) => until > now());
     return lit.map(({ way }) => way);
   };

@@ -10,21 +10,21 @@ import { createNotice } from "../notice.js";
 import { createOrders } from "../orders.js";
 import { applyPatch } from "../patch.js";
 import { createRoving } from "../roving.js";
-import { clock, number } from "../say.js";
+import { NONE, clock, number } from "../say.js";
 import { openSocket } from "../socket.js";
 import { createVerbs } from "../cluster/verbs.js";
 import * as grid from "./grid.js";
 import * as machine from "./machine.js";
 import { COORDINATOR, createMembers, inOrder, rowsOf } from "./members.js";
 import { createMessage } from "./message.js";
-import { layout as sequence, moment } from "./sequence.js";
+import { layout as sequence, moment, needed } from "./sequence.js";
 import { membersTable, messagesTable, partitionsTable, statesList } from "./tables.js";
 import { createTrend } from "./trend.js";
 import { chosenWords, verbsOf } from "./verbs.js";
-import { darkWords, epochWords, headline, sub } from "./words.js";
+import { epochWords, findingsOf, gridWords, headline, sub } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
-const TALL = 580, TALL_PHONE = 520, TWINS_EVERY_MS = 1000, GRID_EVERY_MS = 250, MANY = 24;
+const TALL = 580, TALL_PHONE = 520, SHORT = 300, TWINS_EVERY_MS = 1000, GRID_EVERY_MS = 250, MANY = 24;
 const main = $("main"), picture = $("sequence"), freshness = createFreshness(), notice = createNotice($("notice")), trend = createTrend(), pass = machine.createPast();
 const still = matchMedia("(prefers-reduced-motion: reduce)"), { lane, machines } = page.groups;
 const around = createRoving(picture, '[role="button"]', ["Enter", " "]);
@@ -33,9 +33,9 @@ const writeMessage = createMessage($("message"), {
 });
 
 let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, socket = null, twinAt = -Infinity, gridAt = -Infinity;
-let chosen = null, isFolded = true, looked = null, kept = null;
+let tall = 0, chosen = null, isFolded = true, looked = null, kept = null;
 
-const group = () => view.rigs[lane].group;
+const group = () => view.rigs[lane].group, health = () => view.rigs[lane].group_health;
 const isPhone = () => innerWidth <= 640;
 const roomOf = (svg) => Math.floor(svg.parentElement.clientWidth);
 
@@ -58,6 +58,7 @@ function drawFrame(isForced = false) {
   drawSequence(now);
   drawStates(now);
   drawMembers(now);
+  drawFindings(now);
   const at = performance.now();
   if (isForced || Object.keys(now.partitions).length <= MANY || at - gridAt > GRID_EVERY_MS) {
     gridAt = at;
@@ -74,7 +75,8 @@ function drawFrame(isForced = false) {
 }
 
 function drawSequence(now) {
-  const height = isPhone() ? TALL_PHONE : TALL;
+  // It grows with what is said, and never shrinks: what stands below would jump.
+  const height = tall = Math.max(tall, Math.min(isPhone() ? TALL_PHONE : TALL, Math.max(SHORT, needed(now.exchanges, { isFolded }))));
   const made = sequence(now, { consumers: view.consumers, available: roomOf(picture), height, isPhone: isPhone(), isFolded, atUs: view.at_us, chosen: looked ?? kept, say });
   picture.style.setProperty("width", `${made.width}px`);
   picture.setAttribute("height", height);
@@ -83,21 +85,21 @@ function drawSequence(now) {
 }
 
 function drawGrid(now) {
-  const svg = $("grid"), made = grid.layout(now, { members: inOrder(now, view.consumers), consumers: view.consumers, available: roomOf(svg), isPhone: isPhone(), atUs: view.at_us, lags: trend.lags, say });
+  const svg = $("grid"), made = grid.layout(now, { members: inOrder(now, view.consumers), consumers: view.consumers, available: roomOf(svg), isPhone: isPhone(), atUs: view.at_us, health: health(), lags: trend.lags, say });
   svg.setAttribute("height", grid.height(now));
   svg.style.setProperty("width", `${made.width}px`);
-  svg.setAttribute("aria-label", setText($("grid-words"), darkWords(now, say)));
+  svg.setAttribute("aria-label", setText($("grid-words"), gridWords(now, health(), say)));
   draw(svg, made.shapes);
 }
 
 function drawStates(now) {
   const known = machines[now.protocol], svg = $("machine"), past = pass(known, now.state);
   svg.setAttribute("height", machine.height(known));
-  svg.setAttribute("aria-label", say("groups.state_now", { state: now.state }));
+  svg.setAttribute("aria-label", now.state === null ? say("groups.unknown") : say("groups.state_now", { state: now.state }));
   draw(svg, machine.layout(known, now.state, { width: roomOf(svg), past, say }));
   if (past.length && view.playing) setTimeout(schedule, 600);
   const figures = now.protocol === "consumer"
-    ? [["group_epoch", now.generation, false], ["assignment_epoch", now.assignment_epoch ?? 0, (now.assignment_epoch ?? 0) < now.generation], ["member_epoch", spread(now), isSpread(now)]]
+    ? [["group_epoch", now.generation, false], ["assignment_epoch", now.assignment_epoch, now.assignment_epoch !== null && now.assignment_epoch < now.generation], ["member_epoch", spread(now), isSpread(now)]]
     : [["generation", now.generation, false]];
   const key = JSON.stringify([figures, page.language]);
   if ($("epochs").dataset.key !== key) {
@@ -107,7 +109,7 @@ function drawStates(now) {
       box.className = isBehind ? "behind" : "";
       const word = Object.assign(document.createElement("span"), { className: "s m", textContent: say(`groups.${code}`) });
       setTerm(word, code);
-      box.append(Object.assign(document.createElement("b"), { textContent: typeof value === "number" ? number(value) : value }), word);
+      box.append(Object.assign(document.createElement("b"), { textContent: value === null ? NONE : typeof value === "number" ? number(value) : value }), word);
       return box;
     }));
   }
@@ -128,6 +130,19 @@ function drawMembers(now) {
   setText($("verbs-about"), chosenWords(now, chosen, say));
 }
 
+function drawFindings(now) {
+  const found = findingsOf(now, health(), view.at_us, say), key = JSON.stringify([found, page.language]), list = $("findings");
+  if (list.dataset.key === key) return;
+  list.dataset.key = key;
+  const rows = found.length ? found : [{ text: say("groups.finding.none"), until: "" }];
+  list.replaceChildren(...rows.map(({ text, until }) => {
+    const item = document.createElement("li");
+    item.append(text);
+    if (until) item.append(" ", Object.assign(document.createElement("span"), { className: "m", textContent: until }));
+    return item;
+  }));
+}
+
 // What is pointed at, else what was pressed last, as long as it is in the chart.
 function drawMessage(now) {
   const at = looked ?? kept, dot = at === null ? null : picture.querySelector(`[data-exchange="${at}"]`);
@@ -138,7 +153,7 @@ function drawTables(now) {
   const write = (id, table, label) => writeTable($(id), { ...table, offsets: table.rows.map(() => null) }, label);
   write("sequence-twin", messagesTable(now, say), say("groups.sequence"));
   write("members-twin", membersTable(now, view.consumers, view.at_us, say), say("groups.members"));
-  write("grid-twin", partitionsTable(now, trend.lags, say), say("groups.grid"));
+  write("grid-twin", partitionsTable(now, health(), trend.lags, say), say("groups.grid"));
   const states = statesList(machines[now.protocol], now.state, say);
   if ($("machine-twin").textContent !== states.join("")) $("machine-twin").replaceChildren(...states.map((textContent) => Object.assign(document.createElement("li"), { textContent })));
 }
@@ -235,7 +250,7 @@ const receive = createLive({
   onChange(newView, newSeq) {
     [view, seq] = [newView, newSeq];
     freshness.frame(view.at_us, view.speed, view.playing);
-    trend.note(group(), view.at_us);
+    trend.note(health(), view.at_us);
     schedule();
     socket?.acknowledge(newSeq);
   },
@@ -252,7 +267,7 @@ function tell() {
 
 onLanguage(() => drawFrame(true));
 addEventListener("resize", schedule);
-trend.note(group(), view.at_us);
+trend.note(health(), view.at_us);
 drawFrame(true);
 socket = openSocket(page.urls.socket, {
   onMessage(message) {

@@ -7,11 +7,11 @@ import { NARROW, halfUp } from "../say.js";
 import { NAMES, labelOf, rowsOf, toneOf } from "./rows.js";
 import { arcs, rings } from "./timers.js";
 
-const HEAD = 40, FOOT = 78, ROW = 26, NOTED = 40, GAP = 18, DOT = 5, PITCH_LEAST = 38, PITCH_MOST = 170, NOTE_LEAST = 92, LETTER = 6.8;
+const HEAD = 40, FOOT = 78, ROW = 26, NOTED = 40, GAP = 18, DOT = 5, PITCH_LEAST = 34, PITCH_MOST = 170, NOTE_LEAST = 92, LETTER = 6.8;
 
 // -> where things stand: {columns: name -> x, coordinator: x, width, now: y}
 export function geometry(names, { available, height, isPhone = false, isLong = false }) {
-  const time = 74, labels = isPhone ? (isLong ? 164 : 134) : 190, coordinator = time + 18, first = coordinator + labels;
+  const time = 74, labels = isPhone ? (isLong ? 164 : 120) : 190, coordinator = time + 18, first = coordinator + labels;
   const pitch = Math.min(PITCH_MOST, Math.max(PITCH_LEAST, (available - first - 8) / Math.max(1, names.length)));
   const columns = Object.fromEntries(names.map((name, place) => [name, round(first + pitch * (place + 0.5))]));
   return { time, coordinator, first, pitch, columns, width: Math.max(available, Math.ceil(first + pitch * names.length + 8)), height, now: height - FOOT };
@@ -32,10 +32,15 @@ export function placed(rows, { now }) {
     const label = labelOf(row), isNoted = label.note !== "";
     if (y - (isNoted ? NOTED - ROW : 0) < HEAD + 20) break;
     found.push({ ...row, label, y: isNoted ? y - (NOTED - ROW) : y });
-    y -= (isNoted ? NOTED : ROW) + (row.gapUs ? GAP : 0);
+    y -= heightOf(row, label);
   }
   return found.reverse();
 }
+
+// How high a chart of all rows would be.
+export const needed = (exchanges, { isFolded }) => rowsOf(exchanges, { isFolded }).reduce((sum, row) => sum + heightOf(row, labelOf(row)), HEAD + FOOT + 24);
+
+const heightOf = (row, label) => (label.note ? NOTED : ROW) + (row.gapUs ? GAP : 0);
 
 // group: of the view; consumers: name -> {color, order}; chosen: number of the exchange that is looked at.
 export function layout(group, { consumers, available, height, isPhone = false, isFolded = true, atUs, chosen = null, say }) {

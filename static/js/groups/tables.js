@@ -33,15 +33,16 @@ export function membersTable(group, consumers, atUs, say) {
   };
 }
 
-export function partitionsTable(group, lags, say) {
+export function partitionsTable(group, health, lags, say) {
   return {
-    head: ["partition", "owner", "start", "end", "hw", "committed", "position", "lag", "committed_lag", "trend"].map((code) => say(`groups.column.${code}`)),
-    terms: [null, null, null, null, "high_watermark", "committed", null, "lag", null, null],
+    head: ["partition", "owner", "start", "end", "hw", "committed", "position", "lag", "lag_us", "trend", "status"].map((code) => say(`groups.column.${code}`)),
+    terms: [null, null, null, null, "high_watermark", "committed", null, "group_lag", "lag_time", null, null],
     rows: Object.entries(group.partitions).map(([name, partition]) => {
-      const way = direction(lags[name] ?? []);
+      const way = direction(lags[name] ?? []), own = health.partitions[name];
       return [
         name, partition.owner === null ? say("groups.dark") : group.members[partition.owner]?.consumer ?? partition.owner, figure(partition.start), figure(partition.end), figure(partition.high_watermark), figure(partition.committed),
-        figure(partition.position), figure(partition.lag), figure(partition.committed_lag), way ? say(`groups.trend.${way}`) : NONE,
+        figure(partition.position), figure(own?.lag), own && own.lag_us !== null ? left(own.lag_us) : NONE, way ? say(`groups.trend.${way}`) : NONE,
+        own ? say(`groups.rule.${own.rule}`) : NONE,
       ];
     }),
   };
@@ -56,4 +57,4 @@ export function runs(numbers) {
   return found.map(([first, last]) => (first === last ? String(first) : `${first}–${last}`)).join(", ") || NONE;
 }
 
-export const statesList = (machine, state, say) => machine.transitions.map(([from, event, to]) => `${from} → ${to}: ${say(`groups.event.${event.replaceAll(" ", "_")}`)}`).concat(say("groups.state_now", { state }));
+export const statesList = (machine, state, say) => machine.transitions.map(([from, event, to]) => `${from} → ${to}: ${say(`groups.event.${event.replaceAll(" ", "_")}`)}`).concat(state === null ? say("groups.unknown") : say("groups.state_now", { state }));

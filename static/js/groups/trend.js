@@ -8,12 +8,12 @@ export function createTrend() {
   let lags = {}, at = -1;
   return {
     // A time that went back begins anew.
-    note(group, atUs) {
+    note(health, atUs) {
       const second = Math.floor(atUs / 1e6);
       if (second === at) return;
       if (second < at) lags = {};
       at = second;
-      for (const [name, { lag }] of Object.entries(group.partitions)) lags[name] = [...(lags[name] ?? []), lag].slice(-KEPT);
+      for (const [name, { lag }] of Object.entries(health.partitions)) lags[name] = [...(lags[name] ?? []), lag].slice(-KEPT);
     },
     get lags() { return lags; },
   };

@@ -12,7 +12,7 @@ export const counts = (group) => {
   return {
     members: members.length, partitions: partitions.length, dark: partitions.filter(({ owner }) => owner === null).length,
     waiting: members.filter(({ awaits }) => awaits === "join").length, silent: members.filter(({ condition }) => condition !== "running").map(({ consumer }) => consumer),
-    behind: members.filter((member) => isBehind(member, group)).length, lag: partitions.reduce((sum, { lag }) => sum + lag, 0),
+    behind: members.filter((member) => isBehind(member, group)).length,
   };
 };
 
@@ -28,21 +28,31 @@ export function headline(group, say) {
 }
 
 export function sub(group, say) {
+  if (group.coordinator === null) return `${say("groups.sub_group", { group: group.group_id })} ${say("groups.sub_nobody", { partition: group.offsets_partition })}`;
   const protocol = say(group.protocol === "consumer" ? "groups.protocol.consumer" : group.is_cooperative ? "groups.protocol.cooperative" : "groups.protocol.eager");
-  const where = group.coordinator === null ? say("groups.sub_nobody", { partition: group.offsets_partition }) : say("groups.sub_where", { broker: group.coordinator, partition: group.offsets_partition });
-  return `${say("groups.sub", { group: group.group_id, protocol, assignor: group.assignor ?? "–" })} ${where}`;
+  const what = group.assignor === null ? say("groups.sub_unassigned", { group: group.group_id, protocol }) : say("groups.sub", { group: group.group_id, protocol, assignor: group.assignor });
+  return `${what} ${say("groups.sub_where", { broker: group.coordinator, partition: group.offsets_partition })}`;
 }
 
-export function darkWords(group, say) {
-  const { dark, partitions, lag } = counts(group);
-  return say(dark ? "groups.grid_dark" : "groups.grid_lit", { dark, partitions, lag });
+export function gridWords(group, health, say) {
+  const { dark, partitions } = counts(group);
+  return `${say(dark ? "groups.grid_dark" : "groups.grid_lit", { dark, partitions })} ${say("groups.grid_lag", { lag: health.lag, lag_us: rounded(health.lag_us), status: say(`groups.status.${health.status}`) })}`;
 }
+
+// To a tenth of a second: what changes with each frame cannot be read.
+export const rounded = (us) => (us === null ? null : Math.floor(us / 100_000) * 100_000);
+
+// What holds the group up, a sentence each: {text, until: words or "", isBad}. The worst comes first.
+export const findingsOf = (group, health, atUs, say) => health.findings.map(({ code, member, timer, ends_us: endsUs, partitions, count }) => ({
+  text: say(`groups.finding.${code}`, { member, count: code === "slow_owner" || code === "no_members" ? count : count || partitions.length, partitions: partitions.length }),
+  until: timer === null ? "" : endsUs === null ? timer : say("groups.until", { timer, left_us: Math.max(0, rounded(endsUs - atUs)) }), member,
+}));
 
 // What a member does, in a few words.
 export function doing(member, group, say) {
   if (member.condition !== "running") return say(member.member_id === null ? "groups.doing.gone" : `groups.doing.${member.condition}`);
   if (member.is_stuck) return say("groups.doing.stuck");
-  if (member.member_id === null) return say("groups.doing.outside");
+  if (member.member_id === null) return say(group.coordinator === null ? "groups.doing.searching" : "groups.doing.outside");
   if (member.awaits) return say(`groups.doing.awaits_${member.awaits}`);
   if (member.state && member.state !== "STABLE") return say(`groups.doing.${member.state}`);
   return member.owned.length ? say("groups.doing.reads", { count: member.owned.length }) : say("groups.doing.idle");
@@ -61,6 +71,6 @@ export function messageWords(exchange, group, moment, say) {
   };
 }
 
-export const epochWords = (group, say) => (group.protocol === "consumer"
+export const epochWords = (group, say) => (group.coordinator === null ? say("groups.unknown") : group.protocol === "consumer"
   ? say("groups.epochs_words", { epoch: group.generation, assigned: group.assignment_epoch ?? 0, behind: counts(group).behind })
   : say("groups.generation_words"));

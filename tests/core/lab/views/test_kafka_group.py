@@ -58,7 +58,6 @@ def test_at_rest_all_that_is_said_of_a_partition_agrees(protocol: str) -> None:
         assert member["target"] == (None if protocol == "classic" else member["assigned"])
     for partition in view["partitions"].values():
         assert partition["start"] <= (partition["committed"] or 0) <= partition["position"] <= partition["high_watermark"] <= partition["end"]
-        assert partition["lag"] == partition["end"] - partition["position"]
         assert partition["owner"] == partition["given"] and partition["dark_us"] is None
 
 
@@ -104,7 +103,7 @@ def test_without_a_coordinator_there_are_no_members_and_with_the_next_one_they_a
     members = {key: member["member_id"] for key, member in view["members"].items()}
     order(lab, "cluster_crash", broker=view["coordinator"])
     at_once = group(lab)
-    assert at_once["coordinator"] is None
+    assert (at_once["coordinator"], at_once["state"], at_once["generation"]) == (None, None, None)
     assert all(member["member_id"] is None for member in at_once["members"].values()) and len(at_once["members"]) == 3
     later = run(lab, 20)
     assert later["coordinator"] not in (None, view["coordinator"])
