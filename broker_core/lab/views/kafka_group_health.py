@@ -1,7 +1,8 @@
 """How a consumer group is: lag in records and in time, a status with the rule that decided it, and what holds the group up.
 
     {"lag": 12, "status": "warning", "partitions": {"0": {"lag": 12, "lag_us": 400000, "status": "warning", "rule": "falling", "commits": [...]}},
-     "findings": [{"code": "stuck_owner", "member": "c2", "timer": "max.poll.interval.ms", "ends_us": 61000000, ...}]}
+     "findings": [{"code": "stuck_owner", "member": "c2", "timer": "max.poll.interval.ms", "ends_us": 61000000, ...}],
+     "owned": {"c1": ["flights-0", "audit-1"]}}          what each program believes to own, of all topics
 
 The rules: `broker_core/kafka/group/lag.py`, `broker_core/kafka/group/diagnosis.py`. Here only what the nodes know is gathered for them.
 """
@@ -56,6 +57,10 @@ def health_view(lane: Lane, reads: KafkaClusterReading, notes: ClusterNotes) -> 
         "lag_us": max((part["lag_us"] or 0 for part in partitions.values()), default=0),
         "status": worst(status.status for status in statuses.values()), "window": WINDOW, "partitions": partitions,
         "findings": [{**asdict(finding), "partitions": list(finding.partitions)} for finding in d.diagnose(facts)],
+        "owned": {
+            consumer_state(slot).settings.client_id: [f"{topic}-{number}" for topic, number in consumer_state(slot).owned]
+            for slot in shared.programs if slot.condition == RUNNING
+        },
     }  # fmt: skip
 
 
