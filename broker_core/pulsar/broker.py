@@ -237,6 +237,7 @@ class Broker:
             if sent_before and position in sent_before:
                 sent_before.remove(position)
                 self.state.redelivered += entry.size
+                self.state.connections[connection].consumers[consumer_id].redelivered += entry.size
             if not entry.batch and not counts and not entry.reconsumed:
                 out.send(connection, CommandMessage(consumer_id, position, entry.message))
                 continue

@@ -11,11 +11,12 @@ from broker_core.pulsar.topic import Topic
 
 @dataclass(slots=True)
 class Attached:
-    """A consumer of a connection. topic: its key in the broker's topics."""
+    """A consumer of a connection. topic: its key in the broker's topics. redelivered: messages sent to it that somebody had had before."""
 
     name: str
     topic: str
     subscription: str
+    redelivered: int = 0
 
 
 @dataclass(slots=True)

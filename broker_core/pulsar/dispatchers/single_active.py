@@ -75,7 +75,7 @@ class SingleActiveDispatcher:
         self.consumers.append(standby)
         if not self.in_order:
             self.consumers.sort(key=lambda known: (known.priority, utf16_order(known.name)))
-        switched = self._pick()
+        switched = self.pick()
         if self.is_exclusive:
             return Change(switched, ())
         return Change(switched, tuple(self.order) if switched else (standby.consumer,))
@@ -86,10 +86,10 @@ class SingleActiveDispatcher:
         if place is None:
             raise ServerMetadata("Consumer was not connected")
         del self.consumers[place]
-        switched = self._pick()
+        switched = self.pick()
         return Change(switched, tuple(self.order) if switched and not self.is_exclusive else ())
 
-    def _pick(self) -> bool:
+    def pick(self) -> bool:
         """Pick the active consumer; whether it is another one than before."""
         before = self.active
         if not self.consumers:
