@@ -28,6 +28,7 @@ class ActiveReading(PulsarReading):
     """type: Exclusive or Failover. partitions: of the topic, 0 for a topic without; then it is shown as partition 0."""
 
     counts_keys = False
+    has_order = False
 
     def __init__(self, setup: LaneSetup, kind: str, partitions: int) -> None:
         super().__init__(setup)

@@ -10,6 +10,7 @@ from broker_core.hashing.hash_range import Owner
 from broker_core.lab.lanes.pulsar_owners import Assignment
 from broker_core.lab.observers.pulsar_moves import first_of
 from broker_core.lab.slices import slices_view
+from broker_core.lab.views.pulsar_handed import handed
 
 Before = tuple[list[int], list[Owner]]
 
@@ -27,6 +28,12 @@ class Painted:
             self.now is other.now and self.before is other.before and self.dead == other.dead and self.consumers == other.consumers
             and self.is_ring == other.is_ring
         )  # fmt: skip
+
+    @cached_property
+    def handed(self) -> list[Json]:
+        """Who took what from whom at the last change; [] before the first, and where the first consumers have just come."""
+        was = self.before
+        return handed(was, (self.now.raw.bounds, self.now.owners), self.now.slots) if was and any(was[1]) else []
 
     @cached_property
     def picture(self) -> Json:

@@ -45,10 +45,12 @@ class Notes:
 
 
 class PulsarReading:
-    """owners: who owns what now. counts_keys: whether messages are counted by their keys. notes: what the observers remember; fresh: keys of
+    """owners: who owns what now. counts_keys: whether messages are counted by their keys. has_order: whether an
+    order rule of Key_Shared runs. notes: what the observers remember; fresh: keys of
     messages that are not in them yet."""
 
     counts_keys = True
+    has_order = True
 
     def __init__(self, setup: LaneSetup) -> None:
         self.is_ring, self.is_sticky = setup.algorithm in RINGS, setup.algorithm in STICKY
@@ -82,6 +84,10 @@ class PulsarReading:
 
     def subscription(self, lane: Lane) -> Subscription:
         return self.broker(lane).state.topics[c.TOPIC].subscriptions[c.SUBSCRIPTION]
+
+    def subscriptions(self, lane: Lane) -> list[Subscription]:
+        """Of the topic, or of each of its partitions."""
+        return [self.subscription(lane)]
 
     def client(self, lane: Lane, incarnation: str) -> ConsumerState:
         return cast(ConsumerState, lane.world.slots[incarnation].node.state)

@@ -25,6 +25,7 @@ class SharedReading(PulsarReading):
     """One topic, one Shared subscription."""
 
     counts_keys = False
+    has_order = False
 
     def dispatcher(self, lane: Lane) -> SharedDispatcher | None:
         """None until somebody has connected."""

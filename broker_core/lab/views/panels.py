@@ -1,5 +1,6 @@
 """What a lane's view has beside the Stage's picture, for pages of their own, where it runs on a Kafka cluster: `cluster`, `group`,
-`group_health`."""
+`group_health`; of a
+Pulsar lane: `pulsar`."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from broker_core.lab.observers.kafka_faults import ClusterNotes
 from broker_core.lab.views.kafka_cluster import cluster_view
 from broker_core.lab.views.kafka_group import group_view
 from broker_core.lab.views.kafka_group_health import health_view
+from broker_core.lab.views.pulsar import pulsar_view
 
 if TYPE_CHECKING:
     from broker_core.lab.lanes.lane import Lane
@@ -23,7 +25,9 @@ def cluster_notes(lane: Lane) -> ClusterNotes | None:
 
 
 def panels_of(lane: Lane) -> Json:
-    """By name; {} for most lanes."""
+    """By name; {} for lanes without a page."""
+    if lane.model == "pulsar":
+        return {"pulsar": pulsar_view(lane)}
     notes = cluster_notes(lane)
     reads = lane.reads
     if notes is None or not isinstance(reads, KafkaClusterReading):

@@ -1,0 +1,134 @@
+"""The picture of a Pulsar subscription: its cursors, what each consumer holds and why it is idle, slots that drain, and who took what from whom.
+
+    {"type": "Key_Shared", "order": ..., "rule": {...}, "cursors": {"-1": {...}}, "consumers": {"c1": {...}}, "draining": {...}, "handed": [...]}
+
+Positions are entries of their topic from 0, as Pulsar's own entry ids. What changes with every message is keyed by id, so that the patch of a
+frame names only what moved. What one key's hash leads to, now and after a change, is asked for by itself (`pulsar_what_if.py`).
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, cast
+
+from broker_core.events import Json
+from broker_core.lab.lanes.pulsar_active import ActiveReading
+from broker_core.lab.views.pulsar_consumers import consumers_view
+from broker_core.lab.views.pulsar_cursor import cursor_view, program_names
+from broker_core.lab.views.pulsar_idle import WhyIdle
+from broker_core.pulsar.dispatchers.active import ActiveDispatcher
+from broker_core.pulsar.dispatchers.draining import DrainingDispatcher
+from broker_core.pulsar.dispatchers.single_active import SingleActiveDispatcher, Standby
+from broker_core.pulsar.settings import DRAINING, RECENTLY_JOINED
+from broker_core.pulsar.subscription import Subscription
+
+if TYPE_CHECKING:
+    from broker_core.lab.lanes.lane import Lane
+    from broker_core.lab.lanes.pulsar import PulsarRules
+    from broker_core.lab.lanes.pulsar_reading import PulsarReading
+
+CURSORS_MAX, DRAINING_MAX = 32, 48
+"""Partitions whose cursor is shown, and draining slots."""
+V3_2, V3_2_0, CURRENT, DOCUMENT = "3.2", "3.2.0", "current", "document"
+RULES = (V3_2, V3_2_0, CURRENT, DOCUMENT)
+"""Whose rule it is: of Pulsar 3.2, of its first release where it differs, of current, or as an article tells it."""
+OUT_OF_ORDER = "out_of_order"
+ORDERS = (OUT_OF_ORDER, RECENTLY_JOINED, DRAINING)
+
+
+def pulsar_view(lane: Lane) -> Json:
+    """The whole panel of one Pulsar lane.
+
+    order: the rule that keeps a key in order when its consumer changes, None where the type has none. rule: whose rule chooses the consumer
+    and whose keeps the order. cursors: by partition, "-1" for a topic without. selector, holders: see `what_if`.
+    """
+    rules, reads = cast("PulsarRules", lane.rules), cast("PulsarReading", lane.reads)
+    subscriptions = reads.subscriptions(lane)
+    names = program_names(reads.broker(lane))
+    order = order_of(rules)
+    selector = subscriptions[0].selector
+    return {
+        "type": rules.type,
+        "order": order,
+        "rule": {"selector": rule_of(lane.algorithm), "order": {RECENTLY_JOINED: V3_2, DRAINING: CURRENT}.get(order or "")},
+        "topic": subscriptions[0].topic,
+        "partitions": rules.partitions,
+        "queue_size": rules.queue_size,
+        "cursors": {str(known.partition): cursor_view(known, names, list(lane.consumers)) for known in subscriptions[:CURSORS_MAX]},
+        "consumers": consumers_view(lane, subscriptions, WhyIdle(lane, subscriptions, names)),
+        "draining": draining_view(reads, lane, subscriptions[0], names),
+        "failover": failover_view(reads, lane),
+        "handed": [] if reads.painted is None else reads.painted.handed,
+        "selector": None if selector is None else selector.to_json(),
+        "holders": {} if selector is None else dict(names),
+    }  # fmt: skip
+
+
+def rule_of(algorithm: str) -> str:
+    """Whose rule an algorithm of the lane is.
+
+    >>> rule_of("auto_split"), rule_of("consistent_hash_current"), rule_of("sticky_document")
+    ('3.2', 'current', 'document')
+    """
+    ends = {"_document": DOCUMENT, "_current": CURRENT, "_3_2_0": V3_2_0}
+    return next((rule for end, rule in ends.items() if algorithm.endswith(end)), V3_2)
+
+
+def order_of(rules: PulsarRules) -> str | None:
+    """The order rule of Key_Shared, None in the other types."""
+    if not rules.reads.has_order:
+        return None
+    return OUT_OF_ORDER if rules.config.allows_out_of_order else rules.settings.order
+
+
+def draining_view(reads: PulsarReading, lane: Lane, subscription: Subscription, names: dict[str, str]) -> Json | None:
+    """Slots whose old consumer still has messages of them; None where no rule drains. from: who has them, to: whose slot it is now; count: how
+    many are not acknowledged, blocked: how often something had to wait. drained: slots that are done, so far."""
+    dispatcher = subscription.dispatcher
+    if not isinstance(dispatcher, DrainingDispatcher):
+        return None
+    owners = reads.owners.now(reads.broker(lane))
+    slots: Json = {}
+    for slot, entry in list(dispatcher.draining.items())[:DRAINING_MAX]:
+        owner = owners.holder_of(slot)
+        slots[str(slot)] = {
+            "from": names.get(entry.consumer), "to": None if owner is None else names.get(owner), "count": entry.count, "blocked": entry.blocked,
+        }  # fmt: skip
+    return {"count": len(dispatcher.draining), "drained": dispatcher.drained, "slots": slots}
+
+
+def failover_view(reads: PulsarReading, lane: Lane) -> Json | None:
+    """Who is active and who stands by; None in the types where all are active. order: (consumer, priority level), the next one to become active
+    first. partitions: the active consumer of each, who becomes active when that one leaves, whether its second before reading still runs, and how
+    many messages the last switch sent again."""
+    if not isinstance(reads, ActiveReading):
+        return None
+    partitions: Json = {}
+    order: list[list[object]] = []
+    for subscription in reads.subscriptions(lane):
+        dispatcher = subscription.dispatcher
+        known = dispatcher if isinstance(dispatcher, ActiveDispatcher) else None
+        partitions[str(subscription.partition)] = {
+            "active": reads.active(lane, subscription), "next": None if known is None else next_active(known.picker),
+            "switching": known is not None and known.switching, "rewound": 0 if known is None else known.rewound,
+        }  # fmt: skip
+        if known is not None and len(known.picker.consumers) > len(order):
+            order = [[standby.name, standby.priority] for standby in known.picker.consumers]
+    return {"order": order, "partitions": partitions}
+
+
+def next_active(picker: SingleActiveDispatcher) -> str | None:
+    """The program that becomes active when the active one leaves; None: there is no other."""
+    return _next_active(picker.topic, picker.partition, picker.uses_ring, picker.in_order, tuple(picker.consumers), picker.active)
+
+
+@lru_cache(maxsize=4096)  # each view asks for each partition; it changes only with a join or a leave
+def _next_active(
+    topic: str, partition: int, uses_ring: bool, in_order: bool, standbys: tuple[Standby, ...], active: str | None
+) -> str | None:  # fmt: skip
+    without = SingleActiveDispatcher(topic, partition, uses_ring=uses_ring, in_order=in_order)
+    without.consumers = [standby for standby in standbys if standby.consumer != active]
+    if not without.consumers:
+        return None
+    without.pick()
+    return next(standby.name for standby in without.consumers if standby.consumer == without.active)

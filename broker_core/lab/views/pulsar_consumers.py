@@ -1,0 +1,57 @@
+"""The picture of each consumer of a Pulsar subscription: permits, what it holds, what it was sent again, and why it has nothing to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
+
+from broker_core.events import Json
+from broker_core.lab.views.pulsar_idle import WhyIdle
+from broker_core.pulsar.broker_state import consumer_key
+from broker_core.pulsar.dispatchers.active import ActiveDispatcher
+from broker_core.pulsar.subscription import Subscription
+
+if TYPE_CHECKING:
+    from broker_core.lab.consumer import Consumer
+    from broker_core.lab.lanes.lane import Lane
+    from broker_core.lab.lanes.pulsar_reading import PulsarReading
+
+
+def consumers_view(lane: Lane, subscriptions: Sequence[Subscription], why: WhyIdle) -> Json:
+    """By program's name, in the lane's order."""
+    return {name: consumer_view(lane, consumer, subscriptions, why) for name, consumer in lane.consumers.items()}
+
+
+def consumer_view(lane: Lane, consumer: Consumer, subscriptions: Sequence[Subscription], why: WhyIdle) -> Json:
+    """One program, with all its consumers at the broker.
+
+    permits: messages that the broker may still send it. unacked: sent and not acknowledged; queue: those of them that its program has not taken;
+    redelivered: how many of all it was sent somebody had had before. oldest: the lowest position that it holds, None for none or where a
+    single consumer is active. ranges: what it asks for, sticky ranges only. idle: {"code", ...} of `pulsar_idle.py`, None while it works.
+    """
+    reads = cast("PulsarReading", lane.reads)
+    client = reads.client(lane, consumer.incarnation)
+    connection = reads.broker(lane).state.connections.get(client.connection)
+    attached = {} if connection is None else connection.consumers
+    keys = [consumer_key(client.connection, number) for number in client.parts]
+    held = [known for subscription in subscriptions for key in keys if (known := pending_of(subscription, key))]
+    return {
+        "connected": bool(attached),
+        "refused": client.refused,
+        "priority": client.config.priority,
+        "permits": sum(subscription.permits(key) for subscription in subscriptions for key in keys),
+        "unacked": lane.held(consumer),
+        "queue": len(client.queue),
+        "redelivered": sum(known.redelivered for known in attached.values()),
+        "oldest": min(map(min, held), default=None),
+        "ranges": [list(pair) for pair in client.ranges],
+        "idle": why.of(consumer),
+    }
+
+
+def pending_of(subscription: Subscription, key: str) -> dict[int, int]:
+    """What a consumer holds, by position; {} where the dispatcher keeps no such list."""
+    dispatcher = subscription.dispatcher
+    if dispatcher is None or isinstance(dispatcher, ActiveDispatcher) or key not in dispatcher.consumers:
+        return {}
+    return dispatcher.consumers[key].pending

@@ -1,0 +1,268 @@
+"""The panel of a Pulsar lane: what it shows is what the broker holds, and each idle consumer has its cause."""
+
+import json
+
+import pytest
+
+from broker_core.lab.lab import Lab
+from broker_core.lab.pieces import whole
+from broker_core.lab.scenario import scenario_from_json
+from broker_core.lab.view import lab_view
+from broker_core.lab.views.pulsar import next_active, rule_of
+from broker_core.lab.views.pulsar_cursor import ACKED, NEAR_MAX, UNREAD, WAITING, program_names
+from broker_core.lab.views.pulsar_handed import handed
+from broker_core.pulsar.dispatchers.single_active import SingleActiveDispatcher, Standby
+from broker_core.pulsar.selectors import SELECTORS
+
+SECOND = 1_000_000
+
+
+def lab_of(algorithm="consistent_hash", consumers=3, rate=40, **options) -> Lab:
+    lane = {"model": "pulsar", "algorithm": algorithm, **options}
+    return Lab(scenario_from_json({"lanes": [lane], "consumers": consumers, "workload": {"kind": "uniform", "keys": 200, "rate": rate}}))
+
+
+def order(lab, kind, consumer=None, **args):
+    lab.submit({"command_id": f"x{lab.position + 1}", "kind": kind, "consumer": consumer, "lane": "all", "args": args})
+
+
+def run(lab, seconds):
+    lab.advance_to(lab.now_us + int(seconds * SECOND))
+
+
+def panel(lab):
+    return whole(lab_view(lab))["rigs"]["pulsar"]["pulsar"]
+
+
+def idle(lab, name):
+    return panel(lab)["consumers"][name]["idle"]
+
+
+def subscription(lab):
+    lane = lab.lanes["pulsar"]
+    return lane.reads.subscriptions(lane)[0]
+
+
+# -- the cursor -------------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("algorithm", ["consistent_hash", "auto_split", "shared", "failover_document"])
+def test_entries_one_by_one_are_at_whom_the_broker_says(algorithm):
+    lab = lab_of(algorithm)
+    run(lab, 5)
+    order(lab, "pause", "c1")
+    run(lab, 3)
+    known, cursor = subscription(lab), panel(lab)["cursors"]["-1"]
+    told = [who for who, count in cursor["near"] for _ in range(count)]
+    assert len(told) == min(NEAR_MAX, known.cursor.end - known.cursor.mark_delete - 1) > 20
+    pending = known.dispatcher.pending() if algorithm != "failover_document" else {}
+    held = {position: key for key, positions in pending.items() for position in positions}
+    lane = lab.lanes["pulsar"]
+    names, programs = list(lane.consumers), program_names(lane.reads.broker(lane))
+    for position, who in enumerate(told, known.cursor.mark_delete + 1):
+        if position in known.cursor.ahead:
+            assert who == ACKED
+        elif position >= known.cursor.read_position:
+            assert who == UNREAD
+        elif position in held:
+            assert who == names.index(programs[held[position]])
+        else:
+            assert who == (0 if algorithm == "failover_document" else WAITING)
+
+
+def test_the_numbers_of_a_cursor_agree_with_one_another():
+    lab = lab_of(order="recently_joined")
+    run(lab, 5)
+    order(lab, "pause", "c1")
+    run(lab, 2)
+    order(lab, "join")
+    run(lab, 2)
+    view = panel(lab)
+    cursor, consumers = view["cursors"]["-1"], view["consumers"]
+    unread = cursor["end"] - cursor["read"]
+    assert cursor["backlog"] == cursor["end"] - 1 - cursor["mark_delete"] - cursor["acked_ahead"]
+    assert cursor["backlog"] == unread + cursor["waiting"] + sum(consumer["unacked"] for consumer in consumers.values())
+    assert cursor["hole_count"] >= len(cursor["holes"]) > 0
+    assert min(consumer["oldest"] for consumer in consumers.values() if consumer["oldest"] is not None) == cursor["mark_delete"] + 1
+    assert cursor["joins"] == {"c4": consumers["c4"]["idle"]["limit"]}
+
+
+def test_a_view_is_plain_and_the_same_after_a_restore():
+    lab = lab_of(order="draining", algorithm="auto_split")
+    run(lab, 5)
+    order(lab, "pause", "c1")
+    order(lab, "join")
+    run(lab, 2)
+    view = panel(lab)
+    assert json.loads(json.dumps(view)) == view
+    assert panel(Lab.restore(lab.scenario, lab.checkpoint())) == view
+
+
+# -- why idle -----------------------------------------------------------------------------------------------------------------------------
+
+
+def test_one_that_works_is_not_idle():
+    lab = lab_of(rate=200)
+    run(lab, 5)
+    assert [idle(lab, name) for name in ("c1", "c2", "c3")] == [None, None, None]
+
+
+def test_a_newcomer_names_the_first_unacknowledged_entry_and_who_has_it():
+    lab = lab_of(order="recently_joined")
+    run(lab, 5)
+    order(lab, "pause", "c1")
+    run(lab, 3)
+    order(lab, "join")
+    run(lab, 3)
+    known = subscription(lab)
+    limit = next(iter(known.dispatcher.recently_joined.values()))
+    held = sorted(position for position in range(known.cursor.mark_delete + 1, limit) if not known.cursor.is_acked(position))
+    assert idle(lab, "c4") == {"code": "newcomer", "limit": limit, "position": held[0], "holder": "c1", "older": len(held)}
+    assert idle(lab, "c1") == {"code": "paused", "unacked": len(held)}
+    # The others have nothing either: with the replay set blocked nothing new is read. That is what people call "stuck behind one message".
+    assert idle(lab, "c2") == {"code": "behind_newcomer", "consumer": "c4", "limit": limit, "position": held[0], "holder": "c1", "older": len(held)}
+    order(lab, "resume", "c1")
+    run(lab, 60)
+    assert panel(lab)["cursors"]["-1"]["joins"] == {} and idle(lab, "c4") is None
+
+
+def test_under_draining_hashes_only_who_owns_the_slot_waits_and_names_it():
+    lab = lab_of("auto_split", order="draining", consumers=1, rate=5)
+    run(lab, 5)
+    order(lab, "pause", "c1")
+    run(lab, 20)
+    order(lab, "join")
+    run(lab, 20)
+    view = panel(lab)
+    draining = view["draining"]
+    assert draining["count"] == len(subscription(lab).dispatcher.draining) >= len(draining["slots"]) > 0
+    assert {(slot["from"], slot["to"]) for slot in draining["slots"].values()} == {("c1", "c2")}
+    known = subscription(lab).dispatcher.consumers
+    held = list(known["2.1"].pending.values())
+    for slot, entry in draining["slots"].items():
+        assert entry["count"] == sum(subscription(lab).selector.slot(hash32) == int(slot) for hash32 in held)
+    assert view["consumers"]["c2"]["idle"] is None or view["consumers"]["c2"]["idle"]["code"] in ("draining", "nothing_to_read")
+
+
+def test_a_key_whose_slot_drains_is_the_cause():
+    lane = {"model": "pulsar", "algorithm": "auto_split", "order": "draining"}
+    lab = Lab(scenario_from_json({"lanes": [lane], "consumers": 1, "workload": {"kind": "uniform", "keys": 3, "rate": 15}}))
+    run(lab, 2)
+    order(lab, "pause", "c1")
+    run(lab, 2)
+    while not panel(lab)["draining"]["slots"]:  # somebody in the end takes the slot of one of the three keys
+        assert len(lab.seen) < 40
+        order(lab, "join")
+        run(lab, 1)
+    run(lab, 2)
+    slots = panel(lab)["draining"]["slots"]
+    cause = idle(lab, next(iter(slots.values()))["to"])
+    entry = slots[str(cause["slot"])]
+    assert cause == {"code": "draining", "slot": cause["slot"], "consumer": entry["from"], "count": entry["count"]} and entry["from"] == "c1"
+
+
+def test_standbys_say_so_and_a_switch_takes_its_second():
+    lab = lab_of("failover", partitions=2, consumers=4)
+    run(lab, 5)
+    assert idle(lab, "c4") == {"code": "standby", "place": 4, "consumers": 4, "partitions": 2}
+    order(lab, "leave", "c1")
+    run(lab, 0.5)
+    view = panel(lab)
+    assert view["failover"]["partitions"]["0"]["switching"] and view["failover"]["partitions"]["0"]["active"] == "c2"
+    assert idle(lab, "c3")["code"] in ("switching", "standby")
+    run(lab, 2)
+    assert not panel(lab)["failover"]["partitions"]["0"]["switching"]
+
+
+def test_a_refused_one_names_the_error_and_an_exclusive_one_has_no_standbys():
+    lab = lab_of("exclusive", partitions=3)
+    run(lab, 3)
+    assert idle(lab, "c2") == {"code": "refused", "error": "ConsumerBusy"}
+    view = panel(lab)
+    assert view["failover"]["order"] == [["c1", 0]] and {known["active"] for known in view["failover"]["partitions"].values()} == {"c1"}
+    assert {known["next"] for known in view["failover"]["partitions"].values()} == {None}
+
+
+def test_without_permits_it_says_so():
+    lab = lab_of("shared", consumers=1, receiver_queue_size=10)
+    run(lab, 4)
+    order(lab, "pause", "c1")
+    run(lab, 4)
+    assert idle(lab, "c1")["code"] == "paused"
+    # What it holds is in its queue; the broker may send nothing more.
+    assert panel(lab)["consumers"]["c1"]["permits"] <= 0 < panel(lab)["consumers"]["c1"]["unacked"]
+
+
+def test_a_sticky_consumer_in_a_gap_and_all_who_are_caught_up():
+    lab = lab_of("consistent_hash", consumers=16, rate=10)
+    run(lab, 10)
+    codes = {consumer["idle"]["code"] for consumer in panel(lab)["consumers"].values() if consumer["idle"]}
+    assert codes == {"nothing_to_read"}
+
+
+def test_crashed_then_gone():
+    lab = lab_of("shared")
+    run(lab, 3)
+    order(lab, "crash", "c2")
+    run(lab, 1)
+    assert idle(lab, "c2")["code"] == "crashed"
+    run(lab, 90)
+    assert idle(lab, "c2") == {"code": "gone"}
+    assert sum(consumer["redelivered"] for consumer in panel(lab)["consumers"].values()) == lab.lanes["pulsar"].redelivered > 0
+
+
+# -- who took what ------------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("algorithm", list(SELECTORS))
+def test_what_changed_hands_is_what_the_two_cuts_differ_in(algorithm):
+    lab = lab_of(algorithm, consumers=4)
+    run(lab, 2)
+    order(lab, "join")
+    run(lab, 2)
+    rig = whole(lab_view(lab))["rigs"]["pulsar"]
+    rows, picture = rig["pulsar"]["handed"], rig["picture"]
+    assert rows and {row["to"] for row in rows} == {"c5"}
+    assert rows == sorted(rows, key=lambda row: -row["slots"])
+    bill = rig["bill"]
+    owned = sum(row["slots"] for row in rows)
+    newcomer = rig["picture"]["names"].index("c5")
+    low, mine = -1, 0
+    for bound, owner in zip(picture["now"]["bounds"], picture["now"]["owners"], strict=True):
+        mine += (bound - low) if owner == newcomer else 0
+        low = bound
+    mine += picture["space"] - 1 - low if picture["now"]["owners"][0] == newcomer else 0
+    assert bill is not None and abs(owned - mine) <= picture["space"] // 50  # a point that several share is shown with its first holder
+
+
+def test_handed_over_the_top_of_a_ring_and_to_nobody():
+    assert handed(([3, 9], ["a", "b"]), ([3, 7], ["b", None]), 16) == [
+        {"from": "a", "to": "b", "slots": 10, "pieces": 2, "largest": [10, 15]},
+        {"from": "b", "to": None, "slots": 4, "pieces": 1, "largest": [4, 7]},
+    ]  # fmt: skip
+    assert handed(([15], ["a"]), ([15], ["a"]), 16) == []
+
+
+# -- whose rule, who is next --------------------------------------------------------------------------------------------------------------
+
+
+def test_each_algorithm_says_whose_rule_it_is():
+    assert {name: rule_of(name) for name in SELECTORS} == {
+        "consistent_hash": "3.2", "consistent_hash_3_2_0": "3.2.0", "consistent_hash_current": "current", "auto_split": "3.2", "sticky": "3.2",
+        "ring_document": "document", "auto_split_document": "document", "sticky_document": "document",
+    }  # fmt: skip
+    assert panel(lab_of(order="draining"))["rule"] == {"selector": "3.2", "order": "current"}
+    assert panel(lab_of(order="recently_joined"))["rule"]["order"] == "3.2"
+    assert panel(lab_of("shared"))["order"] is None
+
+
+@pytest.mark.parametrize("partition", [-1, 0, 1, 5])
+def test_next_is_who_the_picker_picks_once_the_active_one_has_left(partition):
+    picker = SingleActiveDispatcher("persistent://public/default/t", partition)
+    for name in "ABCDE":
+        picker.add(Standby(name, name, 1 if name == "E" else 0))
+    while len(picker.consumers) > 1:
+        said = next_active(picker)
+        picker.remove(picker.active)
+        assert said == picker.active
+    assert next_active(picker) is None
