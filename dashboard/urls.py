@@ -2,7 +2,7 @@
 
 from django.urls import include, path, register_converter
 
-from dashboard.views import analyze, api, cluster, groups, health, labs, learn, log, stage
+from dashboard.views import analyze, api, cluster, groups, health, labs, learn, log, pulsar, stage
 
 
 class LabIdConverter:
@@ -32,6 +32,7 @@ urlpatterns = [
     path("lab/<lab_id:lab_id>/kafka/log", log.of_lab, name="log"),
     path("lab/<lab_id:lab_id>/kafka/cluster/", cluster.of_lab, name="cluster"),
     path("lab/<lab_id:lab_id>/kafka/groups/", groups.of_lab, name="groups"),
+    path("lab/<lab_id:lab_id>/pulsar/", pulsar.of_lab, name="pulsar"),
     path("log/<lab_id:log_id>/", log.of_log, name="log-opened"),
     path("healthz", health.healthz, name="healthz"),
     path("", include("dashboard.logs.urls")),
@@ -42,6 +43,8 @@ urlpatterns = [
     path("api/labs/<str:lab_id>/commands/", api.commands, name="api-commands"),
     path("api/labs/<str:lab_id>/commands/<str:command_id>/", api.command, name="api-command"),
     path("api/labs/<str:lab_id>/snapshot/", api.snapshot, name="api-snapshot"),
+    path("api/labs/<str:lab_id>/pulsar/key/", pulsar.key, name="api-lab-pulsar-key"),
+    path("api/labs/<str:lab_id>/pulsar/ranges/", pulsar.ranges, name="api-lab-pulsar-ranges"),
     path("api/labs/<str:lab_id>/fork/", api.fork, name="api-fork"),
     path("api/labs/<str:lab_id>/journal/", api.journal, name="api-journal"),
     path("api/labs/<str:lab_id>/events/", api.events, name="api-events"),

@@ -27,13 +27,14 @@ from dashboard.sentences.log import LOG
 from dashboard.sentences.stage import STAGE
 from dashboard.sentences.strategies import STRATEGIES
 from dashboard.sentences.study import STUDY
+from dashboard.sentences.subscription import SUBSCRIPTION
 
 EVERYWHERE: Mapping[str, Any] = {**CHROME, **STAGE, **LANES, **ALGORITHMS, **EVENTS, **FACTS, **GLOSSARY}
 PAGES: Mapping[str, Mapping[str, Any]] = {
     "analyze": {**ANALYZE, **STUDY, **STRATEGIES, "labs.unnamed": LABS["labs.unnamed"]}, "cluster": CLUSTER,
     "groups": {**GROUPS, **{code: text for code, text in CLUSTER.items() if code.startswith(("cluster.verb.", "cluster.verb_about."))}},
     "labs": LABS,
-    "learn": {**LEARN, **LESSON}, "log": LOG,
+    "learn": {**LEARN, **LESSON}, "log": LOG, "pulsar": SUBSCRIPTION,
     "stage": LESSON,
 }  # fmt: skip
 SENTENCES: Mapping[str, Any] = {**EVERYWHERE, **{code: text for page in PAGES.values() for code, text in page.items()}}

@@ -135,6 +135,32 @@ TERMS = {
     "retention": (pgettext_lazy("term", "retention"), _("Old segments are deleted when the log is too large or their records are too old.")),
     "compaction": (pgettext_lazy("term", "compaction"), _("Keeps the newest record of each key and drops the older ones.")),
     "tombstone": (pgettext_lazy("term", "tombstone"), _("A record without a value: compaction drops the key and, later, the tombstone.")),
+    "cursor": (
+        pgettext_lazy("term", "cursor"),
+        _("What a subscription has acknowledged and what it reads next, kept by the broker. It outlives its consumers."),
+    ),
+    "mark_delete": (pgettext_lazy("term", "mark-delete position"), _("Everything up to this entry is acknowledged.")),
+    "read_position": (pgettext_lazy("term", "read position"), _("The entry that the broker reads next for this subscription.")),
+    "holes": (pgettext_lazy("term", "holes"), _("Entries acknowledged ahead of mark-delete: older ones before them are not.")),
+    "newcomer": (
+        pgettext_lazy("term", "recently joined consumer"),
+        _("In 3.2 a newcomer to Key_Shared gets nothing at or after its join position until all before it is acknowledged."),
+    ),
+    "draining": (
+        pgettext_lazy("term", "draining slot"),
+        _("In current Pulsar only a slot whose old consumer still has unacknowledged messages waits (PIP-379)."),
+    ),
+    "receiver_queue": (
+        pgettext_lazy("term", "receiver queue"),
+        _("Messages that a client has received and its program has not taken; 1,000 by default."),
+    ),
+    "key_hash": (pgettext_lazy("term", "key hash"), _("murmur3 of the key, 32 bits. From it follow slot and partition.")),
+    "standby": (pgettext_lazy("term", "standby"), _("A connected consumer of Failover that gets nothing until the active one leaves.")),
+    "active_consumer": (pgettext_lazy("term", "active consumer"), _("The one consumer that gets everything of a topic or partition.")),
+    "priority_level": (
+        pgettext_lazy("term", "priority level"),
+        _("0 is best. Lower levels stand by, or get what the better ones have no permits for."),
+    ),
     "churn": (pgettext_lazy("term", "churn"), _("The share of keys that change their consumer when consumers join and leave.")),
     "order_risk": (
         pgettext_lazy("term", "order at risk"),
@@ -157,6 +183,10 @@ TERMS_OF = {
     "groups": (
         "coordinator", "generation", "group_epoch", "assignment_epoch", "member_epoch", "session_timeout", "high_watermark", "committed", "group_lag",
         "lag_time",
+    ),
+    "pulsar": (
+        "space", "slot", "point", "share", "fair", "permits", "in_flight", "redelivered", "rate", "receiver_queue", "cursor", "mark_delete",
+        "read_position", "holes", "newcomer", "draining", "key_hash", "active_consumer", "standby", "priority_level", "skew",
     ),
     "analyze": (
         "skew", "churn", "share", "fair", "pause", "order_risk", "lag", "hot_key", "redelivered", "partitions", "space", "point",

@@ -10,6 +10,7 @@
     GET  /api/labs/<id>/snapshot/                                                               200 {lab, epoch, seq, at_us, view}
     GET  /api/labs/<id>/journal/                                                                200 {scenario, commands}
     GET  /api/labs/<id>/events/?after=<seq>                                                     200 {events}
+    GET  /api/labs/<id>/pulsar/key/, .../pulsar/ranges/                                         200 see views/pulsar.py
     POST /api/labs/<id>/fork/              {workload?, seed?} or {until_us?, until_position?, speed?}  201 as POST /api/labs/
 
 Whatever is wrong is answered 4xx {fields: {name: [text]}}. Commands need the owner's token as `Authorization: Bearer`, or the browser's

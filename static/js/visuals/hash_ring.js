@@ -8,7 +8,7 @@ import { light } from "./lit.js";
 import { TALL, WIDTH } from "./size.js";
 import { fingerprint, moved, segments } from "./slices.js";
 
-const ROUND = 36000;                                  // path length of the whole ring
+export const ROUND = 36000;                                  // path length of the whole ring
 const TICKS_MAX = 1600, TICK = 24, OUTLINED_MAX = 600;
 const CX = WIDTH / 2, HOLE = 54;                      // HOLE: the radius left for four lines of words, as far as the height allows
 
@@ -57,7 +57,7 @@ function bands(picture, color, rig, height) {
 }
 
 // -> [owner, isDark, pieces], by owner; what an owner serves before what it does not.
-function byOwner(pieces) {
+export function byOwner(pieces) {
   const owners = new Map();
   for (const [from, to, owner, isDark] of pieces) push(owners, owner * 2 + Number(isDark), [from, to]);
   return [...owners].sort(([a], [b]) => a - b).map(([key, own]) => [Math.floor(key / 2), key % 2 !== 0, own]);
@@ -70,7 +70,7 @@ function push(map, key, value) {
 }
 
 // Pieces [from, to] in slots -> "0 gap dash gap dash ... end". A point is a piece without length and gets `least`.
-function dash(pieces, space, least = 0) {
+export function dash(pieces, space, least = 0) {
   const out = [0];
   let at = 0;
   for (const [from, to] of pieces) {

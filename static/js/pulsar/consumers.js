@@ -1,0 +1,92 @@
+// The table of consumers: two lines each, figures and, where it has nothing to do, why. Rows are kept from frame to frame, so that what has the
+// focus keeps it; a row's name is the button that chooses it.
+
+import { setTerm } from "../dom.js";
+import { paint } from "../paint.js";
+import { NONE, number, percent } from "../say.js";
+import { idleWords, isWorth } from "./words.js";
+
+const COLUMNS = ["consumer", "state", "share", "permits", "unacked", "queue", "redelivered", "rate"];
+export const TERMS = [null, null, "share", "permits", "in_flight", "receiver_queue", "redelivered", "rate"];
+
+// -> [{name, color, cells: [text], idle, isChosen}] in the lane's order.
+export function rows(rig, chosen, say) {
+  const hasOwners = "space" in rig.picture || rig.picture.kind === "grid";
+  return rig.order.map((name) => {
+    const consumer = rig.consumers[name], known = rig.pulsar.consumers[name];
+    // Who is only caught up says so in its state: a line that comes and goes with every message would move the page.
+    const isDone = known.idle?.code === "nothing_to_read" && consumer.state !== "slow";
+    const state = isDone ? say("subscription.state.caught_up") : known.refused ? say("subscription.state.refused") : consumer.state === "live" || consumer.state === "waiting" ? say(`subscription.state.${known.connected ? "connected" : "connecting"}`) : say(`state.${consumer.state}`);
+    return {
+      name, color: consumer.color, idle: isDone ? null : idleWords(known.idle, say), isBad: isWorth(known.idle), isChosen: name === chosen,
+      cells: [
+        name, known.priority ? say("subscription.with_level", { state, priority: known.priority }) : state, hasOwners ? percent(consumer.share, 1) : NONE, number(known.permits), number(known.unacked), number(known.queue),
+        number(known.redelivered), consumer.rate.toFixed(1),
+      ],
+    };
+  });
+}
+
+export function createConsumers(table, onChoose) {
+  const [head, body] = [table.tHead.insertRow(), table.tBodies[0]], kept = new Map();
+  body.addEventListener("click", (event) => {
+    const row = event.target.closest("tr");
+    if (row) onChoose(row.dataset.name);
+  });
+  return function write(list, say) {
+    COLUMNS.forEach((code, place) => {
+      const cell = head.cells[place] ?? head.appendChild(Object.assign(document.createElement("th"), { scope: "col" }));
+      set(cell, say(`subscription.column.${code}`));
+      setTerm(cell, TERMS[place]);
+    });
+    for (const [name, rowsOf] of kept) if (!list.some((row) => row.name === name)) {
+      for (const row of rowsOf) row.remove();
+      kept.delete(name);
+    }
+    let after = null;
+    for (const row of list) {
+      const [figures, why] = kept.get(row.name) ?? make(row.name);
+      for (const line of [figures, why]) {
+        const place = after ? after.nextSibling : body.firstChild;
+        if (line !== place) body.insertBefore(line, place);
+        after = line;
+      }
+      figures.toggleAttribute("data-chosen", row.isChosen);
+      why.toggleAttribute("data-chosen", row.isChosen);
+      const [button, chip] = [figures.querySelector("button"), figures.querySelector("rect")];
+      button.setAttribute("aria-pressed", String(row.isChosen));
+      if (chip.getAttribute("fill") !== paint(row.color)) chip.setAttribute("fill", paint(row.color));
+      row.cells.forEach((text, place) => set(place ? figures.cells[place] : button.lastChild, text));
+      why.hidden = row.idle === null;
+      why.classList.toggle("bad", row.isBad);
+      set(why.cells[0].lastChild, row.idle ?? "");
+    }
+  };
+
+  function make(name) {
+    const [figures, why] = [document.createElement("tr"), document.createElement("tr")];
+    const first = figures.insertCell(), button = first.appendChild(document.createElement("button"));
+    Object.assign(button, { type: "button", className: "who n" });
+    button.append(chip(), document.createElement("span"));
+    for (let place = 1; place < COLUMNS.length; place += 1) figures.insertCell().className = place > 1 ? "n r" : "";
+    const cell = why.insertCell();
+    cell.colSpan = COLUMNS.length;
+    cell.append(document.createElement("span"));
+    why.className = "why";
+    for (const row of [figures, why]) row.dataset.name = name;
+    kept.set(name, [figures, why]);
+    return [figures, why];
+  }
+}
+
+function chip() {
+  const [svg, rect] = ["svg", "rect"].map((tag) => document.createElementNS("http://www.w3.org/2000/svg", tag));
+  for (const [name, value] of Object.entries({ width: 12, height: 12, "aria-hidden": "true" })) svg.setAttribute(name, value);
+  for (const [name, value] of Object.entries({ x: 0.5, y: 0.5, width: 11, height: 11, rx: 2, class: "o" })) rect.setAttribute(name, value);
+  svg.append(rect);
+  return svg;
+}
+
+function set(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}

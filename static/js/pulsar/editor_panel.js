@@ -1,0 +1,68 @@
+// The editor of sticky ranges: who, which ranges, what the server says of them while one types, and the order to take them.
+
+import { createVerbs } from "../cluster/verbs.js";
+import { draw } from "../draw.js";
+import { findings, layout, written } from "./editor.js";
+import { createAsker } from "./what_if.js";
+
+const NEWCOMER = "";
+
+export function createEditor($, { url, lane, kinds, order, say, colorOf, fillSelect, fillList }) {
+  const who = $("editor-who"), text = $("editor-ranges");
+  let now = null, answer = null, askedFor = "", shownFor = null;
+  const asker = createAsker({ url, inputs: [text], params: () => ({ rig: lane, consumer: who.value, ranges: text.value }), show });
+  const verbs = createVerbs($("editor-verbs"), (verb, near) => answer && order(near, verb.order));
+  who.addEventListener("change", () => {
+    shownFor = null;
+    write(now);
+  });
+  $("editor").addEventListener("submit", (event) => {
+    event.preventDefault();
+    asker.ask();
+  });
+
+  function show(found, problem) {
+    answer = found;
+    fillList($("findings"), found ? findings(found, say) : problem ? [[problem, true]] : []);
+    drawBar();
+  }
+
+  function drawBar() {
+    if (!answer || $("editor-panel").hidden) return;
+    const width = Math.floor($("editor-bar").parentElement.clientWidth);
+    $("editor-bar").style.setProperty("width", `${width}px`);
+    $("editor-bar").setAttribute("aria-label", say("subscription.editor"));
+    draw($("editor-bar"), layout(answer, now.pulsar.consumers, { who: who.value, width, colorOf: (name) => colorOf(name) ?? 8 }));
+    verbs.write(orderOf());
+  }
+
+  // Of somebody who is there: subscribe again with these; of nobody: join with them. Where the registry has no such order, none.
+  function orderOf() {
+    const isNew = who.value === NEWCOMER, kind = isNew ? "join" : "set_ranges";
+    if (!answer || !(kinds[kind] ?? []).includes("ranges")) return [];
+    const { ranges } = answer;
+    return [{ id: kind, text: say(isNew ? "subscription.join_with" : "subscription.take_ranges"), about: "", key: "", order: isNew ? { kind, args: { ranges } } : { kind, consumer: who.value, args: { ranges } } }];
+  }
+
+  function write(rig) {
+    now = rig;
+    const isSticky = rig.algorithm.startsWith("sticky");
+    $("editor-panel").hidden = !isSticky;
+    if (!isSticky) return;
+    const canJoin = (kinds.join ?? []).includes("ranges");
+    fillSelect(who, [...rig.order.map((name) => [name, name]), ...(canJoin || !rig.order.length ? [[NEWCOMER, say("subscription.newcomer")]] : [])], who.value || rig.order[0] || NEWCOMER);
+    if (shownFor !== who.value) {
+      shownFor = who.value;
+      text.value = written(rig.pulsar.consumers[who.value]?.ranges ?? []);
+      askedFor = "";
+    }
+    const key = JSON.stringify(rig.pulsar.selector) + who.value;
+    if (key !== askedFor) {
+      askedFor = key;
+      asker.soon();
+    }
+    drawBar();
+  }
+
+  return { write };
+}

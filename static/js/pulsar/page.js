@@ -1,0 +1,389 @@
+// The page of a Pulsar subscription: takes frames, draws at most once per animation frame, turns presses and keys into orders, and asks the server
+// "what if". No rule is worked out here.
+
+import { onLanguage, page, say, speak } from "../chrome.js";
+import { createVerbs } from "../cluster/verbs.js";
+import { draw } from "../draw.js";
+import { createFreshness } from "../freshness.js";
+import { createLive } from "../live.js";
+import { writeTable } from "../log/tables.js";
+import { createNotice } from "../notice.js";
+import { createOrders } from "../orders.js";
+import { applyPatch } from "../patch.js";
+import { clock, number } from "../say.js";
+import { openSocket } from "../socket.js";
+import { fingerprint } from "../visuals/slices.js";
+import { createConsumers, rows as consumerRows } from "./consumers.js";
+import * as cursor from "./cursor.js";
+import { createEditor } from "./editor_panel.js";
+import * as lens from "./lens.js";
+import * as ranges from "./ranges.js";
+import * as ring from "./ring.js";
+import * as round from "./round.js";
+import { createRules } from "./rules.js";
+import { createHistory, createSeries } from "./series.js";
+import { windowOf } from "./space.js";
+import * as standbys from "./standbys.js";
+import { drainingTable, handedTable, spaceTable } from "./tables.js";
+import { chosenWords, verbsOf } from "./verbs.js";
+import { createAsker, lines } from "./what_if.js";
+import { handedWords, headline, rulesWords, spaceTitle, spaceWords } from "./words.js";
+
+const $ = (id) => document.getElementById(id);
+const TWINS_EVERY_MS = 1000, RING_MOST = 440, BESIDE_LEAST = 210, RING_BESIDE = 330, WIDE_LEAST = 240, LENS_STEP = 2, LENS_START = 24, HANDED_SHOWN = 8, HAND_MS = 1600, DRAINING_ROWS = 12;
+const main = $("main"), freshness = createFreshness(), notice = createNotice($("notice")), history = createHistory(), lane = page.pulsar.lane;
+const still = matchMedia("(prefers-reduced-motion: reduce)"), series = createSeries($("series"), page.urls.plotly);
+
+let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, socket = null, twinAt = -Infinity, bandsAt = "", bands = [], handAt = "";
+let chosen = null, answer = null, askedFor = "", partition = null, at = null, span = null, size = 0;
+
+const rig = () => view.rigs[lane];
+const colorOf = (name) => rig().consumers[name]?.color ?? view.consumers[name]?.color ?? null;
+
+// -- drawing ---------------------------------------------------------------------------------------------------------------------------
+
+function schedule() {
+  if (isDirty) return;
+  isDirty = true;
+  requestAnimationFrame(() => drawFrame());
+}
+
+function drawFrame(isForced = false) {
+  isDirty = false;
+  const now = rig();
+  if (chosen !== null && !(chosen in now.consumers)) chosen = null;
+  document.body.toggleAttribute("data-still", still.matches || !view.playing);
+  setText($("title"), headline(now, say));
+  setText($("sub"), rulesWords(now, say));
+  rules.write(now);
+  drawSpace(now);
+  drawCursor(now);
+  writeConsumers(consumerRows(now, chosen, say), say);
+  $("nobody").hidden = now.order.length > 0;
+  verbs.write(verbsOf(now, chosen, page.pulsar.verbs, say));
+  setText($("verbs-about"), chosenWords(now, chosen, say));
+  drawAnswer(now);
+  editor.write(now);
+  drawDraining(now);
+  drawTransport();
+  const time = performance.now();
+  if (isForced || time - twinAt > TWINS_EVERY_MS) {
+    twinAt = time;
+    drawTables(now);
+  }
+  series(history.rows(), { say, colorOf, isForced });
+  main.dataset.seq = seq;
+  tell();
+}
+
+function drawSpace(now) {
+  const { picture, pulsar } = now, isSpace = "space" in picture;
+  setText($("space-title"), spaceTitle(pulsar, picture, say));
+  setText($("space-words"), spaceWords(now, say));
+  $("space").toggleAttribute("hidden", !isSpace);
+  $("lens-box").hidden = $("handed-box").hidden = !isSpace;
+  $("table-box").hidden = !pulsar.failover;
+  $("round").toggleAttribute("hidden", isSpace || Boolean(pulsar.failover));
+  if (isSpace) return drawHashes(now);
+  bandsAt = "";
+  const wide = spaceWide();
+  if (pulsar.failover) {
+    const svg = $("standbys"), width = Math.max(wide, standbys.wide(pulsar.failover, wide));
+    svg.style.setProperty("width", `${width}px`);
+    svg.setAttribute("height", standbys.tall(pulsar.failover));
+    svg.setAttribute("aria-label", spaceWords(now, say));
+    draw(svg, standbys.layout(pulsar, { width, colorOf, chosen, say }));
+    return;
+  }
+  $("round").setAttribute("height", round.tall(picture));
+  $("round").setAttribute("aria-label", spaceWords(now, say));
+  $("round").style.setProperty("width", `${wide}px`);
+  draw($("round"), round.layout(picture, pulsar.consumers, { width: wide, colorOf, permitsMost: pulsar.queue_size, chosen, say }));
+}
+
+// The width of a picture within its panel. Before the first layout a panel has none: then as much as a small phone shows.
+const spaceWide = () => Math.max(WIDE_LEAST, Math.floor($("space-title").parentElement.clientWidth));
+
+function drawHashes(now) {
+  const { picture, pulsar } = now, isRing = picture.kind === "ring", wide = spaceWide();
+  if (at === null || at >= picture.space) at = Math.floor(picture.space / 2);
+  if (span === null || span > picture.space) span = picture.space / LENS_START;
+  const window = windowOf(at, span, picture.space), svg = $("space"), slot = answer?.slot ?? null;
+  const isBeside = wide >= RING_BESIDE + BESIDE_LEAST;
+  size = !isRing ? wide : Math.min(RING_MOST, isBeside ? wide - BESIDE_LEAST : wide);
+  if (isRing) main.querySelector(".space-pics").dataset.ring = isBeside ? "beside" : "alone";
+  else delete main.querySelector(".space-pics").dataset.ring;
+  const key = `${fingerprint(picture.now)}/${fingerprint(picture.before)}/${picture.names}/${size}/${page.language}/${picture.kind}`;
+  if (key !== bandsAt) {
+    bands = isRing ? ring.bands(picture, colorOf, size) : ranges.bands(picture, colorOf, size, say);
+    bandsAt = key;
+  }
+  const draining = Object.keys(pulsar.draining?.slots ?? {}).map(Number);
+  const live = Object.values(pulsar.consumers).filter(({ connected }) => connected).length;
+  const middle = [[number(live), "big b"], [say("picture.on_ring"), ""], [say("picture.unacked", { unacked: Object.values(pulsar.consumers).reduce((sum, { unacked }) => sum + unacked, 0) }), "m"]];
+  svg.setAttribute("width", size);
+  svg.setAttribute("height", isRing ? size : ranges.TALL);
+  svg.setAttribute("aria-label", `${spaceTitle(pulsar, picture, say)}. ${spaceWords(now, say)}`);
+  draw(svg, [...bands, ...(isRing ? ring.marks(picture, size, { lens: window, slot, draining, lines: middle }) : ranges.marks(picture, size, { lens: window, slot, draining, number }))]);
+  showHanding(now);
+  $("lens").style.setProperty("width", `${wide}px`);
+  $("lens").setAttribute("aria-label", setText($("lens-words"), `${number(window.from)}..${number(window.to - 1)}`));
+  draw($("lens"), lens.layout(picture, { window, width: wide, colorOf, slot, draining: pulsar.draining?.slots ?? {}, say }));
+  $("lens-at").value = Math.round((at / picture.space) * 1000);
+  $("lens-out").disabled = span >= picture.space;
+  $("lens-in").disabled = span <= 16;
+  drawHanded(now);
+}
+
+// A change of owners is shown in motion once: what was given grows out of its former owner into its new one.
+function showHanding({ picture }) {
+  const key = picture.before ? `${fingerprint(picture.now)}/${fingerprint(picture.before)}` : "";
+  if (handAt === key) return;
+  const isFirst = handAt === "";
+  handAt = key;
+  if (isFirst || still.matches) return;
+  const svg = $("space");
+  svg.removeAttribute("data-handing");
+  svg.getBoundingClientRect();                          // so that the same motion begins anew
+  svg.setAttribute("data-handing", "");
+  setTimeout(() => handAt === key && svg.removeAttribute("data-handing"), HAND_MS);
+}
+
+function drawHanded({ pulsar, picture }) {
+  const shown = pulsar.handed.slice(0, HANDED_SHOWN), texts = shown.map((row) => handedWords(row, picture.space, say));
+  if (pulsar.handed.length > shown.length) texts.push(say("subscription.handed_more", { count: pulsar.handed.length - shown.length }));
+  if (!texts.length) texts.push(say("subscription.handed_none"));
+  fillList($("handed"), texts.map((text) => [text, false]));
+}
+
+function drawCursor(now) {
+  const { cursors } = now.pulsar, names = Object.keys(cursors);
+  if (!(partition in cursors)) [partition] = names;
+  fillSelect($("partition"), names.map((name) => [name, name === "-1" ? say("subscription.no_partition") : name]), partition);
+  $("partition-choice").hidden = names.length < 2;
+  const one = cursors[partition], width = Math.max(WIDE_LEAST, Math.floor($("strip").parentElement.clientWidth));
+  $("strip").setAttribute("height", cursor.TALL);
+  $("strip").style.setProperty("width", `${width}px`);
+  $("strip").setAttribute("aria-label", setText($("cursor-words"), cursor.words(one, say)));
+  draw($("strip"), cursor.layout(one, { width, order: now.order, colorOf, say }));
+  const key = ["acked", "unacked", "again", "unread"].map((kind) => [kind, say(`subscription.key.${kind}`)]);
+  if ($("strip-key").dataset.key !== page.language) {
+    $("strip-key").dataset.key = page.language;
+    $("strip-key").replaceChildren(...key.map(([kind, text]) => {
+      const item = document.createElement("span"), mark = document.createElement("i");
+      mark.className = kind;
+      item.append(mark, text);
+      return item;
+    }));
+  }
+}
+
+function drawAnswer(now) {
+  const key = JSON.stringify([now.pulsar.holders, now.pulsar.failover?.order, now.algorithm, now.order, page.language]);
+  if (key !== askedFor) {
+    askedFor = key;
+    asker.soon();
+  }
+}
+
+function showAnswer(found, problem) {
+  answer = found;
+  const now = rig(), rowsOf = found ? lines(found, now, say) : problem ? [[say("subscription.answer.not"), problem, null, null]] : [];
+  $("answer").replaceChildren(...rowsOf.flatMap(([word, text, name]) => {
+    const [term, value] = [document.createElement("dt"), document.createElement("dd")];
+    term.textContent = word;
+    value.textContent = text;
+    if (name) value.dataset.color = String(((colorOf(name) ?? 1) - 1) % 7 + 1);
+    return [term, value];
+  }));
+  if (found?.slot !== null && found?.slot !== undefined && $("ask-key").value) at = found.slot;
+  schedule();
+}
+
+function drawDraining({ pulsar }) {
+  const { draining } = pulsar;
+  $("draining-panel").hidden = !draining;
+  if (!draining) return;
+  setText($("draining-words"), say("subscription.draining_words", { count: draining.count, drained: draining.drained }));
+  const table = drainingTable({ slots: Object.fromEntries(Object.entries(draining.slots).slice(0, DRAINING_ROWS)) }, say);
+  $("draining").hidden = !table.rows.length;
+  writeTable($("draining"), { ...table, offsets: table.rows.map(() => null) }, say("subscription.draining"));
+}
+
+function drawTables(now) {
+  const write = (id, table, label) => writeTable($(id), { ...table, offsets: table.rows.map(() => null) }, label);
+  write("space-twin", spaceTable(now, say), spaceTitle(now.pulsar, now.picture, say));
+  $("handed-twin").hidden = !now.pulsar.handed.length;
+  write("handed-twin", handedTable(now, say), say("subscription.handed"));
+  write("cursor-twin", cursor.table(now.pulsar.cursors, say), say("subscription.cursor"));
+}
+
+function drawTransport() {
+  speak($("play"), view.playing ? "pause" : "play", "sayLabel");
+  $("play-icon").setAttribute("href", view.playing ? "#v-pause" : "#v-play");
+  $("step").disabled = view.playing;
+  for (const button of document.querySelectorAll("[data-speed]")) button.setAttribute("aria-pressed", String(Number(button.dataset.speed) === view.speed));
+  setText($("clock"), clock(view.at_us));
+}
+
+function setText(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+  return text;
+}
+
+function fillList(list, texts) {
+  const key = JSON.stringify(texts);
+  if (list.dataset.key === key) return;
+  list.dataset.key = key;
+  list.replaceChildren(...texts.map(([textContent, isBad]) => Object.assign(document.createElement("li"), { textContent, className: isBad ? "bad" : "" })));
+}
+
+function fillSelect(select, options, value) {
+  const key = JSON.stringify(options);
+  if (select.dataset.key !== key) {
+    select.dataset.key = key;
+    select.replaceChildren(...options.map(([id, text]) => new Option(text, id)));
+  }
+  if (select.value !== value && document.activeElement !== select) select.value = value;
+}
+
+// -- what a person does ----------------------------------------------------------------------------------------------------------------
+
+const orders = createOrders({ isStopped: () => Boolean(page.stopped || view.feed?.failed), notice });
+const order = (near, command) => orders.command(near, { lane, ...command });
+const verbs = createVerbs($("verbs"), (verb, near) => order(near, verb.order));
+const writeConsumers = createConsumers($("consumers"), choose);
+const rules = createRules({ types: $("types"), rule: $("rule"), order: $("order"), ruleChoice: $("rule-choice"), orderChoice: $("order-choice"), about: $("rule-about") }, { kinds: page.pulsar.verbs, order, say, fillSelect });
+const editor = createEditor($, { url: page.pulsar.ranges, lane, kinds: page.pulsar.verbs, order, say, colorOf, fillSelect, fillList });
+const asker = createAsker({
+  url: page.pulsar.key, inputs: [$("ask-key"), $("ask-name")], show: showAnswer,
+  params: () => ({ rig: lane, key: $("ask-key").value, name: $("ask-name").value.trim() }),
+});
+$("ask").addEventListener("submit", (event) => {
+  event.preventDefault();
+  asker.ask();
+});
+$("partition").addEventListener("change", () => {
+  partition = $("partition").value;
+  drawFrame(true);
+});
+
+function choose(name) {
+  chosen = chosen === name ? null : name;
+  schedule();
+}
+
+const move = (steps) => {
+  const { order: names } = rig();
+  if (names.length) chosen = names[(names.indexOf(chosen) + steps + names.length) % names.length];
+  schedule();
+};
+
+// The lens goes where the pointer is on the ring or the line, while it is pressed.
+let isHeld = false;
+$("space").addEventListener("pointerdown", (event) => {
+  if (event.button) return;
+  isHeld = true;
+  $("space").setPointerCapture(event.pointerId);
+  follow(event);
+});
+$("space").addEventListener("pointermove", (event) => isHeld && follow(event));
+addEventListener("pointerup", () => { isHeld = false; });
+addEventListener("pointercancel", () => { isHeld = false; });
+
+function follow(event) {
+  const { left, top } = $("space").getBoundingClientRect(), { picture } = rig(), point = [event.clientX - left, event.clientY - top];
+  const slot = picture.kind === "ring" ? ring.slotAt(point, picture, size) : ranges.slotAt(point, picture, size);
+  if (slot === null) return;
+  at = slot;
+  schedule();
+}
+
+$("lens-at").addEventListener("input", () => {
+  at = Math.min(rig().picture.space - 1, Math.floor((Number($("lens-at").value) / 1000) * rig().picture.space));
+  schedule();
+});
+const zoom = (factor) => {
+  if (!("space" in rig().picture)) return;
+  span = Math.max(16, Math.min(rig().picture.space, span * factor));
+  schedule();
+};
+$("lens-in").addEventListener("click", () => zoom(1 / LENS_STEP));
+$("lens-out").addEventListener("click", () => zoom(LENS_STEP));
+
+const play = () => order($("play"), { kind: view.playing ? "pause_lab" : "play", lane: "all" });
+const step = () => view.playing || order($("step"), { kind: "step", lane: "all" });
+$("play").addEventListener("click", play);
+$("step").addEventListener("click", step);
+$("twins").addEventListener("click", toggleTables);
+document.querySelector(".sp").addEventListener("click", (event) => {
+  const { speed } = event.target.closest("button")?.dataset ?? {};
+  if (speed) order(event.target, { kind: "speed", lane: "all", args: { speed: Number(speed) } });
+});
+
+function toggleTables() {
+  const isOn = document.body.toggleAttribute("data-twins");
+  $("twins").setAttribute("aria-pressed", String(isOn));
+  for (const box of document.querySelectorAll(".twin-box")) box.tabIndex = isOn ? 0 : -1;
+  drawFrame(true);
+}
+
+const KEYS = { " ": play, ".": step, t: toggleTables, "[": () => move(-1), "]": () => move(1), "+": () => zoom(1 / LENS_STEP), "=": () => zoom(1 / LENS_STEP), "-": () => zoom(LENS_STEP) };
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.target.closest("input, textarea, select")) return;
+  const own = KEYS[event.key.toLowerCase()], verb = own ? null : verbs.byKey(event.key);
+  if (event.key === "Escape" && chosen !== null) choose(chosen);
+  else if (own) own();
+  else if (verb) order($("verbs"), verb.order);
+  else return;
+  event.preventDefault();
+});
+document.addEventListener("keyup", (event) => event.key === " " && !event.target.closest("input, textarea, select") && event.preventDefault());
+
+// -- frames ----------------------------------------------------------------------------------------------------------------------------
+
+const receive = createLive({
+  applyPatch,
+  requestSnapshot: (unanswered) => socket.askSnapshot(unanswered),
+  onChange(newView, newSeq) {
+    [view, seq] = [newView, newSeq];
+    freshness.frame(view.at_us, view.speed, view.playing);
+    history.note(rig(), view.at_us);
+    schedule();
+    socket?.acknowledge(newSeq);
+  },
+});
+
+function tell() {
+  const { state, ms } = view.feed?.failed ? { state: "stopped", ms: null } : freshness.state(view.playing, 0), pill = $("fresh");
+  if (pill.dataset.state !== state) {
+    pill.dataset.state = state;
+    speak($("fresh-word"), `fresh.${state}`);
+  }
+  setText($("fresh-ms"), ms === null ? "" : `${ms}\u202fms`);
+}
+
+onLanguage(() => {
+  if (answer) showAnswer(answer, "");
+  drawFrame(true);
+});
+addEventListener("resize", schedule);
+history.note(rig(), view.at_us);
+drawFrame(true);
+socket = openSocket(page.urls.socket, {
+  onMessage(message) {
+    try {
+      receive(message);
+    } catch (error) {
+      console.warn("frame refused, asking for a snapshot", error);
+      socket.askSnapshot(() => {});
+    }
+  },
+  onState(state) {
+    if (state === "open") freshness.opened();
+    else freshness.closed();
+    if (state === "full") notice(say("notice.full"), { near: $("fresh") });
+    tell();
+  },
+});
+setInterval(tell, 1000);

@@ -1,0 +1,33 @@
+// Type of the subscription, and which rule chooses and keeps the order: what runs is pressed, what is pressed is ordered.
+
+const TYPES = ["Key_Shared", "Failover", "Shared", "Exclusive"];
+const OF_TYPE = { exclusive: "Exclusive", failover: "Failover", failover_document: "Failover", shared: "Shared" };
+const ORDERS = ["out_of_order", "recently_joined", "draining"];
+
+const typeOf = (algorithm) => OF_TYPE[algorithm] ?? "Key_Shared";
+
+export function createRules({ types, rule, order: orderSelect, ruleChoice, orderChoice, about }, { kinds, order, say, fillSelect }) {
+  let now = null;
+  types.append(...TYPES.map((type) => Object.assign(document.createElement("button"), { type: "button", textContent: type })));
+  const pick = (algorithm, near) => algorithm && algorithm !== now.algorithm && order(near, { kind: "set_algorithm", args: { algorithm } });
+  types.addEventListener("click", (event) => {
+    const button = event.target.closest("button");
+    if (button && button.textContent !== now.pulsar.type) pick(now.algorithms.find(({ id }) => typeOf(id) === button.textContent)?.id, button);
+  });
+  rule.addEventListener("change", () => pick(rule.value, rule));
+  orderSelect.addEventListener("change", () => order(orderSelect, { kind: "set_order", args: { order: orderSelect.value } }));
+  return {
+    write(rig) {
+      now = rig;
+      const { type, order: runs } = rig.pulsar, mine = rig.algorithms.filter(({ id }) => typeOf(id) === type);
+      for (const button of types.children) button.setAttribute("aria-pressed", String(button.textContent === type));
+      ruleChoice.hidden = mine.length < 2;
+      fillSelect(rule, mine.map(({ id }) => [id, say("subscription.rule_option", { rule: say(`pulsar.${id}`), note: say(`pulsar.${id}.note`) })]), rig.algorithm);
+      orderChoice.hidden = runs === null;
+      if (runs !== null) fillSelect(orderSelect, ORDERS.map((one) => [one, say(`subscription.order_words.${one}`)]), runs);
+      orderSelect.disabled = !("set_order" in kinds);
+      const words = say(`pulsar.${rig.algorithm}.about`);
+      if (about.textContent !== words) about.textContent = words;
+    },
+  };
+}

@@ -1,0 +1,48 @@
+// Exclusive and Failover: partitions down, consumers across in the order in which the broker has them. Who is active is filled, who comes
+// next when it leaves is framed, the others stand by. During the second of a switch the active one is hatched: it does not read yet.
+
+import { isTextured, paint, textOn, waitingPaint } from "../paint.js";
+import { NONE, number } from "../say.js";
+
+const ROW = 30, HEAD = 46, LEFT = 104, COLUMN_LEAST = 58, COLUMN_MOST = 128, BACKLOG = 84;
+
+export const tall = (failover) => HEAD + Object.keys(failover.partitions).length * ROW + 6;
+export const wide = (failover, width) => LEFT + BACKLOG + Math.max(1, failover.order.length) * pitch(failover, width);
+const pitch = (failover, width) => Math.max(COLUMN_LEAST, Math.min(COLUMN_MOST, (width - LEFT - BACKLOG) / Math.max(1, failover.order.length)));
+
+export function layout({ failover, cursors }, { width, colorOf, chosen, say }) {
+  const shapes = [], step = pitch(failover, width), x = (place) => LEFT + BACKLOG + place * step;
+  shapes.push({ id: "head-partition", tag: "text", x: 0, y: 16, class: "m", text: say("subscription.partition") }, { id: "head-backlog", tag: "text", x: LEFT + BACKLOG - 16, y: 16, class: "m end", text: say("subscription.column.backlog") });
+  failover.order.forEach(([name, priority], place) => {
+    const middle = x(place) + step / 2;
+    shapes.push({ id: `name-${name}`, tag: "text", x: middle, y: 16, class: `n mid b${name === chosen ? " chosen" : ""}`, text: name });
+    if (failover.order.some(([, other]) => other !== priority)) shapes.push({ id: `level-${name}`, tag: "text", x: middle, y: 34, class: "m mid", "data-term": "priority_level", text: say("subscription.level", { priority }) });
+  });
+  Object.entries(failover.partitions).forEach(([partition, { active, next, switching }], row) => {
+    const y = HEAD + row * ROW, cursor = cursors[partition];
+    shapes.push({ id: `row-${partition}`, tag: "text", x: 0, y: y + 19, class: "n", text: partition === "-1" ? say("subscription.no_partition") : partition });
+    shapes.push({ id: `backlog-${partition}`, tag: "text", x: LEFT + BACKLOG - 16, y: y + 19, class: "n m end", text: cursor ? number(cursor.backlog) : NONE });
+    if (!failover.order.length) shapes.push({ id: `empty-${partition}`, tag: "text", x: x(0), y: y + 19, class: "m", text: say("subscription.nobody_active") });
+    failover.order.forEach(([name], place) => {
+      const color = colorOf(name), isActive = name === active, isNext = name === next, at = { x: x(place) + 2, y: y + 2, width: step - 4, height: ROW - 4, rx: 3 };
+      shapes.push({
+        id: `cell-${partition}-${name}`, tag: "rect", ...at, fill: !isActive ? "none" : switching ? waitingPaint(color) : paint(color), class: isActive ? "o" : isNext ? "next" : "standby",
+        title: say(`subscription.cell.${isActive ? (switching ? "switching" : "active") : isNext ? "next" : "standby"}`, { consumer: name, partition }),
+      });
+      const plain = isActive && !switching && !isTextured(color);
+      const text = isActive ? say(switching ? "subscription.waits" : "subscription.active") : isNext ? say("subscription.next") : step > 80 ? say("subscription.standby") : "";
+      if (text) shapes.push({ id: `word-${partition}-${name}`, tag: "text", x: at.x + at.width / 2, y: y + 19, class: `mid on-cell${isActive ? " b" : " m"}${isActive && !plain ? " halo" : ""}`, ...(plain ? { fill: textOn(color) } : {}), text });
+    });
+  });
+  return shapes;
+}
+
+export function table({ failover }, say) {
+  return {
+    head: ["partition", "active", "next", "standbys"].map((code) => say(`subscription.column.${code}`)), terms: [null, "active_consumer", null, "standby"],
+    rows: Object.entries(failover.partitions).map(([partition, { active, next, switching }]) => [
+      partition === "-1" ? say("subscription.no_partition") : partition, active === null ? NONE : switching ? say("subscription.is_switching", { consumer: active }) : active, next ?? NONE,
+      failover.order.map(([name]) => name).filter((name) => name !== active).join(", ") || NONE,
+    ]),
+  };
+}

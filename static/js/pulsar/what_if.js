@@ -1,0 +1,61 @@
+// "What if": the server says where a typed key goes, now and after the next join or a leave. Asked when somebody types, and again when the
+// consumers are others; an answer that was overtaken is dropped.
+
+import { Refusal } from "../commands.js";
+import { NONE, number } from "../say.js";
+
+const PAUSE_MS = 250;
+
+export async function get(url, params) {
+  const address = new URL(url, location.href);
+  for (const [name, value] of Object.entries(params)) if (value !== "") address.searchParams.set(name, value);
+  const answer = await fetch(address, { credentials: "same-origin" });
+  if (answer.ok) return answer.json();
+  throw new Refusal(answer.status, (await answer.json().catch(() => ({}))).fields ?? {});
+}
+
+// inputs whose change asks; params() -> what is asked; show(answer or null, error text).
+export function createAsker({ url, inputs, params, show }) {
+  let timer = null, asked = 0;
+  async function ask() {
+    const mine = (asked += 1);
+    try {
+      const answer = await get(url, params());
+      if (mine === asked) show(answer, "");
+    } catch (error) {
+      if (mine === asked) show(null, error instanceof Refusal ? error.message : "");
+    }
+  }
+  const soon = () => {
+    clearTimeout(timer);
+    timer = setTimeout(ask, PAUSE_MS);
+  };
+  for (const input of inputs) input.addEventListener("input", soon);
+  return { ask, soon };
+}
+
+// -> [[word, text, name of whom it is about or null, term or null]]: the answer, line by line.
+export function lines(answer, rig, say) {
+  const { type } = rig.pulsar, whose = (name) => name ?? say("subscription.answer.nobody");
+  const rows = [[say("subscription.answer.hash"), number(answer.hash), null, "key_hash"]];
+  if (answer.slot !== null) {
+    rows.push([say("subscription.answer.slot"), number(answer.slot), null, "slot"]);
+    if (answer.range) rows.push([say("subscription.answer.range"), `${number(answer.range[0])}..${number(answer.range[1])}`, null, null]);
+  }
+  if (answer.partition !== null) rows.push([say("subscription.answer.partition"), number(answer.partition), null, null]);
+  if (type === "Shared" || (rig.pulsar.partitions > 0 && answer.partition === null)) {
+    rows.push([say("subscription.answer.now"), say(type === "Shared" ? "subscription.answer.any" : "subscription.answer.in_turn"), null, null]);
+    return rows;
+  }
+  rows.push([say("subscription.answer.now"), whose(answer.consumer), answer.consumer, null]);
+  const { joins, leaves } = answer, moves = joins.consumer !== answer.consumer;
+  rows.push([
+    say("subscription.answer.join", { consumer: joins.name }),
+    joins.refused ? say("subscription.answer.refused", { reason: joins.refused }) : moves ? say("subscription.answer.moves", { consumer: whose(joins.consumer) }) : say("subscription.answer.stays", { consumer: whose(answer.consumer) }),
+    joins.consumer, null,
+  ]);
+  for (const [leaver, taker] of Object.entries(leaves)) rows.push([say("subscription.answer.leave", { consumer: leaver }), say("subscription.answer.moves", { consumer: whose(taker) }), taker, null]);
+  const others = rig.order.filter((name) => rig.pulsar.consumers[name].connected && !(name in leaves));
+  if (others.length) rows.push([say("subscription.answer.others"), answer.consumer === null ? NONE : say("subscription.answer.stays", { consumer: answer.consumer }), null, null]);
+  return rows;
+}

@@ -1,0 +1,57 @@
+// The page's sentences: what holds the subscription up, which rule runs, and why a consumer has nothing to do.
+
+import { number, percent } from "../say.js";
+import { owned } from "./space.js";
+
+// Causes that somebody should know of, the worst first; the others are as they should be.
+const WORTH = ["newcomer", "behind_newcomer", "blocked", "subscription_full", "no_permits", "draining", "key_waits", "refused", "no_range", "crashed", "paused", "switching"];
+
+// The one sentence of the head.
+export function headline(rig, say) {
+  const { pulsar } = rig, consumers = Object.entries(pulsar.consumers);
+  if (!consumers.length) return say("subscription.head.nobody");
+  for (const code of WORTH) {
+    const found = consumers.filter(([, { idle }]) => idle?.code === code);
+    if (found.length) return say(`subscription.head.${code}`, { consumer: found[0][0], count: found.length, ...params(found[0][1].idle, say) });
+  }
+  const gap = "space" in rig.picture ? owned(rig.picture.now, rig.picture).get("")?.slots ?? 0 : 0;
+  if (gap) return say("subscription.head.gap", { part: percent(gap / rig.picture.space, 1) });
+  if (pulsar.type === "Failover") return say("subscription.head.failover", { count: new Set(Object.values(pulsar.failover.partitions).map(({ active }) => active).filter(Boolean)).size, consumers: consumers.length });
+  return say("subscription.head.well", { count: consumers.filter(([, { connected }]) => connected).length });
+}
+
+// Which rule runs: who chooses the consumer, and who keeps a key in order.
+export function rulesWords(rig, say) {
+  const { pulsar } = rig, chooses = say("subscription.rule_of", { rule: say(`pulsar.${rig.algorithm}`), version: say(`subscription.version.${pulsar.rule.selector}`) });
+  if (pulsar.order === null) return `${pulsar.type} · ${chooses}`;
+  return `${pulsar.type} · ${chooses} · ${say(`subscription.order_words.${pulsar.order}`)}`;
+}
+
+export const isWorth = (idle) => WORTH.includes(idle?.code);
+
+// Why a consumer is idle; null while it is not.
+export function idleWords(idle, say) {
+  return idle === null ? null : say(`subscription.idle.${idle.code}`, params(idle, say));
+}
+
+function params(idle, say) {
+  const holder = "holder" in idle ? idle.holder ?? say("subscription.nobody_holds") : undefined;
+  return { ...idle, ...(holder === undefined ? {} : { holder }) };
+}
+
+export const spaceTitle = ({ type }, picture, say) => say(picture.kind === "ring" ? "subscription.space.ring" : picture.kind === "ranges" ? "subscription.space.ranges" : `subscription.space.${type.toLowerCase()}`);
+
+export function spaceWords(rig, say) {
+  const { picture, pulsar } = rig;
+  if (picture.kind === "ring") return say("subscription.space_words.ring", { points: picture.points ?? 0, space: picture.space });
+  if (picture.kind === "ranges") return say("subscription.space_words.ranges", { space: picture.space });
+  if (pulsar.failover) return say(`subscription.space_words.${pulsar.type.toLowerCase()}`, { count: Object.keys(pulsar.failover.partitions).length });
+  return say("subscription.space_words.shared");
+}
+
+// One line of the list of who took what from whom.
+export function handedWords({ from, to, slots, pieces, largest }, space, say) {
+  const part = percent(slots / space, 1);
+  const code = from === null ? "from_nobody" : to === null ? "to_nobody" : "handed_one";
+  return say(`subscription.${code}`, { from: from ?? "", to: to ?? "", part, pieces, first: number(largest[0]), last: number(largest[1]) });
+}

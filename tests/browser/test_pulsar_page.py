@@ -1,0 +1,167 @@
+"""Stories of the Pulsar page: a stuck consumer and the newcomer behind it, what if, the lens, types, sticky ranges, phones, languages."""
+
+import json
+import urllib.request
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser.conftest import save, wait_frame, wait_text
+from tests.browser.reach import faults_of
+from tests.supervisor.site import SupervisedSite
+
+Profile = Callable[..., BrowserContext]
+MAKE = """async (scenario) => {
+  const csrf = document.cookie.split("; ").find((pair) => pair.startsWith("csrftoken="))?.slice(10) ?? "";
+  const headers = { "Content-Type": "application/json", "X-CSRFToken": csrf };
+  const answer = await fetch("/api/labs/", { method: "POST", credentials: "same-origin", headers, body: JSON.stringify({ scenario }) });
+  return answer.json();
+}"""
+TYPES = [("Failover", "Active and standbys", "connected"), ("Shared", "The round", "connected"), ("Exclusive", "The one consumer", "ConsumerBusy")]
+
+
+def open_page(context: BrowserContext, site: SupervisedSite, consumers: int = 3, **lane: Any) -> Page:
+    """The page of a lab of the visitor's own, with one Pulsar lane, moving."""
+    page = context.new_page()
+    page.goto(site.url + "labs/")
+    scenario = {"lanes": [{"model": "pulsar", **lane}], "consumers": consumers, "workload": {"kind": "uniform", "keys": 200, "rate": 40}}
+    made = page.evaluate(MAKE, scenario)
+    assert "id" in made, made
+    page.goto(f"{site.url}lab/{made['id']}/pulsar/")
+    wait_frame(page)
+    return page
+
+
+def cell(page: Page, name: str, column: int) -> str:
+    return page.locator(f"#consumers tr[data-name={name}]:not(.why) td").nth(column).inner_text().replace("\u202f", "")
+
+
+def test_one_stuck_consumer_starves_the_newcomer_and_the_page_says_which_message(profile: Profile, site: SupervisedSite) -> None:
+    page = open_page(profile(), site, order="recently_joined")
+    expect(page.locator("#sub")).to_contain_text("Pulsar 3.2")
+    expect(page.locator("#sub")).to_contain_text("newcomers wait")
+    page.click("#consumers tr[data-name=c1] button")
+    page.keyboard.press("p")
+    wait_text(page, "#consumers tr.why[data-name=c1]", "Paused with")
+    page.keyboard.press("a")
+    wait_text(page, "#consumers tr.why[data-name=c4]", "Newcomer: it gets nothing")
+    wait_text(page, "h1", "c4 gets nothing yet")
+    why = page.locator("#consumers tr.why[data-name=c4]")
+    expect(why).to_contain_text("at c1")
+    expect(page.locator("#strip [id=join-word-c4], #strip text").filter(has_text="c4 joined at")).to_be_visible()
+    assert cell(page, "c4", 4) == "0"
+    save(page, "pulsar-newcomer")
+    page.keyboard.press("p")
+    page.wait_for_function("() => !document.querySelector('#strip').textContent.includes('c4 joined at')", timeout=60_000)
+
+
+def test_what_if_is_what_happens(profile: Profile, site: SupervisedSite) -> None:
+    page = open_page(profile(), site)
+    page.fill("#ask-key", "N725MQ")
+    wait_text(page, "#answer", "c4 joins")
+    before = page.locator("#answer").inner_text()
+    after_join = before.split("c4 joins")[1].split("\n")[1].strip()
+    page.click("[data-order=join]")
+    page.wait_for_selector("#consumers tr[data-name=c4]")
+    # Once c4 is connected, the key is where it was said to be.
+    page.wait_for_function(
+        "said => [...document.querySelectorAll('#answer dt')].some(({ textContent, nextSibling }) => textContent === 'Now'"
+        " && said.endsWith(nextSibling.textContent))",
+        arg=after_join,
+    )
+    wait_text(page, "#answer", "c5 joins")
+    page.fill("#ask-name", "not a name!")
+    wait_text(page, "#answer", "must be 1 to 32 letters")
+
+
+def test_the_lens_follows_the_pointer_and_the_keys(profile: Profile, site: SupervisedSite) -> None:
+    page = open_page(profile(), site)
+    box = page.locator("#space").bounding_box()
+    assert box
+    before = page.locator("#lens-words").inner_text()
+    page.mouse.click(box["x"] + box["width"] * 0.9, box["y"] + box["height"] / 2)
+    page.wait_for_function("before => document.getElementById('lens-words').textContent !== before", arg=before)
+    wide = page.locator("#lens-words").inner_text()
+    page.keyboard.press("+")
+    page.wait_for_function("before => document.getElementById('lens-words').textContent !== before", arg=wide)
+    low, high = (int(part.replace("\u202f", "").replace(" ", "")) for part in page.locator("#lens-words").inner_text().split(".."))
+    assert low < 2**31 // 4 < high  # a quarter of the way around
+
+
+def test_who_took_what_from_whom_after_a_join(profile: Profile, site: SupervisedSite) -> None:
+    page = open_page(profile(), site)
+    page.keyboard.press("a")
+    wait_text(page, "#handed", "c4 took")
+    assert page.locator("#handed li").count() == 3  # from each of three
+    expect(page.locator("#space circle.taken")).to_have_count(1)
+    save(page, "pulsar-ring")
+
+
+@pytest.mark.parametrize(("button", "title", "row"), TYPES)
+def test_a_type_is_switched_in_place(profile: Profile, site: SupervisedSite, button: str, title: str, row: str) -> None:
+    page = open_page(profile(), site)
+    page.click(f"#types button:has-text('{button}')")
+    wait_text(page, "#space-title", title)
+    wait_text(page, "#consumers", row)
+    expect(page.locator(f"#types button:has-text('{button}')")).to_have_attribute("aria-pressed", "true")
+    save(page, f"pulsar-{button.lower()}")
+
+
+def test_typed_ranges_are_judged_as_the_broker_would(profile: Profile, site: SupervisedSite) -> None:
+    page = open_page(profile(), site, algorithm="sticky")
+    wait_text(page, "#findings", "The broker would take these ranges")
+    page.fill("#editor-ranges", "0-40000")
+    wait_text(page, "#findings", "Range conflict with consumer")
+    page.fill("#editor-ranges", "nonsense")
+    wait_text(page, "#findings", "must be ranges such as")
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 720), (390, 844)])
+@pytest.mark.parametrize("algorithm", ["consistent_hash", "auto_split", "failover", "shared"])
+def test_nothing_scrolls_sideways_and_the_keyboard_reaches_everything(
+    profile: Profile, site: SupervisedSite, width: int, height: int, algorithm: str
+) -> None:
+    page = open_page(profile(viewport={"width": width, "height": height}), site, algorithm=algorithm, consumers=16)
+    wait_frame(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.keyboard.press("t")
+    expect(page.locator("#twins")).to_have_attribute("aria-pressed", "true")
+    assert faults_of(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.locator("#space-twin tbody tr").count() >= (12 if algorithm == "failover" else 16)
+    save(page, f"pulsar-{algorithm}-{width}")
+
+
+def test_it_changes_language_in_place_and_has_a_way_from_the_stage_and_back(profile: Profile, site: SupervisedSite) -> None:
+    page = open_page(profile(), site)
+    page.click("#language")
+    wait_text(page, "#consumers-title", "消费者")
+    wait_text(page, "h1", "消费者已连接")
+    page.click("text=该实验室的舞台")
+    page.click("a[href$='/pulsar/']")
+    wait_frame(page)
+    expect(page.locator("#main")).to_be_visible()
+
+
+def test_a_lab_of_somebody_else_can_be_watched_and_offers_a_copy(profile: Profile, site: SupervisedSite) -> None:
+    body = json.dumps({"scenario": {"lanes": [{"model": "pulsar"}]}}).encode()
+    request = urllib.request.Request(site.url + "api/labs/", data=body, headers={"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        lab = json.load(answer)["id"]
+    page = profile().new_page()
+    page.goto(f"{site.url}lab/{lab}/pulsar/")
+    wait_frame(page)
+    page.click("[data-order=join]")
+    expect(page.locator("#notice-action")).to_have_text("Make my own copy")
+
+
+def test_it_says_when_the_connection_is_lost_and_goes_on_when_it_is_back(profile: Profile, site: SupervisedSite) -> None:
+    context = profile()
+    page = open_page(context, site)
+    context.set_offline(True)
+    page.evaluate("() => window.dispatchEvent(new Event('offline'))")
+    expect(page.locator("#fresh")).to_have_attribute("data-state", "behind", timeout=20_000)
+    context.set_offline(False)
+    expect(page.locator("#fresh")).to_have_attribute("data-state", "live", timeout=40_000)

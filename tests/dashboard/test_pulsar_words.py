@@ -1,0 +1,44 @@
+"""The Pulsar page says nothing without words, and has no words that it never says."""
+
+import re
+from pathlib import Path
+
+from broker_core.lab.views.pulsar import ORDERS, RULES
+from broker_core.lab.views.pulsar_idle import CODES
+from dashboard.sentences.subscription import SUBSCRIPTION
+
+ROOT = Path(__file__).parents[2]
+HEADS = (
+    "newcomer", "behind_newcomer", "blocked", "subscription_full", "no_permits", "draining", "key_waits", "refused", "no_range", "crashed", "paused",
+    "switching",
+)  # fmt: skip
+TYPES = ("shared", "failover", "exclusive")
+VERBS = ("join", "pause", "resume", "slow", "crash", "rejoin", "leave")
+FAMILIES = {
+    "version": RULES, "order_words": ORDERS, "idle": CODES, "head": HEADS,
+    "space": ("ring", "ranges", *TYPES), "space_words": ("ring", "ranges", *TYPES),
+    "entry": ("acked", "held", "again", "unread"), "key": ("acked", "unacked", "again", "unread"), "cell": ("active", "switching", "next", "standby"),
+    "verb": (*VERBS, "full_speed"), "verb_about": VERBS, "state": ("connected", "connecting"),
+}  # fmt: skip
+
+
+def codes_said() -> set[str]:
+    files = [*(ROOT / "static/js/pulsar").glob("*.js"), ROOT / "templates/dashboard/pulsar.html"]
+    text = "\n".join(file.read_text() for file in files)
+    literal = set(re.findall(r"""["'`](subscription\.[a-z_.]+[a-z])["'`]""", text))
+    heads = re.findall(r"(?:head: |COLUMNS = )\[(.*?)\]", text)
+    columns = {f"subscription.column.{name}" for names in heads for name in re.findall(r'"(\w+)"', names)}
+    chosen = {f"subscription.{name}" for name in ("from_nobody", "to_nobody", "handed_one")}
+    return literal | columns | chosen | {f"subscription.{family}.{name}" for family, names in FAMILIES.items() for name in names}
+
+
+def test_all_that_it_says_has_words_and_all_its_words_are_said() -> None:
+    said = codes_said()
+    assert sorted(said - SUBSCRIPTION.keys()) == []
+    assert sorted(SUBSCRIPTION.keys() - said) == []
+
+
+def test_the_causes_of_the_headline_are_those_of_the_script() -> None:
+    script = (ROOT / "static/js/pulsar/words.js").read_text()
+    worth = re.search(r"WORTH = \[(.*?)\]", script)
+    assert worth and tuple(re.findall(r'"(\w+)"', worth[1])) == HEADS and set(HEADS) <= set(CODES)

@@ -1,0 +1,200 @@
+// The Pulsar page's pictures are arithmetic over the server's numbers: everything to scale, every part once, every word from the catalogue.
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { rows as consumerRows } from "../../static/js/pulsar/consumers.js";
+import * as cursor from "../../static/js/pulsar/cursor.js";
+import { findings, layout as editorBar, written } from "../../static/js/pulsar/editor.js";
+import * as lens from "../../static/js/pulsar/lens.js";
+import * as ranges from "../../static/js/pulsar/ranges.js";
+import * as ring from "../../static/js/pulsar/ring.js";
+import * as round from "../../static/js/pulsar/round.js";
+import { createHistory, layout as series } from "../../static/js/pulsar/series.js";
+import { handovers, owned, seen, windowOf } from "../../static/js/pulsar/space.js";
+import * as standbys from "../../static/js/pulsar/standbys.js";
+import { drainingTable, handedTable, spaceTable } from "../../static/js/pulsar/tables.js";
+import { chosenWords, verbsOf } from "../../static/js/pulsar/verbs.js";
+import { lines } from "../../static/js/pulsar/what_if.js";
+import { handedWords, headline, idleWords, rulesWords, spaceTitle, spaceWords } from "../../static/js/pulsar/words.js";
+import { load, say } from "./fixtures/load.mjs";
+
+const RIGS = load("pulsar").map(({ rigs }) => rigs.pulsar);
+const [joined, newcomer, draining, sticky, failover, shared, exclusive, nobody, crowd] = RIGS;
+const colorOf = (rig) => (name) => rig.consumers[name]?.color ?? null;
+const hashed = RIGS.filter(({ picture }) => "space" in picture);
+
+function check(shapes) {
+  const ids = shapes.map(({ id }) => id);
+  assert.equal(new Set(ids).size, ids.length, `ids twice: ${ids.filter((id, place) => ids.indexOf(id) !== place)}`);
+  for (const shape of shapes) for (const [name, value] of Object.entries(shape)) assert.ok(value !== undefined && !/NaN|undefined|Infinity/.test(String(value)), `${shape.id} ${name} = ${value}`);
+  for (const { id, tag, width, height, r } of shapes) {
+    if (tag === "rect") assert.ok(width > 0 && height > 0, `${id} is ${width} by ${height}`);
+    if (tag === "circle") assert.ok(Number(r) > 0, `${id} has radius ${r}`);
+  }
+  return shapes;
+}
+
+function spaceOf(rig, size) {
+  const { picture, pulsar } = rig, window = windowOf(picture.space / 3, picture.space / 24, picture.space), slots = Object.keys(pulsar.draining?.slots ?? {}).map(Number);
+  if (picture.kind === "ring") return [...ring.bands(picture, colorOf(rig), size), ...ring.marks(picture, size, { lens: window, slot: 7, draining: slots, lines: [["4", "big b"], ["on the ring", ""]] })];
+  return [...ranges.bands(picture, colorOf(rig), size, say), ...ranges.marks(picture, size, { lens: window, slot: 7, draining: slots, number: String })];
+}
+
+test("every picture of every moment is whole, on a phone and on a wide screen", () => {
+  for (const rig of RIGS) for (const width of [290, 620, 1100]) {
+    for (const one of Object.values(rig.pulsar.cursors)) check(cursor.layout(one, { width, order: rig.order, colorOf: colorOf(rig), say }));
+    if ("space" in rig.picture) {
+      check(spaceOf(rig, width));
+      for (const span of [16, rig.picture.space / 300, rig.picture.space]) {
+        check(lens.layout(rig.picture, { window: windowOf(rig.picture.space / 2, span, rig.picture.space), width, colorOf: colorOf(rig), slot: rig.picture.space / 2, draining: rig.pulsar.draining?.slots ?? {}, say }));
+      }
+    } else if (rig.pulsar.failover) check(standbys.layout(rig.pulsar, { width: standbys.wide(rig.pulsar.failover, width), colorOf: colorOf(rig), chosen: rig.order[0], say }));
+    else check(round.layout(rig.picture, rig.pulsar.consumers, { width, colorOf: colorOf(rig), permitsMost: rig.pulsar.queue_size, chosen: null, say }));
+  }
+});
+
+test("what changed hands in the picture is what the server counts, giver by giver", () => {
+  for (const rig of hashed.filter(({ picture }) => picture.before)) {
+    const { picture, pulsar } = rig, counted = new Map();
+    for (const [from, to, giver, taker] of handovers(picture, picture.kind === "ring")) {
+      const key = `${picture.names[giver]}>${picture.names[taker]}`;
+      counted.set(key, (counted.get(key) ?? 0) + to - from);
+    }
+    for (const { from, to, slots } of pulsar.handed) assert.equal(counted.get(`${from ?? undefined}>${to ?? undefined}`), slots);
+    if (pulsar.handed.length < 24) assert.equal(counted.size, pulsar.handed.length);
+  }
+});
+
+test("the pieces of all owners are the whole space, before and now", () => {
+  for (const { picture } of hashed) for (const cut of [picture.now, picture.before].filter(Boolean)) {
+    assert.equal([...owned(cut, picture).values()].reduce((sum, { slots }) => sum + slots, 0), picture.space);
+  }
+});
+
+test("a newcomer on the ring has all of its points, each to scale", () => {
+  const ticks = ring.bands(joined.picture, colorOf(joined), 440).filter(({ id }) => id.startsWith("tick-"));
+  assert.equal(ticks.length, 4);
+  const { names, now } = joined.picture, mine = now.owners.filter((owner) => names[owner] === "c4").length;
+  const dashes = ticks.find(({ id }) => id === "tick-c4")["stroke-dasharray"].split(" ").length;
+  assert.ok(mine > 60 && dashes / 2 > mine * 0.8, `${mine} points, ${dashes / 2} ticks`);
+});
+
+test("the lens shows its window and nothing else, cut to it, and stays within the space", () => {
+  const { picture } = draining;
+  assert.deepEqual(windowOf(0, 100, 1000), { from: 0, to: 100 });
+  assert.deepEqual(windowOf(999, 100, 1000), { from: 900, to: 1000 });
+  assert.deepEqual(windowOf(500, 1e9, 1000), { from: 0, to: 1000 });
+  const window = windowOf(32_768, 2_000, picture.space), pieces = seen(picture.now, picture, window);
+  assert.equal(pieces[0][0], window.from);
+  assert.equal(pieces.at(-1)[1], window.to);
+  pieces.slice(1).forEach(([from], place) => assert.equal(from, pieces[place][1]));
+  const drawn = lens.layout(picture, { window: { from: 0, to: picture.space }, width: 600, colorOf: colorOf(draining), slot: null, draining: draining.pulsar.draining.slots, say });
+  assert.equal(drawn.filter(({ id }) => id.startsWith("drain-count-")).length, Object.keys(draining.pulsar.draining.slots).length);
+});
+
+test("a point of the picture is the slot that is drawn there", () => {
+  const { picture } = joined, size = 440, { centre, rim } = ring.geometry(size);
+  for (const part of [0, 0.25, 0.6, 0.9]) {
+    const turn = part * 2 * Math.PI, slot = ring.slotAt([centre + rim * Math.sin(turn), centre - rim * Math.cos(turn)], picture, size);
+    assert.ok(Math.abs(slot / picture.space - part) < 1e-6 || part === 0);
+  }
+  assert.equal(ring.slotAt([centre, centre], picture, size), null);
+  assert.equal(ranges.slotAt([300, 5], draining.picture, 600), 32_768);
+});
+
+test("the strip's marks stand where the numbers say, and entries have the colour of who holds them", () => {
+  const one = newcomer.pulsar.cursors["-1"], width = 900, shapes = cursor.layout(one, { width, order: newcomer.order, colorOf: colorOf(newcomer), say }), of = (id) => shapes.find((shape) => shape.id === id);
+  const { at } = cursor.scaleOf(one, width);
+  assert.match(of("mark").d, new RegExp(`^M${at(one.mark_delete + 1)} `));
+  assert.match(of("read-at").d, new RegExp(`^M${at(one.read)} `));
+  assert.match(of("join-c4").d, new RegExp(`^M${at(one.joins.c4)} `));
+  assert.equal(of(`entry-${one.mark_delete + 1}`).fill, "var(--id-1)");
+  const cells = shapes.filter(({ id }) => id.startsWith("entry-"));
+  assert.equal(cells.length, Math.min(96, one.end - one.mark_delete - 1));
+  assert.equal(cells.filter(({ class: look }) => look.includes("acked")).length, one.near.filter(([who]) => who === -1).reduce((sum, [, count]) => sum + count, 0));
+});
+
+test("the headline and the lines of the table name the cause", () => {
+  const { position, older } = newcomer.pulsar.consumers.c4.idle;
+  assert.match(headline(newcomer, say), new RegExp(`head.newcomer .*"consumer":"c4".*"older":${older}`));
+  assert.match(idleWords(newcomer.pulsar.consumers.c2.idle, say), new RegExp(`idle.behind_newcomer .*"position":${position}.*"holder":"c1"`));
+  assert.match(headline(sticky, say), /head.gap .*50/);
+  assert.match(headline(failover, say), /head.switching/);
+  assert.match(headline(exclusive, say), /head.refused .*ConsumerBusy/);
+  assert.match(headline(nobody, say), /head.nobody/);
+  assert.match(headline(crowd, say), /head.well .*17/);
+  const rows = consumerRows(newcomer, "c2", say);
+  assert.deepEqual(rows.map(({ isBad }) => isBad), [true, true, true, true]);
+  assert.deepEqual(rows.map(({ isChosen }) => isChosen), [false, true, false, false]);
+  assert.equal(rows[0].cells[4], String(newcomer.pulsar.consumers.c1.unacked));
+});
+
+test("the page says which rule runs", () => {
+  assert.match(rulesWords(newcomer, say), /^Key_Shared · .*version.3.2 .* · subscription.order_words.recently_joined/);
+  assert.match(rulesWords(draining, say), /order_words.draining/);
+  assert.doesNotMatch(rulesWords(shared, say), /order_words/);
+  for (const rig of RIGS) assert.ok(spaceTitle(rig.pulsar, rig.picture, say) && spaceWords(rig, say));
+  assert.match(handedWords({ from: null, to: "c1", slots: 5, pieces: 1, largest: [0, 4] }, 10, say), /from_nobody .*50/);
+});
+
+test("one active consumer a partition, the next one framed, and nobody reads in the second of a switch", () => {
+  const { partitions, order } = failover.pulsar.failover, shapes = standbys.layout(failover.pulsar, { width: 700, colorOf: colorOf(failover), chosen: null, say });
+  for (const [partition, { active, next, switching }] of Object.entries(partitions)) {
+    const cells = order.map(([name]) => shapes.find(({ id }) => id === `cell-${partition}-${name}`));
+    assert.deepEqual(cells.filter(({ class: look }) => look === "o").map(({ id }) => id), [`cell-${partition}-${active}`]);
+    assert.deepEqual(cells.filter(({ class: look }) => look === "next").map(({ id }) => id), [`cell-${partition}-${next}`]);
+    assert.equal(/wait-/.test(cells.find(({ class: look }) => look === "o").fill), switching);
+  }
+  assert.ok(Object.values(partitions).some(({ switching }) => switching));
+});
+
+test("the tables say what the pictures show", () => {
+  for (const rig of RIGS) {
+    const { head, rows, terms } = spaceTable(rig, say);
+    assert.ok(head.length === terms.length && rows.every((row) => row.length === head.length && row.every((text) => typeof text === "string")));
+    const table = cursor.table(rig.pulsar.cursors, say);
+    assert.ok(table.rows.every((row) => row.length === table.head.length));
+  }
+  assert.equal(handedTable(joined, say).rows.length, joined.pulsar.handed.length);
+  assert.equal(drainingTable(draining.pulsar.draining, say).rows.length, Object.keys(draining.pulsar.draining.slots).length);
+});
+
+test("verbs follow from the consumer's state and from the registry", () => {
+  const kinds = { join: [], pause: [], resume: [], slow: [], crash: [], leave: [], rejoin: [] }, of = (rig, name, known = kinds) => verbsOf(rig, name, known, say).map(({ id }) => id);
+  assert.deepEqual(of(newcomer, null), ["join"]);
+  assert.deepEqual(of(newcomer, "c1"), ["join", "resume", "crash", "leave"]);
+  assert.deepEqual(of(newcomer, "c2"), ["join", "pause", "slow", "crash", "leave"]);
+  assert.deepEqual(of(shared, "c2"), ["join", "rejoin", "leave"]);
+  assert.deepEqual(of(newcomer, "c2", { join: [] }), ["join"]);
+  const keys = verbsOf(newcomer, "c2", kinds, say).map(({ key }) => key);
+  assert.equal(new Set(keys).size, keys.length);
+  assert.match(chosenWords(nobody, null, say), /choose_none/);
+});
+
+test("an answer names where a key goes, and nothing that nobody knows", () => {
+  const answer = { hash: 9, slot: 3, range: [0, 7], partition: null, consumer: "c1", joins: { name: "c5", consumer: "c5", refused: null }, leaves: { c1: null } };
+  const texts = lines(answer, joined, say).map(([word, text]) => `${word}=${text}`).join("\n");
+  assert.match(texts, /answer.join .*c5.*answer.moves .*c5/);
+  assert.match(texts, /answer.leave .*c1.*answer.moves .*answer.nobody/);
+  assert.match(lines({ ...answer, slot: null, range: null, consumer: null }, shared, say).map(([, text]) => text).join(), /answer.any/);
+  assert.match(lines({ ...answer, partition: 1, joins: { name: "c2", consumer: null, refused: "no" } }, exclusive, say).map(([, text]) => text).join(), /answer.refused/);
+});
+
+test("typed ranges show gaps, overlaps and the broker's word", () => {
+  const answer = { ranges: [[30_000, 40_000]], refused: { kind: "range_conflict", message: "Range conflict", conflict: "c3" }, covered: 40_001, space: 65_536, gaps: [[40_001, 65_535]], overlaps: [[30_000, 32_767, "c3"]] };
+  check(editorBar(answer, sticky.pulsar.consumers, { who: "c1", width: 500, colorOf: colorOf(sticky) }));
+  assert.deepEqual(findings(answer, say).map(([, isBad]) => isBad), [false, true, true]);
+  assert.deepEqual(findings({ ...answer, refused: null, overlaps: [] }, say).map(([, isBad]) => isBad), [false, false]);
+  assert.equal(written([[0, 1], [4, 5]]), "0-1, 4-5");
+});
+
+test("a second is noted once, and a time that went back begins anew", () => {
+  const history = createHistory(), colors = { identity: ["a", "b", "c", "d", "e", "f", "g"] };
+  for (const at of [1e6, 1.5e6, 2e6, 3e6]) history.note(joined, at);
+  assert.deepEqual(history.rows().map(({ at }) => at), [1, 2, 3]);
+  const { traces } = series(history.rows(), { say, colors, colorOf: colorOf(joined) });
+  assert.deepEqual(traces.map(({ name }) => name.split(" ")[0]), ["c1", "c2", "c3", "c4", "subscription.skew"]);
+  assert.deepEqual(traces[0].y, [1, 2, 3].map(() => joined.consumers.c1.rate));
+  history.note(joined, 1e6);
+  assert.deepEqual(history.rows().map(({ at }) => at), [1]);
+});
