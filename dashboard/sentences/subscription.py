@@ -187,6 +187,7 @@ SUBSCRIPTION = {
     "subscription.ask_key": _("Key"),
     "subscription.ask_name": _("Next to join"),
     "subscription.answer.hash": _("Hash"),
+    "subscription.answer.keyless": _("{hash}, of a message without a key"),
     "subscription.answer.slot": _("Slot"),
     "subscription.answer.range": _("Slice"),
     "subscription.answer.partition": _("Partition"),

@@ -172,9 +172,10 @@ test("verbs follow from the consumer's state and from the registry", () => {
 });
 
 test("an answer names where a key goes, and nothing that nobody knows", () => {
-  const answer = { hash: 9, slot: 3, range: [0, 7], partition: null, consumer: "c1", joins: { name: "c5", consumer: "c5", refused: null }, leaves: { c1: null } };
+  const answer = { key: "k", hash: 9, slot: 3, range: [0, 7], partition: null, consumer: "c1", joins: { name: "c5", consumer: "c5", refused: null }, leaves: { c1: null } };
   const texts = lines(answer, joined, say).map(([word, text]) => `${word}=${text}`).join("\n");
   assert.match(texts, /answer.join .*c5.*answer.moves .*c5/);
+  assert.match(lines({ ...answer, key: "" }, joined, say)[0][1], /answer.keyless .*9/);
   assert.match(texts, /answer.leave .*c1.*answer.moves .*answer.nobody/);
   assert.match(lines({ ...answer, slot: null, range: null, consumer: null }, shared, say).map(([, text]) => text).join(), /answer.any/);
   assert.match(lines({ ...answer, partition: 1, joins: { name: "c2", consumer: null, refused: "no" } }, exclusive, say).map(([, text]) => text).join(), /answer.refused/);

@@ -37,7 +37,7 @@ export function createAsker({ url, inputs, params, show }) {
 // -> [[word, text, name of whom it is about or null, term or null]]: the answer, line by line.
 export function lines(answer, rig, say) {
   const { type } = rig.pulsar, whose = (name) => name ?? say("subscription.answer.nobody");
-  const rows = [[say("subscription.answer.hash"), number(answer.hash), null, "key_hash"]];
+  const rows = [[say("subscription.answer.hash"), answer.key === "" ? say("subscription.answer.keyless", { hash: answer.hash }) : number(answer.hash), null, "key_hash"]];
   if (answer.slot !== null) {
     rows.push([say("subscription.answer.slot"), number(answer.slot), null, "slot"]);
     if (answer.range) rows.push([say("subscription.answer.range"), `${number(answer.range[0])}..${number(answer.range[1])}`, null, null]);
