@@ -1,6 +1,5 @@
 """What a lane's view has beside the Stage's picture, for pages of their own, where it runs on a Kafka cluster: `cluster`, `group`,
-`group_health`; of a
-Pulsar lane: `pulsar`."""
+`group_health`; of a Pulsar lane: `pulsar`."""
 
 from __future__ import annotations
 
