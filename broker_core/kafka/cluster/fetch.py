@@ -142,6 +142,7 @@ def _answer(host: Host, connection: int, session: FetchSession, answers: list[Fe
 def _read(host: Host, session: FetchSession, now_us: int, out: Outbox, *, is_first: bool) -> tuple[list[FetchedPartition], bool]:
     """Give what there is to say, and whether it is enough to say it at once."""
     request, state = session.request, host.state
+    now_ms = state.now_ms(now_us)
     left, size, is_enough = request.max_bytes, 0, False
     answers: list[FetchedPartition] = []
     quiet: list[tuple[TopicPartition, PartitionLog]] = []
@@ -149,24 +150,26 @@ def _read(host: Host, session: FetchSession, now_us: int, out: Outbox, *, is_fir
     for key in list(session.active):
         wanted = session.wanted[key]
         replica = state.replicas.get(key)
-        if replica is not None and key not in named and _is_at_end(request, replica.partition, wanted):
-            log = replica.partition.log
-            if log is not None:
-                if is_first and request.replica_id >= 0:
-                    replica.partition.followers[request.replica_id].fetched(
-                        wanted.offset, wanted.log_start_offset, session.read_ms, log.log_end_offset, request.replica_epoch
-                    )
-                if session.told.get(key) != (log.high_watermark, log.log_start_offset):
-                    quiet.append((key, log))
-                else:
-                    del session.active[key]
-                continue
+        log = None if replica is None else replica.partition.log
         try:
+            if replica is not None and log is not None and _is_at_end(request, replica.partition, wanted):
+                told, is_named = session.told.get(key), key in named
+                if not is_named or told == (log.high_watermark, log.log_start_offset):
+                    if is_first and request.replica_id >= 0:
+                        was_at = log.high_watermark
+                        replica.partition.note_fetch(request.replica_id, request.replica_epoch, wanted, session.read_ms)
+                        if is_named:
+                            changes.fetched_by_follower(host, key, replica, was_at, now_us, out)
+                    if told == (log.high_watermark, log.log_start_offset):
+                        del session.active[key]
+                    elif not is_named:
+                        quiet.append((key, log))
+                    continue
             if replica is None:
                 raise Refused(host.replica_error(key), "there is no replica here")
             if left <= 0:
                 break
-            answer = _read_one(host, session, key, replica, wanted, left, now_us, out, is_first)
+            answer = _read_one(host, session, key, replica, wanted, left, now_ms, now_us, out, is_first)
         except (Refused, LogError) as error:
             leader, epoch = host.leader_known(key) if error.code in _NAMES_LEADER else (-1, -1)
             answers.append(FetchedPartition(*key, int(error.code), current_leader=leader, current_leader_epoch=epoch))
@@ -216,11 +219,11 @@ def _is_at_end(request: FetchRequest, partition: Partition, wanted: PartitionFet
 
 
 def _read_one(
-    host: Host, session: FetchSession, key: TopicPartition, replica: Replica, wanted: PartitionFetch, left: int, now_us: int, out: Outbox,
-    is_first: bool,
+    host: Host, session: FetchSession, key: TopicPartition, replica: Replica, wanted: PartitionFetch, left: int, now_ms: int, now_us: int,
+    out: Outbox, is_first: bool,
 ) -> FetchedPartition:  # fmt: skip
     """Read one partition. Raises Refused, LogError."""
-    partition, request, now_ms = replica.partition, session.request, host.state.now_ms(now_us)
+    partition, request = replica.partition, session.request
     if wanted.bytes_max > left:
         wanted = wanted._replace(bytes_max=left)
     needs_leader, isolation, _ = _reader(request)

@@ -255,6 +255,12 @@ def _take(
         return
     log = replica.partition.log
     was_end, was_at = (0, -1) if log is None else (log.log_end_offset, log.high_watermark)
+    if log is not None and not part.records and part.diverging is None and part.log_start_offset <= log.log_start_offset:
+        if not replica.fetcher.high_watermark_told(request, part.high_watermark):
+            fetcher.todo[key] = None
+        if log.high_watermark != was_at:
+            changes.high_watermark_moved(host, key, replica, now_us, out)
+        return
     answer = _new_tuple(FetchedPartition, (
         part.high_watermark, part.last_stable_offset, part.log_start_offset, -1, part.records, part.diverging, None,
     ))  # fmt: skip

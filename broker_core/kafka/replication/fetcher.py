@@ -164,6 +164,18 @@ class Fetcher:
             self._fail()
         return None
 
+    def high_watermark_told(self, request: PartitionFetch, high_watermark: int) -> bool:
+        """`fetch_answered` by an answer in which only the high watermark is new. Tells whether what is asked next is what was asked."""
+        state, log = self.state, self.partition.log
+        if state is None or state.leader_epoch != request.leader_epoch or state.step is not Step.FETCHING or state.offset != request.offset:
+            return False
+        if log is None or state.offset != log.log_end_offset:
+            self._fail()  # somebody else has changed the log
+            return False
+        log.high_watermark = high_watermark
+        state.lag = max(0, high_watermark - state.offset)
+        return True
+
     def offset_answered(self, request: OffsetQuestion, offset: int, now_ms: int) -> Truncated | None:
         """After OFFSET_OUT_OF_RANGE: cut to where the leader ends, drop all where it begins later, else go on from the own end."""
         state, log = self._asked(request.leader_epoch), self._log()
@@ -252,5 +264,4 @@ class Fetcher:
         if last_offset >= state.offset:
             state.offset = last_offset + 1
             state.last_fetched_epoch = log.last_epoch_of(answer.data)
-        lag = answer.high_watermark - state.offset
-        state.lag = max(0, lag)
+        state.lag = max(0, answer.high_watermark - state.offset)

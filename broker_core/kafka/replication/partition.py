@@ -239,18 +239,24 @@ class Partition:
             raise Refused(code, f"{replica} is not one of the replicas {self.replicas}")
         answer = self._read(log, fetch, Isolation.LOG_END)
         if answer.diverging is None:
-            known = self.brokers.get(replica)
-            if known is not None and known.epoch > broker_epoch != -1 and known.is_alive and not known.is_fenced:
-                raise Refused(ErrorCode.NOT_LEADER_OR_FOLLOWER, f"broker epoch {broker_epoch}; {replica} has registered again as {known.epoch}")
-            end_before = follower.log_end_offset
             # Where truncation has left no record up to the log end, a read ends there.
-            offset = log.log_end_offset if not answer.data and log.is_in_open_end(fetch.offset) else fetch.offset
-            follower.fetched(offset, fetch.log_start_offset, now_ms, answer.log_end_offset, broker_epoch)
-            if replica not in self.isr_state.isr:
-                self._maybe_expand_isr(replica)
-            if offset != end_before:
-                self._raise_high_watermark(log, now_ms)
+            if not answer.data and log.is_in_open_end(fetch.offset):
+                fetch = fetch._replace(offset=log.log_end_offset)
+            self.note_fetch(replica, broker_epoch, fetch, now_ms)
         return answer
+
+    def note_fetch(self, replica: int, broker_epoch: int, fetch: PartitionFetch, now_ms: int) -> None:
+        """Another replica's fetch was read here: it has all records before that offset. Raises Refused."""
+        log, follower = self._leader_log(), self.followers[replica]
+        known = self.brokers.get(replica)
+        if known is not None and known.epoch > broker_epoch != -1 and known.is_alive and not known.is_fenced:
+            raise Refused(ErrorCode.NOT_LEADER_OR_FOLLOWER, f"broker epoch {broker_epoch}; {replica} has registered again as {known.epoch}")
+        end_before = follower.log_end_offset
+        follower.fetched(fetch.offset, fetch.log_start_offset, now_ms, log.log_end_offset, broker_epoch)
+        if replica not in self.isr_state.isr:
+            self._maybe_expand_isr(replica)
+        if fetch.offset != end_before:
+            self._raise_high_watermark(log, now_ms)
 
     def fetch_as_consumer(self, fetch: PartitionFetch, isolation: Isolation, *, needs_leader: bool = True) -> FetchedPartition:
         """Answer a consumer's fetch; needs_leader: False where it may read from a follower near it. Raises Refused, OffsetOutOfRange."""

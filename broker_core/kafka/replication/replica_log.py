@@ -154,6 +154,15 @@ class LightLog(PartitionLog):
                 return _new_tuple(IsolatedRead, (_new_tuple(Fetched, (batches, base_offset, position)), None))
         return super().read_as(isolation, offset, bytes_max, at_least_one=at_least_one)
 
+    def batch_at(self, offset: int) -> LightBatch | None:
+        """The batch that holds this offset, or the first above it; None: the log ends before."""
+        for segment in self.segments[self.segment_of(offset) :]:
+            found = segment.find(offset)
+            if found is not None:
+                batch: LightBatch = found.batch  # type: ignore[assignment]  # its segments hold no others
+                return batch
+        return None
+
     def append_pairs(
         self,
         pairs: Iterable[tuple[bytes | None, bytes | None]],

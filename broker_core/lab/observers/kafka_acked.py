@@ -71,12 +71,12 @@ def holder_of(world: World, key: TopicPartition, offset: int, value: int) -> tup
     if topic is None:
         return None
     registration = topic.partitions[key[1]]
-    for broker in dict.fromkeys((registration.leader, *registration.replicas)):
+    for broker in (registration.leader, *registration.replicas):
         log = log_on(world, broker, key)
         if log is None or not log.log_start_offset <= offset < log.log_end_offset:
             continue
-        batch = next(iter(log.batches(offset)), None)
-        if batch is not None and batch.header.base_offset == offset and batch.values[0] == value:  # type: ignore[attr-defined]  # light batches
+        batch = log.batch_at(offset)
+        if batch is not None and batch.header.base_offset == offset and batch.values[0] == value:
             return broker, log, batch.header.partition_leader_epoch
     return None
 

@@ -112,14 +112,15 @@ class FaultCards:
         if base_offset < 0 or not is_shown(key[0]):
             return
         name, self.acks = partition_name(*key), acks
-        self.settle(world)
+        if self.elected:
+            self.settle(world)
         found = holder_of(world, key, base_offset, values[0])
         if found is None:
             self.lose(len(values), self.reason(world, is_unclean=False))
             return
         broker, log, epoch = found
         registration = world.slots[CONTROLLER].node.state.rules.topics[key[0]].partitions[key[1]]
-        leads_on = name in self.elected or registration.leader in (broker, NO_LEADER) or leading_log(world, key, registration.leader, 0) is None
+        leads_on = registration.leader in (broker, NO_LEADER) or name in self.elected or leading_log(world, key, registration.leader, 0) is None
         if not leads_on:  # a leader that has not heard of its successor has confirmed what the successor will cut off
             self.lose(len(values), self.reason(world, is_unclean=False))
             return
