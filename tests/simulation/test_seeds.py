@@ -12,7 +12,8 @@ from broker_core.lab.journal import Journal
 from tests.core.lab.journals import random_life
 
 SEEDS = [int(os.environ["SEED"])] if "SEED" in os.environ else range(int(os.environ.get("HIGHWATER_SEEDS", "6")))
-CALM_S = 120
+CALM_S = 180
+"""A Pulsar consumer's receiver queue of 1,000 messages is 100 s of work, and more arrives for it meanwhile."""
 
 
 def order(lab, kind, **parts):
@@ -27,8 +28,8 @@ def order(lab, kind, **parts):
 def heal(lab):
     """Make everybody work again: the crashed leave, the paused and slow resume, and there are enough of them."""
     for lane in list(lab.lanes.values()):
-        if lane.algorithm in ("sticky", "sticky_document"):
-            # A leaver's ranges stay uncovered by rule: such keys would wait for ever.
+        if lane.algorithm in ("sticky", "sticky_document", "exclusive", "failover_document"):
+            # A leaver's ranges stay uncovered by rule: such keys would wait for ever. One active consumer alone never catches up.
             order(lab, "set_algorithm", lane=lane.id, args={"algorithm": "auto_split"})
         elif lane.algorithm == "prefetch_unlimited":
             # A backlog goes whole to the first consumer that comes, by rule: it would work on it long after things are calm.
@@ -55,11 +56,13 @@ def test_every_record_is_served_once_things_calm_down(seed):
     pulsar, kafka, tubemq, rabbitmq = (lab.lanes[name] for name in ("pulsar", "kafka", "tubemq", "rabbitmq"))
     total = lab.record_count
     # What is left is what arrived in the last moments: nothing is stuck, nothing was lost on the way.
-    subscription = pulsar.reads.subscription(pulsar)
-    assert 0 <= pulsar.lag() <= 50 and subscription.waiting == 0
-    # Exactly what is not done is held, each by one; how far back the oldest lies depends on who owns its key.
-    held = sorted(position for positions in subscription.attached.pending().values() for position in positions)
-    assert held == subscription.cursor.unacked_read()
+    assert 0 <= pulsar.lag() <= 50
+    for topic in pulsar.reads.broker(pulsar).state.topics.values():
+        for subscription in topic.subscriptions.values():
+            assert subscription.waiting == 0
+            # Exactly what is not done is held, each by one; how far back the oldest lies depends on who owns its key.
+            held = sorted(position for positions in subscription.attached.pending().values() for position in positions)
+            assert held == subscription.cursor.unacked_read()
     assert kafka.picture()["state"] == "Stable" and 0 <= kafka.lag() <= 50
     # But for what the producer has just sent, every record is in the log.
     ends = [partition["end"] for partition in kafka.picture()["partitions"].values()]

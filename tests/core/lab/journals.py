@@ -9,7 +9,10 @@ from broker_core.lab.scenario import Scenario, scenario_from_json
 
 SCENARIO = {"workload": {"kind": "uniform", "keys": 200, "rate": 20}, "consumer_rate": 10}
 ALGORITHMS = {
-    "pulsar": ["auto_split", "sticky", "ring_document", "consistent_hash_current", "auto_split_document", "sticky_document", "consistent_hash"],
+    "pulsar": [
+        "auto_split", "sticky", "ring_document", "consistent_hash_current", "auto_split_document", "sticky_document", "consistent_hash",
+        "exclusive", "failover", "failover_document", "shared",
+    ],
     "kafka": ["roundrobin", "sticky", "cooperative-sticky", "range_global", "round_robin_hashed", "range"],
     "rabbitmq": ["prefetch_1", "prefetch_unlimited", "prefetch_5"],
 }

@@ -4,6 +4,7 @@ import pytest
 
 from broker_core.lab.lab import Lab
 from broker_core.lab.scenario import scenario_from_json
+from broker_core.tubemq import requests as r
 from broker_core.tubemq.assignment import owned_by
 
 SECOND = 1_000_000
@@ -226,6 +227,16 @@ def test_process_that_comes_back_early_finds_its_node_id_taken_by_its_dead_clien
     view = seen(lab)
     assert view["bill"]["settled"] and said <= {"tubemq.node_taken", "tubemq.occupied", "tubemq.ghost_noticed", "tubemq.rejoined"}
     assert {part["owner"] for part in view["picture"]["partitions"].values()} == {"c1", "c2"} and lane_of(lab).dark_units() == (0, 12)
+
+
+def test_refusal_whose_reason_is_gone_when_it_arrives_names_nobody():
+    lab = lab_of()
+    at(lab, 20)
+    lane = lane_of(lab)
+    lane.narrator.say_refused(lane, "c2", r.NODE_ID_TAKEN, 0)
+    assert lane.sentence == {"code": "tubemq.node_taken", "params": {"consumer": "c2", "code": 430, "holder": "c1"}}
+    lane.narrator.say_refused(lane, "c2", r.NODE_ID_TAKEN, 7)  # the master has given its holder up meanwhile
+    assert lane.sentence == {"code": "tubemq.refused", "params": {"consumer": "c2", "code": 430}}
 
 
 def test_partitions_whose_brokers_believe_longer_in_the_dead_client_than_the_master_are_occupied():
