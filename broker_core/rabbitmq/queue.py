@@ -20,12 +20,12 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Self
 
 from broker_core.errors import CommandError
-from broker_core.plain import kept, take_back
+from broker_core.plain import from_plain, to_plain
 
 Delivery = tuple[str, int, bool]
 """(consumer, position, redelivered): one message on its way to one consumer."""
@@ -73,7 +73,7 @@ class QueueState:
     consumers: dict[str, _Consumer] = field(default_factory=dict)
 
 
-class WorkQueue(QueueState):
+class WorkQueue:
     """A queue and its consumers. Every method that can set messages moving returns the deliveries, in the order they happen.
 
     Positions are the messages' places in publish order; they only grow. Errors leave the queue as it was.
@@ -89,10 +89,11 @@ class WorkQueue(QueueState):
     ([], 1)
     """
 
-    __slots__ = ("_out", "_ring")
+    __slots__ = ("_out", "_ring", "consumers", "fresh", "requeued", "state")
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, state: QueueState | None = None) -> None:
+        self.state = state = state or QueueState()
+        self.consumers, self.requeued, self.fresh = state.consumers, state.requeued, state.fresh
         self._ring: deque[_Consumer] = deque()  # the front is served next
         self._out: dict[str, _Consumer] = {}  # at their limit when their turn came, in that order
 
@@ -131,10 +132,11 @@ class WorkQueue(QueueState):
 
     def publish(self, position: int) -> list[Delivery]:
         """A message arrives. Raises CommandError when its position is not above all earlier ones."""
-        if position <= self.last:
-            raise CommandError("position", f"{position} is not after {self.last}")
-        self.last = position
-        self.published += 1
+        state = self.state
+        if position <= state.last:
+            raise CommandError("position", f"{position} is not after {state.last}")
+        state.last = position
+        state.published += 1
         if not self._ring:
             self.fresh.append(position)
             return []
@@ -155,7 +157,7 @@ class WorkQueue(QueueState):
         holder = self.consumers.get(consumer) or self._known(consumer)
         if holder.unacked.pop(position, None) is None:
             raise CommandError("position", f"{consumer} holds no message {position}")
-        self.acked += 1
+        self.state.acked += 1
         if not holder.is_out:
             return []
         if not self._ring and self.fresh and not self.requeued and len(holder.unacked) + 1 == holder.prefetch:
@@ -191,6 +193,16 @@ class WorkQueue(QueueState):
         return self._dispatch()
 
     # Questions
+
+    @property
+    def published(self) -> int:
+        """How many messages have come in."""
+        return self.state.published
+
+    @property
+    def acked(self) -> int:
+        """How many messages are done."""
+        return self.state.acked
 
     @property
     def ready(self) -> int:
@@ -236,13 +248,13 @@ class WorkQueue(QueueState):
 
     def to_json(self) -> dict[str, Any]:
         """The whole state, so that `from_json` gives a queue that behaves the same from here on."""
-        return kept(self, QueueState) | {"requeued": sorted(self.requeued), "ring": self.turn_order, "out": self.passed_over}
+        state = replace(self.state, requeued=sorted(self.requeued))  # which is a heap, and the same one in every process
+        return {"state": to_plain(state), "ring": self.turn_order, "out": self.passed_over}
 
     @classmethod
     def from_json(cls, state: dict[str, Any]) -> WorkQueue:
         """The queue that `to_json` described."""
-        queue = cls()
-        take_back(queue, QueueState, state)  # what is sorted is a heap
+        queue = cls(from_plain(state["state"], QueueState))
         queue._ring.extend(queue.consumers[name] for name in state["ring"])
         queue._out = {name: queue.consumers[name] for name in state["out"]}
         return queue

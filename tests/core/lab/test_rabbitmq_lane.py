@@ -114,6 +114,6 @@ def test_every_record_is_on_its_way_held_or_done_and_programs_are_never_idle_for
 def test_broken_law_is_noticed_while_the_lane_runs_and_not_at_the_next_command():
     lab = lab_of()
     lab.advance_to(3 * SECOND)
-    lane_of(lab).reads.queue(lane_of(lab)).acked += 1
+    lane_of(lab).reads.queue(lane_of(lab)).state.acked += 1
     with pytest.raises(InvariantError, match="published"):
         lab.advance_to(4 * SECOND)

@@ -1,5 +1,7 @@
 """The broker by itself: send this method, expect those."""
 
+from broker_core.lab import checkpoint
+from broker_core.plain import from_plain, to_plain
 from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq.broker import Broker, BrokerState
 from broker_core.sim.node import Closed, Opened
@@ -111,3 +113,18 @@ def test_connection_closed_by_its_peer_requeues_at_once():
     publish(broker, out, 0)
     assert play(broker, out, A, Closed("closed")) == [(B, m.BasicDeliver(1, "c", 1, True, 0))]
     assert A not in broker.state.connections and "heartbeat:2" not in out.deadlines
+
+
+def test_a_restored_broker_gives_the_same_messages_to_the_same_workers():
+    broker, out = broker_with(prefetch=2, workers=(A, B))
+    publish(broker, out, 0, 1, 2, 3, 4, 5)
+    play(broker, out, A, m.BasicNack(1, 1))
+    twin, again = Broker(checkpointed(broker.state)), Played("broker")
+    for connection, method in ((A, m.BasicAck(1, 2)), (B, m.BasicNack(1, 1)), (P, m.BasicPublish(1, "q", 6)), (B, m.BasicAck(1, 2))):
+        assert play(twin, again, connection, method) == play(broker, out, connection, method)
+    assert to_plain(twin.state) == to_plain(broker.state)
+
+
+def checkpointed(state: BrokerState) -> BrokerState:
+    kept: BrokerState = from_plain(checkpoint.decode(checkpoint.encode(to_plain(state))), BrokerState)
+    return kept
