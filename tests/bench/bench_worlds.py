@@ -1,4 +1,4 @@
-"""What worlds cost beside the commit before them: CPU time a record, bytes of a checkpoint, CPU time of a timed study's lane and of a seek.
+"""What worlds cost beside the commit before them: CPU time a record, of a seek and of a study's timed records, bytes of a checkpoint.
 
     two processes, one with each checkout's core ─► stretches in turn ─► the least of each, so that a busy moment of the machine meets both
 
@@ -22,6 +22,7 @@ ROOT = Path(__file__).parents[2]
 STRETCHES = 40
 BUSY = {"consumers": 12, "consumer_rate": 200, "workload": {"rate": 2_000}}
 CHECKPOINT_S = 300
+TIMED, TIMED_KEYS = 50_000, 500
 
 Figure = tuple[str, float, str, str, str]
 
@@ -38,6 +39,9 @@ def run() -> list[Figure]:
             figures.append((f"worlds: four lanes, {what}", 1e6 / now, "records/s of CPU", ">= 15,000", ""))
         was, now = in_turn(checkout, "seek", 12)
         figures.append(("worlds: a seek in the demo beside before", now / was, "times", "", f"{now / 1000:.0f} ms, {was / 1000:.0f} before"))
+        was, now = in_turn(checkout, "timed", 3)
+        figures.append((f"worlds: {TIMED:,} timed records of a study in four lanes, beside before", now / was, "times", "<= 1",
+                        f"{now:.2g} CPU-s, {was:.2g} before"))  # fmt: skip
         was, now = in_turn(checkout, "bytes", 1)
         figures.append(("worlds: checkpoint of the demo beside before", now / was, "times", "<= 2", f"{now:,.0f} B, {was:,.0f} before"))
         return figures
@@ -99,6 +103,8 @@ def stretches_of(case: str) -> Callable[[], float]:
     from broker_core.lab.scenario import scenario_from_json
 
     scenario = scenario_from_json(BUSY if case == "busy" else {})
+    if case == "timed":
+        return timed(scenario)
     lab = Lab(scenario)
     if case == "bytes":
         lab.advance_to(CHECKPOINT_S * 1_000_000)
@@ -114,6 +120,33 @@ def stretches_of(case: str) -> Callable[[], float]:
         return (time.process_time() - began) * 1e6 / (lab.record_count - first)
 
     return advance
+
+
+def timed(scenario: Any) -> Callable[[], float]:
+    """CPU seconds of what a study runs in the lab, once in each of the demo's lanes: eight consumers, a crash, a newcomer."""
+    import numpy as np
+
+    from broker_core.pipeline.members import Step
+    from broker_core.pipeline.timed import timed_run, timetable
+    from broker_core.pipeline.timed_workload import SequenceWorkload
+
+    names = tuple(f"c{number}" for number in range(1, 9))
+    steps = [
+        Step(0, "start", None, "", names, None), Step(1, "crash", "c2", "", tuple(set(names) - {"c2"}), None),
+        Step(2, "join", "c9", "", (*names, "c9"), None),
+    ]  # fmt: skip
+    table = timetable(steps, 2_000, 300, TIMED)
+    codes = (np.arange(TIMED) * 7_919 % 1_000_003 % TIMED_KEYS).astype(np.int64)
+    workload = SequenceWorkload(table.rate, [b"key-%d" % key for key in range(TIMED_KEYS)], codes, np.full(TIMED, 100), False)
+    lanes = scenario.lanes if hasattr(scenario, "lanes") else scenario.rigs
+
+    def run_once() -> float:
+        began = time.process_time()
+        for spec in lanes:
+            timed_run(spec, steps, table, workload, 7, lambda step: None)
+        return time.process_time() - began
+
+    return run_once
 
 
 def seeks(scenario: Any, lab: Any) -> Callable[[], float]:
