@@ -2,6 +2,12 @@
 
 from django.apps import AppConfig
 
+from broker_core.kafka.assignors import custom
+from dashboard.assignors.runner import run
+
 
 class DashboardConfig(AppConfig):
     name = "dashboard"
+
+    def ready(self) -> None:
+        custom.use_runner(run)

@@ -228,7 +228,7 @@ class Lab(LabState):
 
         names: the consumers that it was about, none for a change of rule.
         """
-        kind, args = command.kind, command.args()
+        kind, args = command.kind, command.said()
         params: Json = {**args, "count": max(1, len(names))}
         if names:
             params["consumer"] = names[-1]

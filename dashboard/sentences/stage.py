@@ -50,6 +50,7 @@ STAGE = {
     ),
     "caption.cluster_reassign": _("Partition {partition} of {topic} gets other replicas."),
     "caption.cluster_elect": _("Leaders are elected on an operator's order."),
+    "caption.group_assignor": _("The group restarts with an assignor of its own."),
     "caption.in_lane": _("{did}, in {lane} only."),
     "caption.set_algorithm": _("{rig} now uses {algorithm}; its history was replayed."),
     "sub": _(
@@ -143,6 +144,7 @@ STAGE = {
     "tick.cluster_create_topic": _("topic {topic}"),
     "tick.cluster_reassign": _("{topic}-{partition} moves"),
     "tick.cluster_elect": _("election"),
+    "tick.group_assignor": _("own assignor"),
     # Chart
     "chart.title": _("Skew over time"),
     "chart.sub": _("The largest consumer's share over the mean share; 1 is even. Every lane, the last five minutes of virtual time."),

@@ -50,6 +50,10 @@ class Command(ABC):
         """The arguments, defaults filled in."""
         return {}
 
+    def said(self) -> Json:
+        """Of its arguments, those that a caption may speak of."""
+        return self.args()
+
     def consumer_name(self) -> str | None:
         """Whom it names."""
         return None

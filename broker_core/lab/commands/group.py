@@ -4,6 +4,7 @@
     stick, unstick   the program does not come back from a record: heartbeats go on                  max.poll.interval.ms
     restart          close(), and after a moment a new process; with another strategy or protocol, if given
     subscribe        to other topics, or to those that match a regular expression
+    assignor         all members restart with a Python function of the user's own that shares the partitions out
     add_partitions   to a topic
 
 What each does to the world: `broker_core/lab/lanes/kafka_cluster_verbs.py`.
@@ -18,6 +19,7 @@ from broker_core.clock import SECOND_US
 from broker_core.errors import CommandError
 from broker_core.events import Cause, Json
 from broker_core.kafka.assignors import ASSIGNORS
+from broker_core.kafka.assignors.custom import check_source
 from broker_core.kafka.client.group_consumer.settings import CLASSIC, CONSUMER
 from broker_core.kafka.cluster import verbs
 from broker_core.kafka.cluster.cluster import PARTITIONS_MAX
@@ -241,4 +243,42 @@ class AddPartitions(ClusterCommand):
         verbs.create_partitions(lane.world, self.topic, self.count, cause)
 
 
-GROUP_COMMANDS: Sequence[type[Command]] = (Freeze, Thaw, StickPoll, UnstickPoll, Restart, ChangeSubscription, AddPartitions)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeployAssignor(ClusterCommand):
+    """Every member restarts with an assignor of the user's own; source: its text, None: with the lane's rule again."""
+
+    kind: ClassVar[str] = "group_assignor"
+    ARGS: ClassVar[frozenset[str]] = frozenset({"source"})
+
+    source: str | None
+
+    @classmethod
+    def read_args(cls, args: Json) -> dict[str, Any]:
+        source = args.get("source")
+        if source is not None:
+            if not isinstance(source, str):
+                raise CommandError("args.source", "must be a text")
+            check_source(source)
+        return {"source": source}
+
+    def args(self) -> Json:
+        return {"source": self.source}
+
+    def nodes(self) -> list[str]:
+        return []
+
+    def check_in(self, lane: LaneFacts) -> None:
+        """A group can always be given another assignor."""
+
+    def carry_out_in(self, lane: "Lane", position: int) -> None:
+        if kafka_cluster_verbs.has_group(lane):
+            kafka_cluster_verbs.deploy_assignor(lane, position, self.source)
+
+    def do(self, lane: "Lane", cause: Cause) -> None:
+        """It is done to the lane's programs, in `carry_out_in`."""
+
+    def said(self) -> Json:
+        return {}
+
+
+GROUP_COMMANDS: Sequence[type[Command]] = (Freeze, Thaw, StickPoll, UnstickPoll, Restart, ChangeSubscription, DeployAssignor, AddPartitions)

@@ -200,7 +200,7 @@ class KafkaClusterRules:
         self.narrator.say_rebalancing(lane)
 
     def start(self, lane: Lane, consumer: Consumer, cause: Cause, boot_us: int = 0) -> None:
-        settings = consumer_settings(self.options, consumer, list(self.plan.broker_ids), self.assignor.id)
+        settings = consumer_settings(self.options, lane.set_to, consumer, list(self.plan.broker_ids), self.assignor.id)
         lane.world.start(consumer.incarnation, CONSUMER, ConsumerState(settings, Program(consumer.service_us)))
         lane.world.order(consumer.incarnation, Start(boot_us), cause)
 

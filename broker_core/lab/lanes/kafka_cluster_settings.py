@@ -23,14 +23,15 @@ OF_A_CONSUMER = (
     "max_poll_records", "group_protocol",
 )  # fmt: skip
 """Options that are settings of every consumer, under the same name."""
-OF_A_RESTART = ("assignors", "group_protocol")
+OF_A_RESTART = ("assignors", "group_protocol", "assignor_source")
 """Settings that a consumer may come back with (`Consumer.set_to`), as `topics` and `pattern` of a changed subscription."""
 
 
-def consumer_settings(options: Json, consumer: Consumer, brokers: list[int], assignor: str) -> ConsumerSettings:
-    """The settings of a consumer's next life. assignor: of the lane."""
+def consumer_settings(options: Json, set_to: Json, consumer: Consumer, brokers: list[int], assignor: str) -> ConsumerSettings:
+    """The settings of a consumer's next life. set_to: what a person changed for the whole lane. assignor: of the lane."""
     given: dict[str, Any] = {name: options[name] for name in OF_A_CONSUMER if name in options}
-    given |= {name: consumer.set_to[name] for name in (*OF_A_RESTART, "pattern") if name in consumer.set_to}
+    changed = {**set_to, **consumer.set_to}
+    given |= {name: changed[name] for name in (*OF_A_RESTART, "pattern") if name in changed}
     given.setdefault("assignors", [assignor])
     given.setdefault("max_poll_records", 1)
     given.setdefault("commits", AUTO)

@@ -9,13 +9,20 @@ from __future__ import annotations
 
 from typing import cast
 
+from broker_core.clock import SECOND_US
 from broker_core.events import Cause, Json
+from broker_core.kafka.assignors.custom import CUSTOM
 from broker_core.kafka.client.group_consumer.consumer import Stick, Subscribe
-from broker_core.lab.consumer import FROZEN, LIVE, STUCK, Consumer
+from broker_core.kafka.client.group_consumer.settings import CLASSIC
+from broker_core.lab.consumer import CRASHED, FROZEN, GONE, LIVE, STUCK, Consumer
 from broker_core.lab.lanes.kafka_cluster import AHEAD_US, KafkaClusterRules
 from broker_core.lab.lanes.kafka_cluster_group import consumer_state, owned, session_ends_us
+from broker_core.lab.lanes.kafka_cluster_settings import OF_A_RESTART
 from broker_core.lab.lanes.lane import Lane
 from broker_core.sim.program import Leave
+
+DEPLOY_US = 2 * SECOND_US
+"""Between a program's close and its next process, when all are given another assignor."""
 
 
 def has_group(lane: Lane) -> bool:
@@ -116,6 +123,15 @@ def restart(lane: Lane, name: str, position: int, down_us: int, set_to: Json) ->
         lane.say("kafka.restarting" if instance is None else "kafka.restarting_static", consumer=name, partitions=len(taken), down_us=down_us)
 
     lane.act("group_restart", name, position, do)
+
+
+def deploy_assignor(lane: Lane, position: int, source: str | None) -> None:
+    """All programs that are alive restart with this assignor of their own, and whoever joins later has it. None: with the lane's rule again."""
+    lane.set_to = {} if source is None else {"assignor_source": source, "assignors": [CUSTOM], "group_protocol": CLASSIC}
+    for name, consumer in list(lane.consumers.items()):
+        consumer.set_to = {setting: value for setting, value in consumer.set_to.items() if setting not in OF_A_RESTART}
+        if consumer.state not in (CRASHED, GONE, FROZEN):
+            restart(lane, name, position, DEPLOY_US, {})
 
 
 def subscribe(lane: Lane, name: str, position: int, topics: list[str] | None, pattern: str | None) -> None:

@@ -45,6 +45,7 @@ JITTER_PART = 10
 @dataclass
 class LaneState:
     """What a checkpoint holds of a lane beside its world, its ledger and its model's notes. why: the turning points since the last change began.
+    set_to: settings of programs that a person changed for the whole lane.
     history: skew at the end of each second. crash_positions: life of a program that is silent, which nobody has noticed -> its command."""
 
     algorithm: str
@@ -57,6 +58,7 @@ class LaneState:
     history: dict[int, int | None] = field(default_factory=dict)
     incarnations_made: dict[str, int] = field(default_factory=dict)
     crash_positions: dict[str, int] = field(default_factory=dict)
+    set_to: Json = field(default_factory=dict)
 
 
 class Lane(LaneState):

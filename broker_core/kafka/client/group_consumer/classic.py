@@ -15,6 +15,7 @@ from collections.abc import Mapping
 
 from broker_core.clock import MILLISECOND_US
 from broker_core.kafka.assignors import ASSIGNORS, Assignor, StickyUserData, Subscription
+from broker_core.kafka.assignors.custom import AssignorFailed
 from broker_core.kafka.assignors.subscription_bytes import (
     CONSUMER_PROTOCOL_TYPE,
     SubscriptionData,
@@ -161,7 +162,11 @@ class ClassicMember:
             member.leader, member.protocol = answer.leader or "", answer.protocol_name or ""
             member.phase = SYNCING
             self._begin_beating(now_us, out)
-            given = self._assign(answer) if answer.leader == answer.member_id and not answer.skip_assignment else []
+            try:
+                given = self._assign(answer) if answer.leader == answer.member_id and not answer.skip_assignment else []
+            except AssignorFailed as error:
+                self._assignor_failed(error, now_us, out)
+                return
             request = m.SyncGroupRequest(
                 core.settings.group_id, member.generation, member.member_id, core.settings.group_instance_id, CONSUMER_PROTOCOL_TYPE,
                 member.protocol, given,
@@ -192,6 +197,15 @@ class ClassicMember:
             out.cancel(HEARTBEAT)
             self.ownership.lose(out)
             out.tell("kafka.consumer.failed", None, {"error_code": code}, {"client": core.settings.client_id})
+
+    def _assignor_failed(self, error: AssignorFailed, now_us: int, out: Outbox) -> None:
+        """assign() raised in the leader: poll() throws it, so the program ends, and its close() leaves the group."""
+        core, member = self.core, self.core.state.member
+        out.tell("kafka.consumer.assignor_failed", None, {"line": error.line}, {"client": core.settings.client_id, "reason": error.reason})
+        self.leave_group(now_us, out)
+        member.phase, member.is_beating = FAILED, False
+        out.cancel(HEARTBEAT)
+        self.ownership.lose(out)
 
     # --- the leader's part
 

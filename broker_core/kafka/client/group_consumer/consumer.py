@@ -17,6 +17,7 @@ import msgspec
 
 from broker_core.clock import MILLISECOND_US, SECOND_US
 from broker_core.kafka.assignors import ASSIGNORS, Assignor
+from broker_core.kafka.assignors.custom import CUSTOM, custom_assignor
 from broker_core.kafka.client.group_consumer.classic import HEARTBEAT, LEAVE, ClassicMember
 from broker_core.kafka.client.group_consumer.commits import COMMIT, Committer
 from broker_core.kafka.client.group_consumer.core import (
@@ -103,7 +104,8 @@ class GroupConsumer:
         if state.settings.group_protocol == CONSUMER:
             self.group = ServerAssignedMember(self.core, self.ownership, self.committer)
         else:
-            self.group = ClassicMember(self.core, self.ownership, self.committer, assignors)
+            own = {CUSTOM: custom_assignor(state.settings.assignor_source)} if state.settings.assignor_source else {}
+            self.group = ClassicMember(self.core, self.ownership, self.committer, {**assignors, **own})
 
     # --- what reaches it
 

@@ -21,7 +21,7 @@ AUTO, SYNC, ASYNC, NEVER = "auto", "sync", "async", "never"
 class ConsumerSettings:
     """bootstrap: ids of the brokers that it asks first. topics or pattern (a regular expression over whole names): what it subscribes to.
     assignors: partition.assignment.strategy, the preferred first; of a group of the consumer protocol the server's `remote_assignor` assigns,
-    None: the broker's first."""
+    None: the broker's first. assignor_source: the text of its own assignor, named `custom`; "": it has none."""
 
     group_id: str
     client_id: str
@@ -30,6 +30,7 @@ class ConsumerSettings:
     pattern: str | None = None
     group_protocol: str = CLASSIC
     assignors: list[str] | None = None
+    assignor_source: str = ""
     remote_assignor: str | None = None
     group_instance_id: str | None = None
     client_rack: str = ""

@@ -1,0 +1,119 @@
+'''A user's own assignor: one Python function, a pure function of what the built-in ones are given.
+
+    def assign(members, partitions):
+        """members: id -> {"topics", "owned", "generation", "instance_id", "rack"}; partitions: topic -> count. Returns id -> [(topic, number)]."""
+
+The text is checked here and run elsewhere: in a process of its own with limits of CPU, memory and files, which whoever starts labs provides
+(`use_runner`). It has neither imports nor attributes that begin with an underscore, so the same text and input give the same answer wherever it
+runs, and a journal that holds the text can be replayed. docs/decisions/a-custom-assignor-is-its-text.md.
+'''
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from broker_core.errors import CommandError, HighwaterError
+from broker_core.hashing.java_hash import java_sorted
+from broker_core.kafka.assignors.protocol import Assignment, Assignor, PartitionRacks, Subscription, TopicPartition
+
+CUSTOM = "custom"
+SOURCE_LETTERS_MAX = 8_000
+ANSWER_PARTITIONS_MAX = 100_000
+Runner = Callable[[str, dict[str, Any], dict[str, int]], dict[str, Any]]
+"""(source, members, partitions) -> {"assignment": {...}} or {"error": text, "line": number or 0}."""
+
+_FORBIDDEN: tuple[tuple[type[ast.AST], str], ...] = (
+    (ast.Import, "import"), (ast.ImportFrom, "import"), (ast.AsyncFunctionDef, "async"), (ast.Await, "await"), (ast.AsyncFor, "async"),
+    (ast.AsyncWith, "async"), (ast.Global, "global"), (ast.Nonlocal, "nonlocal"), (ast.ClassDef, "class"), (ast.Try, "try"), (ast.With, "with"),
+    (ast.Yield, "yield"), (ast.YieldFrom, "yield"),
+)  # fmt: skip
+_runner: Runner | None = None
+
+
+class AssignorFailed(HighwaterError):
+    """The function raised, ran out of its limits or returned something else than an assignment. line: of its text, 0 for none."""
+
+    def __init__(self, reason: str, line: int) -> None:
+        self.reason, self.line = reason, line
+        super().__init__(f"line {line}: {reason}" if line else reason)
+
+
+def use_runner(runner: Runner | None) -> None:
+    """Say who runs users' assignors in this process; None: nobody does."""
+    global _runner
+    _runner = runner
+
+
+def check_source(source: str) -> None:
+    """Raise CommandError at args.source, with the line, for a text that is not one function `assign` or uses what it may not."""
+    if not 1 <= len(source) <= SOURCE_LETTERS_MAX:
+        raise CommandError("args.source", "must be 1 to {high} characters", high=SOURCE_LETTERS_MAX)
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise CommandError("args.source", "line {line}: {reason}", line=getattr(error, "lineno", 0) or 0, reason=_said(error)) from None
+    for node in ast.walk(tree):
+        line = getattr(node, "lineno", 0)
+        for kind, word in _FORBIDDEN:
+            if isinstance(node, kind):
+                raise CommandError("args.source", "line {line}: an assignor cannot use {word}", line=line, word=word)
+        if isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.Pow):
+            raise CommandError("args.source", "line {line}: an assignor cannot use {word}", line=line, word="**")
+        name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+        if name.startswith("_") or name in ("format", "format_map"):
+            raise CommandError("args.source", "line {line}: an assignor cannot use {word}", line=line, word=name)
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "assign"]
+    if len(functions) != 1 or len(functions[0].args.args) != 2:
+        raise CommandError("args.source", "must define assign(members, partitions)")
+
+
+def custom_assignor(source: str) -> Assignor:
+    """The user's function as an assignor, eager and without memory. Its `assign` raises AssignorFailed."""
+
+    def rule(subscriptions: Mapping[str, Subscription], counts: Mapping[str, int], racks: PartitionRacks | None, generation: int) -> Assignment:
+        if _runner is None:
+            raise AssignorFailed("no process for custom assignors here", 0)
+        answer = _runner(source, {member: _told(subscriptions[member]) for member in java_sorted(subscriptions)}, dict(sorted(counts.items())))
+        if "error" in answer:
+            raise AssignorFailed(str(answer["error"]), int(answer["line"]))
+        return _checked(answer["assignment"], subscriptions, counts)
+
+    return Assignor(CUSTOM, rule)
+
+
+def _told(subscription: Subscription) -> dict[str, Any]:
+    return {
+        "topics": list(subscription.topics), "owned": [list(partition) for partition in subscription.owned],
+        "generation": subscription.generation, "instance_id": subscription.instance_id, "rack": subscription.rack,
+    }  # fmt: skip
+
+
+def _checked(given: Any, subscriptions: Mapping[str, Subscription], counts: Mapping[str, int]) -> Assignment:
+    """Only partitions that there are, for members that there are. One partition may have two owners, or none: that is the function's affair."""
+    if not isinstance(given, dict):
+        raise AssignorFailed("assign() must return a dict: member id -> list of (topic, number)", 0)
+    assignment: Assignment = {member: [] for member in subscriptions}
+    total = 0
+    for member, rows in given.items():
+        if member not in assignment:
+            raise AssignorFailed(f"there is no member {member}", 0)
+        if not isinstance(rows, list):
+            raise AssignorFailed(f"{member} must have a list of (topic, number)", 0)
+        total += len(rows)
+        if total > ANSWER_PARTITIONS_MAX:
+            raise AssignorFailed("too many partitions", 0)
+        assignment[member] = list(dict.fromkeys(_partition(member, row, counts) for row in rows))
+    return assignment
+
+
+def _partition(member: str, row: Any, counts: Mapping[str, int]) -> TopicPartition:
+    is_pair = isinstance(row, list) and len(row) == 2 and isinstance(row[0], str) and type(row[1]) is int
+    if not is_pair or not 0 <= row[1] < counts.get(row[0], 0):
+        raise AssignorFailed(f"{member}: {row!r} is no partition; give (topic, number)"[:300], 0)
+    return row[0], row[1]
+
+
+def _said(error: BaseException) -> str:
+    return error.msg if isinstance(error, SyntaxError) and error.msg else type(error).__name__

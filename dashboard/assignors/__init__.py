@@ -1,0 +1,1 @@
+"""Users' own assignors: a process for each call, with limits that the machine keeps."""

@@ -1,0 +1,138 @@
+"""A user's own assignor: what its text may hold, the process that bounds it, and a group that runs it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from broker_core.errors import CommandError
+from broker_core.kafka.assignors.custom import AssignorFailed, check_source, custom_assignor
+from broker_core.kafka.assignors.protocol import Subscription
+from broker_core.lab.journal import Journal
+from broker_core.lab.lab import Lab
+from broker_core.lab.scenario import scenario_from_json
+from dashboard.assignors import runner
+from tests.core.lab.test_group_commands import LANE, SECOND, lane_of, order
+
+EVEN = """
+def assign(members, partitions):
+    names = sorted(members)
+    return {name: [(t, n) for t in partitions for n in range(partitions[t]) if names[n % len(names)] == name] for name in names}
+"""
+TWICE = "def assign(members, partitions):\n    return {name: [(t, n) for t in partitions for n in range(partitions[t])] for name in members}\n"
+WRONG = "def assign(members, partitions):\n    first = min(members)\n    return {first: [1 // 0]}\n"
+MEMBERS = {"c1": Subscription(("t",)), "c2": Subscription(("t",))}
+
+
+def assign(source: str) -> Any:
+    check_source(source)
+    return custom_assignor(source).assign(MEMBERS, {"t": 3})
+
+
+def test_it_is_given_what_the_built_in_ones_are_given() -> None:
+    assert assign(EVEN) == {"c1": [("t", 0), ("t", 2)], "c2": [("t", 1)]}
+    assert assign(TWICE) == {name: [("t", 0), ("t", 1), ("t", 2)] for name in MEMBERS}
+
+
+@pytest.mark.parametrize(("source", "line", "reason"), [
+    (WRONG, 3, "ZeroDivisionError: integer division or modulo by zero"),
+    ("def assign(members, partitions):\n    while True:\n        pass\n", 0, "took more than 300,000 steps"),
+    ("def assign(members, partitions):\n    x = [0]\n    while True:\n        x += x\n", 4, "needed more memory than it may have"),
+    ("def assign(members, partitions):\n    return open('/etc/passwd')\n", 2, "NameError: name 'open' is not defined"),
+    ("def assign(members, partitions):\n    return sum(range(10000000000))\n", 0, "used more CPU than it may"),
+    ("def assign(members, partitions):\n    return 5\n", 0, "assign() must return a dict: member id -> list of (topic, number)"),
+    ("def assign(members, partitions):\n    return {'c9': []}\n", 0, "there is no member c9"),
+    ("def assign(members, partitions):\n    return {'c1': [('t', 3)]}\n", 0, "c1: ['t', 3] is no partition; give (topic, number)"),
+])  # fmt: skip
+def test_what_goes_wrong_has_a_reason_and_its_line(source: str, line: int, reason: str) -> None:
+    with pytest.raises(AssignorFailed) as failed:
+        assign(source)
+    assert failed.value.reason == reason and (failed.value.line == line or line == 0)
+
+
+@pytest.mark.parametrize(("source", "said"), [
+    ("import os\ndef assign(a, b):\n    return {}", "line 1"), ("def assign(a, b):\n    return a.__class__", "line 2"),
+    ("def assign(a, b):\n    return 9 ** 9", "line 2"), ("def assign(a, b):\n  return (", "line 2"), ("x = 1", "must define"),
+    ("def assign(a):\n    return {}", "must define"), ("", "must be 1 to"), ("def assign(a, b):\n    return '{0.x}'.format(a)", "line 2"),
+    ("class A:\n    pass\ndef assign(a, b):\n    return {}", "line 1"), ("def assign(a, b):\n    return __import__('os')", "line 2"),
+])  # fmt: skip
+def test_a_text_that_may_not_run_is_refused_with_its_line(source: str, said: str) -> None:
+    with pytest.raises(CommandError) as refused:
+        check_source(source)
+    assert refused.value.field == "args.source" and said in str(refused.value)
+
+
+def test_the_kernel_refuses_files_even_to_code_that_got_around_the_text_check() -> None:
+    """As if somebody had found a way to `open`: no descriptor can be opened, no socket made, no process started."""
+    source = (
+        "def assign(members, partitions):\n    found = [c for c in ().__class__.__base__.__subclasses__() if c.__name__ == 'BuiltinImporter'][0]\n"
+        "    io = found.load_module('_io')\n    return str(io.open('/etc/passwd').read())\n"
+    )  # fmt: skip
+    answer = runner.run(source, {"c1": {}}, {"t": 1})
+    assert "Too many open files" in answer["error"] and answer["line"] == 4
+
+
+def test_names_in_a_set_have_one_order_in_every_process() -> None:
+    source = "def assign(members, partitions):\n    return {'c1': [[str(list({'a', 'b', 'c', 'd', 'e', 'f', 'g'})), 0]]}\n"
+    answers = set()
+    for _ in range(3):
+        runner._run.cache_clear()
+        answers.add(str(runner.run(source, {"c1": {}}, {"t": 1})))
+    assert len(answers) == 1
+
+
+# --- in a group
+
+
+def lab_of() -> Lab:
+    lab = Lab(scenario_from_json({
+        "lanes": [LANE], "consumers": 3, "consumer_rate": 50, "workload": {"kind": "uniform", "keys": 40, "rate": 20},
+    }))  # fmt: skip
+    lab.advance_to(12 * SECOND)
+    return lab
+
+
+def test_a_group_runs_it_and_newcomers_have_it_too() -> None:
+    lab = lab_of()
+    order(lab, "group_assignor", 15, args={"source": EVEN})
+    owners = [part["owner"] for part in lane_of(lab)["picture"]["partitions"].values()]
+    assert owners == ["c1", "c2", "c3", "c1", "c2", "c3"] and lane_of(lab)["group"]["assignor"] == "custom"
+    order(lab, "join", 15)
+    assert {part["owner"] for part in lane_of(lab)["picture"]["partitions"].values()} == {"c1", "c2", "c3", "c4"}
+    order(lab, "group_assignor", 15, args={"source": None})
+    assert lane_of(lab)["group"]["assignor"] == "range"
+    assert "source" not in str(lane_of(lab))
+
+
+def test_a_partition_with_two_owners_is_read_twice_and_the_lane_counts_it() -> None:
+    lab = lab_of()
+    before = lane_of(lab)["tally"]["redelivered"]
+    order(lab, "group_assignor", 20, args={"source": TWICE})
+    view = lane_of(lab)
+    assert {len(owned) for owned in view["group_health"]["owned"].values()} == {6}
+    assert view["tally"]["redelivered"] - before > 300, "three programs read every record of 20 s"
+    lab.lanes["kafka"].check_invariants()
+
+
+def test_an_error_ends_the_leader_and_is_told_with_its_line() -> None:
+    lab = lab_of()
+    told = order(lab, "group_assignor", 15, args={"source": WRONG})
+    failed = [event for event in told if event["kind"] == "kafka.consumer.assignor_failed"]
+    assert [event["data"]["consumer"] for event in failed] and {event["inputs"]["line"] for event in failed} == {3}
+    assert lane_of(lab)["picture"]["state"] == "Empty", "one leader after the other"
+    order(lab, "group_assignor", 20, args={"source": EVEN})
+    assert {part["owner"] for part in lane_of(lab)["picture"]["partitions"].values()} == {"c1", "c2", "c3"}
+
+
+def test_a_replay_and_a_checkpoint_give_the_same_group() -> None:
+    lab = lab_of()
+    command = {"command_id": "a1", "kind": "group_assignor", "args": {"source": EVEN}, "position": 1, "at_us": lab.now_us}
+    lab.submit(command)
+    lab.advance_to(lab.now_us + 4 * SECOND)
+    other = Lab.restore(lab.scenario, lab.checkpoint())
+    for each in (lab, other):
+        each.advance_to(each.now_us + 10 * SECOND)
+    runner._run.cache_clear()
+    again = Journal(lab.scenario, [command]).seek(lab.now_us)
+    assert lab.checkpoint() == other.checkpoint() == again.checkpoint()
