@@ -22,6 +22,7 @@ SUBSCRIPTION = {
     "subscription.head.no_range": _("{consumer} owns no part of the hash space."),
     "subscription.head.crashed": _("{consumer} is silent; the broker has not noticed yet."),
     "subscription.head.paused": _("{consumer} is paused and holds {unacked?one message|{unacked} messages}."),
+    "subscription.head.holding": _("{consumer} acknowledges nothing: it holds {count?one message|{count} messages} that it has handled."),
     "subscription.head.switching": _("The active consumer has changed: {consumer} begins to read after a second."),
     # Rules
     "subscription.types": _("Subscription type"),
@@ -118,6 +119,7 @@ SUBSCRIPTION = {
     "subscription.state.connected": _("connected"),
     "subscription.state.caught_up": _("caught up"),
     "subscription.state.connecting": _("connecting"),
+    "subscription.state.holding": _("holds acks"),
     "subscription.state.refused": _("refused"),
     "subscription.with_level": _("{state}, level {priority}"),
     "subscription.level": _("level {priority}"),
@@ -139,6 +141,7 @@ SUBSCRIPTION = {
     "subscription.idle.paused": _(
         "Paused with {unacked?one unacknowledged message|{unacked} unacknowledged messages}: what waits behind them waits for it."
     ),
+    "subscription.idle.holding": _("It has handled {count?one message|{count} messages} and acknowledges none: what waits for them waits for it."),
     "subscription.idle.standby": _(
         "Standby, place {place} of {consumers}: "
         "{partitions?one topic keeps one consumer|{partitions} partitions keep at most {partitions} consumers} busy."
@@ -171,6 +174,8 @@ SUBSCRIPTION = {
     "subscription.verb.pause": _("Pause"),
     "subscription.verb.resume": _("Resume"),
     "subscription.verb.full_speed": _("Full speed"),
+    "subscription.verb.pulsar_hold_acks": _("Hold acks"),
+    "subscription.verb.pulsar_release_acks": _("Release acks"),
     "subscription.verb.slow": _("Slow"),
     "subscription.verb.crash": _("Crash"),
     "subscription.verb.rejoin": _("Rejoin"),
@@ -178,10 +183,16 @@ SUBSCRIPTION = {
     "subscription.verb_about.join": _("The next consumer joins"),
     "subscription.verb_about.pause": _("Its program takes no more messages and keeps what it holds: a stuck consumer"),
     "subscription.verb_about.resume": _("Its program goes on at its normal pace"),
+    "subscription.verb_about.pulsar_hold_acks": _("It goes on handling messages and acknowledges none: stuck, as its broker sees it"),
+    "subscription.verb_about.pulsar_release_acks": _("It acknowledges again, first what it held back"),
     "subscription.verb_about.slow": _("Two messages a second"),
     "subscription.verb_about.crash": _("Its machine goes silent; the broker is not told"),
     "subscription.verb_about.rejoin": _("It starts again under its name"),
     "subscription.verb_about.leave": _("It closes its consumer and says goodbye"),
+    "subscription.seek": _("Seek"),
+    "subscription.seek_entry": _("To entry"),
+    "subscription.set_level": _("Set level"),
+    "subscription.priority": _("Priority level"),
     # What if
     "subscription.ask": _("What if?"),
     "subscription.ask_key": _("Key"),
@@ -205,15 +216,14 @@ SUBSCRIPTION = {
     # Sticky ranges
     "subscription.editor": _("Sticky ranges"),
     "subscription.editor_about": _("Both ends included, such as 0-16383, 32768-49151."),
+    "subscription.editor_half_open": _("The article's ranges: the end is not included, such as 0-16384, 32768-49152."),
     "subscription.ranges": _("Ranges"),
-    "subscription.newcomer": _("a newcomer"),
     "subscription.covers": _("{part} of the space has a consumer; {count?one gap|{count} gaps}."),
     "subscription.overlap": _("{first}..{last} belongs to {consumer}."),
     "subscription.overlap_own": _("{first}..{last} is named twice."),
     "subscription.would_refuse": _("Refused: {reason}"),
     "subscription.would_take": _("The broker would take these ranges."),
     "subscription.take_ranges": _("Subscribe again with these"),
-    "subscription.join_with": _("Join with these"),
     # Draining
     "subscription.draining": _("Draining slots"),
     "subscription.draining_words": _("{count?One slot waits|{count} slots wait} for its old consumer's acknowledgements; {drained} are done."),
@@ -224,6 +234,6 @@ SUBSCRIPTION = {
     "subscription.axis_rate": _("records/s"),
     "subscription.skew": _("skew"),
     "subscription.keys": _(
-        "[ and ] choose a consumer, A add, P pause or resume, W slow, X crash, B rejoin, L leave, + and − zoom, T tables, Space play"
+        "[ and ] choose a consumer, A add, P pause or resume, H hold acks, W slow, X crash, B rejoin, L leave, + and − zoom, T tables, Space play"
     ),
 }

@@ -109,6 +109,19 @@ def test_a_type_is_switched_in_place(profile: Profile, site: SupervisedSite, but
     save(page, f"pulsar-{button.lower()}")
 
 
+def test_a_consumer_that_holds_its_acks_is_stuck_and_seeks_and_levels_are_ordered_with_a_number(profile: Profile, site: SupervisedSite) -> None:
+    page = open_page(profile(), site, algorithm="failover", partitions=2)
+    page.keyboard.press("]")
+    page.keyboard.press("h")
+    wait_text(page, "#consumers tr[data-name=c1]", "holds acks")
+    page.keyboard.press("h")
+    page.wait_for_function("() => !document.querySelector('#consumers tr[data-name=c1]').textContent.includes('holds acks')")
+    page.fill("#level-value", "1")
+    page.click("#level button")
+    wait_text(page, "#consumers tr.why[data-name=c1]", "priority level 1 comes after level 0")
+    expect(page.locator("#standbys text").filter(has_text="level 1")).to_be_visible()
+
+
 def test_typed_ranges_are_judged_as_the_broker_would(profile: Profile, site: SupervisedSite) -> None:
     page = open_page(profile(), site, algorithm="sticky")
     wait_text(page, "#findings", "The broker would take these ranges")

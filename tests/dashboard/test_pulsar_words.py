@@ -10,10 +10,10 @@ from dashboard.sentences.subscription import SUBSCRIPTION
 ROOT = Path(__file__).parents[2]
 HEADS = (
     "newcomer", "behind_newcomer", "blocked", "subscription_full", "no_permits", "draining", "key_waits", "refused", "no_range", "crashed", "paused",
-    "switching",
+    "holding", "switching",
 )  # fmt: skip
 TYPES = ("shared", "failover", "exclusive")
-VERBS = ("join", "pause", "resume", "slow", "crash", "rejoin", "leave")
+VERBS = ("join", "pause", "resume", "pulsar_hold_acks", "pulsar_release_acks", "slow", "crash", "rejoin", "leave")
 FAMILIES = {
     "version": RULES, "order_words": ORDERS, "idle": CODES, "head": HEADS,
     "space": ("ring", "ranges", *TYPES), "space_words": ("ring", "ranges", *TYPES),

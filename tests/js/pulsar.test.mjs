@@ -160,10 +160,10 @@ test("the tables say what the pictures show", () => {
 });
 
 test("verbs follow from the consumer's state and from the registry", () => {
-  const kinds = { join: [], pause: [], resume: [], slow: [], crash: [], leave: [], rejoin: [] }, of = (rig, name, known = kinds) => verbsOf(rig, name, known, say).map(({ id }) => id);
+  const kinds = { join: [], pause: [], resume: [], pulsar_hold_acks: [], pulsar_release_acks: [], slow: [], crash: [], leave: [], rejoin: [] }, of = (rig, name, known = kinds) => verbsOf(rig, name, known, say).map(({ id }) => id);
   assert.deepEqual(of(newcomer, null), ["join"]);
-  assert.deepEqual(of(newcomer, "c1"), ["join", "resume", "crash", "leave"]);
-  assert.deepEqual(of(newcomer, "c2"), ["join", "pause", "slow", "crash", "leave"]);
+  assert.deepEqual(of(newcomer, "c1"), ["join", "resume", "pulsar_hold_acks", "crash", "leave"]);
+  assert.deepEqual(of(newcomer, "c2"), ["join", "pause", "pulsar_hold_acks", "slow", "crash", "leave"]);
   assert.deepEqual(of(shared, "c2"), ["join", "rejoin", "leave"]);
   assert.deepEqual(of(newcomer, "c2", { join: [] }), ["join"]);
   const keys = verbsOf(newcomer, "c2", kinds, say).map(({ key }) => key);

@@ -27,7 +27,8 @@ def consumer_view(lane: Lane, consumer: Consumer, subscriptions: Sequence[Subscr
 
     permits: messages that the broker may still send it. unacked: sent and not acknowledged; queue: those of them that its program has not taken;
     redelivered: how many of all it was sent somebody had had before. oldest: the lowest position that it holds, None for none or where a
-    single consumer is active. ranges: what it asks for, sticky ranges only. idle: {"code", ...} of `pulsar_idle.py`, None while it works.
+    single consumer is active. holds_acks: it handles messages and acknowledges none. ranges: what it asks for, sticky ranges only.
+    idle: {"code", ...} of `pulsar_idle.py`, None while it works.
     """
     reads = cast("PulsarReading", lane.reads)
     client = reads.client(lane, consumer.incarnation)
@@ -44,6 +45,7 @@ def consumer_view(lane: Lane, consumer: Consumer, subscriptions: Sequence[Subscr
         "queue": len(client.queue),
         "redelivered": sum(known.redelivered for known in attached.values()),
         "oldest": min(map(min, held), default=None),
+        "holds_acks": client.holds_acks,
         "ranges": [list(pair) for pair in client.ranges],
         "idle": why.of(consumer),
     }

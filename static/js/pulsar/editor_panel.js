@@ -1,11 +1,12 @@
 // The editor of sticky ranges: who, which ranges, what the server says of them while one types, and the order to take them.
 
+import { speak } from "../chrome.js";
 import { createVerbs } from "../cluster/verbs.js";
 import { draw } from "../draw.js";
 import { findings, layout, written } from "./editor.js";
 import { createAsker } from "./what_if.js";
 
-const NEWCOMER = "";
+const KIND = "pulsar_ranges";
 
 export function createEditor($, { url, lane, kinds, order, say, colorOf, fillSelect, fillList }) {
   const who = $("editor-who"), text = $("editor-ranges");
@@ -36,21 +37,20 @@ export function createEditor($, { url, lane, kinds, order, say, colorOf, fillSel
     verbs.write(orderOf());
   }
 
-  // Of somebody who is there: subscribe again with these; of nobody: join with them. Where the registry has no such order, none.
+  // It subscribes again with these; where the registry has no such order, there is no button.
   function orderOf() {
-    const isNew = who.value === NEWCOMER, kind = isNew ? "join" : "set_ranges";
-    if (!answer || !(kinds[kind] ?? []).includes("ranges")) return [];
-    const { ranges } = answer;
-    return [{ id: kind, text: say(isNew ? "subscription.join_with" : "subscription.take_ranges"), about: "", key: "", order: isNew ? { kind, args: { ranges } } : { kind, consumer: who.value, args: { ranges } } }];
+    if (!answer || !(KIND in kinds) || !(who.value in now.consumers)) return [];
+    return [{ id: KIND, text: say("subscription.take_ranges"), about: "", key: "", order: { kind: KIND, consumer: who.value, args: { ranges: answer.ranges } } }];
   }
 
   function write(rig) {
     now = rig;
     const isSticky = rig.algorithm.startsWith("sticky");
-    $("editor-panel").hidden = !isSticky;
-    if (!isSticky) return;
-    const canJoin = (kinds.join ?? []).includes("ranges");
-    fillSelect(who, [...rig.order.map((name) => [name, name]), ...(canJoin || !rig.order.length ? [[NEWCOMER, say("subscription.newcomer")]] : [])], who.value || rig.order[0] || NEWCOMER);
+    $("editor-panel").hidden = !isSticky || !rig.order.length;
+    if ($("editor-panel").hidden) return;
+    const about = rig.algorithm === "sticky_document" ? "subscription.editor_half_open" : "subscription.editor_about";
+    if ($("editor-about").dataset.say !== about) speak($("editor-about"), about);
+    fillSelect(who, rig.order.map((name) => [name, name]), rig.order.includes(who.value) ? who.value : rig.order[0]);
     if (shownFor !== who.value) {
       shownFor = who.value;
       text.value = written(rig.pulsar.consumers[who.value]?.ranges ?? []);

@@ -61,6 +61,7 @@ function drawFrame(isForced = false) {
   writeConsumers(consumerRows(now, chosen, say), say);
   $("nobody").hidden = now.order.length > 0;
   verbs.write(verbsOf(now, chosen, page.pulsar.verbs, say));
+  $("more").hidden = chosen === null || ["crashed", "gone"].includes(now.consumers[chosen].state);
   setText($("verbs-about"), chosenWords(now, chosen, say));
   drawAnswer(now);
   editor.write(now);
@@ -263,6 +264,14 @@ $("ask").addEventListener("submit", (event) => {
   event.preventDefault();
   asker.ask();
 });
+// What is asked of the chosen consumer with a number: to seek its subscription, and its priority level.
+for (const [form, input, kind, argument] of [["seek", "seek-entry", "pulsar_seek", "entry"], ["level", "level-value", "pulsar_priority", "level"]]) {
+  $(form).hidden = !(kind in page.pulsar.verbs);
+  $(form).addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (chosen !== null) order($(form), { kind, consumer: chosen, args: { [argument]: Number($(input).value) } });
+  });
+}
 $("partition").addEventListener("change", () => {
   partition = $("partition").value;
   drawFrame(true);

@@ -4,7 +4,7 @@ import { number, percent } from "../say.js";
 import { owned } from "./space.js";
 
 // Causes that somebody should know of, the worst first; the others are as they should be.
-const WORTH = ["newcomer", "behind_newcomer", "blocked", "subscription_full", "no_permits", "draining", "key_waits", "refused", "no_range", "crashed", "paused", "switching"];
+const WORTH = ["newcomer", "behind_newcomer", "blocked", "subscription_full", "no_permits", "draining", "key_waits", "refused", "no_range", "crashed", "paused", "holding", "switching"];
 
 // The one sentence of the head.
 export function headline(rig, say) {

@@ -126,6 +126,20 @@ def test_a_newcomer_names_the_first_unacknowledged_entry_and_who_has_it():
     assert panel(lab)["cursors"]["-1"]["joins"] == {} and idle(lab, "c4") is None
 
 
+def test_one_that_holds_its_acks_works_on_until_it_has_nothing_and_says_so_then():
+    lab = lab_of("shared", consumers=1, receiver_queue_size=10, rate=5)
+    run(lab, 3)
+    order(lab, "pulsar_hold_acks", "c1")
+    run(lab, 10)
+    while (known := panel(lab)["consumers"]["c1"])["idle"] is None:  # between two messages
+        assert known["holds_acks"] and lab.now_us < 60 * SECOND
+        run(lab, 0.05)
+    assert known["idle"] == {"code": "holding", "count": known["unacked"]} and known["unacked"] > 40
+    order(lab, "pulsar_release_acks", "c1")
+    run(lab, 20)
+    assert not panel(lab)["consumers"]["c1"]["holds_acks"] and panel(lab)["cursors"]["-1"]["backlog"] < 10
+
+
 def test_under_draining_hashes_only_who_owns_the_slot_waits_and_names_it():
     lab = lab_of("auto_split", order="draining", consumers=1, rate=5)
     run(lab, 5)
