@@ -19,7 +19,7 @@ from broker_core.lab.views.pulsar_idle import WhyIdle
 from broker_core.pulsar.dispatchers.active import ActiveDispatcher
 from broker_core.pulsar.dispatchers.draining import DrainingDispatcher
 from broker_core.pulsar.dispatchers.single_active import SingleActiveDispatcher, Standby
-from broker_core.pulsar.settings import DRAINING, RECENTLY_JOINED
+from broker_core.pulsar.settings import DRAINING, KEY_SHARED, RECENTLY_JOINED
 from broker_core.pulsar.subscription import Subscription
 
 if TYPE_CHECKING:
@@ -46,7 +46,8 @@ def pulsar_view(lane: Lane) -> Json:
     subscriptions = reads.subscriptions(lane)
     names = program_names(reads.broker(lane))
     order = order_of(rules)
-    selector = subscriptions[0].selector
+    # Before the first consumer there is none yet: an empty one of the lane's rule says as well where a key would go.
+    selector = subscriptions[0].selector or (reads.owners.nobody if rules.type == KEY_SHARED else None)
     return {
         "type": rules.type,
         "order": order,
@@ -60,7 +61,7 @@ def pulsar_view(lane: Lane) -> Json:
         "failover": failover_view(reads, lane),
         "handed": [] if reads.painted is None else reads.painted.handed,
         "selector": None if selector is None else selector.to_json(),
-        "holders": {} if selector is None else dict(names),
+        "holders": {} if subscriptions[0].selector is None else dict(names),
     }  # fmt: skip
 
 

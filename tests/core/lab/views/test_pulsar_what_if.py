@@ -73,12 +73,19 @@ def test_a_name_decides_where_a_newcomers_points_are_and_a_restart_under_another
     assert all(5 <= sum(taken.values()) <= 30 for taken in answers)
 
 
+@pytest.mark.parametrize("algorithm", list(SELECTORS))
+def test_the_first_consumer_will_have_every_key(algorithm):
+    empty = lab_of(algorithm, consumers=0)
+    run(empty, 1)
+    assert {told(empty, key, "c1")["joins"]["consumer"] for key in KEYS} == {"c1"}
+
+
 def test_without_a_key_without_consumers_and_in_shared():
     assert told(lab_of("shared"), "k")["consumer"] is None
     empty = lab_of(consumers=0)
     run(empty, 1)
     answer = told(empty, "k", "c1")
-    assert answer["consumer"] is None and answer["joins"]["consumer"] in (None, "c1")
+    assert answer["consumer"] is None and answer["joins"]["consumer"] == "c1" and answer["slot"] is not None
     partitioned = lab_of("failover", partitions=3)
     run(partitioned, 2)
     assert told(partitioned, "")["partition"] is None
