@@ -80,8 +80,8 @@ TERMS = {
         ),
     ),
     "out_of_order": (pgettext_lazy("term", "out of order"), _(
-        "A record that was handled after a later record of the same key. Pulsar 3.2 makes a newcomer wait for a key's older records; "
-        "the Pulsar lane leaves this rule out, so it shows more of them."
+        "A record that was handled after a later record of the same key. Pulsar makes a newcomer wait for a key's older records, "
+        "unless its consumers set allowOutOfOrderDelivery."
     )),
     "silent": (
         pgettext_lazy("term", "silent"),

@@ -70,7 +70,7 @@ class PulsarRules:
         self.type = TYPE_OF.get(setup.algorithm, KEY_SHARED)
         self.keys_have_owners = self.type != SHARED
         asked = setup.options
-        order = asked.get("order", OUT_OF_ORDER)
+        order = asked.get("order", RECENTLY_JOINED)
         self.settings = BrokerSettings(
             setup.algorithm, asked.get("points"), order=DRAINING if order == DRAINING else RECENTLY_JOINED,
             failover_delay_us=asked.get("failover_delay_us", FAILOVER_DELAY_US), failover_uses_ring=asked.get("failover_ring", False),

@@ -33,7 +33,7 @@ NUMBERS: Mapping[str, tuple[int, int]] = MappingProxyType({
     "ordering_keys": (1, 1_000_000),
 })  # fmt: skip
 CHOICES: Mapping[str, tuple[str, ...]] = MappingProxyType({
-    "order": (OUT_OF_ORDER, RECENTLY_JOINED, DRAINING), "batching": (DEFAULT, KEY_BASED),
+    "order": (RECENTLY_JOINED, DRAINING, OUT_OF_ORDER), "batching": (DEFAULT, KEY_BASED),
 })  # fmt: skip
 """The default first, of an order."""
 SWITCHES = ("acks_cumulatively", "batch_index_acks", "retry_topic", "failover_ring")

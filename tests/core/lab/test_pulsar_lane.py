@@ -102,8 +102,22 @@ def test_order_crosses_the_network_and_its_effect_names_it_as_the_cause():
     assert 1_000 <= event["at_us"] <= 1_100 and event["data"]["permits"] == 1000
 
 
-def test_newcomer_takes_keys_and_a_leaver_gives_its_own_to_the_others():
+def test_keys_stay_in_order_unless_the_lane_says_otherwise():
+    """Pulsar's own default: allowOutOfOrderDelivery is false, so a newcomer waits for everything before its join."""
     lab = lab_of()
+    lab.advance_to(10 * SECOND)
+    order(lab, "join")
+    lab.advance_to(10 * SECOND + 10_000)
+    lane = lane_of(lab)
+    assert sentence(lab)["code"] == "pulsar.join_waits" and lane.state_word(lane.consumers["c4"]) == "waiting"
+    lab.advance_to(40 * SECOND)
+    assert sentence(lab)["code"] == "pulsar.let_go" and lab.view()["rigs"]["pulsar"]["consumers"]["c4"]["rate"] > 0
+    lab.advance_to(60 * SECOND)
+    assert lab.view()["rigs"]["pulsar"]["tally"]["out_of_order"] == 0
+
+
+def test_newcomer_takes_keys_and_a_leaver_gives_its_own_to_the_others():
+    lab = lab_of(order="out_of_order")
     lab.advance_to(10 * SECOND)
     order(lab, "join")
     (joined,) = lab.advance_to(11 * SECOND)
@@ -142,7 +156,7 @@ def test_silent_program_is_given_up_at_the_moment_that_its_row_counts_down_to(af
 
 
 def test_program_that_comes_back_is_told_from_the_connection_that_it_left():
-    lab = lab_of()
+    lab = lab_of(order="out_of_order")
     lab.advance_to(20 * SECOND)
     order(lab, "crash", "c1")
     lab.advance_to(25 * SECOND)
@@ -223,7 +237,7 @@ def test_two_changes_at_a_time_are_one_bill():
 
 
 def test_sticky_newcomer_takes_the_upper_half_of_one_who_subscribes_again_first():
-    lab = lab_of("sticky", consumers=2)
+    lab = lab_of("sticky", consumers=2, order="out_of_order")
     lab.advance_to(20 * SECOND)
     (reconnected,) = order(lab, "join")
     assert (reconnected["rule"], reconnected["data"]) == ("pulsar.selector.sticky.halve_widest", {"ranges": [[0, 16383]]})
@@ -248,7 +262,7 @@ def test_sticky_newcomers_at_a_time_ask_once_each():
 
 
 def test_sticky_ranges_of_a_dead_connection_are_given_after_five_seconds():
-    lab = lab_of("sticky")
+    lab = lab_of("sticky", order="out_of_order")
     lab.advance_to(10 * SECOND)
     order(lab, "crash", "c2")
     lab.advance_to(11 * SECOND)
@@ -264,7 +278,7 @@ def test_sticky_ranges_of_a_dead_connection_are_given_after_five_seconds():
 
 
 def test_sticky_leaver_leaves_a_gap_and_a_rejoiner_asks_for_what_it_had():
-    lab = lab_of("sticky")
+    lab = lab_of("sticky", order="out_of_order")
     lab.advance_to(10 * SECOND)
     order(lab, "crash", "c2")
     lab.advance_to(80 * SECOND)
@@ -290,7 +304,7 @@ def test_sticky_joins_that_overtake_each_other_end_with_ranges_for_all():
 
 
 def test_lane_that_takes_anothers_place_has_the_same_history():
-    lab = lab_of()
+    lab = lab_of(order="out_of_order")
     lab.advance_to(10 * SECOND)
     order(lab, "join", count=2)
     lab.advance_to(20 * SECOND)
