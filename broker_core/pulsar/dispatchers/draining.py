@@ -47,7 +47,6 @@ class DrainingDispatcher(KeyDispatcher):
     """
 
     ASKED_AGAIN_BLOCKS: ClassVar[bool] = True
-    WATCHES_ACKS: ClassVar[bool] = True
 
     def __init__(
         self, selector: Selector, *, is_sticky: bool = False, read_batch: int = READ_BATCH, cursor: Cursor | None = None,
@@ -57,6 +56,7 @@ class DrainingDispatcher(KeyDispatcher):
             selector, read_batch=read_batch, cursor=cursor, entries=entries, unacked_max=unacked_max, unacked_all_max=unacked_all_max
         )
         self.is_sticky = is_sticky
+        self.on_settled = self.was_acked
         self.draining: dict[int, Draining] = {}
         self.unblocked = self.has_timer = False
         self.drained = 0
@@ -93,7 +93,8 @@ class DrainingDispatcher(KeyDispatcher):
 
     # -- messages ------------------------------------------------------------------------------------------------------
 
-    def was_acked(self, consumer: str | None, hash32: int) -> None:
+    def was_acked(self, consumer: str, hash32: int) -> None:
+        """An entry of this hash is not pending at the consumer any more: its slot may have drained."""
         if not self.draining:
             return
         slot = self.selector.slot(hash32)

@@ -39,7 +39,7 @@ __all__ = ["KeySharedDispatcher", "Sent"]
 
 class KeyDispatcher(PendingDispatcher):
     """What both order rules of Key_Shared share: a key's hash names the consumer. Owners are looked up once a hash between two changes of the
-    selector. stuck: the replay set's first so many entries are known not to be sendable."""
+    selector."""
 
     def __init__(
         self, selector: Selector, *, blocks: bool = True, read_batch: int = READ_BATCH, cursor: Cursor | None = None,
@@ -48,7 +48,6 @@ class KeyDispatcher(PendingDispatcher):
         super().__init__(cursor, entries, blocks=blocks, read_batch=read_batch, unacked_max=unacked_max, unacked_all_max=unacked_all_max)
         self.selector = selector
         self._owners: dict[int, str | None] = {}
-        self._stuck = 0
 
     def owner(self, hash32: int) -> str | None:
         """The consumer of a key with this hash."""
@@ -63,9 +62,6 @@ class KeyDispatcher(PendingDispatcher):
         unread = range(self.cursor.read_position, self.cursor.end)
         places = [*self.replay.positions, *(position for _, position in self.delayed), *unread]
         return sum(self.owner(self.entries[place].hash32) == consumer for place in places if not self.cursor.is_acked(place))
-
-    def changed(self) -> None:
-        self._stuck = 0
 
     def _join(self, consumer: str, name: str, priority: int, permits: int, ranges: Sequence[Range] | None) -> Receiver:
         """Raises what the selector raises (AssignRefused), state untouched."""
@@ -235,6 +231,8 @@ class KeySharedDispatcher(KeyDispatcher):
     def _allowed(self, known: Receiver, positions: Sequence[int], *, is_replay: bool) -> int:
         """How many of these entries, from the first on, may go to their consumer now."""
         count = 0 if known.is_blocked else min(len(positions), max(known.permits, 0))
+        if self.unacked_max:
+            count = min(count, max(self.unacked_max - known.unacked, 0))
         if not is_replay and self.replay.has_hash(self.entries[position].hash32 for position in positions):
             return 0
         self._let_go()

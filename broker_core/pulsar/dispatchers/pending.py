@@ -13,8 +13,9 @@ Source: Pulsar 3.2 `PersistentDispatcherMultipleConsumers`, `Consumer` (flowPerm
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from bisect import insort
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import msgspec
@@ -36,15 +37,15 @@ Sent = tuple[str, int]
 """(consumer, position)."""
 
 
-class PendingDispatcher:
+class PendingDispatcher(ABC):
     """entries: the topic's, not the dispatcher's own. available: permits of all consumers that can be sent something. sent_before: entries of
     the replay set that somebody has had. delayed: (moment, position) of entries that wait for their time; timer_us: when the
     broker wakes for the first of them. now_us: of the last call, set by
-    the broker. has_news: there is something for the broker to tell or to set a timer for."""
+    the broker. has_news: there is something for the broker to tell or to set a timer for. on_settled: who hears of an entry that is not pending at
+    a consumer any more, and of its hash. stuck: the replay set's first so many entries are known not to be sendable."""
 
     consumers: dict[str, Receiver]
     ASKED_AGAIN_BLOCKS: ClassVar[bool] = False
-    WATCHES_ACKS: ClassVar[bool] = False
     KEPT: ClassVar[tuple[str, ...]] = ("available", "unacked", "is_full", "delayed", "now_us", "has_delayed", "timer_us")
 
     def __init__(
@@ -57,6 +58,8 @@ class PendingDispatcher:
         self.unacked_all_max = unacked_all_max
         self.consumers = {}
         self.replay = ReplaySet(blocks=blocks)
+        self.on_settled: Callable[[str, int], None] | None = None
+        self._stuck = 0
         self.sent_before: set[int] = set()
         self.available = 0
         self.unacked = 0
@@ -69,15 +72,13 @@ class PendingDispatcher:
 
     # -- what each of them does in its own way -------------------------------------------------------------------------
 
+    @abstractmethod
     def read_on(self) -> list[Sent]:
         """Read until nothing more can be sent."""
-        raise NotImplementedError
 
     def changed(self) -> None:
         """Something happened after which waiting entries may be sent that could not be before."""
-
-    def was_acked(self, consumer: str | None, hash32: int) -> None:
-        """An entry that was pending at this consumer is not any more."""
+        self._stuck = 0
 
     # -- messages ------------------------------------------------------------------------------------------------------
 
@@ -153,6 +154,8 @@ class PendingDispatcher:
             self.replay.add(self.delayed[ready][1])
             ready += 1
         del self.delayed[:ready]
+        if self.delayed:  # the next one needs its timer
+            self.has_news = True
         self.changed()
         return self.read_on()
 
@@ -204,11 +207,12 @@ class PendingDispatcher:
         self.changed()
 
     def _take(self, known: Receiver, position: int, entry: Entry) -> None:
-        """The entry goes to this consumer: it has permits, is not blocked."""
+        """The entry goes to this consumer, which had permits and was not blocked when it was chosen; a batch before it may have changed that."""
         batch = entry.batch
         size = len(batch) if batch else 1
         known.pending[position] = entry.hash32
-        self.available -= size if size <= known.permits else max(known.permits, 0)
+        if not known.is_blocked:  # else its permits are not among the available ones
+            self.available -= size if size <= known.permits else max(known.permits, 0)
         known.permits -= size
         known.unacked += size
         self.unacked += size
@@ -225,8 +229,8 @@ class PendingDispatcher:
         size = 1 if entry is None else len(entry.batch) or 1
         known.unacked -= size
         self.unacked -= size
-        if self.WATCHES_ACKS:
-            self.was_acked(known.consumer, hash32)
+        if self.on_settled is not None:
+            self.on_settled(known.consumer, hash32)
         if not self.is_full and not known.is_blocked:
             return False
         released = self._release_all()

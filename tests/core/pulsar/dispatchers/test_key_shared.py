@@ -161,3 +161,24 @@ def obeys_the_laws(dispatcher: KeySharedDispatcher | DrainingDispatcher, order: 
         if isinstance(dispatcher, DrainingDispatcher):
             dispatcher.unblock()
     assert dispatcher.cursor.backlog == 0, "nothing that was not acknowledged is lost"
+
+
+@pytest.mark.parametrize("kind", [KeySharedDispatcher, DrainingDispatcher])
+def test_no_more_goes_to_a_consumer_than_its_limit_of_unacknowledged_messages(kind: type[KeySharedDispatcher] | type[DrainingDispatcher]) -> None:
+    """Found by a seeded life: what was sent beyond the limit was taken from the permits of others."""
+    dispatcher = kind(SELECTORS["auto_split"](), unacked_max=3)
+    dispatcher.publish(KEYS)
+    sent = dispatcher.connect("a", "a", 100)
+    dispatcher.check()
+    assert len(sent) == 3 and dispatcher.consumers["a"].is_blocked
+
+
+@pytest.mark.parametrize("kind", [KeySharedDispatcher, DrainingDispatcher])
+def test_batches_of_one_read_may_exceed_the_limit_and_permits_still_add_up(kind: type[KeySharedDispatcher] | type[DrainingDispatcher]) -> None:
+    dispatcher = kind(SELECTORS["auto_split"](), unacked_max=3)
+    for position, hash32 in enumerate(KEYS[:3]):
+        dispatcher.entries[position] = Entry(hash32, position, batch=(1, 2))
+    dispatcher.cursor.end = 3
+    dispatcher.connect("a", "a", 100)
+    dispatcher.connect("b", "b", 50)
+    dispatcher.check()

@@ -109,3 +109,13 @@ def test_laws_of_a_shared_subscription(order: list[tuple[str, int]], unacked_max
             dispatcher.flow(name, 5)
         dispatcher.ack([position for positions in dispatcher.pending().values() for position in positions])
     assert dispatcher.cursor.backlog == 0, "nothing that was not acknowledged is lost"
+
+
+def test_each_delayed_message_has_its_timer() -> None:
+    """Found by a seeded life: once the first was due, nobody woke for the second."""
+    dispatcher = shared(10)
+    for position, at_us in enumerate((1_000, 2_000)):
+        entry = dispatcher.entries[position] = Entry(0, position, deliver_at_us=at_us)
+        assert dispatcher.arrived(position, entry) == []
+    dispatcher.has_news, dispatcher.now_us = False, 1_000
+    assert dispatcher.due() == [("c1", 0)] and dispatcher.has_news and dispatcher.next_delayed_us == 2_000

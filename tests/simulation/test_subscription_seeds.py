@@ -1,0 +1,30 @@
+"""Seeded lives of Pulsar subscriptions: nothing is lost, nothing acknowledged comes again, mark-delete never goes back, a key is at one consumer.
+
+`make seed SEED=7` reruns one; HIGHWATER_SUBSCRIPTION_SEEDS says how many: 200 in `make test`, 2,000 in `make simulate`.
+"""
+
+import os
+
+import pytest
+
+from tests.simulation.subscription_life import SubscriptionLife
+
+SEEDS = [int(os.environ["SEED"])] if "SEED" in os.environ else range(int(os.environ.get("HIGHWATER_SUBSCRIPTION_SEEDS", "12")))
+STEPS = 80
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_everything_that_was_sent_is_handled_or_a_dead_letter(seed):
+    life = SubscriptionLife(seed).run(STEPS)
+    what = f"seed {seed}: {life.type} {life.order} {life.config}"
+    assert life.unacked == 0, what
+    lost = [number for number in range(life.sent) if not life.handled.count[number] and not (life.config.cannot and number % 7 == 0)]
+    assert not lost, f"{what}: {lost[:10]} were never handled"
+    if life.config.cannot and life.config.max_redeliver:
+        assert life.dead_letters >= len(range(0, life.sent, 7)), what
+    print(f"\n{what}: {life.sent} sent, {sum(life.handled.count.values()) - len(life.handled.count)} handled again")
+
+
+def test_a_life_is_the_same_each_time():
+    one, other = SubscriptionLife(3).run(30), SubscriptionLife(3).run(30)
+    assert one.told == other.told and one.world.made == other.world.made
