@@ -151,6 +151,10 @@ LANES = {
     "pulsar.shared.crash_pending": _("{consumer} is silent and holds {unacked} unacked records for {left} more."),
     "pulsar.shared.crash_noticed": _("The broker gave up on {consumer}: its unacked records go to the others before anything new."),
     "pulsar.join_waits": _("{consumer} waits until {unacked} unacked {unacked?record|records} from before its join {unacked?is|are} acknowledged."),
+    "pulsar.join_waits_many": _(
+        "The {count} newcomers wait until {unacked} unacked {unacked?record|records} from before their join {unacked?is|are} acknowledged."
+    ),
+    "pulsar.let_go_many": _("Everything from before the join of the {count} newcomers is acknowledged: their keys flow."),
     "pulsar.let_go": _("Everything from before {consumer}'s join is acknowledged: its keys flow."),
     "pulsar.hold_acks": _("{consumer} acknowledges nothing from now on: what it gets stays unacked."),
     "pulsar.release_acks": _("{consumer} acknowledges again, first what it held back."),

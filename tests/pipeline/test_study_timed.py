@@ -10,7 +10,7 @@ from broker_core.lab.workload_keys import WEIGHT_MAX
 from broker_core.pipeline.members import history_check, history_steps
 from broker_core.pipeline.strategies import strategies_default, strategy_parse
 from broker_core.pipeline.study_request import service_check
-from broker_core.pipeline.timed import CRASH_S, JOIN_S, WARM_S, rate_thinned, timed_run, timetable, timetable_at_records
+from broker_core.pipeline.timed import CRASH_S, JOIN_S, WARM_S, as_timed, rate_thinned, timed_run, timetable, timetable_at_records
 from broker_core.pipeline.timed_workload import SampleKeys, SequenceWorkload, sampled_workload
 
 RATE, CONSUMER_RATE = 40, 10
@@ -42,7 +42,7 @@ def test_a_watched_lane_goes_exactly_as_the_labs(strategy):
     steps, workload = steps_of(*CHANGES), sequence()
     table = timetable(steps, RATE, CONSUMER_RATE, 100_000)
     spec = strategy.lane_spec()
-    lab = Lab(Scenario("plain", 7, {}, (spec,), 4, CONSUMER_RATE), workload=workload)
+    lab = Lab(Scenario("plain", 7, {}, (as_timed(spec),), 4, CONSUMER_RATE), workload=workload)
     (lane,) = lab.lanes.values()
     for step, row in zip(steps, timed_run(spec, steps, table, workload, 7, lambda step: None), strict=True):
         redelivered = lane.redelivered

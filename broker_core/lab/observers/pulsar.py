@@ -84,7 +84,9 @@ class PulsarNarrator:
         if event.kind == "pulsar.consumer.disconnected":
             self.say_disconnected(lane, event)
         elif event.kind == "pulsar.consumer.let_go":
-            lane.say("pulsar.let_go", consumer=event.data["consumer"])
+            bill = lane.ledger.kept_bill
+            many = bill is not None and bill.kind == "join" and bill.count > 1
+            lane.say("pulsar.let_go_many" if many else "pulsar.let_go", consumer=event.data["consumer"], count=bill.count if bill else 1)
         elif event.kind == "pulsar.ack.refused":
             lane.say("pulsar.ack_refused", consumer=event.data["consumer"], error=event.data["error"])
 
@@ -127,7 +129,7 @@ class PulsarNarrator:
                        many=bill.count > 1)  # fmt: skip
         held_back = self.reads.held_back(lane, lane.consumers[bill.consumer]) if bill.consumer in lane.consumers else 0
         if held_back:
-            lane.say("pulsar.join_waits", consumer=bill.consumer, unacked=held_back)
+            lane.say("pulsar.join_waits_many" if bill.count > 1 else "pulsar.join_waits", consumer=bill.consumer, count=bill.count, unacked=held_back)
             return
         numbers: Json = {"count": bill.count, "keys_moved": bill.keys_moved, "keys_total": bill.keys_total}
         if code == "pulsar.sticky_join":
