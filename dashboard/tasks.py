@@ -1,4 +1,4 @@
-"""The Celery entrance: one task drives a shard for a while, then enqueues the next.
+"""The Celery entrance: one task drives a shard for a while, then enqueues the next; another compares a consumer group's assignors.
 
 Python's full garbage collection looks at everything that lives: beside three labs of 512 consumers it holds the process for 0.25 to 0.5 s, in
 which no click is answered. Only labs that are dropped leave cycles worth collecting, so a full collection is made after a task that dropped
@@ -35,6 +35,14 @@ def drive_shard(number: int) -> None:
     if shard.has_dropped:
         shard.has_dropped = False
         gc.collect()
+
+
+@shared_task(name="dashboard.compare_group", ignore_result=True)
+def compare_group(lab_id: str, lane: str, until_us: int) -> None:
+    """Queue `default`: a lane's consumer group under each assignor and protocol."""
+    from dashboard.comparison_task import work_out
+
+    work_out(lab_id, lane, until_us)
 
 
 @worker_shutting_down.connect

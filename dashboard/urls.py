@@ -46,6 +46,7 @@ urlpatterns = [
     path("api/labs/<str:lab_id>/pulsar/key/", pulsar.key, name="api-lab-pulsar-key"),
     path("api/labs/<str:lab_id>/pulsar/ranges/", pulsar.ranges, name="api-lab-pulsar-ranges"),
     path("api/labs/<str:lab_id>/fork/", api.fork, name="api-fork"),
+    path("api/labs/<str:lab_id>/kafka/comparison/<str:lane>/", api.comparison, name="api-comparison"),
     path("api/labs/<str:lab_id>/journal/", api.journal, name="api-journal"),
     path("api/labs/<str:lab_id>/events/", api.events, name="api-events"),
 ]

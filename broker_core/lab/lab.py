@@ -5,7 +5,7 @@ turning points that came of it. Lanes never see one another, so each is advanced
 put in order afterwards, by time and then by lane.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from broker_core.clock import SECOND_US, VirtualClock
@@ -211,10 +211,15 @@ class Lab(LabState):
         """One record further; no further than to the next moment of the lesson, whose order comes at its own time."""
         return self._advance(step_end_us(self.scenario, self.now_us, self.next_arrival_us))
 
+    def lane_under(self, lane: str, algorithm: str, options: Json) -> Lane:
+        """A new lane beside the lab's own of this id, at its very beginning. options: those that are other than the lane's."""
+        spec = next(spec for spec in self.scenario.lanes if spec.id == lane)
+        return self._make_lane(replace(spec, options={**spec.options, **options}), algorithm)
+
     def switch(self, lane: str, algorithm: str, position: int) -> Pieces[None]:
         """The lane goes on under another algorithm: a new one takes its place, after the same past."""
         old = self.lanes[lane]
-        made = self._make_lane(next(spec for spec in self.scenario.lanes if spec.id == lane), algorithm)
+        made = self.lane_under(lane, algorithm, {})
         made.event_count = old.event_count
         yield from LanePast(self, made).live_through()
         made.out.clear()

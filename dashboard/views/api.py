@@ -11,6 +11,8 @@
     GET  /api/labs/<id>/journal/                                                                200 {scenario, commands}
     GET  /api/labs/<id>/events/?after=<seq>                                                     200 {events}
     GET  /api/labs/<id>/pulsar/key/, .../pulsar/ranges/                                         200 see views/pulsar.py
+    GET  /api/labs/<id>/kafka/comparison/<lane>/                                                200 the group under each assignor and protocol
+    POST /api/labs/<id>/kafka/comparison/<lane>/                                                202 have that worked out, up to now
     POST /api/labs/<id>/fork/              {workload?, seed?} or {until_us?, until_position?, speed?}  201 as POST /api/labs/
 
 Whatever is wrong is answered 4xx {fields: {name: [text]}}. Commands need the owner's token as `Authorization: Bearer`, or the browser's
@@ -28,7 +30,7 @@ from django.middleware.csrf import CsrfViewMiddleware
 from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
 
-from dashboard import access, keeping, selectors, services
+from dashboard import access, comparisons, keeping, selectors, services
 from dashboard.address import address_of
 from dashboard.errors import Refused
 from dashboard.lane_names import under_its_name
@@ -128,6 +130,14 @@ def fork(request: HttpRequest, lab_id: str) -> HttpResponse:
     """Copy a lab, or replay its commands under another workload or seed."""
     return _opened(services.lab_fork(lab_id=lab_id, request=json_body(request), visitor=access.visitor_of(request),
                                      address=address_of(request)))  # fmt: skip
+
+
+@api("GET", "POST")
+def comparison(request: HttpRequest, lab_id: str, lane: str) -> HttpResponse:
+    """A lane's consumer group on the same history under each assignor and protocol."""
+    if request.method == "POST":
+        return json_response(comparisons.comparison_start(lab_id=lab_id, lane=lane, **_rights(request)), 202)
+    return json_response(comparisons.comparison_get(lab_id=lab_id, lane=lane))
 
 
 @api("GET")

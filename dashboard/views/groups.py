@@ -8,6 +8,7 @@ from asgiref.sync import sync_to_async
 from django.http import Http404, HttpRequest, HttpResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
@@ -55,6 +56,7 @@ def _draw(request: HttpRequest, lab: Lab, snapshot: dict[str, Any]) -> HttpRespo
     )  # fmt: skip
     lane = wanted or lanes[0]
     context["page"] |= {"groups": {"lane": lane, "machines": machines()}}
+    context["page"]["urls"] |= {"comparison": reverse("api-comparison", args=[lab.pk, lane])}
     context |= {"view": view, "speeds": SPEEDS, "textures": textures(), "query": f"?rig={lane}" if lane != "kafka" else ""}
     response = render(request, "dashboard/groups.html", context)
     access.visitor_remember(response, visitor)

@@ -42,6 +42,10 @@ export async function beginAnew(page) {
   return post(page.urls.labs, { scenario, ...(name ? { name } : {}) }, { csrf: page.csrf });
 }
 
+// Has a consumer group run again under each assignor and protocol; and what has come of it so far.
+export const startComparison = (page) => post(page.urls.comparison, {}, { csrf: page.csrf });
+export const readComparison = (page) => read(page.urls.comparison);
+
 async function read(url) {
   const answer = await fetch(url, { credentials: "same-origin" });
   if (!answer.ok) throw new Refusal(answer.status, {});

@@ -17,6 +17,7 @@ ROOT = Path(__file__).parents[2]
 EVENTS = {event.replace(" ", "_") for table in (classic_states.TRANSITIONS, consumer_states.TRANSITIONS) for _state, event in table}
 OF_MEMBERS = {verb for state in (LIVE, CRASHED, GONE, FROZEN, STUCK) for verb in member_verbs(Consumer("c1", 1, 1, 1, "c1", 0, state=state))}
 VERBS = OF_MEMBERS | set(group_verbs())
+FIGURES = ("generation", "moved", "spread", "dark_us", "dark_most", "duplicates")
 RULES = re.findall(r"^        (\w+) .* (?:ok|warning|error)$", str(lag.__doc__), re.MULTILINE)
 FINDINGS = {
     *re.findall(r'Finding\("(\w+)"|_missing\("(\w+)"', Path(diagnosis.__file__).read_text()),
@@ -24,6 +25,7 @@ FINDINGS = {
 }  # fmt: skip
 FINDINGS = {name for names in FINDINGS for name in names if name}
 FAMILIES = {
+    "compare": ("name", *FIGURES), "compare_about": FIGURES,
     "event": EVENTS, "verb": VERBS, "verb_about": VERBS, "trend": ("up", "down", "level"), "cell": ("reads", "given", "target", "revoking"),
     "timer": ("session", "pending", "rebalance", "poll", "initial_delay", "join", "sync"),
     "time": ("sent", "arrived", "answered", "received", "lost"),

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
+import { FIGURES, cellsOf, stateWords } from "../../static/js/groups/comparison.js";
 import * as grid from "../../static/js/groups/grid.js";
 import * as machine from "../../static/js/groups/machine.js";
 import { COORDINATOR, inOrder, rowsOf as memberRows } from "../../static/js/groups/members.js";
@@ -217,3 +218,15 @@ test("a trend needs some seconds, and begins anew when time goes back", () => {
 });
 
 test("nobody: the chart says so", () => assert.ok(chart(empty).shapes.some(({ id }) => id === "nothing")));
+
+test("a comparison has a row for each variant, its least values marked, and says how it stands", () => {
+  const row = (name, dark, moved) => ({ name, generation: 2, moved, spread: 0, dark_us: dark, dark_most: 12, duplicates: 0 });
+  const [one, other] = cellsOf([row("range", 3_640_000, 9), row("consumer", 61_000_000, 18)], "range");
+  assert.deepEqual([one.isOwn, other.isOwn, one.cells.length], [true, false, FIGURES.length]);
+  const at = FIGURES.indexOf("dark_us");
+  assert.deepEqual([one.cells[at].text, other.cells[at].text, other.cells[at].share, one.cells[at].isBest, other.cells[at].isBest], ["3.6", "61.0", 1, true, false]);
+  assert.equal(one.cells[FIGURES.indexOf("spread")].isBest, false, "no best where all are alike");
+  const words = (known) => stateWords({ rows: [], reason: "", now: null, share: 0, until_us: 5, ...known }, String, String).code;
+  assert.deepEqual(["none", "waiting", "done", "failed"].map((state) => words({ state })), ["none", "waiting", "done", "failed"].map((state) => `groups.compare.${state}`));
+  assert.equal(words({ state: "running", now: "range" }), "groups.compare.running");
+});

@@ -19,12 +19,17 @@ if TYPE_CHECKING:
 class KafkaNotes:
     """What the observers of a Kafka lane remember. high_read: of each partition, the next offset that nobody has read yet; redelivered:
     records read a second time. readers: partition -> name of the program that reads it now. paused_us: partition that somebody read, or
-    was to read, and nobody does -> since when."""
+    was to read, and nobody does -> since when. dark_us: of all such spans that are over, the sum over partitions; dark_most: how many
+    partitions were dark at once at most. moved: how often a partition got another reader than the one before, who is in last_readers."""
 
     high_read: list[int]
     redelivered: int = 0
     readers: dict[int, str] = field(default_factory=dict)
     paused_us: dict[int, int] = field(default_factory=dict)
+    dark_us: int = 0
+    dark_most: int = 0
+    moved: int = 0
+    last_readers: dict[int, str] = field(default_factory=dict)
 
     def note_read(self, number: int, offset: int) -> None:
         """A program takes the record at this offset."""
@@ -42,6 +47,7 @@ class KafkaNotes:
             self.readers.pop(number, None)
             self.paused_us.setdefault(number, lane.now_us)
         paused, bill = len(self.paused_us), lane.ledger.kept_bill
+        self.dark_most = max(self.dark_most, paused)
         if paused and not was_paused:
             lane.emit("kafka.group.partitions_paused", cause, rule, {}, {"partitions": paused})
         if bill is not None:
@@ -52,8 +58,12 @@ class KafkaNotes:
         was_paused, bill = bool(self.paused_us), lane.ledger.kept_bill
         for number in numbers:
             self.readers[number] = name
+            self.moved += self.last_readers.get(number, name) != name
+            self.last_readers[number] = name
             since_us = self.paused_us.pop(number, None)
-            if since_us is not None and bill is not None:
-                bill.note_pause(since_us, lane.now_us)
+            if since_us is not None:
+                self.dark_us += lane.now_us - since_us
+                if bill is not None:
+                    bill.note_pause(since_us, lane.now_us)
         if was_paused and not self.paused_us and bill is not None:
             lane.emit("kafka.group.partitions_resumed", cause, None, {}, bill.pause_facts())

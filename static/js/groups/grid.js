@@ -11,15 +11,16 @@ import { spark } from "./trend.js";
 import { rounded } from "./words.js";
 
 export const ROW = 24, HEAD = 26;
-const BAR = 16, FIGURE = 62, TREND = 96, PITCH_LEAST = 22, PITCH_MOST = 120, SIGNS = { ok: "", warning: "!", error: "×" };
+const BAR = 16, FIGURE = 58, WIDE = 82, TREND = 100, PITCH_LEAST = 22, PITCH_MOST = 120, SIGNS = { ok: "", warning: "!", error: "×" };
 const FIGURES = ["end", "high_watermark", "committed", "position", "lag", "lag_us"], FEW = ["lag"];
+const widthOf = (figure) => (figure === "committed" ? WIDE : FIGURE);
 const TERMS = { high_watermark: "high_watermark", committed: "committed", lag: "group_lag", lag_us: "lag_time" };
 
 export const height = (group) => HEAD + Object.keys(group.partitions).length * ROW + 4;
 
 // members: [[key, member]] in their order. lags: partition -> its lags of the last seconds.
 export function layout(group, { members, consumers, available, isPhone = false, atUs, health, lags, say }) {
-  const label = isPhone ? 30 : 44, figures = isPhone ? FEW : FIGURES, right = figures.length * FIGURE + TREND;
+  const label = isPhone ? 30 : 44, figures = isPhone ? FEW : FIGURES, edges = figures.map((_, place) => figures.slice(0, place + 1).reduce((sum, figure) => sum + widthOf(figure), 0)), right = edges.at(-1) + TREND;
   const pitch = Math.min(PITCH_MOST, Math.max(PITCH_LEAST, (available - label - right - 12) / Math.max(1, members.length)));
   const lane = Math.max(members.length * pitch, available - label - right - 12), width = Math.max(available, Math.ceil(label + lane + 12 + right)), shapes = [];
   const columns = Object.fromEntries(members.map(([key], place) => [key, label + place * pitch])), end = label + lane;
@@ -28,21 +29,21 @@ export function layout(group, { members, consumers, available, isPhone = false, 
     shapes.push({ id: `name-${key}`, tag: "text", x: round(columns[key] + pitch / 2), y: 16, class: `mid ${member.is_leader ? "b" : ""}${member.condition === "running" ? "" : " bad"}`, text: name.length * 7 > pitch + 4 ? name.replace(/^c/, "") : name });
   }
   figures.forEach((figure, place) => shapes.push({
-    id: `head-${figure}`, tag: "text", x: end + 12 + (place + 1) * FIGURE - 6, y: 16, class: "m end", ...(TERMS[figure] ? { "data-term": TERMS[figure] } : {}), text: say(`groups.short.${figure}`),
+    id: `head-${figure}`, tag: "text", x: end + 6 + edges[place], y: 16, class: "m end", ...(TERMS[figure] ? { "data-term": TERMS[figure] } : {}), text: say(`groups.short.${figure}`),
   }));
-  shapes.push({ id: "head-trend", tag: "text", x: end + 18 + figures.length * FIGURE, y: 16, class: "m", text: say("groups.short.trend") });
+  shapes.push({ id: "head-trend", tag: "text", x: end + 18 + edges.at(-1), y: 16, class: "m", text: say("groups.short.trend") });
   Object.entries(group.partitions).forEach(([name, partition], place) => {
     const y = HEAD + place * ROW;
     shapes.push(...laneShapes(name, partition, { y, label, lane, pitch, columns, members, consumers, atUs, say, group }));
     const own = health.partitions[name] ?? { lag: null, lag_us: null, status: "ok", rule: "no_lag" }, known = { ...partition, lag: own.lag };
     figures.forEach((figure, column) => shapes.push({
-      id: `${figure}-${name}`, tag: "text", x: end + 12 + (column + 1) * FIGURE - 6, y: y + 15, class: `n end${figure === "lag" ? " b" : ""}`,
+      id: `${figure}-${name}`, tag: "text", x: end + 6 + edges[column], y: y + 15, class: `n end${figure === "lag" ? " b" : ""}`,
       text: figure === "lag_us" ? (own.lag_us === null ? NONE : left(own.lag_us)) : known[figure] === null ? NONE : number(known[figure]),
     }));
     if (SIGNS[own.status]) {
-      shapes.push({ id: `status-${name}`, tag: "text", x: end + 18 + figures.length * FIGURE + 82, y: y + 16, class: `b ${own.status === "error" ? "bad" : "warn"}`, "data-tip": say(`groups.rule.${own.rule}`), text: SIGNS[own.status] });
+      shapes.push({ id: `status-${name}`, tag: "text", x: end + 18 + edges.at(-1) + 82, y: y + 16, class: `b ${own.status === "error" ? "bad" : "warn"}`, "data-tip": say(`groups.rule.${own.rule}`), text: SIGNS[own.status] });
     }
-    shapes.push(...spark(`trend-${name}`, lags[name] ?? [], { x: end + 18 + figures.length * FIGURE, y: y + 2, width: 50, height: 16, say }));
+    shapes.push(...spark(`trend-${name}`, lags[name] ?? [], { x: end + 18 + edges.at(-1), y: y + 2, width: 50, height: 16, say }));
   });
   return { shapes, width };
 }

@@ -3,6 +3,7 @@
 import { onLanguage, page, say, speak } from "../chrome.js";
 import { setTerm } from "../dom.js";
 import { draw } from "../draw.js";
+import { readComparison, startComparison } from "../commands.js";
 import { createFreshness } from "../freshness.js";
 import { createLive } from "../live.js";
 import { writeTable } from "../log/tables.js";
@@ -13,6 +14,7 @@ import { createRoving } from "../roving.js";
 import { NONE, clock, number } from "../say.js";
 import { openSocket } from "../socket.js";
 import { createVerbs } from "../cluster/verbs.js";
+import { createComparison } from "./comparison.js";
 import * as grid from "./grid.js";
 import * as machine from "./machine.js";
 import { COORDINATOR, createMembers, inOrder, rowsOf } from "./members.js";
@@ -265,7 +267,14 @@ function tell() {
   setText($("fresh-ms"), ms === null ? "" : `${ms}\u202fms`);
 }
 
-onLanguage(() => drawFrame(true));
+const comparison = createComparison({ button: $("compare"), words: $("compare-words"), table: $("compare-table") }, {
+  read: () => readComparison(page), start: () => startComparison(page), onRefused: orders.fail, say, clock, own: () => (group().protocol === "consumer" ? "consumer" : view.rigs[lane].algorithm),
+});
+
+onLanguage(() => {
+  drawFrame(true);
+  comparison.draw();
+});
 addEventListener("resize", schedule);
 trend.note(health(), view.at_us);
 drawFrame(true);

@@ -36,7 +36,7 @@ export function spark(id, values, { x, y, width, height, say }) {
   if (values.length >= 2) {
     const most = Math.max(1, ...values), step = width / (KEPT - 1), from = x + (KEPT - values.length) * step;
     const points = values.map((value, place) => `${round(from + place * step)} ${round(y + height - (value / most) * (height - 2))}`);
-    shapes.push({ id, tag: "path", d: `M${points.join("L")}`, class: `spark ${way ?? "level"}` });
+    shapes.push({ id, tag: "path", d: `M${points.join("L")}`, class: `spark ${way === "level" ? "" : way ?? ""}` });
   }
   if (way) shapes.push({ id: `${id}-way`, tag: "text", x: x + width + 8, y: y + 13, class: `b ${{ up: "warn", down: "good", level: "m" }[way]}`, text: ARROW[way], title: say(`groups.trend.${way}`) });
   return shapes;

@@ -1,0 +1,80 @@
+"""The same history under each assignor and both group protocols: what a lane's group would have gone through, run again for each.
+
+    the lab at a moment ─► for each variant a new lane ─► LanePast (the same records, joins, crashes, at the same times) ─► its figures
+
+    moved      how often a partition got another reader than the one before     spread      most less fewest partitions of a member, now
+    dark_us    the sum over partitions of the time in which nobody read them    dark_most   the most partitions that were dark at once
+    duplicates records read a second time
+
+Nothing is estimated: each lane runs whole, with its brokers, coordinator and programs. Of a long lab the last SWITCH_RECORDS_MAX records run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import NamedTuple
+
+from broker_core.errors import CommandError
+from broker_core.events import Json
+from broker_core.kafka.assignors import ASSIGNORS
+from broker_core.kafka.client.group_consumer.settings import CLASSIC, CONSUMER
+from broker_core.lab.lab import Lab
+from broker_core.lab.lanes.kafka_cluster_reading import KafkaClusterReading
+from broker_core.lab.lanes.lane import Lane
+from broker_core.lab.past import LanePast
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """name: what the row is called: the assignor's, or the protocol's, whose assignor is the server's."""
+
+    name: str
+    algorithm: str
+    protocol: str
+
+
+VARIANTS = (*(Variant(name, name, CLASSIC) for name in ASSIGNORS), Variant(CONSUMER, next(iter(ASSIGNORS)), CONSUMER))
+BY_NAME = MappingProxyType({variant.name: variant for variant in VARIANTS})
+
+
+class Progress(NamedTuple):
+    """share: of the history that this variant has gone through, 0 to 1. row: its figures once it is through."""
+
+    variant: Variant
+    share: float
+    row: Json | None = None
+
+
+def compare(lab: Lab, lane_id: str) -> Iterator[Progress]:
+    """Run every variant, one after the other. lab: at the moment up to which is compared; it stays as it is.
+
+    Raises CommandError for a lane that has no group on a cluster.
+    """
+    own = lab.lanes.get(lane_id)
+    if own is None or not isinstance(own.reads, KafkaClusterReading):
+        raise CommandError("lane", "there is no Kafka cluster with a consumer group in this lab")
+    for variant in VARIANTS:
+        lane = lab.lane_under(lane_id, variant.algorithm, {"group_protocol": variant.protocol})
+        # From the time before 0 at which the processes start.
+        begun_us, length_us = lane.now_us, max(1, lab.now_us - lane.now_us)
+        for _stop in LanePast(lab, lane).live_through():
+            yield Progress(variant, (lane.now_us - begun_us) / length_us)
+        yield Progress(variant, 1.0, figures(lane, variant))
+
+
+def figures(lane: Lane, variant: Variant) -> Json:
+    """What came of it, of a lane on a cluster."""
+    reads = lane.reads
+    assert isinstance(reads, KafkaClusterReading)
+    notes, shared = reads.notes, reads.look(lane)
+    counts = dict.fromkeys((member.client_id for member in shared.group.members.values()), 0)
+    for name in notes.readers.values():
+        counts[name] = counts.get(name, 0) + 1
+    return {
+        "name": variant.name, "protocol": variant.protocol, "generation": shared.group.generation, "moved": notes.moved,
+        "spread": max(counts.values()) - min(counts.values()) if counts else 0, "members": len(counts),
+        "dark_us": notes.dark_us + sum(lane.now_us - since_us for since_us in notes.paused_us.values()), "dark_most": notes.dark_most,
+        "duplicates": notes.redelivered,
+    }  # fmt: skip

@@ -1,0 +1,74 @@
+"""A lab's consumer group under each assignor and protocol, as its page asks for it: what was worked out last, and the order to work it out.
+
+    POST ─► a file that says "waiting" ─► worker, queue default: the lab at that moment, each variant run through its history ─► the file, row by row
+
+    <run dir>/comparisons/<lab id>/<lane>.json     {"state": waiting | running | done | failed, "until_us", "rows", "now", "share", "reason"}
+
+The file follows from the journal, so losing it loses nothing. One comparison a lane at a time; one whose worker gave no sign for a while may be
+asked for again.
+"""
+
+import json
+import logging
+import time
+from pathlib import Path
+
+import redis
+from celery import current_app
+from django.conf import settings
+from django.utils.translation import gettext as _
+from kombu.exceptions import OperationalError
+
+from broker_core.events import Json
+from dashboard import access, selectors
+from dashboard.errors import Refused
+from dashboard.logs.places import write_json
+from dashboard.models import Lab
+from dashboard.transport import transport
+
+WAITING, RUNNING, DONE, FAILED = "waiting", "running", "done", "failed"
+GIVEN_UP_S = 60.0       # without a sign
+TASK = "dashboard.compare_group"
+log = logging.getLogger(__name__)
+
+
+def comparison_start(*, lab_id: str, lane: str, bearer: str | None, visitor: str | None) -> Json:
+    """Have a lane's group compared up to now, unless that is under way. Returns what `comparison_get` does. Raises Refused 403, 404, 503."""
+    lab = selectors.lab_get(lab_id=lab_id)
+    if not access.is_owner(lab, bearer=bearer, visitor=visitor):
+        raise Refused(403, {"lab": _("this lab is not yours: make your own copy of it")})
+    path = path_of(lab, lane)
+    known = comparison_get(lab_id=lab_id, lane=lane)
+    if known["state"] in (WAITING, RUNNING):
+        return known
+    snapshot = selectors.lab_snapshot(lab_id=lab_id)
+    found: Json = {"state": WAITING, "until_us": snapshot["at_us"] if snapshot else 0, "rows": [], "now": None, "share": 0.0, "reason": ""}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_json(path, found)
+    try:
+        transport().ping()
+        current_app.send_task(TASK, args=[lab_id, lane, found["until_us"]], retry=False)
+    except (redis.RedisError, OperationalError) as error:
+        path.unlink(missing_ok=True)
+        log.warning("%s could not be enqueued: %s", TASK, error)
+        raise Refused(503, {"lane": _("no worker can be reached")}) from error
+    return found
+
+
+def comparison_get(*, lab_id: str, lane: str) -> Json:
+    """What is known: {"state": "none"} before anybody asked, or after its worker was lost. Raises Refused 404."""
+    path = path_of(selectors.lab_get(lab_id=lab_id), lane)
+    try:
+        found: Json = json.loads(path.read_text(encoding="utf-8"))
+        age_s = time.time() - path.stat().st_mtime
+    except (OSError, ValueError):
+        return {"state": "none"}
+    return {"state": "none"} if found["state"] in (WAITING, RUNNING) and age_s > GIVEN_UP_S else found
+
+
+def path_of(lab: Lab, lane: str) -> Path:
+    """Raises Refused 404 for a lane that is none of the lab's, or has no group on a cluster."""
+    spec = next((spec for spec in lab.scenario["rigs"] if spec["id"] == lane), None)
+    if spec is None or "brokers" not in spec:
+        raise Refused(404, {"lane": _("this lab has no such Kafka lane")})
+    return Path(settings.RUN_DIR) / "comparisons" / lab.pk / f"{lane}.json"

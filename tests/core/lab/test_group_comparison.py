@@ -1,0 +1,68 @@
+"""The same history under each assignor and protocol: the lane's own figures come out again, and the protocols differ as they should."""
+
+import pytest
+
+from broker_core.errors import CommandError
+from broker_core.events import Json
+from broker_core.lab.group_comparison import BY_NAME, VARIANTS, compare, figures
+from broker_core.lab.lab import Lab
+from broker_core.lab.scenario import scenario_from_json
+
+SECOND = 1_000_000
+
+
+def lab_with_a_history(algorithm: str = "range", protocol: str = "classic") -> Lab:
+    lane = {"id": "kafka", "model": "kafka", "brokers": 3, "offsets_partitions": 5, "algorithm": algorithm, "group_protocol": protocol}
+    lab = Lab(scenario_from_json({"lanes": [lane], "consumers": 3}))
+    for at_s, kind, consumer in ((12, "join", None), (24, "leave", "c1"), (36, "join", None)):
+        lab.advance_to(at_s * SECOND)
+        position = lab.position + 1
+        lab.submit({"command_id": f"x{position}", "kind": kind, "rig": "kafka", "consumer": consumer, "args": {}, "position": position})
+    lab.advance_to(50 * SECOND)
+    return lab
+
+
+def rows_of(lab: Lab) -> dict[str, Json]:
+    return {step.row["name"]: step.row for step in compare(lab, "kafka") if step.row is not None}
+
+
+@pytest.fixture(scope="module")
+def rows() -> dict[str, Json]:
+    return rows_of(lab_with_a_history())
+
+
+def test_each_variant_has_gone_through_the_whole_history(rows: dict[str, Json]) -> None:
+    assert list(rows) == [variant.name for variant in VARIANTS] == list(BY_NAME)
+    assert {row["members"] for row in rows.values()} == {4}
+    assert all(row["generation"] >= 4 for row in rows.values())
+
+
+def test_what_the_lane_itself_ran_under_comes_out_as_it_was(rows: dict[str, Json]) -> None:
+    assert rows["range"] == figures(lab_with_a_history().lanes["kafka"], BY_NAME["range"])
+    assert rows["consumer"] == figures(lab_with_a_history(protocol="consumer").lanes["kafka"], BY_NAME["consumer"])
+
+
+def test_sticky_assignors_move_less_and_only_eager_ones_leave_every_partition_dark_at_once(rows: dict[str, Json]) -> None:
+    # A join takes 3 of 12 from others, a leave gives 3 of 12 to others, a join takes 3 again: 9 is the least.
+    assert rows["sticky"]["moved"] == rows["cooperative-sticky"]["moved"] == 9 < rows["range"]["moved"] < rows["roundrobin"]["moved"]
+    assert {name for name, row in rows.items() if row["dark_most"] == 12} == {"range", "roundrobin", "sticky", "range_global", "round_robin_hashed"}
+    assert rows["cooperative-sticky"]["dark_most"] <= 3
+    assert {row["spread"] for row in rows.values()} == {0}
+
+
+def test_comparing_changes_nothing_in_the_lab() -> None:
+    lab, other = lab_with_a_history(), lab_with_a_history()
+    steps = compare(lab, "kafka")
+    for _ in range(200):
+        next(steps)
+    assert lab.checkpoint() == other.checkpoint()
+
+
+def test_progress_only_goes_on() -> None:
+    shares = [(step.variant.name, step.share) for step in compare(lab_with_a_history(), "kafka") if step.variant.name == "range"]
+    assert shares == sorted(shares, key=lambda entry: entry[1]) and shares[-1] == ("range", 1.0) and shares[0][1] < 0.1
+
+
+def test_a_lane_without_a_cluster_has_nothing_to_compare() -> None:
+    with pytest.raises(CommandError):
+        next(compare(Lab(scenario_from_json({"lanes": [{"model": "kafka"}]})), "kafka"))
