@@ -62,6 +62,7 @@ CLUSTER = {
     ),
     "cluster.about.offline": _("Nobody leads: no member of the ISR ({isr}) is alive. Nothing can be written or read."),
     "cluster.unseen_key": _("hatched: above the copy's high watermark, hidden from consumers"),
+    "cluster.late_key": _("flag: high watermark; a follower learns it one fetch later"),
     "cluster.isr_key": _("firm outline: in the ISR; dashed: outside"),
     "cluster.copy_key": _("full colour: leader; pale: follower"),
     "cluster.cut_off": _("−{count} cut off"),
@@ -110,6 +111,8 @@ CLUSTER = {
     "cluster.verb.heal_link": _("Heal"),
     "cluster.verb.slow_link": _("Slow"),
     "cluster.verb.quick_link": _("Fast again"),
+    "cluster.verb.pause_writer": _("Pause"),
+    "cluster.verb.resume_writer": _("Resume"),
     "cluster.verb_about.stop": _("SIGTERM: it hands its leaderships over first, then flushes and goes."),
     "cluster.verb_about.crash": _("kill -9: its machine lives, so connections break at once and new ones are refused; what it has written stays."),
     "cluster.verb_about.cut_power": _("The machine goes silent: nobody is told, clients wait for time-outs; what was not flushed is lost."),
@@ -121,11 +124,14 @@ CLUSTER = {
     "cluster.verb_about.quick_disk": _("Writes take no time again."),
     "cluster.verb_about.skew_clock": _("Its clock goes one minute ahead of the others."),
     "cluster.verb_about.set_clock": _("Its clock shows the right time again."),
+    "cluster.verb_about.pause_writer": _("SIGSTOP: its transaction stays open, and it does not know that time passes."),
+    "cluster.verb_about.resume_writer": _("SIGCONT: it goes on with its transaction, if nobody has fenced it meanwhile."),
     # An operator
     "cluster.operator.create_topic": _("New topic"),
     "cluster.operator.reassign": _("Move replicas"),
     "cluster.operator.elect": _("Elect preferred leader"),
     "cluster.operator.elect_unclean": _("Elect unclean"),
+    "cluster.operator.start_writer": _("Transactional writer"),
     "cluster.topic_name": _("name of the topic"),
     "cluster.topic_partitions": _("partitions"),
     "cluster.topic_factor": _("replication factor"),
@@ -156,6 +162,9 @@ CLUSTER = {
     "cluster.did.elect_all": _("Preferred leaders were elected"),
     "cluster.did.elect_unclean": _("An unclean leader was elected for {one}"),
     "cluster.did.elect_unclean_all": _("Unclean leaders were elected where nobody led"),
+    "cluster.did.start_writer": _("{one} started with transactional.id {other}"),
+    "cluster.did.pause_writer": _("{one} was paused"),
+    "cluster.did.resume_writer": _("{one} goes on"),
     "cluster.means.nothing": _("So far nothing has followed from it."),
     "cluster.means.lost.acks_1": _(
         "{count?One acknowledged record is|{count} acknowledged records are} lost:"
@@ -180,6 +189,7 @@ CLUSTER = {
     "cluster.means.refused": _("{count?One partition|{count} partitions} refused writes with acks=all: NOT_ENOUGH_REPLICAS."),
     "cluster.means.error": _("The controller refused: {error}."),
     "cluster.means.moved": _("{count?One partition has|{count} partitions have} moved."),
+    "cluster.means.fenced": _("A producer was fenced: a newer instance has transactional.id {id}."),
     "cluster.means.without_leader": _("{count?One partition has|{count} partitions have} no leader that answers: nothing is written or read there."),
     "cluster.means.unavailable": _("{count?One partition was|{count} partitions were} unavailable, the longest for {longest_us}."),
     "cluster.means.offline": _("{count?One partition is|{count} partitions are} offline: nobody in the ISR is alive."),
@@ -210,6 +220,15 @@ CLUSTER = {
         "Producer id {id}, epoch {epoch}, acks={acks}, at most {most} requests in flight; {acked} acked, {failed} failed, "
         "{retries?one retry|{retries} retries}."
     ),
+    "cluster.transaction": _("transactional.id {id}, {phase}: {committed} committed, {aborted} aborted."),
+    "cluster.phase.uninitialized": _("not initialized"),
+    "cluster.phase.initializing": _("asks for its id"),
+    "cluster.phase.ready": _("between two transactions"),
+    "cluster.phase.in_transaction": _("in a transaction"),
+    "cluster.phase.committing_transaction": _("commits"),
+    "cluster.phase.aborting_transaction": _("aborts"),
+    "cluster.phase.abortable_error": _("must abort"),
+    "cluster.phase.fatal_error": _("failed for good"),
     "cluster.acks.all": _("all"),
     "cluster.acks.1": "1",
     "cluster.acks.0": "0",
@@ -240,6 +259,6 @@ CLUSTER = {
     "cluster.no": _("no"),
     "cluster.keys": _(
         "arrows choose, S stop, X crash, P pause or resume, B come back, "
-        "C cut or heal, N new topic, M move replicas, E elect, U elect unclean, T tables, Space play"
+        "C cut or heal, N new topic, M move replicas, E elect, U elect unclean, W writer, T tables, Space play"
     ),
 }

@@ -101,7 +101,11 @@ TERMS = {
     ),
     "high_watermark": (
         pgettext_lazy("term", "high watermark"),
-        _("The offset below which every in-sync replica has the records. Consumers read no further."),
+        _("The offset below which every in-sync replica has the records. Consumers read no further. A follower learns it one fetch later."),
+    ),
+    "last_stable_offset": (
+        pgettext_lazy("term", "last stable offset"),
+        _("LSO: where the oldest open transaction begins. A read_committed consumer reads up to it, others up to the high watermark."),
     ),
     "coordinator": (
         pgettext_lazy("term", "group coordinator"),
@@ -179,7 +183,7 @@ TERMS_OF = {
     "log": (
         "segment", "index", "batch", "high_watermark", "log_start", "committed", "lag", "retention", "compaction", "tombstone",
     ),
-    "cluster": ("high_watermark",),
+    "cluster": ("high_watermark", "last_stable_offset"),
     "groups": (
         "coordinator", "generation", "group_epoch", "assignment_epoch", "member_epoch", "session_timeout", "high_watermark", "committed", "group_lag",
         "lag_time",

@@ -51,6 +51,9 @@ STAGE = {
     "caption.cluster_reassign": _("Partition {partition} of {topic} gets other replicas."),
     "caption.cluster_elect": _("Leaders are elected on an operator's order."),
     "caption.group_assignor": _("The group restarts with an assignor of its own."),
+    "caption.cluster_start_writer": _("writer-{writer} starts with transactional.id {transactional_id} and writes to {topic}."),
+    "caption.cluster_pause_writer": _("writer-{writer} is paused in the middle of its work."),
+    "caption.cluster_resume_writer": _("writer-{writer} goes on and does not know that time has passed."),
     "caption.in_lane": _("{did}, in {lane} only."),
     "caption.set_algorithm": _("{rig} now uses {algorithm}; its history was replayed."),
     "sub": _(
@@ -145,6 +148,9 @@ STAGE = {
     "tick.cluster_reassign": _("{topic}-{partition} moves"),
     "tick.cluster_elect": _("election"),
     "tick.group_assignor": _("own assignor"),
+    "tick.cluster_start_writer": _("writer-{writer} starts"),
+    "tick.cluster_pause_writer": _("writer-{writer} paused"),
+    "tick.cluster_resume_writer": _("writer-{writer} goes on"),
     # Chart
     "chart.title": _("Skew over time"),
     "chart.sub": _("The largest consumer's share over the mean share; 1 is even. Every lane, the last five minutes of virtual time."),

@@ -19,7 +19,7 @@ from dashboard.presentation import textures
 
 FIRST_VIEW_WAIT_S = 4.0
 FIRST_VIEW_POLL_S = 0.05
-OPERATOR_KEYS = (("create_topic", "N"), ("reassign", "M"), ("elect", "E"), ("elect_unclean", "U"))
+OPERATOR_KEYS = (("create_topic", "N"), ("reassign", "M"), ("elect", "E"), ("elect_unclean", "U"), ("start_writer", "W"))
 """The orders to the controller, each with its key: static/js/cluster/operator.js."""
 FACTOR_DEFAULT = 3
 

@@ -187,6 +187,17 @@ def test_an_operator_makes_a_topic_moves_it_and_elects_and_a_wrong_one_is_refuse
     page.get_by_role("button", name="Elect preferred leader").click()
     wait_text(page, "#large-words", f"Leader {first[1]}")
     expect(page.get_by_role("button", name="Elect unclean")).to_be_disabled()
+    page.keyboard.press("w")
+    page.wait_for_selector('[data-client="writer-1"]')
+    page.click('[data-client="writer-1"]')
+    wait_text(page, "#producer-words", "transactional.id payments")
+    page.keyboard.press("p")
+    wait_text(page, "#verbs-about", "writer-1: paused")
+    page.keyboard.press("w")
+    page.wait_for_selector('[data-client="writer-2"]')
+    wait_text(page, "#cards", "writer-2 started with transactional.id payments")
+    page.keyboard.press("p")
+    wait_text(page, "#cards", "A producer was fenced")
     save(page, "cluster-operator")
 
 

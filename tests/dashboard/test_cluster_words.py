@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+from broker_core.kafka.client.producer.states import Phase
 from broker_core.kafka.cluster.settings import Truncation
 from broker_core.lab.views.kafka_cluster import STATES
 from broker_core.lab.views.kafka_copies import FOLLOWS, LEADS, NOT_RUNNING, WITHOUT_LEADER
@@ -12,14 +13,15 @@ from dashboard.sentences.cluster import CLUSTER
 ROOT = Path(__file__).parents[2]
 BROKER_VERBS = ("stop", "pause", "crash", "cut_power", "lose_disk", "resume", "come_back", "slow_disk", "quick_disk", "skew_clock", "set_clock")
 LINK_VERBS = ("cut_link", "heal_link", "slow_link", "quick_link")
-OPERATOR = ("create_topic", "reassign", "elect", "elect_unclean")
-DID_MORE = ("create_topic", "reassign", "take_back", "elect", "elect_all", "elect_unclean", "elect_unclean_all")
+WRITER_VERBS = ("pause_writer", "resume_writer")
+OPERATOR = ("create_topic", "reassign", "elect", "elect_unclean", "start_writer")
+DID_MORE = ("create_topic", "reassign", "take_back", "elect", "elect_all", "elect_unclean", "elect_unclean_all", "start_writer")
 BACK = ("quick_disk", "set_clock", "quick_link")
 QUIET = ("heartbeat", "heartbeat_answer", "metadata")
 LOST = ("acks_1", "unclean_election", "truncated", "destroyed")
 MEANS = (
-    *(f"lost.{reason}" for reason in LOST), "duplicated", "refused", "error", "moved", "nothing", "without_leader", "unavailable", "unclean",
-    "elections", "cut", "left", "came", *STATES[1:],
+    *(f"lost.{reason}" for reason in LOST), "duplicated", "refused", "fenced", "error", "moved", "nothing", "without_leader", "unavailable",
+    "unclean", "elections", "cut", "left", "came", *STATES[1:],
 )  # fmt: skip
 STAGES = (
     "running", "starting", "recovering", "shutting_down", "down", "paused", "crashed", "fenced", "disk_lost", "disk_slow",
@@ -27,8 +29,9 @@ STAGES = (
 FAMILIES = {
     "state": STATES, "about": STATES, "head": STATES, "means": MEANS, "stage": STAGES, "role": (LEADS, FOLLOWS, WITHOUT_LEADER, NOT_RUNNING),
     "fetch": ("truncating", "asking_offsets", "failed"), "truncation": [way.value for way in Truncation],
-    "verb": (*BROKER_VERBS, *LINK_VERBS), "verb_about": BROKER_VERBS, "operator": OPERATOR,
-    "did": [verb for verb in (*BROKER_VERBS, *LINK_VERBS, *DID_MORE) if verb not in BACK],
+    "verb": (*BROKER_VERBS, *LINK_VERBS, *WRITER_VERBS), "verb_about": (*BROKER_VERBS, *WRITER_VERBS), "operator": OPERATOR,
+    "phase": [phase.value for phase in Phase],
+    "did": [verb for verb in (*BROKER_VERBS, *LINK_VERBS, *WRITER_VERBS, *DID_MORE) if verb not in BACK],
     "wire": [kind for kind, _ in TOLD.values() if kind not in QUIET], "link": ("whole", "cut", "cut_one_way"), "acks": ("all", "1", "0"),
 }  # fmt: skip
 

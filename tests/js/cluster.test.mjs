@@ -6,13 +6,13 @@ import { cutsBetween } from "../../static/js/cluster/cuts.js";
 import * as map from "../../static/js/cluster/map.js";
 import { columnsOf, crossed, layout as network, linkLines } from "../../static/js/cluster/network.js";
 import { geometry, layout as copies } from "../../static/js/cluster/partition.js";
-import { brokersOf, offered, orderOf } from "../../static/js/cluster/operator_orders.js";
+import { brokersOf, nextWriter, offered, orderOf } from "../../static/js/cluster/operator_orders.js";
 import * as producer from "../../static/js/cluster/producer.js";
 import { createHistory, layout as series } from "../../static/js/cluster/series.js";
 import { copiesTable, linksList, nodesTable, partitionsTable } from "../../static/js/cluster/tables.js";
 import { chosenWords, verbsOf } from "../../static/js/cluster/verbs.js";
 import { rise, windowOf } from "../../static/js/cluster/window.js";
-import { flown, held } from "../../static/js/cluster/wire.js";
+import { flown, held, rowsOf } from "../../static/js/cluster/wire.js";
 import { cardWords, headline, partitionWords } from "../../static/js/cluster/words.js";
 import { load, say } from "./fixtures/load.mjs";
 
@@ -169,8 +169,15 @@ test("an operator's orders name the partition that is looked at", () => {
   assert.deepEqual(orderOf("elect", "a-b-12"), { kind: "cluster_elect", args: { topic: "a-b", partition: 12, unclean: false } });
   assert.deepEqual(orderOf("reassign", "t-0", { replicas: brokersOf(" 4, 2 x") }).args, { topic: "t", partition: 0, replicas: [4, 2, "x"] });
   assert.deepEqual(orderOf("create_topic", "t-0", { topic: "n" }), { kind: "cluster_create_topic", args: { topic: "n" } });
-  const states = (state) => offered({ ...well.cluster.partitions[NAME], state });
-  assert.deepEqual([states("healthy"), states("offline").at(-1), offered(null)], [["create_topic", "reassign", "elect"], "elect_unclean", ["create_topic"]]);
+  const now = (state) => ({ ...well.cluster, partitions: { [NAME]: { ...well.cluster.partitions[NAME], state }, "payments-0": well.cluster.partitions[NAME] } });
+  assert.deepEqual(offered(now("healthy"), NAME), ["create_topic", "reassign", "elect"]);
+  assert.deepEqual(offered(now("offline"), NAME), ["create_topic", "reassign", "elect", "elect_unclean"]);
+  assert.deepEqual(offered(now("healthy"), "payments-0"), ["create_topic", "reassign", "elect", "start_writer"]);
+  assert.deepEqual(offered(now("healthy"), null), ["create_topic"]);
+  assert.deepEqual(orderOf("start_writer", "payments-0", { writer: 2 }).args, { writer: 2, topic: "payments" });
+  const clients = { ...well.cluster.clients, "writer-1": { kind: "producer", condition: "running", verbs: ["pause_writer"] } };
+  assert.equal(nextWriter({ ...well.cluster, clients }), 2);
+  assert.deepEqual(verbsOf({ ...well.cluster, clients }, "writer-1", say).map(({ key, order }) => [key, order]), [["P", { kind: "cluster_pause_writer", args: { writer: 1 } }]]);
 });
 
 test("all of 96 partitions are in sight, and a second topic stands under its name", () => {
@@ -186,8 +193,21 @@ test("all of 96 partitions are in sight, and a second topic stands under its nam
 function crowd() {
   const view = structuredClone(well), names = Array.from({ length: 12 }, (_, place) => `c${place + 1}`), whole = { cut: [], slow: {}, verbs: ["cut_link", "slow_link"] };
   for (const name of names) {
-    view.cluster.clients[name] = { kind: "consumer", condition: "running" };
+    view.cluster.clients[name] = { kind: "consumer", condition: "running", verbs: [] };
     for (const broker of ["1", "2", "3"]) view.cluster.links[`broker-${broker}>${name}`] = structuredClone(whole);
   }
   return view;
 }
+
+test("no two dots that fly the same way are in one row", () => {
+  const dot = (kind, from, to) => ({ kind, from, to }), rows = rowsOf([dot("request", 2, 1), dot("request", 3, 1), dot("answer", 1, 2), dot("answer", 1, 3)], ({ from, to }) => from < to);
+  assert.deepEqual(rows.map(({ row }) => row), [0, 2, 1, 3]);
+});
+
+test("what a read_committed consumer cannot see has its mark", () => {
+  const { cluster, at_us: atUs } = structuredClone(well), copy = cluster.partitions[NAME].copies["1"];
+  copy.stable = copy.high_watermark - 2;
+  const { shapes } = drawn({ cluster, at_us: atUs });
+  assert.equal(shapes.find(({ id }) => id === "copy-1-lso").text, `LSO ${copy.stable}`);
+  assert.equal(shapes.some(({ id }) => id === "copy-2-lso"), false);
+});

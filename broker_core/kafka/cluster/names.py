@@ -10,3 +10,8 @@ def broker_node(broker_id: int) -> str:
     'broker-2'
     """
     return f"broker-{broker_id}"
+
+
+def writer_node(number: int) -> str:
+    """A transactional writer that a person has started."""
+    return f"writer-{number}"

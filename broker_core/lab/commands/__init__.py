@@ -16,6 +16,7 @@ from broker_core.lab.commands.algorithm import SetAlgorithm
 from broker_core.lab.commands.base import ALL, Command, ConsumerCommand
 from broker_core.lab.commands.clock import PauseLab, Play, Speed, Step
 from broker_core.lab.commands.cluster import FAULT_COMMANDS
+from broker_core.lab.commands.cluster_clients import WRITER_COMMANDS
 from broker_core.lab.commands.cluster_operator import OPERATOR_COMMANDS
 from broker_core.lab.commands.fields import COMMAND_ID, LANE_ID, refuse_unknown
 from broker_core.lab.commands.group import GROUP_COMMANDS
@@ -26,7 +27,7 @@ from broker_core.lab.limits import DEFAULT_LIMITS, Limits
 
 _ALL_KINDS: tuple[type[Command], ...] = (
     Join, Leave, Crash, Rejoin, Pause, Resume, Slow, SetAlgorithm, Play, PauseLab, Step, Speed, *FAULT_COMMANDS, *OPERATOR_COMMANDS,
-    *GROUP_COMMANDS, *PULSAR_COMMANDS,
+    *WRITER_COMMANDS, *GROUP_COMMANDS, *PULSAR_COMMANDS,
 )  # fmt: skip
 COMMANDS: Mapping[str, type[Command]] = MappingProxyType({command.kind: command for command in _ALL_KINDS})
 CONSUMER_KINDS = frozenset(kind for kind, command in COMMANDS.items() if issubclass(command, Join | ConsumerCommand))

@@ -16,7 +16,7 @@ from broker_core.kafka.error_codes import Refused
 from broker_core.lab.consumer import CRASHED, FROZEN, GONE, PAUSED, STUCK
 from broker_core.lab.limits import Limits
 from broker_core.lab.views.kafka_cluster import partition_count, topics_of
-from broker_core.lab.views.kafka_links import clients_of, cut_ways, nodes_of
+from broker_core.lab.views.kafka_links import clients_of, cut_ways, nodes_of, writers_of
 from broker_core.lab.views.kafka_verbs import broker_verbs
 
 if TYPE_CHECKING:
@@ -38,7 +38,8 @@ class ConsumerFacts(NamedTuple):
 class LaneFacts(Protocol):
     """nodes: of its Kafka cluster, brokers, controller and clients; empty: it has none. topics: with their numbers of partitions. offered: what
     can be done to a broker now; None: not known. cut: who of two is not heard by the other. refused: what the controller would say of a request;
-    None: it would carry it out, or is not known. partitions: of a topic of the cluster, 0 where there is none of that name."""
+    None: it would carry it out, or is not known. writers: by name, with their
+    condition. partitions: of a topic of the cluster, 0 where there is none of that name."""
 
     @property
     def id(self) -> str: ...
@@ -59,6 +60,10 @@ class LaneFacts(Protocol):
     @property
     def topics(self) -> Mapping[str, int]: ...
     def refused(self, request: ToolRequest) -> Refused | None: ...
+    @property
+    def writers(self) -> Mapping[str, str]: ...
+    @property
+    def own_topic(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +135,15 @@ class _Lane:
     def refused(self, request: ToolRequest) -> Refused | None:
         return refusal_of(self.lane.world, request)
 
+    @property
+    def writers(self) -> Mapping[str, str]:
+        return writers_of(self.lane.world)
+
+    @property
+    def own_topic(self) -> str:
+        notes = self.lane.reads.notes
+        return getattr(notes, "topic", "")
+
     def offered(self, nodes: Sequence[str]) -> Sequence[str] | None:
         return broker_verbs(self.lane.world.slots[nodes[0]]) if len(nodes) == 1 else None
 
@@ -179,6 +193,14 @@ class _LaneView:
     @property
     def topics(self) -> Mapping[str, int]:
         return Counter(name.rpartition("-")[0] for name in self.view["cluster"]["partitions"])
+
+    @property
+    def writers(self) -> Mapping[str, str]:
+        return {name: client["condition"] for name, client in self.view["cluster"]["clients"].items() if client["verbs"]}
+
+    @property
+    def own_topic(self) -> str:
+        return str(self.view["cluster"]["topic"])
 
     def refused(self, request: ToolRequest) -> Refused | None:
         """Who is alive changes by itself; a topic that is there stays, and so do the brokers."""

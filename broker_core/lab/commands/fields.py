@@ -11,7 +11,8 @@ CONSUMER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,31}")
 COMMAND_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,63}")
 LANE_ID = re.compile(r"[a-z][a-z0-9_-]{0,31}")
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
-NODES = frozenset({"broker", "publisher", "producer", "operator"})
+NODES = frozenset({"broker", "publisher", "producer", "operator", "controller", "tool"})
+NUMBERED_NODE = re.compile(r"(broker|writer)-[0-9]+")
 """Processes that lanes have of their own; a consumer's program is a process beside them."""
 SPEED_MILLI_MIN, SPEED_MILLI_MAX = 100, 20_000
 
@@ -45,6 +46,6 @@ def consumer_name(value: object, field: str = "consumer") -> str:
     """A consumer's name; CommandError at `field` otherwise."""
     if not isinstance(value, str) or not CONSUMER_NAME.fullmatch(value):
         raise CommandError(field, "must be 1 to 32 letters, digits or . _ -, beginning with a letter or digit")
-    if value in NODES:
+    if value in NODES or NUMBERED_NODE.fullmatch(value):
         raise CommandError(field, "{consumer} is the name of a process of the lane itself", consumer=value)
     return value

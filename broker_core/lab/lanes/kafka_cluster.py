@@ -24,6 +24,7 @@ from broker_core.kafka.client.group_consumer.settings import CONSUMER as CONSUME
 from broker_core.kafka.client.producer import orders as producer_orders
 from broker_core.kafka.client.producer.node import ClusterProducer
 from broker_core.kafka.client.producer.state import ProducerState, Unsent
+from broker_core.kafka.client.producer.writer import OTHERS_RECORD, Writer, WriterState
 from broker_core.kafka.cluster import cluster
 from broker_core.kafka.cluster.broker import Broker
 from broker_core.kafka.cluster.names import broker_node
@@ -69,25 +70,29 @@ class Delivered:
     def acked(self, producer: str, partition: TopicPartition, base_offset: int, values: list[int], attempts: int, now_us: int) -> None:
         world = self.world()
         state: ProducerState = world.slots[producer].node.state
-        self.reads.notes.faults.confirmed(world, partition, base_offset, values, state.settings.acks, attempts)
+        repeats = 0 if state.is_idempotent else attempts  # what an idempotent one sends again is taken once
+        self.reads.notes.faults.confirmed(world, partition, base_offset, values, state.settings.acks, repeats)
 
     def failed(self, producer: str, partition: TopicPartition, error: ErrorCode, values: list[int], now_us: int) -> None: ...
 
 
 class LabTime:
-    """What is counted while records pass, on the lab's clock. inner: the lane's."""
+    """What is counted while records pass, on the lab's clock. inner: the lane's. A writer's records are not the lane's."""
 
     def __init__(self, inner: Traffic) -> None:
         self.inner, self.is_watched = inner, inner.is_watched
 
     def received(self, program: str, message: int, now_us: int) -> None:
-        self.inner.received(program, message, now_us - AHEAD_US)
+        if message != OTHERS_RECORD:
+            self.inner.received(program, message, now_us - AHEAD_US)
 
     def handled(self, program: str, message: int, now_us: int) -> None:
-        self.inner.handled(program, message, now_us - AHEAD_US)
+        if message != OTHERS_RECORD:
+            self.inner.handled(program, message, now_us - AHEAD_US)
 
     def dropped(self, program: str, message: int, now_us: int) -> None:
-        self.inner.dropped(program, message, now_us - AHEAD_US)
+        if message != OTHERS_RECORD:
+            self.inner.dropped(program, message, now_us - AHEAD_US)
 
 
 class KafkaClusterRules:
@@ -128,6 +133,7 @@ class KafkaClusterRules:
             {
                 **cluster.KINDS, "broker": (broker_kind, broker),
                 "producer": (ProducerState, lambda state: ClusterProducer(state, delivered)),
+                "writer": (WriterState, lambda state: Writer(state, delivered)),
                 CONSUMER: (ConsumerState, lambda state: GroupConsumer(state, traffic, polled=polled, overhears=listening)),
                 "operator": (operator.OperatorState, operator.Operator),
             },

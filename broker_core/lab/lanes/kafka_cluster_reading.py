@@ -129,7 +129,8 @@ class KafkaClusterReading:
         for request in requests:
             if isinstance(request, ProduceRequest):
                 for part in request.partitions:
-                    numbers += [part.index] * len(part.records.values)
+                    if part.topic == self.topic:  # a writer has one of its own
+                        numbers += [part.index] * len(part.records.values)
         return numbers
 
     def partition_of_blocked(self, lane: Lane, key_hash: int, partition: int) -> int:

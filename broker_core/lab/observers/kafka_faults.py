@@ -42,7 +42,8 @@ class FaultCard:
 
     without_leader: partition -> since when nobody that answers leads it. unavailable_us: the longest such span that is over, unavailable: of
     which partitions one was over. Counts of what followed: elections (unclean ones apart), members that left and joined ISRs, records cut off,
-    refused: partitions that refused acks=-1; errors: what the controller refused an operator; moved: partitions with other replicas; lost:
+    refused: partitions that refused acks=-1; errors: what the controller refused an operator; fenced: transactional ids
+    of producers that were fenced; moved: partitions with other replicas; lost:
     acknowledged records by reason; duplicated: records that are in a log twice.
     """
 
@@ -61,6 +62,7 @@ class FaultCard:
     cut: int = 0
     refused: dict[str, None] = field(default_factory=dict)
     errors: dict[str, int] = field(default_factory=dict)
+    fenced: dict[str, None] = field(default_factory=dict)
     moved: dict[str, None] = field(default_factory=dict)
     lost: dict[str, int] = field(default_factory=dict)
     duplicated: int = 0
@@ -174,6 +176,8 @@ class FaultCards:
                 card.came += len(data["came"])
             case "kafka.replica.truncated" if is_shown(data["topic"]):
                 card.cut += data["cut_count"]
+            case "kafka.producer.fenced":
+                card.fenced[data["transactional_id"]] = None
             case "kafka.controller.refused":
                 card.errors[data["error"]] = card.errors.get(data["error"], 0) + 1
             case "kafka.partition.reassigned" if is_shown(data["topic"]) and not data["adding"] and not data["removing"]:
@@ -214,6 +218,7 @@ def card_view(card: FaultCard, now: dict[str, int], lost: dict[str, int]) -> Jso
     if card.unavailable:
         found.append({"code": "unavailable", "count": len(card.unavailable), "longest_us": max(card.unavailable.values())})
     found += [{"code": state, "count": now[state]} for state in reversed(STATES[1:]) if now[state]]
+    found += [{"code": "fenced", "id": name} for name in card.fenced]
     found += [{"code": "error", "error": error, "count": count} for error, count in card.errors.items()]
     if card.moved:
         found.append({"code": "moved", "count": len(card.moved)})

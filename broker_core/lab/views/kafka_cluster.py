@@ -85,6 +85,12 @@ def is_shown(topic: str) -> bool:
     return not topic.startswith("__")
 
 
+def has_topic(world: World, name: str) -> bool:
+    """Also of Kafka's own."""
+    controller: ControllerState = world.slots[CONTROLLER].node.state
+    return name in controller.rules.topics
+
+
 def partition_count(world: World, topic: str) -> int | None:
     """How many partitions a shown topic has, 0 where there is none of that name; None: the world has no cluster."""
     slot = world.slots.get(CONTROLLER)

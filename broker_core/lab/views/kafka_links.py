@@ -14,10 +14,11 @@ from itertools import combinations
 from broker_core.events import Json
 from broker_core.kafka.client.group_consumer.core import ConsumerState
 from broker_core.kafka.client.producer.state import ProducerState
+from broker_core.kafka.client.producer.writer import WriterState
 from broker_core.kafka.cluster.controller_node import ControllerState
 from broker_core.kafka.cluster.names import CONTROLLER, broker_node
 from broker_core.kafka.cluster.state import BrokerState
-from broker_core.lab.views.kafka_verbs import link_verbs
+from broker_core.lab.views.kafka_verbs import link_verbs, writer_verbs
 from broker_core.sim.world import World
 
 
@@ -39,10 +40,20 @@ def links_view(world: World) -> Json:
 
 
 def clients_view(world: World) -> Json:
-    """Producers and consumers by name: what each is, and whether its process runs."""
+    """Producers and consumers by name: what each is, whether its process runs, and what can be done to it here."""
     slots = {name: world.slots[node] for name, node in clients_of(world).items()}
-    kinds = {ProducerState: "producer", ConsumerState: "consumer"}
-    return {name: {"kind": kinds[type(slot.node.state)], "condition": slot.condition} for name, slot in slots.items()}
+    return {
+        name: {
+            "kind": "producer" if isinstance(slot.node.state, ProducerState) else "consumer", "condition": slot.condition,
+            "verbs": writer_verbs(slot) if isinstance(slot.node.state, WriterState) else [],
+        }
+        for name, slot in slots.items()
+    }  # fmt: skip
+
+
+def writers_of(world: World) -> dict[str, str]:
+    """Writers by name, each with its condition."""
+    return {slot.name: slot.condition for slot in world.slots.values() if isinstance(slot.node.state, WriterState)}
 
 
 def nodes_of(world: World) -> list[str]:

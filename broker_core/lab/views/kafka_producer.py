@@ -18,7 +18,8 @@ def producers_view(world: World) -> Json:
 
 def producer_view(state: ProducerState) -> Json:
     """One producer. in_flight: its produces without an answer, by broker, the oldest first, each with its batches; waiting: batches that have
-    not been sent, or come back, by partition. sequence: of a batch's first record, -1 without idempotence. times in microseconds."""
+    not been sent, or come back, by partition. sequence: of a batch's first record, -1 without idempotence. times in microseconds. transaction: None
+    without a transactional id; error: why it has failed."""
     batches = state.accumulator.batches
     return {
         "acks": state.settings.acks,
@@ -46,6 +47,10 @@ def producer_view(state: ProducerState) -> Json:
             "expired": state.counts.expired, "epoch_bumps": state.counts.epoch_bumps,
         },
         "blocked": len(state.blocked),
+        "transaction": None if state.settings.transactional_id is None else {
+            "id": state.settings.transactional_id, "phase": state.transaction.phase.value, "error": state.transaction.error.name,
+            "committed": state.counts.committed, "aborted": state.counts.aborted,
+        },
     }  # fmt: skip
 
 

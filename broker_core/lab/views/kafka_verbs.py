@@ -26,3 +26,8 @@ def link_verbs(cut_count: int, is_slow: bool) -> list[str]:
     """cut_count: how many of its two ways are cut."""
     ways = {0: ["cut_link"], 1: ["heal_link", "cut_link"]}.get(cut_count, ["heal_link"])
     return [*ways, "quick_link" if is_slow else "slow_link"]
+
+
+def writer_verbs(slot: Slot) -> list[str]:
+    """Of a transactional writer."""
+    return ["resume_writer" if slot.condition == PAUSED else "pause_writer"]

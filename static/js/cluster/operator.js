@@ -3,13 +3,13 @@
 import { clearErrors, showErrors } from "../analyze/field_errors.js";
 import { speak } from "../chrome.js";
 import { Refusal } from "../commands.js";
-import { KEYS, brokersOf, offered, orderOf, whole } from "./operator_orders.js";
+import { KEYS, brokersOf, nextWriter, offered, orderOf, whole } from "./operator_orders.js";
 
 const FORMS = ["create_topic", "reassign"];
 
 // box: with a button for each verb. forms: verb -> form. send(order): a promise that fails with a Refusal.
 export function createOperator(box, forms, { send, fail, look }) {
-  let open = null, name = null, partition = null;
+  let open = null, cluster = null, name = null;
   const buttons = Object.fromEntries([...box.querySelectorAll("[data-operator]")].map((button) => [button.dataset.operator, button]));
 
   function show(verb) {
@@ -22,7 +22,7 @@ export function createOperator(box, forms, { send, fail, look }) {
     clearErrors(forms[verb]);
     if (verb === "reassign") {
       speak(forms[verb].querySelector("[data-of]"), "cluster.reassign_of", "say", { partition: name });
-      forms[verb].elements.replicas.value = partition.replicas.join(" ");
+      forms[verb].elements.replicas.value = cluster.partitions[name].replicas.join(" ");
     }
     const first = forms[verb].querySelector("input");
     first.focus();
@@ -50,7 +50,7 @@ export function createOperator(box, forms, { send, fail, look }) {
 
   function press(verb) {
     if (FORMS.includes(verb)) show(open === verb ? null : verb);
-    else order(verb, {}, buttons[verb]);
+    else order(verb, { writer: nextWriter(cluster) }, buttons[verb]);
   }
 
   box.addEventListener("click", (event) => {
@@ -76,15 +76,15 @@ export function createOperator(box, forms, { send, fail, look }) {
   }
 
   return {
-    write(newName, newPartition) {
+    write(newCluster, newName) {
       if (open === "reassign" && newName !== name) show(null);
-      [name, partition] = [newName, newPartition];
-      const now = offered(partition);
+      [cluster, name] = [newCluster, newName];
+      const now = offered(cluster, name);
       for (const [verb, button] of Object.entries(buttons)) if (button.disabled === now.includes(verb)) button.disabled = !now.includes(verb);
     },
     // A verb by its key; false: it has none, or makes no sense now.
     pressKey(key) {
-      const verb = offered(partition).find((one) => KEYS[one] === key.toUpperCase());
+      const verb = offered(cluster, name).find((one) => KEYS[one] === key.toUpperCase());
       if (verb) press(verb);
       return Boolean(verb);
     },

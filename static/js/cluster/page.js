@@ -21,11 +21,11 @@ import * as producer from "./producer.js";
 import { createHistory, createSeries } from "./series.js";
 import { copiesTable, linksList, nodesTable, partitionsTable } from "./tables.js";
 import { chosenWords, createVerbs, verbsOf } from "./verbs.js";
-import { SLOW, createFlights, flown, held as onWire, whereOf } from "./wire.js";
+import { FLIES_MS, SLOW, createFlights, flown, held as onWire, rowsOf, whereOf } from "./wire.js";
 import { headline, partitionWords, sub } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
-const SVG = "http://www.w3.org/2000/svg", TALL = 600, TALL_PHONE = 520, TWINS_EVERY_MS = 1000, MAP_EVERY_MS = 400, STROKE_LEAST = 14, FLIGHT_GAP_MS = 130, BEFORE = -92, AFTER = 14;
+const SVG = "http://www.w3.org/2000/svg", TALL = 600, TALL_PHONE = 520, TWINS_EVERY_MS = 1000, MAP_EVERY_MS = 400, STROKE_LEAST = 14, ROW = 19, BEFORE = -92, AFTER = 14;
 const main = $("main"), picture = $("picture"), freshness = createFreshness(), notice = createNotice($("notice")), history = createHistory();
 const still = matchMedia("(prefers-reduced-motion: reduce)"), lane = page.cluster.lane;
 const drawing = picture.appendChild(document.createElementNS(SVG, "g")), overlay = picture.appendChild(document.createElementNS(SVG, "g"));
@@ -69,7 +69,7 @@ function drawFrame(isForced = false) {
   mapAt = mapKey;
   verbs.write(verbsOf(now, chosen, say));
   setText($("verbs-about"), chosenWords(now, chosen, say));
-  operator.write(name, now.partitions[name] ?? null);
+  operator.write(now, name);
   drawProducer(now);
   cards.write(now.faults ?? [], say);
   drawTransport();
@@ -108,14 +108,17 @@ function showChanges(now, large) {
   const was = before?.name === name ? before.partition : null, at = performance.now();
   before = { name, partition: structuredClone(large) };
   showCuts(cutsBetween(was, large), { grid, place, width: stripWidth(grid.pitch), say });
-  if (view.speed <= SLOW || at - flownAt < FLIGHT_GAP_MS) return;
+  if (view.speed <= SLOW || at - flownAt < FLIES_MS) return;
   const dots = flown(was, large, say);
   if (!dots.length) return;
   flownAt = at;
   // A dot stops beside the column it flies to, where those from the other side do not meet it.
   const beside = ({ from, to }) => grid.columns[to] + (grid.columns[from] < grid.columns[to] ? BEFORE : AFTER);
-  const y = (dot) => Math.min(place.base - 10, whereOf(`broker-${dot.from}`, now, grid)[1] + 34) + (dot.kind === "answer" ? 22 : 0);
-  flights.add(dots.map((dot) => ({ ...dot, from: [grid.columns[dot.from], y(dot)], to: [beside(dot), y(dot)] })));
+  const top = Math.min(place.base - 10, whereOf(`broker-${dots[0].from}`, now, grid)[1] + 30);
+  flights.add(rowsOf(dots, (dot) => grid.columns[dot.from] < grid.columns[dot.to]).map((dot) => {
+    const y = top + dot.row * ROW;
+    return { ...dot, from: [grid.columns[dot.from], y], to: [beside(dot), y] };
+  }));
 }
 
 function drawMap(now) {
@@ -134,9 +137,11 @@ function drawMap(now) {
   }));
 }
 
-// The first producer; a lab has one.
+// The producer that is chosen, else the lane's own.
+const producerShown = (now) => now.producers[chosen] ?? Object.values(now.producers)[0];
+
 function drawProducer(now) {
-  const [first] = Object.values(now.producers);
+  const first = producerShown(now);
   $("producer-panel").hidden = !first;
   if (!first) return;
   const width = Math.floor($("producer").parentElement.clientWidth);
@@ -150,7 +155,7 @@ function drawTables(now) {
   write("nodes-twin", nodesTable(now, say), say("cluster.title"));
   write("map-twin", partitionsTable(now, say), say("cluster.map"));
   if (name !== null) write("copies-twin", copiesTable(now.partitions[name], say), name);
-  const [first] = Object.values(now.producers);
+  const first = producerShown(now);
   if (first) write("producer-twin", producer.table(first, say), say("cluster.producer"));
   const links = linksList(now, say);
   if ($("links-twin").textContent !== links.join("")) $("links-twin").replaceChildren(...links.map((textContent) => Object.assign(document.createElement("li"), { textContent })));

@@ -49,7 +49,10 @@ export const batchWords = (batch, say) =>
 
 export function words(producer, say) {
   const acks = say(`cluster.acks.${producer.acks === -1 ? "all" : producer.acks}`), { acked, failed, retries } = producer.counts;
-  return say(producer.id < 0 ? "cluster.producer_words" : "cluster.producer_words_id", { acks, acked, failed, retries, id: producer.id, epoch: producer.epoch, most: producer.max_in_flight });
+  const about = say(producer.id < 0 ? "cluster.producer_words" : "cluster.producer_words_id", { acks, acked, failed, retries, id: producer.id, epoch: producer.epoch, most: producer.max_in_flight });
+  if (!producer.transaction) return about;
+  const { id, phase, error, committed, aborted } = producer.transaction;
+  return `${about} ${say("cluster.transaction", { id, phase: say(`cluster.phase.${phase}`), committed, aborted })}${error === "NONE" ? "" : ` ${error}`}`;
 }
 
 export function table(producer, say) {

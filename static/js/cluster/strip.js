@@ -35,6 +35,11 @@ export function layout(id, copy, { x, width, base, window, say, labels = true })
   shapes.push({ id: `${id}-pole`, tag: "path", d: `M${x - 4} ${mark}H${right + 10}`, class: "pole" });
   shapes.push({ id: `${id}-flag`, tag: "path", d: `M${right + 2} ${mark}v-11h10l-3 4 3 4h-8z`, class: "ink" });
   shapes.push({ id: `${id}-hw`, tag: "text", x: right + 14, y: mark - 1, class: "n b halo", "data-term": "high_watermark", text: number(copy.high_watermark) });
+  if (copy.stable < copy.high_watermark && copy.stable >= from) {
+    const stable = y(copy.stable);
+    shapes.push({ id: `${id}-stable`, tag: "path", d: `M${x - 10} ${stable}H${right}`, class: "stable" });
+    shapes.push({ id: `${id}-lso`, tag: "text", x: x - 12, y: stable + 4, class: "n m s end halo", "data-term": "last_stable_offset", text: `LSO ${number(copy.stable)}` });
+  }
   const endAt = Math.min(top - OPEN - 3, mark - top < LABEL_APART ? top - OPEN - 3 : top - 3);
   shapes.push({ id: `${id}-leo`, tag: "text", x: x + width / 2, y: round(endAt), class: "n m mid halo", text: `LEO ${number(copy.end)}` });
   return shapes;

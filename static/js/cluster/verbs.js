@@ -3,17 +3,22 @@
 import { clientWords, linkWords, nodeWords, stageOf } from "./network.js";
 
 // The key of a verb; one key may stand for two that are never there together.
-const KEYS = { stop: "S", crash: "X", pause: "P", resume: "P", come_back: "B", cut_link: "C", heal_link: "C" };
+const KEYS = { stop: "S", crash: "X", pause: "P", resume: "P", come_back: "B", cut_link: "C", heal_link: "C", pause_writer: "P", resume_writer: "P" };
 const SLOW_WRITE_US = 200_000, SLOW_LINK_US = 300_000, SKEW_MS = 60_000;
 // A verb that takes another one back is that other one, with the value from before.
 const BACK = { quick_disk: ["slow_disk", { write_us: 0 }], set_clock: ["skew_clock", { skew_ms: 0 }], quick_link: ["slow_link", { delay_us: null }] };
 const VALUES = { slow_disk: { write_us: SLOW_WRITE_US }, slow_link: { delay_us: SLOW_LINK_US }, skew_clock: { skew_ms: SKEW_MS } };
 
-// -> [{id, verb, text, about, key, order: {kind, args}}] for a broker's name, a link's key, or null. A client is pressed to see its links.
+// -> [{id, verb, text, about, key, order: {kind, args}}] for the name of a broker or client, a link's key, or null. A client that the lane's
+// workload drives has no verbs here: it is pressed to see its links.
 export function verbsOf(cluster, chosen, say) {
   if (chosen === null) return [];
   if (chosen.includes(">")) return linkVerbs(cluster, chosen, say);
-  if (chosen in (cluster.clients ?? {})) return [];
+  const client = cluster.clients?.[chosen];
+  if (client) {
+    const args = { writer: Number(chosen.slice(chosen.indexOf("-") + 1)) };
+    return client.verbs.map((verb) => ({ id: verb, verb, text: say(`cluster.verb.${verb}`), about: say(`cluster.verb_about.${verb}`), key: KEYS[verb], order: orderOf(verb, args) }));
+  }
   const id = chosen.slice(chosen.indexOf("-") + 1), broker = cluster.brokers[id];
   return (broker?.verbs ?? []).map((verb) => ({
     id: verb, verb, text: say(`cluster.verb.${verb}`), about: say(`cluster.verb_about.${verb}`), key: KEYS[verb] ?? "", order: orderOf(verb, { broker: Number(id) }),
@@ -42,7 +47,7 @@ function orderOf(verb, args) {
 export function chosenWords(cluster, chosen, say) {
   if (chosen === null) return say("cluster.choose");
   if (chosen.includes(">")) return linkWords(chosen, cluster, say);
-  if (chosen in (cluster.clients ?? {})) return `${clientWords(chosen, cluster, say)}. ${say("cluster.client_links")}`;
+  if (cluster.clients?.[chosen]) return `${clientWords(chosen, cluster, say)}. ${say("cluster.client_links")}`;
   const broker = cluster.brokers[chosen.slice(chosen.indexOf("-") + 1)];
   return `${nodeWords(chosen, say)}: ${say(`cluster.stage.${stageOf(broker)}`)}`;
 }

@@ -5,7 +5,8 @@ import { round } from "../draw.js";
 import { clientPlace, nodeName } from "./network.js";
 
 export const SLOW = 0.5;              // up to this speed messages are shown where they are
-const ON_A_WAY = 6, FLIES_MS = 520, QUIET = ["heartbeat", "heartbeat_answer", "metadata"], ANSWERS = ["fetched", "produced", "altered", "epoch_ends", "registered"];
+export const FLIES_MS = 520;          // a dot's way; the next ones leave when these have come
+const ON_A_WAY = 6, QUIET = ["heartbeat", "heartbeat_answer", "metadata"], ANSWERS = ["fetched", "produced", "altered", "epoch_ends", "registered"];
 
 // Where a message leaves or enters a node: brokers at the lower edge of their boxes, the controller and clients below theirs.
 export function whereOf(name, cluster, grid) {
@@ -71,6 +72,16 @@ export function flown(before, now, say) {
     if (came > 0) found.push({ kind: "answer", from: leader, to: broker, text: say("cluster.flown_records", { count: came, hw: copy.high_watermark }), offset: copy.end });
   }
   return found;
+}
+
+// Each dot with its row, so that no two that fly the same way have their words in one place: requests and answers in turn.
+export function rowsOf(dots, isRightward) {
+  const used = new Map();
+  return dots.map((dot) => {
+    const way = `${dot.kind}/${isRightward(dot)}`, place = used.get(way) ?? 0;
+    used.set(way, place + 1);
+    return { ...dot, row: place * 2 + (dot.kind === "answer" ? 1 : 0) };
+  });
 }
 
 // Lets dots fly over an SVG layer. isStill(): nothing moves; then nothing flies.

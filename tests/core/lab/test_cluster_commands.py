@@ -157,6 +157,10 @@ def test_an_unclean_election_is_an_operators_order_where_nobody_may_lead():
         ("elect", {"topic": "records", "partition": 0}, "args.partition", "ELECTION_NOT_NEEDED"),
         ("elect", {"topic": "records"}, "args.partition", "neither"),
         ("cut_link", {"one": "producer", "other": "c1"}, "args.other", "client"),
+        ("start_writer", {"writer": 1, "topic": "records"}, "args.topic", "another topic"),
+        ("start_writer", {"writer": 9, "topic": "t"}, "args.writer", "1 to 8"),
+        ("start_writer", {"writer": 1, "topic": "t", "transactional_id": ""}, "args.transactional_id", "letters"),
+        ("pause_writer", {"writer": 1}, "args.writer", "no writer-1"),
     ],
 )
 def test_the_controllers_own_error_stands_at_the_field_and_nothing_changes(kind, args, field, error):
@@ -206,8 +210,52 @@ def test_a_consumer_whose_fetches_are_slow_reads_later_and_its_link_is_in_the_pi
     order(lab, "slow_link", 2, one=reader, other=leader, delay_us=800_000)
     key = ">".join(sorted((reader, leader)))
     assert cluster(lab)["links"][key]["slow"] == {reader: 800_000, leader: 800_000}
-    assert cluster(lab)["clients"][reader] == {"kind": "consumer", "condition": "running"}
+    assert cluster(lab)["clients"][reader] == {"kind": "consumer", "condition": "running", "verbs": []}
     order(lab, "slow_link", one=reader, other=leader)
     order(lab, "cut_link", 3, one=leader, other=reader, one_way=True)
     partition = lab.view()["rigs"]["kafka"]["picture"]["partitions"]["0"]
     assert cluster(lab)["links"][key]["cut"] == [leader] and partition["lag"] > 0
+
+
+def producers(lab):
+    return {name: one for name, one in cluster(lab)["producers"].items() if one["transaction"]}
+
+
+def test_a_writer_that_comes_back_after_another_one_took_its_id_is_fenced():
+    lab = lab_on_a_cluster()
+    order(lab, "create_topic", 1, topic="payments", partitions=1)
+    order(lab, "start_writer", 6, writer=1, topic="payments")
+    order(lab, "pause_writer", 2, writer=1)
+    open_since = cluster(lab)["partitions"]["payments-0"]["copies"]["1"]["stable"]
+    assert producers(lab)["writer-1"]["transaction"]["phase"] == "in_transaction"
+    assert open_since < cluster(lab)["partitions"]["payments-0"]["high_watermark"]
+    order(lab, "start_writer", 6, writer=2, topic="payments")
+    assert producers(lab)["writer-2"]["transaction"]["committed"] > 0
+    assert producers(lab)["writer-2"]["epoch"] > producers(lab)["writer-1"]["epoch"]
+    order(lab, "resume_writer", 0, writer=1)
+    other = Lab.restore(lab.scenario, lab.checkpoint())
+    for each in (lab, other):
+        each.advance_to(each.now_us + 5 * SECOND)
+    assert lab.view() == other.view()
+    zombie = producers(lab)["writer-1"]["transaction"]
+    assert (zombie["phase"], zombie["error"]) == ("fatal_error", "PRODUCER_FENCED")
+    assert {"code": "fenced", "id": "payments"} in cluster(lab)["faults"][-1]["means"]
+    with pytest.raises(CommandError, match="there is a writer-1 already"):
+        order(lab, "start_writer", writer=1, topic="payments")
+
+
+def test_a_writers_records_are_not_the_lanes():
+    calm, busy = lab_on_a_cluster(), lab_on_a_cluster()
+    order(busy, "create_topic", 1, topic="payments", partitions=9)
+    order(busy, "start_writer", 10, writer=1, topic="payments")
+    calm.advance_to(busy.now_us)
+    one, other = (lab.view()["rigs"]["kafka"] for lab in (calm, busy))
+    assert one["consumers"] == other["consumers"] and one["lag"] == other["lag"]
+    assert len(other["picture"]["partitions"]) == 3
+
+
+def test_no_consumer_takes_the_name_of_a_node():
+    lab = lab_on_a_cluster()
+    for name in ("broker-1", "writer-2", "controller", "tool"):
+        with pytest.raises(CommandError, match="process of the lane itself"):
+            lab.submit({"command_id": f"join-{name}", "kind": "join", "consumer": name})

@@ -1,0 +1,81 @@
+"""An application around a transactional producer: a record every half second, four records a transaction, again and again.
+
+    start ─► initTransactions ─► begin, 4 × send, commit ─► begin ...        an abortable error ─► abort, begin again        fenced ─► it ends
+
+Two of them with one transactional id are two instances of one application: the newer one fences the older, which finds out when it speaks next.
+
+Source: Kafka 3.9 clients KafkaProducer, the loop of its documentation for transactions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from broker_core.kafka.client.producer import orders as o
+from broker_core.kafka.client.producer.accumulator import Accumulator
+from broker_core.kafka.client.producer.node import ClusterProducer
+from broker_core.kafka.client.producer.settings import ProducerSettings
+from broker_core.kafka.client.producer.state import ProducerState, Unsent
+from broker_core.kafka.client.producer.states import Phase
+from broker_core.sim.node import PERSON, Outbox
+
+EVERY_US = 500_000
+RECORDS_A_TRANSACTION = 4
+WRITE = "write"
+OTHERS_RECORD = -1
+"""The value of its records: no record of a lab's workload has it."""
+
+
+@dataclass(slots=True)
+class WriterState(ProducerState):
+    """topic: where it writes. written: records of the open transaction."""
+
+    topic: str = ""
+    written: int = 0
+
+    @classmethod
+    def for_topic(cls, topic: str, transactional_id: str) -> WriterState:
+        settings = ProducerSettings(transactional_id=transactional_id)
+        return cls(settings, Accumulator(settings.buffer_memory), topic=topic)
+
+
+class Writer(ClusterProducer):
+    """The node: `Connect` starts it."""
+
+    state: WriterState
+
+    def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
+        super().receive(connection, message, now_us, out)
+        if type(message) is o.Connect:
+            super().receive(PERSON, o.InitTransactions(), now_us, out)
+            out.deadline(WRITE, now_us + EVERY_US)
+
+    def wake(self, name: str, now_us: int, out: Outbox) -> None:
+        if name == WRITE:
+            self.write(now_us, out)
+        else:
+            super().wake(name, now_us, out)
+
+    def write(self, now_us: int, out: Outbox) -> None:
+        """What the application's loop does next; while an answer is awaited it stands still."""
+        state = self.state
+        match state.transaction.phase:
+            case Phase.FATAL_ERROR:
+                return
+            case Phase.READY:
+                super().receive(PERSON, o.BeginTransaction(), now_us, out)
+                state.written = 0
+                self.send_one(now_us, out)
+            case Phase.IN_TRANSACTION if state.written < RECORDS_A_TRANSACTION:
+                self.send_one(now_us, out)
+            case Phase.IN_TRANSACTION:
+                super().receive(PERSON, o.CommitTransaction(), now_us, out)
+            case Phase.ABORTABLE_ERROR:
+                super().receive(PERSON, o.AbortTransaction(), now_us, out)
+        out.deadline(WRITE, now_us + EVERY_US)
+
+    def send_one(self, now_us: int, out: Outbox) -> None:
+        state = self.state
+        self.send(Unsent(OTHERS_RECORD, state.topic, -1, -1, 100), now_us, out)
+        state.written += 1

@@ -1,0 +1,124 @@
+"""Transactional writers beside a lane's own producer: a person starts one, stops its process for a while, and lets it go on.
+
+They write to a topic of their own (`cluster_create_topic`), so the lane's records stay what its workload says. Two writers with one transactional
+id are two instances of one application: the one that comes back from its pause is a zombie, and is fenced. The program:
+`broker_core/kafka/client/producer/writer.py`.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from broker_core.errors import CommandError
+from broker_core.events import Cause, Json
+from broker_core.kafka.client.producer.orders import Connect
+from broker_core.kafka.client.producer.writer import WriterState
+from broker_core.kafka.cluster import verbs
+from broker_core.kafka.cluster.cluster import transaction_topic
+from broker_core.kafka.cluster.names import writer_node
+from broker_core.lab.commands.cluster import ClusterCommand
+from broker_core.lab.commands.cluster_operator import topic_name
+from broker_core.lab.commands.facts import LaneFacts
+from broker_core.lab.commands.fields import CONSUMER_NAME, whole
+from broker_core.lab.views.kafka_cluster import brokers_of, has_topic
+from broker_core.sim.slot import PAUSED, RUNNING
+
+if TYPE_CHECKING:
+    from broker_core.lab.lanes.lane import Lane
+
+WRITER = "writer"
+WRITERS_MAX = 8
+TRANSACTION_PARTITIONS = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartWriter(ClusterCommand):
+    """writer: its number, one that no other has. transactional_id: by default the topic's name."""
+
+    kind: ClassVar[str] = "cluster_start_writer"
+    ARGS: ClassVar[frozenset[str]] = frozenset({"writer", "topic", "transactional_id"})
+
+    writer: int
+    topic: str
+    transactional_id: str
+
+    @classmethod
+    def read_args(cls, args: Json) -> dict[str, Any]:
+        topic = topic_name(args.get("topic"))
+        transactional_id = args.get("transactional_id", topic)
+        if not isinstance(transactional_id, str) or not CONSUMER_NAME.fullmatch(transactional_id):
+            raise CommandError("args.transactional_id", "must be 1 to 32 letters, digits or . _ -, beginning with a letter or digit")
+        return {"writer": whole("args.writer", args.get("writer"), 1, WRITERS_MAX), "topic": topic, "transactional_id": transactional_id}
+
+    def args(self) -> Json:
+        return {"writer": self.writer, "topic": self.topic, "transactional_id": self.transactional_id}
+
+    def nodes(self) -> list[str]:
+        return ["controller"]
+
+    def card(self) -> tuple[str, list[str]]:
+        return self.verb, [writer_node(self.writer), self.transactional_id]
+
+    def check_in(self, lane: LaneFacts) -> None:
+        if writer_node(self.writer) in lane.writers:
+            raise CommandError("args.writer", "there is a {name} already", name=writer_node(self.writer))
+        if self.topic == lane.own_topic:
+            raise CommandError("args.topic", "{topic} has the lane's own records: create another topic for a writer", topic=self.topic)
+
+    def do(self, lane: "Lane", cause: Cause) -> None:
+        world, brokers = lane.world, list(brokers_of(lane.world))
+        plan = transaction_topic(TRANSACTION_PARTITIONS, min(3, len(brokers)))
+        if not has_topic(world, plan.name):  # as Kafka makes it when the first transactional client asks
+            verbs.order_tool(world, verbs.create_topic_request(plan), cause)
+        node = writer_node(self.writer)
+        world.start(node, WRITER, WriterState.for_topic(self.topic, self.transactional_id))
+        world.order(node, Connect(brokers, [self.topic]), cause)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriterCommand(ClusterCommand):
+    """writer: its number."""
+
+    ARGS: ClassVar[frozenset[str]] = frozenset({"writer"})
+    condition: ClassVar[str]
+
+    writer: int
+
+    @classmethod
+    def read_args(cls, args: Json) -> dict[str, Any]:
+        return {"writer": whole("args.writer", args.get("writer"), 1, WRITERS_MAX)}
+
+    def args(self) -> Json:
+        return {"writer": self.writer}
+
+    def nodes(self) -> list[str]:
+        return [writer_node(self.writer)]
+
+    def field_of(self, node: str) -> str:
+        return "args.writer"
+
+    def check_in(self, lane: LaneFacts) -> None:
+        if lane.writers.get(writer_node(self.writer)) != self.condition:
+            raise CommandError("args.writer", "cannot do this now: {verb}", verb=self.verb)
+
+
+class PauseWriter(WriterCommand):
+    """SIGSTOP, or a long garbage collection."""
+
+    kind: ClassVar[str] = "cluster_pause_writer"
+    condition: ClassVar[str] = RUNNING
+
+    def do(self, lane: "Lane", cause: Cause) -> None:
+        lane.world.pause(writer_node(self.writer), cause)
+
+
+class ResumeWriter(WriterCommand):
+    """It goes on where it stood, and does not know that time has passed."""
+
+    kind: ClassVar[str] = "cluster_resume_writer"
+    condition: ClassVar[str] = PAUSED
+
+    def do(self, lane: "Lane", cause: Cause) -> None:
+        lane.world.resume(writer_node(self.writer))
+
+
+WRITER_COMMANDS: tuple[type[ClusterCommand], ...] = (StartWriter, PauseWriter, ResumeWriter)
