@@ -32,8 +32,13 @@ def acknowledge(state: ConsumerState, message: CommandMessage, now_us: int, out:
     if config.acks_cumulatively and not config.is_active_only:
         refuse_cumulative(state, message, out)
         return
-    forget_clock(state, message, now_us, out)
+    if state.tracked:
+        forget_clock(state, message, now_us, out)
     part = state.parts[message.consumer_id]
+    if not message.places and not part.in_batch:  # the usual case, short for speed
+        part.acks.append(message.entry)
+        gathered(state, len(part.acks), now_us, out)
+        return
     if message.places:
         left = part.batches[message.entry]
         left.remove(message.places[0])
@@ -50,10 +55,11 @@ def acknowledge(state: ConsumerState, message: CommandMessage, now_us: int, out:
 
 def gathered(state: ConsumerState, count: int, now_us: int, out: Outbox) -> None:
     """One more has come to the group of its part: it goes out with it, or now."""
-    if not state.config.ack_group_us:
+    group_us = state.config.ack_group_us
+    if not group_us:
         send_acks(state, out)
     elif count == 1:
-        out.deadline(ACKS, now_us + state.config.ack_group_us)
+        out.deadline(ACKS, now_us + group_us)
 
 
 def send_acks(state: ConsumerState, out: Outbox) -> None:
