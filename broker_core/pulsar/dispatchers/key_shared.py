@@ -214,17 +214,19 @@ class KeySharedDispatcher(KeyDispatcher):
             else:
                 groups.setdefault(owner, []).append(position)
         sent: list[Sent] = []
+        wait_already = is_replay and not self.replay.blocks  # where hashes block, holding one again notes its hash
         for consumer, mine in groups.items():
             known = self.consumers[consumer]
             count = self._allowed(known, mine, is_replay=is_replay)
-            for position in mine[count:]:
-                self._hold(position, entries[position].hash32)
+            if not wait_already:
+                for position in mine[count:]:
+                    self._hold(position, entries[position].hash32)
             for position in mine[:count]:
                 if is_replay:
                     self.replay.remove(position)
                 self._take(known, position, entries[position])
                 sent.append((consumer, position))
-        if is_replay and sent:
+        if is_replay and (sent or len(self.replay) <= self._stuck):
             self._stuck = 0
         return sent
 
