@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections import deque
 
 from broker_core.events import Json
+from broker_core.kafka.group.record_words import described, in_words
 from broker_core.kafka.log.batch_fields import Field, batch_fields
 from broker_core.kafka.log.errors import LogError
 from broker_core.kafka.log.legacy import LegacyBatch
@@ -36,7 +37,7 @@ def batch_json(log: OpenedLog, segment: Segment, position: int) -> Json:
             fields = batch_fields(batch)
         except LogError as error:
             problem = problem or str(error)
-    records, records_left, broken = _records(batch)
+    records, records_left, broken = _records(batch, log.has_group_records)
     data = bytes(batch.data)
     return {
         "segment": segment.base_offset, "position": position, "bytes": len(data), "magic": batch.magic, **_offsets(batch),
@@ -109,13 +110,13 @@ def _offsets(batch: RecordBatch | LegacyBatch) -> Json:
     return {"base_offset": header.base_offset, "last_offset": header.last_offset, "codec": codec}
 
 
-def _records(batch: RecordBatch | LegacyBatch) -> tuple[list[Json], int, str | None]:
+def _records(batch: RecordBatch | LegacyBatch, are_groups: bool) -> tuple[list[Json], int, str | None]:
     shown: list[Json] = []
     left = 0
     try:
         for record in batch.records():
             if len(shown) < RECORDS_MAX:
-                shown.append(_record_json(record))
+                shown.append(_record_json(record, are_groups))
             else:
                 left += 1
     except LogError as error:
@@ -123,9 +124,15 @@ def _records(batch: RecordBatch | LegacyBatch) -> tuple[list[Json], int, str | N
     return shown, left, None
 
 
-def _record_json(record: Record) -> Json:
+def _record_json(record: Record, is_groups: bool) -> Json:
+    key, value = content_json(record.key), content_json(record.value)
+    about = described(record.key, record.value) if is_groups else None
+    if about is not None and key is not None:
+        key["text"] = f"{about['kind']} {in_words(about['key'])}"[:TEXT_MAX]
+        if value is not None:
+            value["text"] = (in_words(about["value"]) or "")[:TEXT_MAX]
     return {
-        "offset": record.offset, "timestamp": record.timestamp, "key": content_json(record.key), "value": content_json(record.value),
+        "offset": record.offset, "timestamp": record.timestamp, "key": key, "value": value,
         "headers": [{"key": content_json(key), "value": content_json(value)} for key, value in record.headers],
     }  # fmt: skip
 

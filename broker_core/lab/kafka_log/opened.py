@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from broker_core.errors import CommandError
+from broker_core.kafka.group.record_words import OFFSETS_TOPIC
 from broker_core.kafka.log.codecs import Codec
 from broker_core.kafka.log.errors import LogError
 from broker_core.kafka.log.index_file import CorruptIndex
@@ -48,7 +49,7 @@ class OpenedLog:
     path: the folder. start_offset: what DeleteRecords has moved it to, where that is known. live: of a folder that is being written, the
     segments that count, as far as they are still there; default: all. sizes: as ReadOnlyFolder takes them. end_offset: of a folder that is
     being written, the log end at those sizes: index rows from there on belong to batches that do not count yet.
-    live, deleted: base offsets, ascending.
+    live, deleted: base offsets, ascending. has_group_records: by its name it is a partition of `__consumer_offsets`.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class OpenedLog:
         end_offset: int | None = None,
     ) -> None:  # fmt: skip
         self.folder = ReadOnlyFolder(path, sizes)
+        self.has_group_records = path.name.rpartition("-")[0] == OFFSETS_TOPIC
         self.names = self.folder.names()
         present = self._bases(LOG)
         self.live = present if live is None else [base for base in live if base in present]
