@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import pytest
 
 from broker_core.errors import CommandError
-from broker_core.kafka.assignors.custom import AssignorFailed, check_source, custom_assignor
+from broker_core.kafka.assignors.custom import METHODS, AssignorFailed, check_source, custom_assignor
 from broker_core.kafka.assignors.protocol import Subscription
 from broker_core.lab.journal import Journal
 from broker_core.lab.lab import Lab
 from broker_core.lab.scenario import scenario_from_json
-from dashboard.assignors import runner
+from dashboard.assignors import child, runner
 from tests.core.lab.test_group_commands import LANE, SECOND, lane_of, order
 
 EVEN = """
@@ -53,7 +55,8 @@ def test_what_goes_wrong_has_a_reason_and_its_line(source: str, line: int, reaso
 
 @pytest.mark.parametrize(("source", "said"), [
     ("import os\ndef assign(a, b):\n    return {}", "line 1"), ("def assign(a, b):\n    return a.__class__", "line 2"),
-    ("def assign(a, b):\n    return 9 ** 9", "line 2"), ("def assign(a, b):\n  return (", "line 2"), ("x = 1", "must define"),
+    ("def assign(a, b):\n    return 9 ** 9", "line 2"), ("def assign(a, b):\n    return len(a).real", "line 2"),
+    ("def assign(a, b):\n  return (", "line 2"), ("x = 1", "must define"),
     ("def assign(a):\n    return {}", "must define"), ("", "must be 1 to"), ("def assign(a, b):\n    return '{0.x}'.format(a)", "line 2"),
     ("class A:\n    pass\ndef assign(a, b):\n    return {}", "line 1"), ("def assign(a, b):\n    return __import__('os')", "line 2"),
 ])  # fmt: skip
@@ -63,14 +66,41 @@ def test_a_text_that_may_not_run_is_refused_with_its_line(source: str, said: str
     assert refused.value.field == "args.source" and said in str(refused.value)
 
 
-def test_the_kernel_refuses_files_even_to_code_that_got_around_the_text_check() -> None:
-    """As if somebody had found a way to `open`: no descriptor can be opened, no socket made, no process started."""
-    source = (
-        "def assign(members, partitions):\n    found = [c for c in ().__class__.__base__.__subclasses__() if c.__name__ == 'BuiltinImporter'][0]\n"
-        "    io = found.load_module('_io')\n    return str(io.open('/etc/passwd').read())\n"
-    )  # fmt: skip
+ESCAPES = [
+    "def assign(members, partitions):\n    g = (g for g in [1])\n    return str(g.gi_frame.f_back.f_globals['sys'])",
+    "def assign(members, partitions):\n    return ().__class__.__base__.__subclasses__()",
+    "def assign(members, partitions):\n    return assign.__globals__",
+    "def assign(members, partitions):\n    match members:\n        case dict(__class__=found):\n            return found",
+    "def assign(members, partitions):\n    return '{0.__class__}'.format(members)",
+    "def assign(members, partitions):\n    return [].append.__self__",
+    "def assign(members, partitions):\n    try:\n        return 1\n    except* ValueError as found:\n        return found.exceptions",
+]
+
+
+@pytest.mark.parametrize("source", ESCAPES)
+def test_a_way_out_through_frames_or_classes_is_refused_by_the_text_check_and_by_the_process_itself(source: str) -> None:
+    with pytest.raises(CommandError):
+        check_source(source)
     answer = runner.run(source, {"c1": {}}, {"t": 1})
-    assert "Too many open files" in answer["error"] and answer["line"] == 4
+    assert answer["error"].startswith("an assignor cannot use") and answer["line"] in (2, 3)
+
+
+@pytest.mark.parametrize("deed", [
+    "open('/etc/passwd')", "import socket", "__import__('os').system('true')", "sys.modules['posix'].fork()", "sys._getframe(0)",
+    "sys.modules['posix'].listdir('/')", "compile('1', 'x', 'eval')", "sys.modules['posix'].posix_spawn('/bin/true', ['true'], {})",
+])  # fmt: skip
+def test_once_locked_a_process_can_do_nothing_to_the_machine_whoever_asks(deed: str) -> None:
+    """As if somebody had found a way out of the text: the audit hook cannot be taken out again."""
+    code = (
+        f"import sys, posix; sys.path.insert(0, {str(runner.CHILD.parent)!r}); import child; run = compile({deed!r}, 'x', 'exec'); child.lock()\n"
+        "try:\n    exec(run)\nexcept RuntimeError as error:\n    print(error)"
+    )
+    done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, check=False)
+    assert b"is not allowed" in done.stdout
+
+
+def test_both_checks_allow_the_same() -> None:
+    assert child.METHODS == METHODS
 
 
 def test_names_in_a_set_have_one_order_in_every_process() -> None:

@@ -4,8 +4,8 @@
         """members: id -> {"topics", "owned", "generation", "instance_id", "rack"}; partitions: topic -> count. Returns id -> [(topic, number)]."""
 
 The text is checked here and run elsewhere: in a process of its own with limits of CPU, memory and files, which whoever starts labs provides
-(`use_runner`). It has neither imports nor attributes that begin with an underscore, so the same text and input give the same answer wherever it
-runs, and a journal that holds the text can be replayed. docs/decisions/a-custom-assignor-is-its-text.md.
+(`use_runner`), which checks it again. It has no imports, and of attributes only the methods of lists, dicts, sets and texts, so the same text and
+input give the same answer wherever it runs, and a journal that holds the text can be replayed. docs/decisions/a-custom-assignor-is-its-text.md.
 '''
 
 from __future__ import annotations
@@ -26,9 +26,18 @@ Runner = Callable[[str, dict[str, Any], dict[str, int]], dict[str, Any]]
 
 _FORBIDDEN: tuple[tuple[type[ast.AST], str], ...] = (
     (ast.Import, "import"), (ast.ImportFrom, "import"), (ast.AsyncFunctionDef, "async"), (ast.Await, "await"), (ast.AsyncFor, "async"),
-    (ast.AsyncWith, "async"), (ast.Global, "global"), (ast.Nonlocal, "nonlocal"), (ast.ClassDef, "class"), (ast.Try, "try"), (ast.With, "with"),
+    (ast.AsyncWith, "async"), (ast.Global, "global"), (ast.Nonlocal, "nonlocal"), (ast.ClassDef, "class"), (ast.Try, "try"), (ast.TryStar, "try"),
+    (ast.With, "with"), (ast.Match, "match"),
     (ast.Yield, "yield"), (ast.YieldFrom, "yield"),
 )  # fmt: skip
+METHODS = frozenset({
+    "add", "append", "bit_length", "clear", "copy", "count", "difference", "difference_update", "discard", "endswith", "extend", "find",
+    "fromkeys", "get", "index", "insert", "intersection", "intersection_update", "isdigit", "isdisjoint", "issubset", "issuperset",
+    "items", "join", "keys", "lower", "lstrip", "partition", "pop", "popitem", "remove", "replace", "reverse", "rfind", "rpartition",
+    "rsplit", "rstrip", "setdefault", "sort", "split", "startswith", "strip", "symmetric_difference", "union", "update", "upper",
+    "values", "zfill",
+})  # fmt: skip
+"""A list of what may be used, not of what may not: a generator's `gi_frame` leads to the frames of whoever runs it, without an underscore."""
 _runner: Runner | None = None
 
 
@@ -61,9 +70,10 @@ def check_source(source: str) -> None:
                 raise CommandError("args.source", "line {line}: an assignor cannot use {word}", line=line, word=word)
         if isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.Pow):
             raise CommandError("args.source", "line {line}: an assignor cannot use {word}", line=line, word="**")
-        name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-        if name.startswith("_") or name in ("format", "format_map"):
-            raise CommandError("args.source", "line {line}: an assignor cannot use {word}", line=line, word=name)
+        if isinstance(node, ast.Attribute) and node.attr not in METHODS:
+            raise CommandError("args.source", "line {line}: an assignor cannot use {word}", line=line, word=node.attr)
+        if isinstance(node, ast.Name) and node.id.startswith("_"):
+            raise CommandError("args.source", "line {line}: an assignor cannot use {word}", line=line, word=node.id)
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "assign"]
     if len(functions) != 1 or len(functions[0].args.args) != 2:
         raise CommandError("args.source", "must define assign(members, partitions)")
