@@ -22,6 +22,7 @@ from broker_core.kafka.cluster.cluster import ClusterPlan, TopicPlan, cluster_wo
 from broker_core.kafka.cluster.hosted_groups import OFFSETS_TOPIC
 from broker_core.kafka.cluster.settings import ClusterSettings
 from broker_core.kafka.group.settings import GroupSettings
+from broker_core.lab.observers.kafka_pause import KafkaNotes
 from broker_core.sim.program import Leave, Order, Program
 from broker_core.sim.slot import RUNNING
 from broker_core.sim.world import World
@@ -69,8 +70,11 @@ class GroupLife:
         topics = (TopicPlan("t", PARTITIONS, 3, 2), TopicPlan(OFFSETS_TOPIC, 3, 3, 2))
         plan = ClusterPlan(3, (), topics, ClusterSettings(groups=groups))
         self.reads, self.deliveries = Reads(), Deliveries()
+        self.polled: Counter[tuple[int, int]] = Counter()
+        self.notes = KafkaNotes([0] * PARTITIONS)
+        self.healed_us = 0
         kinds: Any = {
-            "consumer": (ConsumerState, lambda state: GroupConsumer(state, self.reads)),
+            "consumer": (ConsumerState, lambda state: GroupConsumer(state, self.reads, polled=self.poll)),
             "producer": (ProducerState, lambda state: ClusterProducer(state, self.deliveries)),
         }
         messages = ConsumerOrder | producer_orders.ProducerOrder | Order
@@ -82,6 +86,21 @@ class GroupLife:
         self.sent = self.names = 0
         for _ in range(2):
             self.join()
+
+    def poll(self, partition: tuple[str, int], offset: int) -> None:
+        """A program begins with a record: counted here by itself, and as a lane counts what is read twice."""
+        self.polled[partition[1], offset] += 1
+        self.notes.note_read(partition[1], offset)
+
+    @property
+    def read_again(self) -> int:
+        """Records that programs began with once more, counted one by one."""
+        return sum(count - 1 for count in self.polled.values())
+
+    def rebalances_since(self, at_us: int) -> int:
+        """Generations, or group epochs, that began after a moment."""
+        kinds = ("kafka.group.generation_started", "kafka.group.epoch_bumped")
+        return sum(event.kind in kinds and event.at_us > at_us for event in self.told)
 
     # --- what may happen
 
@@ -194,6 +213,7 @@ class GroupLife:
 
     def heal(self) -> None:
         """Mend all, and let the group read everything."""
+        self.healed_us = self.world.now_us
         for number in (1, 2, 3):
             try:
                 if self.world.condition(f"broker-{number}") == "paused":

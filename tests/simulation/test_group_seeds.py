@@ -11,6 +11,7 @@ from tests.simulation.group_life import PARTITIONS, GroupLife
 
 SEEDS = [int(os.environ["SEED"])] if "SEED" in os.environ else range(int(os.environ.get("HIGHWATER_GROUP_SEEDS", "6")))
 STEPS = 60
+QUIET_US, REBALANCES_MAX = 20_000_000, 3
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -21,8 +22,14 @@ def test_every_confirmed_record_is_read_at_least_once(seed):
     assert owned == list(range(PARTITIONS)), what
     skipped = life.deliveries.confirmed - set(life.reads.handled_count)
     assert not skipped, f"{what}: {sorted(skipped)[:10]} were never handled"
-    duplicates = sum(count - 1 for count in life.reads.handled_count.values())
-    print(f"\n{what}: {len(life.deliveries.confirmed)} confirmed, {duplicates} read again")
+    assert life.notes.redelivered == life.read_again, f"{what}: what a lane counts as read twice"
+    handled_again = sum(count - 1 for count in life.reads.handled_count.values())
+    assert handled_again <= life.read_again, f"{what}: nobody handles a record twice without having been given it twice"
+    # By then whoever was dead is out: sessions last 6 s, max.poll.interval.ms 10 s, a rebalance as long, and a client's request 30 s.
+    late = life.rebalances_since(life.healed_us + QUIET_US)
+    assert late <= REBALANCES_MAX, f"{what}: {late} rebalances after all has been well for {QUIET_US // 1_000_000} s"
+    rest = life.rebalances_since(life.healed_us)
+    print(f"\n{what}: {len(life.deliveries.confirmed)} confirmed, {life.read_again} read again, {rest} rebalances to rest")
 
 
 def test_a_life_is_the_same_each_time():
