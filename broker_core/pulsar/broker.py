@@ -41,13 +41,13 @@ class Broker:
             topic.attach(settings, hash_of)
         # Derived from the connections, for speed: a subscription's consumer by its key there, and topics and subscriptions by number.
         self.consumers: dict[str, tuple[int, int]] = {}
-        self.producers: dict[tuple[int, int], tuple[Topic, str]] = {}
+        self.producers: dict[tuple[int, int], tuple[Topic, str, bool]] = {}
         self.of_consumer: dict[tuple[int, int], tuple[Topic, Subscription]] = {}
         for number, connection in state.connections.items():
             for consumer_id, known in connection.consumers.items():
                 self.attach(number, consumer_id, known)
-            for producer_id, (key, name) in connection.producers.items():
-                self.producers[number, producer_id] = state.topics[key], name
+            for producer_id, (key, name, wants_receipts) in connection.producers.items():
+                self.producers[number, producer_id] = state.topics[key], name, wants_receipts
 
     def attach(self, connection: int, consumer_id: int, known: Attached) -> None:
         topic = self.state.topics[known.topic]
@@ -80,12 +80,16 @@ class Broker:
             known = self.producers.get((connection, message.producer_id))
             if known is None:  # no such producer: ignored, as there
                 return
-            topic, name = known
+            topic, name, wants_receipts = known
             if self.settings.has_dedup and message.sequence_id >= 0 and topic.is_duplicate(name, message.sequence_id):
+                if wants_receipts:
+                    out.send(connection, c.CommandSendReceipt(message.producer_id, message.sequence_id, -1))
                 return
             key = message.key if message.ordering_key < 0 else message.ordering_key
             entry = Entry(self.hash_of(key), message.message, key, now_us, message.batch, message.deliver_at_us, message.reconsumed)
             position = topic.ledger.append(entry)
+            if wants_receipts:
+                out.send(connection, c.CommandSendReceipt(message.producer_id, message.sequence_id, position))
             for subscription in topic.subscriptions.values():
                 dispatcher = subscription.dispatcher
                 if dispatcher is None:
@@ -296,8 +300,8 @@ def producer(broker: Broker, connection: int, command: c.CommandProducer, now_us
     """The topic takes any producer, and is made if it does not exist."""
     topic = broker.topic(command.topic, command.partition)
     name = command.name or broker.state.connections[connection].peer
-    broker.state.connections[connection].producers[command.producer_id] = topic_key(topic.name, topic.partition), name
-    broker.producers[connection, command.producer_id] = topic, name
+    broker.state.connections[connection].producers[command.producer_id] = topic_key(topic.name, topic.partition), name, command.wants_receipts
+    broker.producers[connection, command.producer_id] = topic, name, command.wants_receipts
 
 
 HANDLERS: Mapping[type, Callable[[Broker, int, Any, int, Outbox], None]] = MappingProxyType({

@@ -22,14 +22,14 @@ class Attached:
 @dataclass(slots=True)
 class Connection:
     """peer: the client's name. since_us: when it was opened; from there the keep-alive ticks. awaits_pong: a ping has not been answered.
-    consumers, producers: by id; a producer is (topic's key, its name). asking: consumers that wait for the word whether this connection is
-    alive, as (connection, their subscribe command)."""
+    consumers, producers: by id; a producer is (topic's key, its name, whether it wants receipts). asking: consumers that wait for the word
+    whether this connection is alive, as (connection, their subscribe command)."""
 
     peer: str
     since_us: int = 0
     awaits_pong: bool = False
     consumers: dict[int, Attached] = field(default_factory=dict)
-    producers: dict[int, tuple[str, str]] = field(default_factory=dict)
+    producers: dict[int, tuple[str, str, bool]] = field(default_factory=dict)
     asking: list[tuple[int, c.CommandSubscribe]] = field(default_factory=list)
 
 

@@ -2,7 +2,7 @@
 
 producer_id, consumer_id: chosen by the client, unique on a connection; request_id: of a command that is answered. message: number of the
 message; entry: its position in its topic or partition, which is what a message id names here; key: code of its key, -1 for none (the bytes are
-the workload's). Left out: authentication, transactions, send receipts (a producer here never waits for one).
+the workload's). Left out: authentication, transactions.
 Source: Pulsar 3.2 PulsarApi.proto; docs/pulsar/facts.md.
 """
 
@@ -32,12 +32,14 @@ class _Command(msgspec.Struct, array_like=True, omit_defaults=True, gc=False):
 
 
 class CommandProducer(_Command, tag="pulsar.PRODUCER"):
-    """partition: -1 for a topic without partitions."""
+    """partition: -1 for a topic without partitions. wants_receipts: in the original every message is receipted; here a producer that never looks at
+    its receipts asks for none."""
 
     producer_id: int
     topic: str = TOPIC
     partition: int = -1
     name: str = ""
+    wants_receipts: bool = False
 
 
 class CommandSend(_Command, tag="pulsar.SEND"):
@@ -53,6 +55,14 @@ class CommandSend(_Command, tag="pulsar.SEND"):
     batch: tuple[int, ...] = ()
     deliver_at_us: int = 0
     reconsumed: int = 0
+
+
+class CommandSendReceipt(_Command, tag="pulsar.SEND_RECEIPT"):
+    """The broker has the message. entry: its position, -1 where it was a duplicate, which the broker had before."""
+
+    producer_id: int
+    sequence_id: int
+    entry: int
 
 
 class CommandSubscribe(_Command, tag="pulsar.SUBSCRIBE"):
@@ -154,7 +164,7 @@ class CommandPong(_Command, tag="pulsar.PONG"):
 
 
 Command = (
-    CommandProducer | CommandSend | CommandSubscribe | CommandSuccess | CommandError | CommandFlow | CommandMessage | CommandAck
+    CommandProducer | CommandSend | CommandSendReceipt | CommandSubscribe | CommandSuccess | CommandError | CommandFlow | CommandMessage | CommandAck
     | CommandRedeliverUnacknowledgedMessages | CommandSeek | CommandUnsubscribe | CommandActiveConsumerChange | CommandCloseConsumer
     | CommandPing | CommandPong
 )  # fmt: skip

@@ -1,5 +1,6 @@
 """A producer: one connection; messages by themselves or in batches; a topic with partitions is chosen by key, else in turn.
 
+    waits_for_receipts     what has no receipt when the connection ends is sent again on the next one, in order, with its sequence ids
     default batching       [k1 k2 k1 k3]            one entry, and the broker sees k1 only
     KEY_BASED              [k1 k1] [k2] [k3]        one entry for each key, in the order of their highest sequence ids
 
@@ -18,11 +19,14 @@ import msgspec
 from broker_core.clock import MILLISECOND_US
 from broker_core.pulsar import commands as c
 from broker_core.pulsar.commands import CommandSend
-from broker_core.sim.node import Outbox
+from broker_core.sim.node import Closed, Outbox
 
 PRODUCER_ID = 1
 """Of a topic without partitions, and of partition 0; the others follow."""
-BATCH = "batch"
+BATCH, RECONNECT = "batch", "reconnect"
+"""Deadlines."""
+RECONNECT_US = 100 * MILLISECOND_US
+"""initialBackoffIntervalNanos of the client, without the ones that follow."""
 DEFAULT, KEY_BASED = "default", "key_based"
 BATCH_MAX, BATCH_DELAY_US = 1_000, MILLISECOND_US
 """batchingMaxMessages, batchingMaxPublishDelay."""
@@ -47,7 +51,8 @@ class Waiting(msgspec.Struct, array_like=True, gc=False):
 @dataclass(slots=True)
 class ProducerState:
     """batching: DEFAULT, KEY_BASED, or empty for none. partitions: of the topic, 0 for a topic without. sequence_id: of the next message.
-    next_partition: of the next message without a key."""
+    next_partition: of the next message without a key. waits_for_receipts: it keeps each message until the broker has confirmed it; unconfirmed: by
+    sequence id. broker: where it connects to."""
 
     batching: str = ""
     batch_max: int = BATCH_MAX
@@ -58,6 +63,9 @@ class ProducerState:
     sequence_id: int = 0
     next_partition: int = 0
     waiting: list[Waiting] = field(default_factory=list)
+    waits_for_receipts: bool = False
+    broker: str = ""
+    unconfirmed: dict[int, CommandSend] = field(default_factory=dict)
 
 
 class Producer:
@@ -71,15 +79,31 @@ class Producer:
         state = self.state
         match message:
             case Open(broker):
-                state.connection = out.connect(broker)
-                for place, partition in enumerate(range(state.partitions) if state.partitions else (-1,)):
-                    out.send(state.connection, c.CommandProducer(PRODUCER_ID + place, state.topic, partition))
+                state.broker = broker
+                self.connect(out)
+            case c.CommandSendReceipt(_, sequence_id, _):
+                state.unconfirmed.pop(sequence_id, None)
             case c.CommandPing():
                 out.send(connection, c.CommandPong())
+            case Closed() if state.waits_for_receipts:
+                state.connection = 0
+                out.deadline(RECONNECT, now_us + RECONNECT_US)
+
+    def connect(self, out: Outbox) -> None:
+        """One producer for each partition; then what has no receipt yet, again."""
+        state = self.state
+        state.connection = out.connect(state.broker)
+        for place, partition in enumerate(range(state.partitions) if state.partitions else (-1,)):
+            out.send(state.connection, c.CommandProducer(PRODUCER_ID + place, state.topic, partition, "", state.waits_for_receipts))
+        for command in state.unconfirmed.values():
+            out.send(state.connection, command)
 
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
-        """The time of a batch is over."""
-        self.send_batch(out)
+        """The time of a batch is over, or it is time to connect again."""
+        if name == RECONNECT:
+            self.connect(out)
+        else:
+            self.send_batch(out)
 
     def send(self, message: int, key: int, ordering_key: int = -1) -> tuple[int, CommandSend]:
         """The application has a message to send by itself: on which connection, and what. message: its number; key, ordering_key: codes, -1 for
@@ -95,9 +119,9 @@ class Producer:
         is never part of a batch, and no producer without batching waits."""
         state = self.state
         if deliver_at_us or not state.batching:
-            connection, command = self.send(message, key, ordering_key)
+            _, command = self.send(message, key, ordering_key)
             command.deliver_at_us = deliver_at_us
-            out.send(connection, command)
+            self.post(command, out)
             return
         state.waiting.append(Waiting(message, key, ordering_key, state.sequence_id))
         state.sequence_id += 1
@@ -127,6 +151,14 @@ class Producer:
         for (partition, _), batch in sorted(of.items(), key=lambda item: item[1][-1].sequence_id):
             first = batch[0]
             numbers = tuple(one.message for one in batch)
-            out.send(state.connection, CommandSend(
+            self.post(CommandSend(
                 PRODUCER_ID + partition, first.message, first.key, first.ordering_key, batch[-1].sequence_id, numbers if len(batch) > 1 else ()
-            ))  # fmt: skip
+            ), out)  # fmt: skip
+
+    def post(self, command: CommandSend, out: Outbox) -> None:
+        """Send it now; without a connection it goes out with the next one, if its receipt is waited for."""
+        state = self.state
+        if state.waits_for_receipts:
+            state.unconfirmed[command.sequence_id] = command
+        if state.connection:
+            out.send(state.connection, command)
