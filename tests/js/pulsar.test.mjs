@@ -133,6 +133,8 @@ test("the page says which rule runs", () => {
   assert.match(rulesWords(newcomer, say), /^Key_Shared · .*version.3.2 .* · subscription.order_words.recently_joined/);
   assert.match(rulesWords(draining, say), /order_words.draining/);
   assert.doesNotMatch(rulesWords(shared, say), /order_words/);
+  assert.match(rulesWords(failover, say), /"rule":"Failover".*version.3.2/);
+  assert.deepEqual(spaceTable(joined, say).rows.map(([name]) => name), joined.order);
   for (const rig of RIGS) assert.ok(spaceTitle(rig.pulsar, rig.picture, say) && spaceWords(rig, say));
   assert.match(handedWords({ from: null, to: "c1", slots: 5, pieces: 1, largest: [0, 4] }, 10, say), /from_nobody .*50/);
 });

@@ -19,7 +19,7 @@ export function spaceTable(rig, say) {
   const now = owned(picture.now, picture), was = picture.before ? owned(picture.before, picture) : null;
   return {
     head: ["consumer", "part", "pieces", "was"].map((code) => say(`subscription.column.${code}`)), terms: [null, "space", null, null],
-    rows: [...new Set([...now.keys(), ...(was?.keys() ?? [])])].map((name) => [
+    rows: [...rig.order, ...now.keys(), ...(was?.keys() ?? [])].filter((name, place, all) => all.indexOf(name) === place && (now.has(name) || was?.has(name))).map((name) => [
       name || say("subscription.gap"), part(now.get(name)?.slots ?? 0, picture.space), number(now.get(name)?.pieces ?? 0), was ? part(was.get(name)?.slots ?? 0, picture.space) : NONE,
     ]),
   };

@@ -22,8 +22,9 @@ export function headline(rig, say) {
 
 // Which rule runs: who chooses the consumer, and who keeps a key in order.
 export function rulesWords(rig, say) {
-  const { pulsar } = rig, chooses = say("subscription.rule_of", { rule: say(`pulsar.${rig.algorithm}`), version: say(`subscription.version.${pulsar.rule.selector}`) });
-  if (pulsar.order === null) return `${pulsar.type} · ${chooses}`;
+  const { pulsar } = rig;
+  if (pulsar.order === null) return say("subscription.rule_of", { rule: pulsar.type, version: say(`subscription.version.${pulsar.rule.selector}`) });
+  const chooses = say("subscription.rule_of", { rule: say(`pulsar.${rig.algorithm}`), version: say(`subscription.version.${pulsar.rule.selector}`) });
   return `${pulsar.type} · ${chooses} · ${say(`subscription.order_words.${pulsar.order}`)}`;
 }
 
