@@ -77,8 +77,8 @@ GROUPS = {
     "groups.unknown": _("Without a coordinator nobody knows the group's state."),
     "groups.generation": pgettext_lazy("group", "generation"),
     "groups.group_epoch": _("group epoch"),
-    "groups.assignment_epoch": _("assignment epoch"),
-    "groups.member_epoch": _("member epochs"),
+    "groups.assignment_epoch": _("assignment"),
+    "groups.member_epoch": pgettext_lazy("epochs", "members"),
     "groups.generation_words": _("One number for all: each rebalance begins the next generation, and who still speaks in the last one is refused."),
     "groups.epochs_words": _(
         "A change raises the group epoch ({epoch}), the assignor follows ({assigned}), then each member at its own pace: {behind} behind."
@@ -143,7 +143,7 @@ GROUPS = {
     # What holds it up
     "groups.stuck": _("What holds it up"),
     "groups.until": _("({timer}, {left_us} more)"),
-    "groups.finding.none": _("Nothing: every partition is read and committed."),
+    "groups.finding.none": _("Nothing: the group waits for nobody."),
     "groups.finding.no_coordinator": _(
         "Nobody coordinates the group: no joins, no heartbeats, no commits until another broker leads its offsets partition."
     ),

@@ -26,7 +26,7 @@ import { chosenWords, verbsOf } from "./verbs.js";
 import { epochWords, findingsOf, gridWords, headline, sub } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
-const TALL = 580, TALL_PHONE = 520, SHORT = 300, TWINS_EVERY_MS = 1000, GRID_EVERY_MS = 250, MANY = 24;
+const TALL = 580, TALL_PHONE = 520, SHORT = 300, LEAST_WIDE = 260, TWINS_EVERY_MS = 1000, GRID_EVERY_MS = 250, MANY = 24;
 const main = $("main"), picture = $("sequence"), freshness = createFreshness(), notice = createNotice($("notice")), trend = createTrend(), pass = machine.createPast();
 const still = matchMedia("(prefers-reduced-motion: reduce)"), { lane, machines } = page.groups;
 const around = createRoving(picture, '[role="button"]', ["Enter", " "]);
@@ -39,7 +39,7 @@ let tall = 0, chosen = null, isFolded = true, looked = null, kept = null;
 
 const group = () => view.rigs[lane].group, health = () => view.rigs[lane].group_health;
 const isPhone = () => innerWidth <= 640;
-const roomOf = (svg) => Math.floor(svg.parentElement.clientWidth);
+const roomOf = (svg) => Math.max(LEAST_WIDE, Math.floor(svg.parentElement.clientWidth));      // no width at all while tables are shown in its place
 
 // -- drawing ---------------------------------------------------------------------------------------------------------------------------
 
