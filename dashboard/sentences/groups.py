@@ -185,6 +185,17 @@ GROUPS = {
     "groups.trend.down": _("shrinks"),
     "groups.trend.level": _("level"),
     # The same history under each assignor
+    "groups.own.title": _("An assignor of your own"),
+    "groups.own.run": _("Run in this group"),
+    "groups.own.back": _("Back to the lane's"),
+    "groups.own.none": _("A Python function that shares the partitions out. Every member restarts with it."),
+    "groups.own.runs": _("The group runs your function: its leader calls it in each rebalance."),
+    "groups.own.failed_at": _("It failed in line {line}, and {consumer}, which led the group, ended: {reason}"),
+    "groups.own.failed": _("It failed, and {consumer}, which led the group, ended: {reason}"),
+    "groups.own.limits": _(
+        "It runs in a process of its own: no imports, files or network; 256 MB, 2 s, 300,000 steps. A "
+        "partition may go to two members: it is read twice then."
+    ),
     "groups.compare.title": _("The same history under each assignor"),
     "groups.compare.start": _("Compare"),
     "groups.compare.none": _("Runs this lab's joins, faults and records again, up to now, once for each assignor and for KIP-848."),

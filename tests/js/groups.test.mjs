@@ -6,6 +6,7 @@ import { FIGURES, cellsOf, stateWords } from "../../static/js/groups/comparison.
 import * as grid from "../../static/js/groups/grid.js";
 import * as machine from "../../static/js/groups/machine.js";
 import { COORDINATOR, inOrder, rowsOf as memberRows } from "../../static/js/groups/members.js";
+import { ownWords } from "../../static/js/groups/own_assignor.js";
 import { labelOf, rowsOf, toneOf } from "../../static/js/groups/rows.js";
 import { geometry, layout as sequence, moment, placed } from "../../static/js/groups/sequence.js";
 import { membersTable, messagesTable, partitionsTable, runs, statesList } from "../../static/js/groups/tables.js";
@@ -229,4 +230,12 @@ test("a comparison has a row for each variant, its least values marked, and says
   const words = (known) => stateWords({ rows: [], reason: "", now: null, share: 0, until_us: 5, ...known }, String, String).code;
   assert.deepEqual(["none", "waiting", "done", "failed"].map((state) => words({ state })), ["none", "waiting", "done", "failed"].map((state) => `groups.compare.${state}`));
   assert.equal(words({ state: "running", now: "range" }), "groups.compare.running");
+});
+
+test("the words of a user's own assignor follow the group, and a failure has its line", () => {
+  const failed = (line) => ({ ...rest, why: [{ kind: "kafka.consumer.assignor_failed", inputs: { line }, data: { consumer: "c2", reason: "IndexError" } }] });
+  assert.equal(ownWords({ ...rest, why: [] }, say), say("groups.own.none"));
+  assert.equal(ownWords({ ...rest, why: [], group: { ...rest.group, assignor: "custom" } }, say), say("groups.own.runs"));
+  assert.equal(ownWords(failed(3), say), say("groups.own.failed_at", { consumer: "c2", line: 3, reason: "IndexError" }));
+  assert.match(ownWords(failed(0), say), /IndexError/);
 });

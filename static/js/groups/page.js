@@ -21,6 +21,7 @@ import { COORDINATOR, createMembers, inOrder, rowsOf } from "./members.js";
 import { createMessage } from "./message.js";
 import { layout as sequence, moment, needed } from "./sequence.js";
 import { membersTable, messagesTable, partitionsTable, statesList } from "./tables.js";
+import { createOwnAssignor } from "./own_assignor.js";
 import { createTrend } from "./trend.js";
 import { chosenWords, verbsOf } from "./verbs.js";
 import { epochWords, findingsOf, gridWords, headline, sub } from "./words.js";
@@ -61,6 +62,7 @@ function drawFrame(isForced = false) {
   drawStates(now);
   drawMembers(now);
   drawFindings(now);
+  own.draw();
   const at = performance.now();
   if (isForced || Object.keys(now.partitions).length <= MANY || at - gridAt > GRID_EVERY_MS) {
     gridAt = at;
@@ -269,6 +271,10 @@ function tell() {
 
 const comparison = createComparison({ button: $("compare"), words: $("compare-words"), table: $("compare-table") }, {
   read: () => readComparison(page), start: () => startComparison(page), onRefused: orders.fail, say, clock, own: () => (group().protocol === "consumer" ? "consumer" : view.rigs[lane].algorithm),
+});
+
+const own = createOwnAssignor({ source: $("own-source"), run: $("own-run"), back: $("own-back"), words: $("own-words") }, {
+  deploy: (source, near) => orders.send({ lane, kind: "group_assignor", args: { source } }, near), onRefused: orders.fail, say, rig: () => view.rigs[lane],
 });
 
 onLanguage(() => {

@@ -1,0 +1,59 @@
+// The code pane of a user's own assignor: its text, what is wrong with it at its line, and what came of it in the group.
+
+import { Refusal } from "../commands.js";
+
+const EXAMPLE = `def assign(members, partitions):
+    # members: id -> {"topics", "owned", "generation", "instance_id", "rack"}; partitions: topic -> count
+    names = sorted(members)
+    given = {name: [] for name in names}
+    for topic in partitions:
+        for number in range(partitions[topic]):
+            given[names[number % len(names)]].append((topic, number))
+    return given
+`;
+
+// deploy(source, near): sends it, fails with a Refusal. rig(): the lane's view now.
+export function createOwnAssignor({ source, run, back, words }, { deploy, onRefused, say, rig }) {
+  let refused = "";
+  source.value ||= EXAMPLE;
+  run.addEventListener("click", () => send(source.value, run));
+  back.addEventListener("click", () => send(null, back));
+  source.addEventListener("input", () => refuse(""));
+
+  async function send(text, near) {
+    refuse("");
+    near.setAttribute("aria-busy", "true");
+    try {
+      await deploy(text, near);
+    } catch (error) {
+      if (error instanceof Refusal && error.fields["args.source"]) refuse(error.fields["args.source"].join(" "));
+      else onRefused(error, near);
+    } finally {
+      near.removeAttribute("aria-busy");
+    }
+  }
+
+  function refuse(text) {
+    refused = text;
+    source.toggleAttribute("aria-invalid", Boolean(text));
+    draw();
+  }
+
+  function draw() {
+    const said = refused || ownWords(rig(), say);
+    if (words.textContent !== said) words.textContent = said;
+    words.classList.toggle("bad", Boolean(refused) || Boolean(failure(rig())));
+    back.hidden = rig().group.assignor !== "custom" && !failure(rig());
+  }
+
+  return { draw };
+}
+
+// The last failure of the function that runs now: a later deployment begins another story.
+const failure = (rig) => rig.why.findLast(({ kind }) => kind === "kafka.consumer.assignor_failed");
+
+export function ownWords(rig, say) {
+  const failed = failure(rig);
+  if (failed) return say(failed.inputs.line ? "groups.own.failed_at" : "groups.own.failed", { consumer: failed.data.consumer, line: failed.inputs.line, reason: failed.data.reason });
+  return say(rig.group.assignor === "custom" ? "groups.own.runs" : "groups.own.none");
+}
