@@ -30,7 +30,7 @@ import { createAsker, lines } from "./what_if.js";
 import { handedWords, headline, rulesWords, spaceTitle, spaceWords } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
-const TWINS_EVERY_MS = 1000, RING_MOST = 440, BESIDE_LEAST = 210, RING_BESIDE = 330, WIDE_LEAST = 240, LENS_STEP = 2, LENS_START = 24, HANDED_SHOWN = 8, HAND_MS = 1600, DRAINING_ROWS = 12;
+const TWINS_EVERY_MS = 1000, RING_MOST = 440, BESIDE_LEAST = 210, RING_BESIDE = 330, WIDE_LEAST = 240, LENS_STEP = 2, LENS_START = 24, HANDED_SHOWN = 6, HAND_MS = 1600, DRAINING_ROWS = 12;
 const main = $("main"), freshness = createFreshness(), notice = createNotice($("notice")), history = createHistory(), lane = page.pulsar.lane;
 const still = matchMedia("(prefers-reduced-motion: reduce)"), series = createSeries($("series"), page.urls.plotly);
 
@@ -279,13 +279,13 @@ $("partition").addEventListener("change", () => {
 
 function choose(name) {
   chosen = chosen === name ? null : name;
-  schedule();
+  drawFrame();                                          // at once: the next key is about whom has just been chosen
 }
 
 const move = (steps) => {
   const { order: names } = rig();
   if (names.length) chosen = names[(names.indexOf(chosen) + steps + names.length) % names.length];
-  schedule();
+  drawFrame();
 };
 
 // The lens goes where the pointer is on the ring or the line, while it is pressed.
