@@ -26,6 +26,7 @@ from broker_core.conformance.kafka_group_view import (
     runs,
 )  # fmt: skip
 from broker_core.conformance.result import CaseResult, case, passed
+from broker_core.events import Cause
 from broker_core.kafka.group import messages as m
 from broker_core.kafka.group.codes import APPEND_ERRORS, AppendFailed
 from broker_core.kafka.group.fields import from_fields
@@ -161,8 +162,12 @@ class Bench:
             if not text.startswith("-"):
                 return text
 
-    def tell(self, kind: str, rule: str | None, inputs: Any, data: Any) -> None:
+    def tell(self, kind: str, rule: str | None, inputs: Any, data: Any) -> Cause:
         """Turning points are not in the recordings."""
+        return Cause()
+
+    def because(self, cause: Cause) -> None:
+        """Nor what led to what."""
 
     # What happens
 

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from broker_core.events import Cause
 from broker_core.kafka.cluster import changes
 from broker_core.kafka.cluster.hosted_groups import OFFSETS_TOPIC
 from broker_core.kafka.cluster.hosting import Host
@@ -103,8 +104,11 @@ class _Out:
     def draw_id(self, is_classic: bool) -> str:
         return draw_member_id(self.out, is_classic)
 
-    def tell(self, kind: str, rule: str | None, inputs: Mapping[str, Any], data: Mapping[str, Any]) -> None:
-        self.out.tell(kind, rule, dict(inputs), {"coordinator": self.host.state.broker_id, **data})
+    def tell(self, kind: str, rule: str | None, inputs: Mapping[str, Any], data: Mapping[str, Any]) -> Cause:
+        return self.out.tell(kind, rule, dict(inputs), {"coordinator": self.host.state.broker_id, **data})
+
+    def because(self, cause: Cause) -> None:
+        self.out.because(cause)
 
 
 # --- requests

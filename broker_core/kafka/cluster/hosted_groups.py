@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from broker_core.events import Json
+from broker_core.events import Cause, Json
 from broker_core.kafka.group import group_coordinator as coordinator_module
 from broker_core.kafka.group import messages as m
 from broker_core.kafka.group import records as records_module
@@ -45,7 +45,8 @@ class HostedGroups:
 
 
 _KINDS = kinds_of(
-    coordinator_module, m, records_module, written, classic_group, consumer_group, consumer_member, store, timeline
+    coordinator_module, m, records_module, written, classic_group, consumer_group, consumer_member, store, timeline,
+    more=[Cause],
 )  # fmt: skip
 
 

@@ -22,6 +22,7 @@ from typing import Any, Protocol
 import msgspec
 
 from broker_core.errors import InvariantError
+from broker_core.events import Cause
 from broker_core.kafka.group import replay, steps, versions
 from broker_core.kafka.group.classic.group import ClassicGroup
 from broker_core.kafka.group.codes import (
@@ -74,8 +75,12 @@ class CoordinatorOut(Protocol):
         """The random part of a new member id: a UUID as classic groups write it, or the 22 characters of the consumer protocol."""
         ...
 
-    def tell(self, kind: str, rule: str | None, inputs: Mapping[str, Any], data: Mapping[str, Any]) -> None:
-        """Record a turning point."""
+    def tell(self, kind: str, rule: str | None, inputs: Mapping[str, Any], data: Mapping[str, Any]) -> Cause:
+        """Record a turning point; what it returns is for `because`, should something follow from it later."""
+        ...
+
+    def because(self, cause: Cause) -> None:
+        """What is done from here on follows from this."""
         ...
 
 
@@ -219,9 +224,13 @@ class GroupCoordinator:
         """What a deadline runs; see `Timer`."""
         return Timer(step, arguments, retries)
 
-    def tell(self, kind: str, rule: str | None, inputs: Mapping[str, Any], data: Mapping[str, Any]) -> None:
+    def tell(self, kind: str, rule: str | None, inputs: Mapping[str, Any], data: Mapping[str, Any]) -> Cause:
         """Record a turning point."""
-        self.out.tell(kind, rule, inputs, data)
+        return self.out.tell(kind, rule, inputs, data)
+
+    def because(self, cause: Cause) -> None:
+        """What is done from here on follows from this."""
+        self.out.because(cause)
 
     def cancel(self, name: str) -> None:
         if self.state.timers.pop(name, None) is not None:

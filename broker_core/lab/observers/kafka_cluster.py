@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from broker_core.events import Cause, Json, TurningPoint
@@ -39,7 +40,17 @@ class KafkaClusterNarrator:
         named = with_names(event, self.reads.look(lane), self.reads.count(lane))
         if event.kind != "kafka.group.member_expired":
             return named
+        # The coordinator heard nothing and knows no more; the lab knows whose order silenced the program.
+        named = replace(named, cause=self.silencer(lane, event.data["member_id"]) or named.cause)
         return named.with_facts(data=self.hear_of_death(lane, event.data["member_id"], named.data["consumer"]))
+
+    def silencer(self, lane: Lane, member_id: str) -> Cause | None:
+        """The order by which the program of this member crashed; None if it did not."""
+        shared = self.reads.look(lane)
+        member = shared.group.members.get(member_id)
+        slot = None if member is None else shared.slot_of(member)
+        position = None if slot is None else lane.crash_positions.get(slot.name)
+        return None if position is None else Cause(command=position)
 
     def hear_of_death(self, lane: Lane, member_id: str, name: str) -> Json:
         """The coordinator has found a member dead. Returns how many partitions it had, and how many records will be read again."""

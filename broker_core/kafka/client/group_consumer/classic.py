@@ -67,12 +67,14 @@ class ClassicMember:
             return
         if member.answer is not None:
             answer, member.answer = member.answer, None
+            out.because(member.because)
             self._joined(answer, now_us, out)
         if member.given is not None:
             out.because(member.because)
             self._take_up(now_us, out)
         if member.phase in (OUT, IN) and self._needs_rejoin():
-            out.because(member.because)
+            if member.must_rejoin:
+                out.because(member.because)
             self._prepare(now_us, out)
 
     def _needs_rejoin(self) -> bool:
@@ -117,7 +119,7 @@ class ClassicMember:
         core, state = self.core, self.core.state
         member, settings = state.member, core.settings
         if not core.has_coordinator(now_us, out):
-            member.phase, member.must_rejoin = IN, True
+            member.phase, member.must_rejoin, member.because = IN, True, out.why()
             return
         member.phase, member.joined = JOINING, list(state.subscribed.topics)
         request = m.JoinGroupRequest(
@@ -350,5 +352,5 @@ class ClassicMember:
         if member.phase == COMMITTING:
             self.prepared(now_us, out)
         elif JOIN in whats or SYNC in whats:
-            member.phase, member.must_rejoin = IN, True
+            member.phase, member.must_rejoin, member.because = IN, True, out.why()
         self.core.later(out, now_us)

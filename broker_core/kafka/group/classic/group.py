@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from broker_core.errors import InvariantError
+from broker_core.events import Cause
 from broker_core.hashing.java_map import java_order
 from broker_core.hashing.scala_map import scala_order, scala_tree_order
 from broker_core.kafka.assignors.byte_fields import MalformedBytes
@@ -75,7 +76,7 @@ class ClassicGroup:
     offered_counts: protocol -> how many members offer it. subscribed_topics: None when it is not known.
     initial_delay_ms, initial_left_ms: of the initial delay that is running, and by how much it may still be prolonged.
     member_peak: the most members there ever were; Java's map never shrinks. state_since_ms: None if a record did not tell.
-    is_old: of the old coordinator, whose maps are Scala's."""
+    is_old: of the old coordinator, whose maps are Scala's. because: what began the rebalance that is being prepared."""
 
     group_id: str
     state: str = EMPTY
@@ -97,6 +98,7 @@ class ClassicGroup:
     initial_left_ms: int = 0
     member_peak: int = 0
     is_old: bool = False
+    because: Cause = field(default_factory=Cause)
 
     def enter(self, event: str, now_ms: int) -> None:
         """Go where the table of states leads."""

@@ -28,8 +28,11 @@ def heartbeat(c: GroupCoordinator, request: HeartbeatRequest, group: ClassicGrou
     if group.state == EMPTY:
         raise Refused(UNKNOWN_MEMBER_ID)
     restart_session(c, group, group.members[request.member_id])
+    if group.state != PREPARING:
+        return answered(HeartbeatResponse(NONE))
     # The member learns of the rebalance here and nowhere else.
-    return answered(HeartbeatResponse(REBALANCE_IN_PROGRESS if group.state == PREPARING else NONE))
+    c.because(group.because)
+    return answered(HeartbeatResponse(REBALANCE_IN_PROGRESS))
 
 
 def session_over(c: GroupCoordinator, group_id: str, member_id: str) -> Written:

@@ -66,8 +66,9 @@ def prepare_rebalance(c: GroupCoordinator, group: ClassicGroup, rule: str) -> Wr
         group.initial_left_ms = max(group.rebalance_timeout_ms() - group.initial_delay_ms, 0)
         c.schedule(join_name(group.group_id), group.initial_delay_ms, c.timer("initial_delay_over", group.group_id))
     group.enter(REBALANCE, c.now_ms)
-    c.tell("kafka.group.rebalance_started", rule, {"initial_delay_ms": group.initial_delay_ms} if is_initial
-           else {"rebalance_timeout_ms": group.rebalance_timeout_ms()}, {"members": len(group.members), "generation": group.generation})  # fmt: skip
+    inputs = {"initial_delay_ms": group.initial_delay_ms} if is_initial else {"rebalance_timeout_ms": group.rebalance_timeout_ms()}
+    told = {"members": len(group.members), "generation": group.generation}
+    group.because = c.tell("kafka.group.rebalance_started", rule, inputs, told)
     if is_initial:
         return Written()
     if group.has_all_joined():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
+from broker_core.events import Cause
 from broker_core.kafka.assignors.subscription_bytes import SubscriptionData, write_subscription
 from broker_core.kafka.group import messages as m
 from broker_core.kafka.group.codes import AppendFailed
@@ -87,8 +88,11 @@ class Desk:
     def draw_id(self, is_classic: bool) -> str:
         return f"{'u' if is_classic else 'm'}{next(self.ids)}"
 
-    def tell(self, kind: str, rule: str | None, inputs: Any, data: Any) -> None:
+    def tell(self, kind: str, rule: str | None, inputs: Any, data: Any) -> Cause:
         self.told.append((kind, rule))
+        return Cause()
+
+    def because(self, cause: Cause) -> None: ...
 
 
 def join(member_id: str = "", session_ms: int = 10_000, rebalance_ms: int = 30_000, instance: str | None = None, protocols: Any = None) -> Any:
