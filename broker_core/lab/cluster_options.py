@@ -1,6 +1,7 @@
-"""What a scenario may say of a Kafka lane's cluster. Without `brokers` the lane has one broker and no replicas.
+"""What a scenario may say of a Kafka lane's cluster. A lane that says nothing runs on three brokers, with three copies of each partition.
 
     {"model": "kafka", "brokers": 3, "replication_factor": 3, "min_insync_replicas": 2, "acks": -1, "racks": ["a", "b", "c"]}
+    {"model": "kafka", "cluster": false}    one broker without replicas: labs from before the cluster (docs/decisions/labs-before-the-cluster.md)
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ from broker_core.kafka.group.settings import MIGRATION_POLICIES
 from broker_core.kafka.replication.fetcher import Truncation
 from broker_core.lab.commands.fields import LANE_ID, whole
 
+BROKERS = 3
 CLUSTER_FIELDS = (
-    "brokers", "replication_factor", "min_insync_replicas", "unclean_election", "acks", "idempotence", "truncation", "lag_messages_max",
-    "racks", "group_protocol", "offsets_partitions", "static_members", "commits", "more_topics", "migration_policy", "session_timeout_ms",
-    "heartbeat_interval_ms", "max_poll_interval_ms", "max_poll_records", "metadata_max_age_ms", "auto_commit_interval_ms", "group_max_size",
-    "initial_rebalance_delay_ms", "offsets_retention_minutes", "offsets_retention_check_interval_ms",
+    "cluster", "brokers", "replication_factor", "min_insync_replicas", "unclean_election", "acks", "idempotence", "truncation",
+    "lag_messages_max", "racks", "group_protocol", "offsets_partitions", "static_members", "commits", "more_topics", "migration_policy",
+    "session_timeout_ms", "heartbeat_interval_ms", "max_poll_interval_ms", "max_poll_records", "metadata_max_age_ms", "auto_commit_interval_ms",
+    "group_max_size", "initial_rebalance_delay_ms", "offsets_retention_minutes", "offsets_retention_check_interval_ms",
 )  # fmt: skip
 _NUMBERS: Mapping[str, tuple[int, int]] = MappingProxyType({
     "min_insync_replicas": (1, BROKERS_MAX), "lag_messages_max": (1, 2**31 - 1), "offsets_partitions": (1, 50),
@@ -39,13 +41,15 @@ _CHOICES: Mapping[str, tuple[object, ...]] = MappingProxyType({
 
 
 def check_cluster(entry: Json, where: str, partitions: int, topic: str) -> Json:
-    """The options of a lane's cluster; {} for a lane without one. Raises CommandError at the field that is wrong."""
-    if "brokers" not in entry:
-        for name in CLUSTER_FIELDS:
+    """The options of a lane's cluster; `{"cluster": False}` for a lane without one. Raises CommandError at the field that is wrong."""
+    if not isinstance(entry.get("cluster", True), bool):
+        raise CommandError(f"{where}.cluster", "must be true or false")
+    if not entry.get("cluster", True):
+        for name in CLUSTER_FIELDS[1:]:
             if name in entry:
-                raise CommandError(f"{where}.{name}", "needs brokers, the number of the cluster's brokers")
-        return {}
-    brokers = whole(f"{where}.brokers", entry["brokers"], 1, BROKERS_MAX)
+                raise CommandError(f"{where}.{name}", "needs a cluster, and this lane has none")
+        return {"cluster": False}
+    brokers = whole(f"{where}.brokers", entry.get("brokers", BROKERS), 1, BROKERS_MAX)
     whole(f"{where}.partitions", partitions, 1, PARTITIONS_MAX)
     options: Json = {"brokers": brokers}
     options["replication_factor"] = whole(f"{where}.replication_factor", entry.get("replication_factor", min(3, brokers)), 1, brokers)

@@ -33,7 +33,7 @@ class LaneKind:
 
 
 def _make_kafka(setup: LaneSetup, watch: Watch | None = None) -> Lane:
-    """On a cluster if the lane names brokers."""
+    """On a cluster, where the lane's options name its brokers: all labs but those from before the cluster, and the lanes of studies."""
     return kafka_cluster.make_lane(setup, watch) if "brokers" in setup.options else kafka.make_lane(setup, watch)
 
 

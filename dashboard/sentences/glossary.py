@@ -101,7 +101,10 @@ TERMS = {
     ),
     "high_watermark": (
         pgettext_lazy("term", "high watermark"),
-        _("The offset below which every in-sync replica has the records. Consumers read no further. A follower learns it one fetch later."),
+        _(
+            "The offset below which every in-sync replica has the records (HW). Consumers read no further; a follower learns it one fetch later. "
+            "In the Stage's grid a mark: what is above it, up to the log end offset (LEO), is hatched."
+        ),
     ),
     "last_stable_offset": (
         pgettext_lazy("term", "last stable offset"),
@@ -176,9 +179,9 @@ TERMS = {
 # item of the top bar -> the terms that its pages use, in the order in which one meets them
 TERMS_OF = {
     "stage": (
-        "skew", "share", "fair", "rate", "space", "partitions", "redelivered", "pause", "bill", "keys_moved", "lag", "committed", "generation",
-        "rebalance", "source_count", "node_id", "tick", "point", "slot", "permits", "in_flight", "prefetch", "ready", "dark", "out_of_order",
-        "silent",
+        "skew", "share", "fair", "rate", "space", "partitions", "redelivered", "pause", "bill", "keys_moved", "lag", "high_watermark", "committed",
+        "generation", "rebalance", "source_count", "node_id", "tick", "point", "slot", "permits", "in_flight", "prefetch", "ready", "dark",
+        "out_of_order", "silent",
     ),
     "log": (
         "segment", "index", "batch", "high_watermark", "log_start", "committed", "lag", "retention", "compaction", "tombstone",

@@ -22,7 +22,6 @@ LABS = {
     # A new one
     "labs.new": _("New lab"),
     "labs.name": _("Name"),
-    "labs.cluster": _("Kafka on three brokers, with replicas"),
     "labs.name_hint": _("Without a name it is called after its workload and the time when it began."),
     # What a lab without a name is called
     "labs.unnamed": _("{workload}, {time}"),

@@ -326,6 +326,15 @@ LANES = {
     "picture.unacked": _("{unacked} unacked"),
     "picture.waiting": _("{waiting} to deliver"),
     "picture.lag": _("lag"),
+    "picture.hw": _("HW"),
+    "picture.offsets": _(
+        "Partition {partition}, led by broker {broker}: high watermark (HW) {hw}, log end offset (LEO) {leo}; its consumer is at {position}, "
+        "so the lag is {lag}."
+    ),
+    "picture.offsets_offline": _(
+        "Partition {partition} has no leader: high watermark (HW) {hw}, log end offset (LEO) {leo} where it was led last; its consumer is at "
+        "{position}, so the lag is {lag}."
+    ),
     "note.generation": _("generation {generation}"),
     "picture.more": _("and {count} more"),
     "picture.source_count": _("sourceCount {count}"),
@@ -343,7 +352,7 @@ LANES = {
     "picture.empty": _("empty: nothing waits"),
     "picture.ring_label": _("Hash ring: who owns which part, before and after the last change"),
     "picture.ranges_label": _("Hash ranges: who owns which part, before and after the last change"),
-    "picture.grid_label": _("Partitions by consumer, with the lag of each"),
+    "picture.grid_label": _("Partitions by consumer; the lag of each, on a cluster with its high watermark and log end"),
     "picture.clients_label": _("Clients, the partitions they registered and their next tick"),
     "picture.queue_label": _("The queue, its consumers and the records in flight"),
     "phase.Empty": _("no members"),
@@ -393,6 +402,8 @@ LANES = {
     "twin.paused": _("{owner}, paused"),
     "twin.committed": _("committed"),
     "twin.end": _("end offset"),
+    "twin.hw": _("HW"),
+    "twin.leo": _("LEO"),
     "twin.in_flight": _("in flight"),
     "twin.records": _("records"),
 }

@@ -32,16 +32,13 @@ function fail(error, form, near) {
 
 // -- a new one -------------------------------------------------------------------------------------------------------------------------
 
-const ON_A_CLUSTER = [{ model: "pulsar" }, { model: "kafka", brokers: 3 }, { model: "tubemq" }, { model: "rabbitmq" }];
-
 $("new").addEventListener("submit", async (event) => {
   event.preventDefault();
   const form = event.currentTarget, name = $("name").value.trim();
   clearErrors(form);
   $("begin").disabled = true;
   try {
-    const scenario = $("cluster").checked ? { scenario: { lanes: ON_A_CLUSTER } } : {};
-    const { id } = await send(page.urls.labs, { ...(name ? { name } : {}), ...scenario });
+    const { id } = await send(page.urls.labs, name ? { name } : {});
     location.assign(page.urls.lab.replace("{id}", id));
   } catch (error) {
     fail(error, form, $("begin"));

@@ -47,13 +47,22 @@ function owner(partition, words) {
   return partition.stopped ? fill(words["twin.paused"], { owner: name }, words) : name;
 }
 
-// The two lags by their names: a client's records-lag is end - position, kafka-consumer-groups reports end - committed.
+// The two lags by their names: a client's records-lag is what it can read above its position, kafka-consumer-groups reports what is above
+// the committed offset. Both count up to the high watermark; in a lane without replicas that is the end.
 function grid(picture, rig, words) {
   if (picture.type) return actives(picture, words);
+  if (Object.values(picture.partitions).some((p) => "high_watermark" in p)) return replicated(picture, words);
   const rows = Object.entries(picture.partitions).map(([key, p]) =>
     [key, owner(p, words), number(p.end), number(p.position), number(p.end - p.position), number(p.committed), number(p.end - p.committed), dash(p.before)]);
   const head = ["partition", "owner", "end", "position", "records_lag", "committed", "committed_lag", "before"];
   return [head.map((name) => `twin.${name}`), rows];
+}
+
+// A partition on a cluster: the picture's lag is records-lag and what lies between HW and LEO.
+function replicated(picture, words) {
+  const rows = Object.entries(picture.partitions).map(([key, p]) =>
+    [key, owner(p, words), number(p.high_watermark), number(p.end), number(p.position), number(p.high_watermark - p.position), number(p.committed), number(p.high_watermark - p.committed), dash(p.before)]);
+  return [["partition", "owner", "hw", "leo", "position", "records_lag", "committed", "committed_lag", "before"].map((name) => `twin.${name}`), rows];
 }
 
 // Pulsar's Exclusive and Failover: who is active on a partition, who comes next, and its cursor.

@@ -76,10 +76,11 @@ def test_kafkas_table_has_position_and_committed_and_both_lags_by_name(language:
     view = lab_after(KAFKA, (10, "crash", "c2", {}), until_s=13)
     table = shown(view, language)["lanes"][0]["twin"]
     words, parts = WORDS[language], view["rigs"]["kafka"]["picture"]["partitions"]
-    assert table["head"][2:7] == [words[f"twin.{name}"] for name in ("end", "position", "records_lag", "committed", "committed_lag")]
+    assert table["head"][2:8] == [words[f"twin.{name}"] for name in ("hw", "leo", "position", "records_lag", "committed", "committed_lag")]
     for row in table["rows"]:
-        end, position, lag, committed, committed_lag = (int(text.replace("\u202f", "")) for text in row[2:7])
-        assert (end - position, end - committed) == (lag, committed_lag)
+        hw, leo, position, lag, committed, committed_lag = (int(text.replace("\u202f", "")) for text in row[2:8])
+        assert (hw - position, hw - committed) == (lag, committed_lag)
+        assert hw <= leo and parts[row[0]]["lag"] == leo - position
         assert (row[1] != parts[row[0]]["owner"]) == parts[row[0]]["stopped"]
     assert sum(part["stopped"] for part in parts.values()) == 4
 

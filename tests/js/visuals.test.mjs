@@ -13,6 +13,7 @@ import { moved, segments } from "../../static/js/visuals/slices.js";
 import * as stream from "../../static/js/visuals/stream.js";
 import * as timeline from "../../static/js/visuals/timeline.js";
 import { figure } from "../../static/js/say.js";
+import { twin } from "../../static/js/twins.js";
 import { NAMES, load, say } from "./fixtures/load.mjs";
 
 const VISUALS = { ring: hashRing, ranges: rangeSplit, grid: partitionGrid, clients: clientGrid, queue: queueDispatch };
@@ -97,6 +98,31 @@ test("every partition has one cell, in the row of its owner", () => {
   const rig = load("stage").rigs.kafka, shapes = partitionGrid.layout(rig, { say, current: rig.route });
   assert.equal(shapes.filter((shape) => shape.id.startsWith("cell-")).length, 12);
   assert.equal(shapes.filter((shape) => shape.id === "current").length, 1);
+});
+
+test("each partition of a cluster has a mark at its high watermark; what is above it is hatched, up to the end of the bar", () => {
+  const rig = load("stage").rigs.kafka, parts = rig.picture.partitions;
+  Object.assign(parts["2"], { position: 100, high_watermark: 130, end: 140, lag: 40 });
+  Object.assign(parts["3"], { position: 140, high_watermark: 140, end: 140, lag: 0 });
+  Object.assign(parts["4"], { position: 150, high_watermark: 140, end: 140, lag: -10, leader_broker: null });   // its log was cut
+  const shapes = new Map(partitionGrid.layout(rig, { say, current: rig.route }).map((shape) => [shape.id, shape])), base = TALL - 6;
+  assert.equal([...shapes.keys()].filter((id) => id.startsWith("hw-") && id !== "hw-word" && id !== "hw-key").length, 12);
+  const bar = shapes.get("lag-2"), hatch = shapes.get("unseen-2"), mark = Number(shapes.get("hw-2").d.match(/ ([\d.]+)h/)[1]);
+  assert.equal(hatch.y, bar.y);
+  assert.ok(Math.abs(hatch.height / bar.height - 10 / 40) < 0.02 && Math.abs(mark - hatch.y - hatch.height) < 0.2);
+  assert.equal(shapes.has("unseen-3"), false);
+  assert.ok(shapes.get("hw-3").d.includes(` ${base}h`) && shapes.get("lag-4").height === 0);
+  assert.match(shapes.get("about-2")["data-tip"], /picture\.offsets/);
+  assert.match(shapes.get("about-4")["data-tip"], /picture\.offsets_offline/);
+  for (const part of Object.values(parts)) delete part.high_watermark;      // a lane without replicas
+  assert.ok(!partitionGrid.layout(rig, { say, current: rig.route }).some(({ id }) => /^(hw|unseen|about)-/.test(id)));
+});
+
+test("the table of a cluster's lane has HW and LEO, and counts both lags up to HW, as Kafka does", () => {
+  const rig = load("stage").rigs.kafka, words = new Proxy({}, { get: (_, code) => code });
+  Object.assign(rig.picture.partitions["2"], { position: 100, high_watermark: 130, end: 140, committed: 90, lag: 40 });
+  const { head, rows } = twin(rig, words), row = Object.fromEntries(head.map((name, place) => [name, rows[2][place]]));
+  assert.deepEqual(["hw", "leo", "position", "records_lag", "committed", "committed_lag"].map((name) => row[`twin.${name}`]), ["130", "140", "100", "30", "90", "40"]);
 });
 
 test("a crowd is summed up, not squeezed", () => {

@@ -286,6 +286,8 @@ class Lane(LaneState):
     def new_incarnation(self, name: str) -> str:
         """The node of the next life of this consumer: `c4`, then `c4~2`, `c4~3`."""
         number = self.incarnations_made.get(name, 0) + 1
+        if number == 1 and self.world.condition(name) is not None:
+            number = 2  # a consumer may be called as one of the lane's own nodes, broker-1, is
         self.incarnations_made[name] = number
         return incarnation_name(name, number)
 

@@ -30,7 +30,8 @@ def _config(strategy: Strategy, _: RouteTable) -> list[Json]:
 
 def _family(algorithm: str, document: bool) -> Family:
     def lane(given: Mapping[str, int]) -> tuple[str, Json]:
-        return algorithm, dict(given)
+        # Without replicas: they decide nothing of what a study measures, and cost most (docs/decisions/labs-before-the-cluster.md).
+        return algorithm, {**given, "cluster": False}
 
     config = _config if algorithm in _CLASSES else None
     return Family("kafka", algorithm, "murmur2", (PARTITIONS,), lane, _routes, document, not document, config=config)

@@ -1,11 +1,12 @@
 // Kafka: partitions across, consumers down, the lag of each partition beneath to scale. A partition that changed hands has a heavy
-// outline and leaves a dashed cell behind; a paused one is hatched; one without owner is empty.
+// outline and leaves a dashed cell behind; a paused one is hatched; one without owner is empty. On a cluster a bar ends at the log end
+// offset (LEO), a mark stands at the high watermark (HW), and what is above the mark, which consumers cannot see yet, is hatched.
 
 import { draw, round } from "../draw.js";
 import { paint, waitingPaint } from "../paint.js";
 import { number } from "../say.js";
 import { light } from "./lit.js";
-import { TALL, WIDTH, nameEvery } from "./size.js";
+import { LETTERS, TALL, WIDTH, nameEvery } from "./size.js";
 
 const LEFT = 55, RIGHT = WIDTH, TOP = 22, ROWS_MAX = 12, FIGURE = 18;   // FIGURE: the line of the largest lag's number, above its bar
 
@@ -59,7 +60,23 @@ export function layout(rig, { say, current, height: pictureHeight = TALL }) {
   if (largest) shapes.push(largest);   // after the frame: its halo keeps the line off the figure
   if (hidden) shapes.push({ id: "more", tag: "text", x: 0, y: base - 22, class: "n m", text: `+${hidden}` });
   shapes.push({ id: "lag-word", tag: "text", "data-term": "lag", x: 0, y: base - 4, class: "m", text: say("picture.lag") });
+  if (onCluster(picture)) {
+    shapes.push({ id: "hw-word", tag: "text", "data-term": "high_watermark", x: 0, y: base - 4 - LETTERS, class: "m", text: say("picture.hw") });
+    shapes.push({ id: "hw-key", tag: "path", d: `M26 ${base - 8 - LETTERS}h12`, class: "mark" });
+    keys.forEach((key, column) => shapes.push({
+      id: `about-${key}`, tag: "rect", x: round(LEFT + column * pitch), y: 2, width: round(pitch), height: base - 2, class: "about",
+      "data-tip": offsets(key, picture.partitions[key], say),
+    }));
+  }
   return shapes;
+}
+
+// Partitions with replicas know how far they are replicated; a lane without replicas, and Pulsar's, do not.
+const onCluster = ({ partitions }) => Object.values(partitions).some((part) => "high_watermark" in part);
+
+function offsets(key, { leader_broker: broker, high_watermark: hw, end, position, lag }, say) {
+  const params = { partition: key, hw: number(hw), leo: number(end), position: number(position), lag: number(lag) };
+  return broker === null ? say("picture.offsets_offline", params) : say("picture.offsets", { ...params, broker });
 }
 
 // Pulsar's Failover: who comes after the active one, by number.
@@ -90,8 +107,9 @@ function lags(shapes, keys, picture, rig, x, cell, pictureHeight) {
   const scale = lagHeight / Math.max(24, most);
   let largest = null;
   keys.forEach((key, column) => {
-    const part = picture.partitions[key], height = round(part.lag * scale), color = rig.consumers[part.owner]?.color;
+    const part = picture.partitions[key], height = round(Math.max(0, part.lag) * scale), color = rig.consumers[part.owner]?.color;
     shapes.push({ id: `lag-${key}`, tag: "rect", x: x(column) + 2, y: round(base - height), width: Math.max(1, cell - 4), height, fill: color ? paint(color) : "url(#void)", class: "lag o" });
+    if (part.high_watermark !== undefined) watermark(shapes, key, part, x(column), cell, round(base - height), scale, base);
     if (!largest && most > 0 && part.lag === most) {
       const half = 4 * String(most).length, middle = Math.min(x(column) + cell / 2, RIGHT - half);
       largest = { id: "most", tag: "text", x: round(middle), y: round(base - height - 4), class: "n mid halo", text: number(most) };
@@ -99,6 +117,13 @@ function lags(shapes, keys, picture, rig, x, cell, pictureHeight) {
   });
   shapes.push({ id: "base", tag: "path", d: `M${LEFT} ${base + 0.5}H${RIGHT}`, class: "rule" });
   return largest;
+}
+
+// The mark at the high watermark, and over the part of the bar above it the hatch.
+function watermark(shapes, key, { end, high_watermark: hw }, x, cell, top, scale, base) {
+  const y = round(Math.min(base, top + (end - hw) * scale));
+  if (y > top) shapes.push({ id: `unseen-${key}`, tag: "rect", x: x + 2, y: top, width: Math.max(1, cell - 4), height: round(y - top), fill: "url(#above-hw)", class: "thin" });
+  shapes.push({ id: `hw-${key}`, tag: "path", d: `M${x} ${y}h${cell}`, class: "mark" });
 }
 
 const clip = (name) => (name.length > 4 ? `${name.slice(0, 3)}…` : name);

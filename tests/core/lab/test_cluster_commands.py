@@ -36,8 +36,8 @@ def test_the_view_has_the_lanes_partitions_and_none_of_kafkas_own():
     assert view["producers"]["producer"]["counts"]["acked"] > 0
 
 
-def test_a_lane_without_brokers_has_no_such_panel_and_refuses_its_commands():
-    lab = Lab(scenario_from_json({"lanes": [{"model": "kafka"}]}))
+def test_a_lane_without_a_cluster_has_no_such_panel_and_refuses_its_commands():
+    lab = Lab(scenario_from_json({"lanes": [{"model": "kafka", "cluster": False}]}))
     assert "cluster" not in lab.view()["rigs"]["kafka"]
     with pytest.raises(CommandError):
         order(lab, "crash", broker=1)

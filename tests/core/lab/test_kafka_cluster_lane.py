@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from broker_core.errors import CommandError
 from broker_core.lab.journal import Journal
 from broker_core.lab.lab import Lab
-from broker_core.lab.scenario import scenario_from_json
+from broker_core.lab.scenario import scenario_from_json, scenario_to_json
 from broker_core.lab.views.kafka_cluster import cluster_view
 from tests.core.lab.journals import random_life
 
@@ -87,10 +87,34 @@ def test_what_a_cluster_cannot_be_is_refused_at_its_field(field: str, value: obj
     assert refused.value.field == f"lanes.0.{field}"
 
 
-def test_settings_of_a_cluster_need_brokers() -> None:
+def test_a_lane_that_says_nothing_of_it_runs_on_three_brokers_with_three_copies_and_one_without_a_cluster_takes_no_settings_of_one() -> None:
+    (lane,) = scenario_from_json({"lanes": [{"model": "kafka", "acks": 1}]}).lanes
+    assert (lane.options["brokers"], lane.options["replication_factor"], lane.options["acks"]) == (3, 3, 1)
+    alone = scenario_from_json({"lanes": [{"model": "kafka", "cluster": False}]})
+    assert alone.lanes[0].options["cluster"] is False and scenario_from_json(scenario_to_json(alone)) == alone
+    for name, value in (("acks", 1), ("brokers", 3)):
+        with pytest.raises(CommandError) as refused:
+            scenario_from_json({"lanes": [{"model": "kafka", "cluster": False, name: value}]})
+        assert refused.value.field == f"lanes.0.{name}"
     with pytest.raises(CommandError) as refused:
-        scenario_from_json({"lanes": [{"model": "kafka", "acks": 1}]})
-    assert refused.value.field == "lanes.0.acks"
+        scenario_from_json({"lanes": [{"model": "kafka", "cluster": "no"}]})
+    assert refused.value.field == "lanes.0.cluster"
+
+
+def test_each_step_of_a_rebalance_on_the_cluster_follows_from_the_order_that_began_it() -> None:
+    lab = lab_of()
+    lab.advance_to(20 * SECOND)
+    order(lab, "join")
+    events = {event["id"]: event for event in lab.advance_to(30 * SECOND)}
+    assert sum(event["kind"] == "kafka.consumer.revoked" for event in events.values()) == 3
+    for event in events.values():
+        first = event
+        while first["cause"] and "event" in first["cause"]:
+            first = events[first["cause"]["event"]]
+        assert first["cause"] == {"command": 1}, event
+    order(lab, "crash", consumer="c2")
+    expired = [event for event in lab.advance_to(90 * SECOND) if event["kind"] == "kafka.group.member_expired"]
+    assert [event["cause"] for event in expired] == [{"command": 2}]
 
 
 @settings(max_examples=3, deadline=None)

@@ -1,4 +1,4 @@
-"""The Kafka lane on its world: what it says, shows and charges at each moment of a change."""
+"""The Kafka lane without a cluster, as studies and labs from before it run it: what it says, shows and charges at each moment of a change."""
 
 import pytest
 from hypothesis import given, settings
@@ -14,7 +14,7 @@ ASSIGNORS = ("range", "roundrobin", "sticky", "cooperative-sticky", "range_globa
 
 
 def lab_of(algorithm="range", consumers=3, rate=40, keyless=0, **options) -> Lab:
-    lane = {"model": "kafka", "algorithm": algorithm, **options}
+    lane = {"model": "kafka", "cluster": False, "algorithm": algorithm, **options}
     workload = {"kind": "uniform", "keys": 50, "rate": rate} if not keyless else {"kind": "flights", "rate": rate}
     return Lab(scenario_from_json({"rigs": [lane], "consumers": consumers, "workload": workload}))
 

@@ -88,7 +88,7 @@ def test_written_bit_by_bit_it_is_the_same_folder(workload: dict[str, Any]) -> N
 
 @pytest.mark.parametrize("workload", [{}, KEYS])
 def test_offsets_are_those_that_the_lane_s_consumers_read(workload: dict[str, Any]) -> None:
-    lane = {"model": "kafka", "topic": "flights", "partitions": PARTITIONS}
+    lane = {"model": "kafka", "cluster": False, "topic": "flights", "partitions": PARTITIONS}
     lab = Lab(scenario_from_json({"workload": workload, "rigs": [lane], "seed": 7}))
     written = Written(workload, LaneSettings())
     sent: list[list[bytes | None]] = [[] for _ in range(PARTITIONS)]
@@ -109,6 +109,17 @@ def test_offsets_are_those_that_the_lane_s_consumers_read(workload: dict[str, An
         logs = written.lane.state()["logs"]
         assert [logs[f"flights-{number}"]["end_offset"] for number in range(PARTITIONS)] == written.lane.state()["ends"]["flights"]
     assert written.lane.state()["records"] == lab.record_count
+
+
+def test_partitions_of_the_cluster_s_lane_end_where_the_written_log_ends() -> None:
+    lab = Lab(scenario_from_json({"workload": KEYS, "rigs": [{"model": "kafka", "topic": "flights", "partitions": PARTITIONS}], "seed": 7}))
+    written = Written(KEYS, LaneSettings())
+    for seconds in (3, 20):
+        lab.advance_to(seconds * SECOND_US)
+        written.lane.advance_to(seconds * SECOND_US)
+        shown = lab.view()["rigs"]["kafka"]["picture"]["partitions"]
+        for number, end in enumerate(written.lane.state()["ends"]["flights"]):
+            assert shown[str(number)]["high_watermark"] <= shown[str(number)]["end"] <= end <= shown[str(number)]["end"] + 3
 
 
 def test_each_record_is_the_workload_s_with_its_virtual_time() -> None:
