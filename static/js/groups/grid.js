@@ -58,7 +58,7 @@ function laneShapes(name, partition, { y, label, lane, pitch, columns, members, 
     shapes.push({ id: `lane-${name}`, tag: "rect", x: label, y: y + 4, width: round(lane), height: BAR, rx: 3, fill: "url(#void)", class: "lane-dark" });
     const words = darkUs === null ? say("groups.never_read") : say("groups.dark_for", { for_us: rounded(darkUs) });
     // Beside the cell of whose it is to be.
-    const isRight = label + lane / 2 > (columns[partition.given] ?? 0) + pitch / 2;
+    const marked = members.find(([key, member]) => markOf(Number(name), partition, key, member)), isRight = !marked || label + lane / 2 > columns[marked[0]] + pitch / 2;
     shapes.push({ id: `dark-${name}`, tag: "text", x: round(isRight ? label + lane - 10 : label + 10), y: middle + 4, class: `plate b${isRight ? " end" : ""}`, text: words });
   }
   for (const [key, member] of members) {
