@@ -11,7 +11,6 @@ Source: Kafka 3.9 core KafkaApis, ReplicaManager, BrokerServer, SocketServer.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -34,8 +33,8 @@ from broker_core.kafka.cluster import (
 from broker_core.kafka.cluster import control_requests as c
 from broker_core.kafka.cluster import requests as r
 from broker_core.kafka.cluster import transaction_requests as t
-from broker_core.kafka.cluster.hosting import Host
-from broker_core.kafka.cluster.state import DOWN, PendingProduce, TopicPartition
+from broker_core.kafka.cluster.hosting import Consequences, Host
+from broker_core.kafka.cluster.state import DOWN, BrokerState, PendingProduce
 from broker_core.kafka.error_codes import ErrorCode
 from broker_core.sim.node import Closed, Opened, Outbox
 
@@ -43,65 +42,45 @@ Handler = Callable[[Host, int, Any, int, Outbox], None]
 Waker = Callable[[Host, str, int, Outbox], None]
 
 
-class Broker(Host):
+class Broker:
     """The node. What it remembers is `BrokerState`."""
+
+    def __init__(self, state: BrokerState) -> None:
+        self.state = state
+        self.host = Host(state, CONSEQUENCES)
 
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
         held = self.state.held.get(connection)
         if held is not None and type(message) is not Closed:
             held.append(message)
             return
-        HANDLERS[type(message)](self, connection, message, now_us, out)
+        HANDLERS[type(message)](self.host, connection, message, now_us, out)
 
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
         what, _, rest = name.partition(":")
-        TIMERS[what](self, rest, now_us, out)
+        TIMERS[what](self.host, rest, now_us, out)
 
-    def answer(self, connection: int, response: Any, now_us: int, out: Outbox) -> None:
-        """Answer a request that was held, and go on with those that came after it."""
-        out.send(connection, response)
-        if connection in self.state.held:
-            self.go_on(connection, now_us, out)
 
-    def go_on(self, connection: int, now_us: int, out: Outbox) -> None:
-        """The request that held the others is done. The next one is read in its own step: what is being done now may still change what it finds."""
-        if self.state.held[connection]:
-            out.deadline(f"held:{connection}", now_us)
-        else:
-            del self.state.held[connection]
+def read_on(host: Host, rest: str, now_us: int, out: Outbox) -> None:
+    """Handle what a connection has sent meanwhile, up to the next request that waits."""
+    connection, waiting = int(rest), host.state.held
+    held = waiting.pop(connection, None)
+    while held:
+        message = held.popleft()
+        HANDLERS[type(message)](host, connection, message, now_us, out)
+        if connection in waiting:
+            waiting[connection] = held
+            return
 
-    def read_on(self, rest: str, now_us: int, out: Outbox) -> None:
-        """Handle what a connection has sent meanwhile, up to the next request that waits."""
-        connection = int(rest)
-        held = self.state.held.pop(connection, None)
-        while held:
-            message = held.popleft()
-            HANDLERS[type(message)](self, connection, message, now_us, out)
-            if connection in self.state.held:
-                self.state.held[connection] = held
-                return
 
-    def produced(self, pending: PendingProduce, error: ErrorCode, now_us: int, out: Outbox) -> None:
-        """What waited for the ISR is decided. error: of its last partition."""
-        if pending.write:
-            transactions.written(self, pending.write, error, now_us, out)
-        elif pending.marker_ids is not None:
-            transactions.markers_written(self, pending, now_us, out)
-        elif pending.connection:
-            self.answer(pending.connection, r.ProduceResponse(pending.answers), now_us, out)
-
-    def verified(self, connection: int, request: r.ProduceRequest, now_us: int, out: Outbox) -> None:
-        produce.write(self, connection, request, now_us, out)
-
-    def hold(self, connection: int) -> None:
-        """The request just read is answered later: the next one waits."""
-        self.state.held[connection] = deque()
-
-    def offsets_moved(self, number: int, high_watermark: int, now_us: int, out: Outbox) -> None:
-        groups.high_watermark_moved(self, number, high_watermark, now_us, out)
-
-    def offsets_role_changed(self, key: TopicPartition, now_us: int, out: Outbox) -> None:
-        groups.role_changed(self, key, now_us, out)
+def produced(host: Host, pending: PendingProduce, error: ErrorCode, now_us: int, out: Outbox) -> None:
+    """What waited for the ISR is decided: whoever appended it hears of it. error: of its last partition."""
+    if pending.write:
+        transactions.written(host, pending.write, error, now_us, out)
+    elif pending.marker_ids is not None:
+        transactions.markers_written(host, pending, now_us, out)
+    elif pending.connection:
+        host.answer(pending.connection, r.ProduceResponse(pending.answers), now_us, out)
 
 
 def opened(host: Host, connection: int, message: Opened, now_us: int, out: Outbox) -> None:
@@ -156,5 +135,10 @@ TIMERS: Mapping[str, Waker] = MappingProxyType({
     "fetch": fetch.fetch_over, "produces": produce.produces_over, "fetcher": replication.fetcher_timer, "heartbeat": lifecycle.heartbeat_due,
     "verify": verification.verify_over, "markers": transactions.markers_due, "transactions": transactions.transactions_due,
     "group": groups.group_timer, "isr": isr.look_at_isrs, "checkpoint": checkpoints.checkpoint_due, "alter": isr.alter_again,
-    "disk": slow_disk.written, "held": Broker.read_on,  # type: ignore[dict-item]
+    "disk": slow_disk.written, "held": read_on,
 })  # fmt: skip
+
+CONSEQUENCES = Consequences(
+    produced=produced, verified=produce.write,
+    offsets_moved=groups.high_watermark_moved, offsets_role_changed=groups.role_changed,
+)  # fmt: skip

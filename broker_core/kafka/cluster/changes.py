@@ -36,7 +36,7 @@ def high_watermark_moved(host: Host, key: TopicPartition, replica: Replica, now_
             if session.until_us and session.request.replica_id < 0 and fetch.is_ready(host, session, key):
                 fetch.complete(host, connection, session, now_us, out)
     if key[0] == OFFSETS_TOPIC and replica.partition.log is not None:
-        host.offsets_moved(key[1], replica.partition.log.high_watermark, now_us, out)
+        host.consequences.offsets_moved(host, key[1], replica.partition.log.high_watermark, now_us, out)
 
 
 def role_changed(host: Host, key: TopicPartition, now_us: int, out: Outbox) -> None:
@@ -49,7 +49,7 @@ def role_changed(host: Host, key: TopicPartition, now_us: int, out: Outbox) -> N
         if session.until_us and fetch.is_ready(host, session, key):
             fetch.complete(host, connection, session, now_us, out)
     if key[0] == OFFSETS_TOPIC:
-        host.offsets_role_changed(key, now_us, out)
+        host.consequences.offsets_role_changed(host, key, now_us, out)
 
 
 def complete_produces(host: Host, replica: Replica, now_us: int, out: Outbox) -> None:
@@ -74,7 +74,7 @@ def answer_produces(
         pending.left -= 1
         if pending.left == 0:
             del host.state.produces[number]
-            host.produced(pending, error, now_us, out)
+            host.consequences.produced(host, pending, error, now_us, out)
 
 
 def fetched_by_follower(host: Host, key: TopicPartition, replica: Replica, was_at: int, now_us: int, out: Outbox) -> None:

@@ -1,11 +1,13 @@
-"""What all handlers of a broker share: its state, who watches which partition, and what follows when a partition has changed.
+"""What all handlers of a broker share: its state, which requests wait, who watches which partition, and what follows from a change.
 
     appended ─► followers' long polls            high watermark ─► waiting produces, consumers' long polls            role ─► all of them
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections import deque
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from broker_core.kafka.cluster.hosted_groups import Coordinators
 from broker_core.kafka.cluster.requests import NO_EPOCH, ProduceRequest
@@ -16,11 +18,25 @@ from broker_core.kafka.txn.coordinator import TransactionCoordinator
 from broker_core.sim.node import Outbox
 
 
+class Consequences(NamedTuple):
+    """What happens elsewhere in the broker when something that others hear of is decided here; `broker.py` says who that is."""
+
+    produced: Callable[[Host, PendingProduce, ErrorCode, int, Outbox], None]
+    """What waited for the ISR is decided; the error is of its last partition."""
+    verified: Callable[[Host, int, ProduceRequest, int, Outbox], None]
+    """The coordinator has answered for a connection's produce: it is appended now."""
+    offsets_moved: Callable[[Host, int, int, int, Outbox], None]
+    """The high watermark of a partition of the offsets topic, by its number, moved to an offset."""
+    offsets_role_changed: Callable[[Host, TopicPartition, int, Outbox], None]
+    """A partition of the offsets topic has another leader or none."""
+
+
 class Host:
     """watchers: partition -> connection -> the session that fetches it; found again from the sessions. groups: the coordinators."""
 
-    def __init__(self, state: BrokerState) -> None:
+    def __init__(self, state: BrokerState, consequences: Consequences) -> None:
         self.state = state
+        self.consequences = consequences
         state.rejoin()
         self.watchers: dict[TopicPartition, dict[int, FetchSession]] = {}
         for connection, session in state.sessions.items():
@@ -29,28 +45,24 @@ class Host:
         self.groups = Coordinators(state.groups, state.settings.groups)
         self.transactions = TransactionCoordinator(state.transactions.coordinator)
 
-    def offsets_moved(self, number: int, high_watermark: int, now_us: int, out: Outbox) -> None:
-        """The high watermark of a partition of the offsets topic moved."""
-        raise NotImplementedError
-
-    def offsets_role_changed(self, key: TopicPartition, now_us: int, out: Outbox) -> None:
-        """A partition of the offsets topic has another leader or none."""
-        raise NotImplementedError
-
-    def answer(self, connection: int, response: Any, now_us: int, out: Outbox) -> None:
-        raise NotImplementedError
+    # --- requests that are answered later
 
     def hold(self, connection: int) -> None:
-        raise NotImplementedError
+        """The request just read is answered later: the next one waits."""
+        self.state.held[connection] = deque()
 
-    def verified(self, connection: int, request: ProduceRequest, now_us: int, out: Outbox) -> None:
-        raise NotImplementedError
+    def answer(self, connection: int, response: Any, now_us: int, out: Outbox) -> None:
+        """Answer a request that was held, and go on with those that came after it."""
+        out.send(connection, response)
+        if connection in self.state.held:
+            self.go_on(connection, now_us, out)
 
     def go_on(self, connection: int, now_us: int, out: Outbox) -> None:
-        raise NotImplementedError
-
-    def produced(self, pending: PendingProduce, error: ErrorCode, now_us: int, out: Outbox) -> None:
-        raise NotImplementedError
+        """The request that held the others is done. The next one is read in its own step: what is being done now may still change what it finds."""
+        if self.state.held[connection]:
+            out.deadline(f"held:{connection}", now_us)
+        else:
+            del self.state.held[connection]
 
     # --- partitions
 

@@ -109,4 +109,4 @@ def _decided(
         found = said.get(key, error)
         if found is not ErrorCode.NONE:
             verification.errors[key] = CLIENT_SEES.get(found, found)
-    host.verified(connection, verification.request, now_us, out)
+    host.consequences.verified(host, connection, verification.request, now_us, out)

@@ -122,7 +122,7 @@ class KafkaClusterRules:
 
         def broker(state: Any) -> Node:
             made = cast(Broker, make_broker(state))
-            made.groups.overhears = listening
+            made.host.groups.overhears = listening
             return made
 
         def polled(partition: TopicPartition, offset: int) -> None:
