@@ -41,7 +41,8 @@ class LabState:
     """What a checkpoint holds of a lab beside its lanes and its time.
 
     playing, speed_milli: what the clock outside should do; they change no event. seen: everybody who ever joined -> colour, from 1.
-    history: the membership commands so far, with their positions, times and names. position: of the last command.
+    history: the membership commands so far, with their positions, times and names. position: of the last command. orders: a Pulsar lane -> the
+    order rule of Key_Shared that somebody gave it.
     """
 
     record_count: int = 0
@@ -53,6 +54,7 @@ class LabState:
     timeline: dict[int, Json] = field(default_factory=dict)
     history: list[Json] = field(default_factory=list)
     position: int = 0
+    orders: dict[str, str] = field(default_factory=dict)
 
 
 class Lab(LabState):
@@ -105,6 +107,11 @@ class Lab(LabState):
     def answer_us(self) -> int:
         """How long a request and its answer are under way at most, in the lane with the slowest network."""
         return max(lane.answer_us for lane in self.lanes.values())
+
+    def _spec_of(self, lane: str) -> LaneSpec:
+        """What a lane is made of: the scenario's, with the order rule that somebody gave it since."""
+        spec = next(spec for spec in self.scenario.lanes if spec.id == lane)
+        return replace(spec, options={**spec.options, "order": self.orders[lane]}) if lane in self.orders else spec
 
     def _make_lane(self, spec: LaneSpec, algorithm: str) -> Lane:
         options = spec.options
@@ -213,8 +220,13 @@ class Lab(LabState):
 
     def lane_under(self, lane: str, algorithm: str, options: Json) -> Lane:
         """A new lane beside the lab's own of this id, at its very beginning. options: those that are other than the lane's."""
-        spec = next(spec for spec in self.scenario.lanes if spec.id == lane)
+        spec = self._spec_of(lane)
         return self._make_lane(replace(spec, options={**spec.options, **options}), algorithm)
+
+    def switch_order(self, lane: str, order: str, position: int) -> Pieces[None]:
+        """The Pulsar lane goes on under another order rule of Key_Shared, and keeps it under another algorithm, too."""
+        self.orders[lane] = order
+        yield from self.switch(lane, self.lanes[lane].algorithm, position)
 
     def switch(self, lane: str, algorithm: str, position: int) -> Pieces[None]:
         """The lane goes on under another algorithm: a new one takes its place, after the same past."""
@@ -284,7 +296,7 @@ class Lab(LabState):
         lab.keys.restore(*lab.workload.distinct_until(lab.record_count))
         for spec in scenario.lanes:
             lane_state = state["rigs"][spec.id]
-            lane = lab._make_lane(spec, lane_state["algorithm"])
+            lane = lab._make_lane(lab._spec_of(spec.id), lane_state["algorithm"])
             lane.load(lane_state)
             lab.lanes[spec.id] = lane
         if lab.lesson is not None:

@@ -55,6 +55,7 @@ STAGE = {
     "caption.cluster_pause_writer": _("writer-{writer} is paused in the middle of its work."),
     "caption.cluster_resume_writer": _("writer-{writer} goes on and does not know that time has passed."),
     "caption.in_lane": _("{did}, in {lane} only."),
+    "caption.set_order": _("Key_Shared keeps its keys in order by another rule; the history was replayed."),
     "caption.set_algorithm": _("{rig} now uses {algorithm}; its history was replayed."),
     "sub": _(
         "{record_count} {records_noun}, {key_count} {keys_noun}, {consumer_count} "
@@ -119,6 +120,7 @@ STAGE = {
     "tick.pause": _("{consumer} paused"),
     "tick.resume": _("{consumer} resumed"),
     "tick.slow": _("{consumer} slow"),
+    "tick.set_order": _("order rule changed"),
     "tick.set_algorithm": _("rule changed"),
     "tick.cluster_stop": _("broker {broker} stopped"),
     "tick.cluster_crash": _("broker {broker} crashed"),

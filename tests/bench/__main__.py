@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-ORDER = ("start", "click", "labs", "neighbour", "fair", "feed", "stage", "assignors", "ring", "core", "worlds", "before", "log")
+ORDER = ("start", "click", "labs", "neighbour", "fair", "feed", "stage", "assignors", "ring", "subscriptions", "core", "worlds", "before", "log")
 
 
 def main(wanted: list[str]) -> int:

@@ -122,6 +122,13 @@ def test_a_consumer_that_holds_its_acks_is_stuck_and_seeks_and_levels_are_ordere
     expect(page.locator("#standbys text").filter(has_text="level 1")).to_be_visible()
 
 
+def test_the_order_rule_is_switched_in_place(profile: Profile, site: SupervisedSite) -> None:
+    page = open_page(profile(), site)
+    page.select_option("#order", "draining")
+    wait_text(page, "#sub", "in order, current: slots drain")
+    expect(page.locator("#draining-panel")).to_be_visible()
+
+
 def test_typed_ranges_are_judged_as_the_broker_would(profile: Profile, site: SupervisedSite) -> None:
     page = open_page(profile(), site, algorithm="sticky")
     wait_text(page, "#findings", "The broker would take these ranges")

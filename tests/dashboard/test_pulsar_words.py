@@ -3,7 +3,8 @@
 import re
 from pathlib import Path
 
-from broker_core.lab.views.pulsar import ORDERS, RULES
+from broker_core.lab.lanes.pulsar_options import ORDERS
+from broker_core.lab.views.pulsar import RULES
 from broker_core.lab.views.pulsar_idle import CODES
 from dashboard.sentences.subscription import SUBSCRIPTION
 

@@ -211,3 +211,9 @@ test("what a read_committed consumer cannot see has its mark", () => {
   assert.equal(shapes.find(({ id }) => id === "copy-1-lso").text, `LSO ${copy.stable}`);
   assert.equal(shapes.some(({ id }) => id === "copy-2-lso"), false);
 });
+
+test("the lag axis has a few numbers, also where a copy has more than its leader", () => {
+  const colors = { identity: Array(7).fill("#000"), ink: "#000", rule: "#000", panel: "#fff", muted: "#555", font: "x" };
+  const rows = [0, 1].map((at) => ({ at, high_watermark: 5, copies: { 1: { end: 5, lag: 0 }, 2: { end: 57 + at, lag: -52 - at } } }));
+  assert.equal(series(rows, { say, colors }).layout.yaxis2.dtick, 50);
+});

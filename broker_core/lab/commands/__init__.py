@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
-from broker_core.lab.commands.algorithm import SetAlgorithm
+from broker_core.lab.commands.algorithm import SetAlgorithm, SetOrder
 from broker_core.lab.commands.base import ALL, Command, ConsumerCommand
 from broker_core.lab.commands.clock import PauseLab, Play, Speed, Step
 from broker_core.lab.commands.cluster import FAULT_COMMANDS
@@ -26,7 +26,7 @@ from broker_core.lab.commands.pulsar import PULSAR_COMMANDS
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
 
 _ALL_KINDS: tuple[type[Command], ...] = (
-    Join, Leave, Crash, Rejoin, Pause, Resume, Slow, SetAlgorithm, Play, PauseLab, Step, Speed, *FAULT_COMMANDS, *OPERATOR_COMMANDS,
+    Join, Leave, Crash, Rejoin, Pause, Resume, Slow, SetAlgorithm, SetOrder, Play, PauseLab, Step, Speed, *FAULT_COMMANDS, *OPERATOR_COMMANDS,
     *WRITER_COMMANDS, *GROUP_COMMANDS, *PULSAR_COMMANDS,
 )  # fmt: skip
 COMMANDS: Mapping[str, type[Command]] = MappingProxyType({command.kind: command for command in _ALL_KINDS})

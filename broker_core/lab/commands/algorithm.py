@@ -1,4 +1,4 @@
-"""Another rule for a lane."""
+"""Another rule for a lane: its algorithm, or how Key_Shared keeps a key in order."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.lab.commands.base import ALL, Command
 from broker_core.lab.commands.facts import LabFacts
+from broker_core.lab.lanes.pulsar_options import ORDERS
 from broker_core.lab.limits import Limits
 
 if TYPE_CHECKING:
@@ -46,4 +47,39 @@ class SetAlgorithm(Command):
 
     def carry_out(self, lab: "Lab", position: int) -> Iterable[None]:
         yield from lab.switch(self.lane, self.algorithm, position)
+        lab.note(self, position, [])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetOrder(Command):
+    """A Pulsar lane is built anew under another order rule of Key_Shared, and goes through its history again."""
+
+    kind: ClassVar[str] = "set_order"
+    ARGS: ClassVar[frozenset[str]] = frozenset({"order"})
+
+    order: str
+
+    @classmethod
+    def make(cls, command_id: str, lane: str, consumer: object, args: Json, limits: Limits) -> Self:
+        if lane == ALL:
+            raise CommandError("rig", "name the lane whose order rule changes")
+        if consumer is not None:
+            raise CommandError("consumer", "{kind} does not apply to one consumer: leave this out", kind=cls.kind)
+        order = args.get("order")
+        if order not in ORDERS:
+            raise CommandError("args.order", "must be one of {choices}", choices=", ".join(ORDERS))
+        return cls(command_id=command_id, lane=lane, order=order)
+
+    def args(self) -> Json:
+        return {"order": self.order}
+
+    def check(self, lab: LabFacts) -> None:
+        (lane,) = self.targets(lab)
+        if lane.order is None:
+            raise CommandError("rig", "only Key_Shared has an order rule")
+        if self.order == lane.order:
+            raise CommandError("args.order", "{lane} already runs {algorithm}", lane=lane.id, algorithm=self.order)
+
+    def carry_out(self, lab: "Lab", position: int) -> Iterable[None]:
+        yield from lab.switch_order(self.lane, self.order, position)
         lab.note(self, position, [])

@@ -6,7 +6,7 @@ Only what commands change is here, never what time changes by itself: a view may
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 from broker_core.clock import SECOND_US
 from broker_core.events import Json
@@ -18,10 +18,12 @@ from broker_core.lab.limits import Limits
 from broker_core.lab.views.kafka_cluster import partition_count, topics_of
 from broker_core.lab.views.kafka_links import clients_of, cut_ways, nodes_of, writers_of
 from broker_core.lab.views.kafka_verbs import broker_verbs
+from broker_core.lab.views.pulsar import order_of
 
 if TYPE_CHECKING:
     from broker_core.lab.lab import Lab
     from broker_core.lab.lanes.lane import Lane
+    from broker_core.lab.lanes.pulsar import PulsarRules
 
 
 class ConsumerFacts(NamedTuple):
@@ -36,10 +38,10 @@ class ConsumerFacts(NamedTuple):
 
 
 class LaneFacts(Protocol):
-    """nodes: of its Kafka cluster, brokers, controller and clients; empty: it has none. topics: with their numbers of partitions. offered: what
-    can be done to a broker now; None: not known. cut: who of two is not heard by the other. refused: what the controller would say of a request;
-    None: it would carry it out, or is not known. writers: by name, with their
-    condition. partitions: of a topic of the cluster, 0 where there is none of that name."""
+    """order: the order rule of a Pulsar lane's Key_Shared, None where it has none. nodes: of its Kafka cluster, brokers, controller and clients;
+    empty: it has none. topics: with their numbers of partitions. offered: what can be done to a broker now; None: not known. cut: who of two is
+    not heard by the other. refused: what the controller would say of a request; None: it would carry it out, or is not known. writers: by name,
+    with their condition. partitions: of a topic of the cluster, 0 where there is none of that name."""
 
     @property
     def id(self) -> str: ...
@@ -47,6 +49,8 @@ class LaneFacts(Protocol):
     def model(self) -> str: ...
     @property
     def algorithm(self) -> str: ...
+    @property
+    def order(self) -> str | None: ...
     @property
     def algorithms(self) -> Sequence[str]: ...
     @property
@@ -110,6 +114,10 @@ class _Lane:
         return self.lane.algorithm
 
     @property
+    def order(self) -> str | None:
+        return order_of(cast("PulsarRules", self.lane.rules)) if self.lane.model == "pulsar" else None
+
+    @property
     def algorithms(self) -> Sequence[str]:
         return [entry["id"] for entry in self.lane.algorithms()]
 
@@ -168,6 +176,11 @@ class _LaneView:
     @property
     def algorithm(self) -> str:
         return str(self.view["algorithm"])
+
+    @property
+    def order(self) -> str | None:
+        known: str | None = self.view["pulsar"]["order"] if "pulsar" in self.view else None
+        return known
 
     @property
     def algorithms(self) -> Sequence[str]:

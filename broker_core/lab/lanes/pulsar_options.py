@@ -20,6 +20,8 @@ TYPE_OF = MappingProxyType({"exclusive": EXCLUSIVE, "failover": FAILOVER, "failo
 """Algorithms of the lane that are a subscription type; every other one is a rule of Key_Shared."""
 OUT_OF_ORDER = "out_of_order"
 """Beside the broker's two order rules: all consumers set allowOutOfOrderDelivery."""
+ORDERS = (RECENTLY_JOINED, DRAINING, OUT_OF_ORDER)
+"""The default first."""
 PARTITIONS_MAX = 1000
 PRIORITY_MAX = 1000
 HOUR_US = 3_600_000_000
@@ -33,7 +35,7 @@ NUMBERS: Mapping[str, tuple[int, int]] = MappingProxyType({
     "ordering_keys": (1, 1_000_000),
 })  # fmt: skip
 CHOICES: Mapping[str, tuple[str, ...]] = MappingProxyType({
-    "order": (RECENTLY_JOINED, DRAINING, OUT_OF_ORDER), "batching": (DEFAULT, KEY_BASED),
+    "order": ORDERS, "batching": (DEFAULT, KEY_BASED),
 })  # fmt: skip
 """The default first, of an order."""
 SWITCHES = ("acks_cumulatively", "batch_index_acks", "retry_topic", "failover_ring")

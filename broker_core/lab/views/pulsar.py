@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, cast
 
 from broker_core.events import Json
 from broker_core.lab.lanes.pulsar_active import ActiveReading
+from broker_core.lab.lanes.pulsar_options import OUT_OF_ORDER
 from broker_core.lab.views.pulsar_consumers import consumers_view
 from broker_core.lab.views.pulsar_cursor import cursor_view, program_names
 from broker_core.lab.views.pulsar_idle import WhyIdle
@@ -32,8 +33,6 @@ CURSORS_MAX, DRAINING_MAX = 32, 48
 V3_2, V3_2_0, CURRENT, DOCUMENT = "3.2", "3.2.0", "current", "document"
 RULES = (V3_2, V3_2_0, CURRENT, DOCUMENT)
 """Whose rule it is: of Pulsar 3.2, of its first release where it differs, of current, or as an article tells it."""
-OUT_OF_ORDER = "out_of_order"
-ORDERS = (OUT_OF_ORDER, RECENTLY_JOINED, DRAINING)
 
 
 def pulsar_view(lane: Lane) -> Json:
@@ -100,8 +99,8 @@ def draining_view(reads: PulsarReading, lane: Lane, subscription: Subscription, 
 
 def failover_view(reads: PulsarReading, lane: Lane) -> Json | None:
     """Who is active and who stands by; None in the types where all are active. order: (consumer, priority level), the next one to become active
-    first. partitions: the active consumer of each, who becomes active when that one leaves, whether its second before reading still runs, and how
-    many messages the last switch sent again."""
+    first. uses_ring: partitions are picked by the ring of names, too. partitions: the active consumer of each, who becomes active when that one
+    leaves, whether its second before reading still runs, and how many messages the last switch sent again."""
     if not isinstance(reads, ActiveReading):
         return None
     partitions: Json = {}
@@ -115,7 +114,7 @@ def failover_view(reads: PulsarReading, lane: Lane) -> Json | None:
         }  # fmt: skip
         if known is not None and len(known.picker.consumers) > len(order):
             order = [[standby.name, standby.priority] for standby in known.picker.consumers]
-    return {"order": order, "partitions": partitions}
+    return {"order": order, "uses_ring": cast("PulsarRules", lane.rules).settings.failover_uses_ring, "partitions": partitions}
 
 
 def next_active(picker: SingleActiveDispatcher) -> str | None:

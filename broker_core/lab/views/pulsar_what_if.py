@@ -141,7 +141,8 @@ def _by_partition(panel: Mapping[str, Any], algorithm: str, raw: bytes, hash32: 
 
     def picked(members: Sequence[tuple[str, int]]) -> str | None:
         picker = SingleActiveDispatcher(
-            topic, -1 if partition is None else partition, is_exclusive=is_exclusive, in_order=algorithm == "failover_document" and partition is None
+            topic, -1 if partition is None else partition, is_exclusive=is_exclusive, uses_ring=panel["failover"]["uses_ring"],
+            in_order=algorithm == "failover_document" and partition is None,
         )  # fmt: skip
         for name, priority in members:
             picker.add(Standby(name, name, priority))

@@ -219,10 +219,11 @@ class DrainingDispatcher(KeyDispatcher):
         draining = [[slot, msgspec.to_builtins(entry)] for slot, entry in self.draining.items()]
         return {
             **super().to_json(), "selector": self.selector.to_json(), "draining": draining, "unblocked": self.unblocked, "drained": self.drained,
-            "has_timer": self.has_timer,
+            "has_timer": self.has_timer, "stuck": self._stuck,
         }  # fmt: skip
 
     def restore(self, kept: Mapping[str, Any]) -> None:
         super().restore(kept)
         self.draining = {slot: msgspec.convert(entry, Draining) for slot, entry in kept["draining"]}
         self.unblocked, self.drained, self.has_timer = kept["unblocked"], kept["drained"], kept["has_timer"]
+        self._stuck = kept["stuck"]  # else what waits would be looked through once more, and counted as blocked once more

@@ -34,7 +34,8 @@ export function layout(rows, { say, colors, isNarrow = false }) {
   brokers.forEach((broker, place) => traces.push({
     x, y: rows.map(({ copies }) => copies[broker]?.lag ?? null), yaxis: "y2", name: say("cluster.lag_of", { broker }), mode: "lines", type: "scatter", line: { color: colors.identity[place % 7], width: 1.5, dash: DASHES[place % DASHES.length] }, showlegend: false,
   }));
-  const lags = rows.flatMap(({ copies }) => Object.values(copies).map(({ lag }) => lag ?? 0)), ends = traces.flatMap(({ y }) => y).filter((value) => value !== null);
+  // Below 0: a copy has more than its leader.
+  const lags = rows.flatMap(({ copies }) => Object.values(copies).map(({ lag }) => Math.abs(lag ?? 0))), ends = traces.flatMap(({ y }) => y).filter((value) => value !== null);
   const step = (most, parts) => [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 50_000].find((size) => most / size <= parts) ?? 100_000;
   const axis = { gridcolor: colors.rule, zeroline: false, fixedrange: true, tickformat: ",d" };
   return {

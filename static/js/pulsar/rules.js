@@ -2,7 +2,7 @@
 
 const TYPES = ["Key_Shared", "Failover", "Shared", "Exclusive"];
 const OF_TYPE = { exclusive: "Exclusive", failover: "Failover", failover_document: "Failover", shared: "Shared" };
-const ORDERS = ["out_of_order", "recently_joined", "draining"];
+const ORDERS = ["recently_joined", "draining", "out_of_order"];
 
 const typeOf = (algorithm) => OF_TYPE[algorithm] ?? "Key_Shared";
 

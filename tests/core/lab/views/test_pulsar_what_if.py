@@ -20,9 +20,9 @@ def told(lab, key, name="c9"):
     return what_if(json.loads(json.dumps(panel(lab))), lab.lanes["pulsar"].algorithm, key, name)
 
 
-@pytest.mark.parametrize("algorithm", OWNED)
-def test_who_has_a_key_after_a_join_is_who_was_named_before(algorithm):
-    lab = lab_of(algorithm, consumers=3, **({"partitions": 5} if algorithm == "failover" else {}))
+@pytest.mark.parametrize(("algorithm", "options"), [*((name, {}) for name in OWNED), ("failover", {"failover_ring": True})])
+def test_who_has_a_key_after_a_join_is_who_was_named_before(algorithm, options):
+    lab = lab_of(algorithm, consumers=3, **({"partitions": 5} if algorithm == "failover" else {}), **options)
     run(lab, 3)
     name = next_name(lab.seen)
     before = {key: told(lab, key, name) for key in KEYS}
