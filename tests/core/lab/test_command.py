@@ -109,7 +109,7 @@ def test_step_goes_one_record_further_and_only_while_paused(lab):
     assert lab.record_count == count + 1
 
 
-@pytest.mark.parametrize("name", ["master", "client", "lab", "all", "broker-1", "coordinator", "admin", "network", "world"])
+@pytest.mark.parametrize("name", ["master", "client", "lab", "all", "broker-x", "coordinator", "admin", "network", "world"])
 def test_whoever_may_join_joins_every_lane(name):
     lab = Lab(scenario_from_json({}))
     lab.submit({"command_id": "a", "kind": "join", "consumer": name})
