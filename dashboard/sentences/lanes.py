@@ -356,8 +356,8 @@ LANES = {
     "picture.clients_label": _("Clients, the partitions they registered and their next tick"),
     "picture.queue_label": _("The queue, its consumers and the records in flight"),
     "phase.Empty": _("no members"),
-    "phase.PreparingRebalance": _("rebalancing: joining"),
-    "phase.CompletingRebalance": _("rebalancing: assigning"),
+    "phase.PreparingRebalance": _("joining"),
+    "phase.CompletingRebalance": _("assigning"),
     # Consumer rows
     "rows": _("Consumers"),
     "rows.fair": _("fair"),
