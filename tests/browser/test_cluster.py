@@ -268,3 +268,32 @@ def test_the_chart_has_ends_and_lags_and_is_drawn_at_most_once_a_second(cluster:
     names = page.evaluate("() => document.getElementById('series').data.map(({ name }) => name)")
     assert names[:4] == ["LEO 1", "LEO 2", "LEO 3", "HW"] and len(names) == 7
     save(page, "cluster-chart")
+
+
+def test_dots_fly_from_broker_to_broker_and_go(cluster: Page) -> None:
+    seen = cluster.evaluate(
+        """async () => {
+          const overlay = document.querySelector("#picture").lastElementChild, until = performance.now() + 20000, places = new Map();
+          while (performance.now() < until) {
+            await new Promise((done) => setTimeout(done, 30));
+            for (const dot of overlay.querySelectorAll("circle.dot")) {
+              const { x, y } = dot.getBoundingClientRect();
+              places.set(dot, [...(places.get(dot) ?? []), `${Math.round(x)}/${Math.round(y)}`]);
+            }
+            const moved = [...places].find(([dot, all]) => !dot.isConnected && new Set(all).size > 1);
+            if (moved) return { places: moved[1].length, words: moved[0].parentElement.textContent };
+          }
+          return null;
+        }"""
+    )
+    assert seen is not None and seen["places"] > 1 and seen["words"]
+
+
+def test_the_picture_is_as_wide_as_its_box_whenever_the_window_changes(cluster: Page) -> None:
+    page = cluster
+    pause(page)
+    widths = "(svg => [svg.getBoundingClientRect().width, svg.parentElement.clientWidth])(document.getElementById('picture'))"
+    for width in (1100, 1600):
+        was = page.evaluate(widths)[0]
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_function(f"was => {{ const [own, box] = {widths}; return own !== was && Math.abs(own - box) < 1; }}", arg=was)

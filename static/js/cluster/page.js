@@ -22,6 +22,7 @@ import { createHistory, createSeries } from "./series.js";
 import { copiesTable, linksList, nodesTable, partitionsTable } from "./tables.js";
 import { chosenWords, createVerbs, verbsOf } from "./verbs.js";
 import { FLIES_MS, SLOW, createFlights, flown, held as onWire, rowsOf, whereOf } from "./wire.js";
+import { createWidths } from "./widths.js";
 import { headline, partitionWords, sub } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
@@ -31,6 +32,7 @@ const still = matchMedia("(prefers-reduced-motion: reduce)"), lane = page.cluste
 const drawing = picture.appendChild(document.createElementNS(SVG, "g")), overlay = picture.appendChild(document.createElementNS(SVG, "g"));
 const isStill = () => still.matches || !view.playing, flights = createFlights(overlay, isStill), showCuts = createCuts(overlay, () => still.matches);
 const aroundPicture = createRoving(drawing, '[role="button"]', ["Enter"]), aroundMap = createRoving($("map"), '[role="button"]', ["Enter"]);
+const widthOf = createWidths(schedule);
 const series = createSeries($("series"), page.urls.plotly), cards = createCards($("cards-panel"), $("cards"));
 
 let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, socket = null, grid = null, place = null, before = null, twinAt = -Infinity, flownAt = -Infinity, mapAt = "";
@@ -61,8 +63,8 @@ function drawFrame(isForced = false) {
   if (!(name in now.partitions)) name = Object.keys(now.partitions)[0] ?? null;
   if (chosen !== null && !(chosen in now.links) && !(chosen in now.clients) && !(chosen.slice(chosen.indexOf("-") + 1) in now.brokers)) chosen = null;
   document.body.toggleAttribute("data-still", isStill());
-  $("title").textContent = headline(now, say);
-  $("sub").textContent = sub(now, say);
+  setText($("title"), headline(now, say));
+  setText($("sub"), sub(now, say));
   drawPicture(now);
   const mapKey = `${name}/${Math.floor(performance.now() / MAP_EVERY_MS)}`;
   if (isForced === true || mapKey !== mapAt) drawMap(now);
@@ -86,10 +88,10 @@ function drawFrame(isForced = false) {
 function drawPicture(now) {
   const box = picture.parentElement, height = innerWidth <= 640 ? TALL_PHONE : TALL;
   const shown = linksShown(now), ends = Object.values(now.partitions[name]?.copies ?? {}).map(({ end }) => end);
-  grid = columnsOf(now, Math.floor(box.clientWidth), shown.held, Math.max(0, ...ends), shown.reader);
+  grid = columnsOf(now, widthOf(box), shown.held, Math.max(0, ...ends), shown.reader);
   picture.style.setProperty("width", `${grid.width}px`);
-  picture.setAttribute("height", height);
-  picture.setAttribute("aria-label", say("cluster.picture", { partition: name ?? "" }));
+  setAttribute(picture, "height", height);
+  setAttribute(picture, "aria-label", say("cluster.picture", { partition: name ?? "" }));
   const shapes = network(now, grid, { say, ...shown });
   if (name !== null) {
     const large = now.partitions[name];
@@ -122,9 +124,9 @@ function showChanges(now, large) {
 }
 
 function drawMap(now) {
-  const width = Math.floor($("map").parentElement.clientWidth);
-  $("map").setAttribute("height", map.height(Object.keys(now.partitions), width));
-  $("map").setAttribute("aria-label", say("cluster.map_label"));
+  const width = widthOf($("map").parentElement);
+  setAttribute($("map"), "height", map.height(Object.keys(now.partitions), width));
+  setAttribute($("map"), "aria-label", say("cluster.map_label"));
   aroundMap(() => draw($("map"), map.layout(now, { width, chosen: name, say })));
   const words = Object.entries(now.counts).map(([state, count]) => `${state}/${count}/${page.language}`).join();
   if ($("legend").dataset.key === words) return;
@@ -144,9 +146,9 @@ function drawProducer(now) {
   const first = producerShown(now);
   $("producer-panel").hidden = !first;
   if (!first) return;
-  const width = Math.floor($("producer").parentElement.clientWidth);
-  $("producer").setAttribute("height", producer.height(first));
-  $("producer").setAttribute("aria-label", setText($("producer-words"), producer.words(first, say)));
+  const width = widthOf($("producer").parentElement);
+  setAttribute($("producer"), "height", producer.height(first));
+  setAttribute($("producer"), "aria-label", setText($("producer-words"), producer.words(first, say)));
   draw($("producer"), producer.layout(first, { width, say }));
 }
 
@@ -163,9 +165,9 @@ function drawTables(now) {
 
 function drawTransport() {
   speak($("play"), view.playing ? "pause" : "play", "sayLabel");
-  $("play-icon").setAttribute("href", view.playing ? "#v-pause" : "#v-play");
+  setAttribute($("play-icon"), "href", view.playing ? "#v-pause" : "#v-play");
   $("step").disabled = view.playing;
-  for (const button of document.querySelectorAll("[data-speed]")) button.setAttribute("aria-pressed", String(Number(button.dataset.speed) === view.speed));
+  for (const button of document.querySelectorAll("[data-speed]")) setAttribute(button, "aria-pressed", String(Number(button.dataset.speed) === view.speed));
   setText($("clock"), clock(view.at_us));
   setText($("series-title"), name === null ? "" : say("cluster.series", { partition: name }));
 }
@@ -173,6 +175,11 @@ function drawTransport() {
 function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
   return text;
+}
+
+// The browser lays a drawing out anew even where a value is written that was there.
+function setAttribute(element, attribute, value) {
+  if (element.getAttribute(attribute) !== String(value)) element.setAttribute(attribute, value);
 }
 
 // -- what a person does ----------------------------------------------------------------------------------------------------------------
@@ -299,7 +306,6 @@ function tell() {
 }
 
 onLanguage(() => drawFrame(true));
-addEventListener("resize", schedule);
 history.note(cluster(), view.at_us);
 drawFrame(true);
 showLeader();

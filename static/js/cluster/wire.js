@@ -6,7 +6,8 @@ import { clientPlace, nodeName } from "./network.js";
 
 export const SLOW = 0.5;              // up to this speed messages are shown where they are
 export const FLIES_MS = 520;          // a dot's way; the next ones leave when these have come
-const ON_A_WAY = 6, QUIET = ["heartbeat", "heartbeat_answer", "metadata"], ANSWERS = ["fetched", "produced", "altered", "epoch_ends", "registered"];
+const SVG = "http://www.w3.org/2000/svg", SLOWER = "cubic-bezier(0.215, 0.61, 0.355, 1)";
+const ON_A_WAY = 6, FLY_AT_ONCE = 12, QUIET = ["heartbeat", "heartbeat_answer", "metadata"], ANSWERS = ["fetched", "produced", "altered", "epoch_ends", "registered"];
 
 // Where a message leaves or enters a node: brokers at the lower edge of their boxes, the controller and clients below theirs.
 export function whereOf(name, cluster, grid) {
@@ -84,49 +85,27 @@ export function rowsOf(dots, isRightward) {
   });
 }
 
-// Lets dots fly over an SVG layer. isStill(): nothing moves; then nothing flies.
+// Lets dots fly over an SVG layer, as animations of the browser's own: a script that moved them would lay the page out sixty times a second.
+// isStill(): nothing moves; then nothing flies.
 export function createFlights(layer, isStill) {
-  let flying = [], frame = 0;
-  function step() {
-    frame = 0;
-    const now = performance.now();
-    flying = flying.filter(({ element, began, from, to }) => {
-      const share = (now - began) / FLIES_MS;
-      if (share >= 1) {
-        element.remove();
-        return false;
-      }
-      const eased = 1 - (1 - share) ** 3;
-      element.setAttribute("transform", `translate(${round(from[0] + (to[0] - from[0]) * eased)} ${round(from[1] + (to[1] - from[1]) * eased)})`);
-      return true;
-    });
-    if (flying.length) frame = requestAnimationFrame(step);
-  }
+  const at = ([x, y]) => `translate(${x}px, ${y}px)`;
   return {
     add(dots) {
       if (isStill()) return;
-      for (const { from, to, text, kind } of dots.slice(0, 12)) {
-        const element = document.createElementNS("http://www.w3.org/2000/svg", "g");
-        const dot = element.appendChild(document.createElementNS("http://www.w3.org/2000/svg", "circle"));
+      for (const { from, to, text, kind } of dots.slice(0, FLY_AT_ONCE)) {
+        const element = document.createElementNS(SVG, "g"), dot = element.appendChild(document.createElementNS(SVG, "circle"));
         dot.setAttribute("r", "5");
         dot.setAttribute("class", `dot ${kind}`);
-        const words = document.createElementNS("http://www.w3.org/2000/svg", "text");
+        const words = element.appendChild(document.createElementNS(SVG, "text"));
         words.setAttribute("class", "n s halo");
         words.setAttribute("x", "8");
         words.setAttribute("y", "4");
         words.textContent = text;
-        element.append(words);
-        element.setAttribute("transform", `translate(${from[0]} ${from[1]})`);
         layer.append(element);
-        flying.push({ element, began: performance.now(), from, to });
+        const remove = () => element.remove();
+        element.animate([{ transform: at(from) }, { transform: at(to) }], { duration: FLIES_MS, easing: SLOWER, fill: "both" }).finished.then(remove, remove);
       }
-      if (!frame && flying.length) frame = requestAnimationFrame(step);
     },
-    clear() {
-      for (const { element } of flying) element.remove();
-      flying = [];
-    },
-    get count() { return flying.length; },
+    clear: () => layer.querySelectorAll(".dot").forEach((dot) => dot.parentElement.remove()),
   };
 }
-
