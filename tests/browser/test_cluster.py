@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.conftest import save, wait_frame, wait_text
+from tests.browser.conftest import save, wait_text
 from tests.supervisor.site import SupervisedSite
 
 Profile = Callable[..., BrowserContext]
@@ -17,7 +17,7 @@ NOTICED_MS = 60_000
 
 
 def open_cluster(context: BrowserContext, site: SupervisedSite, lane: dict[str, Any] = THREE) -> Page:
-    """The page of a lab that was just made, moving."""
+    """The page of a lab that was just made, moving, and with records: leaders are elected and the producer knows them."""
     page = context.new_page()
     page.goto(f"{site.url}labs/")
     lab = page.evaluate(
@@ -30,7 +30,7 @@ def open_cluster(context: BrowserContext, site: SupervisedSite, lane: dict[str, 
         {"scenario": {"lanes": [lane], "workload": {"kind": "uniform", "keys": 20, "rate": 20}}},
     )
     page.goto(f"{site.url}lab/{lab}/kafka/cluster/")
-    wait_frame(page)
+    page.wait_for_function("() => Number(document.getElementById('clock').textContent.split(':')[1]) >= 4")
     return page
 
 
@@ -244,8 +244,8 @@ def test_all_partitions_of_a_large_cluster_are_in_sight(profile: Profile, site: 
     save(page, "cluster-nine")
 
 
-def test_in_slow_motion_messages_stand_on_their_way_with_their_numbers(cluster: Page) -> None:
-    page = cluster
+def test_in_slow_motion_messages_stand_on_their_way_with_their_numbers(profile: Profile, site: SupervisedSite) -> None:
+    page = open_cluster(profile(), site, {**THREE, "network_delay_us": 50_000})
     page.click("[data-speed='0.1']")
     for words in (r"^fetch \d+, epoch \d+", r"records?|ack: offset"):
         page.wait_for_function(

@@ -193,7 +193,7 @@ const operator = createOperator($("operator"), { create_topic: $("create-topic")
 
 function choose(part) {
   chosen = chosen === part ? null : part;
-  schedule();
+  drawFrame();                                          // at once: the next key is about what has just been chosen
 }
 
 drawing.addEventListener("click", (event) => {

@@ -184,7 +184,7 @@ const writeMembers = createMembers($("members"), choose);
 
 function choose(key) {
   chosen = chosen === key ? null : key;
-  schedule();
+  drawFrame();                                          // at once: the next key is about whom has just been chosen
 }
 
 const exchangeOf = (target) => target.closest?.("[data-exchange]")?.dataset.exchange ?? null;
