@@ -225,7 +225,9 @@ def test_keys_of_a_megabyte_pass_through_both_ways(spark):
 @pytest.fixture(scope="module")
 def live():
     """A lab that lived through the history: its bills at rest, its weights before each change and at the end."""
-    lanes = [{"id": f"r{number}", **lane} for number, lane in enumerate(LANES.values())]
+    # Studies run the Kafka lane without replicas.
+    plain = {"kafka": {"cluster": False}}
+    lanes = [{"id": f"r{number}", **lane, **plain.get(lane["model"], {})} for number, lane in enumerate(LANES.values())]
     scenario = scenario_from_json(
         {"workload": {"kind": "flights", "key": "tail_number", "rate": RATE}, "rigs": lanes, "consumers": 4, "consumer_rate": 10_000}
     )

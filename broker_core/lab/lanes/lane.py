@@ -148,6 +148,7 @@ class Lane(LaneState):
     def _sample(self, second: int) -> None:
         self.rules.tidy(self, second)
         self.reads.check(self)
+        self.ledger.settle()  # an answer in which nothing is new is no turning point, and may have been the last thing that was awaited
         keep_skew(self, second)
 
     # -- what the nodes told --------------------------------------------------------------------------------------------------------------

@@ -65,4 +65,4 @@ def test_progress_only_goes_on() -> None:
 
 def test_a_lane_without_a_cluster_has_nothing_to_compare() -> None:
     with pytest.raises(CommandError):
-        next(compare(Lab(scenario_from_json({"lanes": [{"model": "kafka"}]})), "kafka"))
+        next(compare(Lab(scenario_from_json({"lanes": [{"model": "kafka", "cluster": False}]})), "kafka"))
