@@ -37,7 +37,8 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> Sent:
 
 
 def a_lab() -> tuple[Lab, str]:
-    opened = services.lab_open(request={"lanes": [LANE, {"id": "plain", "model": "kafka", "cluster": False}], "workload": {"kind": "zipf", "keys": 9, "rate": 5}})
+    lanes = [LANE, {"id": "plain", "model": "kafka", "cluster": False}]
+    opened = services.lab_open(request={"lanes": lanes, "workload": {"kind": "zipf", "keys": 9, "rate": 5}})
     lab = opened.lab
     first = lab.commands.count() + 1  # it begins with the order to play
     for position, (kind, at_s) in enumerate((("join", 8), ("pause_lab", 9), ("join", 30)), first):

@@ -160,8 +160,8 @@ class ActiveDispatcher:
     def to_json(self) -> dict[str, Any]:
         consumers = [[standby.consumer, msgspec.to_builtins(self.consumers[standby.consumer])] for standby in self.picker.consumers]
         return {
-            "active": self.active, "switching": self.switching, "since_us": self.since_us, "sent_before": sorted(self.sent_before),
-            "consumers": consumers,
+            "active": self.active, "switching": self.switching, "since_us": self.since_us, "rewound": self.rewound,
+            "sent_before": sorted(self.sent_before), "consumers": consumers,
         }  # fmt: skip
 
     def restore(self, kept: Mapping[str, Any]) -> None:
@@ -170,4 +170,5 @@ class ActiveDispatcher:
             known = self.consumers[consumer] = msgspec.convert(plain, Standing)
             self.picker.consumers.append(Standby(consumer, known.name, known.priority))
         self.picker.active = kept["active"]
-        self.switching, self.since_us, self.sent_before = kept["switching"], kept["since_us"], set(kept["sent_before"])
+        self.switching, self.since_us, self.rewound = kept["switching"], kept["since_us"], kept["rewound"]
+        self.sent_before = set(kept["sent_before"])
