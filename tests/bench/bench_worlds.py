@@ -6,6 +6,7 @@ HIGHWATER_BEFORE names a checkout of the commit before; without it a worktree of
 Run alone: python -m tests.bench.bench_worlds
 """
 
+import importlib.util
 import json
 import os
 import subprocess
@@ -21,6 +22,8 @@ BEFORE = "213e526"
 ROOT = Path(__file__).parents[2]
 STRETCHES = 40
 BUSY = {"consumers": 12, "consumer_rate": 200, "workload": {"rate": 2_000}}
+ONE_BROKER = {"lanes": [{"model": "pulsar"}, {"model": "kafka", "cluster": False}, {"model": "tubemq"}, {"model": "rabbitmq"}]}
+"""What is compared: before worlds there was no cluster."""
 CHECKPOINT_S = 300
 TIMED, TIMED_KEYS = 50_000, 500
 
@@ -102,7 +105,8 @@ def stretches_of(case: str) -> Callable[[], float]:
     from broker_core.lab.lab import Lab
     from broker_core.lab.scenario import scenario_from_json
 
-    scenario = scenario_from_json(BUSY if case == "busy" else {})
+    has_clusters = importlib.util.find_spec("broker_core.lab.cluster_options") is not None
+    scenario = scenario_from_json({**(BUSY if case == "busy" else {}), **(ONE_BROKER if has_clusters else {})})
     if case == "timed":
         return timed(scenario)
     lab = Lab(scenario)

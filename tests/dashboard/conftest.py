@@ -8,9 +8,18 @@ import pytest
 
 django.setup()  # tests/conftest.py said under which settings; test modules import models
 
+from django.utils import translation  # noqa: E402
+
 from tests.dashboard.processes import UPLOAD_MAX, Site  # noqa: E402
 from tests.dashboard.world import World  # noqa: E402
 from tests.quick_java import QUICK_JAVA  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def _language() -> Iterator[None]:
+    """A request in another language leaves it active in its thread: the next test begins in English."""
+    yield
+    translation.deactivate()
 
 
 @pytest.fixture
