@@ -168,7 +168,7 @@ def test_phone_shows_one_lane_and_all_hero_figures(profile: Profile, site: Super
     page.tap("[data-tab=kafka]")
     expect(page.locator("#kafka")).to_be_visible()
     expect(page.locator("#pulsar")).to_be_hidden()
-    assert page.eval_on_selector("#kafka .pic svg", "svg => svg.children.length") > 5
+    page.wait_for_function("() => document.querySelector('#kafka .pic svg').children.length > 5")
     for lane in LANES:
         page.tap(f"[data-tab={lane}]")
         assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
