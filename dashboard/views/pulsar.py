@@ -7,14 +7,9 @@
 Both questions are answered over the lab's last view, by the rules of the broker's own code; nothing of the lab is touched.
 """
 
-import asyncio
-from time import monotonic
 from typing import Any
 
-from asgiref.sync import sync_to_async
-from django.http import Http404, HttpRequest, HttpResponse
-from django.middleware.csrf import get_token
-from django.shortcuts import render
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
@@ -25,16 +20,13 @@ from broker_core.lab.commands import COMMANDS
 from broker_core.lab.commands.fields import consumer_name
 from broker_core.lab.views.pulsar_ranges import check_ranges, ranges_from_text
 from broker_core.lab.views.pulsar_what_if import next_name, what_if
-from dashboard import access, selectors
+from dashboard import selectors
 from dashboard.errors import Refused, in_words
 from dashboard.models import Lab
-from dashboard.page import SPEEDS, base_context, lab_page
-from dashboard.presentation import textures
 from dashboard.serializers import json_response
 from dashboard.views.api import api
+from dashboard.views.lane_page import lane_of, lane_page
 
-FIRST_VIEW_WAIT_S = 4.0
-FIRST_VIEW_POLL_S = 0.05
 TEXT_MAX = 2_000
 
 
@@ -42,47 +34,16 @@ TEXT_MAX = 2_000
 @never_cache
 async def of_lab(request: HttpRequest, lab_id: str) -> HttpResponse:
     """A lab's subscription; ?rig= where a lab has several Pulsar lanes. 404 where it has none."""
-    try:
-        lab = await sync_to_async(selectors.lab_get)(lab_id=lab_id)
-    except Refused as refused:
-        raise Http404 from refused
-    deadline = monotonic() + FIRST_VIEW_WAIT_S
-    while (snapshot := await sync_to_async(selectors.lab_snapshot)(lab_id=lab.pk)) is None:
-        if monotonic() > deadline:
-            return await sync_to_async(render)(request, "dashboard/opening.html", base_context(request, "pulsar"), status=503)
-        await asyncio.sleep(FIRST_VIEW_POLL_S)
-    return await sync_to_async(_draw)(request, lab, snapshot)
+    return await lane_page(request, lab_id, "pulsar", "pulsar", _fill)
 
 
-def _draw(request: HttpRequest, lab: Lab, snapshot: dict[str, Any]) -> HttpResponse:
-    view = snapshot["view"]
-    lane = _lane_of(view, request.GET.get("rig"))
-    if lane is None:
-        raise Http404
-    visitor = access.visitor_of(request) or access.token_new()
-    context = base_context(request, "pulsar")
-    context["page"] |= lab_page(
-        lab.pk, seq=snapshot["seq"], epoch=snapshot["epoch"], is_owner=access.is_owner(lab, bearer=None, visitor=visitor), csrf=get_token(request),
-        stopped=selectors.lab_stopped(lab_id=lab.pk),
-    )  # fmt: skip
+def _fill(context: dict[str, Any], lab: Lab, view: dict[str, Any], lane: str) -> None:
     context["page"] |= {
         "pulsar": {
             "lane": lane, "key": reverse("api-lab-pulsar-key", args=[lab.pk]), "ranges": reverse("api-lab-pulsar-ranges", args=[lab.pk]),
             "verbs": {kind: sorted(command.ARGS) for kind, command in COMMANDS.items()},
         }
     }  # fmt: skip
-    context |= {"view": view, "speeds": SPEEDS, "textures": textures()}
-    response = render(request, "dashboard/pulsar.html", context)
-    access.visitor_remember(response, visitor)
-    return response
-
-
-def _lane_of(view: dict[str, Any], wanted: str | None) -> str | None:
-    """The id of the lane that is asked for, of the first Pulsar lane where none is; None: there is no such lane."""
-    lanes = [lane_id for lane_id in view["rig_order"] if "pulsar" in view["rigs"][lane_id]]
-    if wanted is not None:
-        return wanted if wanted in lanes else None
-    return lanes[0] if lanes else None
 
 
 @api("GET")
@@ -117,7 +78,7 @@ def _view(request: HttpRequest, lab_id: str) -> tuple[dict[str, Any], str]:
     snapshot = selectors.lab_snapshot(lab_id=lab.pk)
     if snapshot is None:
         raise Refused(503, {"lab": _("is being prepared: try again")})
-    lane = _lane_of(snapshot["view"], request.GET.get("rig"))
+    lane = lane_of(snapshot["view"], "pulsar", request.GET.get("rig"))
     if lane is None:
         raise Refused(404, {"rig": _("this lab has no such Pulsar lane")})
     return snapshot["view"], lane

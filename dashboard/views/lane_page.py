@@ -1,0 +1,63 @@
+"""What the pages of one lane share: they wait for the lab's first view, choose the lane by ?rig=, and are drawn with what every page needs."""
+
+import asyncio
+from collections.abc import Callable
+from time import monotonic
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.http import Http404, HttpRequest, HttpResponse
+from django.middleware.csrf import get_token
+from django.shortcuts import render
+
+from dashboard import access, selectors
+from dashboard.errors import Refused
+from dashboard.models import Lab
+from dashboard.page import SPEEDS, base_context, lab_page
+from dashboard.presentation import textures
+
+FIRST_VIEW_WAIT_S = 4.0
+FIRST_VIEW_POLL_S = 0.05
+
+Fill = Callable[[dict[str, Any], Lab, dict[str, Any], str], None]
+"""(context, lab, view, lane id): puts what is the page's own into the context."""
+
+
+async def lane_page(request: HttpRequest, lab_id: str, name: str, panel: str, fill: Fill) -> HttpResponse:
+    """The page `name` of a lane whose view has this panel; the first such lane without ?rig=. 404 where there is none, 503 before the first view."""
+    try:
+        lab = await sync_to_async(selectors.lab_get)(lab_id=lab_id)
+    except Refused as refused:
+        raise Http404 from refused
+    deadline = monotonic() + FIRST_VIEW_WAIT_S
+    while (snapshot := await sync_to_async(selectors.lab_snapshot)(lab_id=lab.pk)) is None:
+        if monotonic() > deadline:
+            return await sync_to_async(render)(request, "dashboard/opening.html", base_context(request, name), status=503)
+        await asyncio.sleep(FIRST_VIEW_POLL_S)
+    return await sync_to_async(_draw)(request, lab, snapshot, name, panel, fill)
+
+
+def lane_of(view: dict[str, Any], panel: str, wanted: str | None) -> str | None:
+    """The id of the lane that is asked for, of the first with this panel where none is; None: there is no such lane."""
+    lanes = [lane_id for lane_id in view["rig_order"] if panel in view["rigs"][lane_id]]
+    if wanted is not None:
+        return wanted if wanted in lanes else None
+    return lanes[0] if lanes else None
+
+
+def _draw(request: HttpRequest, lab: Lab, snapshot: dict[str, Any], name: str, panel: str, fill: Fill) -> HttpResponse:
+    view = snapshot["view"]
+    lane = lane_of(view, panel, request.GET.get("rig"))
+    if lane is None:
+        raise Http404
+    visitor = access.visitor_of(request) or access.token_new()
+    context = base_context(request, name)
+    context["page"] |= lab_page(
+        lab.pk, seq=snapshot["seq"], epoch=snapshot["epoch"], is_owner=access.is_owner(lab, bearer=None, visitor=visitor), csrf=get_token(request),
+        stopped=selectors.lab_stopped(lab_id=lab.pk),
+    )  # fmt: skip
+    context |= {"view": view, "speeds": SPEEDS, "textures": textures()}
+    fill(context, lab, view, lane)
+    response = render(request, f"dashboard/{name}.html", context)
+    access.visitor_remember(response, visitor)
+    return response
