@@ -11,6 +11,7 @@ What each does to the world: `broker_core/lab/lanes/kafka_cluster_verbs.py`.
 """
 
 import re
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -51,9 +52,9 @@ class MemberCommand(ConsumerCommand):
         if kafka_cluster_verbs.has_group(lane):
             self.do(lane, position)
 
+    @abstractmethod
     def do(self, lane: "Lane", position: int) -> None:
         """In one lane, which has the consumer and a cluster."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
