@@ -3,14 +3,12 @@
 import { onLanguage, page, say, speak } from "../chrome.js";
 import { draw } from "../draw.js";
 import { createFreshness } from "../freshness.js";
-import { createLive } from "../live.js";
+import { createFeed } from "../lane_feed.js";
 import { writeTable } from "../log/tables.js";
 import { createNotice } from "../notice.js";
 import { createOrders } from "../orders.js";
-import { applyPatch } from "../patch.js";
 import { createRoving } from "../roving.js";
 import { clock } from "../say.js";
-import { openSocket } from "../socket.js";
 import { createCards } from "./cards.js";
 import { createCuts, cutsBetween } from "./cuts.js";
 import * as map from "./map.js";
@@ -35,7 +33,7 @@ const aroundPicture = createRoving(drawing, '[role="button"]', ["Enter"]), aroun
 const widthOf = createWidths(schedule);
 const series = createSeries($("series"), page.urls.plotly), cards = createCards($("cards-panel"), $("cards"));
 
-let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, socket = null, grid = null, place = null, before = null, twinAt = -Infinity, flownAt = -Infinity, mapAt = "";
+let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, grid = null, place = null, before = null, twinAt = -Infinity, flownAt = -Infinity, mapAt = "";
 let name = new URLSearchParams(location.search).get("partition"), chosen = null;
 let awaited = null;                                    // the first partition of a topic that was just ordered
 
@@ -82,7 +80,7 @@ function drawFrame(isForced = false) {
   }
   if (name !== null) series(history.of(name), name, { say, isForced: isForced === true });
   main.dataset.seq = seq;
-  tell();
+  feed.tell();
 }
 
 function drawPicture(now) {
@@ -282,47 +280,17 @@ document.addEventListener("keyup", (event) => event.key === " " && event.prevent
 
 // -- frames ----------------------------------------------------------------------------------------------------------------------------
 
-const receive = createLive({
-  applyPatch,
-  requestSnapshot: (unanswered) => socket.askSnapshot(unanswered),
-  onChange(newView, newSeq, events) {
+const feed = createFeed({
+  freshness, notice, near: $("verbs"), current: () => view,
+  take(newView, newSeq) {
     [view, seq] = [newView, newSeq];
-    freshness.frame(view.at_us, view.speed, view.playing);
     history.note(cluster(), view.at_us);
-    const refused = events.find(({ kind }) => kind === "lab.command_refused");
-    if (refused) notice(say("notice.refused", { reason: Object.values(refused.data.fields).flat().join(" ") }), { near: $("verbs") });
     schedule();
-    socket?.acknowledge(newSeq);
   },
 });
-
-function tell() {
-  const { state, ms } = view.feed?.failed ? { state: "stopped", ms: null } : freshness.state(view.playing, 0), pill = $("fresh");
-  if (pill.dataset.state !== state) {
-    pill.dataset.state = state;
-    speak($("fresh-word"), `fresh.${state}`);
-  }
-  setText($("fresh-ms"), ms === null ? "" : `${ms}\u202fms`);
-}
 
 onLanguage(() => drawFrame(true));
 history.note(cluster(), view.at_us);
 drawFrame(true);
 showLeader();
-socket = openSocket(page.urls.socket, {
-  onMessage(message) {
-    try {
-      receive(message);
-    } catch (error) {
-      console.warn("frame refused, asking for a snapshot", error);
-      socket.askSnapshot(() => {});
-    }
-  },
-  onState(state) {
-    if (state === "open") freshness.opened();
-    else freshness.closed();
-    if (state === "full") notice(say("notice.full"), { near: $("fresh") });
-    tell();
-  },
-});
-setInterval(tell, 1000);
+feed.open();

@@ -5,14 +5,12 @@ import { setTerm } from "../dom.js";
 import { draw } from "../draw.js";
 import { readComparison, startComparison } from "../commands.js";
 import { createFreshness } from "../freshness.js";
-import { createLive } from "../live.js";
+import { createFeed } from "../lane_feed.js";
 import { writeTable } from "../log/tables.js";
 import { createNotice } from "../notice.js";
 import { createOrders } from "../orders.js";
-import { applyPatch } from "../patch.js";
 import { createRoving } from "../roving.js";
 import { NONE, clock, number } from "../say.js";
-import { openSocket } from "../socket.js";
 import { createVerbs } from "../cluster/verbs.js";
 import { createComparison } from "./comparison.js";
 import * as grid from "./grid.js";
@@ -35,7 +33,7 @@ const writeMessage = createMessage($("message"), {
   title: $("message-title"), about: $("message-about"), code: $("message-code"), times: $("message-times"), asked: $("message-asked"), answered: $("message-answered"), askedHead: $("message-asked-head"), answeredHead: $("message-answered-head"),
 });
 
-let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, socket = null, twinAt = -Infinity, gridAt = -Infinity;
+let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, twinAt = -Infinity, gridAt = -Infinity;
 let tall = 0, chosen = null, isFolded = true, looked = null, kept = null;
 
 const group = () => view.rigs[lane].group, health = () => view.rigs[lane].group_health;
@@ -75,7 +73,7 @@ function drawFrame(isForced = false) {
     drawTables(now);
   }
   main.dataset.seq = seq;
-  tell();
+  feed.tell();
 }
 
 function drawSequence(now) {
@@ -248,26 +246,14 @@ function chooseByNumber(place) {
 
 // -- frames ----------------------------------------------------------------------------------------------------------------------------
 
-const receive = createLive({
-  applyPatch,
-  requestSnapshot: (unanswered) => socket.askSnapshot(unanswered),
-  onChange(newView, newSeq) {
+const feed = createFeed({
+  freshness, notice, near: $("verbs"), current: () => view,
+  take(newView, newSeq) {
     [view, seq] = [newView, newSeq];
-    freshness.frame(view.at_us, view.speed, view.playing);
     trend.note(health(), view.at_us);
     schedule();
-    socket?.acknowledge(newSeq);
   },
 });
-
-function tell() {
-  const { state, ms } = view.feed?.failed ? { state: "stopped", ms: null } : freshness.state(view.playing, 0), pill = $("fresh");
-  if (pill.dataset.state !== state) {
-    pill.dataset.state = state;
-    speak($("fresh-word"), `fresh.${state}`);
-  }
-  setText($("fresh-ms"), ms === null ? "" : `${ms}\u202fms`);
-}
 
 const comparison = createComparison({ button: $("compare"), words: $("compare-words"), table: $("compare-table") }, {
   read: () => readComparison(page), start: () => startComparison(page), onRefused: orders.fail, say, clock, own: () => (group().protocol === "consumer" ? "consumer" : view.rigs[lane].algorithm),
@@ -284,20 +270,4 @@ onLanguage(() => {
 addEventListener("resize", schedule);
 trend.note(health(), view.at_us);
 drawFrame(true);
-socket = openSocket(page.urls.socket, {
-  onMessage(message) {
-    try {
-      receive(message);
-    } catch (error) {
-      console.warn("frame refused, asking for a snapshot", error);
-      socket.askSnapshot(() => {});
-    }
-  },
-  onState(state) {
-    if (state === "open") freshness.opened();
-    else freshness.closed();
-    if (state === "full") notice(say("notice.full"), { near: $("fresh") });
-    tell();
-  },
-});
-setInterval(tell, 1000);
+feed.open();

@@ -5,13 +5,11 @@ import { onLanguage, page, say, speak } from "../chrome.js";
 import { createVerbs } from "../cluster/verbs.js";
 import { draw } from "../draw.js";
 import { createFreshness } from "../freshness.js";
-import { createLive } from "../live.js";
+import { createFeed } from "../lane_feed.js";
 import { writeTable } from "../log/tables.js";
 import { createNotice } from "../notice.js";
 import { createOrders } from "../orders.js";
-import { applyPatch } from "../patch.js";
 import { clock, number } from "../say.js";
-import { openSocket } from "../socket.js";
 import { fingerprint } from "../visuals/slices.js";
 import { createConsumers, rows as consumerRows } from "./consumers.js";
 import * as cursor from "./cursor.js";
@@ -34,7 +32,7 @@ const TWINS_EVERY_MS = 1000, RING_MOST = 440, BESIDE_LEAST = 210, RING_BESIDE = 
 const main = $("main"), freshness = createFreshness(), notice = createNotice($("notice")), history = createHistory(), lane = page.pulsar.lane;
 const still = matchMedia("(prefers-reduced-motion: reduce)"), series = createSeries($("series"), page.urls.plotly);
 
-let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, socket = null, twinAt = -Infinity, bandsAt = "", bands = [], handAt = "";
+let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, twinAt = -Infinity, bandsAt = "", bands = [], handAt = "";
 let chosen = null, answer = null, askedFor = "", partition = null, at = null, span = null, size = 0;
 
 const rig = () => view.rigs[lane];
@@ -74,7 +72,7 @@ function drawFrame(isForced = false) {
   }
   series(history.rows(), { say, colorOf, isForced });
   main.dataset.seq = seq;
-  tell();
+  feed.tell();
 }
 
 function drawSpace(now) {
@@ -351,26 +349,14 @@ document.addEventListener("keyup", (event) => event.key === " " && !event.target
 
 // -- frames ----------------------------------------------------------------------------------------------------------------------------
 
-const receive = createLive({
-  applyPatch,
-  requestSnapshot: (unanswered) => socket.askSnapshot(unanswered),
-  onChange(newView, newSeq) {
+const feed = createFeed({
+  freshness, notice, near: $("verbs"), current: () => view,
+  take(newView, newSeq) {
     [view, seq] = [newView, newSeq];
-    freshness.frame(view.at_us, view.speed, view.playing);
     history.note(rig(), view.at_us);
     schedule();
-    socket?.acknowledge(newSeq);
   },
 });
-
-function tell() {
-  const { state, ms } = view.feed?.failed ? { state: "stopped", ms: null } : freshness.state(view.playing, 0), pill = $("fresh");
-  if (pill.dataset.state !== state) {
-    pill.dataset.state = state;
-    speak($("fresh-word"), `fresh.${state}`);
-  }
-  setText($("fresh-ms"), ms === null ? "" : `${ms}\u202fms`);
-}
 
 onLanguage(() => {
   if (answer) showAnswer(answer, "");
@@ -379,20 +365,4 @@ onLanguage(() => {
 addEventListener("resize", schedule);
 history.note(rig(), view.at_us);
 drawFrame(true);
-socket = openSocket(page.urls.socket, {
-  onMessage(message) {
-    try {
-      receive(message);
-    } catch (error) {
-      console.warn("frame refused, asking for a snapshot", error);
-      socket.askSnapshot(() => {});
-    }
-  },
-  onState(state) {
-    if (state === "open") freshness.opened();
-    else freshness.closed();
-    if (state === "full") notice(say("notice.full"), { near: $("fresh") });
-    tell();
-  },
-});
-setInterval(tell, 1000);
+feed.open();

@@ -1,0 +1,53 @@
+// What the pages of one lane share of their feed: frames as they come, the pill that says how fresh they are, and what the worker has refused.
+
+import { page, say, speak } from "./chrome.js";
+import { createLive } from "./live.js";
+import { applyPatch } from "./patch.js";
+import { openSocket } from "./socket.js";
+
+const $ = (id) => document.getElementById(id);
+
+// take(view, seq): a newer view is here. current(): the one that is shown. near: where a refusal stands.
+export function createFeed({ freshness, notice, near, current, take }) {
+  let socket = null;
+  const receive = createLive({
+    applyPatch,
+    requestSnapshot: (unanswered) => socket.askSnapshot(unanswered),
+    onChange(view, seq, events) {
+      freshness.frame(view.at_us, view.speed, view.playing);
+      const refused = events.find(({ kind }) => kind === "lab.command_refused");
+      if (refused) notice(say("notice.refused", { reason: Object.values(refused.data.fields).flat().join(" ") }), { near });
+      take(view, seq);
+      socket?.acknowledge(seq);
+    },
+  });
+  function tell() {
+    const view = current(), pill = $("fresh"), { state, ms } = view.feed?.failed ? { state: "stopped", ms: null } : freshness.state(view.playing, 0);
+    if (pill.dataset.state !== state) {
+      pill.dataset.state = state;
+      speak($("fresh-word"), `fresh.${state}`);
+    }
+    const words = ms === null ? "" : `${ms}\u202fms`;
+    if ($("fresh-ms").textContent !== words) $("fresh-ms").textContent = words;
+  }
+  function open() {
+    socket = openSocket(page.urls.socket, {
+      onMessage(message) {
+        try {
+          receive(message);
+        } catch (error) {
+          console.warn("frame refused, asking for a snapshot", error);
+          socket.askSnapshot(() => {});
+        }
+      },
+      onState(state) {
+        if (state === "open") freshness.opened();
+        else freshness.closed();
+        if (state === "full") notice(say("notice.full"), { near: $("fresh") });
+        tell();
+      },
+    });
+    setInterval(tell, 1000);
+  }
+  return { tell, open };
+}
