@@ -204,13 +204,16 @@ class Lab(LabState):
             number += 1
         return names
 
-    def join_lanes(self, lanes: list[Lane], names: list[str], position: int) -> Pieces[None]:
-        """These consumers join now, at the pace of all."""
+    def join_lanes(self, lanes: list[Lane], names: list[str], position: int, set_to: Json | None = None) -> Pieces[None]:
+        """These consumers join now, at the pace of all. set_to: what they ask their broker for in Pulsar lanes, beside what the lane says."""
         service_us = self.service_us
         for new in names:
             self.seen.setdefault(new, len(self.seen) + 1)
         for lane in lanes:
             joiners = [Consumer(name, self.seen[name], service_us, service_us, lane.new_incarnation(name), lane.now_us) for name in names]
+            if set_to and lane.model == "pulsar":
+                for consumer in joiners:
+                    consumer.set_to = dict(set_to)
             lane.join(joiners, position)
             yield
 

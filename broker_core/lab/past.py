@@ -17,6 +17,7 @@ from broker_core.events import Json
 from broker_core.lab.commands import command_from_json
 from broker_core.lab.commands.base import ALL, ConsumerCommand
 from broker_core.lab.commands.cluster import ClusterCommand
+from broker_core.lab.commands.membership import Join
 from broker_core.lab.pieces import Pieces
 from broker_core.lab.replay import Replay
 
@@ -74,6 +75,6 @@ class LanePast:
             raise CommandError("consumer", "there is no consumer {consumer} in {lane}", consumer=ordered.consumer, lane=self.lane.id)
         if isinstance(ordered, ConsumerCommand | ClusterCommand):
             ordered.carry_out_in(self.lane, self.position)
-        else:
-            yield from self.lab.join_lanes([self.lane], names, self.position)
+        elif isinstance(ordered, Join):
+            yield from self.lab.join_lanes([self.lane], names, self.position, ordered.set_to())
         return []

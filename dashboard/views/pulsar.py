@@ -19,9 +19,11 @@ from broker_core.errors import CommandError
 from broker_core.lab.commands import COMMANDS
 from broker_core.lab.commands.fields import consumer_name
 from broker_core.lab.views.pulsar_ranges import check_ranges, ranges_from_text
-from broker_core.lab.views.pulsar_what_if import next_name, what_if
+from broker_core.lab.views.pulsar_what_if import next_name, ordering_key_of, what_if
+from broker_core.lab.workload import workload_from_json
 from dashboard import selectors
 from dashboard.errors import Refused, in_words
+from dashboard.limits import core_limits
 from dashboard.models import Lab
 from dashboard.serializers import json_response
 from dashboard.views.api import api
@@ -56,9 +58,18 @@ def key(request: HttpRequest, lab_id: str) -> HttpResponse:
         newcomer = consumer_name(name)
         if newcomer in rig["consumers"]:
             raise CommandError("consumer", "{consumer} is already in {lane}", consumer=newcomer, lane=lane)
-        return json_response(what_if(rig["pulsar"], rig["algorithm"], request.GET.get("key", ""), newcomer))
+        asked, panel = request.GET.get("key", ""), rig["pulsar"]
+        return json_response(what_if(panel, rig["algorithm"], asked, newcomer, _ordering_key(lab_id, panel["ordering_keys"], asked)))
     except CommandError as error:
         raise Refused(400, {error.field: in_words(error)}) from error
+
+
+def _ordering_key(lab_id: str, ordering_keys: int, key: str) -> str | None:
+    """The one that the lane's producer sets beside this key, None for none."""
+    if not ordering_keys:
+        return None
+    scenario = selectors.lab_get(lab_id=lab_id).scenario
+    return ordering_key_of(workload_from_json(scenario["workload"], core_limits(), scenario["seed"]), ordering_keys, key)
 
 
 @api("GET")

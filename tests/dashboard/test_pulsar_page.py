@@ -60,6 +60,16 @@ def test_where_a_key_goes_now_and_after_the_next_join() -> None:
     assert named["joins"]["name"] == "pod-7f9c" and named["consumer"] == answer["consumer"]
 
 
+def test_where_a_key_goes_follows_the_ordering_key_that_the_lanes_producer_sets() -> None:
+    view = json.loads(json.dumps(RING))
+    view["rigs"]["pulsar"]["pulsar"]["ordering_keys"] = 1
+    lab = lab_with(view)
+    answer, first = ask(lab, "key", key="N725MQ")[1], ask(lab_with(RING), "key", key="N0EGMQ")[1]
+    assert (answer["ordering_key"], first["ordering_key"]) == ("N0EGMQ", None), "keys have their codes in order"
+    assert (answer["hash"], answer["consumer"]) == (first["hash"], first["consumer"])
+    assert ask(lab, "key", key="no flight's")[1]["ordering_key"] is None
+
+
 def test_a_key_of_a_partitioned_topic_names_its_partition() -> None:
     answer = ask(lab_with(FAILOVER), "key", key="N725MQ")[1]
     known = FAILOVER["rigs"]["pulsar"]["pulsar"]["failover"]["partitions"][str(answer["partition"])]

@@ -9,24 +9,31 @@ from broker_core.events import Json
 from broker_core.lab.commands import fields
 from broker_core.lab.commands.base import Command, ConsumerCommand
 from broker_core.lab.commands.facts import LabFacts, LaneFacts
+from broker_core.lab.commands.sticky import check_ranges_of, read_ranges
+from broker_core.lab.lanes.pulsar_options import PRIORITY_MAX
 from broker_core.lab.limits import Limits
+from broker_core.pulsar.selectors.protocol import Range
 
 if TYPE_CHECKING:
     from broker_core.lab.lab import Lab
 
+PULSAR = "pulsar"
 DEMO_JOIN_ID = "demo:join"
 """The consumer that the demo adds by itself when nobody presses anything: one a lab, as its id is one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Join(Command):
-    """Consumers join. consumer: the name of one; without it `count` of them take the next free names."""
+    """Consumers join. consumer: the name of one; without it `count` of them take the next free names. priority, ranges: in Pulsar lanes, the
+    priority level and the sticky ranges with which they subscribe; None: those of the lane."""
 
     kind: ClassVar[str] = "join"
-    ARGS: ClassVar[frozenset[str]] = frozenset({"count"})
+    ARGS: ClassVar[frozenset[str]] = frozenset({"count", "priority", "ranges"})
 
     consumer: str | None = None
     count: int = 1
+    priority: int | None = None
+    ranges: tuple[Range, ...] | None = None
 
     @classmethod
     def make(cls, command_id: str, lane: str, consumer: object, args: Json, limits: Limits) -> Self:
@@ -34,17 +41,35 @@ class Join(Command):
         name = None if consumer is None else fields.consumer_name(consumer)
         if name is not None and count != 1:
             raise CommandError("args.count", "must be 1 when the consumer has a name")
-        return cls(command_id=command_id, lane=lane, consumer=name, count=count)
+        priority = fields.whole("args.priority", args["priority"], 0, PRIORITY_MAX) if "priority" in args else None
+        ranges = read_ranges(args["ranges"], "args.ranges") if "ranges" in args else None
+        if ranges is not None and count != 1:
+            raise CommandError("args.count", "must be 1 when the consumer has ranges of its own")
+        return cls(command_id=command_id, lane=lane, consumer=name, count=count, priority=priority, ranges=ranges)
 
     def args(self) -> Json:
+        return {"count": self.count, **self.set_to()}
+
+    def said(self) -> Json:
         return {"count": self.count}
+
+    def set_to(self) -> Json:
+        """What they ask their Pulsar broker for (`Consumer.set_to`)."""
+        ranges = {} if self.ranges is None else {"ranges": [list(pair) for pair in self.ranges]}
+        return ({} if self.priority is None else {"priority": self.priority}) | ranges
 
     def consumer_name(self) -> str | None:
         return self.consumer
 
     def check(self, lab: LabFacts) -> None:
-        limit = lab.limits.consumers_max
-        for lane in self.targets(lab):
+        limit, targets = lab.limits.consumers_max, self.targets(lab)
+        for setting in self.set_to():
+            if not any(lane.model == PULSAR for lane in targets):
+                raise CommandError(f"args.{setting}", "is for a consumer of a Pulsar lane")
+        for lane in targets:
+            if self.ranges is not None and lane.model == PULSAR:
+                check_ranges_of(lane.algorithm, self.ranges, "args.ranges")
+        for lane in targets:
             if len(lane.names) + self.count > limit:
                 raise CommandError(
                     "args.count", "at most {limit} consumers; {lane} has {count}", limit=limit, lane=lane.id, count=len(lane.names)
@@ -54,7 +79,7 @@ class Join(Command):
 
     def carry_out(self, lab: "Lab", position: int) -> Iterable[None]:
         names = [self.consumer] if self.consumer is not None else lab.free_names(self.count)
-        yield from lab.join_lanes(lab.lanes_of(self.lane), names, position)
+        yield from lab.join_lanes(lab.lanes_of(self.lane), names, position, self.set_to())
         lab.note(self, position, names)
 
 

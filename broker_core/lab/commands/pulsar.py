@@ -13,12 +13,12 @@ from broker_core.events import Cause, Json
 from broker_core.lab.commands.base import ALL, ConsumerCommand
 from broker_core.lab.commands.facts import LabFacts, LaneFacts
 from broker_core.lab.commands.fields import whole
+from broker_core.lab.commands.sticky import check_ranges_of, read_ranges
 from broker_core.lab.consumer import CRASHED, GONE
 from broker_core.lab.lanes.pulsar_options import PRIORITY_MAX
 from broker_core.lab.limits import Limits
 from broker_core.pulsar.client.consumer import ConsumerOrder, ConsumerState, HoldAcks, ReleaseAcks, Resubscribe, Seek
-from broker_core.pulsar.selectors.protocol import AssignRefused, Range
-from broker_core.pulsar.selectors.sticky_ranges import check_client_ranges
+from broker_core.pulsar.selectors.protocol import Range
 from broker_core.pulsar.settings import STICKY
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 MODEL = "pulsar"
 ENTRY_MAX = TIME_US_MAX = 2**53 - 1
-RANGES_MAX = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,6 +135,12 @@ class SetPriority(PulsarCommand):
     def args(self) -> Json:
         return {"level": self.level}
 
+    def carry_out_in(self, lane: "Lane", position: int) -> None:
+        if lane.model == MODEL:  # its next life has it, too
+            consumer = lane.consumers[self.consumer]
+            consumer.set_to = {**consumer.set_to, "priority": self.level}
+        PulsarCommand.carry_out_in(self, lane, position)
+
     def order(self, client: ConsumerState) -> ConsumerOrder:
         return Resubscribe(client.ranges, self.level)
 
@@ -145,7 +150,7 @@ class SetPriority(PulsarCommand):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetRanges(PulsarCommand):
-    """It closes its consumer and subscribes again with these sticky ranges, each [start, end] with both ends."""
+    """It closes its consumer and subscribes again with these sticky ranges; whether an end is in its range is the rule's (`sticky.py`)."""
 
     kind: ClassVar[str] = "pulsar_ranges"
     ARGS: ClassVar[frozenset[str]] = frozenset({"ranges"})
@@ -154,18 +159,7 @@ class SetRanges(PulsarCommand):
 
     @classmethod
     def read_args(cls, args: Json, limits: Limits) -> dict[str, Any]:
-        raw = args.get("ranges")
-        if not isinstance(raw, list) or not len(raw) <= RANGES_MAX:
-            raise CommandError("args.ranges", "must be a list of at most {high} ranges", high=RANGES_MAX)
-        for pair in raw:
-            if not isinstance(pair, list) or len(pair) != 2 or not all(isinstance(end, int) and not isinstance(end, bool) for end in pair):
-                raise CommandError("args.ranges", "each range must be [start, end]")
-        ranges = tuple((start, end) for start, end in raw)
-        try:
-            check_client_ranges(ranges)
-        except AssignRefused as refusal:
-            raise CommandError("args.ranges", "the client refuses them: {message}", message=refusal.message) from refusal
-        return {"ranges": ranges}
+        return {"ranges": read_ranges(args.get("ranges"), "args.ranges")}
 
     def args(self) -> Json:
         return {"ranges": [list(pair) for pair in self.ranges]}
@@ -174,6 +168,7 @@ class SetRanges(PulsarCommand):
         self.refuse_crashed(lane)
         if lane.algorithm not in STICKY:
             raise CommandError("consumer", "only consumers with sticky ranges name their ranges")
+        check_ranges_of(lane.algorithm, self.ranges, "args.ranges")
 
     def carry_out_in(self, lane: "Lane", position: int) -> None:
         if lane.algorithm in STICKY:

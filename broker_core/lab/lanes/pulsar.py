@@ -20,7 +20,7 @@ from broker_core.lab.lanes.pulsar_active import ActiveReading
 from broker_core.lab.lanes.pulsar_options import OUT_OF_ORDER, TYPE_OF
 from broker_core.lab.lanes.pulsar_reading import BROKER, PRODUCER, PulsarReading
 from broker_core.lab.lanes.pulsar_shared import SharedReading
-from broker_core.lab.lanes.pulsar_sticky import make_room
+from broker_core.lab.lanes.pulsar_sticky import Plan, make_room
 from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.observers.in_flight import Watch
 from broker_core.lab.observers.pulsar import PulsarNarrator
@@ -185,7 +185,7 @@ class PulsarRules:
         given: Mapping[str, Ranges] = {}
         step_us, after_us = lane.start_step_us, 0
         if self.reads.is_sticky:
-            plan = make_room(self.reads.ranges_of_living(lane), [consumer.incarnation for consumer in joiners], remembered, self.half_open)
+            plan = self.plan(lane, joiners, remembered)
             given = plan.given
             for incarnation, kept in plan.kept.items():
                 name = self.reads.client(lane, incarnation).name
@@ -195,10 +195,17 @@ class PulsarRules:
                 after_us = step_us
             self.narrator.say_conflict(lane, joiners[-1], given)
         for consumer in joiners:
-            config = replace(self.config, priority=self.priorities.get(consumer.name, 0))
+            config = replace(self.config, priority=consumer.set_to.get("priority", self.priorities.get(consumer.name, 0)))
             lane.world.start(consumer.incarnation, "consumer", ConsumerState(consumer.name, Program(consumer.service_us), config))
             lane.world.order(consumer.incarnation, Subscribe(BROKER, given.get(consumer.incarnation, []), after_us), cause)
             after_us += step_us
+
+    def plan(self, lane: Lane, joiners: Sequence[Consumer], remembered: Ranges | None) -> Plan:
+        """Who asks for which sticky ranges. Whoever was given its own joins with these, and nobody makes room for it."""
+        asked = None if remembered else joiners[0].set_to.get("ranges")
+        if asked is not None:
+            return Plan({joiners[0].incarnation: [(start, end) for start, end in asked]})
+        return make_room(self.reads.ranges_of_living(lane), [consumer.incarnation for consumer in joiners], remembered, self.half_open)
 
     def leave(self, lane: Lane, consumer: Consumer, cause: Cause) -> None:
         if consumer.state == GONE:

@@ -39,7 +39,8 @@ def pulsar_view(lane: Lane) -> Json:
     """The whole panel of one Pulsar lane.
 
     order: the rule that keeps a key in order when its consumer changes, None where the type has none. rule: whose rule chooses the consumer
-    and whose keeps the order. cursors: by partition, "-1" for a topic without. selector, holders: see `what_if`.
+    and whose keeps the order. cursors: by partition, "-1" for a topic without. selector, holders: see `what_if`. priorities: levels that the lane
+    has for consumers by name; ordering_keys: how many ordering keys its producer sets, 0 for none.
     """
     rules, reads = cast("PulsarRules", lane.rules), cast("PulsarReading", lane.reads)
     subscriptions = reads.subscriptions(lane)
@@ -54,6 +55,8 @@ def pulsar_view(lane: Lane) -> Json:
         "topic": subscriptions[0].topic,
         "partitions": rules.partitions,
         "queue_size": rules.queue_size,
+        "priorities": dict(rules.priorities),
+        "ordering_keys": rules.ordering_keys,
         "cursors": {str(known.partition): cursor_view(known, names, list(lane.consumers)) for known in subscriptions[:CURSORS_MAX]},
         "consumers": consumers_view(lane, subscriptions, WhyIdle(lane, subscriptions, names)),
         "draining": draining_view(reads, lane, subscriptions[0], names),

@@ -16,6 +16,7 @@ from broker_core.events import Json
 from broker_core.hashing.murmur3 import MASK_31, murmur3_32
 from broker_core.lab.lanes.pulsar_owners import NO_KEY_HASH_KEY
 from broker_core.lab.lanes.sticky_join import plan_join
+from broker_core.lab.workload_base import Workload
 from broker_core.pulsar.dispatchers.errors import ConsumerBusy
 from broker_core.pulsar.dispatchers.single_active import SingleActiveDispatcher, Standby
 from broker_core.pulsar.selectors import AssignRefused, Selector, selector_from_json
@@ -27,22 +28,22 @@ LEAVERS_MAX = 64
 NEWCOMER = "newcomer"
 
 
-def what_if(panel: Mapping[str, Any], algorithm: str, key: str, newcomer: str) -> Json:
-    """Where one key goes. key: its text, "" for a message without one. newcomer: the name of who joins next.
+def what_if(panel: Mapping[str, Any], algorithm: str, key: str, newcomer: str, ordering_key: str | None = None) -> Json:
+    """Where one key goes. key: its text, "" for a message without one. newcomer: the name of who joins next. ordering_key: the one that the
+    producer sets beside the key, which decides in its place; None: it sets none.
 
-    Returns {"hash", "hash31", "slot", "partition", "consumer", "range", "joins", "leaves"}: consumer and the two answers are programs' names or None
-    for nobody; slot and range (first and last slot of its slice; first > last where it wraps) are Key_Shared's, partition is that of a partitioned
-    topic. joins: {"name", "consumer", "refused"}: who has the key after the newcomer joined, or the broker's words with which it is refused.
-    leaves: {a consumer: who has the key after it left}, only those whose leave moves it. In Shared a key has no owner: all are None.
+    Returns {"key", "ordering_key", "hash", "hash31", "slot", "partition", "consumer", "range", "joins", "leaves"}: consumer and the two answers
+    are programs' names or None for nobody; slot and range (first and last slot of its slice; first > last where it wraps) are Key_Shared's,
+    partition is that of a partitioned topic. joins: {"name", "consumer", "refused"}: who has the key after the newcomer joined, or the broker's
+    words with which it is refused. leaves: {a consumer: who has the key after it left}, only those whose leave moves it. In Shared a key has no
+    owner: all are None.
     Raises CommandError at a field that is wrong.
     """
-    raw = key.encode("utf-8", "surrogatepass")
-    if len(raw) > KEY_BYTES_MAX:
-        raise CommandError("key", "at most {limit} bytes", limit=KEY_BYTES_MAX)
+    raw = _bytes(key, "key") if ordering_key is None else _bytes(ordering_key, "ordering_key")
     hash32 = murmur3_32(raw or NO_KEY_HASH_KEY.encode())
     answer: Json = {
-        "key": key, "hash": hash32, "hash31": hash32 & MASK_31, "slot": None, "partition": None, "consumer": None, "range": None,
-        "joins": {"name": newcomer, "consumer": None, "refused": None}, "leaves": {},
+        "key": key, "ordering_key": ordering_key, "hash": hash32, "hash31": hash32 & MASK_31, "slot": None, "partition": None, "consumer": None,
+        "range": None, "joins": {"name": newcomer, "consumer": None, "refused": None}, "leaves": {},
     }  # fmt: skip
     if panel["type"] == SHARED:
         return answer
@@ -51,6 +52,22 @@ def what_if(panel: Mapping[str, Any], algorithm: str, key: str, newcomer: str) -
     if panel["failover"] is not None:
         return answer | _by_partition(panel, algorithm, raw, hash32, newcomer)
     return answer
+
+
+def ordering_key_of(workload: Workload, ordering_keys: int, key: str) -> str | None:
+    """The ordering key that the lane's producer sets beside a key: that of one of the first `ordering_keys` keys of the workload, in turn. None:
+    it sets none, or no such key is ever sent. Takes as long as the workload has keys."""
+    if not ordering_keys or not key:
+        return None
+    code = next((code for code in range(workload.key_count or 0) if workload.key(code) == key), None)
+    return None if code is None else workload.key(code % ordering_keys)
+
+
+def _bytes(text: str, field: str) -> bytes:
+    raw = text.encode("utf-8", "surrogatepass")
+    if len(raw) > KEY_BYTES_MAX:
+        raise CommandError(field, "at most {limit} bytes", limit=KEY_BYTES_MAX)
+    return raw
 
 
 def next_name(seen: Collection[str]) -> str:
@@ -151,7 +168,7 @@ def _by_partition(panel: Mapping[str, Any], algorithm: str, raw: bytes, hash32: 
     now = picked(order)
     joins: Json = {"name": newcomer, "consumer": None, "refused": None}
     try:
-        joins["consumer"] = picked([*order, (newcomer, 0)])
+        joins["consumer"] = picked([*order, (newcomer, panel["priorities"].get(newcomer, 0))])
     except ConsumerBusy as busy:
         joins["refused"] = str(busy)
     leaves = {name: left for name, _ in order[:LEAVERS_MAX] if (left := picked([one for one in order if one[0] != name])) != now}

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from broker_core.errors import CommandError
 from broker_core.lab.views.pulsar_ranges import check_ranges, ranges_from_text
-from broker_core.lab.views.pulsar_what_if import KEY_BYTES_MAX, next_name, what_if
+from broker_core.lab.views.pulsar_what_if import KEY_BYTES_MAX, next_name, ordering_key_of, what_if
 from broker_core.pulsar.selectors import SELECTORS
 from tests.core.lab.views.test_pulsar import lab_of, order, panel, run
 
@@ -100,6 +100,31 @@ def test_a_second_exclusive_consumer_would_be_refused_in_the_brokers_words():
     answer = told(lab, "k", "c2")
     assert answer["joins"] == {"name": "c2", "consumer": None, "refused": "Exclusive consumer is already connected"}
     assert answer["leaves"] == {"c1": None}
+
+
+@pytest.mark.parametrize("level", [0, 1])
+def test_newcomer_has_the_priority_that_the_lane_has_for_its_name(level):
+    lab = lab_of("failover", partitions=5, consumers=2, priorities={"c1": 1, "c2": 1, "c3": level})
+    run(lab, 3)
+    before = {key: told(lab, key, "c3")["joins"]["consumer"] for key in KEYS}
+    order(lab, "join")
+    run(lab, 3)
+    assert {key: told(lab, key)["consumer"] for key in KEYS} == before
+    assert (set(before.values()) == {"c3"}) == (level == 0)
+
+
+@pytest.mark.parametrize(("algorithm", "options"), [("auto_split", {}), ("failover", {"partitions": 5})])
+def test_ordering_key_that_the_producer_sets_decides_where_a_key_goes(algorithm, options):
+    lab = lab_of(algorithm, consumers=3, ordering_keys=7, **options)
+    run(lab, 5)
+    lane = lab.lanes["pulsar"]
+    for code, owner in list(zip(lane.keys.codes, lane.key_owners(), strict=False))[:40]:
+        key = lab.workload.key(code)
+        ordering_key = ordering_key_of(lab.workload, panel(lab)["ordering_keys"], key)
+        assert ordering_key == f"key-{code % 7}"
+        answer = what_if(panel(lab), algorithm, key, "c9", ordering_key)
+        assert answer["consumer"] == owner and (answer["key"], answer["ordering_key"]) == (key, ordering_key)
+    assert ordering_key_of(lab.workload, 7, "") is ordering_key_of(lab.workload, 7, "nobody's") is ordering_key_of(lab.workload, 0, "key-9") is None
 
 
 def test_a_key_that_is_too_long_is_refused_at_its_field():
