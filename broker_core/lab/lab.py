@@ -13,8 +13,7 @@ from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.lab import checkpoint as checkpoints
 from broker_core.lab.commands import command_from_json
-from broker_core.lab.commands.base import ALL, Command
-from broker_core.lab.commands.cluster import ClusterCommand
+from broker_core.lab.commands.base import ALL, Command, LaneCommand
 from broker_core.lab.commands.facts import facts_of_lab
 from broker_core.lab.commands.membership import DEMO_JOIN_ID, Join
 from broker_core.lab.consumer import Consumer
@@ -263,7 +262,7 @@ class Lab(LabState):
         self.timeline[position] = {**tick, **by}
         while len(self.timeline) > TIMELINE_MAX:
             del self.timeline[next(iter(self.timeline))]
-        if names or isinstance(command, ClusterCommand):
+        if names or isinstance(command, LaneCommand):
             self.history.append({"position": position, "at_us": self.now_us, "names": names, "command": command.to_json()})
 
     # -- looking and keeping ------------------------------------------------------------------------------------------------------------

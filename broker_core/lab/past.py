@@ -15,8 +15,7 @@ from broker_core.clock import SECOND_US
 from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.lab.commands import command_from_json
-from broker_core.lab.commands.base import ALL, ConsumerCommand
-from broker_core.lab.commands.cluster import ClusterCommand
+from broker_core.lab.commands.base import ALL, ConsumerCommand, LaneCommand
 from broker_core.lab.commands.membership import Join
 from broker_core.lab.pieces import Pieces
 from broker_core.lab.replay import Replay
@@ -73,7 +72,7 @@ class LanePast:
         ordered = command_from_json({key: value for key, value in command.items() if key not in ("position", "at_us", "names")}, self.lab.limits)
         if isinstance(ordered, ConsumerCommand) and ordered.consumer not in self.lane.consumers:
             raise CommandError("consumer", "there is no consumer {consumer} in {lane}", consumer=ordered.consumer, lane=self.lane.id)
-        if isinstance(ordered, ConsumerCommand | ClusterCommand):
+        if isinstance(ordered, ConsumerCommand | LaneCommand):
             ordered.carry_out_in(self.lane, self.position)
         elif isinstance(ordered, Join):
             yield from self.lab.join_lanes([self.lane], names, self.position, ordered.set_to())

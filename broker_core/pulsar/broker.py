@@ -81,10 +81,11 @@ class Broker:
             if known is None:  # no such producer: ignored, as there
                 return
             topic, name, wants_receipts = known
-            if self.settings.has_dedup and message.sequence_id >= 0 and topic.is_duplicate(name, message.sequence_id):
-                if wants_receipts:
-                    out.send(connection, c.CommandSendReceipt(message.producer_id, message.sequence_id, -1))
-                return
+            if (wants_receipts or self.settings.has_dedup) and message.sequence_id >= 0:
+                if not topic.takes(name, message.sequence_id, len(message.batch) or 1, self.settings.has_dedup):
+                    if wants_receipts:
+                        out.send(connection, c.CommandSendReceipt(message.producer_id, message.sequence_id, -1))
+                    return
             key = message.key if message.ordering_key < 0 else message.ordering_key
             entry = Entry(self.hash_of(key), message.message, key, now_us, message.batch, message.deliver_at_us, message.reconsumed)
             position = topic.ledger.append(entry)

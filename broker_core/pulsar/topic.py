@@ -27,15 +27,18 @@ def full_name(topic: str, partition: int = NOT_PARTITIONED) -> str:
 
 @dataclass(slots=True)
 class Topic:
-    """name: without the persistent://tenant/namespace/ before it. sequence_ids: producer's name -> highest sequence id. duplicates: messages
-    dropped because theirs was not higher."""
+    """name: without the persistent://tenant/namespace/ before it. sequence_ids: producer's name -> highest sequence id, of those that number their
+    messages and are asked about it: with deduplication all, else those that wait for receipts. taken: messages with a higher one than before;
+    duplicates: those dropped because theirs was not higher; repeated: those that, without deduplication, were stored all the same."""
 
     name: str
     partition: int = NOT_PARTITIONED
     ledger: ManagedLedger = field(default_factory=ManagedLedger)
     subscriptions: dict[str, Subscription] = field(default_factory=dict)
     sequence_ids: dict[str, int] = field(default_factory=dict)
+    taken: int = 0
     duplicates: int = 0
+    repeated: int = 0
 
     @property
     def full_name(self) -> str:
@@ -56,13 +59,18 @@ class Topic:
             made.attach(self.full_name, self.partition, self.ledger.entries, settings)
         return self.subscriptions[name]
 
-    def is_duplicate(self, producer: str, sequence_id: int) -> bool:
-        """Whether this producer has sent that sequence id, or a higher one; else it is remembered."""
-        if sequence_id <= self.sequence_ids.get(producer, -1):
-            self.duplicates += 1
+    def takes(self, producer: str, sequence_id: int, count: int, has_dedup: bool) -> bool:
+        """Whether this producer's entry is to be stored: with deduplication only if its sequence id is higher than all before. count: messages in
+        it."""
+        if sequence_id > self.sequence_ids.get(producer, -1):
+            self.sequence_ids[producer] = sequence_id
+            self.taken += count
             return True
-        self.sequence_ids[producer] = sequence_id
-        return False
+        if has_dedup:
+            self.duplicates += count
+            return False
+        self.repeated += count
+        return True
 
     def trim(self, retention: int) -> None:
         """Forget what everybody has acknowledged, but for the last `retention` entries of it."""

@@ -28,6 +28,8 @@ EVENTS = {
     "event.pulsar.consumer.seek": _("{consumer} asked for another place in the topic"),
     "event.pulsar.consumer.priority": _("{consumer} subscribes again with priority level {level}"),
     "event.pulsar.consumer.ranges": _("{consumer} subscribes again with these ranges"),
+    "event.pulsar.receipts.lost": _("The broker's answers to the producer get lost for {seconds} s"),
+    "event.pulsar.producer.sent_again": _("The producer connected again and sent {messages} {messages?record|records} without a receipt once more"),
     "event.pulsar.ack.refused": _("{consumer}'s client refused to acknowledge everything up to a message"),
     "event.kafka.group.member_joined": _("{consumer} sent JoinGroup"),
     "event.kafka.group.member_left": _("{consumer} sent LeaveGroup"),

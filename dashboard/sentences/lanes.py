@@ -161,6 +161,9 @@ LANES = {
     "pulsar.seek": _("The subscription moves: the broker closes its consumers, and they subscribe again."),
     "pulsar.priority": _("{consumer} subscribes again with priority level {level}: worse levels get records only when better ones cannot."),
     "pulsar.ranges": _("{consumer} subscribes again with other ranges; the broker refuses them if they overlap another consumer's."),
+    "pulsar.lose_receipts": _("The broker's answers get lost: after {seconds} s the producer connects again and sends again what has no receipt."),
+    "pulsar.sent_again": _("The producer sent {count} {count?record|records} again: the topic has what had arrived twice."),
+    "pulsar.sent_again_dropped": _("The producer sent {count} {count?record|records} again: the broker drops those that it has (deduplication)."),
     "pulsar.ack_refused": _("{consumer}'s client refuses the cumulative acknowledgement ({error}): everything stays unacked."),
     "pulsar.idle": _(
         "{count} of {of} consumers {count?is|are} active on none of the {partitions} "

@@ -43,6 +43,7 @@ STAGE = {
     "caption.pulsar_release_acks": _("{consumer} acknowledges again, first what it held back."),
     "caption.pulsar_seek": _("{consumer} moves its subscription to another place in the topic."),
     "caption.pulsar_priority": _("{consumer} subscribes again with priority level {level}; 0 is best."),
+    "caption.pulsar_lose_receipts": _("The producer gets no receipts for {seconds} s. What does it send twice?"),
     "caption.pulsar_ranges": _("{consumer} subscribes again with other sticky ranges."),
     "caption.cluster_create_topic": _(
         "Topic {topic} is created, {partitions?one partition|{partitions} partitions}, {replication_factor?one "
@@ -145,6 +146,7 @@ STAGE = {
     "tick.pulsar_release_acks": _("{consumer} acknowledges"),
     "tick.pulsar_seek": _("{consumer}: seek"),
     "tick.pulsar_priority": _("{consumer}: priority"),
+    "tick.pulsar_lose_receipts": _("receipts lost"),
     "tick.pulsar_ranges": _("{consumer}: ranges"),
     "tick.cluster_create_topic": _("topic {topic}"),
     "tick.cluster_reassign": _("{topic}-{partition} moves"),

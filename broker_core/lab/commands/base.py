@@ -73,6 +73,26 @@ class Command(ABC):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LaneCommand(Command):
+    """An order about what a lane has of its own, its brokers or its producer: in each lane that has it, and of no consumer."""
+
+    @classmethod
+    def make(cls, command_id: str, lane: str, consumer: object, args: Json, limits: Limits) -> Self:
+        if consumer is not None:
+            raise CommandError("consumer", "{kind} does not apply to one consumer: leave this out", kind=cls.kind)
+        return cls(command_id=command_id, lane=lane, **cls.read_args(args))
+
+    @classmethod
+    @abstractmethod
+    def read_args(cls, args: Json) -> dict[str, Any]:
+        """The arguments as this class's fields. Raises CommandError at the one that is wrong."""
+
+    @abstractmethod
+    def carry_out_in(self, lane: "Lane", position: int) -> None:
+        """In one lane; where the lane has nothing of the kind, nothing happens."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumerCommand(Command):
     """An order about one consumer, in each lane that has it."""
 

@@ -6,17 +6,16 @@ What each does to the world: `broker_core/kafka/cluster/verbs.py`. Each begins a
 from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from broker_core.errors import CommandError
 from broker_core.events import Cause, Json
 from broker_core.kafka.cluster import verbs
 from broker_core.kafka.cluster.cluster import BROKERS_MAX
 from broker_core.kafka.cluster.names import broker_node
-from broker_core.lab.commands.base import Command
+from broker_core.lab.commands.base import LaneCommand
 from broker_core.lab.commands.facts import LabFacts, LaneFacts
 from broker_core.lab.commands.fields import whole
-from broker_core.lab.limits import Limits
 from broker_core.lab.views.kafka_links import are_linked
 from broker_core.lab.views.panels import cluster_notes
 
@@ -28,19 +27,8 @@ NODE_LETTERS_MAX = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterCommand(Command):
+class ClusterCommand(LaneCommand):
     """One fault, or the end of one, in each lane that has a cluster."""
-
-    @classmethod
-    def make(cls, command_id: str, lane: str, consumer: object, args: Json, limits: Limits) -> Self:
-        if consumer is not None:
-            raise CommandError("consumer", "{kind} does not apply to one consumer: leave this out", kind=cls.kind)
-        return cls(command_id=command_id, lane=lane, **cls.read_args(args))
-
-    @classmethod
-    @abstractmethod
-    def read_args(cls, args: Json) -> dict[str, Any]:
-        """The arguments as this class's fields. Raises CommandError at the one that is wrong."""
 
     @abstractmethod
     def nodes(self) -> list[str]:

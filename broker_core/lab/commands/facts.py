@@ -38,7 +38,8 @@ class ConsumerFacts(NamedTuple):
 
 
 class LaneFacts(Protocol):
-    """order: the order rule of a Pulsar lane's Key_Shared, None where it has none. nodes: of its Kafka cluster, brokers, controller and clients;
+    """order: the order rule of a Pulsar lane's Key_Shared, None where it has none. has_receipts: its Pulsar producer waits for them.
+    nodes: of its Kafka cluster, brokers, controller and clients;
     empty: it has none. topics: with their numbers of partitions. offered: what can be done to a broker now; None: not known. cut: who of two is
     not heard by the other. refused: what the controller would say of a request; None: it would carry it out, or is not known. writers: by name,
     with their condition. partitions: of a topic of the cluster, 0 where there is none of that name."""
@@ -53,6 +54,8 @@ class LaneFacts(Protocol):
     def order(self) -> str | None: ...
     @property
     def algorithms(self) -> Sequence[str]: ...
+    @property
+    def has_receipts(self) -> bool: ...
     @property
     def names(self) -> Collection[str]: ...
     @property
@@ -118,6 +121,10 @@ class _Lane:
         return order_of(cast("PulsarRules", self.lane.rules)) if self.lane.model == "pulsar" else None
 
     @property
+    def has_receipts(self) -> bool:
+        return self.lane.model == "pulsar" and cast("PulsarRules", self.lane.rules).receipts
+
+    @property
     def algorithms(self) -> Sequence[str]:
         return [entry["id"] for entry in self.lane.algorithms()]
 
@@ -181,6 +188,10 @@ class _LaneView:
     def order(self) -> str | None:
         known: str | None = self.view["pulsar"]["order"] if "pulsar" in self.view else None
         return known
+
+    @property
+    def has_receipts(self) -> bool:
+        return "pulsar" in self.view and self.view["pulsar"]["producer"] is not None
 
     @property
     def algorithms(self) -> Sequence[str]:

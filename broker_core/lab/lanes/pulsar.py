@@ -32,7 +32,7 @@ from broker_core.pulsar.client.again import retry_topic
 from broker_core.pulsar.client.config import NEGATIVE_ACK_DELAY_US, Backoff, ConsumerConfig
 from broker_core.pulsar.client.consumer import Consumer as Client
 from broker_core.pulsar.client.consumer import ConsumerOrder, ConsumerState, Resubscribe, Subscribe
-from broker_core.pulsar.client.producer import BATCH_DELAY_US, Open, Producer, ProducerState
+from broker_core.pulsar.client.producer import BATCH_DELAY_US, GiveUp, Open, Producer, ProducerState
 from broker_core.pulsar.commands import CommandSend
 from broker_core.pulsar.dispatchers.active import FAILOVER_DELAY_US
 from broker_core.pulsar.dispatchers.pending import UNACKED_PER_CONSUMER_MAX, UNACKED_PER_SUBSCRIPTION_MAX
@@ -76,6 +76,7 @@ class PulsarRules:
             failover_delay_us=asked.get("failover_delay_us", FAILOVER_DELAY_US), failover_uses_ring=asked.get("failover_ring", False),
             failover_in_order=setup.algorithm == "failover_document", unacked_max=asked.get("unacked_max", UNACKED_PER_CONSUMER_MAX),
             unacked_all_max=asked.get("unacked_all_max", UNACKED_PER_SUBSCRIPTION_MAX), retention=asked.get("retention", 0),
+            has_dedup=asked.get("deduplication", False),
         )  # fmt: skip
         self.queue_size: int = asked.get("receiver_queue_size", c.RECEIVER_QUEUE_SIZE)
         self.partitions = self.partitions_of(setup)
@@ -84,7 +85,8 @@ class PulsarRules:
         self.delayed_every: int = asked.get("delayed_every", 0)
         self.delivery_delay_us: int = asked.get("delay_us", 0)
         self.ordering_keys: int = asked.get("ordering_keys", 0)
-        self.sends_at_once = not (self.batching or self.delayed_every)
+        self.receipts: bool = asked.get("receipts", False)
+        self.sends_at_once = not (self.batching or self.delayed_every or self.receipts)
         self.config = self.config_of(setup, order)
         self.priorities: Mapping[str, int] = asked.get("priorities", {})
         self.consumers = setup.consumers
@@ -127,7 +129,7 @@ class PulsarRules:
                 "producer": (ProducerState, lambda state: Producer(state, hash_of)),
                 "consumer": (ConsumerState, lambda state: Client(state, traffic, key_of)),
             },
-            c.Command | ConsumerOrder | Open | Order, lane.delay_us, lane.jitter_us,
+            c.Command | ConsumerOrder | Open | GiveUp | Order, lane.delay_us, lane.jitter_us,
         )  # fmt: skip
 
     def head_start_us(self, lane: Lane) -> int:
@@ -141,7 +143,9 @@ class PulsarRules:
             broker.subscription(partition=number)
         if self.config.uses_retry_topic:
             broker.subscription(topic=retry_topic(c.TOPIC, c.SUBSCRIPTION))
-        lane.world.start(PRODUCER, "producer", ProducerState(self.batching, batch_delay_us=self.batch_delay_us, partitions=self.partitions))
+        lane.world.start(PRODUCER, "producer", ProducerState(
+            self.batching, batch_delay_us=self.batch_delay_us, partitions=self.partitions, waits_for_receipts=self.receipts
+        ))  # fmt: skip
         lane.world.order(PRODUCER, Open(BROKER))
 
     def forget_caches(self) -> None:

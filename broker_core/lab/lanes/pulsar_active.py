@@ -17,6 +17,7 @@ from broker_core.pulsar.client.consumer import CONSUMER_ID
 from broker_core.pulsar.client.producer import MASK_31
 from broker_core.pulsar.dispatchers.active import ActiveDispatcher
 from broker_core.pulsar.subscription import Subscription
+from broker_core.pulsar.topic import Topic
 
 if TYPE_CHECKING:
     from broker_core.lab.lanes.lane import Lane
@@ -44,6 +45,9 @@ class ActiveReading(PulsarReading):
 
     def subscriptions(self, lane: Lane) -> list[Subscription]:
         return [self.of_partition(lane, number) for number in self.numbers]
+
+    def topics(self, lane: Lane) -> list[Topic]:
+        return [self.broker(lane).state.topics[topic_key(c.TOPIC, number)] for number in self.numbers]
 
     def active(self, lane: Lane, subscription: Subscription) -> str | None:
         """The program that is active there, also during the second in which it does not read yet."""
@@ -145,9 +149,8 @@ class ActiveReading(PulsarReading):
         return found
 
     def lag(self, lane: Lane) -> int:
-        cursors = [subscription.cursor for subscription in self.subscriptions(lane)]
-        under_way = lane.next_record - lane.first_record - sum(cursor.end for cursor in cursors)
-        return sum(cursor.backlog for cursor in cursors) + under_way - sum(map(self.unreported, lane.world.slots.values()))
+        backlog = sum(subscription.cursor.backlog for subscription in self.subscriptions(lane))
+        return backlog + self.under_way(lane) - sum(map(self.unreported, lane.world.slots.values()))
 
     def route(self, lane: Lane, index: int, code: int) -> Json:
         if code == NO_KEY:

@@ -38,7 +38,7 @@ CHOICES: Mapping[str, tuple[str, ...]] = MappingProxyType({
     "order": ORDERS, "batching": (DEFAULT, KEY_BASED),
 })  # fmt: skip
 """The default first, of an order."""
-SWITCHES = ("acks_cumulatively", "batch_index_acks", "retry_topic", "failover_ring")
+SWITCHES = ("acks_cumulatively", "batch_index_acks", "retry_topic", "failover_ring", "receipts", "deduplication")
 PULSAR_FIELDS = frozenset({*NUMBERS, *CHOICES, *SWITCHES, "priorities"})
 
 
@@ -60,6 +60,8 @@ def check_pulsar(entry: Json, where: str) -> Json:
             options[name] = entry[name]
     if "batching" in entry and entry.get("algorithm") in TYPE_OF:
         raise CommandError(f"{where}.batching", "is for the rules of Key_Shared")
+    if options.get("deduplication") and not options.get("receipts"):
+        raise CommandError(f"{where}.deduplication", "needs receipts: a producer that waits for none sends nothing twice")
     if "delayed_every" in entry and "delay_us" not in entry:
         raise CommandError(f"{where}.delayed_every", "needs delay_us, how much later these are delivered")
     if options.get("nack_backoff_max_us", HOUR_US) < options.get("nack_delay_us", 0):

@@ -25,6 +25,7 @@ from broker_core.pulsar.selectors import SELECTORS, make_selector
 from broker_core.pulsar.selectors.protocol import Ranges
 from broker_core.pulsar.settings import KEY_SHARED
 from broker_core.pulsar.subscription import Subscription
+from broker_core.pulsar.topic import Topic
 from broker_core.sim.slot import CRASHED as NODE_CRASHED
 from broker_core.sim.slot import Slot
 
@@ -55,6 +56,7 @@ class PulsarReading:
     def __init__(self, setup: LaneSetup) -> None:
         self.is_ring, self.is_sticky = setup.algorithm in RINGS, setup.algorithm in STICKY
         self.has_batches = "batching" in setup.options
+        self.has_receipts: bool = setup.options.get("receipts", False)
         self.has_dead_letters = "max_redeliver" in setup.options
         self.has_retry_topic = setup.options.get("retry_topic", False) and setup.algorithm not in ("exclusive", "failover", "failover_document")
         algorithm = setup.algorithm if setup.algorithm in SELECTORS else "auto_split"  # of the other types only the keys' hashes are asked
@@ -88,6 +90,17 @@ class PulsarReading:
     def subscriptions(self, lane: Lane) -> list[Subscription]:
         """Of the topic, or of each of its partitions."""
         return [self.subscription(lane)]
+
+    def topics(self, lane: Lane) -> list[Topic]:
+        """The lane's topic, or its partitions."""
+        return [self.broker(lane).state.topics[c.TOPIC]]
+
+    def under_way(self, lane: Lane) -> int:
+        """Records that were published and that the topic does not have yet."""
+        if not self.has_receipts:
+            return lane.next_record - lane.first_record - sum(topic.ledger.end for topic in self.topics(lane))
+        sent: int = lane.world.slots[PRODUCER].node.state.sequence_id
+        return sent - sum(topic.taken for topic in self.topics(lane))
 
     def client(self, lane: Lane, incarnation: str) -> ConsumerState:
         return cast(ConsumerState, lane.world.slots[incarnation].node.state)
@@ -201,9 +214,9 @@ class PulsarReading:
         if self.has_batches:  # an entry holds several: count what the broker still has, and what the producer has not sent
             entries = self.subscription(lane).entries
             known = sum(entries[at].size for at in range(cursor.mark_delete + 1, cursor.end) if at not in cursor.ahead)
-            return again + known + len(lane.world.slots[PRODUCER].node.state.waiting)
-        under_way = lane.next_record - lane.first_record - cursor.end
-        return again + cursor.backlog + under_way - sum(map(self.unreported, lane.world.slots.values()))
+            not_there = self.under_way(lane) if self.has_receipts else len(lane.world.slots[PRODUCER].node.state.waiting)
+            return again + known + not_there
+        return again + cursor.backlog + self.under_way(lane) - sum(map(self.unreported, lane.world.slots.values()))
 
     def unreported(self, slot: Slot) -> int:
         """Messages that a program has handled and its broker will learn of: acknowledgements travel in groups."""

@@ -70,7 +70,7 @@ class SharedReading(PulsarReading):
     def route(self, lane: Lane, index: int, code: int) -> Json:
         """Where the record is: at whom, at which place of those that wait, or done."""
         subscription, dispatcher = self.subscription(lane), self.dispatcher(lane)
-        position = index - lane.first_record
+        position = self.position_of(lane, index)
         consumer, place = None, None
         if dispatcher is not None:
             names = self.names(lane)
@@ -78,6 +78,15 @@ class SharedReading(PulsarReading):
         if consumer is None and position < subscription.cursor.end and not subscription.cursor.is_acked(position):
             place = subscription.waiting
         return {"hash": None, "unit": None, "consumer": consumer, "place": place, "waits": consumer is None and not self.living(lane)}
+
+    def position_of(self, lane: Lane, index: int) -> int:
+        """Where the record is in the topic: one for one, unless the producer may have sent it twice."""
+        if not self.has_receipts:
+            return index - lane.first_record
+        entries, end = self.subscription(lane).entries, self.subscription(lane).cursor.end
+        if index - lane.first_record >= self.topics(lane)[0].taken:
+            return end
+        return next((position for position, entry in entries.items() if entry.message == index), -1)
 
     def names(self, lane: Lane) -> dict[str, str]:
         """The broker's consumers -> their programs' names."""
@@ -89,7 +98,7 @@ class SharedReading(PulsarReading):
         cursor, again = subscription.cursor, subscription.attached.sent_before if subscription.dispatcher is not None else set()
         waiting = [] if dispatcher is None else dispatcher.replay.first(HEAD_SHOWN)
         unread = range(cursor.read_position, min(cursor.end, cursor.read_position + HEAD_SHOWN - len(waiting)))
-        base = lane.first_record
+        entries = subscription.entries
         order = [] if dispatcher is None else [known.consumer for known in dispatcher.turns.consumers]
         start = dispatcher.turns.index % len(order) if dispatcher is not None and order else 0
         ring = [names[key] for key in (*order[start:], *order[:start])]
@@ -97,13 +106,13 @@ class SharedReading(PulsarReading):
         held = {} if dispatcher is None else {key: dispatcher.consumers[key].pending for key in order}
         return {
             "kind": "queue", "type": SHARED, "name": c.TOPIC, "ready": subscription.waiting,
-            "head": [{"record": base + position, "redelivered": position in again} for position in (*waiting, *unread)],
+            "head": [{"record": entries[position].message, "redelivered": position in again} for position in (*waiting, *unread)],
             "prefetch": 0, "ring": ring, "turn": ring[0] if ring else None, "permits": permits,
             "in_flight": {
-                names[key]: [{"record": base + position, "redelivered": False} for position in sorted(pending)[:IN_FLIGHT_SHOWN]]
+                names[key]: [{"record": entries[position].message, "redelivered": False} for position in sorted(pending)[:IN_FLIGHT_SHOWN]]
                 for key, pending in held.items()
             },
-            "unacked": sum(map(len, held.values())), "mark_delete": cursor.mark_delete + base,
+            "unacked": sum(map(len, held.values())), "mark_delete": cursor.mark_delete + lane.first_record,
             **self.letters(lane),
         }  # fmt: skip
 

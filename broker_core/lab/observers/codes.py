@@ -4,6 +4,7 @@ under it the first one whose facts all hold is said, the last one needs none.
     happened  ghost: the program has come back in a new life, or has left     last: nobody alive is left     gap: nobody takes its hash ranges
               first: nobody else consumes     back: it was here before        many: several came at once     made_room: one gave it of its own
               stopped: partitions stood still     moved: some changed hands   pause, slow: what was ordered  paused, normal, fast: what it is now
+              drops: the broker keeps nothing twice
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ CODES: Mapping[str, Sequence[Choice]] = MappingProxyType({
         ("pulsar.join_first_many", "first", "many"), ("pulsar.join_first", "first"), ("pulsar.rejoin", "back"),
         ("pulsar.sticky_join", "made_room"), ("pulsar.join_many", "many"), ("pulsar.join",),
     ),
+    "pulsar.sent_again": _choices(("pulsar.sent_again_dropped", "drops"), ("pulsar.sent_again",)),
     "rabbitmq.given_up": _choices(("rabbitmq.ghost_noticed", "ghost"), ("rabbitmq.crash_noticed_last", "last"), ("rabbitmq.crash_noticed",)),
     "rabbitmq.left": _choices(("rabbitmq.leave_last", "last"), ("rabbitmq.leave",)),
     "rabbitmq.joined": _choices(

@@ -12,6 +12,7 @@ from broker_core.lab.lanes.pulsar_sticky import overlap
 from broker_core.lab.observers.bill import Bill
 from broker_core.lab.observers.codes import code_of
 from broker_core.lab.observers.pulsar_moves import EXPLAINED_MAX, KEYS_MAX, given_facts, taken_facts
+from broker_core.lab.observers.pulsar_told import say_alike
 from broker_core.pulsar.broker import KEEP_ALIVE, LIVENESS
 from broker_core.pulsar.selectors.protocol import Ranges
 from broker_core.sim.slot import CRASHED as NODE_CRASHED
@@ -87,8 +88,8 @@ class PulsarNarrator:
             bill = lane.ledger.kept_bill
             many = bill is not None and bill.kind == "join" and bill.count > 1
             lane.say("pulsar.let_go_many" if many else "pulsar.let_go", consumer=event.data["consumer"], count=bill.count if bill else 1)
-        elif event.kind == "pulsar.ack.refused":
-            lane.say("pulsar.ack_refused", consumer=event.data["consumer"], error=event.data["error"])
+        else:
+            say_alike(lane, event)
 
     def say_disconnected(self, lane: Lane, event: TurningPoint) -> None:
         name, incarnation, unacked, reason = event.data["consumer"], event.data["client"], event.inputs["unacked"], event.inputs["reason"]

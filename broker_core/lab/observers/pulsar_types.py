@@ -9,6 +9,7 @@ from broker_core.events import Json, TurningPoint
 from broker_core.lab.consumer import Consumer
 from broker_core.lab.observers.bill import Bill
 from broker_core.lab.observers.codes import code_of
+from broker_core.lab.observers.pulsar_told import say_alike
 from broker_core.pulsar.broker import KEEP_ALIVE, LIVENESS
 from broker_core.pulsar.selectors.protocol import Ranges
 
@@ -36,8 +37,6 @@ class TypeNarrator:
     def told(self, lane: Lane, event: TurningPoint) -> None:
         if event.kind == "pulsar.consumer.refused":
             lane.say("pulsar.refused", consumer=event.data["consumer"], error=event.data["error"])
-        elif event.kind == "pulsar.ack.refused":
-            lane.say("pulsar.ack_refused", consumer=event.data["consumer"], error=event.data["error"])
         elif event.kind == "pulsar.consumer.disconnected":
             name, incarnation = event.data["consumer"], event.data["client"]
             if event.inputs["reason"] not in (KEEP_ALIVE, LIVENESS):
@@ -46,6 +45,8 @@ class TypeNarrator:
                 is_last = not self.reads.served(lane) - lane.crash_positions.keys()
                 code = code_of(f"pulsar.{self.kind}.given_up", ghost=lane.is_ghost(incarnation, name), last=is_last)
                 lane.say(code, consumer=name)
+        else:
+            say_alike(lane, event)
 
     def say_left(self, lane: Lane, incarnation: str, name: str, unacked: int) -> None:
         """A program leaves, and its broker is about to learn it."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, cast
 from broker_core.events import Json
 from broker_core.lab.lanes.pulsar_active import ActiveReading
 from broker_core.lab.lanes.pulsar_options import OUT_OF_ORDER
+from broker_core.lab.lanes.pulsar_reading import BROKER, PRODUCER
 from broker_core.lab.views.pulsar_consumers import consumers_view
 from broker_core.lab.views.pulsar_cursor import cursor_view, program_names
 from broker_core.lab.views.pulsar_idle import WhyIdle
@@ -22,6 +23,7 @@ from broker_core.pulsar.dispatchers.draining import DrainingDispatcher
 from broker_core.pulsar.dispatchers.single_active import SingleActiveDispatcher, Standby
 from broker_core.pulsar.settings import DRAINING, KEY_SHARED, RECENTLY_JOINED
 from broker_core.pulsar.subscription import Subscription
+from broker_core.sim.network import CUT
 
 if TYPE_CHECKING:
     from broker_core.lab.lanes.lane import Lane
@@ -40,7 +42,8 @@ def pulsar_view(lane: Lane) -> Json:
 
     order: the rule that keeps a key in order when its consumer changes, None where the type has none. rule: whose rule chooses the consumer
     and whose keeps the order. cursors: by partition, "-1" for a topic without. selector, holders: see `what_if`. priorities: levels that the lane
-    has for consumers by name; ordering_keys: how many ordering keys its producer sets, 0 for none.
+    has for consumers by name; ordering_keys: how many ordering keys its producer sets, 0 for none. producer: None where
+    it waits for no receipts.
     """
     rules, reads = cast("PulsarRules", lane.rules), cast("PulsarReading", lane.reads)
     subscriptions = reads.subscriptions(lane)
@@ -59,11 +62,28 @@ def pulsar_view(lane: Lane) -> Json:
         "ordering_keys": rules.ordering_keys,
         "cursors": {str(known.partition): cursor_view(known, names, list(lane.consumers)) for known in subscriptions[:CURSORS_MAX]},
         "consumers": consumers_view(lane, subscriptions, WhyIdle(lane, subscriptions, names)),
+        "producer": producer_view(reads, lane, rules) if rules.receipts else None,
         "draining": draining_view(reads, lane, subscriptions[0], names),
         "failover": failover_view(reads, lane),
         "handed": [] if reads.painted is None else reads.painted.handed,
         "selector": None if selector is None else selector.to_json(),
         "holders": {} if subscriptions[0].selector is None else dict(names),
+    }  # fmt: skip
+
+
+def producer_view(reads: PulsarReading, lane: Lane, rules: PulsarRules) -> Json:
+    """The lane's producer, where it waits for receipts. unconfirmed: messages for which it has none; loses_answers: nothing that the broker says
+    reaches it. Of the topic, so far: taken, messages stored; duplicates, dropped because they were there (deduplication); repeated, stored again."""
+    producer, topics = lane.world.slots[PRODUCER].node.state, reads.topics(lane)
+    link = lane.world.slots[BROKER].links.get(producer.connection)
+    return {
+        "deduplication": rules.settings.has_dedup,
+        "connected": producer.connection != 0,
+        "loses_answers": link is not None and bool(link.trouble & CUT),
+        "unconfirmed": sum(len(command.batch) or 1 for command in producer.unconfirmed.values()),
+        "taken": sum(topic.taken for topic in topics),
+        "duplicates": sum(topic.duplicates for topic in topics),
+        "repeated": sum(topic.repeated for topic in topics),
     }  # fmt: skip
 
 

@@ -23,7 +23,7 @@ from broker_core.sim.node import Closed, Outbox
 
 PRODUCER_ID = 1
 """Of a topic without partitions, and of partition 0; the others follow."""
-BATCH, RECONNECT = "batch", "reconnect"
+BATCH, RECONNECT, GIVES_UP = "batch", "reconnect", "gives_up"
 """Deadlines."""
 RECONNECT_US = 100 * MILLISECOND_US
 """initialBackoffIntervalNanos of the client, without the ones that follow."""
@@ -37,6 +37,12 @@ class Open(msgspec.Struct, frozen=True, tag="pulsar.producer.open", array_like=T
     """A person starts the producer."""
 
     broker: str
+
+
+class GiveUp(msgspec.Struct, frozen=True, tag="pulsar.producer.give_up", array_like=True):
+    """No answer reaches it any more: `after_us` from now its client gives the connection up, and connects again."""
+
+    after_us: int
 
 
 class Waiting(msgspec.Struct, array_like=True, gc=False):
@@ -83,10 +89,13 @@ class Producer:
                 self.connect(out)
             case c.CommandSendReceipt(_, sequence_id, _):
                 state.unconfirmed.pop(sequence_id, None)
+            case GiveUp(after_us) if state.connection:
+                out.deadline(GIVES_UP, now_us + after_us)
             case c.CommandPing():
                 out.send(connection, c.CommandPong())
             case Closed() if state.waits_for_receipts:
                 state.connection = 0
+                out.cancel(GIVES_UP)
                 out.deadline(RECONNECT, now_us + RECONNECT_US)
 
     def connect(self, out: Outbox) -> None:
@@ -95,13 +104,21 @@ class Producer:
         state.connection = out.connect(state.broker)
         for place, partition in enumerate(range(state.partitions) if state.partitions else (-1,)):
             out.send(state.connection, c.CommandProducer(PRODUCER_ID + place, state.topic, partition, "", state.waits_for_receipts))
+        if state.unconfirmed:
+            count = sum(len(command.batch) or 1 for command in state.unconfirmed.values())
+            out.tell("pulsar.producer.sent_again", "pulsar.client.resend", {}, {"messages": count})
         for command in state.unconfirmed.values():
             out.send(state.connection, command)
 
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
-        """The time of a batch is over, or it is time to connect again."""
+        """The time of a batch is over, or it is time to give the connection up or to connect again."""
+        state = self.state
         if name == RECONNECT:
             self.connect(out)
+        elif name == GIVES_UP:
+            out.close(state.connection)
+            state.connection = 0
+            out.deadline(RECONNECT, now_us + RECONNECT_US)
         else:
             self.send_batch(out)
 

@@ -1,12 +1,14 @@
 """A producer that waits for receipts, and the broker's deduplication: what is sent again is there once."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from broker_core.plain import from_plain, to_plain
 from broker_core.pulsar import commands as c
 from broker_core.pulsar.broker import Broker
 from broker_core.pulsar.broker_state import BrokerState
-from broker_core.pulsar.client.producer import DEFAULT, RECONNECT, Open, Producer, ProducerState
+from broker_core.pulsar.client.producer import DEFAULT, GIVES_UP, RECONNECT, GiveUp, Open, Producer, ProducerState
 from broker_core.pulsar.settings import BrokerSettings
 from broker_core.sim.node import PERSON, Closed, Opened
 from tests.core.playbook import Played, play, wake
@@ -64,6 +66,61 @@ def test_lost_receipts_make_duplicates_unless_the_broker_drops_them(has_dedup, k
     assert [entry.message for entry in node.topic("topic", -1).ledger.entries.values()] == kept
     play(sender, sends, 2, *[answer for connection, answer in answers if connection == 2])
     assert sender.state.unconfirmed == {}
+
+
+def test_client_gives_up_a_connection_that_answers_nothing_and_connects_again():
+    node, out = producer()
+    assert play(node, out, PERSON, GiveUp(2_000)) == [] and out.deadlines[GIVES_UP] == 2_000
+    commands = send(node, out, 10)
+    assert wake(node, out, GIVES_UP) == [] and out.closed == [1] and not node.state.connection
+    assert send(node, out, 11) == []
+    again = [command for _, command in wake(node, out, RECONNECT)]
+    assert again[1:] == [*commands, c.CommandSend(1, 11, 11, -1, 1)]
+    assert out.told == [("pulsar.producer.sent_again", {"messages": 2})]
+    play(node, out, PERSON, GiveUp(1))
+    play(node, out, 2, Closed("reset"))
+    assert GIVES_UP not in out.deadlines, "it is over already"
+
+
+@pytest.mark.parametrize("has_dedup", [False, True])
+def test_broker_counts_what_it_took_what_it_dropped_and_what_it_stored_twice(has_dedup):
+    node, out = broker(has_dedup=has_dedup)
+    batch = c.CommandSend(1, 7, 7, -1, 2, (7, 8, 9))
+    play(node, out, 1, Opened("p"), c.CommandProducer(1, wants_receipts=True), c.CommandSend(1, 5, 5, -1, 0), batch, batch)
+    topic = node.topic("topic", -1)
+    assert (topic.taken, topic.duplicates, topic.repeated) == (4, 3 * has_dedup, 3 * (not has_dedup))
+    play(node, out, 2, Opened("other"), c.CommandProducer(1, wants_receipts=True), c.CommandSend(1, 6, 6, -1, 0))
+    assert topic.taken == 5 and topic.sequence_ids == {"p": 2, "other": 0}, "each producer's name counts for itself"
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from(["send", "answers", "break", "again"]), max_size=40))
+def test_with_deduplication_each_message_is_there_once_in_order_and_without_it_none_is_lost(happens):
+    for has_dedup in (True, False):
+        sender, sends = producer()
+        node, out = broker(has_dedup=has_dedup)
+        connection, number, answers = 1, 0, []
+        commands = [c.CommandProducer(1, wants_receipts=True)]
+        play(node, out, 1, Opened("p"))
+        for what in (*happens, "break", "again", "answers"):
+            if what == "send":
+                commands += send(sender, sends, number)
+                number += 1
+            elif what == "break" and sender.state.connection:
+                answers += play(node, out, connection, *commands, Closed("reset"))  # they arrive, and nobody hears the answers
+                commands, answers = [], []
+                play(sender, sends, connection, Closed("reset"))
+            elif what == "again" and not sender.state.connection:
+                connection += 1
+                commands += [command for _, command in wake(sender, sends, RECONNECT)]
+                play(node, out, connection, Opened("p"))
+            elif what == "answers" and sender.state.connection:
+                play(sender, sends, connection, *[answer for _, answer in play(node, out, connection, *commands)])
+                commands = []
+        stored = [entry.message for entry in node.topic("topic", -1).ledger.entries.values()]
+        assert sender.state.unconfirmed == {} and list(dict.fromkeys(stored)) == list(range(number))
+        assert not has_dedup or stored == list(range(number))
+        assert node.topic("topic", -1).taken == number == len(stored) - node.topic("topic", -1).repeated
 
 
 def test_producer_that_wants_no_receipts_gets_none_and_an_unknown_one_is_ignored():

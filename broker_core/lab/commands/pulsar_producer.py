@@ -1,0 +1,66 @@
+"""What a person does to the producer of a Pulsar lane that waits for receipts: its answers get lost.
+
+    broker ──X── producer      what it sends arrives; no receipt comes back until its client gives the connection up, connects again
+                               and sends again whatever has none: the broker has these already
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from broker_core.clock import SECOND_US
+from broker_core.errors import CommandError
+from broker_core.events import Cause, Json
+from broker_core.lab.commands.base import LaneCommand
+from broker_core.lab.commands.facts import LabFacts
+from broker_core.lab.commands.fields import whole
+from broker_core.lab.lanes.pulsar_reading import BROKER, PRODUCER
+from broker_core.pulsar.client.producer import GiveUp
+from broker_core.sim.network import CUT
+
+if TYPE_CHECKING:
+    from broker_core.lab.lab import Lab
+    from broker_core.lab.lanes.lane import Lane
+
+SECONDS_MAX = 25
+"""Below the 30 s between two pings of the broker, which would not be answered either."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoseReceipts(LaneCommand):
+    """Nothing that the broker says reaches the producer for so many seconds; then its client connects again."""
+
+    kind: ClassVar[str] = "pulsar_lose_receipts"
+    ARGS: ClassVar[frozenset[str]] = frozenset({"seconds"})
+
+    seconds: int
+
+    @classmethod
+    def read_args(cls, args: Json) -> dict[str, Any]:
+        return {"seconds": whole("args.seconds", args.get("seconds", 2), 1, SECONDS_MAX)}
+
+    def args(self) -> Json:
+        return {"seconds": self.seconds}
+
+    def check(self, lab: LabFacts) -> None:
+        if not any(lane.has_receipts for lane in self.targets(lab)):
+            raise CommandError("rig", "no producer here waits for receipts: give a Pulsar lane the option receipts")
+
+    def carry_out(self, lab: "Lab", position: int) -> Iterable[None]:
+        for lane in lab.lanes_of(self.lane):
+            self.carry_out_in(lane, position)
+            yield
+        lab.note(self, position, [])
+
+    def carry_out_in(self, lane: "Lane", position: int) -> None:
+        if not lane.options.get("receipts") or lane.model != "pulsar":
+            return
+        producer = lane.world.slots[PRODUCER]
+        connection: int = producer.node.state.connection
+        told = lane.emit("pulsar.receipts.lost", Cause(command=position), None, {"seconds": self.seconds}, {})
+        if connection:  # else it is about to connect again
+            answers = lane.world.slots[BROKER].links[connection]
+            if not answers.trouble & CUT:
+                lane.world.cut(connection, BROKER, told)
+            lane.world.order(PRODUCER, GiveUp(self.seconds * SECOND_US), told)
+        lane.say("pulsar.lose_receipts", seconds=self.seconds)
