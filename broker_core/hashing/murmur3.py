@@ -18,8 +18,12 @@ def murmur3_32(key: str | bytes) -> int:
     3112179635
     """
     # Encoded here: mmh3 5.3 takes text too, but half a surrogate pair makes it crash the process.
-    data = key.encode("utf-8", "replace") if isinstance(key, str) else key
-    return mmh3.hash(data, 0, False)
+    if isinstance(key, bytes):
+        return mmh3.hash(key, 0, False)
+    try:
+        return mmh3.hash(key.encode(), 0, False)
+    except UnicodeEncodeError:
+        return mmh3.hash(key.encode("utf-8", "replace"), 0, False)
 
 
 def murmur3_31(key: str | bytes) -> int:
