@@ -30,13 +30,18 @@ KEEP_ALIVE, LIVENESS = "pulsar.keep_alive.two_ticks", "pulsar.connection.livenes
 """Rules by which the broker gives up on a connection."""
 
 
-class Broker:
-    """hash_of: key code -> unsigned murmur3 of its bytes, computed once per key by the owner of the keys."""
+Overhears = Callable[[Subscription, str, int], None]
+"""(subscription, consumer's key there, position): hears of an entry just before it is sent to a consumer. It changes nothing."""
 
-    def __init__(self, state: BrokerState, hash_of: Callable[[int], int], settings: BrokerSettings) -> None:
+
+class Broker:
+    """hash_of: key code -> unsigned murmur3 of its bytes, computed once per key by the owner of the keys. overhears: None for nobody."""
+
+    def __init__(self, state: BrokerState, hash_of: Callable[[int], int], settings: BrokerSettings, overhears: Overhears | None = None) -> None:
         self.state = state
         self.hash_of = hash_of
         self.settings = settings
+        self.overhears = overhears
         for topic in state.topics.values():
             topic.attach(settings, hash_of)
         # Derived from the connections, for speed: a subscription's consumer by its key there, and topics and subscriptions by number.
@@ -239,6 +244,8 @@ class Broker:
         for key, position in sent:
             connection, consumer_id = self.consumers[key]
             entry = entries[position]
+            if self.overhears is not None:
+                self.overhears(subscription, key, position)
             if sent_before and position in sent_before:
                 sent_before.remove(position)
                 self.state.redelivered += entry.size

@@ -8,6 +8,7 @@ SUBSCRIPTION = {
     "subscription.title": _("Pulsar subscription"),
     "subscription.to_stage": _("Stage of this lab"),
     "subscription.head.gap": _("{part} of the hash space belongs to nobody: its messages wait."),
+    "subscription.head.stray": _("Batches mix keys: {part} of the messages went to a consumer that does not own their key."),
     "subscription.head.nobody": _("Nobody is connected: messages wait."),
     "subscription.head.well": _("{count?One consumer is|{count} consumers are} connected and served."),
     "subscription.head.failover": _("{count} of {consumers} consumers {count?is|are} active; the others stand by."),
@@ -62,10 +63,41 @@ SUBSCRIPTION = {
     "subscription.lens_in": _("Zoom in"),
     "subscription.lens_out": _("Zoom out"),
     "subscription.lens_many": _("Too many slices to tell apart: zoom in"),
+    # Batches
+    "subscription.batches": _("Batches"),
+    "subscription.batching.default": _("Default batching: the broker looks at the first key of an entry."),
+    "subscription.batching.key_based": _("KEY_BASED: each key has a batch of its own."),
+    "subscription.batches_words": _(
+        "{entries?One entry|{entries} entries} sent with {messages?one message|{messages} messages}, {each} each; "
+        "{mixed?one has|{mixed} have} more than one key. {misplaced?One message|{misplaced} messages} ({part}) went to a consumer "
+        "that does not own the key."
+    ),
+    "subscription.batches_right": _(
+        "{entries?One entry|{entries} entries} sent with {messages?one message|{messages} messages}, {each} each; none has more than one key, "
+        "and each went to the consumer that owns its key."
+    ),
+    "subscription.batches_none": _("Nothing has been sent yet."),
+    "subscription.batches_index": _(
+        "Batch index acks are on: in {entries?one open entry|{entries} open entries} {count?one message is|{count} messages are} acknowledged."
+    ),
+    "subscription.batches_whole": _("Batch index acks are off: an entry is acknowledged with the last of its messages."),
+    "subscription.batches_gathering": _("{count?One message gathers|{count} messages gather} at the producer."),
+    "subscription.batch_entry": _("Entry {position}: {count?one message|{count} messages}, sent to {consumer} {times?once|{times} times}"),
+    "subscription.batch_message": _("{key}: {consumer} owns it and got it; {state}"),
+    "subscription.batch_stray": _("{key}: {owner} owns it, {consumer} got it; {state}"),
+    "subscription.batch_keyless": _("no key"),
+    "subscription.batch_state.acked": _("acknowledged"),
+    "subscription.batch_state.handled": _("handled, not acknowledged yet"),
+    "subscription.batch_state.open": _("not handled yet"),
+    "subscription.batch_key.owner": _("Above who got the entry; each key in the colour of its owner."),
+    "subscription.batch_key.stray": _("somebody else's key"),
+    "subscription.batch_key.handled": _("handled"),
+    "subscription.batch_key.acked": _("acknowledged"),
     # The cursor
     "subscription.cursor": _("Cursor"),
     "subscription.cursor_words": _(
-        "{backlog} not acknowledged, with {count?one hole|{count} holes}; {waiting} read and at nobody, {unread} not read."
+        "{backlog?One entry|{backlog} entries} not acknowledged, with {count?one hole|{count} holes}; "
+        "{waiting} read and at nobody, {unread} not read."
     ),
     "subscription.partition": _("Partition"),
     "subscription.no_partition": _("the topic"),
@@ -98,6 +130,12 @@ SUBSCRIPTION = {
     "subscription.column.queue": _("In queue"),
     "subscription.column.redelivered": _("Redelivered"),
     "subscription.column.rate": _("Per second"),
+    "subscription.column.entry": _("Entry"),
+    "subscription.column.sent_to": _("Sent to"),
+    "subscription.column.messages": _("Messages"),
+    "subscription.column.misplaced": _("Of others' keys"),
+    "subscription.column.keys": pgettext_lazy("batch", "Keys"),
+    "subscription.column.sent_times": _("Times sent"),
     "subscription.column.partition": _("Partition"),
     "subscription.column.active": _("Active"),
     "subscription.column.next": pgettext_lazy("standby", "Next"),

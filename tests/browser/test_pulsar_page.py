@@ -185,3 +185,18 @@ def test_it_says_when_the_connection_is_lost_and_goes_on_when_it_is_back(profile
     expect(page.locator("#fresh")).to_have_attribute("data-state", "behind", timeout=20_000)
     context.set_offline(False)
     expect(page.locator("#fresh")).to_have_attribute("data-state", "live", timeout=40_000)
+
+
+def test_default_batches_show_their_stray_keys_and_key_based_ones_have_none(profile: Profile, site: SupervisedSite) -> None:
+    page = open_page(profile(), site, batching="default", batching_delay_us=500_000, algorithm="auto_split")
+    wait_text(page, "h1", "Batches mix keys")
+    cells, strays = page.locator("#batches .key-text"), page.locator("#batches .stray")
+    expect(strays.first).to_be_visible()
+    assert cells.count() > strays.count()
+    expect(page.locator("#batches-words")).to_contain_text("more than one key")
+    save(page, "pulsar-batches")
+    page = open_page(profile(), site, batching="key_based", batching_delay_us=500_000, algorithm="auto_split")
+    page.wait_for_selector("#batches .key-text")
+    wait_text(page, "#batches-words", "each went to the consumer that owns its key")
+    assert page.locator("#batches .stray").count() == 0
+    expect(page.locator("h1")).not_to_contain_text("Batches")

@@ -19,6 +19,7 @@ FAMILIES = {
     "version": RULES, "order_words": ORDERS, "idle": CODES, "head": HEADS,
     "space": ("ring", "ranges", *TYPES), "space_words": ("ring", "ranges", *TYPES),
     "entry": ("acked", "held", "again", "unread"), "key": ("acked", "unacked", "again", "unread"), "cell": ("active", "switching", "next", "standby"),
+    "batching": ("default", "key_based"), "batch_state": ("acked", "handled", "open"),
     "verb": (*VERBS, "full_speed"), "verb_about": VERBS, "state": ("connected", "connecting"),
 }  # fmt: skip
 

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
+import * as batches from "../../static/js/pulsar/batches.js";
 import { rows as consumerRows } from "../../static/js/pulsar/consumers.js";
 import * as cursor from "../../static/js/pulsar/cursor.js";
 import { findings, layout as editorBar, written } from "../../static/js/pulsar/editor.js";
@@ -19,7 +20,7 @@ import { handedWords, headline, idleWords, rulesWords, spaceTitle, spaceWords } 
 import { load, say } from "./fixtures/load.mjs";
 
 const RIGS = load("pulsar").map(({ rigs }) => rigs.pulsar);
-const [joined, newcomer, draining, sticky, failover, shared, exclusive, nobody, crowd] = RIGS;
+const [joined, newcomer, draining, sticky, failover, shared, exclusive, nobody, crowd, mixed, keyBased] = RIGS;
 const colorOf = (rig) => (name) => rig.consumers[name]?.color ?? null;
 const hashed = RIGS.filter(({ picture }) => "space" in picture);
 
@@ -200,4 +201,37 @@ test("a second is noted once, and a time that went back begins anew", () => {
   assert.deepEqual(traces[0].y, [1, 2, 3].map(() => joined.consumers.c1.rate));
   history.note(joined, 1e6);
   assert.deepEqual(history.rows().map(({ at }) => at), [1]);
+});
+
+test("a column for each entry: who got it above, each key in its owner's colour, and what went astray outlined", () => {
+  for (const rig of [mixed, keyBased]) for (const width of [290, 620, 1100]) {
+    const known = rig.pulsar.batches, shapes = check(batches.layout(known, { width, colorOf: colorOf(rig), say })), entries = batches.shown(known, width);
+    const cells = shapes.filter(({ id }) => id.startsWith("cell-")), strays = cells.filter((shape) => shape.class === "stray");
+    assert.equal(shapes.filter(({ id }) => /^who-\d/.test(id)).length, entries.length);
+    assert.equal(cells.length, entries.reduce((sum, [, { keys }]) => sum + keys.length, 0));
+    assert.equal(strays.length, entries.reduce((sum, [, entry]) => sum + batches.misplacedIn(entry), 0));
+    for (const { x, width: wide } of cells) assert.ok(x >= 0 && x + wide <= width, `${x} + ${wide} in ${width}`);
+    assert.ok(Math.max(...cells.map(({ y, height }) => y + height)) <= batches.tall(known, width));
+    assert.equal(strays.length > 0, rig === mixed);
+  }
+  const [[position, entry]] = batches.shown(mixed.pulsar.batches, 290), cell = batches.layout(mixed.pulsar.batches, { width: 290, colorOf: colorOf(mixed), say }).find(({ id }) => id === `cell-${position}-0`);
+  assert.match(cell.title, new RegExp(`^subscription\\.batch_message .*"owner":"${entry.to}","consumer":"${entry.to}"`));
+});
+
+test("the words of batches are the server's counts, and the headline says it where keys went astray", () => {
+  const { entries, messages, misplaced } = mixed.pulsar.batches, said = batches.words(mixed.pulsar.batches, say);
+  assert.match(said, new RegExp(`^subscription\\.batches_words .*"entries":${entries},"messages":${messages},.*"misplaced":${misplaced},`));
+  assert.ok(misplaced > 0 && said.includes(`"each":"${(messages / entries).toFixed(1)}"`));
+  assert.match(headline(mixed, say), new RegExp(`^subscription\\.head\\.stray .*${Math.round((misplaced / messages) * 100)}`));
+  assert.match(batches.words(keyBased.pulsar.batches, say), /^subscription\.batches_right /);
+  assert.doesNotMatch(headline(keyBased, say), /stray/);
+  assert.match(batches.ackWords(mixed.pulsar.batches, say), /batches_whole/);
+  assert.match(batches.ackWords(keyBased.pulsar.batches, say), /batches_index/);
+});
+
+test("the table of batches has every entry, the newest first", () => {
+  const { rows, head } = batches.table(mixed.pulsar.batches, say), numbers = rows.map(([position]) => Number(position));
+  assert.deepEqual(numbers, [...numbers].sort((a, b) => b - a));
+  assert.equal(rows.length, Object.keys(mixed.pulsar.batches.recent).length);
+  for (const row of rows) assert.equal(row.length, head.length);
 });

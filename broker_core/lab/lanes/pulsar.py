@@ -24,6 +24,7 @@ from broker_core.lab.lanes.pulsar_sticky import Plan, make_room
 from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.observers.in_flight import Watch
 from broker_core.lab.observers.pulsar import PulsarNarrator
+from broker_core.lab.observers.pulsar_batches import BatchEar
 from broker_core.lab.observers.pulsar_types import TypeNarrator
 from broker_core.pulsar import commands as c
 from broker_core.pulsar.broker import KEEP_ALIVE, Broker
@@ -123,9 +124,10 @@ class PulsarRules:
     def design(self, lane: Lane) -> Design:
         self.lane = lane  # its caches are warm or cold as the lane is, also when that has been restored
         hash_of, traffic, key_of = self.reads.owners.hashes.__getitem__, lane.traffic, lane.texts.key_code
+        overhears = BatchEar(lane, self.reads).sent if self.batching else None
         return Design(
             {
-                "broker": (BrokerState, lambda state: Broker(state, hash_of, self.settings)),
+                "broker": (BrokerState, lambda state: Broker(state, hash_of, self.settings, overhears)),
                 "producer": (ProducerState, lambda state: Producer(state, hash_of)),
                 "consumer": (ConsumerState, lambda state: Client(state, traffic, key_of)),
             },

@@ -40,9 +40,16 @@ class KeyHashes(dict[int, int]):
         self.texts, self.ordering_keys = texts, ordering_keys
 
     def __missing__(self, code: int) -> int:
-        sticky = code % self.ordering_keys if self.ordering_keys and code != NO_KEY else code
-        value = self[code] = murmur3_32(NO_KEY_HASH_KEY if code == NO_KEY else self.texts.key_bytes(sticky))
+        value = self[code] = murmur3_32(NO_KEY_HASH_KEY if code == NO_KEY else self.key_bytes(code))
         return value
+
+    def key_bytes(self, code: int) -> bytes:
+        """Of a key, or of the ordering key that its messages have."""
+        return self.texts.key_bytes(code % self.ordering_keys if self.ordering_keys else code)
+
+    def key_text(self, code: int) -> str:
+        """The text of the key that decides who gets a message; "" for a message without one."""
+        return "" if code == NO_KEY else self.key_bytes(code).decode(errors="replace")
 
 
 class RawSlices(NamedTuple):

@@ -15,6 +15,7 @@ from broker_core.lab.lanes.pulsar_picture import Painted
 from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.observers.bill import Space
 from broker_core.lab.observers.darkness import SPACE_UNITS
+from broker_core.lab.observers.pulsar_batches import BatchNotes
 from broker_core.pulsar import commands as c
 from broker_core.pulsar.broker import Broker
 from broker_core.pulsar.broker_state import consumer_key
@@ -40,9 +41,10 @@ BROKER, PRODUCER = "(broker)", "(producer)"
 
 @dataclass(slots=True)
 class Notes:
-    """key_counts: messages of each key so far, by its code."""
+    """key_counts: messages of each key so far, by its code. batches: what was sent, entry by entry, where the producer makes batches."""
 
     key_counts: dict[int, int] = field(default_factory=dict)
+    batches: BatchNotes = field(default_factory=BatchNotes)
 
 
 class PulsarReading:
@@ -214,9 +216,13 @@ class PulsarReading:
         if self.has_batches:  # an entry holds several: count what the broker still has, and what the producer has not sent
             entries = self.subscription(lane).entries
             known = sum(entries[at].size for at in range(cursor.mark_delete + 1, cursor.end) if at not in cursor.ahead)
-            not_there = self.under_way(lane) if self.has_receipts else len(lane.world.slots[PRODUCER].node.state.waiting)
+            not_there = self.under_way(lane) if self.has_receipts else self.gathering(lane)
             return again + known + not_there
         return again + cursor.backlog + self.under_way(lane) - sum(map(self.unreported, lane.world.slots.values()))
+
+    def gathering(self, lane: Lane) -> int:
+        """Messages that the producer has and has not sent: they wait for their batch to be whole."""
+        return len(lane.world.slots[PRODUCER].node.state.waiting)
 
     def unreported(self, slot: Slot) -> int:
         """Messages that a program has handled and its broker will learn of: acknowledgements travel in groups."""

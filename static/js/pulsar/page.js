@@ -11,6 +11,7 @@ import { createNotice } from "../notice.js";
 import { createOrders } from "../orders.js";
 import { clock, number } from "../say.js";
 import { fingerprint } from "../visuals/slices.js";
+import * as batches from "./batches.js";
 import { createConsumers, rows as consumerRows } from "./consumers.js";
 import * as cursor from "./cursor.js";
 import { createEditor } from "./editor_panel.js";
@@ -33,7 +34,7 @@ const main = $("main"), freshness = createFreshness(), notice = createNotice($("
 const still = matchMedia("(prefers-reduced-motion: reduce)"), series = createSeries($("series"), page.urls.plotly);
 
 let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, twinAt = -Infinity, bandsAt = "", bands = [], handAt = "";
-let chosen = null, answer = null, askedFor = "", partition = null, at = null, span = null, size = 0;
+let batchesTall = 0, batchesKind = "", chosen = null, answer = null, askedFor = "", partition = null, at = null, span = null, size = 0;
 
 const rig = () => view.rigs[lane];
 const colorOf = (name) => rig().consumers[name]?.color ?? view.consumers[name]?.color ?? null;
@@ -55,6 +56,7 @@ function drawFrame(isForced = false) {
   setText($("sub"), rulesWords(now, say));
   rules.write(now);
   drawSpace(now);
+  drawBatches(now);
   drawCursor(now);
   writeConsumers(consumerRows(now, chosen, say), say);
   $("nobody").hidden = now.order.length > 0;
@@ -155,6 +157,22 @@ function drawHanded({ pulsar, picture }) {
   fillList($("handed"), texts.map((text) => [text, false]));
 }
 
+// The picture grows with the longest batch so far and does not shrink, so that what stands below keeps still.
+function drawBatches({ pulsar }) {
+  const known = pulsar.batches;
+  $("batches-panel").hidden = !known;
+  if (!known) return;
+  const width = Math.max(WIDE_LEAST, Math.floor($("batches").parentElement.clientWidth));
+  if (batchesKind !== known.kind) [batchesKind, batchesTall] = [known.kind, 0];
+  batchesTall = Math.max(batchesTall, batches.tall(known, width));
+  $("batches").setAttribute("height", batchesTall);
+  $("batches").style.setProperty("width", `${width}px`);
+  setText($("batches-kind"), say(`subscription.batching.${known.kind}`));
+  $("batches").setAttribute("aria-label", setText($("batches-words"), batches.words(known, say)));
+  setText($("batches-acks"), batches.ackWords(known, say));
+  draw($("batches"), batches.layout(known, { width, colorOf, say }));
+}
+
 function drawCursor(now) {
   const { cursors } = now.pulsar, names = Object.keys(cursors);
   if (!(partition in cursors)) [partition] = names;
@@ -214,6 +232,7 @@ function drawTables(now) {
   write("space-twin", spaceTable(now, say), spaceTitle(now.pulsar, now.picture, say));
   $("handed-twin").hidden = !now.pulsar.handed.length;
   write("handed-twin", handedTable(now, say), say("subscription.handed"));
+  if (now.pulsar.batches) write("batches-twin", batches.table(now.pulsar.batches, say), say("subscription.batches"));
   write("cursor-twin", cursor.table(now.pulsar.cursors, say), say("subscription.cursor"));
 }
 

@@ -14,6 +14,7 @@ export function headline(rig, say) {
     const found = consumers.filter(([, { idle }]) => idle?.code === code);
     if (found.length) return say(`subscription.head.${code}`, { consumer: found[0][0], count: found.length, ...params(found[0][1].idle, say) });
   }
+  if (pulsar.batches?.misplaced) return say("subscription.head.stray", { part: percent(pulsar.batches.misplaced / pulsar.batches.messages, 0) });
   const gap = "space" in rig.picture ? owned(rig.picture.now, rig.picture).get("")?.slots ?? 0 : 0;
   if (gap) return say("subscription.head.gap", { part: percent(gap / rig.picture.space, 1) });
   if (pulsar.type === "Failover") return say("subscription.head.failover", { count: new Set(Object.values(pulsar.failover.partitions).map(({ active }) => active).filter(Boolean)).size, consumers: consumers.length });

@@ -1,0 +1,75 @@
+"""What a Pulsar broker sent to whom, entry by entry, where the producer makes batches: the broker looks at an entry's first key alone.
+
+    entry 12   [k1 k7 k3]   sent to k1's owner       k7 and k3 are misplaced, where they belong to somebody else
+
+What is sent again counts again: it is a delivery like the first.
+Source: Pulsar 3.2 client `BatchMessageContainerImpl` (the metadata of a batch is that of its first message), broker
+`PersistentStickyKeyDispatcherMultipleConsumers` (the sticky key is the entry's).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from broker_core.pulsar.dispatchers.key_shared import KeyDispatcher
+from broker_core.pulsar.subscription import Subscription
+
+if TYPE_CHECKING:
+    from broker_core.lab.lanes.lane import Lane
+    from broker_core.lab.lanes.pulsar_reading import PulsarReading
+
+KEPT = 24
+"""Entries whose messages are remembered, those sent last."""
+
+
+@dataclass(slots=True)
+class SentEntry:
+    """consumer: name of the program that it was sent to last. messages: their numbers. owners: program whose key each of them had at that
+    moment, None for nobody's. times: how often it was sent. at_us: when, the last time."""
+
+    consumer: str
+    at_us: int
+    messages: list[int]
+    owners: list[str | None]
+    times: int = 1
+
+
+@dataclass(slots=True)
+class BatchNotes:
+    """entries, messages: sent so far. mixed: those entries with more than one key. misplaced: messages that went to a consumer which did not own
+    their key. recent: position -> entry, in the order in which they were sent last."""
+
+    entries: int = 0
+    messages: int = 0
+    mixed: int = 0
+    misplaced: int = 0
+    recent: dict[int, SentEntry] = field(default_factory=dict)
+
+
+class BatchEar:
+    """A lane's ear at its broker. Who owns a key is asked of the dispatcher itself, as it is at that moment."""
+
+    def __init__(self, lane: Lane, reads: PulsarReading) -> None:
+        self.lane, self.reads = lane, reads
+
+    def sent(self, subscription: Subscription, key: str, position: int) -> None:
+        dispatcher = subscription.dispatcher
+        if subscription is not self.reads.subscription(self.lane) or not isinstance(dispatcher, KeyDispatcher):
+            return
+        notes, entry = self.reads.notes.batches, subscription.entries[position]
+        messages = list(entry.batch or (entry.message,))
+        hashes = [self.reads.owners.hashes[code] for code in self.lane.texts.codes_of(messages)]
+        holders = [dispatcher.owner(hash32) for hash32 in hashes]
+        was = notes.recent.pop(position, None)
+        notes.entries += 1
+        notes.messages += len(messages)
+        notes.mixed += len(set(hashes)) > 1
+        notes.misplaced += sum(holder != key for holder in holders)
+        names = {consumer: dispatcher.consumers[consumer].name for consumer in {key, *holders} if consumer is not None}
+        notes.recent[position] = SentEntry(
+            names[key], self.lane.world.now_us, messages, [None if holder is None else names[holder] for holder in holders],
+            1 if was is None else was.times + 1,
+        )  # fmt: skip
+        if len(notes.recent) > KEPT:
+            del notes.recent[next(iter(notes.recent))]
