@@ -75,6 +75,11 @@ class Broker:
         """The subscription of that name on a topic or partition; a new one is made."""
         return self.topic(topic, partition).subscription(name, initial_position, self.settings)
 
+    def find(self, name: str = c.SUBSCRIPTION, topic: str = c.TOPIC, partition: int = -1) -> Subscription | None:
+        """The subscription of that name; None: nobody has made it, or somebody has taken it away."""
+        known = self.state.topics.get(topic_key(topic, partition))
+        return None if known is None else known.subscriptions.get(name)
+
     def rule_of(self, kind: str) -> str:
         """The rule that decides who gets what in a subscription of this type."""
         return f"pulsar.selector.{self.settings.algorithm}" if kind == KEY_SHARED else f"pulsar.dispatcher.{kind.lower()}"

@@ -12,7 +12,7 @@ from broker_core.pulsar import commands as c
 from broker_core.pulsar.broker_state import Attached, consumer_key, topic_key
 from broker_core.pulsar.dispatchers.errors import ConsumerBusy, SubscriptionRefused
 from broker_core.pulsar.selectors.protocol import AssignRefused
-from broker_core.pulsar.settings import Asked
+from broker_core.pulsar.settings import TYPES, UNKNOWN_TYPE, Asked
 from broker_core.sim.node import Outbox
 
 if TYPE_CHECKING:
@@ -27,6 +27,9 @@ def subscribe(broker: Broker, connection: int, command: c.CommandSubscribe, now_
     known = broker.state.connections[connection]
     if command.consumer_id in known.consumers:  # asked twice: it is there
         out.send(connection, c.CommandSuccess(command.request_id))
+        return
+    if command.sub_type not in TYPES:  # before there is a topic or a subscription of it
+        out.send(connection, c.CommandError(command.request_id, c.METADATA_ERROR, UNKNOWN_TYPE))
         return
     topic = broker.topic(command.topic, command.partition)
     subscription = broker.subscription(command.subscription, command.topic, command.partition, command.initial_position)
@@ -114,9 +117,10 @@ def unsubscribe(broker: Broker, connection: int, command: c.CommandUnsubscribe, 
         return
     broker.remove(known, connection, command.consumer_id, "pulsar.subscription.unsubscribe", now_us, out)
     del known.consumers[command.consumer_id]
+    waiting = subscription.cursor.backlog
     del topic.subscriptions[subscription.name]
     topic.trim(broker.settings.retention)
-    out.tell("pulsar.subscription.deleted", "pulsar.subscription.unsubscribe", {}, {"subscription": subscription.name})
+    out.tell("pulsar.subscription.deleted", "pulsar.subscription.unsubscribe", {}, {"subscription": subscription.name, "waiting": waiting})
     out.send(connection, c.CommandSuccess(command.request_id))
 
 

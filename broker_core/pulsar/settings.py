@@ -10,6 +10,7 @@ from broker_core.pulsar.dispatchers.pending import READ_BATCH, UNACKED_PER_CONSU
 EXCLUSIVE, SHARED, FAILOVER, KEY_SHARED = "Exclusive", "Shared", "Failover", "Key_Shared"
 TYPES = (EXCLUSIVE, SHARED, FAILOVER, KEY_SHARED)
 """SubType of PulsarApi.proto, in its order."""
+UNKNOWN_TYPE = "Unsupported subscription type"
 RECENTLY_JOINED, DRAINING = "recently_joined", "draining"
 """How a key stays in order when its consumer changes: 3.2's rule, and the one of PIP-379."""
 STICKY = ("sticky", "sticky_document")

@@ -25,7 +25,18 @@ from broker_core.pulsar.dispatchers.single_active import NOT_PARTITIONED, Single
 from broker_core.pulsar.entry import Entries
 from broker_core.pulsar.selectors import make_selector, selector_from_json
 from broker_core.pulsar.selectors.protocol import Selector
-from broker_core.pulsar.settings import DRAINING, EXCLUSIVE, FAILOVER, KEY_SHARED, SHARED, STICKY, TYPES, Asked, BrokerSettings
+from broker_core.pulsar.settings import (
+    DRAINING,
+    EXCLUSIVE,
+    FAILOVER,
+    KEY_SHARED,
+    SHARED,
+    STICKY,
+    TYPES,
+    UNKNOWN_TYPE,
+    Asked,
+    BrokerSettings,
+)
 
 Dispatcher = ActiveDispatcher | SharedDispatcher | KeySharedDispatcher | DrainingDispatcher
 
@@ -66,7 +77,7 @@ class Subscription:
     def connect(self, consumer: str, asked: Asked, now_us: int = 0) -> list[Sent]:
         """Let a consumer in, without permits. Raises SubscriptionRefused or AssignRefused, state untouched."""
         if asked.type not in TYPES:
-            raise ServerMetadata("Unsupported subscription type")
+            raise ServerMetadata(UNKNOWN_TYPE)
         dispatcher = self.dispatcher
         if dispatcher is not None and dispatcher.consumers:
             if asked.type != self.type:

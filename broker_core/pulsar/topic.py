@@ -50,6 +50,13 @@ class Topic:
         for subscription in self.subscriptions.values():
             subscription.attach(self.full_name, self.partition, self.ledger.entries, settings)
 
+    def nobodys(self, name: str, settings: BrokerSettings) -> Subscription:
+        """One that is not there, as it would be if somebody made it now, at the end of the topic: nothing waits for anybody."""
+        end = self.ledger.end
+        made = Subscription(name, Cursor(end - 1, read_position=end, end=end))
+        made.attach(self.full_name, self.partition, self.ledger.entries, settings)
+        return made
+
     def subscription(self, name: str, initial_position: str, settings: BrokerSettings) -> Subscription:
         """The subscription of that name; a new one begins at its initial position, which one that exists ignores."""
         if name not in self.subscriptions:

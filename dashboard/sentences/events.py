@@ -28,6 +28,7 @@ EVENTS = {
     "event.pulsar.consumer.seek": _("{consumer} asked for another place in the topic"),
     "event.pulsar.consumer.priority": _("{consumer} subscribes again with priority level {level}"),
     "event.pulsar.consumer.ranges": _("{consumer} subscribes again with these ranges"),
+    "event.pulsar.consumer.unsubscribe": _("{consumer} asked to take the subscription away"),
     "event.pulsar.receipts.lost": _("The broker's answers to the producer get lost for {seconds} s"),
     "event.pulsar.producer.sent_again": _("The producer connected again and sent {messages} {messages?record|records} without a receipt once more"),
     "event.pulsar.ack.refused": _("{consumer}'s client refused to acknowledge everything up to a message"),

@@ -161,6 +161,12 @@ LANES = {
     "pulsar.seek": _("The subscription moves: the broker closes its consumers, and they subscribe again."),
     "pulsar.priority": _("{consumer} subscribes again with priority level {level}: worse levels get records only when better ones cannot."),
     "pulsar.ranges": _("{consumer} subscribes again with other ranges; the broker refuses them if they overlap another consumer's."),
+    "pulsar.unsubscribe": _("{consumer} asks to take the subscription away; only its one connected consumer may."),
+    "pulsar.unsubscribe_refused": _("The broker refuses to take the subscription away for {consumer} ({error}): another consumer is connected."),
+    "pulsar.unsubscribed": _(
+        "The subscription is gone, and its cursor with it: {waiting} {waiting?record waits|records wait} for nobody. "
+        "Whoever joins next makes a new one."
+    ),
     "pulsar.lose_receipts": _("The broker's answers get lost: after {seconds} s the producer connects again and sends again what has no receipt."),
     "pulsar.sent_again": _("The producer sent {count} {count?record|records} again: the topic has what had arrived twice."),
     "pulsar.sent_again_dropped": _("The producer sent {count} {count?record|records} again: the broker drops those that it has (deduplication)."),

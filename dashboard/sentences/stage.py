@@ -43,6 +43,7 @@ STAGE = {
     "caption.pulsar_release_acks": _("{consumer} acknowledges again, first what it held back."),
     "caption.pulsar_seek": _("{consumer} moves its subscription to another place in the topic."),
     "caption.pulsar_priority": _("{consumer} subscribes again with priority level {level}; 0 is best."),
+    "caption.pulsar_unsubscribe": _("{consumer} takes the subscription away, with its cursor, if it is the only consumer."),
     "caption.pulsar_lose_receipts": _("The producer gets no receipts for {seconds} s. What does it send twice?"),
     "caption.pulsar_ranges": _("{consumer} subscribes again with other sticky ranges."),
     "caption.cluster_create_topic": _(
@@ -146,6 +147,7 @@ STAGE = {
     "tick.pulsar_release_acks": _("{consumer} acknowledges"),
     "tick.pulsar_seek": _("{consumer}: seek"),
     "tick.pulsar_priority": _("{consumer}: priority"),
+    "tick.pulsar_unsubscribe": _("{consumer} unsubscribes"),
     "tick.pulsar_lose_receipts": _("receipts lost"),
     "tick.pulsar_ranges": _("{consumer}: ranges"),
     "tick.cluster_create_topic": _("topic {topic}"),

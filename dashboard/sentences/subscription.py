@@ -175,6 +175,7 @@ SUBSCRIPTION = {
     "subscription.idle.crashed": _("Crashed. The broker hears nothing and gives it up when its keep-alive has run out."),
     "subscription.idle.gone": _("Crashed, and the broker knows: what it held went to others."),
     "subscription.idle.refused": _("Refused by the broker: {error}."),
+    "subscription.idle.unsubscribed": _("Unsubscribed: it took the subscription away and has no consumer."),
     "subscription.idle.connecting": _("Not subscribed yet."),
     "subscription.idle.paused": _(
         "Paused with {unacked?one unacknowledged message|{unacked} unacknowledged messages}: what waits behind them waits for it."

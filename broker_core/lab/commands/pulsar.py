@@ -17,7 +17,7 @@ from broker_core.lab.commands.sticky import check_ranges_of, read_ranges
 from broker_core.lab.consumer import CRASHED, GONE
 from broker_core.lab.lanes.pulsar_options import PRIORITY_MAX
 from broker_core.lab.limits import Limits
-from broker_core.pulsar.client.consumer import ConsumerOrder, ConsumerState, HoldAcks, ReleaseAcks, Resubscribe, Seek
+from broker_core.pulsar.client.consumer import ConsumerOrder, ConsumerState, HoldAcks, ReleaseAcks, Resubscribe, Seek, Unsubscribe
 from broker_core.pulsar.selectors.protocol import Range
 from broker_core.pulsar.settings import STICKY
 
@@ -119,6 +119,15 @@ class SeekTo(PulsarCommand):
         return Seek(-1, self.time_us or 0) if self.entry is None else Seek(self.entry)
 
 
+class UnsubscribeIt(PulsarCommand):
+    """It takes its subscription away, with the cursor, and has no consumer then; the broker refuses that while another one is connected."""
+
+    kind: ClassVar[str] = "pulsar_unsubscribe"
+
+    def order(self, client: ConsumerState) -> ConsumerOrder:
+        return Unsubscribe()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetPriority(PulsarCommand):
     """It closes its consumer and subscribes again with this priority level; 0 is best."""
@@ -179,4 +188,7 @@ class SetRanges(PulsarCommand):
         return Resubscribe(list(self.ranges))
 
 
-PULSAR_COMMANDS: tuple[type[PulsarCommand], ...] = (HoldConsumerAcks, ReleaseConsumerAcks, SeekTo, SetPriority, SetRanges)
+PULSAR_COMMANDS: tuple[type[PulsarCommand], ...] = (
+    HoldConsumerAcks, ReleaseConsumerAcks, SeekTo, SetPriority, SetRanges,
+    UnsubscribeIt,
+)

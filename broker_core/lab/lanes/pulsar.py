@@ -40,6 +40,7 @@ from broker_core.pulsar.dispatchers.pending import UNACKED_PER_CONSUMER_MAX, UNA
 from broker_core.pulsar.selectors import SELECTORS
 from broker_core.pulsar.selectors.protocol import Ranges
 from broker_core.pulsar.settings import DRAINING, EXCLUSIVE, FAILOVER, KEY_SHARED, RECENTLY_JOINED, SHARED, BrokerSettings
+from broker_core.pulsar.topic import LATEST
 from broker_core.sim.program import Leave, Order, Program
 from broker_core.sim.slot import CRASHED as NODE_CRASHED
 from broker_core.sim.slot import Slot
@@ -109,6 +110,7 @@ class PulsarRules:
             nack_delay_us=nack_delay_us, backoff=Backoff(nack_delay_us, backoff_max_us) if backoff_max_us else None,
             ack_timeout_us=asked.get("ack_timeout_us", 0), max_redeliver=asked.get("max_redeliver", 0),
             uses_retry_topic=asked.get("retry_topic", False) and self.type in (SHARED, KEY_SHARED), cannot=asked.get("fails_every", 0),
+            initial_position=asked.get("initial_position", LATEST),
         )  # fmt: skip
 
     def partitions_of(self, setup: LaneSetup) -> int:

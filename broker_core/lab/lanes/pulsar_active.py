@@ -41,7 +41,8 @@ class ActiveReading(PulsarReading):
     # -- nodes ----------------------------------------------------------------------------------------------------------------------------
 
     def of_partition(self, lane: Lane, number: int) -> Subscription:
-        return self.broker(lane).state.topics[topic_key(c.TOPIC, number)].subscriptions[c.SUBSCRIPTION]
+        broker = self.broker(lane)
+        return self.of(broker, broker.state.topics[topic_key(c.TOPIC, number)])
 
     def subscriptions(self, lane: Lane) -> list[Subscription]:
         return [self.of_partition(lane, number) for number in self.numbers]
@@ -112,7 +113,8 @@ class ActiveReading(PulsarReading):
             return False
         coming = [message.request_id for message, _ in broker.links[state.connection].queue if type(message) is c.CommandError]
         return bool(state.parts) and all(
-            consumer_id in known.consumers or bool(part.refused) or part.request_id in coming for consumer_id, part in state.parts.items()
+            consumer_id in known.consumers or bool(part.refused) or part.unsubscribe_id > 0 or part.request_id in coming
+            for consumer_id, part in state.parts.items()
         )
 
     def dark_units(self, lane: Lane) -> tuple[int, int]:

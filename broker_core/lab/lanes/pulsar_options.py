@@ -15,6 +15,7 @@ from broker_core.lab.commands.fields import consumer_name, whole
 from broker_core.pulsar.client.producer import DEFAULT, KEY_BASED
 from broker_core.pulsar.selectors import POINTS_MAX
 from broker_core.pulsar.settings import DRAINING, EXCLUSIVE, FAILOVER, RECENTLY_JOINED, SHARED
+from broker_core.pulsar.topic import EARLIEST, LATEST
 
 TYPE_OF = MappingProxyType({"exclusive": EXCLUSIVE, "failover": FAILOVER, "failover_document": FAILOVER, "shared": SHARED})
 """Algorithms of the lane that are a subscription type; every other one is a rule of Key_Shared."""
@@ -35,7 +36,7 @@ NUMBERS: Mapping[str, tuple[int, int]] = MappingProxyType({
     "ordering_keys": (1, 1_000_000),
 })  # fmt: skip
 CHOICES: Mapping[str, tuple[str, ...]] = MappingProxyType({
-    "order": ORDERS, "batching": (DEFAULT, KEY_BASED),
+    "order": ORDERS, "batching": (DEFAULT, KEY_BASED), "initial_position": (LATEST, EARLIEST),
 })  # fmt: skip
 """The default first, of an order."""
 SWITCHES = ("acks_cumulatively", "batch_index_acks", "retry_topic", "failover_ring", "receipts", "deduplication")

@@ -149,7 +149,8 @@ class Owners:
         """The assignment, the same object as long as nothing has changed."""
         if self._now is not None and self._is_good:
             return self._now
-        selector = broker.subscription().selector or self.nobody
+        known = broker.find()
+        selector = (None if known is None else known.selector) or self.nobody
         raw = raw_slices(selector)
         if self._now is None or self._now.raw != raw:
             names = {key: broker.state.connections[connection].consumers[number].name for key, (connection, number) in broker.consumers.items()}

@@ -87,7 +87,11 @@ class PulsarReading:
         return cast(Broker, lane.world.slots[BROKER].node)
 
     def subscription(self, lane: Lane) -> Subscription:
-        return self.broker(lane).state.topics[c.TOPIC].subscriptions[c.SUBSCRIPTION]
+        return self.of(self.broker(lane), self.topics(lane)[0])
+
+    def of(self, broker: Broker, topic: Topic) -> Subscription:
+        """The programs' subscription of a topic or partition; an empty one where somebody has taken it away."""
+        return topic.subscriptions.get(c.SUBSCRIPTION) or topic.nobodys(c.SUBSCRIPTION, broker.settings)
 
     def subscriptions(self, lane: Lane) -> list[Subscription]:
         """Of the topic, or of each of its partitions."""
@@ -130,10 +134,10 @@ class PulsarReading:
         return 0 if topic is None else topic.ledger.end
 
     def retry_letters(self, lane: Lane) -> Subscription | None:
-        """The programs' subscription of its retry letter topic; None: they use none."""
+        """The programs' subscription of its retry letter topic; None: they use none, or have taken it away."""
         if not self.has_retry_topic:
             return None
-        return self.broker(lane).subscription(topic=retry_topic(c.TOPIC, c.SUBSCRIPTION))
+        return self.broker(lane).find(topic=retry_topic(c.TOPIC, c.SUBSCRIPTION))
 
     def letters(self, lane: Lane) -> Json:
         """Of the picture: dead letters so far, and retry letters that wait or are worked on."""
@@ -161,7 +165,8 @@ class PulsarReading:
 
     def is_settled(self, lane: Lane) -> bool:
         living = [consumer.incarnation for consumer in lane.consumers.values() if consumer.state not in (CRASHED, GONE)]
-        wanted = {incarnation for incarnation in living if not self.client(lane, incarnation).refused} | lane.crash_positions.keys()
+        clients = {incarnation: self.client(lane, incarnation) for incarnation in living}
+        wanted = {name for name, client in clients.items() if not client.refused and not client.has_unsubscribed} | lane.crash_positions.keys()
         return wanted == self.served(lane)
 
     def dark_units(self, lane: Lane) -> tuple[int, int]:

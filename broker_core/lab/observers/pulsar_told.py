@@ -16,5 +16,9 @@ def say_alike(lane: Lane, event: TurningPoint) -> None:
     match event.kind:
         case "pulsar.ack.refused":
             lane.say("pulsar.ack_refused", consumer=event.data["consumer"], error=event.data["error"])
+        case "pulsar.unsubscribe.refused":
+            lane.say("pulsar.unsubscribe_refused", consumer=event.data["consumer"], error=event.data["error"])
+        case "pulsar.subscription.deleted":
+            lane.say("pulsar.unsubscribed", waiting=event.data["waiting"])
         case "pulsar.producer.sent_again":
             lane.say(code_of("pulsar.sent_again", drops=bool(lane.options.get("deduplication"))), count=event.data["messages"])

@@ -1,6 +1,6 @@
 """Why a consumer of a Pulsar subscription has nothing to do: the first of these that holds, with what is to be known of it.
 
-    crashed gone refused connecting paused holding                        the program, or its connection
+    crashed gone refused unsubscribed connecting paused holding                     the program, or its connection
     standby standby_priority switching                                 Failover: somebody else is active
     blocked subscription_full no_permits                               limits of unacknowledged messages, and permits
     no_range                                                           Key_Shared: no slot is its own
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from broker_core.lab.lanes.pulsar_reading import PulsarReading
 
 CODES = (
-    "crashed", "gone", "refused", "connecting", "paused", "holding", "standby", "standby_priority", "switching", "blocked", "subscription_full",
-    "no_permits", "no_range", "newcomer", "behind_newcomer", "draining", "key_waits", "delayed", "nothing_to_read",
+    "crashed", "gone", "refused", "unsubscribed", "connecting", "paused", "holding", "standby", "standby_priority", "switching", "blocked",
+    "subscription_full", "no_permits", "no_range", "newcomer", "behind_newcomer", "draining", "key_waits", "delayed", "nothing_to_read",
 )  # fmt: skip
 LOOKED_AT_MAX = 2_000
 """Entries that wait to be sent again, looked through for whose they are: a view takes no longer with a long backlog."""
@@ -57,6 +57,8 @@ class WhyIdle:
             return None
         if client.refused:
             return {"code": "refused", "error": client.refused}
+        if client.has_unsubscribed:
+            return {"code": "unsubscribed"}
         if consumer.state == PAUSED:
             return {"code": "paused", "unacked": self.lane.held(consumer)}
         if client.queue:

@@ -75,7 +75,7 @@ class Part:
     """The consumer of one partition, or of a retry letter topic. topic: without its partition. request_id: of its last command that is
     answered. is_subscribed: the broker has said so. is_active: of Failover. refused: name of the last error. taken: messages since permits were
     last granted. acks: entries acknowledged and not yet told to the broker; in_batch: entry -> places in its batch, likewise. batches: entry ->
-    places in its batch that are not acknowledged."""
+    places in its batch that are not acknowledged. unsubscribe_id: of the request to take the subscription away, 0 for none since it subscribed."""
 
     partition: int = -1
     request_id: int = 0
@@ -87,6 +87,7 @@ class Part:
     batches: dict[int, list[int]] = field(default_factory=dict)
     in_batch: dict[int, list[int]] = field(default_factory=dict)
     topic: str = c.TOPIC
+    unsubscribe_id: int = 0
 
     @property
     def gathered(self) -> int:

@@ -112,6 +112,11 @@ class ConsumerState:
         return bool(self.parts) and all(part.is_subscribed for part in self.parts.values())
 
     @property
+    def has_unsubscribed(self) -> bool:
+        """Whether it has taken its subscription away, and not subscribed again."""
+        return any(part.unsubscribe_id and not part.is_subscribed for part in self.parts.values())
+
+    @property
     def refused(self) -> str:
         """Name of the error with which a part was refused last, or nothing."""
         return next((part.refused for part in self.parts.values() if part.refused), "")
@@ -152,7 +157,9 @@ class Consumer:
                     self.subscribe(out)
             case c.CommandSuccess(request_id):
                 for consumer_id, part in state.parts.items():
-                    if part.request_id == request_id and state.connection and not part.is_subscribed:
+                    if part.unsubscribe_id == request_id:
+                        self.forget_part(consumer_id, now_us, out)
+                    elif part.request_id == request_id and state.connection and not part.is_subscribed:
                         part.is_subscribed, part.refused, part.taken = True, "", 0
                         out.send(state.connection, c.CommandFlow(consumer_id, state.config.queue_size))
             case c.CommandError(request_id, error, _):
@@ -170,9 +177,11 @@ class Consumer:
                     state.request_id += 1
                     out.send(state.connection, c.CommandSeek(state.request_id, consumer_id, entry, publish_time_us))
             case Unsubscribe():
-                for consumer_id in self.own_parts():
-                    state.request_id += 1
-                    out.send(state.connection, c.CommandUnsubscribe(state.request_id, consumer_id))
+                for consumer_id, part in state.parts.items():
+                    if part.is_subscribed:
+                        state.request_id += 1
+                        part.unsubscribe_id = state.request_id
+                        out.send(state.connection, c.CommandUnsubscribe(state.request_id, consumer_id))
             case HoldAcks():
                 state.holds_acks = True
             case ReleaseAcks():
@@ -228,7 +237,7 @@ class Consumer:
         state, config = self.state, self.state.config
         part = state.parts[consumer_id]
         state.request_id += 1
-        part.request_id = state.request_id
+        part.request_id, part.unsubscribe_id = state.request_id, 0
         out.send(state.connection, c.CommandSubscribe(
             state.request_id, consumer_id, state.name, state.ranges, config.type, part.topic, part.partition, config.subscription, config.priority,
             config.allows_out_of_order, config.initial_position,
@@ -310,6 +319,11 @@ class Consumer:
 
     def closed_by_broker(self, consumer_id: int, now_us: int, out: Outbox) -> None:
         """The subscription has moved: what this part has is not its own any more, and it subscribes again."""
+        self.forget_part(consumer_id, now_us, out)
+        self.subscribe_part(consumer_id, out)
+
+    def forget_part(self, consumer_id: int, now_us: int, out: Outbox) -> None:
+        """The broker has no such consumer any more."""
         state, part = self.state, self.state.parts[consumer_id]
         part.is_subscribed = part.is_active = False
         part.acks.clear()
@@ -323,7 +337,6 @@ class Consumer:
             state.program.drop(now_us, out, self.traffic)
             state.hand = None
             self.take(now_us, out)
-        self.subscribe_part(consumer_id, out)
 
     def clear_queue(self, consumer_id: int, now_us: int, out: Outbox) -> int:
         """Drop what a part has received and the program has not taken. Returns how many messages."""

@@ -2,7 +2,7 @@
 
 from broker_core.pulsar import commands as c
 from broker_core.pulsar.client.config import Backoff, ConsumerConfig
-from broker_core.pulsar.client.consumer import Consumer, ConsumerState, Resubscribe, Subscribe
+from broker_core.pulsar.client.consumer import Consumer, ConsumerState, Resubscribe, Subscribe, Unsubscribe
 from broker_core.pulsar.client.producer import Open, Producer, ProducerState
 from broker_core.sim.node import PERSON, Closed
 from broker_core.sim.program import DONE, Leave, Pause, Program, Resume
@@ -189,3 +189,23 @@ def test_partition_follows_the_key_and_goes_in_turn_without_one():
     node, out = Producer(ProducerState(partitions=3), lambda code: 10 + code), Played("p")
     assert len(play(node, out, PERSON, Open("broker"))) == 3
     assert [node.send(number, key)[1].producer_id for number, key in enumerate((4, 4, -1, -1, -1, -1, 5))] == [3, 3, 1, 2, 3, 1, 1]
+
+
+def test_who_unsubscribes_drops_what_it_has_and_may_subscribe_again():
+    node, out, counted = consumer()
+    play(node, out, 1, *messages(5, 6))
+    assert play(node, out, PERSON, Unsubscribe()) == [(1, c.CommandUnsubscribe(2, 1))]
+    assert not node.state.has_unsubscribed, "not before the broker has said so"
+    assert play(node, out, 1, c.CommandSuccess(2)) == [] and node.state.has_unsubscribed and not node.state.is_subscribed
+    assert [message for kind, message in counted.log if kind == "dropped"] == [6, 5] and DONE not in out.deadlines
+    assert play(node, out, 1, *messages(7)) == [] and play(node, out, PERSON, Unsubscribe()) == []
+    again = play(node, out, PERSON, Resubscribe([], 2))
+    assert [type(command) for _, command in again] == [c.CommandCloseConsumer, c.CommandSubscribe] and not node.state.has_unsubscribed
+
+
+def test_refused_unsubscribe_changes_nothing_for_its_client():
+    node, out, _ = consumer()
+    play(node, out, 1, *messages(5, 6))
+    play(node, out, PERSON, Unsubscribe())
+    play(node, out, 1, c.CommandError(2, "MetadataError", "Unconnected or shared consumer attempting to unsubscribe"))
+    assert node.state.is_subscribed and not node.state.refused and len(node.state.queue) == 1

@@ -111,6 +111,56 @@ def test_only_consumer_may_unsubscribe():
     assert not node.state.topics["topic"].subscriptions
 
 
+def test_sole_consumer_of_failover_may_unsubscribe_only_while_nobody_stands_by():
+    node, out = broker(failover_delay_us=0)
+    for connection in (A, B):
+        subscribe(node, out, connection, FAILOVER)
+    for connection in (A, B):
+        ((_, refusal),) = play(node, out, connection, c.CommandUnsubscribe(5, 1))
+        assert refusal.error == "MetadataError"
+    assert out.told[-1] == ("pulsar.unsubscribe.refused", {
+        "consumer": "b", "error": "MetadataError", "message": "Unconnected or shared consumer attempting to unsubscribe"})  # fmt: skip
+    assert list(node.subscription().consumers) == [f"{A}.1", f"{B}.1"]
+    assert play(node, out, A, c.CommandUnsubscribe(6, 9))[0][1].error == "MetadataError", "there is no such consumer"
+
+
+def test_cursor_goes_with_the_subscription_and_the_next_one_begins_at_its_initial_position():
+    for initial_position, kept, expected in (("latest", 10, []), ("earliest", 10, [0, 1, 2]), ("earliest", 0, [])):
+        node, out = broker(retention=kept)
+        subscribe(node, out, A, SHARED, permits=1)
+        send(node, out, 0, 1, 2)
+        play(node, out, A, c.CommandUnsubscribe(6, 1))
+        assert node.find() is None and len(node.state.topics["topic"].ledger.entries) == (3 if kept else 0)
+        again = subscribe(node, out, A, EXCLUSIVE, request=7, consumer=2, initial_position=initial_position)
+        assert [number for _, number in got(again)] == expected
+        assert node.subscription().type == EXCLUSIVE, "the type was that subscription's"
+
+
+def test_unknown_type_is_refused_before_there_is_a_topic_or_a_subscription_of_it():
+    node, out = broker()
+    before = to_plain(node.state)
+    ((connection, answer),) = subscribe(node, out, A, "Round_Robin", topic="new", subscription="new")
+    assert (connection, answer.error, answer.message) == (A, "MetadataError", "Unsupported subscription type")
+    assert to_plain(node.state) == before
+
+
+def test_acknowledgements_of_what_is_not_there_change_nothing():
+    node, out = broker(failover_delay_us=0)
+    for kind, request in ((SHARED, 1), (KEY_SHARED, 2), (EXCLUSIVE, 3), (FAILOVER, 4)):
+        subscribe(node, out, A, kind, request=request, consumer=request)
+        send(node, out, 10 * request)
+        before = to_plain(node.state)
+        last = node.topic("topic", -1).ledger.end
+        for command in (
+            c.CommandAck(request, [last, last + 7, 10**9]), c.CommandAck(request, [-5]), c.CommandAck(9, [last - 1]), c.CommandAck(request, []),
+            c.CommandAck(request, [last + 3], True), c.CommandAck(request, [last - 1, last - 2], True), c.CommandAck(request, [], True),
+        ):  # fmt: skip
+            assert play(node, out, A, command) == []
+        node.state.ignored_cumulative = before["ignored_cumulative"]  # counted, no more
+        assert to_plain(node.state) == before
+        play(node, out, A, c.CommandAck(request, [last - 1]), c.CommandCloseConsumer(9, request))
+
+
 def test_initial_position_counts_only_for_a_new_subscription():
     node, out = broker(retention=10)
     send(node, out, 0, 1)
