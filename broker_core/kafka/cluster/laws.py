@@ -13,6 +13,8 @@ Something of the ledger may be lost, by the model itself. Then it is counted, wi
     destroyed                   power cuts and lost disks took it from as many brokers as `min.insync.replicas` asks for
     last member destroyed       all others had left the ISR before, and the last member came back without it: it leads again all the same,
                                 though another broker may still have it (what eligible leader replicas are for, KIP-966)
+    diverged                    before 0.11, where a copy was destroyed: a follower longer than its leader keeps what it has, as nobody compares
+                                more than high watermarks, and may lead again
 
 Source: docs/kafka/replication.md; the laws' names are those of Raft's paper where it has them.
 """
@@ -35,7 +37,7 @@ from broker_core.sim.slot import CRASHED
 from broker_core.sim.world import World
 
 UNCLEAN, TRUNCATED, DESTROYED = "unclean_election", "truncated_to_high_watermark", "destroyed"
-LAST_MEMBER = "last_member_destroyed"
+LAST_MEMBER, DIVERGED = "last_member_destroyed", "diverged"
 
 
 class Entry(NamedTuple):
@@ -181,7 +183,7 @@ class ClusterLaws:
             del self.seen[key, broker]
         leader = self._leader(key, brokers, ledger)
         if leader is not None:
-            self._check_leader(key, leader, logs, min(min_isr, len(known.replicas)), ledger)
+            self._check_leader(key, known, leader, logs, min(min_isr, len(known.replicas)), ledger)
             self._add_former(key, leader, brokers, ledger)
         for broker, log in logs.items():
             self._check_matching(key, broker, log, ledger)
@@ -216,7 +218,9 @@ class ClusterLaws:
             seen.matched = min(seen.matched, end)
         seen.log, seen.end = log, end
 
-    def _check_leader(self, key: TopicPartition, leader: BrokerState, logs: dict[int, LightLog], min_isr: int, ledger: Ledger) -> None:
+    def _check_leader(
+        self, key: TopicPartition, known: PartitionRegistration, leader: BrokerState, logs: dict[int, LightLog], min_isr: int, ledger: Ledger
+    ) -> None:
         partition, log = leader.replicas[key].partition, logs[leader.broker_id]
         watermark = log.high_watermark
         reign = (key, leader.broker_id, partition.leader_epoch)
@@ -225,16 +229,17 @@ class ClusterLaws:
         self.reigns[reign] = watermark
         # Complete: the leader has all of the ledger. Then the ledger follows it.
         seen = self.seen[key, leader.broker_id]
-        self._match(key, leader.broker_id, log, min(ledger.end, log.log_end_offset), ledger, min_isr)
+        self._match(key, leader, log, min(ledger.end, log.log_end_offset), ledger, min_isr)
         if log.log_end_offset < ledger.end:
-            self._lose(key, leader.broker_id, log.log_end_offset, ledger, min_isr)
+            self._lose(key, leader, log.log_end_offset, ledger, min_isr)
         self._extend(key, log, watermark, ledger)
         seen.matched = max(seen.matched, ledger.end)
         if partition.leader_epoch >= ledger.unclean_epoch:
             ledger.unclean_epoch = -1
         if leader.settings.truncation is Truncation.HIGH_WATERMARK:
             return  # a follower cuts committed records off, and fetches them again
-        for member in sorted(partition.isr_state.isr):
+        # Whom the controller has taken out, as a replica that moved away, may have deleted its log before its leader hears of it.
+        for member in sorted(partition.isr_state.isr.intersection(known.isr)):
             end = logs[member].log_end_offset if member in logs else 0
             if end < watermark and member not in ledger.destroyed:
                 raise InvariantError(f"{member} is in the ISR of {key} and ends at {end}, below the high watermark {watermark}")
@@ -275,16 +280,16 @@ class ClusterLaws:
                 if seen is not None and seen.matched >= ledger.end and seen.end == end and not self._is_dead(state):
                     del ledger.destroyed[broker]
 
-    def _match(self, key: TopicPartition, leader: int, log: LightLog, end: int, ledger: Ledger, min_isr: int) -> None:
+    def _match(self, key: TopicPartition, leader: BrokerState, log: LightLog, end: int, ledger: Ledger, min_isr: int) -> None:
         """Compare a leader's log with the ledger; where it differs the ledger's records are lost."""
-        seen = self.seen[key, leader]
+        seen = self.seen[key, leader.broker_id]
         for offset, entry in _entries(log, max(seen.matched, ledger.start), end):
             if entry != ledger.entries[offset - ledger.start]:
                 self._lose(key, leader, offset, ledger, min_isr)
                 return
             seen.matched = offset + 1
 
-    def _lose(self, key: TopicPartition, leader: int, offset: int, ledger: Ledger, min_isr: int) -> None:
+    def _lose(self, key: TopicPartition, leader: BrokerState, offset: int, ledger: Ledger, min_isr: int) -> None:
         """The ledger's records from that offset on are gone. Raises InvariantError where nothing explains it."""
         entries = tuple(ledger.entries[offset - ledger.start :])
         gone = [broker for broker, start in ledger.destroyed.items() if start <= offset]
@@ -294,8 +299,10 @@ class ClusterLaws:
             reason = TRUNCATED
         elif len(gone) >= min_isr:
             reason = DESTROYED
-        elif ledger.alone == leader and leader in gone:
+        elif ledger.alone == leader.broker_id and leader.broker_id in gone:
             reason = LAST_MEMBER
+        elif ledger.is_troubled and leader.settings.truncation is Truncation.HIGH_WATERMARK:
+            reason = DIVERGED
         else:
             raise InvariantError(f"{len(entries)} committed records of {key} from {offset} on are lost, and nothing explains it: {entries[:3]}")
         self.losses.append(Loss(self.world.now_us, key, offset, entries, reason))

@@ -5,7 +5,8 @@ import pytest
 from broker_core.errors import InvariantError
 from broker_core.kafka.cluster import verbs
 from broker_core.kafka.cluster.cluster import TopicPlan
-from broker_core.kafka.cluster.laws import ClusterLaws
+from broker_core.kafka.cluster.laws import DIVERGED, ClusterLaws
+from broker_core.kafka.replication.fetcher import Truncation
 from broker_core.kafka.replication.replica_log import light_batch
 from tests.core.kafka.cluster.clusters import KEY, Cluster
 
@@ -94,3 +95,49 @@ def test_records_of_one_crash_are_kept(watched):
     cluster.run(12)
     laws.check_calm()
     assert not laws.losses and laws.ledger(KEY).end == 3
+
+
+def test_replica_that_was_moved_away_is_no_member_that_lacks_records():
+    """Its leader hears of the move later, and takes the deleted replica for a member of the ISR until then."""
+    cluster = Cluster(4, (TopicPlan("t", 1, 3, 2, assignments=((1, 2, 3),)),))
+    laws = ClusterLaws(cluster.world)
+    cluster.produce(1, "a")
+    cluster.run(1)
+    laws.look()
+    verbs.slow_link(cluster.world, "controller", 1, 1_000_000)
+    verbs.reassign(cluster.world, "t", 0, [1, 2, 4])
+    for _ in range(400):
+        cluster.run(0.01)
+        laws.look()
+    assert set(cluster.decided.isr) == {1, 2, 4} and cluster.ends().keys() == {1, 2, 4}
+
+
+def test_loss_by_copies_that_nobody_compared_is_explained():
+    """Before 0.11 a follower compares nothing but high watermarks: after its leader lost its disk it keeps the old records, and may lead again."""
+    cluster = Cluster(3, (TopicPlan("t", 1, 3, 1, assignments=((2, 1, 3),)),), truncation=Truncation.HIGH_WATERMARK)
+    laws = ClusterLaws(cluster.world)
+    cluster.world.listener = laws.hear
+    cluster.produce(2, "old")
+    cluster.run(1)
+    laws.look()
+    for broker in (2, 3):
+        verbs.stop(cluster.world, broker)
+        cluster.run(2)
+    verbs.lose_disk(cluster.world, 1)
+    cluster.run(10)
+    verbs.come_back(cluster.world, 1)
+    cluster.run(2)
+    laws.look()
+    cluster.produce(1, "new")
+    laws.look()
+    assert [entry.value for entry in laws.ledger(KEY).entries] == ["new"]
+    laws.losses.clear()
+    for broker in (2, 3):
+        verbs.come_back(cluster.world, broker)
+    cluster.run(5)
+    laws.look()
+    verbs.elect_leaders(cluster.world)
+    cluster.run(1)
+    laws.look()
+    assert cluster.decided.leader == 2 and cluster.values(1) == ["new"] and cluster.values(2) == ["old"]
+    assert [loss.reason for loss in laws.losses] == [DIVERGED]
