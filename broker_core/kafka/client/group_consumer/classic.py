@@ -119,7 +119,7 @@ class ClassicMember:
         core, state = self.core, self.core.state
         member, settings = state.member, core.settings
         if not core.has_coordinator(now_us, out):
-            member.phase, member.must_rejoin, member.because = IN, True, out.why()
+            member.phase, member.must_rejoin, member.because = OUT, True, out.why()
             return
         member.phase, member.joined = JOINING, list(state.subscribed.topics)
         request = m.JoinGroupRequest(
@@ -175,7 +175,7 @@ class ClassicMember:
             )  # fmt: skip
             core.ask_coordinator(request, m.SyncGroupResponse, SYNC, now_us, out)
             return
-        member.phase, member.must_rejoin = IN, True
+        member.phase, member.must_rejoin = OUT, True
         if code == codes.MEMBER_ID_REQUIRED:
             member.member_id = answer.member_id
             member.must_rejoin = False
@@ -245,12 +245,13 @@ class ClassicMember:
         member = self.core.state.member
         if member.phase != SYNCING:
             return
-        member.phase, member.because = IN, out.why()
+        member.because = out.why()
         code = answer.error_code
         if code == codes.NONE:
+            member.phase = IN
             member.given = list(read_assignment(answer.assignment).partitions) if answer.assignment else []
             return
-        member.must_rejoin = True
+        member.phase, member.must_rejoin = OUT, True
         if code in (codes.UNKNOWN_MEMBER_ID, codes.ILLEGAL_GENERATION):
             self._reset(code == codes.ILLEGAL_GENERATION)
         elif code != codes.REBALANCE_IN_PROGRESS:
@@ -352,5 +353,5 @@ class ClassicMember:
         if member.phase == COMMITTING:
             self.prepared(now_us, out)
         elif JOIN in whats or SYNC in whats:
-            member.phase, member.must_rejoin, member.because = IN, True, out.why()
+            member.phase, member.must_rejoin, member.because = OUT, True, out.why()
         self.core.later(out, now_us)

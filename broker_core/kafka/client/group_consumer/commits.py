@@ -1,9 +1,11 @@
 """Commits: every so often by the library, after each poll by the program, before a rebalance, and on the way out.
 
 What is committed is the position of what was handled: the record in hand is not done. A program that waits for its commit (commitSync) polls
-again when it is answered. Whatever the way, the generation goes with it, and a zombie's is refused.
+again when it is answered. Whatever the way, the generation goes with it, and a zombie's is refused. A member that knows that it rebalances, or
+is out, does not ask at all: commitSync throws RebalanceInProgressException or CommitFailedException, and the program polls.
 
-Source: Kafka 3.9 clients ConsumerCoordinator (sendOffsetCommitRequest, OffsetCommitResponseHandler, maybeAutoCommitOffsetsAsync).
+Source: Kafka 3.9 clients ConsumerCoordinator (sendOffsetCommitRequest, OffsetCommitResponseHandler, maybeAutoCommitOffsetsAsync),
+AbstractCoordinator.generationIfStable.
 """
 
 from __future__ import annotations
@@ -48,6 +50,9 @@ class Committer:
         core, state = self.core, self.core.state
         known = state.handled() if offsets is None else dict(offsets)
         if not known or state.coordinator.node_id < 0:
+            return False
+        if not state.may_commit:
+            state.commits.failed += 1
             return False
         topics: dict[str, list[m.CommittedPartition]] = {}
         for (topic, number), offset in known.items():

@@ -15,7 +15,7 @@ from broker_core.events import Cause
 from broker_core.kafka.client.group_consumer.fetches import FetchState
 from broker_core.kafka.client.group_consumer.metadata import ClusterView
 from broker_core.kafka.client.group_consumer.network import COORDINATOR, Network, NetworkState
-from broker_core.kafka.client.group_consumer.settings import ConsumerSettings
+from broker_core.kafka.client.group_consumer.settings import CONSUMER, ConsumerSettings
 from broker_core.kafka.client.group_consumer.subscription import Subscribed, TopicPartition
 from broker_core.kafka.cluster.names import broker_node
 from broker_core.kafka.cluster.requests import MetadataRequest, MetadataResponse
@@ -29,7 +29,8 @@ NO_GENERATION = -1
 METADATA, FIND, RETRY = "metadata", "find", "retry"
 
 OUT, COMMITTING, JOINING, SYNCING, IN = "out", "committing", "joining", "syncing", "in"
-"""A classic member: OUT before its first JoinGroup, COMMITTING before the next one, and until it has given up."""
+"""A classic member: OUT before its first JoinGroup and after a rebalance that failed, COMMITTING before the next one until it has given up, IN
+with an assignment."""
 FAILED, CLOSING, CLOSED = "failed", "closing", "closed"
 """Refused for good; in close(), which waits for its commit and its LeaveGroup; and after it."""
 
@@ -118,6 +119,14 @@ class ConsumerState:
     def is_working(self) -> bool:
         """The program is not in poll(): it has a record in hand, or waits for a commit."""
         return bool(self.loop.taken) or self.loop.awaits_commit
+
+    @property
+    def may_commit(self) -> bool:
+        """Whether it is a member with an assignment: in a rebalance, or out of the group, a classic member's commit fails unsent. One of the
+        consumer protocol sends its epoch, which the coordinator judges."""
+        return self.settings.group_protocol == CONSUMER or (
+            self.member.phase in (IN, COMMITTING) and self.member.generation != NO_GENERATION
+        )  # fmt: skip
 
     @property
     def owned(self) -> list[TopicPartition]:

@@ -189,6 +189,57 @@ def test_a_cooperative_member_reads_on_gives_up_what_moves_without_a_commit_and_
     )
 
 
+def test_a_cooperative_member_commits_nothing_while_it_rebalances() -> None:
+    """commitSync() throws RebalanceInProgressException; the records that it was for are handled, and the next commit covers them."""
+    bench = Bench(assignors=["cooperative-sticky"], commits="sync", max_poll_records=1)
+    bench.start()
+    bench.join(0)
+    bench.node.wake("heartbeat", 3 * SECOND, bench.out)
+    bench.answer(m.HeartbeatRequest, m.HeartbeatResponse(codes.REBALANCE_IN_PROGRESS))
+    bench.records(0, 0, 10)
+    bench.done()
+    assert bench.traffic.log == [("handled", 10)] and not bench.to(m.OffsetCommitRequest)
+    assert bench.state.commits.failed == 1 and not bench.state.loop.awaits_commit
+    bench.answer(m.JoinGroupRequest, m.JoinGroupResponse("c1-id", 0, 2, "consumer", "cooperative-sticky", "other"))
+    bench.answer(m.SyncGroupRequest, m.SyncGroupResponse(0, "consumer", "cooperative-sticky", write_assignment([("t", 0)])))
+    bench.records(0, 1, 11)
+    bench.done()
+    (_, commit) = bench.to(m.OffsetCommitRequest)[0]
+    assert (commit.generation_id_or_member_epoch, commit.topics[0].partitions[0].committed_offset) == (2, 2)
+
+
+def test_who_is_no_member_any_more_commits_nothing() -> None:
+    """An empty group would take a commit without a generation, as of a program that is no member of any group."""
+    bench = Bench(commits="sync", max_poll_records=1)
+    bench.start()
+    bench.join(0)
+    bench.records(0, 0, 10)
+    bench.node.wake("heartbeat", 3 * SECOND, bench.out)
+    bench.answer(m.HeartbeatRequest, m.HeartbeatResponse(codes.UNKNOWN_MEMBER_ID))
+    bench.node.receive(0, Leave(), 3 * SECOND, bench.out)
+    assert not bench.to(m.OffsetCommitRequest) and not bench.to(m.LeaveGroupRequest)
+    assert bench.out.told[-1] == ("kafka.consumer.closed", {"client": "c1"})
+
+
+@pytest.mark.parametrize("is_in_sync", [False, True])
+def test_after_a_rebalance_that_failed_it_joins_again_without_a_second_commit(is_in_sync: bool) -> None:
+    """It commits once, when it prepares; with the new generation it has no assignment yet."""
+    bench = Bench(assignors=["cooperative-sticky"])
+    bench.start()
+    bench.join(0)
+    bench.node.wake("heartbeat", 3 * SECOND, bench.out)
+    bench.answer(m.HeartbeatRequest, m.HeartbeatResponse(codes.REBALANCE_IN_PROGRESS))
+    bench.answer(m.OffsetCommitRequest, m.OffsetCommitResponse([]))
+    if is_in_sync:
+        bench.answer(m.JoinGroupRequest, m.JoinGroupResponse("c1-id", 0, 2, "consumer", "cooperative-sticky", "other"))
+        bench.answer(m.SyncGroupRequest, m.SyncGroupResponse(codes.REBALANCE_IN_PROGRESS))
+    else:
+        bench.answer(m.JoinGroupRequest, m.JoinGroupResponse("", codes.REBALANCE_IN_PROGRESS))
+    assert not bench.to(m.OffsetCommitRequest)
+    (_, again) = bench.to(m.JoinGroupRequest)[0]
+    assert again.member_id == "c1-id" and bench.state.owned == [("t", 0)]
+
+
 def test_the_leader_assigns_by_the_protocol_that_was_voted_for() -> None:
     bench = Bench(partitions=4)
     bench.start()
