@@ -1,4 +1,9 @@
-"""A seeded life of consumer groups on a cluster: members come, leave, crash, freeze and get stuck while brokers and links fail; laws are watched.
+"""A seeded life of a consumer group on a cluster, with everything that may happen to one; laws are watched.
+
+    members      come, leave, crash, freeze, get stuck, subscribe anew; static ones restart under their instance id, or are there twice
+    topics       grow
+    coordinator  its broker stops, crashes, pauses, is cut off from the others and goes on as a zombie, or hands over in order
+    links        between members and brokers are cut, one way or both
 
 One life is `GroupLife(seed).run(steps)`; it ends with everything healed and all that was written read.
 """
@@ -7,142 +12,193 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from typing import Any
+from typing import Any, cast
 
 from broker_core.errors import CommandError
-from broker_core.kafka.client.group_consumer.consumer import ConsumerOrder, GroupConsumer, Start, Stick
-from broker_core.kafka.client.group_consumer.core import ConsumerState
+from broker_core.kafka.client.group_consumer.consumer import ConsumerOrder, GroupConsumer, Start, Stick, Subscribe
+from broker_core.kafka.client.group_consumer.core import CLOSED, CLOSING, FAILED, ConsumerState
 from broker_core.kafka.client.group_consumer.settings import ConsumerSettings
 from broker_core.kafka.client.producer import orders as producer_orders
 from broker_core.kafka.client.producer.node import ClusterProducer
 from broker_core.kafka.client.producer.settings import ProducerSettings
 from broker_core.kafka.client.producer.state import ProducerState
-from broker_core.kafka.cluster import verbs
+from broker_core.kafka.cluster import cluster, verbs
+from broker_core.kafka.cluster.broker import Broker
 from broker_core.kafka.cluster.cluster import ClusterPlan, TopicPlan, cluster_world
 from broker_core.kafka.cluster.hosted_groups import OFFSETS_TOPIC
+from broker_core.kafka.cluster.names import CONTROLLER
 from broker_core.kafka.cluster.settings import ClusterSettings
+from broker_core.kafka.group import codes
 from broker_core.kafka.group.settings import GroupSettings
+from broker_core.kafka.producer.partitioner import coordinator_partition
 from broker_core.lab.observers.kafka_pause import KafkaNotes
 from broker_core.sim.program import Leave, Order, Program
-from broker_core.sim.slot import RUNNING
+from broker_core.sim.slot import PAUSED, RUNNING
 from broker_core.sim.world import World
+from tests.simulation.group_ledger import OffsetsLedger
+from tests.simulation.group_reads import Deliveries, Reads
 
 MS, SECOND = 1_000, 1_000_000
-PARTITIONS, CONSUMERS_MAX = 4, 5
-
-
-class Reads:
-    """What programs were given and handled. handled: value -> how often; in_hand: program -> value."""
-
-    is_watched = True
-
-    def __init__(self) -> None:
-        self.handled_count: Counter[int] = Counter()
-
-    def received(self, program: str, message: int, now_us: int) -> None:
-        """A record has come."""
-
-    def handled(self, program: str, message: int, now_us: int) -> None:
-        self.handled_count[message] += 1
-
-    def dropped(self, program: str, message: int, now_us: int) -> None:
-        """A record was let go of."""
-
-
-class Deliveries:
-    def __init__(self) -> None:
-        self.confirmed: set[int] = set()
-
-    def acked(self, producer: str, partition: Any, base_offset: int, values: list[int], attempts: int, now_us: int) -> None:
-        self.confirmed.update(values)
-
-    def failed(self, producer: str, partition: Any, error: Any, values: list[int], now_us: int) -> None:
-        """Nobody promised anything about these."""
+TOPICS = {"t": 4, "u": 2}
+PARTITIONS_MAX, CONSUMERS_MAX = 7, 5
+BROKERS = (1, 2, 3)
+OFFSETS_PARTITIONS = 3
+NUMBER = coordinator_partition("g", OFFSETS_PARTITIONS)
+HEALED_FOR_US = 150 * SECOND
+MEMBERS_CHANGED = (
+    "kafka.group.member_joined", "kafka.group.member_left", "kafka.group.member_expired", "kafka.group.member_removed",
+    "kafka.consumer.poll_timeout", "kafka.consumer.failed", "kafka.group.coordinator_loaded",
+)  # fmt: skip
 
 
 class GroupLife:
+    """healed_us: since when all is well. faults: how often each thing was done."""
+
     def __init__(self, seed: int) -> None:
         dice = self.dice = random.Random(seed)
         self.protocol = dice.choice(("classic", "classic", "consumer"))
         self.assignor = dice.choice(("range", "roundrobin", "sticky", "cooperative-sticky"))
         self.commits = dice.choice(("auto", "sync", "async"))
+        self.is_static = dice.random() < 0.5
         groups = GroupSettings(initial_rebalance_delay_ms=500, consumer_heartbeat_interval_ms=1_000, consumer_session_timeout_ms=6_000)
-        topics = (TopicPlan("t", PARTITIONS, 3, 2), TopicPlan(OFFSETS_TOPIC, 3, 3, 2))
-        plan = ClusterPlan(3, (), topics, ClusterSettings(groups=groups))
+        plans = [TopicPlan(name, count, 3, 2) for name, count in TOPICS.items()]
+        plan = ClusterPlan(3, (), (*plans, TopicPlan(OFFSETS_TOPIC, OFFSETS_PARTITIONS, 3, 2)), ClusterSettings(groups=groups))
         self.reads, self.deliveries = Reads(), Deliveries()
-        self.polled: Counter[tuple[int, int]] = Counter()
-        self.notes = KafkaNotes([0] * PARTITIONS)
+        self.ledger = OffsetsLedger(NUMBER, self.reads.handled_up_to, lambda: self.world)
+        self.notes = {name: KafkaNotes([0] * count) for name, count in TOPICS.items()}
         self.healed_us = 0
+        self.faults: Counter[str] = Counter()
+        broker_kind, make_broker = cluster.KINDS["broker"]
+
+        def broker(state: Any) -> Broker:
+            made = cast(Broker, make_broker(state))
+            made.host.groups.overhears = self.ledger
+            return made
+
+        def consumer(state: ConsumerState) -> GroupConsumer:
+            return GroupConsumer(state, self.reads, polled=lambda partition, offset: self.begins(state, partition, offset))
+
         kinds: Any = {
-            "consumer": (ConsumerState, lambda state: GroupConsumer(state, self.reads, polled=self.poll)),
+            "broker": (broker_kind, broker), "consumer": (ConsumerState, consumer),
             "producer": (ProducerState, lambda state: ClusterProducer(state, self.deliveries)),
-        }
+        }  # fmt: skip
         messages = ConsumerOrder | producer_orders.ProducerOrder | Order
         self.told: list[Any] = []
         self.world: World = cluster_world(plan, seed, delay_us=500, jitter_us=500, kinds=kinds, messages=messages, listener=self.told.extend)
-        self.world.start("producer", "producer", ProducerState.of(ProducerSettings()))
+        self.world.start("producer", "producer", ProducerState.of(ProducerSettings(metadata_max_age_us=5 * SECOND)))
         self.world.advance(SECOND)
-        self.world.order("producer", producer_orders.Connect([1, 2, 3], ["t"]))
+        self.world.order("producer", producer_orders.Connect(list(BROKERS), list(TOPICS)))
         self.sent = self.names = 0
+        self.subscriptions: dict[str, Subscribe] = {}
         for _ in range(2):
             self.join()
 
-    def poll(self, partition: tuple[str, int], offset: int) -> None:
+    def begins(self, state: ConsumerState, partition: tuple[str, int], offset: int) -> None:
         """A program begins with a record: counted here by itself, and as a lane counts what is read twice."""
-        self.polled[partition[1], offset] += 1
-        self.notes.note_read(partition[1], offset)
+        self.reads.begins(state.settings.client_id, state.subscribed.assigned.get(partition), partition, offset)
+        self.notes[partition[0]].note_read(partition[1], offset)
 
     @property
-    def read_again(self) -> int:
-        """Records that programs began with once more, counted one by one."""
-        return sum(count - 1 for count in self.polled.values())
+    def what(self) -> str:
+        return f"{self.protocol} {self.assignor} {self.commits}{' static' if self.is_static else ''}"
 
-    def rebalances_since(self, at_us: int) -> int:
-        """Generations, or group epochs, that began after a moment."""
-        kinds = ("kafka.group.generation_started", "kafka.group.epoch_bumped")
-        return sum(event.kind in kinds and event.at_us > at_us for event in self.told)
-
-    # --- what may happen
+    # --- reading the world
 
     @property
     def consumers(self) -> list[str]:
         return [slot.name for slot in self.world.slots.values() if slot.kind == "consumer"]
 
+    @property
+    def live(self) -> list[str]:
+        """Those that have not been told to end."""
+        return [name for name in self.consumers if self.state(name).member.phase not in (CLOSING, CLOSED, FAILED)]
+
     def state(self, name: str) -> ConsumerState:
         state: ConsumerState = self.world.slots[name].node.state
         return state
 
+    def partitions(self, topic: str) -> int:
+        return len(self.world.slots[CONTROLLER].node.state.rules.topics[topic].partitions)
+
+    @property
+    def coordinator(self) -> int:
+        """The broker that the controller takes for the leader of the group's partition."""
+        leader: int = self.world.slots[CONTROLLER].node.state.rules.topics[OFFSETS_TOPIC].partitions[NUMBER].leader
+        return leader
+
     def one(self) -> str:
-        if not self.consumers:
+        if not self.live:
             raise CommandError("consumer", "there is none")
-        return self.dice.choice(self.consumers)
+        return self.dice.choice(self.live)
+
+    def rebalances(self, since_us: int) -> int:
+        """Generations, or group epochs, that began after a moment."""
+        return sum(event.kind in ("kafka.group.generation_started", "kafka.group.epoch_bumped") and event.at_us > since_us for event in self.told)
+
+    @property
+    def last_change_us(self) -> int:
+        """When a member came or went for the last time, or the coordinator moved. Of a member of the consumer protocol that comes only the number
+        of members tells."""
+        last_us = members = 0
+        for event in self.told:
+            was, members = members, event.inputs["members"] if event.kind == "kafka.group.epoch_bumped" else members
+            if event.kind in MEMBERS_CHANGED or members != was:
+                last_us = event.at_us
+        return last_us
+
+    # --- members
+
+    def start(self, instance: str | None, subscribe: Subscribe, boot_us: int = 0) -> None:
+        self.names += 1
+        name = f"c{self.names}"
+        settings = ConsumerSettings(
+            "g", name, list(BROKERS), subscribe.topics, subscribe.pattern, self.protocol, [self.assignor], group_instance_id=instance,
+            commits=self.commits, auto_commit_interval_ms=1_000, session_timeout_ms=6_000, heartbeat_interval_ms=1_000,
+            max_poll_interval_ms=10_000, max_poll_records=self.dice.choice((1, 5)), auto_offset_reset="earliest", metadata_max_age_ms=5_000,
+        )  # fmt: skip
+        self.subscriptions[name] = subscribe
+        self.world.start(name, "consumer", ConsumerState(settings, Program(self.dice.choice((1, 20)) * MS)))
+        self.world.order(name, Start(boot_us))
+
+    def any_subscription(self) -> Subscribe:
+        return self.dice.choice((Subscribe(["t"]), Subscribe(["t", "u"]), Subscribe(["t", "u"]), Subscribe(["u"]), Subscribe([], "[tu]")))
 
     def join(self) -> None:
-        if len(self.consumers) >= CONSUMERS_MAX:
-            return
-        self.names += 1
-        settings = ConsumerSettings(
-            "g", f"c{self.names}", [1, 2, 3], ["t"], group_protocol=self.protocol, assignors=[self.assignor], commits=self.commits,
-            auto_commit_interval_ms=1_000, session_timeout_ms=6_000, heartbeat_interval_ms=1_000, max_poll_interval_ms=10_000,
-            max_poll_records=self.dice.choice((1, 5)), auto_offset_reset="earliest",
-        )  # fmt: skip
-        self.world.start(f"c{self.names}", "consumer", ConsumerState(settings, Program(self.dice.choice((1, 20)) * MS)))
-        self.world.order(f"c{self.names}", Start())
+        if len(self.live) < CONSUMERS_MAX:
+            self.start(f"i{self.names + 1}" if self.is_static else None, self.any_subscription())
 
     def leave(self) -> None:
-        if len(self.consumers) > 1:
+        if len(self.live) > 1:
             self.world.order(self.one(), Leave())
 
     def crash(self) -> None:
-        if len(self.consumers) > 1:
-            name = self.one()
-            self.world.crash(name)
-            for connection in list(self.state(name).network.broker_of):
-                try:
-                    self.world.reset(connection)
-                except CommandError:
-                    continue
-            self.world.forget(name)
+        if len(self.live) > 1:
+            self.kill(self.one())
+
+    def kill(self, name: str) -> None:
+        self.world.crash(name)
+        for connection in list(self.state(name).network.broker_of):
+            try:
+                self.world.reset(connection)
+            except CommandError:
+                continue
+        self.world.forget(name)
+
+    def restart(self) -> None:
+        """A new process in the place of an old one: which was closed, or killed, or lives on and does not know."""
+        name = self.one()
+        instance, subscribe = self.state(name).settings.group_instance_id, self.subscriptions[name]
+        how = self.dice.choice(("close", "close", "kill", "twice")) if instance else self.dice.choice(("close", "kill"))
+        if how == "close":
+            self.world.order(name, Leave())
+        elif how == "kill":
+            self.kill(name)
+        self.start(instance, subscribe, self.dice.choice((0, 200, 3_000, 8_000)) * MS)
+
+    def subscribe(self) -> None:
+        name = self.one()
+        self.subscriptions[name] = self.any_subscription()
+        self.world.order(name, self.subscriptions[name])
 
     def freeze(self) -> None:
         self.world.pause(self.one())
@@ -153,85 +209,156 @@ class GroupLife:
     def stick(self) -> None:
         self.world.order(self.one(), Stick(self.dice.random() < 0.5))
 
+    # --- brokers, links, topics
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all brokers run, on sound links: with two copies to each record one broker at a time may fail."""
+        return all(self.world.condition(f"broker-{number}") == RUNNING and not verbs.is_down(self.world, number) for number in BROKERS) and not any(
+            route.is_cut for way, route in self.world.routes.items() if not any(name in self.consumers for name in way)
+        )
+
     def fail_broker(self) -> None:
-        if sum(self.world.condition(f"broker-{number}") == RUNNING for number in (1, 2, 3)) == 3:
-            number = self.dice.choice((1, 2, 3))
-            self.dice.choice((verbs.crash, verbs.stop, verbs.pause))(self.world, number)
+        if self.is_whole:
+            self.dice.choice((verbs.crash, verbs.stop, verbs.pause))(self.world, self.dice.choice(BROKERS))
+
+    def fail_coordinator(self) -> None:
+        """Its broker fails; or is cut off from the other brokers, and goes on for the members that reach it."""
+        broker = self.coordinator
+        if not self.is_whole or broker < 0:
+            return
+        how = self.dice.choice(("crash", "stop", "pause", "cut off"))
+        if how == "cut off":
+            for other in (*BROKERS, CONTROLLER):
+                if other != broker:
+                    verbs.cut_link(self.world, broker, other)
+        else:
+            {"crash": verbs.crash, "stop": verbs.stop, "pause": verbs.pause}[how](self.world, broker)
+
+    def move_coordinator(self) -> None:
+        """An operator makes another broker the preferred leader of the group's partition: it is handed over in order."""
+        replicas = list(BROKERS)
+        self.dice.shuffle(replicas)
+        verbs.reassign(self.world, OFFSETS_TOPIC, NUMBER, replicas)
+        verbs.elect_leaders(self.world)
 
     def mend_broker(self) -> None:
-        number = self.dice.choice((1, 2, 3))
-        if self.world.condition(f"broker-{number}") == "paused":
+        number = self.dice.choice(BROKERS)
+        for other in (*BROKERS, CONTROLLER):
+            try:
+                verbs.heal_link(self.world, number, other)
+            except CommandError:
+                continue  # it is not cut, or it is the broker itself
+        if self.world.condition(f"broker-{number}") == PAUSED:
             verbs.resume(self.world, number)
         else:
             verbs.come_back(self.world, number)
 
     def cut(self) -> None:
-        verbs.cut_link(self.world, self.one(), self.dice.choice((1, 2, 3)), one_way=self.dice.random() < 0.5)
+        verbs.cut_link(self.world, self.one(), self.dice.choice(BROKERS), one_way=self.dice.random() < 0.5)
 
     def mend(self) -> None:
-        verbs.heal_link(self.world, self.one(), self.dice.choice((1, 2, 3)))
+        verbs.heal_link(self.world, self.one(), self.dice.choice(BROKERS))
+
+    def grow(self) -> None:
+        topic = self.dice.choice(list(TOPICS))
+        count = self.partitions(topic) + 1
+        if count <= PARTITIONS_MAX:
+            verbs.create_partitions(self.world, topic, count)
 
     def produce(self) -> None:
+        counts = self.world.slots["producer"].node.state.metadata.counts
         for _ in range(self.dice.randrange(1, 6)):
             self.sent += 1
-            self.world.order("producer", producer_orders.Send(self.sent, "t", partition=self.sent % PARTITIONS))
+            topic = self.dice.choice(("t", "t", "u"))
+            self.world.order("producer", producer_orders.Send(self.sent, topic, partition=self.sent % counts.get(topic, 1)))
 
     # --- a life
 
     def run(self, steps: int) -> GroupLife:
-        acts = [self.produce] * 12 + [
-            self.join, self.join, self.leave, self.crash, self.freeze, self.thaw, self.thaw, self.stick, self.fail_broker, self.mend_broker,
-            self.mend_broker, self.cut, self.mend, self.mend,
+        acts = [self.produce] * 14 + [
+            self.join, self.join, self.leave, self.crash, self.restart, self.restart, self.subscribe, self.freeze, self.thaw, self.thaw, self.stick,
+            self.fail_broker, self.fail_coordinator, self.move_coordinator, self.mend_broker, self.mend_broker, self.mend_broker, self.cut,
+            self.mend, self.mend, self.grow,
         ]  # fmt: skip
         for _ in range(steps):
+            act = self.dice.choice(acts)
             try:
-                self.dice.choice(acts)()
+                act()
             except CommandError:
                 continue  # it made no sense now
-            self.world.advance(self.world.now_us + self.dice.choice((1, 50, 300, 2_000)) * MS)
-            self.bury()
-            self.check()
+            self.faults[act.__name__] += 1
+            self.pass_time(self.dice.choice((1, 50, 300, 2_000)) * MS)
         self.heal()
         return self
 
+    def pass_time(self, us: int) -> None:
+        self.world.advance(self.world.now_us + us)
+        self.ledger.settle()
+        self.bury()
+        self.check()
+
     def bury(self) -> None:
-        """Programs whose close() is over go."""
+        """Processes that have closed go. One that failed for good ends, and if nobody else has its place its supervisor starts another one."""
         for name in self.consumers:
-            if self.world.condition(name) == RUNNING and self.state(name).member.phase == "closed":
+            if self.world.condition(name) != RUNNING:
+                continue
+            member, settings = self.state(name).member, self.state(name).settings
+            if member.phase == CLOSED:
                 self.world.exit(name)
+            elif member.phase == FAILED:
+                assert self.is_static and member.code in (codes.FENCED_INSTANCE_ID, codes.UNRELEASED_INSTANCE_ID), (name, member.code)
+                self.world.order(name, Leave())
+                instances = [self.state(other).settings.group_instance_id for other in self.live]
+                if settings.group_instance_id not in instances:
+                    self.start(settings.group_instance_id, self.subscriptions[name], 2 * SECOND)
 
     def check(self) -> None:
-        """No partition is owned twice in one generation or epoch, whoever is alive or frozen."""
-        taken: dict[tuple[int, int], str] = {}
+        """No partition is owned twice in one generation or epoch, whoever is alive or frozen. A static member whose place was taken in a stable
+        group, where nothing is rebalanced, hears of it with its next request: until then there are two of it."""
+        taken: dict[tuple[int, tuple[str, int]], str] = {}
         for name in self.consumers:
             state = self.state(name)
             if state.settings.group_protocol == "consumer" and self.world.condition(name) != RUNNING:
                 continue  # a frozen member does not know yet that its epoch is over
-            for _, number in state.owned:
-                other = taken.setdefault((state.member.generation, number), name)
-                assert other == name or state.member.generation < 0, f"partition {number} in {state.member.generation}: {other} and {name}"
+            for partition in state.owned:
+                place = state.settings.group_instance_id or name
+                other = taken.setdefault((state.member.generation, partition), place)
+                assert other == place or state.member.generation < 0, f"{partition} in {state.member.generation}: {other} and {place}"
 
     def heal(self) -> None:
-        """Mend all, and let the group read everything."""
+        """Mend all, and let the group read everything: at least one member is subscribed to all there is."""
         self.healed_us = self.world.now_us
-        for number in (1, 2, 3):
+        for number in BROKERS:
+            for other in (*BROKERS, CONTROLLER, *self.consumers):
+                try:
+                    verbs.heal_link(self.world, number, other)
+                except CommandError:
+                    continue
             try:
-                if self.world.condition(f"broker-{number}") == "paused":
+                if self.world.condition(f"broker-{number}") == PAUSED:
                     verbs.resume(self.world, number)
                 else:
                     verbs.come_back(self.world, number)
             except CommandError:
                 continue
         for name in self.consumers:
-            for number in (1, 2, 3):
-                try:
-                    verbs.heal_link(self.world, name, number)
-                except CommandError:
-                    continue
-            if self.world.condition(name) == "paused":
+            if self.world.condition(name) == PAUSED:
                 self.world.resume(name)
             self.world.order(name, Stick(False))
-        self.join()
-        self.world.advance(self.world.now_us + 150 * SECOND)
-        self.bury()
-        self.check()
+        self.start("last" if self.is_static else None, Subscribe(list(TOPICS)))
+        while self.world.now_us < self.healed_us + HEALED_FOR_US:
+            self.pass_time(SECOND)
+            for number in BROKERS:
+                if verbs.is_down(self.world, number):  # it was shutting down when all was mended
+                    verbs.come_back(self.world, number)
+
+    # --- at the end
+
+    def owned(self) -> list[tuple[str, int]]:
+        return sorted(partition for name in self.consumers for partition in self.state(name).owned)
+
+    def check_commits(self) -> None:
+        committed = self.ledger.check(self.world.slots[f"broker-{self.coordinator}"].node.state.disk.logs[OFFSETS_TOPIC, NUMBER])
+        for partition, offset in self.reads.beginnings:
+            assert offset == 0 or offset <= committed[partition], f"somebody began with {partition} at {offset}, which was never committed"

@@ -34,7 +34,7 @@ from broker_core.kafka.cluster import control_requests as c
 from broker_core.kafka.cluster import requests as r
 from broker_core.kafka.cluster import transaction_requests as t
 from broker_core.kafka.cluster.hosting import Consequences, Host
-from broker_core.kafka.cluster.state import DOWN, BrokerState, PendingProduce
+from broker_core.kafka.cluster.state import DOWN, STARTING, BrokerState, PendingProduce
 from broker_core.kafka.error_codes import ErrorCode
 from broker_core.sim.node import Closed, Opened, Outbox
 
@@ -84,11 +84,12 @@ def produced(host: Host, pending: PendingProduce, error: ErrorCode, now_us: int,
 
 
 def opened(host: Host, connection: int, message: Opened, now_us: int, out: Outbox) -> None:
-    """Somebody has connected."""
-    if host.state.stage == DOWN:
+    """Somebody has connected. A broker listens from when it has read the metadata, up to its registration, until it goes."""
+    state = host.state
+    if state.stage in (DOWN, STARTING) or state.metadata_offset < state.broker_epoch:
         out.close(connection)
     else:
-        host.state.clients[connection] = None
+        state.clients[connection] = None
 
 
 def closed(host: Host, connection: int, message: Closed, now_us: int, out: Outbox) -> None:

@@ -131,6 +131,20 @@ def test_broker_asks_again_later_each_time_while_it_is_taken_for_another_process
     assert waits == [100, 200, 400, 800, 1_600, 3_200, 6_400, 9_000]
 
 
+def test_broker_takes_no_connection_before_it_has_read_the_metadata():
+    """Else a client would be told that there are no topics, and believe it."""
+    node, out = Broker(BrokerState(1, ClusterSettings())), Out()
+    node.receive(0, lifecycle.Start(), 0, out)
+    node.receive(10, Opened("client"), 1 * MS, out)
+    node.receive(CONTROL, c.BrokerRegistrationResponse(0, 3), 2 * MS, out)
+    node.receive(11, Opened("client"), 2 * MS, out)
+    assert out.closed == [10, 11] and not node.state.clients
+    node.receive(CONTROL, c.MetadataDelta(9, [], [c.MetadataTopicState("t", 1)], [], is_image=True), 3 * MS, out)
+    node.receive(12, Opened("client"), 4 * MS, out)
+    node.receive(12, r.MetadataRequest(), 4 * MS, out)
+    assert out.closed == [10, 11] and [topic.name for topic in out.take()[-1][1].topics] == ["t"]
+
+
 def test_broker_whose_heartbeat_is_not_answered_connects_anew():
     node, out = leading()
     node.wake("heartbeat", 2_004 * MS, out)
