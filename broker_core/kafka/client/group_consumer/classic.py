@@ -29,6 +29,7 @@ from broker_core.kafka.assignors.subscription_bytes import (
 )  # fmt: skip
 from broker_core.kafka.client.group_consumer.commits import Committer
 from broker_core.kafka.client.group_consumer.core import COMMITTING, FAILED, IN, JOINING, NO_GENERATION, OUT, SYNCING, Core
+from broker_core.kafka.client.group_consumer.network import COORDINATOR
 from broker_core.kafka.client.group_consumer.ownership import Ownership
 from broker_core.kafka.client.group_consumer.settings import AUTO
 from broker_core.kafka.group import codes
@@ -73,6 +74,9 @@ class ClassicMember:
             out.because(member.because)
             self._take_up(now_us, out)
         if member.phase in (OUT, IN) and self._needs_rejoin():
+            if core.network.is_backing_off(COORDINATOR, now_us, core.backoff_us):
+                core.later(out, now_us)  # the coordinator was lost just now: perhaps with the JoinGroup before
+                return
             if member.must_rejoin:
                 out.because(member.because)
             self._prepare(now_us, out)

@@ -20,7 +20,7 @@ from broker_core.kafka.client.group_consumer.subscription import Subscribed, Top
 from broker_core.kafka.cluster.names import broker_node
 from broker_core.kafka.cluster.requests import MetadataRequest, MetadataResponse
 from broker_core.kafka.cluster.transaction_requests import GROUP, FindCoordinatorRequest, FindCoordinatorResponse
-from broker_core.kafka.group.messages import JoinGroupResponse
+from broker_core.kafka.group.messages import JoinGroupResponse, TopicPartitions
 from broker_core.kafka.group.overhearing import Overhears
 from broker_core.sim.node import Outbox
 from broker_core.sim.program import Program
@@ -38,10 +38,11 @@ FAILED, CLOSING, CLOSED = "failed", "closing", "closed"
 @dataclass(slots=True)
 class Membership:
     """phase: as above; of the consumer protocol IN from the first answer on. generation: or member epoch. joined: the topics of its last
-    request. given: the assignment that arrived and is not taken up yet. answer: a JoinGroup's answer that poll() has not looked at.
-    previous, previous_generation: the last assignment that it took, which sticky assignors remember; max_generation: the newest that this
-    leader has seen. must_rejoin: the next poll joins again. counts: what the leader assigned by, topic -> partitions. because: cause of
-    must_rejoin and given. epoch_reported: the consumer protocol's last report of what it holds. code: why it FAILED."""
+    request. given: the assignment that arrived and is not taken up yet; unresolved: one with topics that it does not know. answer: a
+    JoinGroup's answer that poll() has not looked at. previous, previous_generation: the last assignment that it took, which sticky assignors
+    remember; max_generation: the newest that this leader has seen. must_rejoin: the next poll joins again. counts: what the leader assigned
+    by, topic -> partitions. because: cause of must_rejoin and given. is_reporting: the next heartbeat says what it holds; is_beating: one
+    is under way, or, of a classic member, its heartbeats go on; was_told: the coordinator knows all of it. code: why it FAILED."""
 
     phase: str = OUT
     member_id: str = ""
@@ -50,6 +51,7 @@ class Membership:
     protocol: str = ""
     joined: list[str] = field(default_factory=list)
     given: list[TopicPartition] | None = None
+    unresolved: list[TopicPartitions] = field(default_factory=list)
     answer: JoinGroupResponse | None = None
     previous: list[TopicPartition] = field(default_factory=list)
     previous_generation: int = NO_GENERATION

@@ -69,10 +69,10 @@ class Network:
             self.overhears.sent(self.client_id, connection, request)
         out.send(connection, request)
 
-    def is_backing_off(self, broker: int, now_us: int) -> bool:
+    def is_backing_off(self, broker: int, now_us: int, for_us: int = RECONNECT_BACKOFF_US) -> bool:
         """Whether a connection to it has just broken, so that no other one is opened yet: its process may be gone, and would refuse it."""
         broken_us = self.state.broken_us.get(broker)
-        return broken_us is not None and now_us - broken_us < RECONNECT_BACKOFF_US
+        return broken_us is not None and now_us - broken_us < for_us
 
     def _watch(self, connection: int, until_us: int, out: Outbox) -> None:
         out.deadline(f"{TIMEOUT}:{connection}", until_us)

@@ -41,6 +41,8 @@ class ServerAssignedMember:
             member.generation = JOIN_EPOCH
         if member.joined != state.subscribed.topics:
             member.was_told = False
+        if member.phase == IN and member.unresolved:
+            self._assigned(member.unresolved, out)
         if member.phase == IN and member.given is not None:
             out.because(member.because)
             self._reconcile(now_us, out)
@@ -133,7 +135,7 @@ class ServerAssignedMember:
                 member.interval_ms = answer.heartbeat_interval_ms
                 self._next_beat(now_us, out)
             if answer.assignment is not None:
-                self._assigned(answer.assignment, out)
+                self._assigned(answer.assignment.topic_partitions, out)
             return
         member.was_told = False
         if code in (codes.COORDINATOR_NOT_AVAILABLE, codes.NOT_COORDINATOR):
@@ -142,20 +144,26 @@ class ServerAssignedMember:
             core.later(out, now_us)
         elif code in (codes.FENCED_MEMBER_EPOCH, codes.UNKNOWN_MEMBER_ID):
             out.tell("kafka.consumer.fenced", None, {"error_code": code, "member_epoch": member.generation}, {"client": core.settings.client_id})
-            member.phase, member.given = OUT, None
+            member.phase, member.given, member.unresolved = OUT, None, []
         else:
             member.phase, member.code = FAILED, code
             out.cancel(HEARTBEAT)
             self.ownership.lose(out)
             out.tell("kafka.consumer.failed", None, {"error_code": code}, {"client": core.settings.client_id})
 
-    def _assigned(self, assignment: m.Assignment, out: Outbox) -> None:
-        """A target: taken up in the next poll(), unless it is what the member has."""
+    def _assigned(self, rows: list[m.TopicPartitions], out: Outbox) -> None:
+        """A target: taken up in the next poll(), unless it is what the member has. Of a topic whose name is not known newer metadata tell it,
+        and until then the member takes the rest."""
         state = self.core.state
-        names = {topic_id(topic): topic for topic in state.subscribed.topics}
-        given = [(names[row.topic_id], number) for row in assignment.topic_partitions if row.topic_id in names for number in row.partitions]
-        if set(given) != set(state.owned) or state.member.given is not None:
-            state.member.given, state.member.because = given, out.why()
+        member = state.member
+        known = [*state.subscribed.topics, *state.cluster.leaders, *(topic for topic, _ in state.owned)]
+        names = {topic_id(topic): topic for topic in known}
+        given = [(names[row.topic_id], number) for row in rows if row.topic_id in names for number in row.partitions]
+        member.unresolved = [] if all(row.topic_id in names for row in rows) else rows
+        if member.unresolved:
+            state.cluster.is_stale = True
+        if set(given) != set(state.owned) or member.given is not None:
+            member.given, member.because = given, out.why()
 
     # --- out of the group
 
@@ -170,6 +178,7 @@ class ServerAssignedMember:
         self.leave_group(now_us, out)
         out.cancel(HEARTBEAT)
         member.phase, member.given, member.is_beating, member.was_told = OUT, None, False, False
+        member.unresolved = []
 
     def leave_group(self, now_us: int, out: Outbox) -> bool:
         """The last heartbeat, of a member that the coordinator knows. Returns whether it was sent."""

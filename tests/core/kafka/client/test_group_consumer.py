@@ -367,6 +367,19 @@ def test_a_request_without_an_answer_breaks_its_connection_and_is_made_again(wha
     assert bench.to(kind)
 
 
+def test_a_rebalance_that_the_coordinator_could_not_store_is_tried_again_after_the_back_off() -> None:
+    """Else a group whose offsets topic takes no writes would rebalance as fast as the network is."""
+    bench = Bench()
+    bench.start()
+    bench.answer(m.JoinGroupRequest, m.JoinGroupResponse("c1-id", codes.MEMBER_ID_REQUIRED))
+    bench.answer(m.JoinGroupRequest, m.JoinGroupResponse("c1-id", 0, 1, "consumer", "range", "other"))
+    bench.answer(m.SyncGroupRequest, m.SyncGroupResponse(codes.COORDINATOR_NOT_AVAILABLE), 1 * SECOND)
+    bench.answer(FindCoordinatorRequest, FindCoordinatorResponse(0, 2), SECOND + 5_000)
+    assert not bench.to(m.JoinGroupRequest), "the coordinator is found again, and not asked yet"
+    bench.node.wake("retry", bench.out.deadlines.pop("retry"), bench.out)
+    assert bench.state.loop.polled_us == SECOND + 100_000 and bench.to(m.JoinGroupRequest)
+
+
 def test_commit_sync_waits_and_a_closed_connection_ends_the_wait() -> None:
     bench = Bench(commits="sync", max_poll_records=1)
     bench.start()
@@ -431,6 +444,22 @@ def test_it_commits_gives_up_and_reports_what_is_taken_away_and_reads_on_the_res
     bench.answer(m.OffsetCommitRequest, m.OffsetCommitResponse([]), 5 * SECOND)
     assert bench.state.owned == [("t", 1)]
     assert bench.beat(2, None, now_us=5 * SECOND).topic_partitions == [m.TopicPartitions(topic_id("t"), [1])]
+
+
+def test_an_assignment_of_a_topic_that_is_not_known_yet_waits_for_metadata() -> None:
+    """A member that subscribes by pattern may be assigned a topic of which its brokers have not told it, or have just told it nothing."""
+    bench = Server(pattern="t|u", topics=[])
+    bench.start()
+    both = m.Assignment([m.TopicPartitions(topic_id(topic), [0]) for topic in ("t", "u")])
+    bench.answer(m.ConsumerGroupHeartbeatRequest, m.ConsumerGroupHeartbeatResponse(0, "m1", 1, 5_000, both), SECOND)
+    assert bench.state.owned == [("t", 0)]
+    t = bench.metadata().topics[0]
+    bench.answer(r.MetadataRequest, r.MetadataResponse([r.MetadataBroker(1)], 1, [t, r.MetadataTopic("u", 0, t.partitions)]), SECOND)
+    assert bench.state.owned == [("t", 0), ("u", 0)]
+    bench.node.wake("metadata", 2 * SECOND, bench.out)
+    bench.answer(r.MetadataRequest, r.MetadataResponse([], -1, []), 2 * SECOND)
+    bench.answer(m.ConsumerGroupHeartbeatRequest, m.ConsumerGroupHeartbeatResponse(0, "m1", 1, 5_000, both), 2 * SECOND)
+    assert bench.state.owned == [("t", 0), ("u", 0)], "a broker that tells of no topics takes nothing away"
 
 
 def test_a_fenced_member_loses_what_it_has_and_joins_again() -> None:
