@@ -137,12 +137,12 @@ class GroupLife:
 
     @property
     def last_change_us(self) -> int:
-        """When a member came or went for the last time, or the coordinator moved. Of a member of the consumer protocol that comes only the number
-        of members tells."""
+        """When a member came or went for the last time, the coordinator moved, or its log took no writes. Of a member of the consumer protocol
+        that comes only the number of members tells."""
         last_us = members = 0
         for event in self.told:
             was, members = members, event.inputs["members"] if event.kind == "kafka.group.epoch_bumped" else members
-            if event.kind in MEMBERS_CHANGED or members != was:
+            if event.kind in MEMBERS_CHANGED or members != was or event.rule == "kafka.group.append_failed":
                 last_us = event.at_us
         return last_us
 
