@@ -18,6 +18,7 @@ from broker_core.lab.consumer import CRASHED, GONE, Consumer
 from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.pulsar_active import ActiveReading
 from broker_core.lab.lanes.pulsar_options import OUT_OF_ORDER, TYPE_OF
+from broker_core.lab.lanes.pulsar_readers import READER, Unseen, start_readers
 from broker_core.lab.lanes.pulsar_reading import BROKER, PRODUCER, PulsarReading
 from broker_core.lab.lanes.pulsar_shared import SharedReading
 from broker_core.lab.lanes.pulsar_sticky import Plan, make_room
@@ -126,12 +127,14 @@ class PulsarRules:
     def design(self, lane: Lane) -> Design:
         self.lane = lane  # its caches are warm or cold as the lane is, also when that has been restored
         hash_of, traffic, key_of = self.reads.owners.hashes.__getitem__, lane.traffic, lane.texts.key_code
+        unseen = Unseen()
         overhears = BatchEar(lane, self.reads).sent if self.batching else None
         return Design(
             {
                 "broker": (BrokerState, lambda state: Broker(state, hash_of, self.settings, overhears)),
                 "producer": (ProducerState, lambda state: Producer(state, hash_of)),
                 "consumer": (ConsumerState, lambda state: Client(state, traffic, key_of)),
+                READER: (ConsumerState, lambda state: Client(state, unseen, key_of)),
             },
             c.Command | ConsumerOrder | Open | GiveUp | Order, lane.delay_us, lane.jitter_us,
         )  # fmt: skip
@@ -151,6 +154,7 @@ class PulsarRules:
             self.batching, batch_delay_us=self.batch_delay_us, partitions=self.partitions, waits_for_receipts=self.receipts
         ))  # fmt: skip
         lane.world.order(PRODUCER, Open(BROKER))
+        start_readers(lane, BROKER, self.partitions, self.queue_size)
 
     def forget_caches(self) -> None:
         self.narrator.forget(self.lane)

@@ -11,8 +11,9 @@ from types import MappingProxyType
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
-from broker_core.lab.commands.fields import consumer_name, whole
+from broker_core.lab.commands.fields import LANE_ID, consumer_name, refuse_unknown, whole
 from broker_core.pulsar.client.producer import DEFAULT, KEY_BASED
+from broker_core.pulsar.commands import SUBSCRIPTION
 from broker_core.pulsar.selectors import POINTS_MAX
 from broker_core.pulsar.settings import DRAINING, EXCLUSIVE, FAILOVER, RECENTLY_JOINED, SHARED
 from broker_core.pulsar.topic import EARLIEST, LATEST
@@ -25,6 +26,9 @@ ORDERS = (RECENTLY_JOINED, DRAINING, OUT_OF_ORDER)
 """The default first."""
 PARTITIONS_MAX = 1000
 PRIORITY_MAX = 1000
+SUBSCRIPTIONS_MAX = READERS_MAX = 8
+READER_TYPES = ("exclusive", "failover", "shared")
+"""Of another subscription, the default first. Key_Shared is the lane's own rule."""
 HOUR_US = 3_600_000_000
 
 NUMBERS: Mapping[str, tuple[int, int]] = MappingProxyType({
@@ -40,7 +44,7 @@ CHOICES: Mapping[str, tuple[str, ...]] = MappingProxyType({
 })  # fmt: skip
 """The default first, of an order."""
 SWITCHES = ("acks_cumulatively", "batch_index_acks", "retry_topic", "failover_ring", "receipts", "deduplication")
-PULSAR_FIELDS = frozenset({*NUMBERS, *CHOICES, *SWITCHES, "priorities"})
+PULSAR_FIELDS = frozenset({*NUMBERS, *CHOICES, *SWITCHES, "priorities", "subscriptions"})
 
 
 def check_pulsar(entry: Json, where: str) -> Json:
@@ -69,7 +73,32 @@ def check_pulsar(entry: Json, where: str) -> Json:
         raise CommandError(f"{where}.nack_backoff_max_us", "must be at least nack_delay_us, with which it begins")
     if "priorities" in entry:
         options["priorities"] = check_priorities(entry["priorities"], f"{where}.priorities")
+    if "subscriptions" in entry:
+        options["subscriptions"] = check_subscriptions(entry["subscriptions"], f"{where}.subscriptions")
     return options
+
+
+def check_subscriptions(raw: object, field: str) -> dict[str, Json]:
+    """Other subscriptions on the topic, by name, each with its type, consumers and records a second that one of them takes; defaults filled in."""
+    if not isinstance(raw, dict) or len(raw) > SUBSCRIPTIONS_MAX:
+        raise CommandError(field, "must be an object of at most {high} subscriptions", high=SUBSCRIPTIONS_MAX)
+    found: dict[str, Json] = {}
+    for name, wanted in raw.items():
+        if not isinstance(name, str) or not LANE_ID.fullmatch(name) or name == SUBSCRIPTION:
+            raise CommandError(field, "must be 1 to 32 lower-case letters, digits, _ or -, and not {name}", name=SUBSCRIPTION)
+        where = f"{field}.{name}"
+        if not isinstance(wanted, dict):
+            raise CommandError(where, "must be an object")
+        refuse_unknown(wanted, ("type", "consumers", "rate"), f"{where}.", where)
+        kind = wanted.get("type", READER_TYPES[0])
+        if kind not in READER_TYPES:
+            raise CommandError(f"{where}.type", "must be one of {choices}", choices=", ".join(READER_TYPES))
+        most = 1 if kind == READER_TYPES[0] else READERS_MAX  # a second one would be refused
+        found[name] = {
+            "type": kind, "consumers": whole(f"{where}.consumers", wanted.get("consumers", 1), 1, most),
+            "rate": whole(f"{where}.rate", wanted.get("rate", 100), 1, 100_000),
+        }  # fmt: skip
+    return found
 
 
 def check_priorities(raw: object, field: str) -> dict[str, int]:

@@ -52,6 +52,25 @@ class KeyHashes(dict[int, int]):
         return "" if code == NO_KEY else self.key_bytes(code).decode(errors="replace")
 
 
+def program_names(broker: Broker) -> dict[str, str]:
+    """What the broker's subscriptions call a consumer -> its program's name; of the lab's programs, not of the lane's own (`pulsar_readers.py`)."""
+    connections = broker.state.connections
+    return {
+        key: connections[connection].consumers[number].name
+        for key, (connection, number) in broker.consumers.items()
+        if is_program(connections[connection].peer)
+    }
+
+
+def is_program(node: str) -> bool:
+    """Whether a node is a program of the lab's: no consumer can be called as the lane's own nodes are.
+
+    >>> is_program("c1"), is_program("(audit-1)")
+    (True, False)
+    """
+    return node[0] != "("
+
+
 class RawSlices(NamedTuple):
     """The selector's answer: inclusive upper bounds, and the broker's consumers behind them. Several may share a point of the ring: they split
     its slots, and each counts with its part."""
@@ -153,8 +172,7 @@ class Owners:
         selector = (None if known is None else known.selector) or self.nobody
         raw = raw_slices(selector)
         if self._now is None or self._now.raw != raw:
-            names = {key: broker.state.connections[connection].consumers[number].name for key, (connection, number) in broker.consumers.items()}
-            self._now = Assignment(selector, raw, names)
+            self._now = Assignment(selector, raw, program_names(broker))
             self._key_owners, self._weights = [], None
             self._holders.clear()
         self._is_good = True

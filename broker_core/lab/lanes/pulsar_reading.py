@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 from broker_core.errors import InvariantError
 from broker_core.events import Json
 from broker_core.lab.consumer import CRASHED, GONE, Consumer
-from broker_core.lab.lanes.pulsar_owners import Assignment, Owners
+from broker_core.lab.lanes.pulsar_owners import Assignment, Owners, is_program
 from broker_core.lab.lanes.pulsar_picture import Painted
 from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.observers.bill import Space
@@ -117,7 +117,7 @@ class PulsarReading:
 
     def served(self, lane: Lane) -> set[str]:
         """Programs that have a consumer at the broker."""
-        return {known.peer for known in self.broker(lane).state.connections.values() if known.consumers}
+        return {known.peer for known in self.broker(lane).state.connections.values() if known.consumers and is_program(known.peer)}
 
     def dead(self, lane: Lane) -> set[str]:
         """The broker's consumers whose programs are silent, which it has not noticed."""
@@ -170,7 +170,7 @@ class PulsarReading:
         return wanted == self.served(lane)
 
     def dark_units(self, lane: Lane) -> tuple[int, int]:
-        if not lane.crash_positions and not self.is_sticky and self.broker(lane).consumers:
+        if not lane.crash_positions and not self.is_sticky and self.subscription(lane).consumers:
             return 0, SPACE_UNITS  # a ring and split ranges have no gaps, and a large ring takes long to look at
         return self.owners.now(self.broker(lane)).dark_units(self.dead(lane)), SPACE_UNITS
 
@@ -256,7 +256,7 @@ class PulsarReading:
             "waiting": subscription.waiting,
             "permits": {name: subscription.permits(key) for name, key in keys.items() if key in broker.consumers},
             "mark_delete": subscription.cursor.mark_delete + lane.first_record,
-            "connected": len(broker.consumers),
+            "connected": len(subscription.consumers),
             **self.letters(lane),
         }
 

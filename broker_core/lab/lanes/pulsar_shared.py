@@ -9,6 +9,7 @@ from broker_core.clock import SECOND_US
 from broker_core.errors import InvariantError
 from broker_core.events import Json
 from broker_core.lab.consumer import CRASHED, GONE, Consumer
+from broker_core.lab.lanes.pulsar_owners import program_names
 from broker_core.lab.lanes.pulsar_reading import PulsarReading
 from broker_core.lab.observers.in_flight import BUCKETS_KEPT_S
 from broker_core.pulsar import commands as c
@@ -73,7 +74,7 @@ class SharedReading(PulsarReading):
         position = self.position_of(lane, index)
         consumer, place = None, None
         if dispatcher is not None:
-            names = self.names(lane)
+            names = program_names(self.broker(lane))
             consumer = next((names[key] for key, known in dispatcher.consumers.items() if position in known.pending), None)
         if consumer is None and position < subscription.cursor.end and not subscription.cursor.is_acked(position):
             place = subscription.waiting
@@ -88,13 +89,8 @@ class SharedReading(PulsarReading):
             return end
         return next((position for position, entry in entries.items() if entry.message == index), -1)
 
-    def names(self, lane: Lane) -> dict[str, str]:
-        """The broker's consumers -> their programs' names."""
-        broker = self.broker(lane)
-        return {key: broker.state.connections[connection].consumers[number].name for key, (connection, number) in broker.consumers.items()}
-
     def picture(self, lane: Lane) -> Json:
-        subscription, dispatcher, names = self.subscription(lane), self.dispatcher(lane), self.names(lane)
+        subscription, dispatcher, names = self.subscription(lane), self.dispatcher(lane), program_names(self.broker(lane))
         cursor, again = subscription.cursor, subscription.attached.sent_before if subscription.dispatcher is not None else set()
         waiting = [] if dispatcher is None else dispatcher.replay.first(HEAD_SHOWN)
         unread = range(cursor.read_position, min(cursor.end, cursor.read_position + HEAD_SHOWN - len(waiting)))

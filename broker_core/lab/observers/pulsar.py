@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from broker_core.events import Json, TurningPoint
 from broker_core.lab.consumer import Consumer
-from broker_core.lab.lanes.pulsar_owners import Assignment
+from broker_core.lab.lanes.pulsar_owners import Assignment, is_program
 from broker_core.lab.lanes.pulsar_sticky import overlap
 from broker_core.lab.observers.bill import Bill
 from broker_core.lab.observers.codes import code_of
@@ -42,7 +42,7 @@ class PulsarNarrator:
                     lane.bury(event.data["client"], client.name)  # what it had is a newcomer's, whose change goes on
                 else:
                     lane.notice_crash(event.data["client"], client.name)
-            case "pulsar.consumer.connected":
+            case "pulsar.consumer.connected" if is_program(event.data["client"]):
                 return event.with_facts(data={"permits": self.queue_size} | self.moved_facts(lane, event))
             case "pulsar.consumer.disconnected":
                 return event.with_facts(data=self.moved_facts(lane, event))

@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, cast
 from broker_core.events import Json
 from broker_core.lab.lanes.pulsar_active import ActiveReading
 from broker_core.lab.lanes.pulsar_options import OUT_OF_ORDER
+from broker_core.lab.lanes.pulsar_owners import program_names
+from broker_core.lab.lanes.pulsar_readers import readers_view
 from broker_core.lab.lanes.pulsar_reading import BROKER, PRODUCER
 from broker_core.lab.views.pulsar_batches import batches_view
 from broker_core.lab.views.pulsar_consumers import consumers_view
-from broker_core.lab.views.pulsar_cursor import cursor_view, program_names
+from broker_core.lab.views.pulsar_cursor import cursor_view
 from broker_core.lab.views.pulsar_idle import WhyIdle
 from broker_core.pulsar.dispatchers.active import ActiveDispatcher
 from broker_core.pulsar.dispatchers.draining import DrainingDispatcher
@@ -43,8 +45,8 @@ def pulsar_view(lane: Lane) -> Json:
 
     order: the rule that keeps a key in order when its consumer changes, None where the type has none. rule: whose rule chooses the consumer
     and whose keeps the order. cursors: by partition, "-1" for a topic without. selector, holders: see `what_if`. priorities: levels that the lane
-    has for consumers by name; ordering_keys: how many ordering keys its producer sets, 0 for none. producer: None where
-    it waits for no receipts. batches: None where it makes none.
+    has for consumers by name; ordering_keys: how many ordering keys its producer sets, 0 for none. subscriptions:
+    others on the topic (`pulsar_readers.py`). producer: None where it waits for no receipts. batches: None where it makes none.
     """
     rules, reads = cast("PulsarRules", lane.rules), cast("PulsarReading", lane.reads)
     subscriptions = reads.subscriptions(lane)
@@ -64,6 +66,7 @@ def pulsar_view(lane: Lane) -> Json:
         "cursors": {str(known.partition): cursor_view(known, names, list(lane.consumers)) for known in subscriptions[:CURSORS_MAX]},
         "batches": batches_view(reads, lane) if rules.batching else None,
         "consumers": consumers_view(lane, subscriptions, WhyIdle(lane, subscriptions, names)),
+        "subscriptions": readers_view(lane, reads),
         "producer": producer_view(reads, lane, rules) if rules.receipts else None,
         "draining": draining_view(reads, lane, subscriptions[0], names),
         "failover": failover_view(reads, lane),

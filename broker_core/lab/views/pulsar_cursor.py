@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from broker_core.events import Json
-from broker_core.pulsar.broker import Broker
 from broker_core.pulsar.dispatchers.active import ActiveDispatcher
 from broker_core.pulsar.dispatchers.key_shared import KeyDispatcher, KeySharedDispatcher
 from broker_core.pulsar.subscription import Subscription
@@ -18,11 +17,6 @@ NEAR_MAX, HOLES_MAX = 96, 48
 """Entries after mark-delete that are told one by one, and acknowledged ranges ahead of it."""
 UNREAD, WAITING, ACKED = -3, -2, -1
 """Beside a consumer's place: not read yet; read, and at nobody; acknowledged."""
-
-
-def program_names(broker: Broker) -> dict[str, str]:
-    """What the broker's subscriptions call a consumer -> its program's name."""
-    return {key: broker.state.connections[connection].consumers[number].name for key, (connection, number) in broker.consumers.items()}
 
 
 def cursor_view(subscription: Subscription, names: Mapping[str, str], order: Sequence[str]) -> Json:

@@ -5,11 +5,12 @@ import json
 import pytest
 
 from broker_core.lab.lab import Lab
+from broker_core.lab.lanes.pulsar_owners import program_names
 from broker_core.lab.pieces import whole
 from broker_core.lab.scenario import scenario_from_json
 from broker_core.lab.view import lab_view
 from broker_core.lab.views.pulsar import next_active, rule_of
-from broker_core.lab.views.pulsar_cursor import ACKED, NEAR_MAX, UNREAD, WAITING, program_names
+from broker_core.lab.views.pulsar_cursor import ACKED, NEAR_MAX, UNREAD, WAITING
 from broker_core.lab.views.pulsar_handed import handed
 from broker_core.pulsar.dispatchers.single_active import SingleActiveDispatcher, Standby
 from broker_core.pulsar.selectors import SELECTORS
