@@ -36,7 +36,7 @@ from broker_core.sim.program import Leave, Order, Program
 from broker_core.sim.slot import PAUSED, RUNNING
 from broker_core.sim.world import World
 from tests.simulation.group_ledger import OffsetsLedger
-from tests.simulation.group_reads import Deliveries, Reads
+from tests.simulation.group_reads import Deliveries, NotHeard, Reads
 
 MS, SECOND = 1_000, 1_000_000
 TOPICS = {"t": 4, "u": 2}
@@ -63,8 +63,9 @@ class GroupLife:
         groups = GroupSettings(initial_rebalance_delay_ms=500, consumer_heartbeat_interval_ms=1_000, consumer_session_timeout_ms=6_000)
         plans = [TopicPlan(name, count, 3, 2) for name, count in TOPICS.items()]
         plan = ClusterPlan(3, (), (*plans, TopicPlan(OFFSETS_TOPIC, OFFSETS_PARTITIONS, 3, 2)), ClusterSettings(groups=groups))
-        self.reads, self.deliveries = Reads(), Deliveries()
-        self.ledger = OffsetsLedger(NUMBER, self.reads.handled_up_to, lambda: self.world)
+        self.reads: Reads = Reads()
+        self.deliveries = Deliveries()
+        self.ledger: Any = OffsetsLedger(NUMBER, self.reads.handled_up_to, lambda: self.world)
         self.notes = {name: KafkaNotes([0] * count) for name, count in TOPICS.items()}
         self.healed_us = 0
         self.faults: Counter[str] = Counter()
@@ -276,6 +277,12 @@ class GroupLife:
     # --- a life
 
     def run(self, steps: int) -> GroupLife:
+        self.suffer(steps)
+        self.heal()
+        return self
+
+    def suffer(self, steps: int) -> GroupLife:
+        """So many things happen, and nothing is healed."""
         acts = [self.produce] * 14 + [
             self.join, self.join, self.leave, self.crash, self.restart, self.restart, self.subscribe, self.freeze, self.thaw, self.thaw, self.stick,
             self.fail_broker, self.fail_coordinator, self.move_coordinator, self.mend_broker, self.mend_broker, self.mend_broker, self.cut,
@@ -289,7 +296,11 @@ class GroupLife:
                 continue  # it made no sense now
             self.faults[act.__name__] += 1
             self.pass_time(self.dice.choice((1, 50, 300, 2_000)) * MS)
-        self.heal()
+        return self
+
+    def deaf(self) -> GroupLife:
+        """From now on nobody listens to the nodes that begin: they go on in the middle of what others have heard."""
+        self.reads, self.ledger = NotHeard(), None
         return self
 
     def pass_time(self, us: int) -> None:

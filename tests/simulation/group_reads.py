@@ -64,6 +64,18 @@ class Reads:
         """A record was let go of, unhandled."""
 
 
+class NotHeard(Reads):
+    """For a world whose past was heard elsewhere."""
+
+    is_watched = False
+
+    def begins(self, client: str, known: PartitionState | None, partition: TopicPartition, offset: int) -> None:
+        """Nothing is noted."""
+
+    def handled(self, program: str, message: int, now_us: int) -> None:
+        """Nothing is noted."""
+
+
 class Deliveries:
     """confirmed: the values that the cluster has promised to keep."""
 

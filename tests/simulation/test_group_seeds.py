@@ -5,6 +5,7 @@
     at least once  nothing confirmed is skipped, no commit passes what nobody handled, a reader begins where the group has committed
     duplicates     what a lane counts as read twice is what was read twice, record by record
     rest           at most three rebalances after the last member came or went, and everything subscribed to has its owner
+    restore        from a checkpoint at any point a world goes on the same
 
 `make seed SEED=7` reruns one; HIGHWATER_GROUP_SEEDS says how many: 200 in `make test`, 2,000 in `make simulate`.
 """
@@ -13,6 +14,8 @@ import os
 
 import pytest
 
+from broker_core.lab.checkpoint import decode, encode
+from broker_core.sim.world import World
 from tests.simulation.group_life import SECOND, TOPICS, GroupLife
 
 SEEDS = [int(os.environ["SEED"])] if "SEED" in os.environ else range(int(os.environ.get("HIGHWATER_GROUP_SEEDS", "6")))
@@ -40,6 +43,18 @@ def test_group_outlives_its_faults(seed):
     assert late <= REBALANCES_MAX, f"{what}: {late} rebalances after the last member came or went"
     print(f"\n{what}: {len(life.deliveries.confirmed)} confirmed, {again} read again, {len(life.ledger.taken)} commits taken, "
           f"{late} rebalances to rest; {dict(life.faults)}")  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_group_goes_on_the_same_after_a_restore(seed):
+    """In the middle of its faults, through the bytes of a checkpoint: with everything that waits, is on its way, or is known only to a node."""
+    life, other = GroupLife(seed).suffer(STEPS // 2), GroupLife(seed).deaf()
+    kept = decode(encode(life.world.to_json()))
+    other.world = World.from_json("kafka", other.world.design, seed, kept, lambda told: None)
+    for _ in range(4):
+        for world in (life.world, other.world):
+            world.advance(world.now_us + 2 * SECOND)
+    assert decode(encode(other.world.to_json())) == decode(encode(life.world.to_json())), f"seed {seed}: {life.what}"
 
 
 def test_a_life_is_the_same_each_time():

@@ -54,14 +54,13 @@ class ControllerState:
 
 
 class ControllerNode:
-    """told: each partition as the brokers were told of it last; found again from the rules."""
+    """told: each partition as the brokers were told of it last; found again from the rules, so its order means nothing."""
 
     def __init__(self, state: ControllerState) -> None:
         self.state = state
         self.told: dict[TopicPartition, PartitionRegistration] = {}
-        for name, topic in state.rules.topics.items():
-            for number, registration in enumerate(topic.partitions):
-                self.told[name, number] = registration
+        for name, number in self.partitions():
+            self.told[name, number] = state.rules.topics[name].partitions[number]
 
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
         HANDLERS[type(message)](self, connection, message, now_us, out)
@@ -220,7 +219,7 @@ class ControllerNode:
         election = Election.UNCLEAN if request.election_type else Election.PREFERRED
         rule = "kafka.election.unclean" if request.election_type else "kafka.election.preferred"
         results: list[tuple[str, int, int]] = []
-        for key in list(self.told) if request.partitions is None else request.partitions:
+        for key in self.partitions() if request.partitions is None else request.partitions:
             try:
                 self.publish(self.state.rules.elect_leader(key, election, now_us // 1_000), rule, now_us, out)
             except Refused as error:
@@ -280,8 +279,12 @@ class ControllerNode:
         self.state.readers[connection] = broker
         out.send(connection, c.MetadataDelta(
             self.state.end_offset, [self.broker_state(known) for known in rules.brokers], [self.topic_state(name) for name in rules.topics],
-            [c.MetadataPartitionState(*key, registration) for key, registration in self.told.items()], is_image=True,
+            [c.MetadataPartitionState(*key, self.told[key]) for key in self.partitions()], is_image=True,
         ))  # fmt: skip
+
+    def partitions(self) -> list[TopicPartition]:
+        """All there are, topic by topic."""
+        return [(name, number) for name, topic in self.state.rules.topics.items() for number in range(len(topic.partitions))]
 
     def broker_state(self, broker: int) -> c.MetadataBrokerState:
         known = self.state.rules.brokers.get(broker)

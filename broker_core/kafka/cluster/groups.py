@@ -188,8 +188,10 @@ def role_changed(host: Host, key: TopicPartition, now_us: int, out: Outbox) -> N
     coordinators = host.groups
     running = coordinators.running.get(number)
     if leads and running is None and replica is not None and replica.partition.log is not None:
-        coordinators.image = topics_image(host)
-        coordinator = GroupCoordinator(coordinators.settings, coordinators.image)
+        image = topics_image(host)
+        if not coordinators.running:
+            coordinators.hosted.image = image  # those at work are told of what is new by `metadata_changed`
+        coordinator = GroupCoordinator(coordinators.settings, image)
         coordinators.running[number], coordinators.hosted.shards[number] = coordinator, coordinator.state
         loaded = list(_stored(replica.partition.log))
         coordinator.load(loaded, replica.partition.log.log_end_offset, host.state.now_ms(now_us), _Out(host, number, now_us, out))
@@ -214,10 +216,10 @@ def metadata_changed(host: Host, now_us: int, out: Outbox) -> None:
     coordinators = host.groups
     if not coordinators.running:
         return
-    image, before = topics_image(host), coordinators.image
+    image, before = topics_image(host), coordinators.hosted.image
     changed = [name for name in {**before.by_name, **image.by_name} if before.by_name.get(name) != image.by_name.get(name)]
     if changed:
-        coordinators.image = image
+        coordinators.hosted.image = image
         for number, coordinator in coordinators.running.items():
             coordinator.out = _Out(host, number, now_us, out)
             coordinator.now_ms = host.state.now_ms(now_us)

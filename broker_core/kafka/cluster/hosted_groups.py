@@ -19,28 +19,33 @@ from broker_core.kafka.group.group_coordinator import CoordinatorState, GroupCoo
 from broker_core.kafka.group.offset import store
 from broker_core.kafka.group.overhearing import Overhears
 from broker_core.kafka.group.settings import GroupSettings
-from broker_core.kafka.group.topics import TopicsImage
+from broker_core.kafka.group.topics import Topic, TopicsImage
+from broker_core.plain import from_plain, to_plain
 from broker_core.tagged import from_tagged, kinds_of, to_tagged
 
 OFFSETS_TOPIC = "__consumer_offsets"
 
 
 class HostedGroups:
-    """What a checkpoint holds of a broker's coordinators. shards: partition of the offsets topic -> state. tickets: request -> connection."""
+    """What a checkpoint holds of a broker's coordinators. shards: partition of the offsets topic -> state. tickets: request -> connection.
+    image: the topics as the coordinators were told last."""
 
     def __init__(self) -> None:
         self.shards: dict[int, CoordinatorState] = {}
         self.tickets: dict[int, int] = {}
         self.ticket_count = 0
+        self.image = TopicsImage()
 
     def to_json(self) -> Json:
-        return {"shards": to_tagged(self.shards), "tickets": self.tickets, "ticket_count": self.ticket_count}
+        topics = list(self.image.by_name.values()) if self.shards else []
+        return {"shards": to_tagged(self.shards), "tickets": self.tickets, "ticket_count": self.ticket_count, "topics": to_plain(topics)}
 
     @classmethod
     def from_json(cls, plain: Json) -> HostedGroups:
         hosted = cls()
         hosted.shards = from_tagged(plain["shards"], _KINDS)
         hosted.tickets, hosted.ticket_count = plain["tickets"], plain["ticket_count"]
+        hosted.image = TopicsImage.of(from_plain(plain["topics"], list[Topic]))
         return hosted
 
 
@@ -52,16 +57,14 @@ _KINDS = kinds_of(
 
 @dataclass(slots=True)
 class Coordinators:
-    """The coordinators at work, found again from their states. image: the topics as they were told last. overhears: who listens to what is
-    asked and answered."""
+    """The coordinators at work, found again from their states. overhears: who listens to what is asked and answered."""
 
     hosted: HostedGroups
     settings: GroupSettings
     running: dict[int, GroupCoordinator] = field(default_factory=dict)
-    image: TopicsImage = field(default_factory=TopicsImage)
     writing: int = -1
     overhears: Overhears | None = None
 
     def __post_init__(self) -> None:
         for number, state in self.hosted.shards.items():
-            self.running[number] = GroupCoordinator(self.settings, self.image, state)
+            self.running[number] = GroupCoordinator(self.settings, self.hosted.image, state)

@@ -78,7 +78,12 @@ class Host:
     # --- who watches
 
     def watch(self, key: TopicPartition, connection: int, session: FetchSession) -> None:
-        self.watchers.setdefault(key, {})[connection] = session
+        """By connection, whoever came first: so they are found again in the order in which they were."""
+        watchers = self.watchers.setdefault(key, {})
+        is_last = not watchers or connection >= next(reversed(watchers))
+        watchers[connection] = session
+        if not is_last:
+            self.watchers[key] = {number: watchers[number] for number in sorted(watchers)}
 
     def unwatch(self, key: TopicPartition, connection: int) -> None:
         watchers = self.watchers.get(key)

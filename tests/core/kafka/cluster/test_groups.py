@@ -9,6 +9,7 @@ import pytest
 from broker_core.kafka.client.group_consumer.consumer import ConsumerOrder, GroupConsumer, Start
 from broker_core.kafka.client.group_consumer.core import ConsumerState
 from broker_core.kafka.client.group_consumer.settings import ConsumerSettings
+from broker_core.kafka.cluster import verbs
 from broker_core.kafka.cluster.cluster import ClusterPlan, TopicPlan, cluster_world
 from broker_core.kafka.cluster.hosted_groups import OFFSETS_TOPIC
 from broker_core.kafka.cluster.names import broker_node
@@ -45,10 +46,13 @@ class Lab:
         self.world.advance(self.world.now_us + int(seconds * SECOND))
 
     def consumer(self, name: str, **settings: Any) -> Any:
+        return self.join(self.world, name, **settings)
+
+    def join(self, world: World, name: str, **settings: Any) -> Any:
         settings = {"topics": ["t"], "auto_offset_reset": "earliest", "max_poll_records": 1} | settings
         state = ConsumerState(ConsumerSettings("g", name, [1, 2, 3], **settings), Program(1_000))
-        self.world.start(name, "consumer", state)
-        self.world.order(name, Start())
+        world.start(name, "consumer", state)
+        world.order(name, Start())
         return state
 
     def leader(self, key: tuple[str, int]) -> int:
@@ -150,7 +154,12 @@ def test_a_world_with_a_group_goes_on_the_same_after_a_restore(protocol: str, af
     lab.run(0.1)
     kept = decode(encode(lab.world.to_json()))
     restored = World.from_json("kafka", lab.world.design, 1, kept, lambda told: None)
-    until_us = lab.world.now_us + 20 * SECOND
-    lab.world.advance(until_us)
-    restored.advance(until_us)
+    middle_us = lab.world.now_us + 10 * SECOND
+    for world in (lab.world, restored):
+        world.advance(middle_us)
+        lab.join(world, "c3", group_protocol=protocol)  # whom a coordinator that has forgotten the topics would give nothing
+        world.advance(middle_us + 10 * SECOND)
+        verbs.create_partitions(world, "t", PARTITIONS + 1)
+        world.advance(middle_us + 20 * SECOND)
+    assert sum(len(world.node(name).state.owned) for name in ("c1", "c2", "c3")) >= PARTITIONS
     assert decode(encode(restored.to_json())) == decode(encode(lab.world.to_json()))

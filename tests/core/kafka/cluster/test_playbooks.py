@@ -9,10 +9,12 @@ from broker_core.kafka.cluster import lifecycle
 from broker_core.kafka.cluster import requests as r
 from broker_core.kafka.cluster.broker import Broker
 from broker_core.kafka.cluster.controller_node import ControllerNode, ControllerState
+from broker_core.kafka.cluster.hosted_groups import OFFSETS_TOPIC
 from broker_core.kafka.cluster.settings import ClusterSettings
-from broker_core.kafka.cluster.state import BrokerState
+from broker_core.kafka.cluster.state import BrokerState, FetchSession
 from broker_core.kafka.controller import Controller
 from broker_core.kafka.error_codes import ErrorCode
+from broker_core.kafka.replication.fetch import PartitionFetch
 from broker_core.kafka.replication.registration import PartitionRegistration
 from broker_core.kafka.replication.replica_log import light_batch
 from broker_core.sim.disk import Disk
@@ -200,3 +202,33 @@ def test_follower_connects_to_its_leader_and_fetches_from_its_end():
     assert out.opened[-1] == "broker-2"
     request = next(message for _, message in out.take() if isinstance(message, r.FetchRequest))
     assert (request.replica_id, request.partitions[0].fetch_offset, request.partitions[0].current_leader_epoch) == (1, 0, 1)
+
+
+def test_coordinators_at_work_hear_of_topics_that_grew_while_another_one_came():
+    """One delta may do both: the new coordinator starts with the topics of now, and the one before is told what has changed."""
+    node, out = Broker(BrokerState(1, ClusterSettings())), Out()
+    node.receive(0, lifecycle.Start(), 0, out)
+    node.receive(CONTROL, c.BrokerRegistrationResponse(0, 3), 2 * MS, out)
+    brokers = [c.MetadataBrokerState(broker, 3, None, False, False) for broker in (1, 2)]
+    topics = [c.MetadataTopicState(name, 1) for name in ("t", OFFSETS_TOPIC)]
+    mine, others = PartitionRegistration((1, 2), (1, 2), 1), PartitionRegistration((1, 2), (1, 2), 2)
+    parts = [c.MetadataPartitionState("t", 0, mine), *(c.MetadataPartitionState(OFFSETS_TOPIC, i, each) for i, each in ((0, mine), (1, others)))]
+    node.receive(CONTROL, c.MetadataDelta(9, brokers, topics, parts, is_image=True), 3 * MS, out)
+    now = PartitionRegistration((1, 2), (1, 2), 1, leader_epoch=1, partition_epoch=1)
+    more = [c.MetadataPartitionState(OFFSETS_TOPIC, 1, now), c.MetadataPartitionState("t", 1, mine)]
+    node.receive(CONTROL, c.MetadataDelta(11, [], [], more), 4 * MS, out)
+    assert [coordinator.topics.by_name["t"].partition_count for coordinator in node.host.groups.running.values()] == [2, 2]
+
+
+def test_watchers_of_a_partition_are_in_the_order_in_which_a_restored_broker_finds_them():
+    """Who is answered first decides whose message comes first: that must not depend on when a checkpoint was taken."""
+    node, _ = leading()
+    host = node.host
+    for connection in (20, 10):
+        session = host.state.sessions[connection] = FetchSession(follower_fetch(0))
+        session.wanted["t", 0] = PartitionFetch(0, None, None, 0, 100)
+        host.watch(("t", 0), connection, session)
+    assert list(host.watchers["t", 0]) == list(Broker(host.state).host.watchers["t", 0]) == [10, 20]
+    host.unwatch(("t", 0), 10)
+    host.watch(("t", 0), 10, host.state.sessions[10])
+    assert list(host.watchers["t", 0]) == [10, 20]
