@@ -332,10 +332,13 @@ class GroupLife:
             state = self.state(name)
             if state.settings.group_protocol == "consumer" and self.world.condition(name) != RUNNING:
                 continue  # a frozen member does not know yet that its epoch is over
+            # Of a classic member the one of its assignment: it may know of a later one that its coordinator did not live to write, and another
+            # coordinator has given that number again.
+            epoch = state.member.generation if state.settings.group_protocol == "consumer" else state.member.previous_generation
             for partition in state.owned:
                 place = state.settings.group_instance_id or name
-                other = taken.setdefault((state.member.generation, partition), place)
-                assert other == place or state.member.generation < 0, f"{partition} in {state.member.generation}: {other} and {place}"
+                other = taken.setdefault((epoch, partition), place)
+                assert other == place, f"{partition} in {epoch}: {other} and {place}"
 
     def heal(self) -> None:
         """Mend all, and let the group read everything: at least one member is subscribed to all there is."""

@@ -3,7 +3,7 @@
 It asks a bootstrap broker first and then any that it knows, in turn; again when an answer told that its picture is old, when a broker went
 away, and every `metadata.max.age.ms`. A leader of an older epoch than the known one is passed over.
 
-Source: Kafka 3.9 clients Metadata, MetadataCache, ConsumerMetadata.
+Source: Kafka 3.9 clients Metadata (updateLastSeenEpochIfNewer), MetadataCache, ConsumerMetadata.
 """
 
 from __future__ import annotations
@@ -57,6 +57,13 @@ class ClusterView:
             return None
         leader = leaders[partition[1]]
         return leader if leader.node_id >= 0 else None
+
+    def saw_epoch(self, partition: TopicPartition, epoch: int) -> None:
+        """Somebody led it in this epoch: a leader of an older one is none, and newer metadata are asked for."""
+        leaders = self.leaders.get(partition[0], [])
+        if partition[1] < len(leaders) and epoch > leaders[partition[1]].epoch:
+            leaders[partition[1]] = Leader(-1, epoch)
+            self.is_stale = True
 
     def partition_counts(self) -> dict[str, int]:
         return {topic: len(leaders) for topic, leaders in self.leaders.items()}

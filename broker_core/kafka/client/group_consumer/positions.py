@@ -129,6 +129,7 @@ class Positions:
                 elif part.committed_offset >= 0:
                     known.committed = part.committed_offset
                     known.seek(part.committed_offset, part.committed_leader_epoch)
+                    self.core.state.cluster.saw_epoch((topic.name, part.partition_index), part.committed_leader_epoch)
                     self._check_epoch((topic.name, part.partition_index), known)
                 else:
                     self.reset((topic.name, part.partition_index), out)

@@ -339,6 +339,23 @@ def test_a_position_beyond_the_end_of_its_epoch_goes_back() -> None:
     assert bench.out.told[-1][0] == "kafka.consumer.truncated"
 
 
+def test_a_committed_offset_is_not_asked_of_a_leader_from_before_its_epoch() -> None:
+    """A leader that is cut off and does not know it would say that there is no such offset, and the whole partition would be read again."""
+    bench = Bench(partitions=1)
+    bench.start()
+    bench.answer(m.JoinGroupRequest, m.JoinGroupResponse("c1-id", codes.MEMBER_ID_REQUIRED))
+    bench.answer(m.JoinGroupRequest, m.JoinGroupResponse("c1-id", 0, 1, "consumer", "range", "other"))
+    bench.answer(m.SyncGroupRequest, m.SyncGroupResponse(0, "consumer", "range", write_assignment([("t", 0)])))
+    rows = [m.FetchedPartition(0, 18, committed_leader_epoch=3)]
+    bench.answer(m.OffsetFetchRequest, m.OffsetFetchResponse([m.OffsetFetchGroupResult("g", [m.FetchedTopicResult("t", rows)])]), SECOND)
+    bench.answer(r.MetadataRequest, bench.metadata(), SECOND)
+    assert not bench.to(r.FetchRequest), "the answer is of one that is behind"
+    bench.epoch = 3
+    bench.node.wake("retry", 2 * SECOND, bench.out)
+    bench.answer(r.MetadataRequest, bench.metadata(), 2 * SECOND)
+    assert [part.fetch_offset for _, request in bench.to(r.FetchRequest) for part in request.partitions] == [18]
+
+
 def test_a_coordinator_that_has_moved_is_found_again() -> None:
     bench = Bench()
     bench.start()
