@@ -22,7 +22,7 @@ from broker_core.pulsar.dispatchers.key_shared import KeySharedDispatcher
 from broker_core.pulsar.dispatchers.pending import Sent
 from broker_core.pulsar.entry import Entry
 from broker_core.pulsar.settings import KEY_SHARED, BrokerSettings
-from broker_core.pulsar.subscription import Subscription
+from broker_core.pulsar.subscription import Dispatcher, Subscription
 from broker_core.pulsar.topic import LATEST, Topic
 from broker_core.sim.node import Closed, Opened, Outbox
 
@@ -98,7 +98,10 @@ class Broker:
                     return
             key = message.key if message.ordering_key < 0 else message.ordering_key
             entry = Entry(self.hash_of(key), message.message, key, now_us, message.batch, message.deliver_at_us, message.reconsumed)
-            position = topic.ledger.append(entry)
+            ledger = topic.ledger
+            position = ledger.end  # `ledger.append`, written out: this is what every message goes through
+            ledger.entries[position] = entry
+            ledger.end = position + 1
             if wants_receipts:
                 out.send(connection, c.CommandSendReceipt(message.producer_id, message.sequence_id, position))
             for subscription in topic.subscriptions.values():
@@ -109,7 +112,7 @@ class Broker:
                 dispatcher.now_us = now_us
                 sent = dispatcher.arrived(position, entry)
                 if sent:
-                    self.deliver(subscription, sent, out)
+                    self.deliver(subscription, dispatcher, sent, out)
                 if dispatcher.has_news:
                     self.tell_news(topic, subscription, now_us, out)
         elif kind is CommandAck:
@@ -211,7 +214,7 @@ class Broker:
     def after(self, topic: Topic, subscription: Subscription, sent: Sequence[Sent], now_us: int, out: Outbox) -> None:
         """Send what the dispatcher said, tell who is active, set what is to happen later."""
         if sent:
-            self.deliver(subscription, sent, out)
+            self.deliver(subscription, subscription.attached, sent, out)
         if subscription.attached.has_news:
             self.tell_news(topic, subscription, now_us, out)
 
@@ -243,11 +246,11 @@ class Broker:
                              {"consumer": dispatcher.consumers[key].name})  # fmt: skip
             dispatcher.let_go.clear()
 
-    def deliver(self, subscription: Subscription, sent: Sequence[Sent], out: Outbox) -> None:
+    def deliver(self, subscription: Subscription, dispatcher: Dispatcher, sent: Sequence[Sent], out: Outbox) -> None:
         entries, counts, partly = subscription.entries, subscription.redelivery_counts, subscription.acked_in_batch
-        sent_before = subscription.attached.sent_before
+        sent_before, consumers = dispatcher.sent_before, self.consumers
         for key, position in sent:
-            connection, consumer_id = self.consumers[key]
+            connection, consumer_id = consumers[key]
             entry = entries[position]
             if self.overhears is not None:
                 self.overhears(subscription, key, position)

@@ -170,7 +170,11 @@ class PulsarRules:
 
         def publish(index: int, code: int) -> tuple[int, CommandSend]:
             fresh.append(code)
-            return producer.send(index, code, code % ordering_keys if ordering_keys and code >= 0 else -1)
+            return send(index, code)
+
+        def publish_ordered(index: int, code: int) -> tuple[int, CommandSend]:
+            fresh.append(code)
+            return send(index, code, code % ordering_keys if code >= 0 else -1)
 
         def gather(index: int, code: int) -> tuple[int, None]:
             if self.reads.counts_keys:
@@ -181,10 +185,12 @@ class PulsarRules:
                             now_us + self.delivery_delay_us if later else 0)  # fmt: skip
             return 0, None
 
-        fresh, ordering_keys = self.reads.fresh, self.ordering_keys
+        fresh, ordering_keys, send = self.reads.fresh, self.ordering_keys, producer.send
         if not self.sends_at_once:
             return slot, gather
-        return slot, publish if self.reads.counts_keys or ordering_keys else producer.send
+        if ordering_keys:
+            return slot, publish_ordered
+        return slot, publish if self.reads.counts_keys else send
 
     def join(self, lane: Lane, joiners: Sequence[Consumer], cause: Cause) -> None:
         self.start(lane, joiners, cause)

@@ -36,8 +36,10 @@ def acknowledge(state: ConsumerState, message: CommandMessage, now_us: int, out:
         forget_clock(state, message, now_us, out)
     part = state.parts[message.consumer_id]
     if not message.places and not part.in_batch:  # the usual case, short for speed
-        part.acks.append(message.entry)
-        gathered(state, len(part.acks), now_us, out)
+        acks = part.acks
+        acks.append(message.entry)
+        if len(acks) == 1 or not config.ack_group_us:
+            gathered(state, len(acks), now_us, out)
         return
     if message.places:
         left = part.batches[message.entry]
@@ -65,13 +67,17 @@ def gathered(state: ConsumerState, count: int, now_us: int, out: Outbox) -> None
 def send_acks(state: ConsumerState, out: Outbox) -> None:
     """Tell the broker what has gathered, part by part."""
     for consumer_id, part in state.parts.items():
-        if part.acks or part.in_batch:
-            entries, part.acks = part.acks, []
+        entries = part.acks
+        if not entries and not part.in_batch:
+            continue
+        part.acks = []
+        places: dict[int, list[int]] | None = None
+        if part.in_batch:
             places, part.in_batch = part.in_batch, {}
-            if state.config.acks_cumulatively and entries:
-                out.send(state.connection, CommandAck(consumer_id, [max(entries)], True))
-            elif not state.config.acks_cumulatively:
-                out.send(state.connection, CommandAck(consumer_id, entries, False, places or None))
+        if not state.config.acks_cumulatively:
+            out.send(state.connection, CommandAck(consumer_id, entries, False, places))
+        elif entries:
+            out.send(state.connection, CommandAck(consumer_id, [max(entries)], True))
 
 
 def refuse_cumulative(state: ConsumerState, message: CommandMessage, out: Outbox) -> None:

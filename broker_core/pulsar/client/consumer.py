@@ -138,8 +138,18 @@ class Consumer:
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
         state = self.state
         if type(message) is CommandMessage:
-            if state.parts[message.consumer_id].is_subscribed:  # else it was under way when the consumer closed
-                self.arrived(message, now_us, out)
+            if not state.parts[message.consumer_id].is_subscribed:  # it was under way when the consumer closed
+                return
+            if message.batch:
+                self.unpack(message, now_us, out)
+                return
+            if self.traffic.is_watched:
+                self.traffic.received(out.name, message.message, now_us)
+            program = state.program
+            if program.hand < 0 and not program.is_paused:
+                self.begin(message, now_us, out)
+            else:
+                state.queue.append(message)
             return
         match message:
             case Subscribe(broker, ranges, after_us):
@@ -201,23 +211,17 @@ class Consumer:
                     part.is_subscribed = part.is_active = False
                 self.let_go(now_us, out)
 
-    def arrived(self, message: CommandMessage, now_us: int, out: Outbox) -> None:
-        """A message, or a batch, which is unpacked here."""
+    def unpack(self, message: CommandMessage, now_us: int, out: Outbox) -> None:
+        """The messages of a batch, one by one."""
         state = self.state
-        if message.batch:
-            places = message.places or tuple(range(len(message.batch)))
-            state.parts[message.consumer_id].batches[message.entry] = list(places)
-            for place, number in zip(places, message.batch, strict=True):
-                one = CommandMessage(message.consumer_id, message.entry, number, message.redelivery_count, (), (place,), message.reconsumed)
-                self.arrived(one, now_us, out)
-            return
-        if self.traffic.is_watched:
-            self.traffic.received(out.name, message.message, now_us)
-        program = state.program
-        if program.hand < 0 and not program.is_paused:
-            self.begin(message, now_us, out)
-        else:
-            state.queue.append(message)
+        places = message.places or tuple(range(len(message.batch)))
+        state.parts[message.consumer_id].batches[message.entry] = list(places)
+        for place, number in zip(places, message.batch, strict=True):
+            if self.traffic.is_watched:
+                self.traffic.received(out.name, number, now_us)
+            one = CommandMessage(message.consumer_id, message.entry, number, message.redelivery_count, (), (place,), message.reconsumed)
+            state.queue.append(one)
+        self.take(now_us, out)
 
     def connect(self, out: Outbox) -> None:
         self.state.connection = out.connect(self.state.broker)
@@ -288,8 +292,9 @@ class Consumer:
     def begin(self, message: CommandMessage, now_us: int, out: Outbox) -> None:
         """The program begins to handle a message; half of the queue taken means permits for as many."""
         state = self.state
-        state.hand = message
-        state.program.take(message.message, now_us, out)
+        state.hand, program = message, state.program
+        program.hand = message.message  # `Program.take`, written out: this is what every message goes through
+        out.deadline(DONE, now_us + program.service_us)
         if state.config.ack_timeout_us:
             start_clock(state, message, now_us, out)
         part = state.parts[message.consumer_id]
