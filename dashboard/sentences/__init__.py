@@ -34,7 +34,7 @@ PAGES: Mapping[str, Mapping[str, Any]] = {
     "analyze": {**ANALYZE, **STUDY, **STRATEGIES, "labs.unnamed": LABS["labs.unnamed"]}, "cluster": CLUSTER,
     "groups": {**GROUPS, **{code: text for code, text in CLUSTER.items() if code.startswith(("cluster.verb.", "cluster.verb_about."))}},
     "labs": LABS,
-    "learn": {**LEARN, **LESSON}, "log": LOG, "pulsar": SUBSCRIPTION,
+    "learn": {**LEARN, **LESSON}, "log": LOG, "pulsar": {**SUBSCRIPTION, "lesson.language": LESSON["lesson.language"]},
     "stage": LESSON,
 }  # fmt: skip
 SENTENCES: Mapping[str, Any] = {**EVERYWHERE, **{code: text for page in PAGES.values() for code, text in page.items()}}

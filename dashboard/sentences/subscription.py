@@ -7,21 +7,30 @@ SUBSCRIPTION = {
     # Head
     "subscription.title": _("Pulsar subscription"),
     "subscription.to_stage": _("Stage of this lab"),
+    "subscription.lanes": _("Pulsar lanes of this lab"),
     "subscription.head.gap": _("{part} of the hash space belongs to nobody: its messages wait."),
     "subscription.head.stray": _("Batches mix keys: {part} of the messages went to a consumer that does not own their key."),
+    "subscription.head.acks_refused": _(
+        "Nothing is acknowledged: {consumer} acknowledges cumulatively, which is for Exclusive and Failover only."
+    ),
+    "subscription.head.for_ever": _(
+        "Mark-delete cannot pass entry {position}: nobody can handle it, and it was asked for again {times?once|{times} times}."
+    ),
     "subscription.head.nobody": _("Nobody is connected: messages wait."),
     "subscription.head.well": _("{count?One consumer is|{count} consumers are} connected and served."),
     "subscription.head.failover": _("{count} of {consumers} consumers {count?is|are} active; the others stand by."),
     "subscription.head.newcomer": _("{consumer} gets nothing yet: {older?one older message is|{older} older messages are} not acknowledged."),
     "subscription.head.behind_newcomer": _("Nothing new is read: entry {position} at {holder} is not acknowledged, and a newcomer waits."),
-    "subscription.head.blocked": _("{consumer} is blocked: it holds {unacked} unacknowledged messages."),
+    "subscription.head.blocked": _(
+        "{count?One consumer is|{count} consumers are} blocked: {consumer} holds {unacked} unacknowledged messages."
+    ),
     "subscription.head.subscription_full": _("The subscription is at its limit of {limit} unacknowledged messages."),
     "subscription.head.no_permits": _("{consumer} has granted no permits: it holds {unacked} messages."),
     "subscription.head.draining": _("{consumer} waits for slots that still drain."),
     "subscription.head.key_waits": _("{consumer} waits: an older message of its key is not acknowledged."),
-    "subscription.head.refused": _("The broker refused {consumer}: {error}."),
+    "subscription.head.refused": _("The broker refused {count?{consumer}|{count} consumers}: {error}."),
     "subscription.head.no_range": _("{consumer} owns no part of the hash space."),
-    "subscription.head.crashed": _("{consumer} is silent; the broker has not noticed yet."),
+    "subscription.head.crashed": _("{count?{consumer} is|{count} consumers are} silent; the broker has not noticed yet."),
     "subscription.head.paused": _("{consumer} is paused and holds {unacked?one message|{unacked} messages}."),
     "subscription.head.holding": _("{consumer} acknowledges nothing: it holds {count?one message|{count} messages} that it has handled."),
     "subscription.head.switching": _("The active consumer has changed: {consumer} begins to read after a second."),
@@ -57,6 +66,8 @@ SUBSCRIPTION = {
     "subscription.from_nobody": _("{to} took {part} that nobody had, {pieces?one piece|{pieces} pieces}; the largest is {first}..{last}"),
     "subscription.to_nobody": _("{part} of {from} belongs to nobody now, {pieces?one piece|{pieces} pieces}; the largest is {first}..{last}"),
     "subscription.handed_more": _("and {count} more"),
+    "subscription.handed_all": _("{part} of the hash space changed hands."),
+    "subscription.handed_nothing": _("Nothing changed hands at the last change."),
     "subscription.handed_none": _("Nothing has changed hands yet."),
     "subscription.lens": _("Lens"),
     "subscription.lens_at": _("Place of the lens"),
@@ -93,6 +104,22 @@ SUBSCRIPTION = {
     "subscription.batch_key.stray": _("somebody else's key"),
     "subscription.batch_key.handled": _("handled"),
     "subscription.batch_key.acked": _("acknowledged"),
+    # What is asked for again
+    "subscription.ladder": _("Asked for again"),
+    "subscription.again_words": _(
+        "{count?One message|{count} messages} could not be handled and {count?comes|come} again, {delay_us} after each negative acknowledgement."
+    ),
+    "subscription.again_retry": _(
+        "{count?One message is|{count} messages are} in the retry letter topic, each to be delivered {delay_us} after it failed."
+    ),
+    "subscription.again_max": _(
+        "After {max?one time|{max} times} a message goes to the dead-letter topic: {letters?one is|{letters} are} there."
+    ),
+    "subscription.again_for_ever": _("No dead-letter policy: they come again for ever, and mark-delete stays before the first."),
+    "subscription.ladder_step": _("delivery {step}"),
+    "subscription.ladder_entry": _("Entry {position}: asked for again {times?once|{times} times}, at {consumer}"),
+    "subscription.ladder_none": _("Nothing is asked for again."),
+    "subscription.dead_letters": _("dead-letter topic: {count?one message|{count} messages}"),
     # The cursor
     "subscription.cursor": _("Cursor"),
     "subscription.cursor_words": _(
@@ -123,7 +150,6 @@ SUBSCRIPTION = {
     "subscription.nobody_active": _("nobody is active"),
     "subscription.nobody_holds": pgettext_lazy("owner", "nobody"),
     "subscription.column.consumer": _("Consumer"),
-    "subscription.column.state": _("State"),
     "subscription.column.share": _("Share"),
     "subscription.column.permits": _("Permits"),
     "subscription.column.unacked": _("Unacked"),
@@ -131,6 +157,9 @@ SUBSCRIPTION = {
     "subscription.column.redelivered": _("Redelivered"),
     "subscription.column.rate": _("Per second"),
     "subscription.column.entry": _("Entry"),
+    "subscription.column.record": _("Record"),
+    "subscription.column.asked_again": _("Asked for again"),
+    "subscription.column.again_at": _("Again at"),
     "subscription.column.sent_to": _("Sent to"),
     "subscription.column.messages": _("Messages"),
     "subscription.column.misplaced": _("Of others' keys"),
@@ -158,6 +187,7 @@ SUBSCRIPTION = {
     "subscription.state.caught_up": _("caught up"),
     "subscription.state.connecting": _("connecting"),
     "subscription.state.holding": _("holds acks"),
+    "subscription.state.acks_refused": _("acks refused"),
     "subscription.state.refused": _("refused"),
     "subscription.with_level": _("{state}, level {priority}"),
     "subscription.level": _("level {priority}"),
@@ -188,6 +218,10 @@ SUBSCRIPTION = {
     "subscription.idle.standby_priority": _("Standby: its priority level {priority} comes after level {best}."),
     "subscription.idle.switching": _(
         "Active on {count?one partition|{count} partitions} since a moment; it begins to read a second after the switch."
+    ),
+    "subscription.idle.acks_refused": _(
+        "Its client refuses cumulative acknowledgements here (InvalidConfigurationException), {count?once|{count} times} so far: "
+        "its {unacked?one message stays|{unacked} messages stay} unacknowledged."
     ),
     "subscription.idle.blocked": _("Blocked: {unacked} unacknowledged messages reach its limit of {limit}; it goes on at half of that."),
     "subscription.idle.subscription_full": _("Nothing is read: the subscription holds {unacked} unacknowledged messages, its limit is {limit}."),
@@ -261,15 +295,18 @@ SUBSCRIPTION = {
     "subscription.overlap": _("{first}..{last} belongs to {consumer}."),
     "subscription.overlap_own": _("{first}..{last} is named twice."),
     "subscription.would_refuse": _("Refused: {reason}"),
+    "subscription.would_refuse_for": _("Refused, {consumer} is in the way: {reason}"),
     "subscription.would_take": _("The broker would take these ranges."),
     "subscription.take_ranges": _("Subscribe again with these"),
     # Draining
     "subscription.draining": _("Draining slots"),
-    "subscription.draining_words": _("{count?One slot waits|{count} slots wait} for its old consumer's acknowledgements; {drained} are done."),
+    "subscription.draining_words": _(
+        "{count?One slot waits for its old consumer's|{count} slots wait for their old consumers'} acknowledgements; {drained} are done."
+    ),
     # The chart
     "subscription.series": _("Throughput and skew"),
     "subscription.series_sub": _("What each consumer finishes a second, and how uneven the shares are: 1.0 is even."),
-    "subscription.series_wait": _("The chart begins with the second virtual second."),
+    "subscription.series_wait": _("The chart begins once this page has seen two virtual seconds."),
     "subscription.axis_rate": _("records/s"),
     "subscription.skew": _("skew"),
     "subscription.keys": _(

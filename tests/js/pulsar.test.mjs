@@ -6,6 +6,7 @@ import * as batches from "../../static/js/pulsar/batches.js";
 import { rows as consumerRows } from "../../static/js/pulsar/consumers.js";
 import * as cursor from "../../static/js/pulsar/cursor.js";
 import { findings, layout as editorBar, written } from "../../static/js/pulsar/editor.js";
+import * as ladder from "../../static/js/pulsar/ladder.js";
 import * as lens from "../../static/js/pulsar/lens.js";
 import * as ranges from "../../static/js/pulsar/ranges.js";
 import * as ring from "../../static/js/pulsar/ring.js";
@@ -20,7 +21,7 @@ import { handedWords, headline, idleWords, rulesWords, spaceTitle, spaceWords } 
 import { load, say } from "./fixtures/load.mjs";
 
 const RIGS = load("pulsar").map(({ rigs }) => rigs.pulsar);
-const [joined, newcomer, draining, sticky, failover, shared, exclusive, nobody, crowd, mixed, keyBased] = RIGS;
+const [joined, newcomer, draining, sticky, failover, shared, exclusive, nobody, crowd, mixed, keyBased, letters, retry, refusedAcks] = RIGS;
 const colorOf = (rig) => (name) => rig.consumers[name]?.color ?? null;
 const hashed = RIGS.filter(({ picture }) => "space" in picture);
 
@@ -127,7 +128,7 @@ test("the headline and the lines of the table name the cause", () => {
   const rows = consumerRows(newcomer, "c2", say);
   assert.deepEqual(rows.map(({ isBad }) => isBad), [true, true, true, true]);
   assert.deepEqual(rows.map(({ isChosen }) => isChosen), [false, true, false, false]);
-  assert.equal(rows[0].cells[4], String(newcomer.pulsar.consumers.c1.unacked));
+  assert.equal(rows[0].cells[3], String(newcomer.pulsar.consumers.c1.unacked));
 });
 
 test("the page says which rule runs", () => {
@@ -234,4 +235,39 @@ test("the table of batches has every entry, the newest first", () => {
   assert.deepEqual(numbers, [...numbers].sort((a, b) => b - a));
   assert.equal(rows.length, Object.keys(mixed.pulsar.batches.recent).length);
   for (const row of rows) assert.equal(row.length, head.length);
+});
+
+test("each message stands on its ladder as often as it was delivered, and the foot counts the dead letters", () => {
+  for (const rig of [letters, retry]) for (const width of [290, 620, 1100]) {
+    const { again } = rig.pulsar, shapes = check(ladder.layout(again, { width, colorOf: colorOf(rig), say })), columns = shapes.filter(({ id }) => id.startsWith("record-"));
+    const drawn = columns.map(({ id }) => again.entries[id.slice(7)]);
+    assert.ok(drawn.length > 0 && drawn.length <= again.count);
+    assert.equal(shapes.filter(({ id }) => id.startsWith("time-")).length, drawn.reduce((sum, { times }) => sum + times + 1, 0));
+    assert.equal(shapes.find(({ id }) => id === "more")?.text, again.count > drawn.length ? `+${again.count - drawn.length}` : undefined);
+    assert.match(shapes.find(({ id }) => id === "letters").text, new RegExp(`"count":${again.dead_letters}`));
+    for (const { y = 0, height = 0 } of shapes) assert.ok(y + height <= ladder.tall(again), `${y} + ${height}`);
+    for (const { id, x = 0, width: wide = 0 } of shapes) assert.ok(x + wide <= width, `${id} ends at ${x + wide} of ${width}`);
+  }
+  assert.match(ladder.words(letters.pulsar.again, say), /again_words .*again_max .*"max":3/);
+  assert.match(ladder.words(retry.pulsar.again, say), /again_retry/);
+  assert.equal(ladder.table(letters.pulsar.again, say).rows.length, letters.pulsar.again.count);
+});
+
+test("a ladder without an end counts on, and the headline names the entry that mark-delete cannot pass", () => {
+  const endless = structuredClone(letters), [first] = Object.keys(endless.pulsar.again.entries);
+  endless.pulsar.again.max = 0;
+  endless.pulsar.again.entries[first].times = 41;
+  endless.pulsar.cursors["-1"].mark_delete = Number(first) - 1;
+  const shapes = check(ladder.layout(endless.pulsar.again, { width: 620, colorOf: colorOf(endless), say }));
+  assert.equal(shapes.find(({ id }) => id === `times-${first}`).text, "×42");
+  assert.equal(shapes.filter(({ id }) => id.startsWith(`time-${first}-`)).length, 8);
+  assert.equal(shapes.some(({ id }) => id === "letters"), false);
+  assert.match(headline(endless, say), new RegExp(`head.for_ever .*"position":${first},"times":41`));
+  assert.match(ladder.words(endless.pulsar.again, say), /again_for_ever/);
+});
+
+test("who acknowledges cumulatively where that is refused says so", () => {
+  const [row] = consumerRows(refusedAcks, null, say);
+  assert.match(row.state, /acks_refused/);
+  assert.match(headline(refusedAcks, say), /head.acks_refused/);
 });

@@ -17,6 +17,7 @@ from broker_core.lab.lanes.pulsar_options import OUT_OF_ORDER
 from broker_core.lab.lanes.pulsar_owners import program_names
 from broker_core.lab.lanes.pulsar_readers import readers_view
 from broker_core.lab.lanes.pulsar_reading import BROKER, PRODUCER
+from broker_core.lab.views.pulsar_again import again_view
 from broker_core.lab.views.pulsar_batches import batches_view
 from broker_core.lab.views.pulsar_consumers import consumers_view
 from broker_core.lab.views.pulsar_cursor import cursor_view
@@ -46,7 +47,8 @@ def pulsar_view(lane: Lane) -> Json:
     order: the rule that keeps a key in order when its consumer changes, None where the type has none. rule: whose rule chooses the consumer
     and whose keeps the order. cursors: by partition, "-1" for a topic without. selector, holders: see `what_if`. priorities: levels that the lane
     has for consumers by name; ordering_keys: how many ordering keys its producer sets, 0 for none. subscriptions:
-    others on the topic (`pulsar_readers.py`). producer: None where it waits for no receipts. batches: None where it makes none.
+    others on the topic (`pulsar_readers.py`). producer: None where it waits for no receipts. batches: None where it makes none. again: what is
+    asked for again, None where nothing can be.
     """
     rules, reads = cast("PulsarRules", lane.rules), cast("PulsarReading", lane.reads)
     subscriptions = reads.subscriptions(lane)
@@ -64,6 +66,7 @@ def pulsar_view(lane: Lane) -> Json:
         "priorities": dict(rules.priorities),
         "ordering_keys": rules.ordering_keys,
         "cursors": {str(known.partition): cursor_view(known, names, list(lane.consumers)) for known in subscriptions[:CURSORS_MAX]},
+        "again": again_view(reads, lane, names),
         "batches": batches_view(reads, lane) if rules.batching else None,
         "consumers": consumers_view(lane, subscriptions, WhyIdle(lane, subscriptions, names)),
         "subscriptions": readers_view(lane, reads),

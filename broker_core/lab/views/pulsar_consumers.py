@@ -27,7 +27,8 @@ def consumer_view(lane: Lane, consumer: Consumer, subscriptions: Sequence[Subscr
 
     permits: messages that the broker may still send it. unacked: sent and not acknowledged; queue: those of them that its program has not taken;
     redelivered: how many of all it was sent somebody had had before. oldest: the lowest position that it holds, None for none or where a
-    single consumer is active. holds_acks: it handles messages and acknowledges none. ranges: what it asks for, sticky ranges only.
+    single consumer is active. holds_acks: it handles messages and acknowledges none. refused_acks: cumulative acknowledgements that its own client
+    refused. ranges: what it asks for, sticky ranges only.
     idle: {"code", ...} of `pulsar_idle.py`, None while it works.
     """
     reads = cast("PulsarReading", lane.reads)
@@ -46,6 +47,7 @@ def consumer_view(lane: Lane, consumer: Consumer, subscriptions: Sequence[Subscr
         "redelivered": sum(known.redelivered for known in attached.values()),
         "oldest": min(map(min, held), default=None),
         "holds_acks": client.holds_acks,
+        "refused_acks": client.refused_acks,
         "ranges": [list(pair) for pair in client.ranges],
         "idle": why.of(consumer),
     }

@@ -1,6 +1,8 @@
 """Why a consumer of a Pulsar subscription has nothing to do: the first of these that holds, with what is to be known of it.
 
-    crashed gone refused unsubscribed connecting paused holding                     the program, or its connection
+    crashed gone                                                       the program is silent
+    acks_refused                                                       it acknowledges cumulatively, which its client refuses: it says so at work, too
+    refused unsubscribed connecting paused holding                     the program, or its connection
     standby standby_priority switching                                 Failover: somebody else is active
     blocked subscription_full no_permits                               limits of unacknowledged messages, and permits
     no_range                                                           Key_Shared: no slot is its own
@@ -32,8 +34,8 @@ if TYPE_CHECKING:
     from broker_core.lab.lanes.pulsar_reading import PulsarReading
 
 CODES = (
-    "crashed", "gone", "refused", "unsubscribed", "connecting", "paused", "holding", "standby", "standby_priority", "switching", "blocked",
-    "subscription_full", "no_permits", "no_range", "newcomer", "behind_newcomer", "draining", "key_waits", "delayed", "nothing_to_read",
+    "crashed", "gone", "acks_refused", "refused", "unsubscribed", "connecting", "paused", "holding", "standby", "standby_priority", "switching",
+    "blocked", "subscription_full", "no_permits", "no_range", "newcomer", "behind_newcomer", "draining", "key_waits", "delayed", "nothing_to_read",
 )  # fmt: skip
 LOOKED_AT_MAX = 2_000
 """Entries that wait to be sent again, looked through for whose they are: a view takes no longer with a long backlog."""
@@ -53,6 +55,8 @@ class WhyIdle:
         client = self.reads.client(self.lane, consumer.incarnation)
         if consumer.state in (CRASHED, GONE):
             return {"code": "gone"} if consumer.state == GONE else {"code": "crashed", "deadline_us": consumer.deadline_us}
+        if client.refused_acks:
+            return {"code": "acks_refused", "count": client.refused_acks, "unacked": self.lane.held(consumer)}
         if self.lane.hand(consumer) >= 0:
             return None
         if client.refused:

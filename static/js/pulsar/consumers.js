@@ -1,26 +1,26 @@
-// The table of consumers: two lines each, figures and, where it has nothing to do, why. Rows are kept from frame to frame, so that what has the
-// focus keeps it; a row's name is the button that chooses it.
+// The table of consumers: two lines each, its name and state with figures and, where it has nothing to do, why. Rows are kept from frame to frame,
+// so that what has the focus keeps it; a row's name is the button that chooses it.
 
 import { setTerm } from "../dom.js";
 import { paint } from "../paint.js";
 import { NONE, number, percent } from "../say.js";
 import { idleWords, isWorth } from "./words.js";
 
-const COLUMNS = ["consumer", "state", "share", "permits", "unacked", "queue", "redelivered", "rate"];
-export const TERMS = [null, null, "share", "permits", "in_flight", "receiver_queue", "redelivered", "rate"];
+const COLUMNS = ["consumer", "share", "permits", "unacked", "queue", "redelivered", "rate"];
+export const TERMS = [null, "share", "permits", "in_flight", "receiver_queue", "redelivered", "rate"];
 
-// -> [{name, color, cells: [text], idle, isChosen}] in the lane's order.
+// -> [{name, color, state, cells: [text], idle, isChosen}] in the lane's order.
 export function rows(rig, chosen, say) {
   const hasOwners = "space" in rig.picture || rig.picture.kind === "grid";
   return rig.order.map((name) => {
     const consumer = rig.consumers[name], known = rig.pulsar.consumers[name];
     // Who is only caught up says so in its state: a line that comes and goes with every message would move the page.
     const isDone = known.idle?.code === "nothing_to_read" && consumer.state !== "slow";
-    const state = known.holds_acks && consumer.state !== "paused" ? say("subscription.state.holding") : isDone ? say("subscription.state.caught_up") : known.refused ? say("subscription.state.refused") : consumer.state === "live" || consumer.state === "waiting" ? say(`subscription.state.${known.connected ? "connected" : "connecting"}`) : say(`state.${consumer.state}`);
+    const state = known.refused_acks ? say("subscription.state.acks_refused") : known.holds_acks && consumer.state !== "paused" ? say("subscription.state.holding") : isDone ? say("subscription.state.caught_up") : known.refused ? say("subscription.state.refused") : consumer.state === "live" || consumer.state === "waiting" ? say(`subscription.state.${known.connected ? "connected" : "connecting"}`) : say(`state.${consumer.state}`);
     return {
-      name, color: consumer.color, idle: isDone ? null : idleWords(known.idle, say), isBad: isWorth(known.idle), isChosen: name === chosen,
+      name, color: consumer.color, state: known.priority ? say("subscription.with_level", { state, priority: known.priority }) : state, idle: isDone ? null : idleWords(known.idle, say), isBad: isWorth(known.idle), isChosen: name === chosen,
       cells: [
-        name, known.priority ? say("subscription.with_level", { state, priority: known.priority }) : state, hasOwners ? percent(consumer.share, 1) : NONE, number(known.permits), number(known.unacked), number(known.queue),
+        name, hasOwners ? percent(consumer.share, 1) : NONE, number(known.permits), number(known.unacked), number(known.queue),
         number(known.redelivered), consumer.rate.toFixed(1),
       ],
     };
@@ -56,6 +56,7 @@ export function createConsumers(table, onChoose) {
       const [button, chip] = [figures.querySelector("button"), figures.querySelector("rect")];
       button.setAttribute("aria-pressed", String(row.isChosen));
       if (chip.getAttribute("fill") !== paint(row.color)) chip.setAttribute("fill", paint(row.color));
+      set(figures.cells[0].lastChild, row.state);
       row.cells.forEach((text, place) => set(place ? figures.cells[place] : button.lastChild, text));
       why.hidden = row.idle === null;
       why.classList.toggle("bad", row.isBad);
@@ -68,7 +69,8 @@ export function createConsumers(table, onChoose) {
     const first = figures.insertCell(), button = first.appendChild(document.createElement("button"));
     Object.assign(button, { type: "button", className: "who n" });
     button.append(chip(), document.createElement("span"));
-    for (let place = 1; place < COLUMNS.length; place += 1) figures.insertCell().className = place > 1 ? "n r" : "";
+    first.append(Object.assign(document.createElement("span"), { className: "state s m" }));
+    for (let place = 1; place < COLUMNS.length; place += 1) figures.insertCell().className = "n r";
     const cell = why.insertCell();
     cell.colSpan = COLUMNS.length;
     cell.append(document.createElement("span"));

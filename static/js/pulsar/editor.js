@@ -27,7 +27,8 @@ export function layout(answer, consumers, { who, width, colorOf }) {
 export function findings(answer, say) {
   const found = [[say("subscription.covers", { part: percent(answer.covered / answer.space, 1), count: answer.gaps.length }), false]];
   for (const [first, last, name] of answer.overlaps.slice(0, 4)) found.push([say(name ? "subscription.overlap" : "subscription.overlap_own", { first: number(first), last: number(last), consumer: name }), true]);
-  if (answer.refused) found.push([say("subscription.would_refuse", { reason: answer.refused.message }), true]);
+  const { refused } = answer;
+  if (refused) found.push([say(refused.conflict ? "subscription.would_refuse_for" : "subscription.would_refuse", { reason: refused.message, consumer: refused.conflict }), true]);
   else found.push([say("subscription.would_take"), false]);
   return found;
 }

@@ -51,9 +51,12 @@ export function createEditor($, { url, lane, kinds, order, say, colorOf, fillSel
     const about = rig.algorithm === "sticky_document" ? "subscription.editor_half_open" : "subscription.editor_about";
     if ($("editor-about").dataset.say !== about) speak($("editor-about"), about);
     fillSelect(who, rig.order.map((name) => [name, name]), rig.order.includes(who.value) ? who.value : rig.order[0]);
-    if (shownFor !== who.value) {
-      shownFor = who.value;
-      text.value = written(rig.pulsar.consumers[who.value]?.ranges ?? []);
+    // What it asks for now, unless somebody has typed something else.
+    const own = written(rig.pulsar.consumers[who.value]?.ranges ?? []);
+    if (shownFor !== `${who.value} ${own}`) {
+      const isTyped = shownFor?.startsWith(`${who.value} `) && text.value !== shownFor.slice(who.value.length + 1);
+      shownFor = `${who.value} ${own}`;
+      if (!isTyped) text.value = own;
       askedFor = "";
     }
     const key = JSON.stringify(rig.pulsar.selector) + who.value;

@@ -6,15 +6,17 @@ import { createVerbs } from "../cluster/verbs.js";
 import { draw } from "../draw.js";
 import { createFreshness } from "../freshness.js";
 import { createFeed } from "../lane_feed.js";
+import { lessonCaption } from "../lesson.js";
 import { writeTable } from "../log/tables.js";
 import { createNotice } from "../notice.js";
 import { createOrders } from "../orders.js";
-import { clock, number } from "../say.js";
+import { clock, number, percent } from "../say.js";
 import { fingerprint } from "../visuals/slices.js";
 import * as batches from "./batches.js";
 import { createConsumers, rows as consumerRows } from "./consumers.js";
 import * as cursor from "./cursor.js";
 import { createEditor } from "./editor_panel.js";
+import * as ladder from "./ladder.js";
 import * as lens from "./lens.js";
 import * as ranges from "./ranges.js";
 import * as ring from "./ring.js";
@@ -34,7 +36,7 @@ const main = $("main"), freshness = createFreshness(), notice = createNotice($("
 const still = matchMedia("(prefers-reduced-motion: reduce)"), series = createSeries($("series"), page.urls.plotly);
 
 let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, twinAt = -Infinity, bandsAt = "", bands = [], handAt = "";
-let batchesTall = 0, batchesKind = "", chosen = null, answer = null, askedFor = "", partition = null, at = null, span = null, size = 0;
+let ladderTall = 0, batchesTall = 0, batchesKind = "", chosen = null, answer = null, askedFor = "", partition = null, at = null, span = null, size = 0;
 
 const rig = () => view.rigs[lane];
 const colorOf = (name) => rig().consumers[name]?.color ?? view.consumers[name]?.color ?? null;
@@ -54,9 +56,11 @@ function drawFrame(isForced = false) {
   document.body.toggleAttribute("data-still", still.matches || !view.playing);
   setText($("title"), headline(now, say));
   setText($("sub"), rulesWords(now, say));
+  $("caption").hidden = !setText($("caption"), lessonCaption(view, say));
   rules.write(now);
   drawSpace(now);
   drawBatches(now);
+  drawLadder(now);
   drawCursor(now);
   writeConsumers(consumerRows(now, chosen, say), say);
   $("nobody").hidden = now.order.length > 0;
@@ -109,7 +113,7 @@ function drawHashes(now) {
   const { picture, pulsar } = now, isRing = picture.kind === "ring", wide = spaceWide();
   if (at === null || at >= picture.space) at = Math.floor(picture.space / 2);
   if (span === null || span > picture.space) span = picture.space / LENS_START;
-  const window = windowOf(at, span, picture.space), svg = $("space"), slot = answer?.slot ?? null;
+  const window = windowOf(at, span, picture.space), svg = $("space"), slot = answer?.key ? answer.slot : null;
   const isBeside = wide >= RING_BESIDE + BESIDE_LEAST;
   size = !isRing ? wide : Math.min(RING_MOST, isBeside ? wide - BESIDE_LEAST : wide);
   if (isRing) main.querySelector(".space-pics").dataset.ring = isBeside ? "beside" : "alone";
@@ -150,10 +154,11 @@ function showHanding({ picture }) {
   setTimeout(() => handAt === key && svg.removeAttribute("data-handing"), HAND_MS);
 }
 
-function drawHanded({ pulsar, picture }) {
+function drawHanded({ pulsar, picture, bill }) {
   const shown = pulsar.handed.slice(0, HANDED_SHOWN), texts = shown.map((row) => handedWords(row, picture.space, say));
   if (pulsar.handed.length > shown.length) texts.push(say("subscription.handed_more", { count: pulsar.handed.length - shown.length }));
-  if (!texts.length) texts.push(say("subscription.handed_none"));
+  if (texts.length && bill?.space_moved) texts.unshift(say("subscription.handed_all", { part: percent(bill.space_moved, 1) }));
+  if (!texts.length) texts.push(say(picture.before ? "subscription.handed_nothing" : "subscription.handed_none"));
   fillList($("handed"), texts.map((text) => [text, false]));
 }
 
@@ -171,6 +176,17 @@ function drawBatches({ pulsar }) {
   $("batches").setAttribute("aria-label", setText($("batches-words"), batches.words(known, say)));
   setText($("batches-acks"), batches.ackWords(known, say));
   draw($("batches"), batches.layout(known, { width, colorOf, say }));
+}
+
+function drawLadder({ pulsar: { again } }) {
+  $("ladder-panel").hidden = !again;
+  if (!again) return;
+  const width = Math.max(WIDE_LEAST, Math.floor($("ladder").parentElement.clientWidth));
+  ladderTall = Math.max(ladderTall, ladder.tall(again));
+  $("ladder").setAttribute("height", ladderTall);
+  $("ladder").style.setProperty("width", `${width}px`);
+  $("ladder").setAttribute("aria-label", setText($("ladder-words"), ladder.words(again, say)));
+  draw($("ladder"), ladder.layout(again, { width, colorOf, say }));
 }
 
 function drawCursor(now) {
@@ -210,7 +226,8 @@ function showAnswer(found, problem) {
     const [term, value] = [document.createElement("dt"), document.createElement("dd")];
     term.textContent = word;
     value.textContent = text;
-    if (name) value.dataset.color = String(((colorOf(name) ?? 1) - 1) % 7 + 1);
+    const color = colorOf(name);
+    if (color !== null) value.dataset.color = String((color - 1) % 7 + 1);      // who has not joined yet has none
     return [term, value];
   }));
   if (found?.slot !== null && found?.slot !== undefined && $("ask-key").value) at = found.slot;
@@ -232,6 +249,7 @@ function drawTables(now) {
   write("space-twin", spaceTable(now, say), spaceTitle(now.pulsar, now.picture, say));
   $("handed-twin").hidden = !now.pulsar.handed.length;
   write("handed-twin", handedTable(now, say), say("subscription.handed"));
+  if (now.pulsar.again) write("ladder-twin", ladder.table(now.pulsar.again, say), say("subscription.ladder"));
   if (now.pulsar.batches) write("batches-twin", batches.table(now.pulsar.batches, say), say("subscription.batches"));
   write("cursor-twin", cursor.table(now.pulsar.cursors, say), say("subscription.cursor"));
 }

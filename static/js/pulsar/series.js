@@ -45,15 +45,21 @@ const everyTenth = (x) => x.filter((at) => at % (x.length > 90 ? 30 : 10) === 0)
 const minutes = (at) => `${Math.floor(at / 60)}:${String(at % 60).padStart(2, "0")}`;
 
 export function createSeries(root, source) {
-  let isSeen = false, drawnAt = -Infinity;
-  new IntersectionObserver((entries) => { isSeen = entries.at(-1).isIntersecting; }, { rootMargin: "200px 0px" }).observe(root);
-  return async function refresh(rows, { say, colorOf, isForced = false }) {
+  let isSeen = false, drawnAt = -Infinity, latest = null;
+  new IntersectionObserver((entries) => {
+    const wasSeen = isSeen;
+    isSeen = entries.at(-1).isIntersecting;
+    if (isSeen && !wasSeen && latest) refresh(...latest);     // a lab that is paused sends no frame that would draw it
+  }, { rootMargin: "200px 0px" }).observe(root);
+  async function refresh(rows, { say, colorOf, isForced = false }) {
     const now = performance.now();
+    latest = [rows, { say, colorOf, isForced: true }];
     if (!isSeen || rows.length < 2 || (!isForced && now - drawnAt < EVERY_MS)) return;
     drawnAt = now;
     const plotly = await loadPlotly(source).catch(() => null);
     if (!plotly) return;
     const { traces, layout: shape } = layout(rows, { say, colors: colorsOf(root), colorOf });
     await plotly.react(root, traces, shape, { displayModeBar: false, responsive: true });
-  };
+  }
+  return refresh;
 }

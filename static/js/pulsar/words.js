@@ -4,7 +4,7 @@ import { number, percent } from "../say.js";
 import { owned } from "./space.js";
 
 // Causes that somebody should know of, the worst first; the others are as they should be.
-const WORTH = ["newcomer", "behind_newcomer", "blocked", "subscription_full", "no_permits", "draining", "key_waits", "refused", "no_range", "crashed", "paused", "holding", "switching"];
+const WORTH = ["acks_refused", "newcomer", "behind_newcomer", "blocked", "subscription_full", "no_permits", "draining", "key_waits", "refused", "no_range", "crashed", "paused", "holding", "switching"];
 
 // The one sentence of the head.
 export function headline(rig, say) {
@@ -15,6 +15,8 @@ export function headline(rig, say) {
     if (found.length) return say(`subscription.head.${code}`, { consumer: found[0][0], count: found.length, ...params(found[0][1].idle, say) });
   }
   if (pulsar.batches?.misplaced) return say("subscription.head.stray", { part: percent(pulsar.batches.misplaced / pulsar.batches.messages, 0) });
+  const first = Object.keys(pulsar.again?.entries ?? {}).map(Number).sort((one, other) => one - other)[0];
+  if (first !== undefined && !pulsar.again.max && first === pulsar.cursors["-1"].mark_delete + 1) return say("subscription.head.for_ever", { position: first, times: pulsar.again.entries[first].times });
   const gap = "space" in rig.picture ? owned(rig.picture.now, rig.picture).get("")?.slots ?? 0 : 0;
   if (gap) return say("subscription.head.gap", { part: percent(gap / rig.picture.space, 1) });
   if (pulsar.type === "Failover") return say("subscription.head.failover", { count: new Set(Object.values(pulsar.failover.partitions).map(({ active }) => active).filter(Boolean)).size, consumers: consumers.length });

@@ -1,0 +1,73 @@
+"""The picture of what is asked for again: each entry on its ladder to the dead-letter topic, who has it, and when it comes again.
+
+    sent ─► asked for again, redelivery count 1 ─► 2 ─► 3 = maxRedeliverCount ─► dead-letter topic
+
+With a retry letter topic the ladder is there: an entry of it says how often it has been through. Exclusive and Failover have no such ladder.
+Source: the broker's redelivery counts and the clients' negative acknowledgements (`pulsar/client/again.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, cast
+
+from broker_core.events import Json
+from broker_core.lab.views.pulsar_cursor import holder_of
+from broker_core.pulsar.client.again import RECONSUME_MAX
+from broker_core.pulsar.client.consumer import CONSUMER_ID
+from broker_core.pulsar.subscription import Subscription
+
+if TYPE_CHECKING:
+    from broker_core.lab.lanes.lane import Lane
+    from broker_core.lab.lanes.pulsar import PulsarRules
+    from broker_core.lab.lanes.pulsar_reading import PulsarReading
+
+SHOWN_MAX = 32
+
+
+def again_view(reads: PulsarReading, lane: Lane, names: Mapping[str, str]) -> Json | None:
+    """None where nothing is asked for again and nothing can be. max: how often an entry may be, 0 for as often as it takes. dead_letters: so far.
+    in_retry_topic: whether the entries are those of the retry letter topic. count: entries on the ladder; entries: by position, the lowest:
+    record, times: how often it was asked for again, holder: who has it, at_us: when it is asked for, or delivered, again, None for not planned.
+    """
+    config = cast("PulsarRules", lane.rules).config
+    if config.is_active_only:
+        return None
+    retries, subscription = reads.retry_letters(lane), reads.subscription(lane)
+    if not (config.cannot or config.max_redeliver or retries or subscription.redelivery_counts):
+        return None
+    known = of_retry_topic(retries) if retries is not None else asked_again(reads, lane, subscription)
+    source = retries or subscription
+    entries: Json = {}
+    for position in sorted(known)[:SHOWN_MAX]:
+        times, at_us = known[position]
+        key, entry = holder_of(source, position), source.entries.get(position)
+        entries[str(position)] = {
+            "record": None if entry is None else entry.message, "times": times, "holder": None if key is None else names.get(key), "at_us": at_us,
+        }  # fmt: skip
+    return {
+        "max": config.max_redeliver or (RECONSUME_MAX if retries is not None else 0),
+        "delay_us": config.nack_delay_us,
+        "dead_letters": reads.dead_letters(lane),
+        "in_retry_topic": retries is not None,
+        "count": len(known),
+        "entries": entries,
+    }
+
+
+def asked_again(reads: PulsarReading, lane: Lane, subscription: Subscription) -> dict[int, tuple[int, int | None]]:
+    """Position -> (how often its client asked for it again, when it will). What is acknowledged is off the ladder."""
+    clients = [reads.client(lane, consumer.incarnation) for consumer in lane.consumers.values()]
+    planned = {position: at_us for client in clients for at_us, number, position in client.waits_again if number == CONSUMER_ID}
+    counts, cursor = subscription.redelivery_counts, subscription.cursor
+    return {position: (counts.get(position, 0), planned.get(position)) for position in {*counts, *planned} if not cursor.is_acked(position)}
+
+
+def of_retry_topic(retries: Subscription) -> dict[int, tuple[int, int | None]]:
+    """Position in the retry letter topic -> (how often it has been through, when it is delivered)."""
+    cursor, entries = retries.cursor, retries.entries
+    return {
+        position: (entries[position].reconsumed, entries[position].deliver_at_us or None)
+        for position in range(cursor.mark_delete + 1, cursor.end)
+        if position not in cursor.ahead
+    }
