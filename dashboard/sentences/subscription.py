@@ -28,9 +28,9 @@ SUBSCRIPTION = {
     "subscription.head.no_permits": _("{consumer} has granted no permits: it holds {unacked} messages."),
     "subscription.head.draining": _("{consumer} waits for slots that still drain."),
     "subscription.head.key_waits": _("{consumer} waits: an older message of its key is not acknowledged."),
-    "subscription.head.refused": _("The broker refused {count?{consumer}|{count} consumers}: {error}."),
+    "subscription.head.refused": _("The broker refused {consumer}{count?| and others}: {error}."),
     "subscription.head.no_range": _("{consumer} owns no part of the hash space."),
-    "subscription.head.crashed": _("{count?{consumer} is|{count} consumers are} silent; the broker has not noticed yet."),
+    "subscription.head.crashed": _("{consumer} {count?is|and others are} silent; the broker has not noticed yet."),
     "subscription.head.paused": _("{consumer} is paused and holds {unacked?one message|{unacked} messages}."),
     "subscription.head.holding": _("{consumer} acknowledges nothing: it holds {count?one message|{count} messages} that it has handled."),
     "subscription.head.switching": _("The active consumer has changed: {consumer} begins to read after a second."),
@@ -151,10 +151,10 @@ SUBSCRIPTION = {
     "subscription.nobody_holds": pgettext_lazy("owner", "nobody"),
     "subscription.column.consumer": _("Consumer"),
     "subscription.column.share": _("Share"),
-    "subscription.column.permits": _("Permits"),
-    "subscription.column.unacked": _("Unacked"),
+    "subscription.column.permits": _("Per\u00admits"),
+    "subscription.column.unacked": _("Un\u00adacked"),
     "subscription.column.queue": _("In queue"),
-    "subscription.column.redelivered": _("Redelivered"),
+    "subscription.column.redelivered": _("Re\u00addeliv\u00adered"),
     "subscription.column.rate": _("Per second"),
     "subscription.column.entry": _("Entry"),
     "subscription.column.record": _("Record"),
@@ -263,7 +263,7 @@ SUBSCRIPTION = {
     "subscription.verb_about.rejoin": _("It starts again under its name"),
     "subscription.verb_about.leave": _("It closes its consumer and says goodbye"),
     "subscription.seek": _("Seek"),
-    "subscription.seek_entry": _("To entry"),
+    "subscription.seek_entry": _("To entry, {first} to {end}"),
     "subscription.set_level": _("Set level"),
     "subscription.priority": _("Priority level"),
     # What if
@@ -303,9 +303,22 @@ SUBSCRIPTION = {
     "subscription.draining_words": _(
         "{count?One slot waits for its old consumer's|{count} slots wait for their old consumers'} acknowledgements; {drained} are done."
     ),
+    # Beside the lab's own subscription
+    "subscription.others": _("Other subscriptions on this topic"),
+    "subscription.others_about": _("Each has a cursor of its own and gets every message as well."),
+    "subscription.column.subscription": _("Subscription"),
+    "subscription.column.type": pgettext_lazy("subscription", "Type"),
+    "subscription.column.finished": _("Handled"),
+    "subscription.receipts": _("The producer waits for receipts"),
+    "subscription.receipts_words": _(
+        "{unconfirmed?One message has|{unconfirmed} messages have} no receipt yet; {taken} are stored, {duplicates} were dropped as duplicates "
+        "and {repeated} stored a second time."
+    ),
+    "subscription.receipts_lost": _("What the broker answers does not reach it: it will send again."),
     # The chart
     "subscription.series": _("Throughput and skew"),
     "subscription.series_sub": _("What each consumer finishes a second, and how uneven the shares are: 1.0 is even."),
+    "subscription.series_many": _("More than {most} consumers: point at a line for its name."),
     "subscription.series_wait": _("The chart begins once this page has seen two virtual seconds."),
     "subscription.axis_rate": _("records/s"),
     "subscription.skew": _("skew"),

@@ -209,6 +209,21 @@ def test_dead_letters_are_counted_at_the_foot_of_their_ladder(profile: Profile, 
     save(page, "pulsar-ladder")
 
 
+def test_other_subscriptions_stand_beside_the_lab_s_own(profile: Profile, site: SupervisedSite) -> None:
+    page = open_page(profile(), site, subscriptions={"audit": {"type": "shared", "consumers": 2, "rate": 10}})
+    wait_text(page, "#others", "audit-2")
+    page.click("#consumers tr[data-name=c2] button")
+    wait_text(page, "#seek-words", "To entry, ")
+
+
+def test_two_that_are_silent_are_told_in_one_sentence(profile: Profile, site: SupervisedSite) -> None:
+    page = open_page(profile(), site)
+    for _ in range(2):
+        page.keyboard.press("]")
+        page.keyboard.press("x")
+    wait_text(page, "h1", "and others are silent")
+
+
 def test_refused_acks_name_their_cause(profile: Profile, site: SupervisedSite) -> None:
     page = open_page(profile(), site, algorithm="shared", acks_cumulatively=True, unacked_max=20)
     wait_text(page, "#consumers tr.why[data-name=c1]", "InvalidConfigurationException")

@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+from django.utils import translation
+
 from broker_core.lab.lanes.pulsar_options import ORDERS
 from broker_core.lab.views.pulsar import RULES
 from broker_core.lab.views.pulsar_idle import CODES
@@ -38,6 +40,16 @@ def test_all_that_it_says_has_words_and_all_its_words_are_said() -> None:
     said = codes_said()
     assert sorted(said - SUBSCRIPTION.keys()) == []
     assert sorted(SUBSCRIPTION.keys() - said) == []
+
+
+def test_every_place_is_one_that_the_script_fills() -> None:
+    """A choice by number may hold places in its second part only (`say.js: PLACE`)."""
+    for language in ("en", "zh-hans"):
+        with translation.override(language):
+            texts = {code: str(text) for code, text in SUBSCRIPTION.items()}
+        for code, text in texts.items():
+            left = re.sub(r"\{\w+(?:\?[^|}{]*\|(?:[^{}]|\{\w+\})*)?\}", "", text)
+            assert "{" not in left and "}" not in left, (language, code, text)
 
 
 def test_the_causes_of_the_headline_are_those_of_the_script() -> None:

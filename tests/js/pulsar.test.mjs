@@ -14,7 +14,7 @@ import * as round from "../../static/js/pulsar/round.js";
 import { createHistory, layout as series } from "../../static/js/pulsar/series.js";
 import { handovers, owned, seen, windowOf } from "../../static/js/pulsar/space.js";
 import * as standbys from "../../static/js/pulsar/standbys.js";
-import { drainingTable, handedTable, spaceTable } from "../../static/js/pulsar/tables.js";
+import { drainingTable, handedTable, othersTable, spaceTable } from "../../static/js/pulsar/tables.js";
 import { chosenWords, verbsOf } from "../../static/js/pulsar/verbs.js";
 import { lines } from "../../static/js/pulsar/what_if.js";
 import { handedWords, headline, idleWords, rulesWords, spaceTitle, spaceWords } from "../../static/js/pulsar/words.js";
@@ -270,4 +270,10 @@ test("who acknowledges cumulatively where that is refused says so", () => {
   const [row] = consumerRows(refusedAcks, null, say);
   assert.match(row.state, /acks_refused/);
   assert.match(headline(refusedAcks, say), /head.acks_refused/);
+});
+
+test("other subscriptions have a row for each consumer, named once", () => {
+  const { rows, head } = othersTable({ audit: { type: "Shared", backlog: 7, consumers: { "audit-1": { finished: 3, unacked: 1 }, "audit-2": { finished: 4, unacked: 0 } } } }, say);
+  assert.deepEqual(rows, [["audit", "Shared", "7", "audit-1", "3", "1"], ["", "", "", "audit-2", "4", "0"]]);
+  assert.equal(head.length, 6);
 });

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
 from broker_core.events import Json
+from broker_core.lab.consumer import CRASHED, GONE
 from broker_core.lab.views.pulsar_idle import WhyIdle
 from broker_core.pulsar.broker_state import consumer_key
 from broker_core.pulsar.dispatchers.active import ActiveDispatcher
@@ -25,11 +26,11 @@ def consumers_view(lane: Lane, subscriptions: Sequence[Subscription], why: WhyId
 def consumer_view(lane: Lane, consumer: Consumer, subscriptions: Sequence[Subscription], why: WhyIdle) -> Json:
     """One program, with all its consumers at the broker.
 
-    permits: messages that the broker may still send it. unacked: sent and not acknowledged; queue: those of them that its program has not taken;
-    redelivered: how many of all it was sent somebody had had before. oldest: the lowest position that it holds, None for none or where a
-    single consumer is active. holds_acks: it handles messages and acknowledges none. refused_acks: cumulative acknowledgements that its own client
-    refused. ranges: what it asks for, sticky ranges only.
-    idle: {"code", ...} of `pulsar_idle.py`, None while it works.
+    permits: messages that the broker may still send it. unacked: sent and not acknowledged; queue: those of them that its program has not taken,
+    none of one that is dead; redelivered: how many of all it was sent somebody had had before. oldest: the lowest position that it holds, None
+    for none or where a single consumer is active. holds_acks: it handles messages and acknowledges none. refused_acks: cumulative
+    acknowledgements that its own client refused. ranges: what it asks for, sticky ranges only. idle: {"code", ...} of `pulsar_idle.py`, None
+    while it works.
     """
     reads = cast("PulsarReading", lane.reads)
     client = reads.client(lane, consumer.incarnation)
@@ -43,7 +44,7 @@ def consumer_view(lane: Lane, consumer: Consumer, subscriptions: Sequence[Subscr
         "priority": client.config.priority,
         "permits": sum(subscription.permits(key) for subscription in subscriptions for key in keys),
         "unacked": lane.held(consumer),
-        "queue": len(client.queue),
+        "queue": 0 if consumer.state in (CRASHED, GONE) else len(client.queue),
         "redelivered": sum(known.redelivered for known in attached.values()),
         "oldest": min(map(min, held), default=None),
         "holds_acks": client.holds_acks,

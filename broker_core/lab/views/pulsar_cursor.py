@@ -20,9 +20,10 @@ UNREAD, WAITING, ACKED = -3, -2, -1
 
 
 def cursor_view(subscription: Subscription, names: Mapping[str, str], order: Sequence[str]) -> Json:
-    """One cursor. mark_delete, read, end: positions, end one past the last. holes: first -> last position of each acknowledged range ahead of
-    mark-delete, the lowest ones; hole_count: of all. joins: waiting newcomer -> the read position of its join. waiting: entries read and at
-    nobody. near: [who, how many] from mark-delete + 1 on; who is a place in `order`, or one of the three codes above."""
+    """One cursor. mark_delete, read, end: positions, end one past the last; first: of the lowest entry that is kept, to which one may seek.
+    holes: first -> last position of each acknowledged range ahead of mark-delete, the lowest ones; hole_count: of all. joins: waiting newcomer ->
+    the read position of its join. waiting: entries read and at nobody. near: [who, how many] from mark-delete + 1 on; who is a place in `order`,
+    or one of the three codes above."""
     cursor, dispatcher = subscription.cursor, subscription.dispatcher
     holes = [(low + 1, high) for low, high in cursor.ranges]
     joins = joins_of(subscription)
@@ -30,6 +31,7 @@ def cursor_view(subscription: Subscription, names: Mapping[str, str], order: Seq
         "mark_delete": cursor.mark_delete,
         "read": cursor.read_position,
         "end": cursor.end,
+        "first": next(iter(subscription.entries), cursor.end),
         "backlog": cursor.backlog,
         "acked_ahead": len(cursor.ahead),
         "waiting": subscription.waiting - max(cursor.end - cursor.read_position, 0) if dispatcher is not None and dispatcher.consumers else 0,

@@ -22,10 +22,10 @@ import * as ranges from "./ranges.js";
 import * as ring from "./ring.js";
 import * as round from "./round.js";
 import { createRules } from "./rules.js";
-import { createHistory, createSeries } from "./series.js";
+import { NAMED_MOST, createHistory, createSeries } from "./series.js";
 import { windowOf } from "./space.js";
 import * as standbys from "./standbys.js";
-import { drainingTable, handedTable, spaceTable } from "./tables.js";
+import { drainingTable, handedTable, othersTable, spaceTable } from "./tables.js";
 import { chosenWords, verbsOf } from "./verbs.js";
 import { createAsker, lines } from "./what_if.js";
 import { handedWords, headline, rulesWords, spaceTitle, spaceWords } from "./words.js";
@@ -70,12 +70,14 @@ function drawFrame(isForced = false) {
   drawAnswer(now);
   editor.write(now);
   drawDraining(now);
+  drawBeside(now);
   drawTransport();
   const time = performance.now();
   if (isForced || time - twinAt > TWINS_EVERY_MS) {
     twinAt = time;
     drawTables(now);
   }
+  setText($("series-many"), now.order.length > NAMED_MOST ? say("subscription.series_many", { most: NAMED_MOST }) : "");
   series(history.rows(), { say, colorOf, isForced });
   main.dataset.seq = seq;
   feed.tell();
@@ -89,6 +91,7 @@ function drawSpace(now) {
   $("lens-box").hidden = $("handed-box").hidden = !isSpace;
   $("table-box").hidden = !pulsar.failover;
   $("round").toggleAttribute("hidden", isSpace || Boolean(pulsar.failover));
+  main.querySelector(".space-pics").toggleAttribute("data-long", !isSpace && now.order.length > 16);
   if (isSpace) return drawHashes(now);
   bandsAt = "";
   const wide = spaceWide();
@@ -194,6 +197,7 @@ function drawCursor(now) {
   if (!(partition in cursors)) [partition] = names;
   fillSelect($("partition"), names.map((name) => [name, name === "-1" ? say("subscription.no_partition") : name]), partition);
   $("partition-choice").hidden = names.length < 2;
+  setText($("seek-words"), say("subscription.seek_entry", cursors[partition]));
   const one = cursors[partition], width = Math.max(WIDE_LEAST, Math.floor($("strip").parentElement.clientWidth));
   $("strip").setAttribute("height", cursor.TALL);
   $("strip").style.setProperty("width", `${width}px`);
@@ -242,6 +246,17 @@ function drawDraining({ pulsar }) {
   const table = drainingTable({ slots: Object.fromEntries(Object.entries(draining.slots).slice(0, DRAINING_ROWS)) }, say);
   $("draining").hidden = !table.rows.length;
   writeTable($("draining"), { ...table, offsets: table.rows.map(() => null) }, say("subscription.draining"));
+}
+
+// What is on the topic beside the lab's own subscription, and how its producer fares.
+function drawBeside({ pulsar: { subscriptions, producer } }) {
+  const table = othersTable(subscriptions, say);
+  $("others-panel").hidden = !table.rows.length;
+  if (table.rows.length) writeTable($("others"), { ...table, offsets: table.rows.map(() => null) }, say("subscription.others"));
+  $("receipts-panel").hidden = !producer;
+  if (!producer) return;
+  setText($("receipts-words"), say("subscription.receipts_words", producer));
+  $("receipts-lost").hidden = !producer.loses_answers;
 }
 
 function drawTables(now) {

@@ -32,6 +32,16 @@ export function handedTable({ pulsar, picture }, say) {
   };
 }
 
+// Other subscriptions on the topic: a row for each of their consumers.
+export function othersTable(subscriptions, say) {
+  return {
+    head: ["subscription", "type", "backlog", "consumer", "finished", "unacked"].map((code) => say(`subscription.column.${code}`)), terms: [null, null, null, null, null, "in_flight"],
+    rows: Object.entries(subscriptions).flatMap(([name, { type, backlog, consumers }]) => Object.entries(consumers).map(([consumer, { finished, unacked }], place) => [
+      ...(place ? ["", "", ""] : [name, type, number(backlog)]), consumer, number(finished), number(unacked),
+    ])),
+  };
+}
+
 // Slots whose old consumer still has messages of them.
 export function drainingTable({ slots }, say) {
   return {
