@@ -8,14 +8,16 @@ from django.utils.translation import get_language, gettext
 from broker_core.lab.lesson.file import BYTES_MAX, read_file, scenario_from_text, shelf
 from broker_core.lab.lesson.lesson import Lesson
 from broker_core.lab.lesson.lined import FileError
-from broker_core.lab.scenario import LANE_KINDS, Scenario, scenario_to_json
+from broker_core.lab.scenario import Scenario, scenario_to_json
 from dashboard import services
 from dashboard.errors import Refused
 from dashboard.limits import core_limits
 
-COMPARE = "compare"
-GROUPS = (*LANE_KINDS, COMPARE)
-"""The list's headings: a model where all lanes are of it, else `compare`."""
+COMPARE, KAFKA_CLUSTER = "compare", "kafka_cluster"
+GROUPS = ("pulsar", KAFKA_CLUSTER, "kafka", "tubemq", "rabbitmq", COMPARE)
+"""The list's headings: a model where all lanes are of it, of Kafka replicas apart from groups; else `compare`."""
+FIRST = ("pulsar_four_types", "kafka_cluster_high_watermark", "kafka_cluster_isr", "kafka_eager_join", "kafka_cooperative_join")
+"""What somebody new to a heading begins with; the others follow by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +35,19 @@ class Shelved:
 def shelved() -> tuple[Shelved, ...]:
     """All of them, in the order of the headings."""
     found = [_shelved(name, scenario_from_text(read_file(path))) for name, path in shelf().items()]
-    return tuple(sorted(found, key=lambda each: (GROUPS.index(each.group), each.name)))
+    return tuple(sorted(found, key=lambda each: (GROUPS.index(each.group), _place(each.name), each.name)))
+
+
+def _place(name: str) -> int:
+    return FIRST.index(name) if name in FIRST else len(FIRST)
 
 
 def _shelved(name: str, scenario: Scenario) -> Shelved:
     assert scenario.lesson is not None, "a scenario file always has one"
     models = {lane.model for lane in scenario.lanes}
     group = models.pop() if len(models) == 1 else COMPARE
+    if name.startswith(KAFKA_CLUSTER):
+        group = KAFKA_CLUSTER
     return Shelved(name, group, scenario, scenario.lesson, watch_us(scenario.lesson))
 
 

@@ -17,6 +17,12 @@ def present(view: Json, words: Mapping[str, str]) -> Json:
     return shown
 
 
+def lesson_panel(view: Json, words: Mapping[str, str]) -> Json | None:
+    """What the panel of the view's lesson says, with its caption; None: the lab plays none."""
+    shown: Json | None = call("present", "lessonPanel", view, words)
+    return shown
+
+
 def paint(color: int | None) -> str:
     """The fill of a consumer's colour, which the lane's CSS or a pattern of the page knows."""
     return str(call("paint", "paint", color))

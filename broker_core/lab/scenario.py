@@ -17,7 +17,7 @@ from broker_core.lab.lanes import kafka, kafka_cluster, pulsar, rabbitmq, tubemq
 from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.pulsar_options import PULSAR_FIELDS, check_pulsar
 from broker_core.lab.lanes.setup import LaneSetup
-from broker_core.lab.lesson.lesson import Lesson, lesson_from_json
+from broker_core.lab.lesson.lesson import CLUSTER, GROUPS, PULSAR, Lesson, lesson_from_json
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
 from broker_core.lab.observers.in_flight import Watch
 from broker_core.lab.topic import workload_topic
@@ -85,6 +85,13 @@ def algorithm_ids(model: str) -> list[str]:
     return [entry["id"] for entry in LANE_KINDS[model].algorithms()]
 
 
+def pages_of(lane: LaneSpec) -> tuple[str, ...]:
+    """The pages that a lane of this kind has beside the Stage."""
+    if lane.model == "kafka" and "brokers" in lane.options:
+        return CLUSTER, GROUPS
+    return (PULSAR,) if lane.model == "pulsar" else ()
+
+
 def scenario_from_json(raw: object, limits: Limits = DEFAULT_LIMITS) -> Scenario:
     """Check a scenario and fill in what it leaves out. Raises CommandError at the field that is wrong."""
     if not isinstance(raw, dict):
@@ -103,7 +110,7 @@ def scenario_from_json(raw: object, limits: Limits = DEFAULT_LIMITS) -> Scenario
         lanes=lanes,
         consumers=whole("consumers", raw.get("consumers", 3), 0, limits.consumers_max),
         consumer_rate=whole("consumer_rate", raw.get("consumer_rate", 10), 1, limits.service_per_second_max),
-        lesson=lesson_from_json(raw["lesson"], [lane.id for lane in lanes], limits) if raw.get("lesson") is not None else None,
+        lesson=lesson_from_json(raw["lesson"], {lane.id: pages_of(lane) for lane in lanes}, limits) if raw.get("lesson") is not None else None,
     )
 
 

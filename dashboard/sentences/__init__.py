@@ -31,10 +31,10 @@ from dashboard.sentences.subscription import SUBSCRIPTION
 
 EVERYWHERE: Mapping[str, Any] = {**CHROME, **STAGE, **LANES, **ALGORITHMS, **EVENTS, **FACTS, **GLOSSARY}
 PAGES: Mapping[str, Mapping[str, Any]] = {
-    "analyze": {**ANALYZE, **STUDY, **STRATEGIES, "labs.unnamed": LABS["labs.unnamed"]}, "cluster": CLUSTER,
-    "groups": {**GROUPS, **{code: text for code, text in CLUSTER.items() if code.startswith(("cluster.verb.", "cluster.verb_about."))}},
+    "analyze": {**ANALYZE, **STUDY, **STRATEGIES, "labs.unnamed": LABS["labs.unnamed"]}, "cluster": {**CLUSTER, **LESSON},
+    "groups": {**GROUPS, **LESSON, **{code: text for code, text in CLUSTER.items() if code.startswith(("cluster.verb.", "cluster.verb_about."))}},
     "labs": LABS,
-    "learn": {**LEARN, **LESSON}, "log": LOG, "pulsar": {**SUBSCRIPTION, "lesson.language": LESSON["lesson.language"]},
+    "learn": {**LEARN, **LESSON}, "log": LOG, "pulsar": {**SUBSCRIPTION, **LESSON},
     "stage": LESSON,
 }  # fmt: skip
 SENTENCES: Mapping[str, Any] = {**EVERYWHERE, **{code: text for page in PAGES.values() for code, text in page.items()}}

@@ -8,6 +8,11 @@ LEARN = {
         "Lessons that play by themselves in a lab of your own, with captions, and with numbers that must come true. "
         "You can pause, step, look, and give orders of your own."
     ),
+    "learn.pulsar": _("Pulsar: subscriptions and keys"),
+    "learn.kafka_cluster": _("Kafka: replicas and the producer"),
+    "learn.kafka": _("Kafka: consumer groups"),
+    "learn.tubemq": _("TubeMQ: clients that decide"),
+    "learn.rabbitmq": _("RabbitMQ: a work queue"),
     "learn.compare": _("Side by side"),
     "learn.lasts": _("{watch_us} to watch, {virtual} of virtual time"),
     "learn.checks": _("{count} {count?check|checks}"),

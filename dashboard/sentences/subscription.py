@@ -7,7 +7,6 @@ SUBSCRIPTION = {
     # Head
     "subscription.title": _("Pulsar subscription"),
     "subscription.to_stage": _("Stage of this lab"),
-    "subscription.lanes": _("Pulsar lanes of this lab"),
     "subscription.head.gap": _("{part} of the hash space belongs to nobody: its messages wait."),
     "subscription.head.stray": _("Batches mix keys: {part} of the messages went to a consumer that does not own their key."),
     "subscription.head.acks_refused": _(

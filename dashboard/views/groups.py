@@ -26,7 +26,6 @@ async def of_lab(request: HttpRequest, lab_id: str) -> HttpResponse:
 def _fill(context: dict[str, Any], lab: Lab, view: dict[str, Any], lane: str) -> None:
     context["page"] |= {"groups": {"lane": lane, "machines": machines()}}
     context["page"]["urls"] |= {"comparison": reverse("api-comparison", args=[lab.pk, lane])}
-    context |= {"query": f"?rig={lane}" if lane != "kafka" else ""}
 
 
 def machines() -> dict[str, Any]:

@@ -2,17 +2,21 @@
 
 from math import ceil
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from broker_core.lab.lesson.file import BYTES_MAX, read_file, shelf
+from broker_core.lab.lesson.lesson import STAGE
 from dashboard import access, lessons
 from dashboard.address import address_of
 from dashboard.errors import Refused
 from dashboard.formats import clock
+from dashboard.models import Lab
 from dashboard.page import base_context
 
 Json = dict[str, Any]
@@ -47,9 +51,18 @@ def play(request: HttpRequest) -> HttpResponse:
         if refused.again_s:
             response["Retry-After"] = str(ceil(refused.again_s))
         return response
-    response = redirect("lab", lab_id=opened.lab.pk)
+    response = redirect(_page_of(opened.lab))
     access.visitor_remember(response, visitor)
     return response
+
+
+def _page_of(lab: Lab) -> str:
+    """Where the lesson is watched: on the Stage, or on the page of the lane in front."""
+    lesson = lab.scenario["lesson"]
+    if lesson["page"] == STAGE:
+        return reverse("lab", args=[lab.pk])
+    query = f"?{urlencode({'rig': lesson['front']})}" if lesson["front"] else ""
+    return reverse(lesson["page"], args=[lab.pk]) + query
 
 
 def _text(request: HttpRequest) -> str:
@@ -80,4 +93,4 @@ def _groups() -> list[Json]:
             "lasts": {"watch_us": each.watch_us, "virtual": clock(each.lesson.lasts_us).removesuffix(".0")},
             "checks": len(each.lesson.checks),
         })  # fmt: skip
-    return [{"group": group, "code": "learn.compare" if group == lessons.COMPARE else f"rig.{group}", "rows": rows[group]} for group in rows]
+    return [{"group": group, "model": group.partition("_")[0], "code": f"learn.{group}", "rows": rows[group]} for group in rows]

@@ -40,7 +40,6 @@ async def of_lab(request: HttpRequest, lab_id: str) -> HttpResponse:
 
 
 def _fill(context: dict[str, Any], lab: Lab, view: dict[str, Any], lane: str) -> None:
-    context |= {"lane": lane, "lanes": [one for one in view["rig_order"] if "pulsar" in view["rigs"][one]]}
     context["page"] |= {
         "pulsar": {
             "lane": lane, "key": reverse("api-lab-pulsar-key", args=[lab.pk]), "ranges": reverse("api-lab-pulsar-ranges", args=[lab.pk]),

@@ -33,6 +33,12 @@ export function present(view, words, { limits = {}, withTwins = true, only = vie
   };
 }
 
+// What the panel of a lesson says on a page of one lane, whose own title says what the lane does.
+export function lessonPanel(view, words) {
+  const say = speaker(words), lesson = lessonOf(view, say);
+  return lesson && { ...lesson, slots: { ...lesson.slots, caption: lessonCaption(view, say) } };
+}
+
 export function caption(view, say) {
   let { code } = view.caption;
   const params = { ...view.caption.params };

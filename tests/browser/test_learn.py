@@ -1,5 +1,6 @@
 """Stories of lessons: from the list to the Stage, captions and checks as their times come, by keyboard, on a phone, in Chinese."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -63,11 +64,27 @@ def test_a_lesson_plays_from_the_list_to_its_end(profile: Profile, site: Supervi
     play(page, site, "kafka_balance_before_stickiness")
     page.click("[data-speed='20']")
     is_over(page)
-    expect(page.locator("h1")).to_have_text("Two partitions each: c1 keeps 0 and 1, c2 gets 2 and 3.")
+    assert page.url.endswith("/kafka/groups/")                                  # where this one is watched
+    expect(page.locator("[data-lesson-caption]")).to_have_text("Two partitions each: c1 keeps 0 and 1, c2 gets 2 and 3.")
     expect(page.locator("[data-lesson=sum]")).to_have_text("4 of 4 checks hold")
     expect(page.locator("#lesson .learn p")).to_be_visible()
     expect(page.locator("#play-icon")).to_have_attribute("href", "#v-play")     # it rests at its end
     save(page, "lesson-over")
+
+
+def test_a_lesson_of_several_lanes_goes_on_from_one_to_the_next(profile: Profile, site: SupervisedSite) -> None:
+    page = profile().new_page()
+    play(page, site, "kafka_cluster_data_loss")
+    tabs = page.locator(".lane-tabs a")
+    expect(tabs).to_have_text(["hw", "epoch_request", "fetch"])
+    expect(page.locator("#sub")).to_contain_text("truncate to their high watermark")
+    tabs.nth(2).click()
+    expect(page.locator("#sub")).to_contain_text("truncate by the diverging epoch")
+    expect(tabs.nth(2)).to_have_attribute("aria-current", "page")
+    expect(page.locator("#to-groups")).to_have_attribute("href", re.compile(r"/kafka/groups/\?rig=fetch$"))
+    expect(page.locator("#lesson-title")).to_have_text("Data loss: cut to the high watermark")
+    page.click("#language")
+    expect(page.locator("#lesson-title")).to_have_text("数据丢失：按高水位截断")
 
 
 def test_captions_and_checks_come_at_their_times_in_the_readers_language(profile: Profile, site: SupervisedSite) -> None:
@@ -96,7 +113,7 @@ def test_captions_and_checks_come_at_their_times_in_the_readers_language(profile
 
 
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 720), (390, 844)])
-@pytest.mark.parametrize("name", ["kafka_round_robin_against_sticky", "four_models_one_crash"])
+@pytest.mark.parametrize("name", ["kafka_round_robin_against_sticky", "four_models_one_crash", "kafka_cluster_data_loss", "pulsar_newcomer_waits"])
 def test_panel_fits(profile: Profile, site: SupervisedSite, width: int, height: int, name: str) -> None:
     page = profile(viewport={"width": width, "height": height}).new_page()
     play(page, site, name)

@@ -235,10 +235,9 @@ def test_the_lanes_of_a_lab_are_a_press_apart_and_a_lesson_s_caption_stands_on_e
     page.goto(site.url + "learn/")
     page.locator("button[name=scenario][value=pulsar_batches_and_keys]").click()
     page.wait_for_url("**/lab/**")
-    page.goto(page.url.split("?")[0] + "pulsar/")
     wait_frame(page)
-    expect(page.locator("#caption")).to_contain_text("20 keys")
-    lanes = page.locator(".lanes a")
+    expect(page.locator("[data-lesson-caption]")).to_contain_text("20 keys")
+    lanes = page.locator(".lane-tabs a")
     assert lanes.all_inner_texts() == ["default", "key_based"]
     expect(lanes.first).to_have_attribute("aria-current", "page")
     lanes.nth(1).click()

@@ -55,6 +55,7 @@ def test_every_lesson_has_its_line_under_its_model(language: str) -> None:
     order = [text.index(f'id="group-{group}"') for group in lessons.GROUPS]
     assert order == sorted(order)
     assert text.index('id="group-kafka"') < text.index(f'value="{NAME}"') < text.index('id="group-tubemq"')
+    assert text.index('id="group-kafka_cluster"') < text.index('value="kafka_cluster_high_watermark"') < text.index('value="kafka_cluster_acks"')
 
 
 def test_each_file_can_be_read_from_the_list() -> None:
@@ -76,11 +77,26 @@ def test_play_makes_a_lab_of_the_visitors_own_and_goes_there() -> None:
     client.get("/learn/")
     answer = client.post("/learn/play/", {"scenario": NAME})
     lab = Lab.objects.get()
-    assert (answer.status_code, answer["Location"]) == (302, f"/lab/{lab.pk}/")
+    assert (answer.status_code, answer["Location"]) == (302, f"/lab/{lab.pk}/kafka/groups/")
     assert lab.name == "Cooperative rebalance: only what moves is paused"
     assert lab.visitor_hash
     assert [entry["body"]["kind"] for entry in lab.script] == ["join", "pause_lab"]
     assert lab.scenario["lesson"]["title"]["zh"] == "协作式再均衡：只有要移动的分区停顿"
+
+
+@pytest.mark.parametrize(("name", "page"), [
+    ("pulsar_four_types", ""), ("kafka_cluster_high_watermark", "kafka/cluster/"), ("pulsar_newcomer_waits", "pulsar/"),
+    ("rabbitmq_crash_requeue", ""),
+])  # fmt: skip
+def test_play_leads_to_the_page_that_the_file_names(name: str, page: str) -> None:
+    answer = Client().post("/learn/play/", {"scenario": name})
+    assert answer["Location"] == f"/lab/{Lab.objects.get().pk}/{page}"
+
+
+def test_play_leads_to_the_lane_in_front() -> None:
+    text = read_file(shelf()["kafka_cluster_data_loss"]).replace('page = "cluster"', 'page = "cluster"\nfront = "fetch"')
+    answer = Client().post("/learn/play/", {"text": text})
+    assert answer["Location"] == f"/lab/{Lab.objects.get().pk}/kafka/cluster/?rig=fetch"
 
 
 def test_the_stage_is_not_a_lesson_that_was_played_once() -> None:
@@ -122,8 +138,8 @@ def test_a_teachers_own_text_or_file_plays() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "english", "chinese"),
     [
-        ('do = "join"', 'do = "jump"', "line 48: step 2, do: must be one of join", "第 48 行: step 2, do: 只能是其中之一：join"),
-        ("lasts_s = 30", "lasts_s = long", "line 7: is not TOML", "第 7 行: 不是 TOML"),
+        ('do = "join"', 'do = "jump"', "line 49: step 2, do: must be one of join", "第 49 行: step 2, do: 只能是其中之一：join"),
+        ("lasts_s = 30", "lasts_s = long", "line 8: is not TOML", "第 8 行: 不是 TOML"),
     ],
 )
 def test_what_is_wrong_in_a_text_is_said_with_its_line_and_the_text_stays(old: str, new: str, english: str, chinese: str) -> None:

@@ -21,7 +21,7 @@ BYTES_MAX = 32 * 1024
 SHELF = Path(__file__).parent.parent / "scenarios"
 ENDING = ".toml"
 _START = ("seed", "consumers", "consumer_rate", "workload")
-_TOLD = ("title", "line", "watch_for", "you_will_learn", "front")
+_TOLD = ("title", "line", "watch_for", "you_will_learn", "front", "page")
 _LISTS = ("lane", "step", "check")
 _CHECK = ("lane", "number", "says")
 _COMMAND = tuple(sorted(FIELDS - {"command_id", "kind", "rig", "args", "position", "at_us"}))
@@ -75,7 +75,7 @@ def _scenario_json(lined: Lined) -> Json:
     for name in document:
         if name not in (*_START, *_TOLD, *_LISTS, "lasts_s"):
             raise FileError(lined.line_of((name,)), name, "is unknown; known: {names}",
-                            names=", ".join((*_TOLD[:4], "lasts_s", *_START, "front", *(f"[[{each}]]" for each in _LISTS))))  # fmt: skip
+                            names=", ".join((*_TOLD[:4], "lasts_s", *_START, *_TOLD[4:], *(f"[[{each}]]" for each in _LISTS))))  # fmt: skip
     for name in _LISTS:
         if not isinstance(document.get(name, []), list):
             raise FileError(lined.line_of((name,)), name, "is a list: write [[{name}]], once for each", name=name)

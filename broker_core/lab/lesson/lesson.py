@@ -1,14 +1,14 @@
 """A lesson: what a scenario tells beside what it begins with. Part of a scenario's JSON, under "lesson".
 
-`{"title", "line", "watch_for", "you_will_learn": {"en", "zh"}, "front": lane id or None, "lasts_us", "steps": [{"at_us", "caption"?, "order"?}],
-"checks": [{"at_us", "lane", "number", "asks": {"is": 6}, "says": {"en", "zh"}}]}`. An order is a command without id; a check without a lane
-asks the lab itself.
+`{"title", "line", "watch_for", "you_will_learn": {"en", "zh"}, "front": lane id or None, "page", "lasts_us",
+"steps": [{"at_us", "caption"?, "order"?}], "checks": [{"at_us", "lane", "number", "asks": {"is": 6}, "says": {"en", "zh"}}]}`.
+An order is a command without id; a check without a lane asks the lab itself.
 """
 
 import math
 import re
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,7 +27,10 @@ OWN_IDS = "lesson:"
 LASTS_US_MAX = 4 * 3600 * 1_000_000
 STEPS_MAX, CHECKS_MAX = 200, 60
 TITLE_MAX, LINE_MAX, CAPTION_MAX, TEXT_MAX, NUMBER_MAX = 60, 200, 400, 2_000, 200
-_FIELDS = {"title", "line", "watch_for", "you_will_learn", "front", "lasts_us", "steps", "checks"}
+STAGE, CLUSTER, GROUPS, PULSAR = "stage", "cluster", "groups", "pulsar"
+PAGES = (STAGE, CLUSTER, GROUPS, PULSAR)
+"""Where a lesson is watched: with all lanes on the Stage, or on the page of one lane that has more of it."""
+_FIELDS = {"title", "line", "watch_for", "you_will_learn", "front", "page", "lasts_us", "steps", "checks"}
 
 _FULL_WIDTH = re.compile(r"[\u3000-\u303f\uff00-\uffef]")      # brings its own room
 
@@ -57,13 +60,15 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """line: what the list of lessons says of it. front: the lane that stands in front, None: the first. lasts_us: virtual time."""
+    """line: what the list of lessons says of it. front: the lane that stands in front, None: the first. page: of PAGES, where Play leads to.
+    lasts_us: virtual time."""
 
     title: Text
     line: Text
     watch_for: Text
     you_will_learn: Text
     front: str | None
+    page: str
     lasts_us: int
     steps: tuple[Step, ...] = field(default=())
     checks: tuple[Check, ...] = field(default=())
@@ -79,7 +84,7 @@ class Lesson:
         ]
         return {
             "title": self.title, "line": self.line, "watch_for": self.watch_for, "you_will_learn": self.you_will_learn, "front": self.front,
-            "lasts_us": self.lasts_us, "steps": steps, "checks": checks,
+            "page": self.page, "lasts_us": self.lasts_us, "steps": steps, "checks": checks,
         }  # fmt: skip
 
     def stop_us(self, now_us: int, until_us: int) -> int:
@@ -94,15 +99,23 @@ class Lesson:
         return [*orders, {"at_us": self.lasts_us, "body": check_command(end)}]
 
 
-def lesson_from_json(raw: object, lanes: Collection[str], limits: Limits) -> Lesson:
-    """Check a lesson. lanes: ids of the scenario's lanes. Raises CommandError at the field that is wrong, which begins with `lesson`."""
+def lesson_from_json(raw: object, lanes: Mapping[str, Collection[str]], limits: Limits) -> Lesson:
+    """Check a lesson. lanes: id of each lane of the scenario -> the pages that it has beside the Stage. Raises
+    CommandError at the field that is wrong, which begins with `lesson`."""
     where = "lesson"
     if not isinstance(raw, dict):
         raise CommandError(where, "must be an object")
     refuse_unknown(raw, _FIELDS, f"{where}.", where)
     front = raw.get("front")
-    if front is not None and front not in lanes:
-        raise CommandError(f"{where}.front", "must be one of {choices}", choices=", ".join(lanes))
+    ids = tuple(lanes)
+    if front is not None and front not in ids:
+        raise CommandError(f"{where}.front", "must be one of {choices}", choices=", ".join(ids))
+    page = raw.get("page", STAGE)
+    if page not in PAGES:
+        raise CommandError(f"{where}.page", "must be one of {choices}", choices=", ".join(PAGES))
+    shown = list(lanes.values()) if front is None else [lanes[front]]
+    if page != STAGE and not any(page in pages for pages in shown):
+        raise CommandError(f"{where}.page", "no lane that may stand in front has this page")
     lasts_us = whole(f"{where}.lasts_us", raw.get("lasts_us"), 1, LASTS_US_MAX)
     if not raw.get("checks"):
         raise CommandError(f"{where}.checks", "is missing: at least one number that the run must show")
@@ -112,10 +125,11 @@ def lesson_from_json(raw: object, lanes: Collection[str], limits: Limits) -> Les
         watch_for=_text(raw, "watch_for", where, TEXT_MAX),
         you_will_learn=_text(raw, "you_will_learn", where, TEXT_MAX),
         front=front,
+        page=page,
         lasts_us=lasts_us,
-        steps=_steps(raw.get("steps", []), f"{where}.steps", lasts_us, lanes, limits),
+        steps=_steps(raw.get("steps", []), f"{where}.steps", lasts_us, ids, limits),
         checks=tuple(
-            _check(entry, f"{where}.checks.{place}", lasts_us, lanes)
+            _check(entry, f"{where}.checks.{place}", lasts_us, ids)
             for place, entry in enumerate(_list(raw.get("checks", []), f"{where}.checks", CHECKS_MAX))
         ),
     )

@@ -73,7 +73,7 @@ class LessonRun:
         captions = [step for step in lesson.steps if step.caption is not None]
         return {
             "title": lesson.title, "watch_for": lesson.watch_for, "you_will_learn": lesson.you_will_learn, "front": lesson.front,
-            "lasts_us": lesson.lasts_us, "meddled_us": self.meddled_us,
+            "page": lesson.page, "lasts_us": lesson.lasts_us, "meddled_us": self.meddled_us,
             "captions": [{"at_us": step.at_us, "text": step.caption} for step in captions],
             "caption": bisect_right(captions, now_us, key=lambda step: step.at_us) - 1,
             "checks": [

@@ -4,6 +4,7 @@ import { onLanguage, page, say, speak } from "../chrome.js";
 import { draw } from "../draw.js";
 import { createFreshness } from "../freshness.js";
 import { createFeed } from "../lane_feed.js";
+import { createLessonStrip } from "../lesson_strip.js";
 import { writeTable } from "../log/tables.js";
 import { createNotice } from "../notice.js";
 import { createOrders } from "../orders.js";
@@ -33,6 +34,7 @@ const aroundPicture = createRoving(drawing, '[role="button"]', ["Enter"]), aroun
 const widthOf = createWidths(schedule);
 const series = createSeries($("series"), page.urls.plotly), cards = createCards($("cards-panel"), $("cards"));
 
+const writeLesson = createLessonStrip();
 let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, grid = null, place = null, before = null, twinAt = -Infinity, flownAt = -Infinity, mapAt = "";
 let name = new URLSearchParams(location.search).get("partition"), chosen = null;
 let awaited = null;                                    // the first partition of a topic that was just ordered
@@ -73,6 +75,7 @@ function drawFrame(isForced = false) {
   drawProducer(now);
   cards.write(now.faults ?? [], say);
   drawTransport();
+  writeLesson(view);
   const at = performance.now();
   if (isForced === true || at - twinAt > TWINS_EVERY_MS) {
     twinAt = at;

@@ -6,6 +6,7 @@ import { draw } from "../draw.js";
 import { readComparison, startComparison } from "../commands.js";
 import { createFreshness } from "../freshness.js";
 import { createFeed } from "../lane_feed.js";
+import { createLessonStrip } from "../lesson_strip.js";
 import { writeTable } from "../log/tables.js";
 import { createNotice } from "../notice.js";
 import { createOrders } from "../orders.js";
@@ -33,6 +34,7 @@ const writeMessage = createMessage($("message"), {
   title: $("message-title"), about: $("message-about"), code: $("message-code"), times: $("message-times"), asked: $("message-asked"), answered: $("message-answered"), askedHead: $("message-asked-head"), answeredHead: $("message-answered-head"),
 });
 
+const writeLesson = createLessonStrip();
 let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, twinAt = -Infinity, gridAt = -Infinity;
 let tall = 0, chosen = null, isFolded = true, looked = null, kept = null;
 
@@ -68,6 +70,7 @@ function drawFrame(isForced = false) {
   }
   drawMessage(now);
   drawTransport();
+  writeLesson(view);
   if (isForced || at - twinAt > TWINS_EVERY_MS) {
     twinAt = at;
     drawTables(now);

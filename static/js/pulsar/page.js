@@ -6,7 +6,7 @@ import { createVerbs } from "../cluster/verbs.js";
 import { draw } from "../draw.js";
 import { createFreshness } from "../freshness.js";
 import { createFeed } from "../lane_feed.js";
-import { lessonCaption } from "../lesson.js";
+import { createLessonStrip } from "../lesson_strip.js";
 import { writeTable } from "../log/tables.js";
 import { createNotice } from "../notice.js";
 import { createOrders } from "../orders.js";
@@ -35,6 +35,7 @@ const TWINS_EVERY_MS = 1000, RING_MOST = 440, BESIDE_LEAST = 210, RING_BESIDE = 
 const main = $("main"), freshness = createFreshness(), notice = createNotice($("notice")), history = createHistory(), lane = page.pulsar.lane;
 const still = matchMedia("(prefers-reduced-motion: reduce)"), series = createSeries($("series"), page.urls.plotly);
 
+const writeLesson = createLessonStrip();
 let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, twinAt = -Infinity, bandsAt = "", bands = [], handAt = "";
 let ladderTall = 0, batchesTall = 0, batchesKind = "", chosen = null, answer = null, askedFor = "", partition = null, at = null, span = null, size = 0;
 
@@ -56,7 +57,6 @@ function drawFrame(isForced = false) {
   document.body.toggleAttribute("data-still", still.matches || !view.playing);
   setText($("title"), headline(now, say));
   setText($("sub"), rulesWords(now, say));
-  $("caption").hidden = !setText($("caption"), lessonCaption(view, say));
   rules.write(now);
   drawSpace(now);
   drawBatches(now);
@@ -72,6 +72,7 @@ function drawFrame(isForced = false) {
   drawDraining(now);
   drawBeside(now);
   drawTransport();
+  writeLesson(view);
   const time = performance.now();
   if (isForced || time - twinAt > TWINS_EVERY_MS) {
     twinAt = time;

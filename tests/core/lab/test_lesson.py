@@ -95,6 +95,7 @@ def test_a_file_is_a_scenario_with_a_lesson():
 @pytest.mark.parametrize(
     ("old", "new", "line", "message"),
     [
+        ("lasts_s = 12", 'lasts_s = 12\npage = "groups"', 6, "page: no lane that may stand in front has this page"),
         ('model = "rabbitmq"', 'model = "zeromq"', 25, "lane 1, model: must be one of pulsar"),
         ('rate = 10', 'rate = 0', 22, "workload.rate"),
         ("consumers = 2", "consumers = -1", 6, "consumers: must be a whole number"),
@@ -317,6 +318,8 @@ def test_a_lesson_is_bounded():
         ({"title": {"en": "x" * 61, "zh": "二"}}, "lesson.title.en"),
         ({"lasts_us": 10**12}, "lesson.lasts_us"),
         ({"front": "kafka"}, "lesson.front"),
+        ({"page": "learn"}, "lesson.page"),
+        ({"page": "cluster"}, "lesson.page"),
     ):
         with pytest.raises(CommandError) as caught:
             scenario_from_json({**raw, "lesson": {**raw["lesson"], **change}})

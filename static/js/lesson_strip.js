@@ -1,0 +1,17 @@
+// A lesson on a page of one lane: its caption and its panel, above what the page shows of the lane.
+
+import { words } from "./chrome.js";
+import { createLesson } from "./lesson_panel.js";
+import { lessonPanel } from "./present.js";
+
+// Gives what writes a view's lesson; where the lab plays none, that does nothing.
+export function createLessonStrip() {
+  const root = document.getElementById("lesson"), caption = document.querySelector("[data-lesson-caption]");
+  if (!root) return () => {};
+  const { write } = createLesson(root);
+  return (view) => {
+    const shown = lessonPanel(view, words());
+    if (caption.textContent !== shown.slots.caption) caption.textContent = shown.slots.caption;
+    write(shown);
+  };
+}
