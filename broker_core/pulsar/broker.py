@@ -169,11 +169,14 @@ class Broker:
 
     def tell_active(self, topic: Topic, dispatcher: ActiveDispatcher, out: Outbox) -> None:
         """Another consumer of Failover is active from now on."""
-        if dispatcher.active is not None:
-            out.tell("pulsar.subscription.active_changed", "pulsar.dispatcher.failover",
-                     {"partition": topic.partition, "order": [dispatcher.consumers[key].name for key in dispatcher.picker.order],
-                      "since_us": dispatcher.since_us, "entries": dispatcher.cursor.end},
-                     {"consumer": dispatcher.consumers[dispatcher.active].name, "redelivered": dispatcher.rewound})  # fmt: skip
+        if dispatcher.active is None:
+            return
+        is_partition = topic.partition >= 0
+        where: dict[str, Any] = {"partition": topic.partition} if is_partition else {"topic": topic.name}
+        out.tell("pulsar.subscription.active_changed" if is_partition else "pulsar.topic.active_changed", "pulsar.dispatcher.failover",
+                 {**where, "order": [dispatcher.consumers[key].name for key in dispatcher.picker.order],
+                  "since_us": dispatcher.since_us, "entries": dispatcher.cursor.end},
+                 {"consumer": dispatcher.consumers[dispatcher.active].name, "redelivered": dispatcher.rewound})  # fmt: skip
 
     def drop(self, connection: int, reason: str, now_us: int, out: Outbox) -> None:
         """The connection is gone, and its consumers with it; who waited for the word about it is let in."""

@@ -27,6 +27,18 @@ TOPIC, SUBSCRIPTION = "topic", "subscription"
 """Of a world with one of each."""
 
 
+def parts_of(topic: str, partitions: int, topics: int) -> list[tuple[str, int]]:
+    """The (topic, partition) of which a client has a producer or consumer each: several topics without partitions, a topic's partitions, or one
+    topic without.
+
+    >>> parts_of("t", 0, 2), parts_of("t", 2, 0), parts_of("t", 0, 0)
+    ([('t-0', -1), ('t-1', -1)], [('t', 0), ('t', 1)], [('t', -1)])
+    """
+    if topics:
+        return [(f"{topic}-{number}", -1) for number in range(topics)]
+    return [(topic, number) for number in range(partitions)] if partitions else [(topic, -1)]
+
+
 class _Command(msgspec.Struct, array_like=True, omit_defaults=True, gc=False):
     pass
 

@@ -19,6 +19,7 @@ EVENTS = {
     "event.pulsar.consumer.crashed": _("{consumer} fell silent; the broker finds out by keep-alive"),
     "event.pulsar.consumer.refused": _("The broker refused {consumer}"),
     "event.pulsar.subscription.active_changed": _("{consumer} is the active consumer of partition {partition} now"),
+    "event.pulsar.topic.active_changed": _("{consumer} is the active consumer of {topic} now"),
     "event.pulsar.consumer.let_go": _("{consumer} waits no longer: everything before its join is acknowledged"),
     "event.pulsar.unsubscribe.refused": _("The broker refused to take the subscription away for {consumer}"),
     "event.pulsar.subscription.deleted": _("The subscription {subscription} is gone, with its cursor"),

@@ -74,15 +74,17 @@ class PulsarRules:
         self.keys_have_owners = self.type != SHARED
         asked = setup.options
         order = asked.get("order", RECENTLY_JOINED)
+        self.topics = self.topics_of(setup)
+        self.partitions = self.partitions_of(setup)
         self.settings = BrokerSettings(
             setup.algorithm, asked.get("points"), order=DRAINING if order == DRAINING else RECENTLY_JOINED,
             failover_delay_us=asked.get("failover_delay_us", FAILOVER_DELAY_US), failover_uses_ring=asked.get("failover_ring", False),
-            failover_in_order=setup.algorithm == "failover_document", unacked_max=asked.get("unacked_max", UNACKED_PER_CONSUMER_MAX),
+            failover_in_order=setup.algorithm == "failover_document" and not self.topics,
+            unacked_max=asked.get("unacked_max", UNACKED_PER_CONSUMER_MAX),
             unacked_all_max=asked.get("unacked_all_max", UNACKED_PER_SUBSCRIPTION_MAX), retention=asked.get("retention", 0),
             has_dedup=asked.get("deduplication", False),
         )  # fmt: skip
         self.queue_size: int = asked.get("receiver_queue_size", c.RECEIVER_QUEUE_SIZE)
-        self.partitions = self.partitions_of(setup)
         self.batching: str = asked.get("batching", "")
         self.batch_delay_us: int = asked.get("batching_delay_us", BATCH_DELAY_US)
         self.delayed_every: int = asked.get("delayed_every", 0)
@@ -97,7 +99,7 @@ class PulsarRules:
             self.reads = PulsarReading(setup)
             self.narrator = PulsarNarrator(self.reads, self.queue_size, self.half_open)
         else:
-            self.reads = SharedReading(setup) if self.type == SHARED else ActiveReading(setup, self.type, self.partitions)
+            self.reads = SharedReading(setup) if self.type == SHARED else ActiveReading(setup, self.type, self.partitions, self.topics)
             self.narrator = TypeNarrator(self.reads, self.type.lower())
 
     def config_of(self, setup: LaneSetup, order: str) -> ConsumerConfig:
@@ -106,7 +108,8 @@ class PulsarRules:
         nack_delay_us = asked.get("nack_delay_us", NEGATIVE_ACK_DELAY_US)
         backoff_max_us = asked.get("nack_backoff_max_us", 0)
         return ConsumerConfig(
-            self.type, partitions=self.partitions, queue_size=self.queue_size, allows_out_of_order=self.type == KEY_SHARED and order == OUT_OF_ORDER,
+            self.type, partitions=self.partitions, topics=self.topics, queue_size=self.queue_size,
+            allows_out_of_order=self.type == KEY_SHARED and order == OUT_OF_ORDER,
             acks_cumulatively=asked.get("acks_cumulatively", False), acks_batch_index=asked.get("batch_index_acks", False),
             nack_delay_us=nack_delay_us, backoff=Backoff(nack_delay_us, backoff_max_us) if backoff_max_us else None,
             ack_timeout_us=asked.get("ack_timeout_us", 0), max_redeliver=asked.get("max_redeliver", 0),
@@ -116,10 +119,15 @@ class PulsarRules:
 
     def partitions_of(self, setup: LaneSetup) -> int:
         """How many partitions the topic has, 0 for a topic without."""
-        if self.type not in (EXCLUSIVE, FAILOVER) or setup.algorithm == "failover_document":
+        if self.type not in (EXCLUSIVE, FAILOVER) or setup.algorithm == "failover_document" or "topics" in setup.options:
             return 0
         partitions: int = setup.options.get("partitions", PARTITIONS)
         return partitions
+
+    def topics_of(self, setup: LaneSetup) -> int:
+        """How many topics without partitions there are under Exclusive and Failover, 0 for the one."""
+        topics: int = setup.options.get("topics", 1) if self.type in (EXCLUSIVE, FAILOVER) else 1
+        return topics if topics > 1 else 0
 
     def algorithms(self) -> list[Json]:
         return algorithms()
@@ -146,15 +154,16 @@ class PulsarRules:
     def begin(self, lane: Lane) -> None:
         lane.world.start(BROKER, "broker", BrokerState())
         broker = self.reads.broker(lane)
-        for number in range(self.partitions) if self.partitions else (-1,):
-            broker.subscription(partition=number)
+        parts = c.parts_of(c.TOPIC, self.partitions, self.topics)
+        for topic, number in parts:
+            broker.subscription(topic=topic, partition=number)
         if self.config.uses_retry_topic:
             broker.subscription(topic=retry_topic(c.TOPIC, c.SUBSCRIPTION))
         lane.world.start(PRODUCER, "producer", ProducerState(
-            self.batching, batch_delay_us=self.batch_delay_us, partitions=self.partitions, waits_for_receipts=self.receipts
+            self.batching, batch_delay_us=self.batch_delay_us, partitions=self.partitions, topics=self.topics, waits_for_receipts=self.receipts
         ))  # fmt: skip
         lane.world.order(PRODUCER, Open(BROKER))
-        start_readers(lane, BROKER, self.partitions, self.queue_size)
+        start_readers(lane, BROKER, self.partitions, self.topics, self.queue_size)
 
     def forget_caches(self) -> None:
         self.narrator.forget(self.lane)

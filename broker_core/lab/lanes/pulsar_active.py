@@ -26,29 +26,28 @@ STANDBYS_SHOWN = 8
 
 
 class ActiveReading(PulsarReading):
-    """type: Exclusive or Failover. partitions: of the topic, 0 for a topic without; then it is shown as partition 0."""
+    """type: Exclusive or Failover. parts: the (topic, partition) that consumers have; each is shown as the partition of its place. count: how many
+    there are to choose from, 0 for the one topic without partitions."""
 
     counts_keys = False
     has_order = False
 
-    def __init__(self, setup: LaneSetup, kind: str, partitions: int) -> None:
+    def __init__(self, setup: LaneSetup, kind: str, partitions: int, topics: int) -> None:
         super().__init__(setup)
         self.type = kind
-        self.partitions = partitions
-        self.numbers = range(partitions) if partitions else (-1,)
+        self.count = topics or partitions
+        self.parts = c.parts_of(c.TOPIC, partitions, topics)
         self.hashes = self.owners.hashes
 
     # -- nodes ----------------------------------------------------------------------------------------------------------------------------
 
-    def of_partition(self, lane: Lane, number: int) -> Subscription:
-        broker = self.broker(lane)
-        return self.of(broker, broker.state.topics[topic_key(c.TOPIC, number)])
-
     def subscriptions(self, lane: Lane) -> list[Subscription]:
-        return [self.of_partition(lane, number) for number in self.numbers]
+        broker = self.broker(lane)
+        return [self.of(broker, topic) for topic in self.topics(lane)]
 
     def topics(self, lane: Lane) -> list[Topic]:
-        return [self.broker(lane).state.topics[topic_key(c.TOPIC, number)] for number in self.numbers]
+        topics = self.broker(lane).state.topics
+        return [topics[topic_key(*part)] for part in self.parts]
 
     def active(self, lane: Lane, subscription: Subscription) -> str | None:
         """The program that is active there, also during the second in which it does not read yet."""
@@ -67,11 +66,11 @@ class ActiveReading(PulsarReading):
     def keys_of(self, lane: Lane, incarnation: str) -> list[str]:
         """What the partitions' subscriptions call this program's consumers."""
         connection = self.client(lane, incarnation).connection
-        return [consumer_key(connection, CONSUMER_ID + place) for place in range(len(self.numbers))]
+        return [consumer_key(connection, CONSUMER_ID + place) for place in range(len(self.parts))]
 
     def partition_of(self, code: int) -> int:
         """The place of a key's partition."""
-        return (self.hashes[code] & MASK_31) % self.partitions if self.partitions else 0
+        return (self.hashes[code] & MASK_31) % self.count if self.count else 0
 
     # -- what the state says ------------------------------------------------------------------------------------------------------------------
 
@@ -118,7 +117,7 @@ class ActiveReading(PulsarReading):
         )
 
     def dark_units(self, lane: Lane) -> tuple[int, int]:
-        return sum(not self.is_read(lane, subscription) for subscription in self.subscriptions(lane)), len(self.numbers)
+        return sum(not self.is_read(lane, subscription) for subscription in self.subscriptions(lane)), len(self.parts)
 
     def stuck(self, lane: Lane) -> tuple[int, int]:
         live = lane.keys.count_at(lane.next_record)
@@ -157,7 +156,7 @@ class ActiveReading(PulsarReading):
     def route(self, lane: Lane, index: int, code: int) -> Json:
         if code == NO_KEY:
             state = lane.world.slots["(producer)"].node.state
-            place = (state.next_partition - 1) % self.partitions if self.partitions else 0
+            place = (state.next_partition - 1) % self.count if self.count else 0
         else:
             place = self.partition_of(code)
         subscription = self.subscriptions(lane)[place]

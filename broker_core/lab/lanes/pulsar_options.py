@@ -25,6 +25,7 @@ OUT_OF_ORDER = "out_of_order"
 ORDERS = (RECENTLY_JOINED, DRAINING, OUT_OF_ORDER)
 """The default first."""
 PARTITIONS_MAX = 1000
+TOPICS_MAX = 100
 PRIORITY_MAX = 1000
 SUBSCRIPTIONS_MAX = READERS_MAX = 8
 READER_TYPES = ("exclusive", "failover", "shared")
@@ -33,7 +34,8 @@ HOUR_US = 3_600_000_000
 
 NUMBERS: Mapping[str, tuple[int, int]] = MappingProxyType({
     # Below 2 the client could never grant half of its queue again.
-    "receiver_queue_size": (2, 100_000), "points": (1, POINTS_MAX), "partitions": (0, PARTITIONS_MAX), "batching_delay_us": (1, 10_000_000),
+    "receiver_queue_size": (2, 100_000), "points": (1, POINTS_MAX), "partitions": (0, PARTITIONS_MAX), "topics": (1, TOPICS_MAX),
+    "batching_delay_us": (1, 10_000_000),
     "fails_every": (0, 1_000_000), "max_redeliver": (1, 1_000), "nack_delay_us": (100_000, HOUR_US), "nack_backoff_max_us": (100_000, HOUR_US),
     "ack_timeout_us": (1_000_000, HOUR_US), "unacked_max": (0, 1_000_000), "unacked_all_max": (0, 10_000_000),
     "failover_delay_us": (0, 60_000_000), "retention": (0, 100_000), "delayed_every": (1, 1_000_000), "delay_us": (1, HOUR_US),
@@ -65,6 +67,8 @@ def check_pulsar(entry: Json, where: str) -> Json:
             options[name] = entry[name]
     if "batching" in entry and entry.get("algorithm") in TYPE_OF:
         raise CommandError(f"{where}.batching", "is for the rules of Key_Shared")
+    if "topics" in options and "partitions" in options:
+        raise CommandError(f"{where}.topics", "give either topics, none of which has partitions, or partitions of one topic")
     if options.get("deduplication") and not options.get("receipts"):
         raise CommandError(f"{where}.deduplication", "needs receipts: a producer that waits for none sends nothing twice")
     if "delayed_every" in entry and "delay_us" not in entry:

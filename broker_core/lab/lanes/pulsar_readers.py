@@ -44,15 +44,17 @@ class Topics(Protocol):
 
     def broker(self, lane: Lane) -> Broker: ...
     def topics(self, lane: Lane) -> list[Topic]: ...
+    def label(self, topic: Topic) -> str: ...
 
 
-def start_readers(lane: Lane, broker: str, partitions: int, queue_size: int) -> None:
-    """Each subscription at the end of the empty topic, and its consumers. broker: the node's name. partitions: of the topic, 0 for none."""
+def start_readers(lane: Lane, broker: str, partitions: int, topics: int, queue_size: int) -> None:
+    """Each subscription at the end of the empty topic, and its consumers. broker: the node's name. partitions, topics: as of a consumer's
+    configuration."""
     node, after_us = lane.world.slots[broker].node, 0
     for name, wanted in lane.options.get("subscriptions", {}).items():
-        for number in range(partitions) if partitions else (-1,):
-            node.subscription(name, c.TOPIC, number)  # type: ignore[attr-defined]  # a Broker
-        config = ConsumerConfig(TYPE_OF[wanted["type"]], partitions=partitions, subscription=name, queue_size=queue_size)
+        for topic, number in c.parts_of(c.TOPIC, partitions, topics):
+            node.subscription(name, topic, number)  # type: ignore[attr-defined]  # a Broker
+        config = ConsumerConfig(TYPE_OF[wanted["type"]], partitions=partitions, topics=topics, subscription=name, queue_size=queue_size)
         for consumer in names_of(name, wanted):
             lane.world.start(f"({consumer})", READER, ConsumerState(consumer, Program(SECOND_US // wanted["rate"]), config))
             lane.world.order(f"({consumer})", Subscribe(broker, [], after_us))
@@ -69,10 +71,11 @@ def names_of(subscription: str, wanted: Json) -> list[str]:
 
 
 def readers_view(lane: Lane, reads: Topics) -> Json:
-    """By name: its type, entries not acknowledged in all partitions, cursors by partition, and its consumers with what they have handled and hold."""
+    """By name: its type, entries not acknowledged in all partitions, cursors by partition or topic, and its consumers with what
+    they have handled and hold."""
     broker, found = reads.broker(lane), {}
     for name, wanted in lane.options.get("subscriptions", {}).items():
-        parts: dict[int, Subscription] = {topic.partition: topic.subscriptions[name] for topic in reads.topics(lane)}
+        parts: dict[str, Subscription] = {reads.label(topic): topic.subscriptions[name] for topic in reads.topics(lane)}
         clients = [lane.world.slots[f"({consumer})"].node.state for consumer in names_of(name, wanted)]
         held: dict[str, int] = {}
         for known in parts.values():
@@ -84,9 +87,9 @@ def readers_view(lane: Lane, reads: Topics) -> Json:
             "type": TYPE_OF[wanted["type"]],
             "backlog": sum(known.cursor.backlog for known in parts.values()),
             "cursors": {
-                str(partition): {"mark_delete": known.cursor.mark_delete, "read": known.cursor.read_position, "end": known.cursor.end,
+                label: {"mark_delete": known.cursor.mark_delete, "read": known.cursor.read_position, "end": known.cursor.end,
                                  "acked_ahead": len(known.cursor.ahead)}
-                for partition, known in parts.items()
+                for label, known in parts.items()
             },
             "consumers": {client.name: {"finished": client.program.finished, "unacked": held.get(client.name, 0)} for client in clients},
         }  # fmt: skip

@@ -101,6 +101,10 @@ class PulsarReading:
         """The lane's topic, or its partitions."""
         return [self.broker(lane).state.topics[c.TOPIC]]
 
+    def label(self, topic: Topic) -> str:
+        """What a picture calls it: the partition, "-1" for the one topic without; of several topics its name."""
+        return str(topic.partition) if topic.name == c.TOPIC else topic.name
+
     def under_way(self, lane: Lane) -> int:
         """Records that were published and that the topic does not have yet."""
         if not self.has_receipts:

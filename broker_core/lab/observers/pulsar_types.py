@@ -30,7 +30,7 @@ class TypeNarrator:
     def heard(self, lane: Lane, event: TurningPoint) -> TurningPoint:
         if event.kind == "pulsar.connection.silent" and event.data["client"] in lane.crash_positions:
             lane.notice_crash(event.data["client"], self.reads.client(lane, event.data["client"]).name)
-        elif event.kind == "pulsar.subscription.active_changed" and event.inputs["entries"]:
+        elif event.kind in ("pulsar.subscription.active_changed", "pulsar.topic.active_changed") and event.inputs["entries"]:
             lane.ledger.note_pause(event.inputs["since_us"])
         return event
 

@@ -45,14 +45,15 @@ def pulsar_view(lane: Lane) -> Json:
     """The whole panel of one Pulsar lane.
 
     order: the rule that keeps a key in order when its consumer changes, None where the type has none. rule: whose rule chooses the consumer
-    and whose keeps the order. cursors: by partition, "-1" for a topic without. selector, holders: see `what_if`. priorities: levels that the lane
+    and whose keeps the order. cursors: by partition, "-1" for a topic without, of several topics by name; topics: how
+    many there are then, else 0. selector, holders: see `what_if`. priorities: levels that the lane
     has for consumers by name; ordering_keys: how many ordering keys its producer sets, 0 for none. subscriptions:
     others on the topic (`pulsar_readers.py`). producer: None where it waits for no receipts. batches: None where it makes none. again: what is
     asked for again, None where nothing can be.
     """
     rules, reads = cast("PulsarRules", lane.rules), cast("PulsarReading", lane.reads)
     subscriptions = reads.subscriptions(lane)
-    names = program_names(reads.broker(lane))
+    names, labels = program_names(reads.broker(lane)), [reads.label(topic) for topic in reads.topics(lane)]
     order = order_of(rules)
     # Before the first consumer there is none yet: an empty one of the lane's rule says as well where a key would go.
     selector = subscriptions[0].selector or (reads.owners.nobody if rules.type == KEY_SHARED else None)
@@ -65,7 +66,10 @@ def pulsar_view(lane: Lane) -> Json:
         "queue_size": rules.queue_size,
         "priorities": dict(rules.priorities),
         "ordering_keys": rules.ordering_keys,
-        "cursors": {str(known.partition): cursor_view(known, names, list(lane.consumers)) for known in subscriptions[:CURSORS_MAX]},
+        "topics": rules.topics,
+        "cursors": {
+            label: cursor_view(known, names, list(lane.consumers)) for label, known in zip(labels, subscriptions[:CURSORS_MAX], strict=False)
+        },
         "again": again_view(reads, lane, names),
         "batches": batches_view(reads, lane) if rules.batching else None,
         "consumers": consumers_view(lane, subscriptions, WhyIdle(lane, subscriptions, names)),
@@ -136,10 +140,10 @@ def failover_view(reads: PulsarReading, lane: Lane) -> Json | None:
         return None
     partitions: Json = {}
     order: list[list[object]] = []
-    for subscription in reads.subscriptions(lane):
+    for topic, subscription in zip(reads.topics(lane), reads.subscriptions(lane), strict=True):
         dispatcher = subscription.dispatcher
         known = dispatcher if isinstance(dispatcher, ActiveDispatcher) else None
-        partitions[str(subscription.partition)] = {
+        partitions[reads.label(topic)] = {
             "active": reads.active(lane, subscription), "next": None if known is None else next_active(known.picker),
             "switching": known is not None and known.switching, "rewound": 0 if known is None else known.rewound,
         }  # fmt: skip

@@ -32,18 +32,18 @@ def what_if(panel: Mapping[str, Any], algorithm: str, key: str, newcomer: str, o
     """Where one key goes. key: its text, "" for a message without one. newcomer: the name of who joins next. ordering_key: the one that the
     producer sets beside the key, which decides in its place; None: it sets none.
 
-    Returns {"key", "ordering_key", "hash", "hash31", "slot", "partition", "consumer", "range", "joins", "leaves"}: consumer and the two answers
-    are programs' names or None for nobody; slot and range (first and last slot of its slice; first > last where it wraps) are Key_Shared's,
-    partition is that of a partitioned topic. joins: {"name", "consumer", "refused"}: who has the key after the newcomer joined, or the broker's
-    words with which it is refused. leaves: {a consumer: who has the key after it left}, only those whose leave moves it. In Shared a key has no
-    owner: all are None.
+    Returns {"key", "ordering_key", "hash", "hash31", "slot", "partition", "topic", "consumer", "range", "joins", "leaves"}: consumer and the two
+    answers are programs' names or None for nobody; slot and range (first and last slot of its slice; first > last where it wraps) are
+    Key_Shared's, partition is that of a partitioned topic, topic the full name where one consumer is active on each. joins: {"name", "consumer",
+    "refused"}: who has the key after the newcomer joined, or the broker's words with which it is refused. leaves: {a consumer: who has the key
+    after it left}, only those whose leave moves it. In Shared a key has no owner: all are None.
     Raises CommandError at a field that is wrong.
     """
     raw = _bytes(key, "key") if ordering_key is None else _bytes(ordering_key, "ordering_key")
     hash32 = murmur3_32(raw or NO_KEY_HASH_KEY.encode())
     answer: Json = {
-        "key": key, "ordering_key": ordering_key, "hash": hash32, "hash31": hash32 & MASK_31, "slot": None, "partition": None, "consumer": None,
-        "range": None, "joins": {"name": newcomer, "consumer": None, "refused": None}, "leaves": {},
+        "key": key, "ordering_key": ordering_key, "hash": hash32, "hash31": hash32 & MASK_31, "slot": None, "partition": None, "topic": None,
+        "consumer": None, "range": None, "joins": {"name": newcomer, "consumer": None, "refused": None}, "leaves": {},
     }  # fmt: skip
     if panel["type"] == SHARED:
         return answer
@@ -146,20 +146,24 @@ def _named(holder: str | None, names: Mapping[str, str]) -> str | None:
 
 def _by_partition(panel: Mapping[str, Any], algorithm: str, raw: bytes, hash32: int, newcomer: str) -> Json:
     """The producer's router sends a key to the hash modulo the partitions, one without a key to each in turn."""
-    count = panel["partitions"]
-    partition = (hash32 & MASK_31) % count if count and raw else None
+    topics, partitions = panel["topics"], panel["partitions"]
+    count = topics or partitions
+    place = (hash32 & MASK_31) % count if count and raw else None
     if count and not raw:
         return {"partition": None}
     order: Sequence[tuple[str, int]] = [(name, priority) for name, priority in panel["failover"]["order"]]
     is_exclusive = panel["type"] == EXCLUSIVE
+    partition = place if partitions else None
     topic = panel["topic"]
     if partition is not None:
         topic = f"{topic.rpartition('-partition-')[0]}-partition-{partition}"
+    elif topics:
+        topic = f"{topic.rpartition('-')[0]}-{place}"
 
     def picked(members: Sequence[tuple[str, int]]) -> str | None:
         picker = SingleActiveDispatcher(
             topic, -1 if partition is None else partition, is_exclusive=is_exclusive, uses_ring=panel["failover"]["uses_ring"],
-            in_order=algorithm == "failover_document" and partition is None,
+            in_order=algorithm == "failover_document" and not count,
         )  # fmt: skip
         for name, priority in members:
             picker.add(Standby(name, name, priority))
@@ -172,4 +176,4 @@ def _by_partition(panel: Mapping[str, Any], algorithm: str, raw: bytes, hash32: 
     except ConsumerBusy as busy:
         joins["refused"] = str(busy)
     leaves = {name: left for name, _ in order[:LEAVERS_MAX] if (left := picked([one for one in order if one[0] != name])) != now}
-    return {"partition": partition, "consumer": now, "joins": joins, "leaves": leaves}
+    return {"partition": partition, "topic": topic, "consumer": now, "joins": joins, "leaves": leaves}

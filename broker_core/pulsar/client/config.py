@@ -35,7 +35,8 @@ class Backoff:
 
 @dataclass(slots=True)
 class ConsumerConfig:
-    """type: of the subscription. partitions: of the topic, 0 for a topic without. queue_size: receiverQueueSize, of each partition.
+    """type: of the subscription. partitions: of the topic, 0 for a topic without. topics: how many of that name and a
+    number, none with partitions, 0 for the one. queue_size: receiverQueueSize, of each partition.
     ack_group_us: 0 to acknowledge at once. acks_cumulatively: the program acknowledges everything up to a message. acks_batch_index:
     messages of a batch are acknowledged one by one (enableBatchIndexAcknowledgment); else the batch, with its last one. nack_delay_us, backoff:
     how long after a negative acknowledgement it is sent. ack_timeout_us: 0 for none. max_redeliver: maxRedeliverCount of the dead-letter
@@ -45,6 +46,7 @@ class ConsumerConfig:
     type: str = KEY_SHARED
     topic: str = c.TOPIC
     partitions: int = 0
+    topics: int = 0
     subscription: str = c.SUBSCRIPTION
     priority: int = 0
     allows_out_of_order: bool = False

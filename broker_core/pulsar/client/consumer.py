@@ -228,9 +228,9 @@ class Consumer:
         self.subscribe(out)
 
     def subscribe(self, out: Outbox) -> None:
-        """One consumer for each partition, or for the topic; and one for the retry letter topic."""
+        """One consumer for each partition or topic; and one for the retry letter topic."""
         state, config = self.state, self.state.config
-        parts = [Part(partition, topic=config.topic) for partition in (range(config.partitions) if config.partitions else (-1,))]
+        parts = [Part(partition, topic=topic) for topic, partition in c.parts_of(config.topic, config.partitions, config.topics)]
         if config.uses_retry_topic:
             parts.append(Part(topic=retry_topic(config.topic, config.subscription)))
         for consumer_id, part in enumerate(parts, CONSUMER_ID):
@@ -248,9 +248,10 @@ class Consumer:
         ))  # fmt: skip
 
     def own_parts(self) -> list[int]:
-        """Those of its topic that the broker has let in."""
-        state = self.state
-        return [number for number, part in state.parts.items() if part.is_subscribed and part.topic == state.config.topic]
+        """Those of its topic, or topics, that the broker has let in."""
+        state, config = self.state, self.state.config
+        letters = retry_topic(config.topic, config.subscription)
+        return [number for number, part in state.parts.items() if part.is_subscribed and part.topic != letters]
 
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
         state = self.state

@@ -56,7 +56,8 @@ class Waiting(msgspec.Struct, array_like=True, gc=False):
 
 @dataclass(slots=True)
 class ProducerState:
-    """batching: DEFAULT, KEY_BASED, or empty for none. partitions: of the topic, 0 for a topic without. sequence_id: of the next message.
+    """batching: DEFAULT, KEY_BASED, or empty for none. partitions: of the topic, 0 for a topic without. topics: as of
+    a consumer's configuration; the application chooses one as the client chooses a partition. sequence_id: of the next message.
     next_partition: of the next message without a key. waits_for_receipts: it keeps each message until the broker has confirmed it; unconfirmed: by
     sequence id. broker: where it connects to."""
 
@@ -65,6 +66,7 @@ class ProducerState:
     batch_delay_us: int = BATCH_DELAY_US
     topic: str = c.TOPIC
     partitions: int = 0
+    topics: int = 0
     connection: int = 0
     sequence_id: int = 0
     next_partition: int = 0
@@ -99,11 +101,11 @@ class Producer:
                 out.deadline(RECONNECT, now_us + RECONNECT_US)
 
     def connect(self, out: Outbox) -> None:
-        """One producer for each partition; then what has no receipt yet, again."""
+        """One producer for each partition or topic; then what has no receipt yet, again."""
         state = self.state
         state.connection = out.connect(state.broker)
-        for place, partition in enumerate(range(state.partitions) if state.partitions else (-1,)):
-            out.send(state.connection, c.CommandProducer(PRODUCER_ID + place, state.topic, partition, "", state.waits_for_receipts))
+        for place, (topic, partition) in enumerate(c.parts_of(state.topic, state.partitions, state.topics)):
+            out.send(state.connection, c.CommandProducer(PRODUCER_ID + place, topic, partition, "", state.waits_for_receipts))
         if state.unconfirmed:
             count = sum(len(command.batch) or 1 for command in state.unconfirmed.values())
             out.tell("pulsar.producer.sent_again", "pulsar.client.resend", {}, {"messages": count})
@@ -128,7 +130,9 @@ class Producer:
         state = self.state
         sequence_id = state.sequence_id
         state.sequence_id = sequence_id + 1
-        producer_id = PRODUCER_ID if not state.partitions else PRODUCER_ID + self.partition(key if ordering_key < 0 else ordering_key)
+        producer_id = PRODUCER_ID
+        if state.partitions or state.topics:
+            producer_id += self.partition(key if ordering_key < 0 else ordering_key)
         return state.connection, CommandSend(producer_id, message, key, ordering_key, sequence_id)
 
     def gather(self, message: int, key: int, now_us: int, out: Outbox, ordering_key: int = -1, deliver_at_us: int = 0) -> None:
@@ -148,11 +152,12 @@ class Producer:
             out.deadline(BATCH, now_us + state.batch_delay_us)
 
     def partition(self, key: int) -> int:
-        """By the key's hash; without a key in turn."""
+        """Its place, by the key's hash; without a key in turn."""
         state = self.state
+        count = state.topics or state.partitions
         if key >= 0 and self.hash_of is not None:
-            return (self.hash_of(key) & MASK_31) % state.partitions
-        partition, state.next_partition = state.next_partition, (state.next_partition + 1) % state.partitions
+            return (self.hash_of(key) & MASK_31) % count
+        partition, state.next_partition = state.next_partition, (state.next_partition + 1) % count
         return partition
 
     def send_batch(self, out: Outbox) -> None:
@@ -163,7 +168,7 @@ class Producer:
         of: dict[tuple[int, int], list[Waiting]] = {}
         for one in waiting:
             sticky = one.key if one.ordering_key < 0 else one.ordering_key
-            partition = self.partition(sticky) if state.partitions else 0
+            partition = self.partition(sticky) if state.partitions or state.topics else 0
             of.setdefault((partition, sticky if state.batching == KEY_BASED else 0), []).append(one)
         for (partition, _), batch in sorted(of.items(), key=lambda item: item[1][-1].sequence_id):
             first = batch[0]

@@ -20,9 +20,11 @@ def told(lab, key, name="c9"):
     return what_if(json.loads(json.dumps(panel(lab))), lab.lanes["pulsar"].algorithm, key, name)
 
 
-@pytest.mark.parametrize(("algorithm", "options"), [*((name, {}) for name in OWNED), ("failover", {"failover_ring": True})])
+@pytest.mark.parametrize(("algorithm", "options"), [
+    *((name, {}) for name in OWNED), ("failover", {"failover_ring": True}), ("failover", {"topics": 4}), ("failover_document", {"topics": 4}),
+])
 def test_who_has_a_key_after_a_join_is_who_was_named_before(algorithm, options):
-    lab = lab_of(algorithm, consumers=3, **({"partitions": 5} if algorithm == "failover" else {}), **options)
+    lab = lab_of(algorithm, consumers=3, **({"partitions": 5} if algorithm == "failover" and not options.get("topics") else {}), **options)
     run(lab, 3)
     name = next_name(lab.seen)
     before = {key: told(lab, key, name) for key in KEYS}
