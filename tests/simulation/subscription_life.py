@@ -1,4 +1,5 @@
-"""A seeded life of a Pulsar subscription: its consumers come, leave, crash, freeze, get stuck, give messages back, take other priorities and ranges.
+"""A seeded life of a Pulsar subscription: its consumers come, leave, crash, freeze, get stuck, give messages back, take other priorities and
+ranges; its producer's answers get lost, and it sends again.
 
 One life is `SubscriptionLife(seed).run(steps)`; it ends with everything healed and all that was sent handled. Broker and clients are the lane's own
 nodes in a world without a lab; the messages are numbers, a key is their remainder.
@@ -17,9 +18,10 @@ from broker_core.pulsar.broker import Broker
 from broker_core.pulsar.broker_state import BrokerState
 from broker_core.pulsar.client.config import ConsumerConfig
 from broker_core.pulsar.client.consumer import Consumer, ConsumerOrder, ConsumerState, HoldAcks, ReleaseAcks, Resubscribe, Subscribe
-from broker_core.pulsar.client.producer import KEY_BASED, Open, Producer, ProducerState
+from broker_core.pulsar.client.producer import KEY_BASED, GiveUp, Open, Producer, ProducerState
 from broker_core.pulsar.settings import DRAINING, FAILOVER, KEY_SHARED, RECENTLY_JOINED, SHARED, TYPES, BrokerSettings
-from broker_core.pulsar.subscription import Subscription
+from broker_core.pulsar.subscription import Dispatcher, Subscription
+from broker_core.pulsar.topic import Topic
 from broker_core.sim.program import Leave, Order, Pause, Program, Resume
 from broker_core.sim.slot import CRASHED
 from broker_core.sim.world import Design, World
@@ -52,14 +54,14 @@ class WatchedBroker(Broker):
 
     strict = False
 
-    def deliver(self, subscription: Subscription, sent: Any, out: Any) -> None:
+    def deliver(self, subscription: Subscription, dispatcher: Dispatcher, sent: Any, out: Any) -> None:
         for key, position in sent:
             assert not subscription.cursor.is_acked(position), f"entry {position} is acknowledged and goes to {key}"
             if self.strict:
                 hash32 = subscription.entries[position].hash32
                 others = [name for name, known in subscription.attached.consumers.items() if name != key and hash32 in known.pending.values()]
                 assert not others, f"entry {position} goes to {key} while {others} have its key"
-        super().deliver(subscription, sent, out)
+        super().deliver(subscription, dispatcher, sent, out)
 
 
 class SubscriptionLife:
@@ -67,12 +69,15 @@ class SubscriptionLife:
         dice = self.dice = random.Random(seed)
         self.type = dice.choice(TYPES)
         self.partitions = dice.choice((0, 4)) if self.type != KEY_SHARED else 0
+        self.topics = dice.choice((0, 3)) if self.type not in (SHARED, KEY_SHARED) and not self.partitions else 0
+        self.receipts = dice.random() < 0.4
+        self.has_dedup = self.receipts and dice.random() < 0.6
         self.order = dice.choice((RECENTLY_JOINED, DRAINING))
         self.out_of_order = dice.random() < 0.3
         asks_again = dice.random() < 0.5  # a negative acknowledgement carries no hash in 3.2, so order is not promised after one
         up_to = self.type not in (SHARED, KEY_SHARED) and not asks_again and dice.random() < 0.5
         self.config = ConsumerConfig(
-            self.type, partitions=self.partitions, queue_size=dice.choice((2, 10, 1000)), allows_out_of_order=self.out_of_order,
+            self.type, partitions=self.partitions, topics=self.topics, queue_size=dice.choice((2, 10, 1000)), allows_out_of_order=self.out_of_order,
             ack_group_us=dice.choice((0, 100 * MS)), acks_cumulatively=up_to,
             acks_batch_index=dice.random() < 0.5, nack_delay_us=300 * MS, ack_timeout_us=dice.choice((0, 2 * SECOND)) if asks_again else 0,
             cannot=7 if asks_again else 0, max_redeliver=2 if self.type in (SHARED, KEY_SHARED) else 0,
@@ -84,6 +89,7 @@ class SubscriptionLife:
         settings = BrokerSettings(
             algorithm, order=self.order, read_batch=dice.choice((3, 100)), failover_delay_us=dice.choice((0, SECOND)),
             unacked_max=dice.choice((0, 8)), unacked_all_max=dice.choice((0, 20)), failover_uses_ring=dice.random() < 0.3,
+            has_dedup=self.has_dedup,
         )  # fmt: skip
         hashes = [murmur3_32(f"k{key}") for key in range(KEYS)]
         self.handled, self.told = Handled(), []
@@ -101,15 +107,17 @@ class SubscriptionLife:
                 "producer": (ProducerState, lambda state: Producer(state, hashes.__getitem__)),
                 "consumer": (ConsumerState, lambda state: Consumer(state, self.handled, lambda message: message % KEYS)),
             },
-            c.Command | ConsumerOrder | Open | Order, MS, MS // 2,
+            c.Command | ConsumerOrder | Open | GiveUp | Order, MS, MS // 2,
         )  # fmt: skip
         self.world = World("life", design, seed, self.told.extend)
         self.world.start("(broker)", "broker", BrokerState())
-        for partition in range(self.partitions) if self.partitions else (-1,):
-            self.broker.subscription(partition=partition)
+        for topic, partition in c.parts_of(c.TOPIC, self.partitions, self.topics):
+            self.broker.subscription(topic=topic, partition=partition)
         if self.config.uses_retry_topic:
             self.broker.subscription(topic="topic-subscription-RETRY")
-        self.world.start("(producer)", "producer", ProducerState(self.batching, partitions=self.partitions))
+        self.world.start("(producer)", "producer", ProducerState(
+            self.batching, partitions=self.partitions, topics=self.topics, waits_for_receipts=self.receipts
+        ))  # fmt: skip
         self.world.order("(producer)", Open("(broker)"))
         self.world.advance(SECOND)
         self.sent = self.names = 0
@@ -181,11 +189,27 @@ class SubscriptionLife:
     def reprioritize(self) -> None:
         self.world.order(self.one(), Resubscribe([], self.dice.randrange(3)))
 
+    def connection(self) -> int:
+        """The producer's. Raises CommandError where breaking it would lose messages, or it is about to connect again."""
+        state: ProducerState = self.world.slots["(producer)"].node.state
+        if not self.receipts or not state.connection:
+            raise CommandError("producer", "sends nothing twice")
+        return state.connection
+
+    def break_off(self) -> None:
+        """What the producer has under way is lost, and the answers to what has arrived."""
+        self.world.reset(self.connection())
+
+    def lose_receipts(self) -> None:
+        self.world.cut(self.connection(), "(broker)")
+        self.world.order("(producer)", GiveUp(2 * SECOND))
+
     # --- a life
 
     def run(self, steps: int) -> SubscriptionLife:
         acts = [self.produce] * 10 + [
             self.join, self.join, self.leave, self.crash, self.reset, self.pause, self.resume, self.hold, self.release, self.reprioritize,
+            self.break_off, self.lose_receipts,
         ]  # fmt: skip
         for _ in range(steps):
             try:
@@ -222,6 +246,11 @@ class SubscriptionLife:
         for _ in range(60):
             self.world.advance(self.world.now_us + 5 * SECOND)
             self.check()
+
+    @property
+    def stored(self) -> list[Topic]:
+        """The topics and partitions that the producer sends to."""
+        return [self.broker.topic(topic, partition) for topic, partition in c.parts_of(c.TOPIC, self.partitions, self.topics)]
 
     @property
     def unacked(self) -> int:

@@ -137,9 +137,11 @@ class Producer:
 
     def gather(self, message: int, key: int, now_us: int, out: Outbox, ordering_key: int = -1, deliver_at_us: int = 0) -> None:
         """The same for a producer with batching: it goes out with its batch. deliver_at_us: not before this moment, 0 for at once; such a message
-        is never part of a batch, and no producer without batching waits."""
+        is never part of a batch, which goes out before it; no producer without batching waits."""
         state = self.state
         if deliver_at_us or not state.batching:
+            if state.waiting:  # or the batch's lower sequence ids would come after this one's (ProducerImpl.processOpSendMsg)
+                self.send_batch(out)
             _, command = self.send(message, key, ordering_key)
             command.deliver_at_us = deliver_at_us
             self.post(command, out)

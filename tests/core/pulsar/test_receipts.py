@@ -68,6 +68,15 @@ def test_lost_receipts_make_duplicates_unless_the_broker_drops_them(has_dedup, k
     assert sender.state.unconfirmed == {}
 
 
+def test_delayed_message_is_no_part_of_a_batch_which_goes_out_before_it():
+    node, out = producer(batching=DEFAULT)
+    send(node, out, 10, 11)
+    node.gather(12, 12, 0, out, -1, 5_000)
+    batch, delayed = [command for _, command in out.take()]
+    assert (batch.batch, batch.sequence_id) == ((10, 11), 1) and (delayed.message, delayed.sequence_id) == (12, 2)
+    assert "batch" not in out.deadlines
+
+
 def test_client_gives_up_a_connection_that_answers_nothing_and_connects_again():
     node, out = producer()
     assert play(node, out, PERSON, GiveUp(2_000)) == [] and out.deadlines[GIVES_UP] == 2_000
