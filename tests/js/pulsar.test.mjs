@@ -118,7 +118,7 @@ test("the strip's marks stand where the numbers say, and entries have the colour
 
 test("the headline and the lines of the table name the cause", () => {
   const { position, older } = newcomer.pulsar.consumers.c4.idle;
-  assert.match(headline(newcomer, say), new RegExp(`head.newcomer .*"consumer":"c4".*"older":${older}`));
+  assert.match(headline(newcomer, say), new RegExp(`head.newcomer .*"older":${older}.*"consumer":"c4"`));
   assert.match(idleWords(newcomer.pulsar.consumers.c2.idle, say), new RegExp(`idle.behind_newcomer .*"position":${position}.*"holder":"c1"`));
   assert.match(headline(sticky, say), /head.gap .*50/);
   assert.match(headline(failover, say), /head.switching/);
@@ -276,4 +276,20 @@ test("other subscriptions have a row for each consumer, named once", () => {
   const { rows, head } = othersTable({ audit: { type: "Shared", backlog: 7, consumers: { "audit-1": { finished: 3, unacked: 1 }, "audit-2": { finished: 4, unacked: 0 } } } }, say);
   assert.deepEqual(rows, [["audit", "Shared", "7", "audit-1", "3", "1"], ["", "", "", "audit-2", "4", "0"]]);
   assert.equal(head.length, 6);
+});
+
+test("the headline names who waits, not whom it waits for", () => {
+  const waits = structuredClone(draining);
+  for (const known of Object.values(waits.pulsar.consumers)) known.idle = null;
+  waits.pulsar.consumers.c4.idle = { code: "draining", slot: 7, consumer: "c1", count: 2 };
+  assert.match(headline(waits, say), /head.draining .*"consumer":"c4"/);
+});
+
+test("the entries of a short topic are wide enough to be told apart", () => {
+  const short = { ...newcomer.pulsar.cursors["-1"], mark_delete: -1, read: 5, end: 9, holes: {}, hole_count: 0, joins: {}, near: [[0, 4], [-2, 1], [-3, 4]] };
+  for (const [width, least] of [[290, 22], [700, 18]]) {
+    const cells = check(cursor.layout(short, { width, order: newcomer.order, colorOf: colorOf(newcomer), say })).filter(({ id }) => /^entry-/.test(id));
+    assert.equal(cells.length, 9);
+    for (const { width: wide } of cells) assert.ok(wide >= least, `${wide} of ${width}`);
+  }
 });

@@ -7,7 +7,7 @@ import { number } from "../say.js";
 
 export const TALL = 194;
 const UNREAD = -3, WAITING = -2, ACKED = -1;
-const BAR = { y: 40, h: 26 }, CELLS = { y: 126, h: 30 }, CELLS_PHONE = 32, CELLS_WIDE = 96, LABEL = 8;
+const BAR = { y: 40, h: 26 }, CELLS = { y: 126, h: 30 }, CELLS_PHONE = [12, 32], CELLS_WIDE = [32, 96], LABEL = 8;
 
 // cursor: of the view. order: the lane's consumers; colorOf(name). -> shapes.
 export function layout(cursor, { width, order, colorOf, say }) {
@@ -66,8 +66,9 @@ function placed(words, width, y) {
   return shapes;
 }
 
+// A topic that is short as yet has wider cells.
 function entries(cursor, { width, order, colorOf, say }) {
-  const shapes = [], count = width < 560 ? CELLS_PHONE : CELLS_WIDE, pitch = width / count, first = cursor.mark_delete + 1;
+  const [few, most] = width < 560 ? CELLS_PHONE : CELLS_WIDE, count = cursor.end <= few ? few : most, shapes = [], pitch = width / count, first = cursor.mark_delete + 1;
   shapes.push({ id: "near-word", tag: "text", x: 0, y: CELLS.y - 10, class: "m", text: say("subscription.near", { position: first }) });
   let place = 0;
   for (const [who, run] of cursor.near) {
@@ -81,7 +82,7 @@ function entries(cursor, { width, order, colorOf, say }) {
     }
   }
   if (!place) shapes.push({ id: "near-none", tag: "text", x: 0, y: CELLS.y + 20, class: "m", text: say("subscription.near_none") });
-  const step = count > 48 ? 16 : 8;
+  const step = count > 48 ? 16 : count > 24 && width >= 560 ? 4 : 8;
   for (let at = 0; at < Math.min(place, count); at += step) shapes.push({ id: `near-at-${at}`, tag: "text", x: round(at * pitch), y: CELLS.y + CELLS.h + 18, class: "m n", text: number(first + at) });
   return shapes;
 }

@@ -13,7 +13,7 @@ import { createOrders } from "../orders.js";
 import { clock, number, percent } from "../say.js";
 import { fingerprint } from "../visuals/slices.js";
 import * as batches from "./batches.js";
-import { createConsumers, rows as consumerRows } from "./consumers.js";
+import { chip, createConsumers, rows as consumerRows } from "./consumers.js";
 import * as cursor from "./cursor.js";
 import { createEditor } from "./editor_panel.js";
 import * as ladder from "./ladder.js";
@@ -232,7 +232,7 @@ function showAnswer(found, problem) {
     term.textContent = word;
     value.textContent = text;
     const color = colorOf(name);
-    if (color !== null) value.dataset.color = String((color - 1) % 7 + 1);      // who has not joined yet has none
+    if (color !== null) value.prepend(chip(color));      // who has not joined yet has none
     return [term, value];
   }));
   if (found?.slot !== null && found?.slot !== undefined && $("ask-key").value) at = found.slot;

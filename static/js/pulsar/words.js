@@ -12,7 +12,7 @@ export function headline(rig, say) {
   if (!consumers.length) return say("subscription.head.nobody");
   for (const code of WORTH) {
     const found = consumers.filter(([, { idle }]) => idle?.code === code);
-    if (found.length) return say(`subscription.head.${code}`, { consumer: found[0][0], count: found.length, ...params(found[0][1].idle, say) });
+    if (found.length) return say(`subscription.head.${code}`, { count: found.length, ...params(found[0][1].idle, say), consumer: found[0][0] });
   }
   if (pulsar.batches?.misplaced) return say("subscription.head.stray", { part: percent(pulsar.batches.misplaced / pulsar.batches.messages, 0) });
   const first = Object.keys(pulsar.again?.entries ?? {}).map(Number).sort((one, other) => one - other)[0];
