@@ -185,6 +185,7 @@ SUBSCRIPTION = {
     "subscription.state.connected": _("connected"),
     "subscription.state.caught_up": _("caught up"),
     "subscription.state.connecting": _("connecting"),
+    "subscription.state.unsubscribed": _("unsubscribed"),
     "subscription.state.holding": _("holds acks"),
     "subscription.state.acks_refused": _("acks refused"),
     "subscription.state.refused": _("refused"),
@@ -252,6 +253,8 @@ SUBSCRIPTION = {
     "subscription.verb.crash": _("Crash"),
     "subscription.verb.rejoin": _("Rejoin"),
     "subscription.verb.leave": _("Leave"),
+    "subscription.verb.pulsar_unsubscribe": _("Unsubscribe"),
+    "subscription.verb.pulsar_lose_receipts": _("Lose receipts"),
     "subscription.verb_about.join": _("The next consumer joins"),
     "subscription.verb_about.pause": _("Its program takes no more messages and keeps what it holds: a stuck consumer"),
     "subscription.verb_about.resume": _("Its program goes on at its normal pace"),
@@ -260,6 +263,8 @@ SUBSCRIPTION = {
     "subscription.verb_about.slow": _("Two messages a second"),
     "subscription.verb_about.crash": _("Its machine goes silent; the broker is not told"),
     "subscription.verb_about.rejoin": _("It starts again under its name"),
+    "subscription.verb_about.pulsar_unsubscribe": _("It takes the subscription away, with the cursor; refused while another consumer is connected"),
+    "subscription.verb_about.pulsar_lose_receipts": _("The producer gets no answers for 2 s, connects again and sends again what has no receipt"),
     "subscription.verb_about.leave": _("It closes its consumer and says goodbye"),
     "subscription.seek": _("Seek"),
     "subscription.seek_entry": _("To entry, {first} to {end}"),
@@ -322,6 +327,7 @@ SUBSCRIPTION = {
     "subscription.axis_rate": _("records/s"),
     "subscription.skew": _("skew"),
     "subscription.keys": _(
-        "[ and ] choose a consumer, A add, P pause or resume, H hold acks, W slow, X crash, B rejoin, L leave, + and − zoom, T tables, Space play"
+        "[ and ] choose a consumer, A add, P pause or resume, H hold acks, W slow, X crash, B rejoin, L leave, U unsubscribe, R lose receipts, "
+        "+ and − zoom, T tables, Space play"
     ),
 }

@@ -253,3 +253,19 @@ def test_a_chart_below_the_fold_is_drawn_when_it_comes_into_sight_of_a_paused_la
     page.wait_for_function("() => document.querySelector('#fresh').dataset.state === 'paused'")
     page.locator("#series-title").scroll_into_view_if_needed()
     page.wait_for_selector("#series .scatterlayer")
+
+
+def test_sole_consumer_unsubscribes_and_the_next_one_begins_anew_and_receipts_get_lost(profile: Profile, site: SupervisedSite) -> None:
+    page = open_page(profile(), site, consumers=2, algorithm="shared", receipts=True, deduplication=True, subscriptions={"audit": {}})
+    page.keyboard.press("]")
+    page.keyboard.press("u")
+    page.click("[data-order=pulsar_lose_receipts]")
+    page.keyboard.press("l")
+    page.wait_for_selector("#consumers tr[data-name=c1]", state="detached")
+    page.keyboard.press("]")
+    page.keyboard.press("u")
+    wait_text(page, "#consumers tr.why[data-name=c2]", "Unsubscribed")
+    save(page, "pulsar-unsubscribed")
+    page.keyboard.press("a")
+    page.wait_for_selector("#consumers tr[data-name=c3]")
+    page.wait_for_function("() => /connected/.test(document.querySelector('#consumers tr[data-name=c3]').textContent)")

@@ -16,13 +16,14 @@ HEADS = (
     "crashed", "paused", "holding", "switching",
 )  # fmt: skip
 TYPES = ("shared", "failover", "exclusive")
-VERBS = ("join", "pause", "resume", "pulsar_hold_acks", "pulsar_release_acks", "slow", "crash", "rejoin", "leave")
+VERBS = ("join", "pause", "resume", "pulsar_hold_acks", "pulsar_release_acks", "slow", "crash", "rejoin", "leave", "pulsar_unsubscribe",
+         "pulsar_lose_receipts")  # fmt: skip
 FAMILIES = {
     "version": RULES, "order_words": ORDERS, "idle": CODES, "head": HEADS,
     "space": ("ring", "ranges", *TYPES), "space_words": ("ring", "ranges", *TYPES),
     "entry": ("acked", "held", "again", "unread"), "key": ("acked", "unacked", "again", "unread"), "cell": ("active", "switching", "next", "standby"),
     "batching": ("default", "key_based"), "batch_state": ("acked", "handled", "open"),
-    "verb": (*VERBS, "full_speed"), "verb_about": VERBS, "state": ("connected", "connecting"),
+    "verb": (*VERBS, "full_speed"), "verb_about": VERBS, "state": ("connected", "connecting", "unsubscribed"),
 }  # fmt: skip
 
 

@@ -16,7 +16,7 @@ export function rows(rig, chosen, say) {
     const consumer = rig.consumers[name], known = rig.pulsar.consumers[name];
     // Who is only caught up says so in its state: a line that comes and goes with every message would move the page.
     const isDone = known.idle?.code === "nothing_to_read" && consumer.state !== "slow";
-    const state = known.refused_acks ? say("subscription.state.acks_refused") : known.holds_acks && consumer.state !== "paused" ? say("subscription.state.holding") : isDone ? say("subscription.state.caught_up") : known.refused ? say("subscription.state.refused") : consumer.state === "live" || consumer.state === "waiting" ? say(`subscription.state.${known.connected ? "connected" : "connecting"}`) : say(`state.${consumer.state}`);
+    const state = known.refused_acks ? say("subscription.state.acks_refused") : known.holds_acks && consumer.state !== "paused" ? say("subscription.state.holding") : isDone ? say("subscription.state.caught_up") : known.refused ? say("subscription.state.refused") : consumer.state === "live" || consumer.state === "waiting" ? say(`subscription.state.${known.connected ? "connected" : known.idle?.code === "unsubscribed" ? "unsubscribed" : "connecting"}`) : say(`state.${consumer.state}`);
     return {
       name, color: consumer.color, state: known.priority ? say("subscription.with_level", { state, priority: known.priority }) : state, idle: isDone ? null : idleWords(known.idle, say), isBad: isWorth(known.idle), isChosen: name === chosen,
       cells: [
