@@ -2,6 +2,7 @@
 
     replication-offset-checkpoint   flights 0 7        the high watermark that a restarted broker begins with
     log-start-offset-checkpoint     flights 0 3        where DeleteRecords has moved the log start to
+    cleaner-offset-checkpoint       __consumer_offsets 4 60     how far a compacted log is cleaned (cleaner.py)
     .kafka_cleanshutdown            the process ended in order; else the last seconds' high watermarks are missing
 
 Source: Kafka 3.9 core ReplicaManager.checkpointHighWatermarks, LogManager.
@@ -9,6 +10,9 @@ Source: Kafka 3.9 core ReplicaManager.checkpointHighWatermarks, LogManager.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from broker_core.kafka.cluster.cleaner import clean_if_due
 from broker_core.kafka.cluster.hosted_groups import OFFSETS_TOPIC
 from broker_core.kafka.cluster.hosting import Host
 from broker_core.kafka.cluster.settings import ClusterSettings
@@ -20,8 +24,9 @@ from broker_core.sim.node import Outbox
 
 
 def checkpoint_due(host: Host, _: str, now_us: int, out: Outbox) -> None:
-    """Every 5 s: write the high watermarks, and flush what is due."""
+    """Every 5 s: write the high watermarks, and flush what is due; and every 15 s the cleaner."""
     state = host.state
+    clean_if_due(state, now_us)
     write_checkpoints(state.disk)
     for log in state.disk.logs.values():
         log.flush_if_due(state.now_ms(now_us))
@@ -51,13 +56,19 @@ def new_log(disk: BrokerDisk, key: TopicPartition, settings: ClusterSettings, no
 
 
 def log_settings(settings: ClusterSettings, topic: str) -> LogSettings:
-    """A group's coordinator writes offsets of transactions without asking the transaction's."""
-    return LogSettings(
+    """The offsets topic is compacted, and a group's coordinator writes offsets of transactions without asking the transaction's."""
+    common = LogSettings(
         segment_bytes=settings.log_segment_bytes,
         flush_interval_messages=settings.flush_interval_messages,
         flush_interval_ms=settings.flush_interval_ms,
         verifies_transactions=settings.verifies_transactions and topic != OFFSETS_TOPIC,
     )
+    if topic != OFFSETS_TOPIC:
+        return common
+    return replace(
+        common, cleanup_delete=False, cleanup_compact=True, segment_ms=settings.offsets_segment_ms,
+        delete_retention_ms=settings.offsets_delete_retention_ms,
+    )  # fmt: skip
 
 
 def logs_found(disk: BrokerDisk, now_ms: int) -> dict[TopicPartition, LightLog]:

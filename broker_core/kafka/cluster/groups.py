@@ -287,10 +287,12 @@ def _stored(log: PartitionLog) -> Iterable[LogRecord]:
 
 def _records(batch: LightBatch) -> Iterator[LogRecord]:
     header = batch.header
+    if not header.record_count:
+        return  # the cleaner has emptied it
     if header.is_control:
         yield EndOfTransaction(header.producer_id, header.producer_epoch, batch.control_type()[0] == ControlType.COMMIT)
         return
-    for key_hex, value_hex in batch.values:
+    for key_hex, value_hex in (stored for stored in batch.values if stored is not None):
         try:
             key = read_key(bytes.fromhex(key_hex))
             value = None if value_hex is None else read_value(key, bytes.fromhex(value_hex))

@@ -183,7 +183,7 @@ class BrokerState:
     control: connection to the controller; 0: none. asked_us: since when a registration or heartbeat waits for its answer; 0: none does.
     metadata_offset: how far the metadata log was read. brokers, topics (min.insync.replicas), registrations: what it says. clients: connections
     that others have opened. held: connection -> requests that wait, as a broker reads the next one when the last was answered. writing: (when it is
-    on disk, connection, what is appended then), of a slow disk.
+    on disk, connection, what is appended then), of a slow disk. clean_at_us: when the cleaner looks next.
     """
 
     broker_id: int
@@ -214,6 +214,7 @@ class BrokerState:
     produce_timer_us: int = 0
     groups: HostedGroups = field(default_factory=HostedGroups)
     transactions: Transactions = field(default_factory=Transactions)
+    clean_at_us: int = 0
 
     def rejoin(self) -> None:
         """After a restore: every replica has its log from the disk and the brokers from the metadata."""

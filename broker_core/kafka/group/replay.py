@@ -1,6 +1,10 @@
 """Applying records of the offsets topic to the state: the same for a write that was just taken and for a log that is loaded.
 
-Source: Kafka 3.9 GroupCoordinatorShard.replay, GroupMetadataManager.replay.
+A log that is loaded may be compacted. Then a record can come before the one that its group or member began with, as that was written again later;
+and a tombstone can be of what is gone. So a value makes what is missing, and a tombstone of nothing changes nothing. 3.9 refuses the first and
+cannot load such a partition, which KAFKA-19862 mends.
+
+Source: Kafka 3.9 GroupCoordinatorShard.replay, GroupMetadataManager.replay; for compacted logs as KAFKA-19862 has it.
 """
 
 from __future__ import annotations
@@ -35,51 +39,50 @@ def apply(c: GroupCoordinator, record: r.Record, offset: int) -> None:
 
 
 def _apply_to_consumer_group(c: GroupCoordinator, key: r.Key, value: r.Value | None) -> None:
+    if isinstance(key, r.ConsumerGroupMetadataKey):
+        if value is None:
+            c.state.groups.remove(key.group_id)
+        else:
+            _own(c, key.group_id).epoch = cast("r.ConsumerGroupMetadataValue", value).epoch
+        return
+    assert not isinstance(key, r.OffsetCommitKey | r.GroupMetadataKey)
+    if value is None and c.state.groups.get(key.group_id) is None:
+        return
+    group = _own(c, key.group_id)
     match key:
-        case r.ConsumerGroupMemberMetadataKey(group_id, member_id):
-            if value is None:
-                _own(c, group_id, makes=False).drop_member(member_id)
-            else:
-                group = _own(c, group_id, makes=True)
+        case r.ConsumerGroupMemberMetadataKey(_, member_id):
+            if value is not None:
                 known = group.members.get(member_id, ConsumerMember(member_id))
                 group.put_member(known.with_subscription(cast("r.ConsumerGroupMemberMetadataValue", value)))
-        case r.ConsumerGroupMetadataKey(group_id):
-            if value is None:
-                c.state.groups.remove(group_id)
-            else:
-                _own(c, group_id, makes=True).epoch = cast("r.ConsumerGroupMetadataValue", value).epoch
-        case r.ConsumerGroupPartitionMetadataKey(group_id):
+            elif member_id in group.members:
+                group.drop_member(member_id)
+        case r.ConsumerGroupPartitionMetadataKey():
             topics = [] if value is None else cast("r.ConsumerGroupPartitionMetadataValue", value).topics
-            _own(c, group_id, makes=False).topics = {topic.topic_name: topic for topic in topics}
-        case r.ConsumerGroupTargetAssignmentMemberKey(group_id, member_id):
-            group = _own(c, group_id, makes=False)
+            group.topics = {topic.topic_name: topic for topic in topics}
+        case r.ConsumerGroupTargetAssignmentMemberKey(_, member_id):
             if value is None:
                 group.drop_target(member_id)
             else:
                 target = cast("r.ConsumerGroupTargetAssignmentMemberValue", value)
                 numbers = {topic.topic_id: tuple(copied_numbers(topic.partitions).in_order()) for topic in target.topic_partitions}
                 group.put_target(member_id, {topic_id: numbers[topic_id] for topic_id in in_topic_order(numbers)})
-        case r.ConsumerGroupTargetAssignmentMetadataKey(group_id):
-            epoch = -1 if value is None else cast("r.ConsumerGroupTargetAssignmentMetadataValue", value).assignment_epoch
-            _own(c, group_id, makes=False).assignment_epoch = epoch
-        case r.ConsumerGroupCurrentMemberAssignmentKey(group_id, member_id):
-            group = _own(c, group_id, makes=False)
-            known = group.member(member_id)
-            if value is None:
-                # It has left: it holds nothing. The record that removes it follows.
-                left = known.with_(epoch=LEAVE_EPOCH, previous_epoch=LEAVE_EPOCH, assigned={}, revoking={})
-                group.put_member(left)
-            else:
+        case r.ConsumerGroupTargetAssignmentMetadataKey():
+            group.assignment_epoch = -1 if value is None else cast("r.ConsumerGroupTargetAssignmentMetadataValue", value).assignment_epoch
+        case r.ConsumerGroupCurrentMemberAssignmentKey(_, member_id):
+            if value is not None:
+                known = group.members.get(member_id, ConsumerMember(member_id))
                 group.put_member(known.with_assignment(cast("r.ConsumerGroupCurrentMemberAssignmentValue", value)))
+            elif member_id in group.members:
+                # It has left: it holds nothing. The record that removes it follows.
+                left = group.members[member_id].with_(epoch=LEAVE_EPOCH, previous_epoch=LEAVE_EPOCH, assigned={}, revoking={})
+                group.put_member(left)
 
 
-def _own(c: GroupCoordinator, group_id: str, makes: bool) -> ConsumerGroup:
-    """The group, to be changed: readers of the past keep a copy of how it was."""
+def _own(c: GroupCoordinator, group_id: str) -> ConsumerGroup:
+    """The group, made if it is missing, to be changed: readers of the past keep a copy of how it was."""
     groups = c.state.groups
     group = groups.get(group_id)
     if group is None:
-        if not makes:
-            raise InvariantError(f"a record of the missing consumer group {group_id}")
         group = ConsumerGroup(group_id)
         groups.put(group_id, group)
     if not isinstance(group, ConsumerGroup):

@@ -15,15 +15,15 @@ from broker_core.kafka.log.record_batch import LOG_OVERHEAD, MAGIC, BatchHeader
 from broker_core.kafka.replication.light_batch import LightBatch, Payload
 
 Columns = dict[str, Any]
-NAMES = ("base", "count", "epoch", "attributes", "time", "producer_id", "producer_epoch", "sequence", "size")
+NAMES = ("base", "last", "count", "epoch", "attributes", "base_time", "time", "producer_id", "producer_epoch", "sequence", "size")
 
 
 def columns_of(batches: list[LightBatch]) -> Columns:
-    """Give the columns; {} for no batches. Of a batch's times the largest is kept: all its records have it."""
+    """Give the columns; {} for no batches. base_time: of a batch that was compacted it may be the delete horizon."""
     if not batches:
         return {}
-    rows = ((h.base_offset, h.record_count, h.partition_leader_epoch, h.attributes, h.max_timestamp, h.producer_id, h.producer_epoch,
-             h.base_sequence, h.size_in_bytes) for h, _ in batches)  # fmt: skip
+    rows = ((h.base_offset, h.last_offset_delta, h.record_count, h.partition_leader_epoch, h.attributes, h.base_timestamp, h.max_timestamp,
+             h.producer_id, h.producer_epoch, h.base_sequence, h.size_in_bytes) for h, _ in batches)  # fmt: skip
     columns: Columns = {name: _shortened(column) for name, column in zip(NAMES, zip(*rows, strict=True), strict=True)}
     columns["values"] = [batch.values for batch in batches]
     return columns
@@ -37,10 +37,12 @@ def batches_of(columns: Columns) -> list[LightBatch]:
     rows = zip(*(_lengthened(columns[name], len(values)) for name in NAMES), values, strict=False)
     return [
         LightBatch(
-            BatchHeader(base, size - LOG_OVERHEAD, epoch, MAGIC, 0, attributes, count - 1, time, time, producer_id, producer_epoch, sequence, count),
+            BatchHeader(
+                base, size - LOG_OVERHEAD, epoch, MAGIC, 0, attributes, last, base_time, time, producer_id, producer_epoch, sequence, count
+            ),
             _payload(held, size),
         )
-        for base, count, epoch, attributes, time, producer_id, producer_epoch, sequence, size, held in rows
+        for base, last, count, epoch, attributes, base_time, time, producer_id, producer_epoch, sequence, size, held in rows
     ]
 
 

@@ -23,6 +23,8 @@ OF_A_CONSUMER = (
     "max_poll_records", "group_protocol",
 )  # fmt: skip
 """Options that are settings of every consumer, under the same name."""
+OFFSETS_SEGMENT_MS, OFFSETS_DELETE_RETENTION_MS = 20_000, 60_000
+"""Of a lab's `__consumer_offsets`, where Kafka has 7 days (and segments of 100 MB) and 1 day: so the cleaner runs while somebody looks."""
 OF_A_RESTART = ("assignors", "group_protocol", "assignor_source")
 """Settings that a consumer may come back with (`Consumer.set_to`), as `topics` and `pattern` of a changed subscription."""
 
@@ -71,7 +73,10 @@ def plan_of(options: Json) -> ClusterPlan:
         *(TopicPlan(topic["name"], topic["partitions"], factor) for topic in options.get("more_topics", ())),
     )  # fmt: skip
     truncation = Truncation(options.get("truncation", Truncation.FETCH.value))
-    settings = ClusterSettings(truncation=truncation, lag_messages_max=options.get("lag_messages_max"), groups=group_settings(options))
+    settings = ClusterSettings(
+        truncation=truncation, lag_messages_max=options.get("lag_messages_max"), groups=group_settings(options),
+        offsets_segment_ms=OFFSETS_SEGMENT_MS, offsets_delete_retention_ms=OFFSETS_DELETE_RETENTION_MS,
+    )  # fmt: skip
     return ClusterPlan(count, tuple(options.get("racks", ())), topics, settings)
 
 
