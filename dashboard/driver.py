@@ -30,6 +30,7 @@ from dashboard.errors import in_words
 from dashboard.frames import encode, feed_state, snapshot_text
 from dashboard.ledger import Commit, Decision
 from dashboard.limits import core_limits
+from dashboard.logs.teller import ReplicaTeller
 from dashboard.models import Lab, StoredCommand
 from dashboard.transport import Frame
 
@@ -109,6 +110,7 @@ class LabDriver:
         self._slice_us = SLICE_US
         self._replaying: Pieces[None] | None = None
         self.chunks = ChunkWriter(row.pk)
+        self.replicas = ReplicaTeller(row.pk)
 
     @property
     def loaded(self) -> bool:
@@ -260,6 +262,7 @@ class LabDriver:
             if new_events:
                 self.event_seq_stored = new_events[-1]["seq"]
         self.needs_full = False
+        self.replicas.tell(self.core, wall_s)
         return frame, commit
 
     def _encode_frame(self, from_seq: int, patch: list[Json], events: list[Json]) -> Frame:

@@ -4,7 +4,9 @@
     GET  /api/labs/<id>/kafka/log/lookup/    ?offset=, or ?timestamp=&rule=kafka|document
     GET  /api/labs/<id>/kafka/log/batch/     ?segment=&position=
     GET  /api/labs/<id>/kafka/log/segment/   ?base=&from=&to=
+    GET  /api/labs/<id>/kafka/log/file/      ?name=leader-epoch-checkpoint: a checkpoint file's text
     GET  /api/labs/<id>/kafka/log/clean/     what compaction would do now
+         with ?broker= all of them are of that broker's replica
     GET  /api/logs/<log id>/...              the same of an opened log
     GET  /api/logs/                          one's uploads, and the folders of this machine that may be looked at
     POST /api/logs/                          multipart `file` (several), `folder`: 201 {log, url}
@@ -42,6 +44,7 @@ QUESTIONS: dict[str, Question] = {
     "lookup": source.lookup,
     "batch": source.batch,
     "segment": source.stretch,
+    "file": source.text_file,
 }
 CLEAN_WAIT_S = 2.0
 CLEAN_POLL_S = 0.1

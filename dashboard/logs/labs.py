@@ -13,7 +13,6 @@ from django.utils.translation import gettext as _
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
-from broker_core.kafka.log.segment import LOG, file_name
 from broker_core.lab.kafka_log.opened import OpenedLog
 from broker_core.lab.kafka_log.producer import EPOCH_MS, latest_topic
 from broker_core.lab.kafka_log.settings import LATEST_SHOWN, RECORDS_SHOWN, LaneSettings, digest, lane_settings, whole_number
@@ -23,11 +22,12 @@ from broker_core.lab.workload import workload_from_json
 from dashboard import selectors
 from dashboard.errors import Refused, in_words
 from dashboard.limits import core_limits
-from dashboard.logs.places import labs_dir, write_json
+from dashboard.logs import replicas
+from dashboard.logs.opened_part import opened_part
+from dashboard.logs.places import BROKER, labs_dir, state_of, wish
 from dashboard.logs.source import Query, Source
 from dashboard.models import Lab, StoredCommand
 
-REQUEST, STATE, WATCHED = "request.json", "state.json", "watched"
 WANTED = ".wanted"
 LOCK, BEAT, ASKED = ".writer.lock", ".writer.beat", ".writer.asked"
 FORMAT = 2
@@ -62,15 +62,17 @@ class Asked(NamedTuple):
 
 def source_of(lab_id: str, query: Query) -> Source:
     """The partition that was asked for, as it is on disk now. Raises Refused 404 or 400 at the field."""
+    if BROKER in query:
+        return replicas.source_of(replicas.asked_for(*lane_asked_for(lab_id, query), query))
     asked = asked_for(lab_id, query)
-    folder = wish(asked)
+    folder = wish(asked.folder, asked.description)
     return _source(asked, folder, state_of(folder))
 
 
 def clean_of(lab_id: str, query: Query) -> Json | None:
     """What the worker last worked out about compacting the partition; None while it has not. Raises as source_of."""
-    asked = asked_for(lab_id, query)
-    folder = wish(asked)
+    asked = replicas.asked_for(*lane_asked_for(lab_id, query), query) if BROKER in query else asked_for(lab_id, query)
+    folder = wish(asked.folder, asked.description)
     (folder / f"clean-{asked.partition}{WANTED}").touch()
     try:
         answer: Json = json.loads((folder / f"clean-{asked.partition}.json").read_text(encoding="utf-8"))
@@ -92,17 +94,12 @@ def table_of(folder: Path, description: Json, partition: int, state: Json) -> tu
     told = state["logs"][f"{topic}-{partition}"]
     about = {"topic": topic, "partition": partition, "settings": LaneSettings(**description["settings"]).latest(),
              "cleaned_up_to": told["cleaned_up_to"], "now_ms": EPOCH_MS + state["at_us"] // 1000}  # fmt: skip
-    return _opened(folder / f"{topic}-{partition}", told), about
+    return opened_part(folder / f"{topic}-{partition}", told), about
 
 
 def asked_for(lab_id: str, query: Query) -> Asked:
     """Check ?lane= (or ?rig=), ?topic=, ?partition= and the settings. Raises Refused 404 or 400 at the field."""
-    lab = selectors.lab_get(lab_id=lab_id)
-    lanes = [lane for lane in lab.scenario["rigs"] if lane["model"] == "kafka"]
-    asked = query.get("lane", query.get("rig"))
-    lane = next((lane for lane in lanes if asked in (None, lane["id"])), None)
-    if lane is None:
-        raise Refused(404, {"lane" if "lane" in query else "rig": _("this lab has no such Kafka lane")})
+    lab, lane = lane_asked_for(lab_id, query)
     topics = (lane["topic"], latest_topic(lane["topic"]))
     topic = query.get("topic", topics[0])
     try:
@@ -115,6 +112,17 @@ def asked_for(lab_id: str, query: Query) -> Asked:
     return Asked(lab, lane, topic, partition, settings, _first_record(lab, lane["id"]))
 
 
+def lane_asked_for(lab_id: str, query: Query) -> tuple[Lab, Json]:
+    """The lab, and its Kafka lane of ?lane= or ?rig=. Raises Refused 404."""
+    lab = selectors.lab_get(lab_id=lab_id)
+    lanes = [lane for lane in lab.scenario["rigs"] if lane["model"] == "kafka"]
+    asked = query.get("lane", query.get("rig"))
+    lane = next((lane for lane in lanes if asked in (None, lane["id"])), None)
+    if lane is None:
+        raise Refused(404, {"lane" if "lane" in query else "rig": _("this lab has no such Kafka lane")})
+    return lab, lane
+
+
 def _first_record(lab: Lab, lane_id: str) -> int:
     """Where the lane counts from: 0, or what was left out when its algorithm was changed late in a long lab (`lab/past.py`)."""
     changes = lab.commands.filter(state=StoredCommand.State.APPLIED, body__kind="set_algorithm", body__rig=lane_id)
@@ -125,25 +133,6 @@ def _first_record(lab: Lab, lane_id: str) -> int:
     return max(0, workload.count_until(last.at_us) - SWITCH_RECORDS_MAX)
 
 
-def wish(asked: Asked) -> Path:
-    """Say that somebody looks: make the folder with its description if it is new, and leave a fresh mark. Returns the folder."""
-    folder = asked.folder
-    if not (folder / REQUEST).exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        write_json(folder / REQUEST, asked.description)
-    (folder / WATCHED).touch()
-    return folder
-
-
-def state_of(folder: Path) -> Json:
-    """What the worker said last about a folder; {} before it has begun."""
-    try:
-        state: Json = json.loads((folder / STATE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return state
-
-
 def _source(asked: Asked, folder: Path, state: Json) -> Source:
     name = f"{asked.topic}-{asked.partition}"
     path = folder / name
@@ -151,7 +140,7 @@ def _source(asked: Asked, folder: Path, state: Json) -> Source:
     told = state.get("logs", {}).get(name, {})
     topic, table = asked.lane["topic"], latest_topic(asked.lane["topic"])
     now_ms = EPOCH_MS + state.get("at_us", 0) // 1000
-    opened = _opened(path, told)
+    opened = opened_part(path, told)
     view = selectors.lab_snapshot(lab_id=asked.lab.pk)
     is_table = asked.topic == table
     settings = asked.settings.latest() if is_table else asked.settings.records()
@@ -162,7 +151,8 @@ def _source(asked: Asked, folder: Path, state: Json) -> Source:
         **_lab_part(asked, state, view), "high_watermark": told.get("high_watermark", 0),
         "recovery_point": told.get("recovery_point", 0), "cleanup_policy": "compact" if is_table else "delete",
         "turning": told.get("turning", []), "committed": None if is_table else _committed(asked, view),
-        "partitions": _partitions(asked, state), "topics": [topic, table],
+        "partitions": _partitions(asked, state), "topics": [topic, table], BROKER: None,
+        "brokers": replicas.brokers_of(view["view"]["rigs"].get(asked.lane["id"]) if view is not None else None), "replica": None,
     }  # fmt: skip
     return Source(
         opened, about, now_ms,
@@ -171,14 +161,6 @@ def _source(asked: Asked, folder: Path, state: Json) -> Source:
         end_offset=told.get("end_offset", 0), cleaned_up_to=told.get("cleaned_up_to") or 0,
         deleted_at_ms={int(base): due_ms for base, due_ms in told.get("deleted", {}).items()},
     )  # fmt: skip
-
-
-def _opened(path: Path, told: Json) -> OpenedLog:
-    """The folder up to where the worker has told: what it writes at this moment is not looked at."""
-    segments = told.get("segments", [])
-    sizes = {file_name(base, LOG): size for base, size in segments[-1:]}
-    live = [base for base, _size in segments]
-    return OpenedLog(path, start_offset=told.get("start_offset"), live=live, sizes=sizes, end_offset=told.get("end_offset"))
 
 
 def _lab_part(asked: Asked, state: Json, view: Json | None) -> Json:

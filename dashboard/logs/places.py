@@ -16,9 +16,14 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 
+from broker_core.events import Json
 from broker_core.lab.kafka_log.read_only import has_log
 
 FOLDERS_MAX = 2_000
+REQUEST, STATE, WATCHED, REPLICA = "request.json", "state.json", "watched", "replica.json"
+"""In a lab's folder: what it follows from; what its writer said last; the mark of those who look; of a replica, what its shard said last."""
+BROKER = "broker"
+"""In a request: it is of this broker's replica."""
 
 
 class ServerFolder(NamedTuple):
@@ -69,6 +74,24 @@ def _holds_log(path: str) -> bool:
             return has_log([entry.name for entry in entries if entry.is_file(follow_symlinks=False)])
     except OSError:
         return False
+
+
+def wish(folder: Path, description: Json) -> Path:
+    """Say that somebody looks: make the folder with its description if it is new, and leave a fresh mark. Returns the folder."""
+    if not (folder / REQUEST).exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        write_json(folder / REQUEST, description)
+    (folder / WATCHED).touch()
+    return folder
+
+
+def state_of(folder: Path) -> Json:
+    """What the worker said last about a folder; {} before it has begun."""
+    try:
+        state: Json = json.loads((folder / STATE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return state
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -13,7 +13,17 @@ from django.utils.translation import gettext as _
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
-from broker_core.kafka.log.checkpoints import CLEAN_SHUTDOWN, CLEANER, LOCK, LOG_START, META_PROPERTIES, RECOVERY_POINT, REPLICATION
+from broker_core.kafka.log.checkpoints import (
+    CLEAN_SHUTDOWN,
+    CLEANER,
+    LEADER_EPOCH,
+    LOCK,
+    LOG_START,
+    META_PROPERTIES,
+    PARTITION_METADATA,
+    RECOVERY_POINT,
+    REPLICATION,
+)
 from broker_core.kafka.log.segment import DELETED, LOG, file_name
 from broker_core.lab.kafka_log.batch_view import batch_json, stretch_json
 from broker_core.lab.kafka_log.folder_view import retention_json, segments_json
@@ -23,6 +33,8 @@ from broker_core.lab.kafka_log.read_only import ReadOnlyFolder
 from broker_core.lab.kafka_log.settings import NUMBER_MAX, whole_number
 from dashboard.errors import Refused, in_words
 
+PARTITION_FILES = (LEADER_EPOCH, PARTITION_METADATA)
+TEXT_BYTES_MAX = 256 * 1024
 TOP_FILES = (LOCK, META_PROPERTIES, RECOVERY_POINT, LOG_START, REPLICATION, CLEANER, CLEAN_SHUTDOWN)
 COUNT_INLINE_BYTES = 2 * 1024 * 1024
 SUMMARIES_KEPT = 4096
@@ -137,6 +149,23 @@ def stretch(source: Source, query: Query) -> Json:
         return stretch_json(source.log, segment, start, end)
     except CommandError as error:
         raise _refused(error) from error
+
+
+def text_file(source: Source, query: Query) -> Json:
+    """A file of checkpoints as its text: {name, text}. ?name=: as the folder's JSON has it, those of the broker's folder with "../" before.
+
+    Raises Refused at `name` for any other file, and for one of more than TEXT_BYTES_MAX.
+    """
+    name = query.get("name", "")
+    is_top = name.startswith("../")
+    folder = ReadOnlyFolder(source.log.folder.path.parent) if is_top and source.about["kind"] != "upload" else source.log.folder
+    plain = name.removeprefix("../") if is_top else name
+    known = TOP_FILES if is_top else tuple(name for name in source.log.other_files() if name in PARTITION_FILES)
+    if plain not in known or plain not in folder.names():
+        raise Refused(404, {"name": _("is no checkpoint file of this folder")})
+    if folder.size_of(plain) > TEXT_BYTES_MAX:
+        raise Refused(400, {"name": _("is too long to be shown")})
+    return {"name": name, "text": folder.read(plain).decode(errors="backslashreplace")}
 
 
 def end_offset(source: Source) -> int | None:

@@ -24,8 +24,9 @@ from broker_core.lab.kafka_log.cleaning import clean_json
 from broker_core.lab.kafka_log.derived_folder import DerivedFolder
 from broker_core.lab.kafka_log.lane import LaneLog
 from broker_core.lab.kafka_log.settings import LaneSettings
-from dashboard.logs.labs import BEAT, LOCK, REQUEST, STATE, WANTED, WATCHED, cleans_wanted, lane_parts, state_of, table_of
-from dashboard.logs.places import labs_dir, write_json
+from dashboard.logs.labs import BEAT, LOCK, WANTED, cleans_wanted, lane_parts, table_of
+from dashboard.logs.places import BROKER, REQUEST, STATE, WATCHED, labs_dir, state_of, write_json
+from dashboard.logs.replica_writer import ReplicaWriting
 from dashboard.models import StoredView
 
 log = logging.getLogger(__name__)
@@ -56,7 +57,7 @@ class LogWriter:
 
     def __init__(self) -> None:
         self.stopping = False
-        self._open: dict[Path, Writing] = {}
+        self._open: dict[Path, Writing | ReplicaWriting] = {}
         self._failed_s: dict[Path, float] = {}
         self._swept_s = 0.0
 
@@ -117,6 +118,10 @@ class LogWriter:
         if at_us is None:
             self._close(folder)
             return False
+        if isinstance(writing, ReplicaWriting):
+            writing.write()
+            self._work_out_cleans(folder, writing)
+            return False
         until_s, before_us = time.monotonic() + BUDGET_S, writing.lane.now_us
         while writing.lane.now_us < at_us and time.monotonic() < until_s:
             now_us = writing.lane.now_us
@@ -131,20 +136,22 @@ class LogWriter:
         self._work_out_cleans(folder, writing)
         return at_us - writing.lane.now_us > SECOND_US
 
-    def _work_out_cleans(self, folder: Path, writing: Writing) -> None:
+    def _work_out_cleans(self, folder: Path, writing: Writing | ReplicaWriting) -> None:
         """What compaction would do to the partitions that somebody asks about."""
         now_s = time.time()
         for partition in cleans_wanted(folder, now_s - settings.LAB_LOG_WATCHED_S):
             answer = folder / f"clean-{partition}.json"
             if not answer.exists() or answer.stat().st_mtime < now_s - CLEAN_EVERY_S:
-                table, about = table_of(folder, writing.description, partition, state_of(folder))
-                write_json(answer, clean_json(table, **about))
+                write_json(answer, writing.clean_json() if isinstance(writing, ReplicaWriting) else _clean_json(folder, writing, partition))
 
-    def _begin(self, folder: Path) -> Writing | None:
+    def _begin(self, folder: Path) -> Writing | ReplicaWriting | None:
         description: Json = json.loads((folder / REQUEST).read_text(encoding="utf-8"))
         parts = lane_parts(description)
         if parts is None:
             return None
+        if BROKER in description:
+            self._open[folder] = replica = ReplicaWriting(folder, description, parts["workload"])
+            return replica
         state = state_of(folder)
         if state.get("boot") != _boot():
             # Nothing was synced, so a restarted machine may have lost any part of it.
@@ -155,13 +162,16 @@ class LogWriter:
             topic=description["topic"], partition_count=description["partition_count"], partitions=[description["partition"]],
             settings=LaneSettings(**description["settings"]), first_record=description["first_record"], written=state,
         )  # fmt: skip
-        self._open[folder] = Writing(lane, description["lab"], description)
-        return self._open[folder]
+        self._open[folder] = writing = Writing(lane, description["lab"], description)
+        return writing
 
     def _close(self, folder: Path) -> None:
         writing = self._open.pop(folder, None)
         if writing is not None:
             try:
+                if isinstance(writing, ReplicaWriting):
+                    writing.close()
+                    return
                 write_json(folder / STATE, {**writing.lane.close(), "boot": _boot()})
             except Exception:
                 log.exception("the log folder %s could not be closed; it is read again at its next start", folder)
@@ -182,6 +192,11 @@ class LogWriter:
                     empty.rmdir()
                 except OSError:
                     break
+
+
+def _clean_json(folder: Path, writing: Writing, partition: int) -> Json:
+    table, about = table_of(folder, writing.description, partition, state_of(folder))
+    return clean_json(table, **about)
 
 
 def _folders() -> list[Path]:

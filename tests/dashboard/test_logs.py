@@ -183,12 +183,12 @@ def test_what_nobody_looks_at_is_closed_and_later_removed(lab: Lab, settings: An
     write(loop)
     folder = folder_of(lab)
     long_ago = time.time() - settings.LAB_LOG_WATCHED_S - 1
-    os.utime(folder / labs.WATCHED, (long_ago, long_ago))
+    os.utime(folder / places.WATCHED, (long_ago, long_ago))
     loop.turn()
     assert (folder / ".kafka_cleanshutdown").exists()
     assert ask(lab).json()["end_offset"] > 0, "what was written is still there"
     older = time.time() - settings.LAB_LOG_KEEP_S - 1
-    os.utime(folder / labs.WATCHED, (older, older))
+    os.utime(folder / places.WATCHED, (older, older))
     loop._swept_s = 0.0
     loop.turn()
     assert not folder.exists() and not (places.labs_dir() / lab.pk).exists()
@@ -200,7 +200,7 @@ def test_folder_that_cannot_be_read_is_begun_anew(lab: Lab, monkeypatch: pytest.
     write(LogWriter())
     folder = folder_of(lab)
     before = ask(lab).json()["end_offset"]
-    (folder / labs.STATE).write_text(json.dumps({"at_us": "no number", "boot": writer._boot()}))
+    (folder / places.STATE).write_text(json.dumps({"at_us": "no number", "boot": writer._boot()}))
     loop = LogWriter()
     loop.turn()
     write(loop)
@@ -226,7 +226,7 @@ def test_folder_that_cannot_even_be_emptied_keeps_no_other_waiting(lab: Lab, mon
     monkeypatch.setattr(LogWriter, "_write", full)
     monkeypatch.setattr(writer, "_empty", stuck)
     write(LogWriter())
-    assert (sound / labs.STATE).exists() and not (broken / labs.STATE).exists()
+    assert (sound / places.STATE).exists() and not (broken / places.STATE).exists()
 
 
 def test_folder_from_before_the_machine_was_started_is_begun_anew(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,202 @@
+"""A replica of a lab's cluster as the log page reads it: any broker's, of any topic, also of `__consumer_offsets`.
+
+    request ─► mark ─► the lab's shard: replica.json (teller.py) ─► the writer's loop: files (replica_writer.py) ─► this
+
+As of the lane's own log (`labs.py`) the folder follows from the lab and what was asked for, and a web process only reads it.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from django.utils.translation import gettext as _
+
+from broker_core.errors import CommandError
+from broker_core.events import Json
+from broker_core.kafka.cluster.hosted_groups import OFFSETS_TOPIC
+from broker_core.kafka.log.settings import LogSettings
+from broker_core.kafka.producer.partitioner import coordinator_partition
+from broker_core.lab.kafka_log.opened import OpenedLog
+from broker_core.lab.kafka_log.producer import EPOCH_MS
+from broker_core.lab.kafka_log.settings import LaneSettings, digest, lane_settings, whole_number
+from broker_core.lab.lanes.kafka_cluster_group import GROUP_ID
+from broker_core.lab.views.kafka_replica import LOST
+from dashboard import selectors
+from dashboard.errors import Refused, in_words
+from dashboard.logs.opened_part import opened_part
+from dashboard.logs.places import BROKER, REPLICA, labs_dir, state_of, wish
+from dashboard.logs.source import Query, Source
+from dashboard.models import Lab
+from dashboard.transport import transport
+
+FORMAT = 1
+"""Part of a folder's name; a change in what is written makes new folders."""
+BROKERS_MAX, PARTITION_MAX = 9, 9_999
+OFFSETS_PARTITIONS = 50
+RECORDS_SHOWN = ("segment_bytes", "index_interval_bytes")
+COMPACTED_SHOWN = ("segment_ms", "index_interval_bytes", "min_cleanable_dirty_ratio", "delete_retention_ms")
+
+
+class AskedReplica(NamedTuple):
+    """What a request is about. view: of the lane, as it was stored last."""
+
+    lab: Lab
+    lane: Json
+    view: Json
+    broker: int
+    topic: str
+    partition: int
+    settings: LaneSettings
+
+    @property
+    def description(self) -> Json:
+        """All that the folder follows from, besides the lab itself."""
+        return {
+            "format": FORMAT, "lab": self.lab.pk, "rig": self.lane["id"], BROKER: self.broker, "topic": self.topic, "partition": self.partition,
+            "settings": self.settings.to_json(),
+        }  # fmt: skip
+
+    @property
+    def folder(self) -> Path:
+        return labs_dir() / self.lab.pk / "kafka" / digest(self.description)
+
+    @property
+    def name(self) -> str:
+        return f"{self.topic}-{self.partition}"
+
+
+def brokers_of(view: Json | None) -> list[Json]:
+    """The cluster's brokers as the page lists them, [{id, condition}]; [] for a lane without a cluster."""
+    cluster = (view or {}).get("cluster")
+    return [] if cluster is None else [{"id": int(broker), "condition": each["stage"]} for broker, each in cluster["brokers"].items()]
+
+
+def asked_for(lab: Lab, lane: Json, query: Query) -> AskedReplica:
+    """Check ?broker=, ?topic= and ?partition= and the settings. Raises Refused 404 or 400 at the field."""
+    stored = selectors.lab_snapshot(lab_id=lab.pk)
+    view = (stored["view"]["rigs"].get(lane["id"]) if stored is not None else None) or {}
+    brokers = [each["id"] for each in brokers_of(view)]
+    if not brokers:
+        raise Refused(404, {BROKER: _("this lane has no cluster, or has not begun yet")})
+    try:
+        broker = whole_number(BROKER, query[BROKER], 1, BROKERS_MAX)
+        if broker not in brokers:
+            raise Refused(404, {BROKER: _("there is no broker %(broker)s; the cluster has %(brokers)s") % {
+                "broker": broker, "brokers": ", ".join(str(each) for each in brokers)}})  # fmt: skip
+        counts = topics_of(lane, view)
+        topic = query.get("topic", lane["topic"])
+        if topic not in counts:
+            raise CommandError("topic", "must be one of {choices}", choices=", ".join(counts))
+        usual = coordinator_partition(GROUP_ID, counts[topic]) if topic == OFFSETS_TOPIC else 0
+        partition = whole_number("partition", query.get("partition", str(usual)), 0, min(PARTITION_MAX, counts[topic] - 1))
+        settings = lane_settings(query)
+    except CommandError as error:
+        raise Refused(400, {error.field: in_words(error)}) from error
+    return AskedReplica(lab, lane, view, broker, topic, partition, settings)
+
+
+def topics_of(lane: Json, view: Json) -> dict[str, int]:
+    """The cluster's topics with their numbers of partitions: the lane's first, people's others, last the one of the groups' offsets."""
+    counts: dict[str, int] = {}
+    for name in view["cluster"]["partitions"]:
+        topic, _dash, number = name.rpartition("-")
+        counts[topic] = max(counts.get(topic, 0), int(number) + 1)
+    first = {lane["topic"]: counts.pop(lane["topic"])} if lane["topic"] in counts else {}
+    return {**first, **counts, OFFSETS_TOPIC: lane.get("offsets_partitions", OFFSETS_PARTITIONS)}
+
+
+def source_of(asked: AskedReplica) -> Source:
+    """The replica as it is on disk now. Raises Refused 404 at `partition` where the broker has none, 409 for a lab that has stopped before."""
+    folder = wish(asked.folder, asked.description)
+    state = state_of(folder)
+    stored = selectors.lab_snapshot(lab_id=asked.lab.pk)
+    _ask_shard(asked, folder, state, stored["at_us"] if stored is not None else 0)
+    told = state.get("logs", {}).get(asked.name, {})
+    replica = state.get("replica")
+    condition = state.get(BROKER, {}).get("condition")
+    if state and replica is None and condition != LOST:
+        raise Refused(404, {"partition": _("broker %(broker)s has no replica of %(name)s") % {"broker": asked.broker, "name": asked.name}})
+    path = folder / str(state.get("generation", 0)) / asked.name
+    path.mkdir(parents=True, exist_ok=True)
+    is_compacted = bool(replica and replica["is_compacted"])
+    behind_us = max(0, (stored["at_us"] if stored is not None else 0) - state.get("at_us", 0))
+    about: Json = {
+        "kind": "lab", "lab": asked.lab.pk, "rig": asked.lane["id"], "topic": asked.topic, "partition": asked.partition, "folder": asked.name,
+        "settings": _settings(asked, replica), "settings_shown": COMPACTED_SHOWN if is_compacted else RECORDS_SHOWN, "bytes_limit": None,
+        "records_of_lab": stored["view"]["record_count"] if stored is not None else 0, "behind": 0, "behind_us": behind_us,
+        "at_us": state.get("at_us", 0), "first_record": 0,
+        "high_watermark": told.get("high_watermark", 0), "recovery_point": told.get("recovery_point", 0),
+        "cleanup_policy": "compact" if is_compacted else "delete", "turning": told.get("turning", []),
+        "committed": _committed(asked), "partitions": _partitions(asked, state), "topics": list(topics_of(asked.lane, asked.view)),
+        BROKER: asked.broker, "brokers": brokers_of(asked.view),
+        "replica": None if not state else _replica_part(replica, condition, told),
+    }  # fmt: skip
+    return Source(
+        opened_part(path, told), about, EPOCH_MS + state.get("at_us", 0) // 1000, retention_bytes=-1, retention_ms=-1,
+        end_offset=told.get("end_offset", 0), cleaned_up_to=told.get("cleaned_up_to") or 0,
+        deleted_at_ms={int(base): due_ms for base, due_ms in told.get("deleted", {}).items()},
+    )  # fmt: skip
+
+
+def is_compacted(state: Json) -> bool:
+    """Whether the replica is of a compacted topic, as far as its state says."""
+    return bool((state.get("replica") or {}).get("is_compacted"))
+
+
+def table_of(folder: Path, description: Json, state: Json) -> tuple[OpenedLog, Json]:
+    """A replica of a compacted topic as `clean_json` takes it: the folder, and topic, partition, settings, cleaned_up_to, now_ms."""
+    name = f"{description['topic']}-{description['partition']}"
+    told, replica = state["logs"][name], state["replica"]
+    settings = LogSettings(
+        segment_bytes=2**31 - 1, segment_ms=replica["segment_ms"], cleanup_delete=False, cleanup_compact=True,
+        min_cleanable_dirty_ratio_percent=replica["min_cleanable_dirty_ratio_percent"], delete_retention_ms=replica["delete_retention_ms"],
+    )  # fmt: skip
+    about = {"topic": description["topic"], "partition": description["partition"], "settings": settings,
+             "cleaned_up_to": told["cleaned_up_to"], "now_ms": EPOCH_MS + state["at_us"] // 1000}  # fmt: skip
+    return opened_part(folder / str(state["generation"]) / name, told), about
+
+
+def _ask_shard(asked: AskedReplica, folder: Path, state: Json, at_us: int) -> None:
+    """A lab that rests says nothing by itself. Raises Refused 409 for one that never will."""
+    if state.get("at_us", -1) >= at_us:
+        return
+    if asked.lab.status == Lab.Status.FAILED:
+        if not state:
+            raise selectors.lab_has_stopped(asked.lab.failed_reason)
+        return
+    if not (folder / REPLICA).exists() or state.get("at_us", -1) < at_us:
+        transport().wake(asked.lab.shard, asked.lab.pk)
+
+
+def _settings(asked: AskedReplica, replica: Json | None) -> Json:
+    chosen = asked.settings.to_json()
+    if not replica or not replica["is_compacted"]:
+        return chosen
+    return {
+        **chosen, "segment_ms": replica["segment_ms"], "delete_retention_ms": replica["delete_retention_ms"],
+        "min_cleanable_dirty_ratio": replica["min_cleanable_dirty_ratio_percent"] / 100,
+    }  # fmt: skip
+
+
+def _replica_part(replica: Json | None, condition: str | None, told: Mapping[str, int]) -> Json:
+    """role, leader and the leader's log end as this broker's process believes; condition: of the process, or of the disk."""
+    if replica is None:
+        return {"condition": condition, "role": None, "leader": None, "leader_end": None, "gaps": 0}
+    return {"condition": condition, "gaps": told.get("gaps", 0)} | {name: replica[name] for name in ("role", "leader", "leader_end")}
+
+
+def _committed(asked: AskedReplica) -> int | None:
+    """What the lane's group has committed of the partition."""
+    if asked.topic != asked.lane["topic"]:
+        return None
+    found = asked.view["picture"]["partitions"].get(str(asked.partition))
+    return None if found is None else found["committed"]
+
+
+def _partitions(asked: AskedReplica, state: Json) -> list[Json]:
+    """Those of the topic of which the broker has a replica; all of them while nobody has said which."""
+    if not state or state.get(BROKER, {}).get("condition") == LOST:
+        return [{"topic": asked.topic, "partition": number, "bytes": None, "end_offset": 0, "leads": False}
+                for number in range(topics_of(asked.lane, asked.view)[asked.topic])]  # fmt: skip
+    return [{"topic": topic, "partition": number, "bytes": None, "end_offset": end, "leads": leads}
+            for topic, number, _start, end, leads in state["replicas"] if topic == asked.topic]  # fmt: skip
