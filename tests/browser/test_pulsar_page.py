@@ -94,7 +94,8 @@ def test_who_took_what_from_whom_after_a_join(profile: Profile, site: Supervised
     page = open_page(profile(), site)
     page.keyboard.press("a")
     wait_text(page, "#handed", "c4 took")
-    assert page.locator("#handed li").count() == 3  # from each of three
+    assert page.locator("#handed li").count() == 4  # in all, and from each of three
+    expect(page.locator("#handed li").first).to_contain_text("of the hash space changed hands")
     expect(page.locator("#space circle.taken")).to_have_count(1)
     save(page, "pulsar-ring")
 

@@ -50,7 +50,7 @@ test("every picture of every moment is whole, on a phone and on a wide screen", 
       for (const span of [16, rig.picture.space / 300, rig.picture.space]) {
         check(lens.layout(rig.picture, { window: windowOf(rig.picture.space / 2, span, rig.picture.space), width, colorOf: colorOf(rig), slot: rig.picture.space / 2, draining: rig.pulsar.draining?.slots ?? {}, say }));
       }
-    } else if (rig.pulsar.failover) check(standbys.layout(rig.pulsar, { width: standbys.wide(rig.pulsar.failover, width), colorOf: colorOf(rig), chosen: rig.order[0], say }));
+    } else if (rig.pulsar.failover) check(standbys.layout(rig.pulsar, { width, colorOf: colorOf(rig), chosen: rig.order[0], say }));
     else check(round.layout(rig.picture, rig.pulsar.consumers, { width, colorOf: colorOf(rig), permitsMost: rig.pulsar.queue_size, chosen: null, say }));
   }
 });
@@ -295,4 +295,10 @@ test("the entries of a short topic are wide enough to be told apart", () => {
     assert.equal(cells.length, 9);
     for (const { width: wide } of cells) assert.ok(wide >= least, `${wide} of ${width}`);
   }
+});
+
+test("four consumers of Failover fit on a phone", () => {
+  assert.ok(failover.order.length >= 3 && standbys.wide(failover.pulsar.failover, 332) <= 332);
+  const shapes = standbys.layout(failover.pulsar, { width: 332, colorOf: colorOf(failover), chosen: null, say });
+  for (const { id, x = 0, width = 0 } of shapes) assert.ok(x + width <= 332, `${id} ends at ${x + width}`);
 });

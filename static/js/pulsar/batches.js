@@ -1,11 +1,10 @@
 // The producer's batches, a column for each entry: above who got it, below its messages, each in the colour of its key's owner. The broker looks
 // at an entry's first key alone, so under default batching a column has many colours, and each message of another owner is outlined.
 
-import { round } from "../draw.js";
 import { isTextured, paint, textOn } from "../paint.js";
 import { NONE, number, percent } from "../say.js";
 
-const COLUMN = 74, ROW = 22, HEAD = 52, WHO = { y: 22, h: 24 }, LETTERS = 7, DONE = { a: "acked", h: "handled", ".": "open" };
+const COLUMN = 80, ROW = 22, HEAD = 52, WHO = { y: 22, h: 24 }, LETTERS = 7, DONE = { a: "acked", h: "handled", ".": "open" }, MARK = { acked: "✓", handled: "•" };
 
 // The entries sent last that fit, the oldest first: [[position, entry]].
 export function shown({ recent }, width) {
@@ -24,7 +23,7 @@ export function layout(batches, { width, colorOf, say }) {
   if (!entries.length) shapes.push({ id: "none", tag: "text", x: 0, y: HEAD, class: "m", text: say("subscription.batches_none") });
   entries.forEach(([position, entry], place) => {
     const x = place * COLUMN, color = colorOf(entry.to), wide = COLUMN - 6;
-    shapes.push({ id: `at-${position}`, tag: "text", x: x + wide / 2, y: 14, class: "n m mid", text: number(position) });
+    shapes.push({ id: `at-${position}`, tag: "text", x: x + wide / 2, y: 14, class: "n m mid", text: entry.times > 1 ? `${number(position)} ×${entry.times}` : number(position) });
     shapes.push({ id: `who-${position}`, tag: "rect", x, y: WHO.y, width: wide, height: WHO.h, fill: color ? paint(color) : "var(--muted)", class: "oo", title: say("subscription.batch_entry", { position, consumer: entry.to, count: entry.size, times: entry.times }) });
     shapes.push(word(`who-word-${position}`, x + wide / 2, WHO.y + 17, entry.to, color, "b mid"));
     entry.keys.forEach((key, row) => {
@@ -32,7 +31,7 @@ export function layout(batches, { width, colorOf, say }) {
       const title = say(isStray ? "subscription.batch_stray" : "subscription.batch_message", { key: key || say("subscription.batch_keyless"), owner: owner ?? say("subscription.gap"), consumer: entry.to, state: say(`subscription.batch_state.${done}`) });
       shapes.push({ id: `cell-${position}-${row}`, tag: "rect", x: x + 2, y: y + 1, width: wide - 4, height: ROW - 3, fill: shade ? paint(shade) : "url(#void)", class: isStray ? "stray" : "thin", title });
       shapes.push(word(`key-${position}-${row}`, x + 7, y + 15, short(key), shade, "key-text"));
-      if (done !== "open") shapes.push({ id: `done-${position}-${row}`, tag: "circle", cx: x + wide - 7.5, cy: round(y + ROW / 2 - 0.5), r: 3, class: `done-${done}` });
+      if (done !== "open") shapes.push(word(`done-${position}-${row}`, x + wide - 9, y + 15, MARK[done], shade, "mid b"));
     });
     if (entry.size > entry.keys.length) shapes.push({ id: `more-${position}`, tag: "text", x: x + wide / 2, y: HEAD + entry.keys.length * ROW + 15, class: "n m mid", text: `+${entry.size - entry.keys.length}` });
   });

@@ -101,7 +101,7 @@ function drawSpace(now) {
     svg.style.setProperty("width", `${width}px`);
     svg.setAttribute("height", standbys.tall(pulsar.failover));
     svg.setAttribute("aria-label", spaceWords(now, say));
-    draw(svg, standbys.layout(pulsar, { width, colorOf, chosen, say }));
+    draw(svg, standbys.layout(pulsar, { width: wide, colorOf, chosen, say }));
     return;
   }
   $("round").setAttribute("height", round.tall(picture));

@@ -4,15 +4,17 @@
 import { isTextured, paint, textOn, waitingPaint } from "../paint.js";
 import { NONE, number } from "../say.js";
 
-const ROW = 30, HEAD = 46, LEFT = 104, COLUMN_LEAST = 58, COLUMN_MOST = 128, BACKLOG = 84;
+const ROW = 30, HEAD = 46, LEFT = 104, COLUMN_LEAST = 50, COLUMN_MOST = 128, BACKLOG = 84, PHONE = 560, LEFT_PHONE = 68, BACKLOG_PHONE = 64;
 
 export const tall = (failover) => HEAD + Object.keys(failover.partitions).length * ROW + 6;
-export const wide = (failover, width) => LEFT + BACKLOG + Math.max(1, failover.order.length) * pitch(failover, width);
-const pitch = (failover, width) => Math.max(COLUMN_LEAST, Math.min(COLUMN_MOST, (width - LEFT - BACKLOG) / Math.max(1, failover.order.length)));
+const before = (width) => (width < PHONE ? LEFT_PHONE + BACKLOG_PHONE : LEFT + BACKLOG);
+export const wide = (failover, width) => before(width) + Math.max(1, failover.order.length) * pitch(failover, width);
+const pitch = (failover, width) => Math.max(COLUMN_LEAST, Math.min(COLUMN_MOST, (width - before(width)) / Math.max(1, failover.order.length)));
 
+// width: what the page has for it; the table is as wide as `wide` says.
 export function layout({ failover, cursors }, { width, colorOf, chosen, say }) {
-  const shapes = [], step = pitch(failover, width), x = (place) => LEFT + BACKLOG + place * step;
-  shapes.push({ id: "head-partition", tag: "text", x: 0, y: 16, class: "m", text: say("subscription.partition") }, { id: "head-backlog", tag: "text", x: LEFT + BACKLOG - 16, y: 16, class: "m end", text: say("subscription.column.backlog") });
+  const shapes = [], left = before(width), step = pitch(failover, width), x = (place) => left + place * step;
+  shapes.push({ id: "head-partition", tag: "text", x: 0, y: 16, class: "m", text: say("subscription.partition") }, { id: "head-backlog", tag: "text", x: left - 16, y: 16, class: "m end", text: say("subscription.column.backlog") });
   failover.order.forEach(([name, priority], place) => {
     const middle = x(place) + step / 2;
     shapes.push({ id: `name-${name}`, tag: "text", x: middle, y: 16, class: `n mid b${name === chosen ? " chosen" : ""}`, text: name });
@@ -21,7 +23,7 @@ export function layout({ failover, cursors }, { width, colorOf, chosen, say }) {
   Object.entries(failover.partitions).forEach(([partition, { active, next, switching }], row) => {
     const y = HEAD + row * ROW, cursor = cursors[partition];
     shapes.push({ id: `row-${partition}`, tag: "text", x: 0, y: y + 19, class: "n", text: partition === "-1" ? say("subscription.no_partition") : partition });
-    shapes.push({ id: `backlog-${partition}`, tag: "text", x: LEFT + BACKLOG - 16, y: y + 19, class: "n m end", text: cursor ? number(cursor.backlog) : NONE });
+    shapes.push({ id: `backlog-${partition}`, tag: "text", x: left - 16, y: y + 19, class: "n m end", text: cursor ? number(cursor.backlog) : NONE });
     if (!failover.order.length) shapes.push({ id: `empty-${partition}`, tag: "text", x: x(0), y: y + 19, class: "m", text: say("subscription.nobody_active") });
     failover.order.forEach(([name], place) => {
       const color = colorOf(name), isActive = name === active, isNext = name === next, at = { x: x(place) + 2, y: y + 2, width: step - 4, height: ROW - 4, rx: 3 };
