@@ -59,6 +59,10 @@ SUBSCRIPTION = {
     "subscription.space_words.shared": _("Consumers in the order of their turns; the topmost is next."),
     "subscription.space_words.failover": _("{count?One topic|{count} partitions}: filled is active, framed comes next when it leaves."),
     "subscription.space_words.exclusive": _("{count?One topic|{count} partitions}, all at one consumer; a second one is refused."),
+    "subscription.space_words.topics": _("{count} topics without partitions: filled is active, framed comes next when it leaves."),
+    "subscription.about_ring": _(
+        "One consumer is active on a topic: the owner of the next point at or after the topic's hash, on a ring of the consumers' names."
+    ),
     "subscription.gap": pgettext_lazy("owner", "nobody"),
     "subscription.handed": _("Who took what from whom"),
     "subscription.handed_one": _("{to} took {part} from {from}, {pieces?one piece|{pieces} pieces}; the largest is {first}..{last}"),
@@ -126,6 +130,7 @@ SUBSCRIPTION = {
         "{waiting} read and at nobody, {unread} not read."
     ),
     "subscription.partition": _("Partition"),
+    "subscription.topic": pgettext_lazy("pulsar", "Topic"),
     "subscription.no_partition": _("the topic"),
     "subscription.mark_delete": _("mark-delete"),
     "subscription.read_position": _("read position"),
@@ -196,10 +201,10 @@ SUBSCRIPTION = {
     "subscription.standby": _("standby"),
     "subscription.waits": _("1\u202fs"),
     "subscription.is_switching": _("{consumer}, in a second"),
-    "subscription.cell.active": _("Partition {partition}: {consumer} is active"),
-    "subscription.cell.switching": _("Partition {partition}: {consumer} is active, and reads after a second"),
-    "subscription.cell.next": _("Partition {partition}: {consumer} becomes active when the active one leaves"),
-    "subscription.cell.standby": _("Partition {partition}: {consumer} stands by"),
+    "subscription.cell.active": _("{where}: {consumer} is active"),
+    "subscription.cell.switching": _("{where}: {consumer} is active, and reads after a second"),
+    "subscription.cell.next": _("{where}: {consumer} becomes active when the active one leaves"),
+    "subscription.cell.standby": _("{where}: {consumer} stands by"),
     "subscription.round_permits": _("Permits left"),
     # Why idle
     "subscription.idle.crashed": _("Crashed. The broker hears nothing and gives it up when its keep-alive has run out."),
@@ -213,7 +218,7 @@ SUBSCRIPTION = {
     "subscription.idle.holding": _("It has handled {count?one message|{count} messages} and acknowledges none: what waits for them waits for it."),
     "subscription.idle.standby": _(
         "Standby, place {place} of {consumers}: "
-        "{partitions?one topic keeps one consumer|{partitions} partitions keep at most {partitions} consumers} busy."
+        "{partitions?one topic keeps one consumer|{partitions} topics or partitions keep at most {partitions} consumers} busy."
     ),
     "subscription.idle.standby_priority": _("Standby: its priority level {priority} comes after level {best}."),
     "subscription.idle.switching": _(

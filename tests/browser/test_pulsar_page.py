@@ -225,6 +225,15 @@ def test_two_that_are_silent_are_told_in_one_sentence(profile: Profile, site: Su
     wait_text(page, "h1", "and others are silent")
 
 
+def test_several_topics_are_called_topics_and_their_rule_is_the_ring_of_names(profile: Profile, site: SupervisedSite) -> None:
+    page = open_page(profile(), site, algorithm="failover", topics=4)
+    wait_text(page, "#standbys", "topic-3")
+    wait_text(page, "#space-words", "4 topics without partitions")
+    wait_text(page, "#rule-about", "ring of the consumers' names")
+    page.fill("#ask-key", "key-3")
+    wait_text(page, "#answer", "topic-")
+
+
 def test_refused_acks_name_their_cause(profile: Profile, site: SupervisedSite) -> None:
     page = open_page(profile(), site, algorithm="shared", acks_cumulatively=True, unacked_max=20)
     wait_text(page, "#consumers tr.why[data-name=c1]", "InvalidConfigurationException")

@@ -20,7 +20,7 @@ VERBS = ("join", "pause", "resume", "pulsar_hold_acks", "pulsar_release_acks", "
          "pulsar_lose_receipts")  # fmt: skip
 FAMILIES = {
     "version": RULES, "order_words": ORDERS, "idle": CODES, "head": HEADS,
-    "space": ("ring", "ranges", *TYPES), "space_words": ("ring", "ranges", *TYPES),
+    "space": ("ring", "ranges", *TYPES), "space_words": ("ring", "ranges", "topics", *TYPES),
     "entry": ("acked", "held", "again", "unread"), "key": ("acked", "unacked", "again", "unread"), "cell": ("active", "switching", "next", "standby"),
     "batching": ("default", "key_based"), "batch_state": ("acked", "handled", "open"),
     "verb": (*VERBS, "full_speed"), "verb_about": VERBS, "state": ("connected", "connecting", "unsubscribed"),

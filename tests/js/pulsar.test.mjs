@@ -302,3 +302,20 @@ test("four consumers of Failover fit on a phone", () => {
   const shapes = standbys.layout(failover.pulsar, { width: 332, colorOf: colorOf(failover), chosen: null, say });
   for (const { id, x = 0, width = 0 } of shapes) assert.ok(x + width <= 332, `${id} ends at ${x + width}`);
 });
+
+test("several topics without partitions are called by their names", () => {
+  const many = structuredClone(failover);
+  many.pulsar.topics = 3;
+  many.pulsar.partitions = 0;
+  for (const panel of [many.pulsar.failover.partitions, many.pulsar.cursors]) for (const [partition, known] of Object.entries(panel)) {
+    delete panel[partition];
+    panel[`topic-${partition}`] = known;
+  }
+  const shapes = check(standbys.layout(many.pulsar, { width: 700, colorOf: colorOf(many), chosen: null, say }));
+  assert.match(shapes.find(({ id }) => id === "head-partition").text, /subscription\.topic/);
+  assert.ok(shapes.some(({ title }) => title?.includes('"where":"topic-1"')));
+  assert.match(spaceWords(many, say), /space_words.topics .*"count":3/);
+  const answer = { key: "", hash: 1, slot: null, range: null, partition: null, topic: null, consumer: null, joins: { name: "c9", consumer: null, refused: null }, leaves: {} };
+  assert.match(lines(answer, many, say).at(-1)[1], /in_turn/);
+  assert.ok(lines({ ...answer, key: "k", topic: "persistent://public/default/topic-2", consumer: "c2" }, many, say).some(([, text]) => text === "topic-2"));
+});

@@ -198,6 +198,8 @@ function drawCursor(now) {
   if (!(partition in cursors)) [partition] = names;
   fillSelect($("partition"), names.map((name) => [name, name === "-1" ? say("subscription.no_partition") : name]), partition);
   $("partition-choice").hidden = names.length < 2;
+  const place = now.pulsar.topics ? "subscription.topic" : "subscription.partition";
+  if ($("partition-word").dataset.say !== place) speak($("partition-word"), place);
   setText($("seek-words"), say("subscription.seek_entry", cursors[partition]));
   const one = cursors[partition], width = Math.max(WIDE_LEAST, Math.floor($("strip").parentElement.clientWidth));
   $("strip").setAttribute("height", cursor.TALL);

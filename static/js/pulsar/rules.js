@@ -26,7 +26,7 @@ export function createRules({ types, rule, order: orderSelect, ruleChoice, order
       orderChoice.hidden = runs === null;
       if (runs !== null) fillSelect(orderSelect, ORDERS.map((one) => [one, say(`subscription.order_words.${one}`)]), runs);
       orderSelect.disabled = !("set_order" in kinds);
-      const words = say(`pulsar.${rig.algorithm}.about`);
+      const byRing = rig.algorithm === "failover" && (!rig.pulsar.partitions || rig.pulsar.failover?.uses_ring), words = say(byRing ? "subscription.about_ring" : `pulsar.${rig.algorithm}.about`);
       if (about.textContent !== words) about.textContent = words;
     },
   };

@@ -43,7 +43,8 @@ export function lines(answer, rig, say) {
     if (answer.range) rows.push([say("subscription.answer.range"), `${number(answer.range[0])}..${number(answer.range[1])}`, null, null]);
   }
   if (answer.partition !== null) rows.push([say("subscription.answer.partition"), number(answer.partition), null, null]);
-  if (type === "Shared" || (rig.pulsar.partitions > 0 && answer.partition === null)) {
+  if (rig.pulsar.topics && answer.topic) rows.push([say("subscription.topic"), answer.topic.split("/").at(-1), null, null]);
+  if (type === "Shared" || (rig.pulsar.partitions > 0 && answer.partition === null) || (rig.pulsar.topics > 0 && !answer.topic)) {
     rows.push([say("subscription.answer.now"), say(type === "Shared" ? "subscription.answer.any" : "subscription.answer.in_turn"), null, null]);
     return rows;
   }

@@ -49,7 +49,7 @@ export function spaceWords(rig, say) {
   const { picture, pulsar } = rig;
   if (picture.kind === "ring") return say("subscription.space_words.ring", { points: picture.points ?? 0, space: picture.space });
   if (picture.kind === "ranges") return say("subscription.space_words.ranges", { space: picture.space });
-  if (pulsar.failover) return say(`subscription.space_words.${pulsar.type.toLowerCase()}`, { count: Object.keys(pulsar.failover.partitions).length });
+  if (pulsar.failover) return say(`subscription.space_words.${pulsar.topics ? "topics" : pulsar.type.toLowerCase()}`, { count: Object.keys(pulsar.failover.partitions).length });
   return say("subscription.space_words.shared");
 }
 
