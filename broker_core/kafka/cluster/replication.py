@@ -12,15 +12,20 @@ Source: Kafka 3.9 core AbstractFetcherManager, AbstractFetcherThread, ReplicaFet
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+
 from broker_core.kafka.cluster import changes, slow_disk
 from broker_core.kafka.cluster.hosting import Host
 from broker_core.kafka.cluster.names import broker_node
 from broker_core.kafka.cluster.requests import (
     NO_EPOCH,
+    EpochEnd,
     EpochPartition,
     FetchPartition,
     FetchRequest,
     FetchResponse,
+    ListedOffset,
     ListOffsetsPartition,
     ListOffsetsRequest,
     ListOffsetsResponse,
@@ -32,10 +37,11 @@ from broker_core.kafka.cluster.state import LeaderFetcher, Replica, TopicPartiti
 from broker_core.kafka.cluster.truncations import tell_truncation
 from broker_core.kafka.error_codes import ErrorCode
 from broker_core.kafka.replication.fetch import FetchedPartition, PartitionFetch
-from broker_core.kafka.replication.fetcher import EpochQuestion, OffsetQuestion
+from broker_core.kafka.replication.fetcher import EpochQuestion, OffsetQuestion, Truncated
 from broker_core.sim.node import Outbox
 
 _new_tuple = tuple.__new__  # a named tuple in half the time
+_Part = TypeVar("_Part", EpochEnd, ListedOffset)
 
 
 def add(host: Host, key: TopicPartition, replica: Replica, leader: int, now_us: int, out: Outbox) -> None:
@@ -62,25 +68,20 @@ def go_on(host: Host, now_us: int, out: Outbox) -> None:
     """After a change of roles: fetchers without partitions end, the others send what is to be sent."""
     fetchers = host.state.fetchers
     for leader in [leader for leader, fetcher in fetchers.items() if not fetcher.partitions]:
-        fetcher = fetchers.pop(leader)
-        if fetcher.connection:
-            out.close(fetcher.connection)
-        out.cancel(f"fetcher:{leader}")
+        _end_fetcher(fetchers.pop(leader), out)
     for fetcher in list(fetchers.values()):
         step(host, fetcher, now_us, out)
 
 
 def stop_all(host: Host, out: Outbox) -> None:
-    for leader, fetcher in host.state.fetchers.items():
-        if fetcher.connection:
-            out.close(fetcher.connection)
-        out.cancel(f"fetcher:{leader}")
+    for fetcher in host.state.fetchers.values():
+        _end_fetcher(fetcher, out)
     host.state.fetchers.clear()
 
 
 def step(host: Host, fetcher: LeaderFetcher, now_us: int, out: Outbox) -> None:
     """Send the next request, unless one is under way."""
-    if fetcher.asked is not None or not fetcher.partitions:
+    if fetcher.is_asking or not fetcher.partitions:
         return
     if not fetcher.connection:
         fetcher.connection, fetcher.has_session = out.connect(broker_node(fetcher.leader)), False
@@ -107,12 +108,12 @@ def step(host: Host, fetcher: LeaderFetcher, now_us: int, out: Outbox) -> None:
             offsets[key] = request
     fetcher.sent_us = now_us
     if epochs:
-        fetcher.asked = dict(epochs)
+        fetcher.is_asking, fetcher.epochs_asked = True, epochs
         out.send(fetcher.connection, OffsetsForLeaderEpochRequest(
             [EpochPartition(*key, ask.leader_epoch, ask.epoch) for key, ask in epochs.items()], host.state.broker_id,
         ))  # fmt: skip
     elif offsets:
-        fetcher.asked = dict(offsets)
+        fetcher.is_asking, fetcher.offsets_asked = True, offsets
         out.send(fetcher.connection, ListOffsetsRequest(
             [ListOffsetsPartition(*key, ask.timestamp, ask.leader_epoch) for key, ask in offsets.items()], host.state.broker_id,
         ))  # fmt: skip
@@ -134,7 +135,7 @@ def append(host: Host, connection: int, answer: FetchResponse, now_us: int, out:
     fetcher = _fetcher_of(host, connection)
     if fetcher is None:
         return
-    fetcher.asked = None
+    fetcher.is_asking = False
     now_ms = host.state.now_ms(now_us)
     for part in answer.partitions:
         key = (part.topic, part.partition)
@@ -146,48 +147,33 @@ def append(host: Host, connection: int, answer: FetchResponse, now_us: int, out:
 def epochs_answered(host: Host, connection: int, answer: OffsetsForLeaderEpochResponse, now_us: int, out: Outbox) -> None:
     """Each partition cuts off what its leader does not have."""
     fetcher = _fetcher_of(host, connection)
-    if fetcher is None or fetcher.asked is None:
+    if fetcher is None or not fetcher.epochs_asked:
         return
-    asked, fetcher.asked = fetcher.asked, None
-    for part in answer.partitions:
-        key = (part.topic, part.partition)
-        if key not in fetcher.partitions:
-            continue
-        replica = host.state.replicas[key]
-        if part.error_code:
-            _refused(host, fetcher, key, replica, asked[key], part.error_code, now_us, out)
-            continue
-        was_end = _end(replica)
-        cut = replica.fetcher.epoch_answered(asked[key], (part.leader_epoch, part.end_offset), host.state.now_ms(now_us))
-        if cut is not None:
-            tell_truncation(host, key, replica, was_end, cut, out, leader_epoch=part.leader_epoch, leader_end=part.end_offset)
-    step(host, fetcher, now_us, out)
+    asked, fetcher.epochs_asked = fetcher.epochs_asked, {}
+
+    def cut(replica: Replica, part: EpochEnd, now_ms: int) -> Truncated | None:
+        return replica.fetcher.epoch_answered(asked[part.topic, part.partition], (part.leader_epoch, part.end_offset), now_ms)
+
+    _questions_answered(host, fetcher, asked, answer.partitions, cut, now_us, out)
 
 
 def offsets_answered(host: Host, connection: int, answer: ListOffsetsResponse, now_us: int, out: Outbox) -> None:
     """After OFFSET_OUT_OF_RANGE: where the leader's log ends, or begins."""
     fetcher = _fetcher_of(host, connection)
-    if fetcher is None or fetcher.asked is None:
+    if fetcher is None or not fetcher.offsets_asked:
         return
-    asked, fetcher.asked = fetcher.asked, None
-    for part in answer.partitions:
-        key = (part.topic, part.partition)
-        if key not in fetcher.partitions:
-            continue
-        replica = host.state.replicas[key]
-        if part.error_code:
-            _refused(host, fetcher, key, replica, asked[key], part.error_code, now_us, out)
-            continue
-        was_end = _end(replica)
-        cut = replica.fetcher.offset_answered(asked[key], part.offset, host.state.now_ms(now_us))
-        if cut is not None:
-            tell_truncation(host, key, replica, was_end, cut, out)
-    step(host, fetcher, now_us, out)
+    asked, fetcher.offsets_asked = fetcher.offsets_asked, {}
+
+    def cut(replica: Replica, part: ListedOffset, now_ms: int) -> Truncated | None:
+        return replica.fetcher.offset_answered(asked[part.topic, part.partition], part.offset, now_ms)
+
+    _questions_answered(host, fetcher, asked, answer.partitions, cut, now_us, out)
 
 
 def connection_lost(host: Host, fetcher: LeaderFetcher, now_us: int, out: Outbox) -> None:
     """The leader has gone, or was not heard of for too long: again after the back-off."""
-    fetcher.connection, fetcher.asked = 0, None
+    fetcher.connection, fetcher.is_asking = 0, False
+    fetcher.epochs_asked, fetcher.offsets_asked = {}, {}
     until_us = now_us + host.state.settings.replica_fetch_backoff_ms * 1_000
     fetcher.todo.clear()
     fetcher.delayed = dict.fromkeys(fetcher.partitions, until_us)
@@ -200,7 +186,7 @@ def fetcher_timer(host: Host, rest: str, now_us: int, out: Outbox) -> None:
     if fetcher is None:
         return
     timeout_us = host.state.settings.replica_socket_timeout_ms * 1_000
-    if fetcher.asked is not None and now_us - fetcher.sent_us >= timeout_us:
+    if fetcher.is_asking and now_us - fetcher.sent_us >= timeout_us:
         out.blame_silence(fetcher.connection)
         out.close(fetcher.connection)
         connection_lost(host, fetcher, now_us, out)
@@ -213,6 +199,35 @@ def fetcher_timer(host: Host, rest: str, now_us: int, out: Outbox) -> None:
 
 
 # --- inside
+
+
+def _end_fetcher(fetcher: LeaderFetcher, out: Outbox) -> None:
+    if fetcher.connection:
+        out.close(fetcher.connection)
+    out.cancel(f"fetcher:{fetcher.leader}")
+
+
+def _questions_answered(
+    host: Host, fetcher: LeaderFetcher, asked: Mapping[TopicPartition, EpochQuestion | OffsetQuestion], parts: Sequence[_Part],
+    cut: Callable[[Replica, _Part, int], Truncated | None], now_us: int, out: Outbox,
+) -> None:  # fmt: skip
+    """Epochs or offsets have come: each partition that is still followed here is cut, or waits if it was refused."""
+    fetcher.is_asking = False
+    now_ms = host.state.now_ms(now_us)
+    for part in parts:
+        key = (part.topic, part.partition)
+        if key not in fetcher.partitions:
+            continue
+        replica = host.state.replicas[key]
+        if part.error_code:
+            _refused(host, fetcher, key, replica, asked[key], part.error_code, now_us, out)
+            continue
+        was_end = _end(replica)
+        truncated = cut(replica, part, now_ms)
+        if truncated is not None:
+            told = {"leader_epoch": part.leader_epoch, "leader_end": part.end_offset} if isinstance(part, EpochEnd) else {}
+            tell_truncation(host, key, replica, was_end, truncated, out, **told)
+    step(host, fetcher, now_us, out)
 
 
 def _fetch(host: Host, fetcher: LeaderFetcher, fetches: dict[TopicPartition, PartitionFetch], out: Outbox) -> None:
@@ -231,7 +246,7 @@ def _fetch(host: Host, fetcher: LeaderFetcher, fetches: dict[TopicPartition, Par
         return  # the timer of a back-off goes on
     epoch = 1 if fetcher.has_session else 0
     fetcher.has_session = True
-    fetcher.asked = {}
+    fetcher.is_asking = True
     out.send(fetcher.connection, FetchRequest(
         settings.replica_fetch_wait_max_ms,
         [
@@ -291,7 +306,7 @@ def _refused(
 
 def _set_timer(fetcher: LeaderFetcher, timeout_us: int, now_us: int, out: Outbox) -> None:
     """The next back-off that ends, or the time-out of what is under way."""
-    last_us = fetcher.sent_us + timeout_us if fetcher.asked is not None else now_us + timeout_us
+    last_us = fetcher.sent_us + timeout_us if fetcher.is_asking else now_us + timeout_us
     out.deadline(f"fetcher:{fetcher.leader}", max(now_us + 1, min([last_us, *fetcher.delayed.values()])))
 
 

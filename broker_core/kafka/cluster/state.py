@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from broker_core.events import Json
 from broker_core.kafka.cluster.control_requests import ControlMessage
@@ -23,7 +22,7 @@ from broker_core.kafka.log.memory_storage import MemoryFolder
 from broker_core.kafka.replication.brokers import Brokers
 from broker_core.kafka.replication.delayed_produce import DelayedProduces
 from broker_core.kafka.replication.fetch import PartitionFetch
-from broker_core.kafka.replication.fetcher import Fetcher, FetchState, Truncation
+from broker_core.kafka.replication.fetcher import EpochQuestion, Fetcher, FetchState, OffsetQuestion, Truncation
 from broker_core.kafka.replication.partition import Partition
 from broker_core.kafka.replication.registration import PartitionRegistration
 from broker_core.kafka.replication.replica_log import LightLog
@@ -112,7 +111,8 @@ class LeaderFetcher:
     """The fetcher thread for all partitions that one other broker leads.
 
     connection: 0: none yet. todo: partitions whose next request may be another one. sent: the leader's session, as it was told.
-    asked: what is under way, by partition; None: nothing, and `sent_us` says since when. delayed: partition -> when it is tried again.
+    is_asking: a request is under way since `sent_us`; epochs_asked, offsets_asked: its questions, if it is one for epochs or offsets. delayed:
+    partition -> when it is tried again.
     """
 
     leader: int
@@ -120,7 +120,9 @@ class LeaderFetcher:
     partitions: dict[TopicPartition, None] = field(default_factory=dict)
     todo: dict[TopicPartition, None] = field(default_factory=dict)
     sent: dict[TopicPartition, PartitionFetch] = field(default_factory=dict)
-    asked: dict[TopicPartition, Any] | None = None
+    is_asking: bool = False
+    epochs_asked: dict[TopicPartition, EpochQuestion] = field(default_factory=dict)
+    offsets_asked: dict[TopicPartition, OffsetQuestion] = field(default_factory=dict)
     sent_us: int = 0
     has_session: bool = False
     delayed: dict[TopicPartition, int] = field(default_factory=dict)
