@@ -214,7 +214,7 @@ def test_other_subscriptions_stand_beside_the_lab_s_own(profile: Profile, site: 
     page = open_page(profile(), site, subscriptions={"audit": {"type": "shared", "consumers": 2, "rate": 10}})
     wait_text(page, "#others", "audit-2")
     page.click("#consumers tr[data-name=c2] button")
-    wait_text(page, "#seek-words", "To entry, ")
+    wait_text(page, "#seek-kept", "Kept: ")
 
 
 def test_two_that_are_silent_are_told_in_one_sentence(profile: Profile, site: SupervisedSite) -> None:
@@ -232,6 +232,18 @@ def test_several_topics_are_called_topics_and_their_rule_is_the_ring_of_names(pr
     wait_text(page, "#rule-about", "ring of the consumers' names")
     page.fill("#ask-key", "key-3")
     wait_text(page, "#answer", "topic-")
+
+
+def test_a_subscription_is_sought_by_the_moment_of_publishing(profile: Profile, site: SupervisedSite) -> None:
+    page = open_page(profile(), site, algorithm="failover_document", retention=10_000)
+    page.wait_for_function("() => document.getElementById('clock').textContent > '0:04'")
+    page.keyboard.press("]")
+    page.select_option("#seek-by", "time")
+    page.fill("#seek-to", "1")
+    page.click("#seek button")
+    page.wait_for_function("() => Number(document.querySelector('#cursor-words').textContent.match(/\\d+/)) > 60")
+    page.keyboard.press("t")
+    page.wait_for_function("() => Number(document.querySelector('#cursor-twin tbody td:nth-child(2)').textContent) < 80")
 
 
 def test_refused_acks_name_their_cause(profile: Profile, site: SupervisedSite) -> None:

@@ -22,7 +22,7 @@ FAMILIES = {
     "version": RULES, "order_words": ORDERS, "idle": CODES, "head": HEADS,
     "space": ("ring", "ranges", *TYPES), "space_words": ("ring", "ranges", "topics", *TYPES),
     "entry": ("acked", "held", "again", "unread"), "key": ("acked", "unacked", "again", "unread"), "cell": ("active", "switching", "next", "standby"),
-    "batching": ("default", "key_based"), "batch_state": ("acked", "handled", "open"),
+    "batching": ("default", "key_based"), "seek_by": ("entry", "time"), "batch_state": ("acked", "handled", "open"),
     "verb": (*VERBS, "full_speed"), "verb_about": VERBS, "state": ("connected", "connecting", "unsubscribed"),
 }  # fmt: skip
 

@@ -200,7 +200,8 @@ function drawCursor(now) {
   $("partition-choice").hidden = names.length < 2;
   const place = now.pulsar.topics ? "subscription.topic" : "subscription.partition";
   if ($("partition-word").dataset.say !== place) speak($("partition-word"), place);
-  setText($("seek-words"), say("subscription.seek_entry", cursors[partition]));
+  fillSelect($("seek-by"), ["entry", "time"].map((by) => [by, say(`subscription.seek_by.${by}`)]), $("seek-by").value || "entry");
+  setText($("seek-kept"), say("subscription.seek_kept", cursors[partition]));
   const one = cursors[partition], width = Math.max(WIDE_LEAST, Math.floor($("strip").parentElement.clientWidth));
   $("strip").setAttribute("height", cursor.TALL);
   $("strip").style.setProperty("width", `${width}px`);
@@ -317,14 +318,16 @@ $("ask").addEventListener("submit", (event) => {
   event.preventDefault();
   asker.ask();
 });
-// What is asked of the chosen consumer with a number: to seek its subscription, and its priority level.
-for (const [form, input, kind, argument] of [["seek", "seek-entry", "pulsar_seek", "entry"], ["level", "level-value", "pulsar_priority", "level"]]) {
+// What is asked of the chosen consumer with a number: to seek its subscription to an entry or a moment, and its priority level.
+const byNumber = (form, kind, args) => {
   $(form).hidden = !(kind in page.pulsar.verbs);
   $(form).addEventListener("submit", (event) => {
     event.preventDefault();
-    if (chosen !== null) order($(form), { kind, consumer: chosen, args: { [argument]: Number($(input).value) } });
+    if (chosen !== null) order($(form), { kind, consumer: chosen, args: args() });
   });
-}
+};
+byNumber("seek", "pulsar_seek", () => ($("seek-by").value === "time" ? { time_us: Number($("seek-to").value) * 1e6 } : { entry: Number($("seek-to").value) }));
+byNumber("level", "pulsar_priority", () => ({ level: Number($("level-value").value) }));
 $("partition").addEventListener("change", () => {
   partition = $("partition").value;
   drawFrame(true);
