@@ -17,6 +17,7 @@ SUBSCRIPTION = {
     ),
     "subscription.head.nobody": _("Nobody is connected: messages wait."),
     "subscription.head.well": _("{count?One consumer is|{count} consumers are} connected and served."),
+    "subscription.head.failover_all": _("{count?The one consumer is|All {count} consumers are} active."),
     "subscription.head.failover": _("{count} of {consumers} consumers {count?is|are} active; the others stand by."),
     "subscription.head.newcomer": _("{consumer} gets nothing yet: {older?one older message is|{older} older messages are} not acknowledged."),
     "subscription.head.behind_newcomer": _("Nothing new is read: entry {position} at {holder} is not acknowledged, and a newcomer waits."),

@@ -319,3 +319,11 @@ test("several topics without partitions are called by their names", () => {
   assert.match(lines(answer, many, say).at(-1)[1], /in_turn/);
   assert.ok(lines({ ...answer, key: "k", topic: "persistent://public/default/topic-2", consumer: "c2" }, many, say).some(([, text]) => text === "topic-2"));
 });
+
+test("where every consumer is active the headline speaks of no standbys", () => {
+  const all = structuredClone(failover), names = all.order;
+  for (const known of Object.values(all.pulsar.consumers)) known.idle = null;
+  const partitions = Object.values(all.pulsar.failover.partitions);
+  assert.match(headline({ ...all, pulsar: { ...all.pulsar, failover: { ...all.pulsar.failover, partitions: Object.fromEntries(names.map((active, place) => [place, { ...partitions[0], active }])) } } }, say), /head.failover_all/);
+  assert.match(headline({ ...all, pulsar: { ...all.pulsar, failover: { ...all.pulsar.failover, partitions: { 0: { ...partitions[0], active: names[0] } } } } }, say), /head.failover .*"count":1/);
+});

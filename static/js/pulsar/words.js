@@ -19,7 +19,10 @@ export function headline(rig, say) {
   if (first !== undefined && !pulsar.again.max && first === pulsar.cursors["-1"].mark_delete + 1) return say("subscription.head.for_ever", { position: first, times: pulsar.again.entries[first].times });
   const gap = "space" in rig.picture ? owned(rig.picture.now, rig.picture).get("")?.slots ?? 0 : 0;
   if (gap) return say("subscription.head.gap", { part: percent(gap / rig.picture.space, 1) });
-  if (pulsar.type === "Failover") return say("subscription.head.failover", { count: new Set(Object.values(pulsar.failover.partitions).map(({ active }) => active).filter(Boolean)).size, consumers: consumers.length });
+  if (pulsar.type === "Failover") {
+    const count = new Set(Object.values(pulsar.failover.partitions).map(({ active }) => active).filter(Boolean)).size;
+    return count === consumers.length ? say("subscription.head.failover_all", { count }) : say("subscription.head.failover", { count, consumers: consumers.length });
+  }
   return say("subscription.head.well", { count: consumers.filter(([, { connected }]) => connected).length });
 }
 
