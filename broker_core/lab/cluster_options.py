@@ -11,18 +11,19 @@ from types import MappingProxyType
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
+from broker_core.kafka.assignors import ASSIGNORS
 from broker_core.kafka.client.group_consumer.settings import ASYNC, AUTO, CLASSIC, CONSUMER, NEVER, SYNC
 from broker_core.kafka.cluster.cluster import BROKERS_MAX, PARTITIONS_MAX
 from broker_core.kafka.group.settings import MIGRATION_POLICIES
 from broker_core.kafka.replication.fetcher import Truncation
-from broker_core.lab.commands.fields import LANE_ID, whole
+from broker_core.lab.commands.fields import LANE_ID, refuse_unknown, whole
 
 BROKERS = 3
 CLUSTER_FIELDS = (
     "cluster", "brokers", "replication_factor", "min_insync_replicas", "unclean_election", "acks", "idempotence", "truncation",
     "lag_messages_max", "racks", "group_protocol", "offsets_partitions", "static_members", "commits", "more_topics", "migration_policy",
     "session_timeout_ms", "heartbeat_interval_ms", "max_poll_interval_ms", "max_poll_records", "metadata_max_age_ms", "auto_commit_interval_ms",
-    "group_max_size", "initial_rebalance_delay_ms", "offsets_retention_minutes", "offsets_retention_check_interval_ms",
+    "group_max_size", "initial_rebalance_delay_ms", "offsets_retention_minutes", "offsets_retention_check_interval_ms", "groups",
 )  # fmt: skip
 _NUMBERS: Mapping[str, tuple[int, int]] = MappingProxyType({
     "min_insync_replicas": (1, BROKERS_MAX), "lag_messages_max": (1, 2**31 - 1), "offsets_partitions": (1, 50),
@@ -33,6 +34,9 @@ _NUMBERS: Mapping[str, tuple[int, int]] = MappingProxyType({
 })  # fmt: skip
 """Option -> its lowest and highest value; without it the original's default holds."""
 MORE_TOPICS_MAX, MORE_PARTITIONS_MAX = 4, 64
+OWN_GROUP = "lab"
+"""The group of the lab's consumers."""
+GROUPS_MAX = READERS_MAX = 8
 _CHOICES: Mapping[str, tuple[object, ...]] = MappingProxyType({
     "acks": (-1, 0, 1), "truncation": tuple(kind.value for kind in Truncation), "group_protocol": (CLASSIC, CONSUMER),
     "unclean_election": (True, False), "idempotence": (True, False), "static_members": (True, False), "commits": (AUTO, SYNC, ASYNC, NEVER),
@@ -70,7 +74,30 @@ def check_cluster(entry: Json, where: str, partitions: int, topic: str) -> Json:
         options["racks"] = list(racks)
     if "more_topics" in entry:
         options["more_topics"] = _more_topics(entry["more_topics"], f"{where}.more_topics", topic)
+    if "groups" in entry:
+        options["groups"] = _groups(entry["groups"], f"{where}.groups")
     return options
+
+
+def _groups(given: object, where: str) -> dict[str, Json]:
+    """Other groups that read the lane's topic, by name, each with its consumers, the records a second that one of them takes, and its assignor."""
+    if not isinstance(given, dict) or len(given) > GROUPS_MAX:
+        raise CommandError(where, "must be an object of at most {high} groups", high=GROUPS_MAX)
+    found: dict[str, Json] = {}
+    for name, wanted in given.items():
+        if not isinstance(name, str) or not LANE_ID.fullmatch(name) or name == OWN_GROUP:
+            raise CommandError(where, "must be 1 to 32 lower-case letters, digits, _ or -, and not {name}", name=OWN_GROUP)
+        at = f"{where}.{name}"
+        if not isinstance(wanted, dict):
+            raise CommandError(at, "must be an object")
+        refuse_unknown(wanted, ("consumers", "rate", "assignor"), f"{at}.", at)
+        if wanted.get("assignor", "range") not in ASSIGNORS:
+            raise CommandError(f"{at}.assignor", "must be one of {choices}", choices=", ".join(ASSIGNORS))
+        found[name] = {
+            "consumers": whole(f"{at}.consumers", wanted.get("consumers", 1), 1, READERS_MAX),
+            "rate": whole(f"{at}.rate", wanted.get("rate", 100), 1, 100_000), "assignor": wanted.get("assignor", "range"),
+        }  # fmt: skip
+    return found
 
 
 def _more_topics(given: object, where: str, own: str) -> list[Json]:

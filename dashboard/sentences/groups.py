@@ -219,6 +219,10 @@ GROUPS = {
     "groups.compare_about.dark_most": _("The most partitions that nobody read at one moment."),
     "groups.compare_about.duplicates": _("Records read a second time."),
     # Tables
+    "groups.others": _("Groups that read the topic"),
+    "groups.others_sub": _("Each group gets every record: a broadcast. Within a group one member gets each: it is the member's alone."),
+    "groups.column.group": _("group"),
+    "groups.column.handled": _("handled"),
     "groups.column.at": _("at"),
     "groups.column.member": _("member"),
     "groups.column.message": _("message"),

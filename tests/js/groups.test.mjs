@@ -9,6 +9,7 @@ import { COORDINATOR, inOrder, rowsOf as memberRows } from "../../static/js/grou
 import { ownWords } from "../../static/js/groups/own_assignor.js";
 import { labelOf, rowsOf, toneOf } from "../../static/js/groups/rows.js";
 import { geometry, layout as sequence, moment, placed } from "../../static/js/groups/sequence.js";
+import { othersTable } from "../../static/js/groups/others.js";
 import { membersTable, messagesTable, partitionsTable, runs, statesList } from "../../static/js/groups/tables.js";
 import { groupTimer, left, ownTimers, sweep } from "../../static/js/groups/timers.js";
 import { createTrend, direction } from "../../static/js/groups/trend.js";
@@ -238,4 +239,13 @@ test("the words of a user's own assignor follow the group, and a failure has its
   assert.equal(ownWords({ ...rest, why: [], group: { ...rest.group, assignor: "custom" } }, say), say("groups.own.runs"));
   assert.equal(ownWords(failed(3), say), say("groups.own.failed_at", { consumer: "c2", line: 3, reason: "IndexError" }));
   assert.match(ownWords(failed(0), say), /IndexError/);
+});
+
+test("all groups of the topic have a row, with what their consumers read and have handled", () => {
+  const other = { state: "Stable", lag: 7, consumers: { "audit-1": { partitions: [0, 1], finished: 30 }, "audit-2": { partitions: [2], finished: 12 } } };
+  const group = { group_id: "lab", state: "Stable", members: { c1: { consumer: "c1", owned: [0, 1, 2], finished: 40 }, gone: { consumer: "c2", owned: [], finished: null } }, groups: { audit: other, late: { ...other, state: null, consumers: {} } } };
+  assert.deepEqual(othersTable(group, null, String).rows.map((row) => row.map((cell) => cell.trim())), [
+    ["lab", "Stable", "40", "–"], ["c1", "0–2", "40", ""], ["c2", "–", "–", ""],
+    ["audit", "Stable", "42", "7"], ["audit-1", "0–1", "30", ""], ["audit-2", "2", "12", ""], ["late", "–", "0", "7"],
+  ]);
 });

@@ -127,7 +127,7 @@ def find_coordinator(host: Host, connection: int, request: FindCoordinatorReques
 def group_request(host: Host, connection: int, request: Any, now_us: int, out: Outbox) -> None:
     """Hand a request to its group's coordinator; it answers now or later, and the connection reads nothing else before."""
     coordinators = host.groups
-    number = coordinator_partition(_group_id(request), sum(topic == OFFSETS_TOPIC for topic, _ in host.state.registrations) or 1)
+    number = coordinator_partition(group_of_request(request), sum(topic == OFFSETS_TOPIC for topic, _ in host.state.registrations) or 1)
     coordinator = coordinators.running.get(number)
     if coordinators.overhears is not None:
         coordinators.overhears.arrived(host.state.broker_id, connection, request)
@@ -164,7 +164,8 @@ def end_transaction(host: Host, connection: int, number: int, request: m.WriteTx
         coordinator.receive(context, request, host.state.now_ms(now_us), _Out(host, number, now_us, out))
 
 
-def _group_id(request: Any) -> str:
+def group_of_request(request: Any) -> str:
+    """The group that a request to a coordinator is about."""
     match request:
         case m.OffsetFetchRequest(groups):
             return str(groups[0].group_id)

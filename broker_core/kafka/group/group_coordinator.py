@@ -224,9 +224,9 @@ class GroupCoordinator:
         """What a deadline runs; see `Timer`."""
         return Timer(step, arguments, retries)
 
-    def tell(self, kind: str, rule: str | None, inputs: Mapping[str, Any], data: Mapping[str, Any]) -> Cause:
-        """Record a turning point."""
-        return self.out.tell(kind, rule, inputs, data)
+    def tell(self, kind: str, rule: str | None, inputs: Mapping[str, Any], data: Mapping[str, Any], *, group: str) -> Cause:
+        """Record a turning point of a group."""
+        return self.out.tell(kind, rule, inputs, {"group": group, **data})
 
     def because(self, cause: Cause) -> None:
         """What is done from here on follows from this."""

@@ -144,7 +144,7 @@ def _leave(c: GroupCoordinator, group: ClassicGroup, leaving: MemberIdentity, re
             return refused.code
     answer_join(c, group, group.members[member_id], JoinGroupResponse("", UNKNOWN_MEMBER_ID))
     group.drop(member_id)
-    c.tell("kafka.group.member_left", None, {}, {"member_id": member_id})
+    c.tell("kafka.group.member_left", None, {}, {"member_id": member_id}, group=group.group_id)
     records += after_member(c, group, "kafka.group.leave").records
     c.cancel(session_name(group.group_id, member_id))
     return NONE

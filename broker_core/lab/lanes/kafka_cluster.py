@@ -36,7 +36,9 @@ from broker_core.lab.keys import NO_KEY
 from broker_core.lab.lanes.kafka_cluster_group import CONSUMER, GROUP_ID, consumer_state, coordinating, owned, positions, session_ends_us
 from broker_core.lab.lanes.kafka_cluster_reading import PRODUCER, KafkaClusterReading
 from broker_core.lab.lanes.kafka_cluster_settings import consumer_settings, plan_of, producer_settings
+from broker_core.lab.lanes.kafka_readers import least_read, start_readers
 from broker_core.lab.lanes.lane import Lane
+from broker_core.lab.lanes.readers import READER, Unseen
 from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.observers.in_flight import Watch
 from broker_core.lab.observers.kafka_cluster import KafkaClusterNarrator
@@ -117,7 +119,7 @@ class KafkaClusterRules:
     def design(self, lane: Lane) -> Design:
         traffic, reads = LabTime(lane.traffic), self.reads
         delivered = Delivered(reads, lambda: lane.world)
-        listening = Listening(lane, lambda: reads.notes.traffic)
+        listening, unseen = Listening(lane, lambda: reads.notes.traffic), Unseen()
         broker_kind, make_broker = cluster.KINDS["broker"]
 
         def broker(state: Any) -> Node:
@@ -135,6 +137,7 @@ class KafkaClusterRules:
                 "producer": (ProducerState, lambda state: ClusterProducer(state, delivered)),
                 "writer": (WriterState, lambda state: Writer(state, delivered)),
                 CONSUMER: (ConsumerState, lambda state: GroupConsumer(state, traffic, polled=polled, overhears=listening)),
+                READER: (ConsumerState, lambda state: GroupConsumer(state, unseen)),
                 "operator": (operator.OperatorState, operator.Operator),
             },
             cluster.MESSAGES | ConsumerOrder | producer_orders.ProducerOrder | operator.Ask | Order, lane.delay_us, lane.jitter_us, AHEAD_US,
@@ -158,6 +161,7 @@ class KafkaClusterRules:
         world.start(OPERATOR, "operator", operator.OperatorState())
         world.advance(world.now_us + UP_US // 2)
         world.order(PRODUCER, producer_orders.Connect(list(self.plan.broker_ids), [self.reads.topic]))
+        start_readers(lane, list(self.plan.broker_ids))
         world.advance(-self.lead_us(lane))
         world.told.clear()
         world.listener, world.witness = listener, witness
@@ -191,7 +195,9 @@ class KafkaClusterRules:
             for number, position in positions(consumer_state(slot), self.reads.topic).items():
                 low[number] = min(position, low.get(number, 0))
         wanted: dict[int, list[tuple[str, int, int]]] = {}
-        for number, offset in low.items():
+        for number, own in low.items():
+            others = least_read(lane, number)
+            offset = own if others is None else min(own, others)
             log = shared.logs[number]
             if log.leader is not None and log.start < offset <= log.high_watermark:
                 wanted.setdefault(log.leader, []).append((self.reads.topic, number, offset))

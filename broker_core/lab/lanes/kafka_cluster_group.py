@@ -24,11 +24,12 @@ from broker_core.kafka.group.states import EMPTY, PREPARING
 from broker_core.kafka.group.topics import topic_id
 from broker_core.kafka.producer.partitioner import coordinator_partition
 from broker_core.kafka.replication.replica_log import LightLog
+from broker_core.lab.cluster_options import OWN_GROUP
 from broker_core.sim.network import Link
 from broker_core.sim.slot import RUNNING, Slot
 from broker_core.sim.world import World
 
-GROUP_ID, CONSUMER = "lab", "consumer"
+GROUP_ID, CONSUMER = OWN_GROUP, "consumer"
 
 
 @dataclass(slots=True)
@@ -128,32 +129,32 @@ def brokers_of(world: World) -> dict[int, Slot]:
     return found
 
 
-def coordinating(world: World) -> tuple[Slot, CoordinatorState] | None:
-    """The broker that coordinates the group, and the coordinator's state; of several that think so, who leads by the newest epoch."""
+def coordinating(world: World, group_id: str = GROUP_ID) -> tuple[Slot, CoordinatorState] | None:
+    """The broker that coordinates a group, the lab's, and the coordinator's state; of several that think so, who leads by the newest epoch."""
     best: tuple[int, Slot, CoordinatorState] | None = None
     for slot in brokers_of(world).values():
         state: BrokerState = slot.node.state
         count = sum(topic == OFFSETS_TOPIC for topic, _ in state.registrations)
         if slot.condition == RUNNING and count:
-            number = coordinator_partition(GROUP_ID, count)
+            number = coordinator_partition(group_id, count)
             shard, replica = state.groups.shards.get(number), state.replicas.get((OFFSETS_TOPIC, number))
             if shard is not None and replica is not None and (best is None or replica.partition.leader_epoch > best[0]):
                 best = (replica.partition.leader_epoch, slot, shard)
     return None if best is None else best[1:]
 
 
-def group_of(world: World, topic: str) -> GroupView:
-    """The group as its coordinator has it; an empty one before anybody has asked for it, or while nobody coordinates."""
-    found = coordinating(world)
+def group_of(world: World, topic: str, group_id: str = GROUP_ID) -> GroupView:
+    """A group, the lab's, as its coordinator has it; an empty one before anybody has asked for it, or while nobody coordinates."""
+    found = coordinating(world, group_id)
     if found is None:
         return GroupView()
     slot, state = found
     broker: BrokerState = slot.node.state
     offsets = {
         number: committed.offset
-        for (group_id, name, number), committed in state.offsets.visible.present.items() if group_id == GROUP_ID and name == topic
+        for (group, name, number), committed in state.offsets.visible.present.items() if group == group_id and name == topic
     }  # fmt: skip
-    match state.groups.get(GROUP_ID):
+    match state.groups.get(group_id):
         case ClassicGroup() as group:
             members = {
                 member.member_id: MemberView(

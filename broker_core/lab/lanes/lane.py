@@ -158,14 +158,18 @@ class Lane(LaneState):
         self.stream.catch_up(self.world.now_us)
         self.now_us = self.world.now_us
         self.traffic.fold(self.now_us // SECOND_US)
-        self.heard[event.id] = self.narrator.heard(self, event)
+        heard = self.narrator.heard(self, event)
+        if heard is not None:  # else it is no part of what the lab shows
+            self.heard[event.id] = heard
 
     def _told(self, events: list[TurningPoint]) -> None:
         """A node has told these; its step is over."""
         self.stream.catch_up(self.world.now_us)
         self.now_us = self.world.now_us
         for told in events:
-            event = self.heard.pop(told.id)
+            event = self.heard.pop(told.id, None)
+            if event is None:
+                continue
             self._keep(event)
             self.rules.told(self, event)
             self.narrator.told(self, event)

@@ -18,10 +18,11 @@ from broker_core.lab.consumer import CRASHED, GONE, Consumer
 from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.pulsar_active import ActiveReading
 from broker_core.lab.lanes.pulsar_options import OUT_OF_ORDER, TYPE_OF
-from broker_core.lab.lanes.pulsar_readers import READER, Unseen, start_readers
+from broker_core.lab.lanes.pulsar_readers import start_readers
 from broker_core.lab.lanes.pulsar_reading import BROKER, PRODUCER, PulsarReading
 from broker_core.lab.lanes.pulsar_shared import SharedReading
 from broker_core.lab.lanes.pulsar_sticky import Plan, make_room
+from broker_core.lab.lanes.readers import READER, Unseen
 from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.observers.in_flight import Watch
 from broker_core.lab.observers.pulsar import PulsarNarrator

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 from broker_core.clock import SECOND_US
 from broker_core.events import Json
 from broker_core.lab.lanes.pulsar_options import TYPE_OF
+from broker_core.lab.lanes.readers import READER, names_of, node_of
 from broker_core.pulsar import commands as c
 from broker_core.pulsar.broker import Broker
 from broker_core.pulsar.client.config import ConsumerConfig
@@ -24,20 +25,6 @@ from broker_core.sim.program import Program
 
 if TYPE_CHECKING:
     from broker_core.lab.lanes.lane import Lane
-
-READER = "reader"
-"""Kind of their nodes."""
-
-
-class Unseen:
-    """Traffic that nobody counts: the lab's rates are those of its own consumers."""
-
-    is_watched = False
-
-    def received(self, program: str, message: int, now_us: int) -> None: ...
-    def handled(self, program: str, message: int, now_us: int) -> None: ...
-    def dropped(self, program: str, message: int, now_us: int) -> None: ...
-
 
 class Topics(Protocol):
     """What is asked of a lane's reading."""
@@ -56,18 +43,9 @@ def start_readers(lane: Lane, broker: str, partitions: int, topics: int, queue_s
             node.subscription(name, topic, number)  # type: ignore[attr-defined]  # a Broker
         config = ConsumerConfig(TYPE_OF[wanted["type"]], partitions=partitions, topics=topics, subscription=name, queue_size=queue_size)
         for consumer in names_of(name, wanted):
-            lane.world.start(f"({consumer})", READER, ConsumerState(consumer, Program(SECOND_US // wanted["rate"]), config))
-            lane.world.order(f"({consumer})", Subscribe(broker, [], after_us))
+            lane.world.start(node_of(consumer), READER, ConsumerState(consumer, Program(SECOND_US // wanted["rate"]), config))
+            lane.world.order(node_of(consumer), Subscribe(broker, [], after_us))
             after_us += lane.start_step_us
-
-
-def names_of(subscription: str, wanted: Json) -> list[str]:
-    """The consumers of one of them.
-
-    >>> names_of("audit", {"consumers": 2})
-    ['audit-1', 'audit-2']
-    """
-    return [f"{subscription}-{number}" for number in range(1, wanted["consumers"] + 1)]
 
 
 def readers_view(lane: Lane, reads: Topics) -> Json:
@@ -76,7 +54,7 @@ def readers_view(lane: Lane, reads: Topics) -> Json:
     broker, found = reads.broker(lane), {}
     for name, wanted in lane.options.get("subscriptions", {}).items():
         parts: dict[str, Subscription] = {reads.label(topic): topic.subscriptions[name] for topic in reads.topics(lane)}
-        clients = [lane.world.slots[f"({consumer})"].node.state for consumer in names_of(name, wanted)]
+        clients = [lane.world.slots[node_of(consumer)].node.state for consumer in names_of(name, wanted)]
         held: dict[str, int] = {}
         for known in parts.values():
             for key in known.consumers:

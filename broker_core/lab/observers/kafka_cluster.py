@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from broker_core.events import Cause, Json, TurningPoint
 from broker_core.kafka.group.states import COMPLETING, EMPTY, PREPARING, STABLE
 from broker_core.lab.consumer import FROZEN, STUCK
-from broker_core.lab.lanes.kafka_cluster_group import consumer_state, positions
+from broker_core.lab.lanes.kafka_cluster_group import GROUP_ID, consumer_state, positions
+from broker_core.lab.lanes.kafka_readers import is_readers
 from broker_core.lab.observers.bill import Bill
 from broker_core.lab.observers.codes import code_of
 from broker_core.lab.observers.kafka_cluster_names import with_names
@@ -35,8 +36,12 @@ class KafkaClusterNarrator:
         self.reads = reads
         self.noticed: str | None = None
 
-    def heard(self, lane: Lane, event: TurningPoint) -> TurningPoint:
+    def heard(self, lane: Lane, event: TurningPoint) -> TurningPoint | None:
         self.reads.forget()
+        if is_readers(lane.options, event.data, GROUP_ID):
+            return None
+        if "group" in event.data:
+            event = replace(event, data={name: value for name, value in event.data.items() if name != "group"})
         named = with_names(event, self.reads.look(lane), self.reads.count(lane))
         if event.kind != "kafka.group.member_expired":
             return named

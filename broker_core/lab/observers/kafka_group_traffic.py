@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from broker_core.events import Json
 from broker_core.kafka.cluster.controller_node import ControllerState
+from broker_core.kafka.cluster.groups import group_of_request
 from broker_core.kafka.cluster.names import CONTROLLER
 from broker_core.kafka.group import messages as m
 from broker_core.kafka.group.decoded import ANSWERS, KINDS, Fields, assignment_text, fields_of, ids_text, worst_code
 from broker_core.kafka.group.topics import topic_id
+from broker_core.lab.lanes.kafka_cluster_group import GROUP_ID
 
 if TYPE_CHECKING:
     from broker_core.lab.lanes.lane import Lane
@@ -184,6 +186,8 @@ class Listening:
         self.traffic().sent(client_id, connection, request, self.lane.world.now_us, self.topic_names)
 
     def arrived(self, broker_id: int, connection: int, request: Any) -> None:
+        if group_of_request(request) != GROUP_ID:
+            return
         self.traffic().arrived(broker_id, connection, request, self.lane.world.now_us, self.topic_names)
 
     def answered(self, connection: int, response: Any) -> None:

@@ -23,6 +23,7 @@ from broker_core.kafka.group.settings import GroupSettings
 from broker_core.kafka.group.topics import topic_id
 from broker_core.kafka.producer.partitioner import coordinator_partition
 from broker_core.lab.lanes.kafka_cluster_group import GROUP_ID, Shared, brokers_of, consumer_state, coordinating, numbers_of
+from broker_core.lab.lanes.kafka_readers import readers_view
 from broker_core.lab.views.kafka_cluster import is_shown
 from broker_core.lab.views.kafka_group_timers import timers_view
 from broker_core.lab.views.kafka_group_verbs import group_verbs, member_verbs
@@ -62,6 +63,7 @@ def group_view(lane: Lane, reads: KafkaClusterReading, notes: ClusterNotes) -> J
         "members": members_view(lane, shared, group, keys, reads.topic),
         "partitions": partitions_view(shared, notes, keys),
         "timers": timers_view(lane.world, group, keys, shared.programs, settings),
+        "groups": readers_view(lane, shared),
         "exchanges": notes.traffic.view(lane.now_us - EXCHANGES_US),
         "verbs": group_verbs(),
         "delay_us": lane.delay_us,
@@ -161,14 +163,15 @@ def numbers_in(partitions: Partitions, topic: str) -> list[int]:
 
 
 def of_program(slot: Slot | None, topic: str) -> Json:
-    """The consuming program behind a member. condition: of its process, "gone" if there is none. generation: or epoch, as it knows it."""
+    """The consuming program behind a member. condition: of its process, "gone" if there is none. generation: or epoch, as it knows it.
+    finished: records that this life has handled."""
     if slot is None:
-        return {"condition": "gone", "phase": None, "generation": None, "owned": [], "topics": [], "is_stuck": False}
+        return {"condition": "gone", "phase": None, "generation": None, "owned": [], "topics": [], "is_stuck": False, "finished": None}
     state = consumer_state(slot)
     return {
         "condition": slot.condition, "phase": state.member.phase, "generation": state.member.generation,
         "owned": sorted(number for name, number in state.owned if name == topic), "topics": list(state.subscribed.topics),
-        "is_stuck": state.loop.is_stuck,
+        "is_stuck": state.loop.is_stuck, "finished": state.program.finished,
     }  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from broker_core.kafka.client.producer.writer import WriterState
 from broker_core.kafka.cluster.controller_node import ControllerState
 from broker_core.kafka.cluster.names import CONTROLLER, broker_node
 from broker_core.kafka.cluster.state import BrokerState
+from broker_core.lab.lanes.readers import READER
 from broker_core.lab.views.kafka_verbs import link_verbs, writer_verbs
 from broker_core.sim.world import World
 
@@ -65,7 +66,8 @@ def clients_of(world: World) -> dict[str, str]:
     """Producers and consumers by the name that people know, each with the node of its present life; {} for a world without a cluster."""
     if CONTROLLER not in world.slots:
         return {}
-    return {client_name(slot.name): slot.name for slot in world.slots.values() if isinstance(slot.node.state, (ProducerState, ConsumerState))}
+    clients = (slot for slot in world.slots.values() if slot.kind != READER and isinstance(slot.node.state, (ProducerState, ConsumerState)))
+    return {client_name(slot.name): slot.name for slot in clients}
 
 
 def client_name(node: str) -> str:

@@ -18,6 +18,7 @@ import * as grid from "./grid.js";
 import * as machine from "./machine.js";
 import { COORDINATOR, createMembers, inOrder, rowsOf } from "./members.js";
 import { createMessage } from "./message.js";
+import { othersTable } from "./others.js";
 import { layout as sequence, moment, needed } from "./sequence.js";
 import { membersTable, messagesTable, partitionsTable, statesList } from "./tables.js";
 import { createOwnAssignor } from "./own_assignor.js";
@@ -74,9 +75,16 @@ function drawFrame(isForced = false) {
   if (isForced || at - twinAt > TWINS_EVERY_MS) {
     twinAt = at;
     drawTables(now);
+    drawOthers(now);
   }
   main.dataset.seq = seq;
   feed.tell();
+}
+
+function drawOthers(now) {
+  const isAlone = Object.keys(now.groups ?? {}).length === 0;
+  $("others-panel").hidden = isAlone;
+  if (!isAlone) writeTable($("others"), othersTable(now, health()?.lag ?? null, say), say("groups.others"));
 }
 
 function drawSequence(now) {

@@ -48,7 +48,7 @@ def session_over(c: GroupCoordinator, group_id: str, member_id: str) -> Written:
     if member is None or member.is_waiting:
         return Written()
     c.tell("kafka.group.member_expired", "kafka.group.session_timeout", {"session_timeout_ms": member.session_timeout_ms},
-           {"member_id": member_id})  # fmt: skip
+           {"member_id": member_id}, group=group.group_id)  # fmt: skip
     answer_join(c, group, member, JoinGroupResponse("", UNKNOWN_MEMBER_ID))
     group.drop(member_id)
     if group.state in (EMPTY, PREPARING):

@@ -147,7 +147,7 @@ def _add(c: GroupCoordinator, context: RequestContext, request: JoinGroupRequest
         group.has_newcomer = True
     group.add(member, context)
     restart_session(c, group, member, c.settings.new_member_join_timeout_ms)
-    c.tell("kafka.group.member_joined", None, {}, {"client": context.client_id, "member_id": member_id})
+    c.tell("kafka.group.member_joined", None, {}, {"client": context.client_id, "member_id": member_id}, group=group.group_id)
     return rebalance_or_complete_join(c, group, "kafka.group.join")
 
 

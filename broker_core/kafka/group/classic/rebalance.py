@@ -68,7 +68,7 @@ def prepare_rebalance(c: GroupCoordinator, group: ClassicGroup, rule: str) -> Wr
     group.enter(REBALANCE, c.now_ms)
     inputs = {"initial_delay_ms": group.initial_delay_ms} if is_initial else {"rebalance_timeout_ms": group.rebalance_timeout_ms()}
     told = {"members": len(group.members), "generation": group.generation}
-    group.because = c.tell("kafka.group.rebalance_started", rule, inputs, told)
+    group.because = c.tell("kafka.group.rebalance_started", rule, inputs, told, group=group.group_id)
     if is_initial:
         return Written()
     if group.has_all_joined():
@@ -116,7 +116,7 @@ def complete_join(c: GroupCoordinator, group: ClassicGroup) -> Written:
     for member in missing:
         group.drop(member.member_id)
         c.cancel(session_name(group.group_id, member.member_id))
-        c.tell("kafka.group.member_removed", "kafka.group.rebalance_timeout", {}, {"member_id": member.member_id})
+        c.tell("kafka.group.member_removed", "kafka.group.rebalance_timeout", {}, {"member_id": member.member_id}, group=group.group_id)
     if not group.elect_joined_leader() and group.members:
         # Only static members are left, and none has come back: their sessions decide.
         schedule_join_end(c, group)
@@ -125,7 +125,7 @@ def complete_join(c: GroupCoordinator, group: ClassicGroup) -> Written:
     if not group.members:
         return Written([group.to_record()], replay=False)
     c.tell("kafka.group.generation_started", "kafka.group.all_members_joined", {"members": len(group.members)},
-           {"generation": group.generation, "leader": group.leader})  # fmt: skip
+           {"generation": group.generation, "leader": group.leader}, group=group.group_id)  # fmt: skip
     for member in group.in_order():
         answer_join(c, group, member, joined(group, member))
         restart_session(c, group, member)
@@ -143,7 +143,7 @@ def sync_phase_over(c: GroupCoordinator, group_id: str, generation: int) -> Writ
     for member_id in java_order(group.pending_syncs):
         group.drop(member_id)
         c.cancel(session_name(group_id, member_id))
-        c.tell("kafka.group.member_removed", "kafka.group.sync_timeout", {}, {"member_id": member_id})
+        c.tell("kafka.group.member_removed", "kafka.group.sync_timeout", {}, {"member_id": member_id}, group=group.group_id)
     return prepare_rebalance(c, group, "kafka.group.sync_timeout")
 
 

@@ -62,7 +62,8 @@ def assignment_written(c: GroupCoordinator, then: LeaderSynced) -> None:
         member.assignment = then.assignments.get(member.member_id, b"")
     hand_out(c, group, NONE)
     group.enter(LEADER_SYNCED, c.now_ms)
-    c.tell("kafka.group.assigned", f"kafka.assignor.{group.protocol}", {"members": len(group.members)}, {"generation": group.generation})
+    c.tell("kafka.group.assigned", f"kafka.assignor.{group.protocol}", {"members": len(group.members)}, {"generation": group.generation},
+           group=group.group_id)  # fmt: skip
 
 
 def assignment_not_written(c: GroupCoordinator, then: LeaderSynced, code: int) -> None:

@@ -162,7 +162,7 @@ def leave_group(c: GroupCoordinator, request: LeaveGroupRequest, group: Consumer
         cancel_timers(c, group.group_id, member.member_id)
         removed.append(member)
         responses.append(MemberResponse(member.member_id, leaving.group_instance_id))
-        c.tell("kafka.group.member_left", None, {}, {"member_id": member.member_id})
+        c.tell("kafka.group.member_left", None, {}, {"member_id": member.member_id}, group=group.group_id)
     if len({member.member_id for member in removed}) < len(removed):
         # Applying the second removal of one member fails in the original, and with it the whole request.
         raise Refused(UNKNOWN_MEMBER_ID)

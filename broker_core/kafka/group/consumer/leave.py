@@ -35,7 +35,7 @@ def leave(c: GroupCoordinator, request: ConsumerGroupHeartbeatRequest) -> Writte
             away = member.with_(epoch=STATIC_LEAVE_EPOCH, revoking={})
             response = ConsumerGroupHeartbeatResponse(member_id=member.member_id, member_epoch=STATIC_LEAVE_EPOCH)
             return Written([away.assignment_record(group.group_id)], response)
-    c.tell("kafka.group.member_left", None, {}, {"member_id": member.member_id})
+    c.tell("kafka.group.member_left", None, {}, {"member_id": member.member_id}, group=group.group_id)
     return fence(c, group, member, ConsumerGroupHeartbeatResponse(member_id=request.member_id, member_epoch=request.member_epoch))
 
 
@@ -73,7 +73,7 @@ def fence_member(c: GroupCoordinator, group_id: str, member_id: str, rule: str) 
     found = known_member(c, group_id, member_id)
     if found is None:
         return Written()
-    c.tell("kafka.group.member_expired", rule, {}, {"member_id": member_id})
+    c.tell("kafka.group.member_expired", rule, {}, {"member_id": member_id}, group=group_id)
     return fence(c, *found, None)
 
 
@@ -82,5 +82,5 @@ def rebalance_over(c: GroupCoordinator, group_id: str, member_id: str, epoch: in
     found = known_member(c, group_id, member_id)
     if found is None or found[1].epoch != epoch:
         return Written()
-    c.tell("kafka.group.member_expired", "kafka.group.rebalance_timeout", {}, {"member_id": member_id})
+    c.tell("kafka.group.member_expired", "kafka.group.rebalance_timeout", {}, {"member_id": member_id}, group=group_id)
     return fence(c, *found, None)

@@ -61,7 +61,7 @@ def upgrade(c: GroupCoordinator, group: ClassicGroup) -> tuple[ConsumerGroup, li
     ]
     for stayed in group.in_order():
         start_session(c, group_id, stayed.member_id, stayed.session_timeout_ms)
-    c.tell("kafka.group.upgraded", None, {"members": len(members)}, {"epoch": converted.epoch})
+    c.tell("kafka.group.upgraded", None, {"members": len(members)}, {"epoch": converted.epoch}, group=group.group_id)
     return converted, records
 
 

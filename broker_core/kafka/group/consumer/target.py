@@ -66,7 +66,7 @@ def take_up(
         if bumps:
             epoch += 1
             records.append(epoch_record(group_id, epoch))
-            c.tell("kafka.group.epoch_bumped", None, {"members": count}, {"epoch": epoch})
+            c.tell("kafka.group.epoch_bumped", None, {"members": count}, {"epoch": epoch}, group=group.group_id)
         group.refresh_at_ms, group.refresh_epoch = c.now_ms + REFRESH_INTERVAL_MS, epoch
     if epoch > group.assignment_epoch:
         is_equal = all(readers == count for readers in counts.values())
@@ -130,7 +130,7 @@ def _assign(
             moved += 1
             records.append(target_record(group.group_id, member_id, target))
     records.append(target_epoch_record(group.group_id, epoch))
-    c.tell("kafka.group.target_assigned", f"kafka.assignor.{name}", {"members": len(order)}, {"epoch": epoch, "changed": moved})
+    c.tell("kafka.group.target_assigned", f"kafka.assignor.{name}", {"members": len(order)}, {"epoch": epoch, "changed": moved}, group=group.group_id)
     return given.get(new.member_id, {})
 
 
