@@ -14,6 +14,7 @@ Words = Mapping[str, str]
 
 UNITS = ("B", "kB", "MB", "GB", "TB")
 COLUMNS = ("base_offset", "bytes", "records", "index_entries")
+GONE = ("crashed", "stopped", "disk_lost", "paused")
 BEHIND_MOST = 100  # records that a lab's log may lack before the page says so
 # name, in what unit, the words that explain it, the term of the glossary
 SETTINGS = (
@@ -40,11 +41,13 @@ def size(count: int | None) -> str:
 
 
 def log_context(folder: Json, words: Words) -> Json:
-    """What the template writes of a folder: `title`, `sub`, `behind`, `table` {head, rows}, `settings` (one dict a field)."""
+    """What the template writes of a folder: `title`, `sub`, `behind`, `replica`, `table` {head, rows}, `settings` (one dict a field), `selects`."""
     return {
         "title": folder["folder"],
         "sub": _sub(folder, words),
         "behind": _behind(folder, words),
+        "replica": replica_words(folder, words),
+        "selects": _selects(folder, words),
         "table": _table(folder, words),
         "settings": [
             {"name": name, "title": name.replace("_", "."), "value": folder["settings"][name], "unit": unit, "about": about, "term": term}
@@ -52,6 +55,55 @@ def log_context(folder: Json, words: Words) -> Json:
             if name in folder["settings"]
         ],
     }
+
+
+def _selects(folder: Json, words: Words) -> list[Json]:
+    """Which log: the broker (none: the lane's as one log), its topic, its partition; as static/js/log/replica.js writes them."""
+    lists = choices(folder, words)
+    chosen = {"broker": str(folder.get("broker") or ""), "topic": folder["topic"], "partition": str(folder["partition"])}
+    return [{"name": name, "word": f"log.{'of' if name == 'broker' else name}", "options": lists[name], "chosen": chosen[name]} for name in lists]
+
+
+def choices(folder: Json, words: Words) -> dict[str, list[tuple[str, str]]]:
+    """The options of each select, (value, text)."""
+
+    def broker(each: Json) -> str:
+        code = f"log.broker.{each['condition']}" if each["condition"] in GONE else "log.broker"
+        return fill(words[code], {"broker": each["id"]}, words)
+
+    brokers = [(str(each["id"]), broker(each)) for each in folder.get("brokers") or ()]
+    is_replica = folder.get("broker") is not None
+
+    def partition(row: Json) -> str:
+        about = {"partition": row["partition"], "end": number(row["end_offset"] or 0)}
+        return fill(words["log.partition_end"], about, words) if is_replica and row["end_offset"] else str(row["partition"])
+
+    return {
+        "broker": [("", words["log.whole_lane"]), *brokers] if brokers else [],
+        "topic": [(topic, topic) for topic in folder.get("topics") or ()],
+        "partition": [(str(row["partition"]), partition(row)) for row in folder.get("partitions") or ()],
+    }
+
+
+def replica_words(folder: Json, words: Words) -> str:
+    """What the replica is, in sentences; "" of a log that is none."""
+    replica = folder.get("replica")
+    if replica is None:
+        return ""
+    about = {"broker": folder["broker"], "leader": replica["leader"], "hw": number(folder["high_watermark"]), "leo": number(folder["end_offset"]),
+             "start": number(folder["start_offset"])}  # fmt: skip
+    if replica["condition"] == "disk_lost":
+        return fill(words["log.replica.disk_lost"], about, words)
+    behind = 0 if replica["leader_end"] is None else replica["leader_end"] - folder["end_offset"]
+    parts = [(replica["condition"] if replica["role"] == "not_running" else replica["role"], about)]
+    if replica["role"] == "follows" and behind:
+        parts.append(("behind" if behind > 0 else "ahead", {"count": abs(behind)}))
+    if replica["condition"] == "paused":
+        parts.append(("paused", about))
+    parts.append(("marks", about))
+    if replica["gaps"]:
+        parts.append(("gaps", {"count": replica["gaps"]}))
+    return " ".join(fill(words[f"log.replica.{code}"], params, words) for code, params in parts).replace("。 ", "。")
 
 
 def _behind(folder: Json, words: Words) -> str:

@@ -45,8 +45,10 @@ class ReplicaWriting:
         for old in sorted(_generations(self.folder))[:-GENERATIONS_KEPT]:
             shutil.rmtree(self.folder / str(old), ignore_errors=True)
 
-    def clean_json(self) -> Json:
-        """What a round of the cleaner would do to it now."""
+    def clean_json(self) -> Json | None:
+        """What a round of the cleaner would do to it now; None while nothing was told of it."""
+        if not self.state:
+            return None
         if not is_compacted(self.state):
             return {"log": None, "reason": "not_compacted"}
         table, about = table_of(self.folder, self.description, self.state)

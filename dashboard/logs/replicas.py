@@ -14,13 +14,14 @@ from django.utils.translation import gettext as _
 from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.kafka.cluster.hosted_groups import OFFSETS_TOPIC
+from broker_core.kafka.cluster.state import DOWN
 from broker_core.kafka.log.settings import LogSettings
 from broker_core.kafka.producer.partitioner import coordinator_partition
 from broker_core.lab.kafka_log.opened import OpenedLog
 from broker_core.lab.kafka_log.producer import EPOCH_MS
 from broker_core.lab.kafka_log.settings import LaneSettings, digest, lane_settings, whole_number
 from broker_core.lab.lanes.kafka_cluster_group import GROUP_ID
-from broker_core.lab.views.kafka_replica import LOST
+from broker_core.lab.views.kafka_replica import LOST, STOPPED
 from dashboard import selectors
 from dashboard.errors import Refused, in_words
 from dashboard.logs.opened_part import opened_part
@@ -68,7 +69,14 @@ class AskedReplica(NamedTuple):
 def brokers_of(view: Json | None) -> list[Json]:
     """The cluster's brokers as the page lists them, [{id, condition}]; [] for a lane without a cluster."""
     cluster = (view or {}).get("cluster")
-    return [] if cluster is None else [{"id": int(broker), "condition": each["stage"]} for broker, each in cluster["brokers"].items()]
+    brokers = {} if cluster is None else cluster["brokers"]
+    return [{"id": int(broker), "condition": _condition(each)} for broker, each in brokers.items()]
+
+
+def _condition(broker: Json) -> str:
+    if broker["disk"] == "lost":
+        return LOST
+    return STOPPED if broker["stage"] == DOWN else str(broker["stage"])
 
 
 def asked_for(lab: Lab, lane: Json, query: Query) -> AskedReplica:
@@ -92,7 +100,21 @@ def asked_for(lab: Lab, lane: Json, query: Query) -> AskedReplica:
         settings = lane_settings(query)
     except CommandError as error:
         raise Refused(400, {error.field: in_words(error)}) from error
-    return AskedReplica(lab, lane, view, broker, topic, partition, settings)
+    asked = AskedReplica(lab, lane, view, broker, topic, partition, settings)
+    if not _may_be_there(asked, partition):
+        raise _no_replica(asked)
+    return asked
+
+
+def _may_be_there(asked: AskedReplica, number: int) -> bool:
+    """Whether the broker has, or may have, a replica of this partition of the topic, as far as the view says."""
+    cluster = asked.view["cluster"]
+    known = cluster["partitions"].get(f"{asked.topic}-{number}")
+    return known is None or str(asked.broker) in known["copies"] or cluster["brokers"][str(asked.broker)]["disk"] == "lost"
+
+
+def _no_replica(asked: AskedReplica) -> Refused:
+    return Refused(404, {"partition": _("broker %(broker)s has no replica of %(name)s") % {"broker": asked.broker, "name": asked.name}})
 
 
 def topics_of(lane: Json, view: Json) -> dict[str, int]:
@@ -115,7 +137,7 @@ def source_of(asked: AskedReplica) -> Source:
     replica = state.get("replica")
     condition = state.get(BROKER, {}).get("condition")
     if state and replica is None and condition != LOST:
-        raise Refused(404, {"partition": _("broker %(broker)s has no replica of %(name)s") % {"broker": asked.broker, "name": asked.name}})
+        raise _no_replica(asked)
     path = folder / str(state.get("generation", 0)) / asked.name
     path.mkdir(parents=True, exist_ok=True)
     is_compacted = bool(replica and replica["is_compacted"])
@@ -197,6 +219,6 @@ def _partitions(asked: AskedReplica, state: Json) -> list[Json]:
     """Those of the topic of which the broker has a replica; all of them while nobody has said which."""
     if not state or state.get(BROKER, {}).get("condition") == LOST:
         return [{"topic": asked.topic, "partition": number, "bytes": None, "end_offset": 0, "leads": False}
-                for number in range(topics_of(asked.lane, asked.view)[asked.topic])]  # fmt: skip
+                for number in range(topics_of(asked.lane, asked.view)[asked.topic]) if _may_be_there(asked, number)]  # fmt: skip
     return [{"topic": topic, "partition": number, "bytes": None, "end_offset": end, "leads": leads}
             for topic, number, _start, end, leads in state["replicas"] if topic == asked.topic]  # fmt: skip

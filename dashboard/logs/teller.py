@@ -2,7 +2,7 @@
 
 The lab's core runs in its shard alone, and the log of a replica is in there. While somebody looks at a replica its folder has a fresh mark
 (`replicas.py`); then this leaves `replica.json` in it, which the writer's loop turns into Kafka's files (`writer.py`). Nobody looks: one look
-for folders a second. Somebody looks: at most a file a third of a second, and never more than a twentieth of the shard's time.
+for folders in half a second. Somebody looks: at most a file a third of a second, and rather a twentieth of the shard's time, but one in 2 s.
 What cannot be written is dropped and logged: a page is not worth a lab.
 """
 
@@ -22,6 +22,7 @@ log = logging.getLogger(__name__)
 
 LOOK_S = 0.5
 WRITE_S = 0.3
+APART_S = 2.0         # however long it takes
 SHARE = 20            # a file that took so long is written again when that many times as long has passed
 
 
@@ -56,7 +57,7 @@ class ReplicaTeller:
             if lane is not None and (self._told.get(folder) != mark or not (folder / REPLICA).exists()):
                 write_json(folder / REPLICA, replica_view(lane.world, request[BROKER], (request["topic"], request["partition"])))
                 self._told[folder] = mark
-        self._due_s = wall_s + max(WRITE_S, SHARE * (time.perf_counter() - started_s))
+        self._due_s = wall_s + min(APART_S, max(WRITE_S, SHARE * (time.perf_counter() - started_s)))
 
     def _request(self, folder: Path) -> Json | None:
         """What the folder is of, if it is of a replica. A folder's request never changes."""

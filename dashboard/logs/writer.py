@@ -142,7 +142,9 @@ class LogWriter:
         for partition in cleans_wanted(folder, now_s - settings.LAB_LOG_WATCHED_S):
             answer = folder / f"clean-{partition}.json"
             if not answer.exists() or answer.stat().st_mtime < now_s - CLEAN_EVERY_S:
-                write_json(answer, writing.clean_json() if isinstance(writing, ReplicaWriting) else _clean_json(folder, writing, partition))
+                found = writing.clean_json() if isinstance(writing, ReplicaWriting) else _clean_json(folder, writing, partition)
+                if found is not None:
+                    write_json(answer, found)
 
     def _begin(self, folder: Path) -> Writing | ReplicaWriting | None:
         description: Json = json.loads((folder / REQUEST).read_text(encoding="utf-8"))

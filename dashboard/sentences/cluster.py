@@ -16,6 +16,8 @@ CLUSTER = {
     "cluster.truncation.hw": _("to their high watermark, as before 0.11"),
     "cluster.to_stage": _("Stage of this lab"),
     "cluster.to_log": _("Log"),
+    "cluster.copy_logs": _("On disk:"),
+    "cluster.copy_log": _("{partition} on broker {broker}"),
     # Network
     "cluster.picture": _("Brokers, links and copies of {partition}: arrow keys move, Enter chooses"),
     "cluster.controller": _("Controller"),

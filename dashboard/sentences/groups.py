@@ -9,6 +9,7 @@ GROUPS = {
     "groups.to_stage": _("Stage of this lab"),
     "groups.to_cluster": _("Cluster"),
     "groups.to_log": _("Log"),
+    "groups.to_offsets": _("The partition of __consumer_offsets that keeps this group, on its coordinator's disk"),
     "groups.head.no_coordinator": _("Nobody coordinates the group: its broker is down, and no other one has taken over."),
     "groups.head.pending": _("The group has no members; {count?one member id is|{count} member ids are} given out and not used yet."),
     "groups.head.empty": _("The group has no members."),

@@ -46,10 +46,10 @@ def _lab_source(lab_id: str, query: dict[str, str]) -> Source:
     try:
         found = labs.source_of(lab_id, query)
     except Refused as refused:
-        if refused.status == 404:
+        if refused.status == 404 and not refused.fields.keys() & {"broker", "partition"}:
             raise Http404 from refused
-        # A setting in the address that cannot be: the page opens with the default ones.
-        found = labs.source_of(lab_id, {})
+        # A setting or a replica in the address that cannot be: the page opens with the lane's own log.
+        found = labs.source_of(lab_id, {name: query[name] for name in ("lane", "rig") if name in query})
     write_soon()
     return found
 

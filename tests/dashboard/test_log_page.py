@@ -11,7 +11,7 @@ from django.template.loader import render_to_string
 from django.test import RequestFactory
 from django.utils import translation
 
-from dashboard.log_presentation import log_context, size
+from dashboard.log_presentation import choices, log_context, size
 from dashboard.logs.source import exact
 from dashboard.page import base_context
 from dashboard.sentences import PAGES, catalogue
@@ -22,6 +22,20 @@ EMPTY = {**ANSWERS["folder"], "segments": [], "bytes": 0, "start_offset": 0, "en
 QUIET = {**EMPTY, "segments": ANSWERS["folder"]["segments"][-1:], "behind": 3}
 LATE = {**ANSWERS["folder"], "behind": 950}
 HOURS = {**LATE, "behind_us": 6_000_000_000}
+REPLICA = {
+    **QUIET, "broker": 2, "brokers": [{"id": 1, "condition": "running"}, {"id": 2, "condition": "crashed"}, {"id": 3, "condition": "disk_lost"}],
+    "topics": ["flights", "__consumer_offsets"], "high_watermark": 12_345,
+    "partitions": [{"partition": 0, "end_offset": 0}, {"partition": 1, "end_offset": 12_350}],
+    "replica": {"condition": "running", "role": "follows", "leader": 1, "leader_end": 12, "gaps": 0},
+}  # fmt: skip
+REPLICAS = [
+    {**REPLICA, "replica": {**REPLICA["replica"], **about}}
+    for about in (
+        {}, {"role": "leads", "gaps": 1}, {"leader_end": 10**6, "gaps": 40}, {"leader_end": None}, {"role": "without_leader", "leader": None},
+        {"role": "not_running", "condition": "crashed"}, {"role": "not_running", "condition": "stopped"}, {"condition": "paused"},
+        {"condition": "disk_lost", "role": None},
+    )
+]  # fmt: skip
 FAR = {**ANSWERS["folder"], "start_offset": 10**16 - 250, "end_offset": 10**16 + 350, "segments": [
     {**segment, "base_offset": segment["base_offset"] + 10**16, "deletes_in_ms": None} for segment in ANSWERS["folder"]["segments"]
 ]}  # fmt: skip
@@ -30,8 +44,8 @@ FAR = {**ANSWERS["folder"], "start_offset": 10**16 - 250, "end_offset": 10**16 +
 @pytest.mark.parametrize("language", ["en", "zh-hans"])
 @pytest.mark.parametrize(
     "folder",
-    [ANSWERS["folder"], ANSWERS["article"], EMPTY, QUIET, LATE, HOURS, FAR],
-    ids=["lab", "article", "empty", "quiet", "late", "hours", "far"],
+    [ANSWERS["folder"], ANSWERS["article"], EMPTY, QUIET, LATE, HOURS, FAR, *REPLICAS],
+    ids=["lab", "article", "empty", "quiet", "late", "hours", "far", *(f"replica-{number}" for number in range(len(REPLICAS)))],
 )
 def test_server_and_browser_write_the_same(folder: dict, language: str) -> None:
     words = catalogue("log")[language]
@@ -40,7 +54,8 @@ def test_server_and_browser_write_the_same(folder: dict, language: str) -> None:
         ["node", str(ROOT / "tests/js/log_words.mjs")], input=asked, capture_output=True, text=True, check=True, encoding="utf-8"
     )
     shown = log_context(folder, words)
-    assert json.loads(answer.stdout) == {name: shown[name] for name in ("sub", "behind", "table")}
+    lists = {name: [list(option) for option in options] for name, options in choices(exact(folder), words).items()}
+    assert json.loads(answer.stdout) == {"choices": lists, **{name: shown[name] for name in ("sub", "behind", "replica", "table")}}
 
 
 def test_the_first_seconds_say_what_is_prepared() -> None:

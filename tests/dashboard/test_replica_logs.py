@@ -44,9 +44,9 @@ def folder_of(lab: Lab, **query: Any) -> Path:
 
 
 def look(world: World, lab: Lab, loop: LogWriter | None = None, **query: Any) -> Any:
-    """Ask, let the shard tell and the loop write, and ask again."""
+    """Ask, let the shard tell and the loop write, and ask again. The shard's turn to tell comes within 2 s of its clock."""
     ask(lab, **query)
-    world.run(1)
+    world.run(2.5)
     (loop or LogWriter()).turn()
     return ask(lab, **query)
 
@@ -110,6 +110,27 @@ def test_the_offsets_partition_of_the_group_is_found_and_its_records_have_named_
     batch = ask(lab, "lookup/", broker=folder["broker"], topic=topic, offset=last).json()["batch"]
     key, value = batch["records"][-1]["key"]["text"], batch["records"][-1]["value"]["text"]
     assert key.startswith("OffsetCommit group=lab topic=flights partition=") and "commit_timestamp=13569984" in value
+
+
+def test_what_a_round_would_do_to_the_offsets_partition_names_its_keys(world: World, lab: Lab) -> None:
+    broker = next(broker for broker in (1, 2, 3, 4) if look(world, lab, broker=broker, topic="__consumer_offsets").status_code == 200)
+    ask(lab, "clean/", broker=broker, topic="__consumer_offsets")
+    world.run(2.5)
+    LogWriter().turn()
+    clean = ask(lab, "clean/", broker=broker, topic="__consumer_offsets").json()
+    assert clean["log"] == {"topic": "__consumer_offsets", "partition": coordinator_partition(GROUP_ID, 5)}, clean
+    assert {record["key"] for record in clean["before"]} & {"GroupMetadata group=lab"}
+    assert ask(lab, "clean/", broker=broker, partition=replicas_of_broker(world, lab, broker)).json()["log"] is None
+
+
+def replicas_of_broker(world: World, lab: Lab, broker: int) -> int:
+    return next(number for number, brokers in replicas_of(world, lab).items() if broker in brokers)
+
+
+def test_the_page_of_a_replica_that_cannot_be_opens_with_the_lane_s_log(world: World, lab: Lab) -> None:
+    for query in ("broker=9", "broker=1&partition=77", "broker=x"):
+        answer = Client().get(f"/lab/{lab.pk}/kafka/log?{query}")
+        assert answer.status_code == 200 and '<option value="" selected>' in answer.content.decode()
 
 
 @pytest.mark.parametrize(

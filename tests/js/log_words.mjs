@@ -2,9 +2,10 @@
 import { readFileSync } from "node:fs";
 
 import { speaker } from "../../static/js/say.js";
+import { choices, replicaWords } from "../../static/js/log/replica.js";
 import { folderTable } from "../../static/js/log/tables.js";
 import { behind, sub } from "../../static/js/log/words.js";
 
 const { folder, words } = JSON.parse(readFileSync(0, "utf8"));
 const { head, rows } = folderTable(folder, speaker(words));
-process.stdout.write(JSON.stringify({ sub: sub(folder, speaker(words)), behind: behind(folder, speaker(words), words), table: { head, rows } }));
+process.stdout.write(JSON.stringify({ choices: choices(folder, speaker(words)), replica: replicaWords(folder, speaker(words)), sub: sub(folder, speaker(words)), behind: behind(folder, speaker(words), words), table: { head, rows } }));

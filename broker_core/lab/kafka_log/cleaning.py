@@ -9,6 +9,7 @@ Nothing on disk changes. Its offset and its key identify a record.
 from __future__ import annotations
 
 from broker_core.events import Json
+from broker_core.kafka.group.record_words import described, in_words
 from broker_core.kafka.log.compaction import LogToClean, clean, log_to_clean
 from broker_core.kafka.log.errors import LogError
 from broker_core.kafka.log.memory_storage import MemoryFolder
@@ -55,13 +56,13 @@ def clean_json(
         after = _records(copy)
     except LogError:
         return {"log": None, "reason": "damaged"}
-    kept = {record.offset for record in after}
+    kept, is_groups = {record.offset for record in after}, log.has_group_records
     shown = _shown(before, todo)
     first, last = (shown[0].offset, shown[-1].offset) if shown else (0, -1)
     return {
         "log": {"topic": topic, "partition": partition},
-        "before": [{**_record_json(record), "kept": record.offset in kept, "zone": _zone(record.offset, todo)} for record in shown],
-        "after": [_record_json(record) for record in after if first <= record.offset <= last],
+        "before": [{**_record_json(record, is_groups), "kept": record.offset in kept, "zone": _zone(record.offset, todo)} for record in shown],
+        "after": [_record_json(record, is_groups) for record in after if first <= record.offset <= last],
         "shown_from": first, "shown_to": last, "first_dirty_offset": todo.first_dirty_offset, "uncleanable_offset": todo.uncleanable_offset,
         "dirty_ratio": todo.dirty_per_million / 1_000_000, "min_cleanable_ratio": settings.min_cleanable_dirty_ratio_percent / 100,
         "due": todo.is_due(settings.min_cleanable_dirty_ratio_percent), "delete_retention_ms": settings.delete_retention_ms,
@@ -126,6 +127,9 @@ def _shown(records: list[Record], todo: LogToClean) -> list[Record]:
     return [*dirty_part[len(active_part) - SHOWN_MAX :], *active_part]
 
 
-def _record_json(record: Record) -> Json:
+def _record_json(record: Record, is_groups: bool) -> Json:
+    about = described(record.key, None) if is_groups else None
     key = None if record.key is None else record.key.decode(errors="backslashreplace")
+    if about is not None:
+        key = f"{about['kind']} {in_words(about['key'])}"
     return {"offset": record.offset, "key": key, "tombstone": record.value is None}

@@ -78,6 +78,7 @@ class ReplicaLog:
 
     def _bring(self, replica: Json, now_ms: int, writer: BatchWriter) -> None:
         rows = [(segment["base"], batch) for segment in replica["segments"] for batch in batches_of(segment["batches"])]
+        generation = self.generation
         if self.log is None:
             self._begin(replica, rows, now_ms)
         else:
@@ -88,7 +89,9 @@ class ReplicaLog:
         log = self.log
         assert log is not None
         for base, batch in rows[len(self._rows) :]:
-            self._append(log, base if replica["is_compacted"] else None, writer.data_of(batch), now_ms)
+            rolled = self._append(log, base if replica["is_compacted"] else None, writer.data_of(batch), now_ms)
+            if rolled is not None and generation == self.generation:    # when the segments of a folder that is begun anew rolled nobody saw
+                self._tell(now_ms, "rolled", rolled, base_offset=log.active.base_offset)
             self._rows.append((base, batch))
         if replica["is_compacted"] and (last := replica["segments"][-1]["base"]) > log.active.base_offset:
             log.roll(now_ms, last)
@@ -126,16 +129,17 @@ class ReplicaLog:
             log.restart_at(first, now_ms)
         self.log = log
 
-    def _append(self, log: PartitionLog, base: int | None, data: bytes, now_ms: int) -> None:
-        """base: of the replica's own segment; None: the page's segment.bytes rolls."""
-        first = int.from_bytes(data[:8], signed=True)
+    def _append(self, log: PartitionLog, base: int | None, data: bytes, now_ms: int) -> str | None:
+        """base: of the replica's own segment; None: the page's segment.bytes rolls. Gives why a segment began with it; None: none did."""
+        first, reason = int.from_bytes(data[:8], signed=True), None
         if base is not None and base > log.active.base_offset:
             log.roll(now_ms, base)
-            self._tell(now_ms, "rolled", "time", base_offset=base)
+            reason = "time"
         elif base is None and log.active.size and log.active.size + len(data) > self.settings.segment_bytes:
             log.roll(now_ms, first)
-            self._tell(now_ms, "rolled", "size", base_offset=first)
+            reason = "size"
         log.append_as_follower(data, now_ms=now_ms)
+        return reason
 
     def _tell_cut(self, replica: Json, known: int, now_ms: int) -> None:
         """Why what is there does not go on: the cleaner has been there, or the replica was truncated."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from broker_core.events import Json
 from broker_core.kafka.cluster.names import broker_node
 from broker_core.kafka.cluster.state import DOWN, BrokerState, TopicPartition
-from broker_core.kafka.log.checkpoints import CLEANER, LEADER_EPOCH, read_offsets
+from broker_core.kafka.log.checkpoints import CLEANER, LEADER_EPOCH, REPLICATION, read_offsets
 from broker_core.kafka.log.memory_storage import MemoryFolder
 from broker_core.kafka.replication.light_columns import columns_of
 from broker_core.kafka.replication.light_segment import LightSegment
@@ -19,7 +19,7 @@ from broker_core.kafka.replication.replica_log import LightLog
 from broker_core.kafka.txn.records import TRANSACTION_STATE_TOPIC
 from broker_core.lab.views.kafka_cluster import brokers_of
 from broker_core.lab.views.kafka_copies import FOLLOWS, LEADS, NOT_RUNNING, WITHOUT_LEADER
-from broker_core.sim.slot import RUNNING
+from broker_core.sim.slot import PAUSED, RUNNING
 from broker_core.sim.world import World
 
 LOST, STOPPED = "disk_lost", "stopped"
@@ -33,7 +33,7 @@ def replica_view(world: World, broker: int, key: TopicPartition) -> Json:
     brokers = brokers_of(world)
     state = brokers[broker]
     slot = world.slots[broker_node(broker)]
-    is_running = slot.condition == RUNNING and state.stage != DOWN
+    is_there = slot.condition in (RUNNING, PAUSED) and state.stage != DOWN
     condition = LOST if slot.disk.is_lost else slot.condition if slot.condition != RUNNING else STOPPED if state.stage == DOWN else RUNNING
     log = state.disk.logs.get(key)
     return {
@@ -41,23 +41,25 @@ def replica_view(world: World, broker: int, key: TopicPartition) -> Json:
         "clock_ms": world.design.ahead_us // 1_000,
         "broker": {"id": broker, "condition": condition, "files": _texts(state.disk.folder)},
         "replicas": [
-            [*each, held.log_start_offset, held.log_end_offset, is_running and _role(state, each) == LEADS]
+            [*each, held.log_start_offset, held.log_end_offset, is_there and _role(state, each) == LEADS]
             for each, held in sorted(state.disk.logs.items())
             if each[0] != TRANSACTION_STATE_TOPIC
         ],
-        "replica": None if log is None else _replica(log, key, state, brokers, is_running),
+        "replica": None if log is None else _replica(log, key, state, brokers, is_there),
     }
 
 
-def _replica(log: LightLog, key: TopicPartition, state: BrokerState, brokers: dict[int, BrokerState], is_running: bool) -> Json:
-    replica = state.replicas.get(key) if is_running else None
+def _replica(log: LightLog, key: TopicPartition, state: BrokerState, brokers: dict[int, BrokerState], is_there: bool) -> Json:
+    """is_there: the process is. Without it the high watermark is the one that was written last, with which it would come back."""
+    replica = state.replicas.get(key) if is_there else None
     leader = None if replica is None else replica.partition.leader
     leading = None if leader is None else brokers.get(leader)
     leader_log = None if leading is None else leading.disk.logs.get(key)
     is_compacted = log.settings.cleanup_compact
+    high_watermark = log.high_watermark if is_there else read_offsets(state.disk.folder, REPLICATION).get(key, 0)
     return {
-        "start": log.log_start_offset, "end": log.log_end_offset, "high_watermark": log.high_watermark, "recovery_point": log.recovery_point,
-        "role": _role(state, key) if is_running else NOT_RUNNING, "leader": leader,
+        "start": log.log_start_offset, "end": log.log_end_offset, "high_watermark": high_watermark, "recovery_point": log.recovery_point,
+        "role": _role(state, key) if is_there else NOT_RUNNING, "leader": leader,
         "leader_end": None if leader_log is None else leader_log.log_end_offset,
         "files": {name: text for name, text in _texts(log.folder).items() if name == LEADER_EPOCH},
         "is_compacted": is_compacted,

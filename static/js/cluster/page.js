@@ -12,6 +12,7 @@ import { createRoving } from "../roving.js";
 import { clock } from "../say.js";
 import { createCards } from "./cards.js";
 import { createCuts, cutsBetween } from "./cuts.js";
+import { writeLogLinks } from "./log_links.js";
 import * as map from "./map.js";
 import { columnsOf, crossed, layout as network, linkLines } from "./network.js";
 import { createOperator } from "./operator.js";
@@ -98,6 +99,7 @@ function drawPicture(now) {
     const large = now.partitions[name];
     setText($("large-title"), name);
     setText($("large-words"), partitionWords(large, say));
+    writeLogLinks($("copy-logs"), { name, copies: large.copies, href: $("to-log").href, say });
     place = geometry(large, grid, height, place);
     shapes.push(...copies(name, large, grid, place, { say }));
     if (!view.playing || view.speed <= SLOW) shapes.push(...onWire(now, grid, { name, atUs: view.at_us, say }));

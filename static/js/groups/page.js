@@ -12,6 +12,7 @@ import { createNotice } from "../notice.js";
 import { createOrders } from "../orders.js";
 import { createRoving } from "../roving.js";
 import { NONE, clock, number } from "../say.js";
+import { logAddress } from "../cluster/log_links.js";
 import { createVerbs } from "../cluster/verbs.js";
 import { createComparison } from "./comparison.js";
 import * as grid from "./grid.js";
@@ -27,7 +28,7 @@ import { chosenWords, verbsOf } from "./verbs.js";
 import { epochWords, findingsOf, gridWords, headline, sub } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
-const TALL = 580, TALL_PHONE = 520, SHORT = 300, LEAST_WIDE = 260, TWINS_EVERY_MS = 1000, GRID_EVERY_MS = 250, MANY = 24;
+const TALL = 580, TALL_PHONE = 520, SHORT = 300, LEAST_WIDE = 260, TWINS_EVERY_MS = 1000, GRID_EVERY_MS = 250, MANY = 24, OFFSETS_TOPIC = "__consumer_offsets";
 const main = $("main"), picture = $("sequence"), freshness = createFreshness(), notice = createNotice($("notice")), trend = createTrend(), pass = machine.createPast();
 const still = matchMedia("(prefers-reduced-motion: reduce)"), { lane, machines } = page.groups;
 const around = createRoving(picture, '[role="button"]', ["Enter", " "]);
@@ -51,6 +52,15 @@ function schedule() {
   requestAnimationFrame(() => drawFrame());
 }
 
+// The log in which the group's coordinator keeps it: on the broker that leads that partition.
+function linkOffsets({ coordinator, offsets_partition: partition }) {
+  const link = $("to-offsets");
+  link.hidden = coordinator === null || partition === null;
+  if (link.hidden) return;
+  const href = logAddress($("to-log").href, { broker: coordinator, topic: OFFSETS_TOPIC, partition });
+  if (link.href !== href) link.href = href;
+}
+
 function drawFrame(isForced = false) {
   isDirty = false;
   const now = group();
@@ -59,6 +69,7 @@ function drawFrame(isForced = false) {
   document.body.dataset.protocol = now.protocol;
   setText($("title"), headline(now, say));
   setText($("sub"), sub(now, say));
+  linkOffsets(now);
   drawSequence(now);
   drawStates(now);
   drawMembers(now);

@@ -4,11 +4,11 @@ import { Refusal } from "../commands.js";
 
 export const SETTINGS = ["segment_bytes", "index_interval_bytes", "retention_bytes", "retention_ms"];
 
-// state: {rig, topic, partition, settings: only those that a person changed}
+// state: {rig, broker, topic, partition, settings: only those that a person changed}
 export function createApi(base, state) {
   async function get(path, params = {}) {
     const url = new URL(base + path, location.href);
-    const all = { rig: state().rig, topic: state().topic, partition: state().partition, ...state().settings, ...params };
+    const all = { rig: state().rig, broker: state().broker, topic: state().topic, partition: state().partition, ...state().settings, ...params };
     for (const [name, value] of Object.entries(all)) if (value !== null && value !== undefined) url.searchParams.set(name, value);
     const answer = await fetch(url, { credentials: "same-origin" });
     if (answer.ok) return answer.json();
@@ -19,5 +19,6 @@ export function createApi(base, state) {
     lookup: ({ kind, value, rule }) => get("lookup/", kind === "timestamp" ? { timestamp: value, rule } : { offset: value }),
     batch: ({ segment, position }) => get("batch/", { segment, position }),
     clean: () => get("clean/"),
+    file: (name) => get("file/", { name }),
   };
 }

@@ -13,6 +13,7 @@ import { instant, mebibytes, size } from "./format.js";
 import { createLookup } from "./lookup.js";
 import { isBelow } from "./offsets.js";
 import { entryAt } from "./places.js";
+import { choices, createTexts, isText, replicaWords, writeSelect } from "./replica.js";
 import { createRoving } from "../roving.js";
 import { createSettings } from "./settings_form.js";
 import { cleanTable, folderTable, writeTable } from "./tables.js";
@@ -27,11 +28,23 @@ let folder = JSON.parse($("folder-data").textContent), clean = null, asked = 0, 
 let isLookupDue = false, isOtherLog = false;            // what was looked up is to be looked up in the new folder; or something else, for it is of another log
 // Settings of the address count where the server took them.
 const chosen = {
-  rig: query.get("rig"), topic: query.get("topic"), partition: query.get("partition"),
+  rig: query.get("rig"), ...placeOf(folder, query),
   settings: Object.fromEntries(SETTINGS.filter((name) => query.get(name) === String(folder.settings[name])).map((name) => [name, query.get(name)])),
 };
 let defaults = Object.keys(chosen.settings).length ? null : folder.settings;
 const api = createApi(page.log.api, () => chosen);
+let shown = placeNow();                                 // what was last answered for: where a choice that is refused goes back to
+
+// The server has checked the address: where it took another place than was asked for, that one counts.
+function placeOf(answer, asked) {
+  const isTaken = (asked.get("broker") ?? "") === String(answer.broker ?? "");
+  return { broker: answer.broker === null || answer.broker === undefined ? null : String(answer.broker),
+    topic: isTaken ? asked.get("topic") : null, partition: isTaken ? asked.get("partition") : null };
+}
+
+function placeNow() {
+  return { broker: chosen.broker, topic: chosen.topic, partition: chosen.partition };
+}
 
 // -- the folder ------------------------------------------------------------------------------------------------------------------------
 
@@ -51,6 +64,9 @@ function drawWords() {
   $("title").textContent = folder.folder;
   document.title = `${folder.folder} · Highwater`;
   $("sub").textContent = sub(folder, say);
+  $("replica").textContent = replicaWords(folder, say);
+  $("replica").hidden = !folder.replica;
+  drawChoices();
   $("behind").textContent = behind(folder, say, words());
   $("folder").setAttribute("aria-label", say("log.folder_label", { folder: folder.folder }));
   writeTable($("folder-twin"), folderTable(folder, say), say("log.folder"));
@@ -59,10 +75,18 @@ function drawWords() {
   const above = (folder.top_files ?? []).map((file) => ({ ...file, name: `../${file.name}` }));   // of the broker: beside this folder
   const rows = [...files, ...above].map(({ name, bytes: count }) => [name, number(count)]);
   writeTable($("files"), { head: [say("log.file_name"), say("log.file_bytes")], rows, offsets: rows.map(() => null) });
+  texts.write(rows.map(([name]) => name).filter(isText));
   drawTurning();
   $("damage").replaceChildren(...remarks(folder, say).map(([textContent, isDamage]) => Object.assign(document.createElement("li"), { textContent, className: isDamage ? "wrong" : "m" })));
   if (!$("settings-line")) return;
   $("settings-line").replaceChildren(...settingsLine(folder, words()).map((text) => Object.assign(document.createElement("span"), { textContent: text })));
+}
+
+function drawChoices() {
+  const lists = choices(folder, say);
+  writeSelect($("broker"), lists.broker, chosen.broker ?? "");
+  writeSelect($("topic"), lists.topic, folder.topic ?? "");
+  writeSelect($("partition"), lists.partition, String(folder.partition));
 }
 
 function drawTurning() {
@@ -82,6 +106,7 @@ function drawTurning() {
 
 function take(answer) {
   folder = answer;
+  shown = placeNow();
   settings?.write(folder.settings, folder.settings_shown);
   drawWords();
   drawFolder();
@@ -111,16 +136,27 @@ async function grown() {
   try {
     await refresh();
     if (performance.now() - cleanAt > CLEAN_APART_MS) readClean();
-  } catch {
+  } catch (error) {
+    if (error instanceof Refusal && error.status === 404 && chosen.broker !== null) return leaveReplica(error);
     setTimeout(grown, AGAIN_MS);                        // the folder is being written, or the server is away: the pill says which
   } finally {
     isAsking = false;
   }
 }
 
+// The broker has no such replica, or no more: the lane's own log is always there.
+async function leaveReplica(error) {
+  fail(error, $("broker"));
+  Object.assign(chosen, { broker: null, topic: null, partition: null });
+  isLookupDue = isOtherLog = true;
+  texts.close();
+  await refresh().catch(() => setTimeout(grown, AGAIN_MS));
+  readClean();
+}
+
 function address() {
   const params = new URLSearchParams();
-  for (const name of ["rig", "topic", "partition"]) if (chosen[name] !== null) params.set(name, chosen[name]);
+  for (const name of ["rig", "broker", "topic", "partition"]) if (chosen[name] !== null) params.set(name, chosen[name]);
   for (const [name, value] of Object.entries(chosen.settings)) params.set(name, value);
   for (const [name, value] of Object.entries(lookup.params())) params.set(name, value);
   const text = params.toString();
@@ -138,6 +174,8 @@ const lookup = createLookup({
     address();
   },
 });
+
+const texts = createTexts($("texts"), { api, say, onFault: fail });
 
 async function openBatch(place) {
   try {
@@ -203,20 +241,23 @@ function drawClean() {
 
 // -- choosing, settings, opening a file ------------------------------------------------------------------------------------------------
 
-for (const name of ["topic", "partition"]) {
+for (const name of ["broker", "topic", "partition"]) {
   $(name)?.addEventListener("change", async () => {
     const opened = folder.partitions.find(({ partition, log }) => log && name === "partition" && String(partition) === $(name).value);
     if (opened) return location.assign(page.log.page.replace("{id}", opened.log));
-    const before = { ...chosen };
-    chosen[name] = $(name).value;
+    chosen[name] = $(name).value || null;
+    // A broker's topics are others than the lane's own two.
+    if (name === "broker" && (chosen.broker === null) !== (shown.broker === null)) chosen.topic = chosen.partition = null;
     if (name === "topic") chosen.partition = null;
     try {
       isLookupDue = isOtherLog = true;                  // the worker may only now begin to write it
+      texts.close();
       await refresh();
       readClean();
     } catch (error) {
-      Object.assign(chosen, before);
+      Object.assign(chosen, shown);
       isLookupDue = isOtherLog = false;
+      drawChoices();
       fail(error, $(name));
     }
   });

@@ -1,0 +1,56 @@
+"""Stories of the log page on a cluster: a copy's own log from its link on the Cluster page, its checkpoints, the group's offsets partition."""
+
+import re
+from collections.abc import Callable
+
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser.conftest import open_stage
+from tests.supervisor.site import SupervisedSite
+
+Profile = Callable[..., BrowserContext]
+
+
+def open_from(stage: Page, page: str, link: str) -> Page:
+    """A page of the lab's cluster, and the log to which its link leads."""
+    opened = stage.context.new_page()
+    opened.goto(stage.evaluate("() => document.querySelector('#kafka .to-log').href").replace("/log", f"/{page}/"))
+    opened.locator(link).first.click()
+    opened.wait_for_selector("#folder .seg-box")
+    return opened
+
+
+def test_each_copy_of_a_partition_opens_as_its_own_log_with_its_checkpoints(profile: Profile, site: SupervisedSite) -> None:
+    stage = open_stage(profile(), site)
+    log = open_from(stage, "cluster", "#copy-logs a")
+    expect(log.locator("#replica")).to_have_text(re.compile(r"^Broker 1 (leads|follows).* Log start \d.*HW \d.*LEO \d"))
+    expect(log.locator("#broker")).to_have_value("1")
+    log.locator("#broker").select_option("2")
+    expect(log.locator("#replica")).to_have_text(re.compile(r"^Broker 2 "))
+    expect(log).to_have_url(re.compile("broker=2"))
+    log.get_by_role("button", name="leader-epoch-checkpoint", exact=True).click()
+    expect(log.locator("#texts pre")).to_have_text(re.compile(r"^0\n1\n0 \d+\n$"))
+    log.get_by_role("button", name="../replication-offset-checkpoint").click()
+    expect(log.locator("#texts pre")).to_have_text(re.compile(r"^0\n\d+\n__consumer_offsets 0 "))
+    log.reload()
+    expect(log.locator("#broker")).to_have_value("2")
+    log.locator("#broker").select_option("")
+    expect(log.locator("#replica")).to_be_hidden()
+    expect(log.locator("#topic option")).to_have_text(["flights", "flights-latest"])
+
+
+def test_the_groups_page_leads_to_the_partition_that_keeps_the_group(profile: Profile, site: SupervisedSite) -> None:
+    stage = open_stage(profile(locale="zh-CN"), site)
+    log = open_from(stage, "groups", "#to-offsets:not([hidden])")
+    expect(log.locator("#title")).to_have_text(re.compile(r"^__consumer_offsets-\d+$"))
+    expect(log.locator("#replica")).to_have_text(re.compile("是这个分区的 Leader"))
+    expect(log.locator("#batch-records, #records").first).to_contain_text("group=lab")
+
+
+def test_a_replica_that_is_not_there_leads_to_the_lane_s_log(profile: Profile, site: SupervisedSite) -> None:
+    stage = open_stage(profile(), site)
+    page = stage.context.new_page()
+    page.goto(stage.evaluate("() => document.querySelector('#kafka .to-log').href") + "?broker=9&partition=1")
+    page.wait_for_selector("#folder .seg-box")
+    expect(page.locator("#replica")).to_be_hidden()
+    expect(page.locator("#broker")).to_have_value("")
