@@ -177,6 +177,7 @@ class Controller:
         self, name: str, partitions: int, replication_factor: int, *, min_insync_replicas: int = 1, allows_unclean_election: bool = False
     ) -> list[Record]:
         """Make a topic, its replicas placed over racks and brokers. Raises Refused."""
+        self._check_new(name)
         if partitions < 1:
             raise Refused(ErrorCode.INVALID_PARTITIONS, f"a topic has a partition, not {partitions}")
         placed = place_replicas(self._usable(), partitions, replication_factor, self.placement)
@@ -191,6 +192,7 @@ class Controller:
         allows_unclean_election: bool = False,
     ) -> list[Record]:
         """Make a topic with given replicas, a list per partition. Raises Refused (INVALID_REPLICA_ASSIGNMENT, TOPIC_ALREADY_EXISTS)."""
+        self._check_new(name)
         if not assignments:
             raise Refused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, "a topic has a partition")
         for replicas in assignments:
@@ -360,11 +362,14 @@ class Controller:
 
     # --- inside: changes
 
+    def _check_new(self, name: str) -> None:
+        """Before anything else, so that no replica is placed, nor a random number drawn, for a topic that is there."""
+        if name in self.topics:
+            raise Refused(ErrorCode.TOPIC_ALREADY_EXISTS, f"there is a topic {name}")
+
     def _create_topic(
         self, name: str, assignments: Sequence[Sequence[int]], error: ErrorCode, min_insync_replicas: int, allows_unclean_election: bool
     ) -> list[Record]:
-        if name in self.topics:
-            raise Refused(ErrorCode.TOPIC_ALREADY_EXISTS, f"there is a topic {name}")
         partitions = self._placed(assignments, error)
         self.topics[name] = Topic(partitions, min_insync_replicas, allows_unclean_election)
         return [PartitionRecord((name, number), partition) for number, partition in enumerate(partitions)]
