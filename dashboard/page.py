@@ -1,6 +1,7 @@
 """What the Stage's template needs beside the view: who looks, in which language and theme, at which lab, and where commands go."""
 
 from typing import Any
+from urllib.parse import urlencode
 
 from django.conf import settings
 from django.http import HttpRequest
@@ -67,13 +68,20 @@ def lab_page(lab_id: str, *, seq: int, epoch: int, is_owner: bool, csrf: str, st
     }
 
 
+def lane_query(view: Json, lane: str) -> str:
+    """What the address of a lane's page says after its path: nothing of the first lane of its model that is called as the model is."""
+    model = view["rigs"][lane]["model"]
+    first = next(each for each in view["rig_order"] if view["rigs"][each]["model"] == model)
+    return "" if lane == first == model else f"?{urlencode({'rig': lane})}"
+
+
 def stage_context(view: Json, words: dict[str, str]) -> Json:
     """The Stage's first frame: every text and figure of the view, and what the template repeats over."""
     shown = present(view, words)
     return {
         "view": view,
         "slots": shown["slots"],
-        "lanes": shown["lanes"],
+        "lanes": [lane | {"query": lane_query(view, lane["id"])} for lane in shown["lanes"]],
         "lesson": shown["lesson"],
         "shows_about": any(item["pressed"] and item["document"] for lane in shown["lanes"] for item in lane["algorithms"]),
         "keys": [{"id": key, "label": words[f"key.{key}"]} for key in view["workload"].get("keys") or []],

@@ -4,18 +4,16 @@ import asyncio
 from collections.abc import Callable
 from time import monotonic
 from typing import Any
-from urllib.parse import urlencode
 
 from asgiref.sync import sync_to_async
 from django.http import Http404, HttpRequest, HttpResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import render
 
-from broker_core.lab.scenario import LANE_KINDS
 from dashboard import access, selectors
 from dashboard.errors import Refused
 from dashboard.models import Lab
-from dashboard.page import SPEEDS, base_context, lab_page
+from dashboard.page import SPEEDS, base_context, lab_page, lane_query
 from dashboard.presentation import lesson_panel, textures
 
 FIRST_VIEW_WAIT_S = 4.0
@@ -61,7 +59,7 @@ def _draw(request: HttpRequest, lab: Lab, snapshot: dict[str, Any], name: str, p
     lanes = [lane_id for lane_id in view["rig_order"] if panel in view["rigs"][lane_id]]
     words = context["catalogue"][context["page"]["language"]]
     context |= {"view": view, "speeds": SPEEDS, "textures": textures(), "lane": lane, "lanes": lanes, "lesson": lesson_panel(view, words),
-                "query": f"?{urlencode({'rig': lane})}" if lane not in LANE_KINDS or lane != lanes[0] else ""}  # fmt: skip
+                "query": lane_query(view, lane)}  # fmt: skip
     fill(context, lab, view, lane)
     response = render(request, f"dashboard/{name}.html", context)
     access.visitor_remember(response, visitor)
