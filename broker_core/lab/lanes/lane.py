@@ -33,7 +33,7 @@ from broker_core.plain import from_plain, kept, take_back, to_plain
 from broker_core.sim.network import DEFAULT_DELAY_US
 from broker_core.sim.program import Order, Pace, Pause, Resume
 from broker_core.sim.slot import CRASHED as NODE_CRASHED
-from broker_core.sim.stream import Arrivals, Handed, Stream
+from broker_core.sim.stream import Handed, Stream
 from broker_core.sim.world import World
 
 WHY_MAX, WHY_FIRST = 40, 20
@@ -91,9 +91,14 @@ class Lane(LaneState):
     def _stream(self) -> Stream | Handed:
         """The records, on their way from the publisher."""
         publisher, publish = self.rules.publisher(self)
+        watch = self.traffic.watch
 
         def hand_over(index: int, code: int) -> tuple[int, Any]:
             self.next_record = index + 1
+            if watch is not None:
+                # A message may be made up to its delay after it was sent; who reads what changes with a turning point, before which all that
+                # was sent is caught up.
+                watch.arrived(index, code, self.reads.would_wait(self, index, code))
             return publish(index, code)
 
         return Stream(publisher, hand_over) if self.rules.sends_at_once else Handed(hand_over)
@@ -111,24 +116,16 @@ class Lane(LaneState):
     def advancing(self, until_us: int, first: int, times: Sequence[int], codes: Sequence[int]) -> Pieces[None]:
         """`advance` in pieces: a stop after each report of turning points, as of several hundred consumers each has its own."""
         self.ledger.fold_darkness()
-        watch, stream = self.traffic.watch, self.stream
-
-        def post_watched(place: int) -> None:
-            index = self.next_record
-            if watch is not None:
-                watch.arrived(index, codes[index - first], self.reads.would_wait(self, index, codes[index - first]))
-            stream.post(place)
-
+        stream = self.stream
         start = self.next_record - first
         coming = times[start : bisect_right(times, until_us)]
         stream.plan(coming, codes[start:], self.next_record)
-        arrivals = stream if watch is None else Arrivals(coming, post_watched)
-        while self.now_us < until_us or arrivals.place < len(coming):
+        while self.now_us < until_us or stream.place < len(coming):
             # Up to the last microsecond of a second, then to the full second: what is handled is counted by the second.
             second_us = (self.now_us // SECOND_US + 1) * SECOND_US
             stop_us = min(until_us, second_us - 1 if self.now_us < second_us - 1 else second_us)
             while True:
-                self.world.advance(stop_us, arrivals, by_report=True)
+                self.world.advance(stop_us, stream, by_report=True)
                 if not self.world.is_midway:
                     break
                 yield
