@@ -17,6 +17,7 @@ from broker_core.kafka.cluster.cluster import BROKERS_MAX, PARTITIONS_MAX
 from broker_core.kafka.group.settings import MIGRATION_POLICIES
 from broker_core.kafka.replication.fetcher import Truncation
 from broker_core.lab.commands.fields import LANE_ID, refuse_unknown, whole
+from broker_core.lab.lanes.readers import OWN_GROUP
 
 BROKERS = 3
 CLUSTER_FIELDS = (
@@ -34,8 +35,6 @@ _NUMBERS: Mapping[str, tuple[int, int]] = MappingProxyType({
 })  # fmt: skip
 """Option -> its lowest and highest value; without it the original's default holds."""
 MORE_TOPICS_MAX, MORE_PARTITIONS_MAX = 4, 64
-OWN_GROUP = "lab"
-"""The group of the lab's consumers."""
 GROUPS_MAX = READERS_MAX = 8
 _CHOICES: Mapping[str, tuple[object, ...]] = MappingProxyType({
     "acks": (-1, 0, 1), "truncation": tuple(kind.value for kind in Truncation), "group_protocol": (CLASSIC, CONSUMER),

@@ -24,7 +24,7 @@ from broker_core.kafka.group.states import EMPTY, PREPARING
 from broker_core.kafka.group.topics import topic_id
 from broker_core.kafka.producer.partitioner import coordinator_partition
 from broker_core.kafka.replication.replica_log import LightLog
-from broker_core.lab.cluster_options import OWN_GROUP
+from broker_core.lab.lanes.readers import OWN_GROUP
 from broker_core.sim.network import Link
 from broker_core.sim.slot import RUNNING, Slot
 from broker_core.sim.world import World

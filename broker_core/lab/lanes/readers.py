@@ -4,6 +4,8 @@ is in none of the lab's figures. Another subscription of a Pulsar topic has them
 
 from broker_core.events import Json
 
+OWN_GROUP = "lab"
+"""The Kafka group of the lab's consumers."""
 READER = "reader"
 """Kind of their nodes."""
 
