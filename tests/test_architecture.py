@@ -112,3 +112,15 @@ def test_question_is_answered_by_the_file_that_its_words_suggest(asked, path, na
     folder, _, file = path.rpartition("/")
     map_text = (ROOT / "ARCHITECTURE.md").read_text()
     assert file in map_text or any(part in map_text for part in (f"`{folder}/`", f"`{folder.rpartition('/')[2]}`")), asked
+
+
+ENTRANCES = (
+    "lab.scenario", "lab.lab", "lab.journal", "lab.commands", "lab.lesson.file", "lab.cluster_options", "pipeline.timed", "conformance.__main__",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("module", ENTRANCES)
+def test_a_part_of_the_core_can_be_imported_first(module: str) -> None:
+    """In a process of its own: here others have been imported before, which hides a circle."""
+    done = subprocess.run([sys.executable, "-c", f"import broker_core.{module}"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -57,7 +57,7 @@ def program_names(broker: Broker) -> dict[str, str]:
     connections = broker.state.connections
     return {
         key: connections[connection].consumers[number].name
-        for key, (connection, number) in broker.consumers.items()
+        for key, (connection, number) in sorted(broker.consumers.items(), key=lambda item: item[1])  # a restored broker has them in another order
         if is_program(connections[connection].peer)
     }
 
