@@ -26,7 +26,7 @@ from broker_core.lab.replay import Replay
 from broker_core.lab.scenario import scenario_from_json
 from dashboard import ledger
 from dashboard.chunks import ChunkWriter
-from dashboard.errors import in_words
+from dashboard.errors import in_all_words, in_words
 from dashboard.frames import encode, feed_state, snapshot_text
 from dashboard.ledger import Commit, Decision
 from dashboard.limits import core_limits
@@ -217,7 +217,7 @@ class LabDriver:
             except CommandError as error:
                 fields = {error.field: [in_words(error)]}
                 self.decisions.append(Decision(command, at_us, fields))
-                refusals.append(_refusal_event(command, at_us, fields))
+                refusals.append(_refusal_event(command, at_us, fields, in_all_words(error)))
             self.holds.pop(command.command_id, None)
         self._rebase(clock())      # speed and play changed what a second of wall time means
         return decided, refusals
@@ -314,9 +314,9 @@ def stopped_frame(lab_id: str, epoch: int, seq: int, view: Json, reason: str) ->
     return Frame(lab_id, epoch, seq, seq, True, snapshot_text(lab_id, epoch, seq, view["at_us"], text)), text
 
 
-def _refusal_event(command: StoredCommand, at_us: int, fields: dict[str, list[str]]) -> Json:
-    """A refusal as browsers hear of it. It has no place among the turning points: the lab stayed as it was."""
+def _refusal_event(command: StoredCommand, at_us: int, fields: dict[str, list[str]], words: dict[str, str]) -> Json:
+    """A refusal as browsers hear of it. words: language -> the reason. It has no place among the turning points: the lab stayed as it was."""
     return {
         "seq": None, "at_us": at_us, "rig": "lab", "kind": "lab.command_refused", "cause": {"command": command.position}, "rule": None,
-        "inputs": {}, "data": {"command_id": command.command_id, "fields": fields},
+        "inputs": {}, "data": {"command_id": command.command_id, "fields": fields, "words": words},
     }  # fmt: skip

@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 
+from django.utils import translation
 from django.utils.translation import gettext
 
 from broker_core.errors import CommandError
 from dashboard.formats import number
+from dashboard.sentences import LANGUAGES
 
 
 class Refused(Exception):
@@ -22,3 +24,12 @@ def in_words(error: CommandError) -> str:
     """The core's refusal in the language of the person who asked, its numbers as on every page."""
     values = {name: number(value) if type(value) is int else value for name, value in error.values.items()}
     return gettext(error.template).format(**values) if values else gettext(error.template)
+
+
+def in_all_words(error: CommandError) -> dict[str, str]:
+    """Language of the pages -> the core's refusal in it."""
+    words = {}
+    for language in LANGUAGES:
+        with translation.override(language):
+            words[language] = in_words(error)
+    return words

@@ -3,6 +3,7 @@
 import { page, say, speak } from "./chrome.js";
 import { createLive } from "./live.js";
 import { applyPatch } from "./patch.js";
+import { refusalIn } from "./refusal.js";
 import { openSocket } from "./socket.js";
 
 const $ = (id) => document.getElementById(id);
@@ -15,8 +16,8 @@ export function createFeed({ freshness, notice, near, current, take }) {
     requestSnapshot: (unanswered) => socket.askSnapshot(unanswered),
     onChange(view, seq, events) {
       freshness.frame(view.at_us, view.speed, view.playing);
-      const refused = events.find(({ kind }) => kind === "lab.command_refused");
-      if (refused) notice(say("notice.refused", { reason: Object.values(refused.data.fields).flat().join(" ") }), { near });
+      const reason = refusalIn(events, page.language);
+      if (reason !== null) notice(say("notice.refused", { reason }), { near });
       take(view, seq);
       socket?.acknowledge(seq);
     },

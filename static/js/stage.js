@@ -15,6 +15,7 @@ import { applyPatch } from "./patch.js";
 import { ROWS_MAX, present, routes } from "./present.js";
 import { createScope } from "./scope.js";
 import { figure } from "./say.js";
+import { refusalIn } from "./refusal.js";
 import { createRoving } from "./roving.js";
 import { openSocket } from "./socket.js";
 import * as clientGrid from "./visuals/client_grid.js";
@@ -173,8 +174,10 @@ function showFreshness() {
 const receive = createLive({
   applyPatch,
   requestSnapshot: (unanswered) => socket.askSnapshot(unanswered),
-  onChange(newView, newSeq) {
+  onChange(newView, newSeq, events) {
     [view, seq] = [newView, newSeq];
+    const reason = refusalIn(events, page.language);
+    if (reason !== null) controls.notice(say("notice.refused", { reason }), { near: $("add") });
     freshness.frame(view.at_us, view.speed, view.playing);
     if (isChange() || !view.playing) redraw();
     else drawInTurn();

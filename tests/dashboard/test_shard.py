@@ -1,5 +1,6 @@
 """One writer per lab, applied once, and nothing undone that a browser saw: whatever happens to the worker."""
 
+import re
 from typing import Any
 
 import msgspec
@@ -86,6 +87,9 @@ def test_refusal_by_the_lab_is_stored_told_and_changes_nothing(world: World) -> 
     assert answer["state"] == "refused" and list(answer["fields"]) == ["consumer"]
     refusals = [event for message in world.messages(lab) for event in message.get("events", ()) if event["kind"] == "lab.command_refused"]
     assert [event["data"]["command_id"] for event in refusals] == [second["command_id"]]
+    words = refusals[0]["data"]["words"]
+    assert words["en"] == refusals[0]["data"]["fields"]["consumer"][0] and "zed" in words["zh-hans"]
+    assert re.search("[\u4e00-\u9fff]", words["zh-hans"]), "each reader has the reason in their own language"
     assert list(view_of(lab)["rigs"]["kafka"]["order"]).count("zed") == 1
 
 
