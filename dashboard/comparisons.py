@@ -10,6 +10,7 @@ asked for again.
 
 import json
 import logging
+import shutil
 import time
 from pathlib import Path
 
@@ -66,9 +67,18 @@ def comparison_get(*, lab_id: str, lane: str) -> Json:
     return {"state": "none"} if found["state"] in (WAITING, RUNNING) and age_s > GIVEN_UP_S else found
 
 
+def forget(lab_id: str) -> None:
+    """The lab is gone for good, and its comparisons with it."""
+    shutil.rmtree(_folder(lab_id), ignore_errors=True)
+
+
+def _folder(lab_id: str) -> Path:
+    return Path(settings.RUN_DIR) / "comparisons" / lab_id
+
+
 def path_of(lab: Lab, lane: str) -> Path:
     """Raises Refused 404 for a lane that is none of the lab's, or has no group on a cluster."""
     spec = next((spec for spec in lab.scenario["rigs"] if spec["id"] == lane), None)
     if spec is None or "brokers" not in spec:
         raise Refused(404, {"lane": _("this lab has no such Kafka lane")})
-    return Path(settings.RUN_DIR) / "comparisons" / lab.pk / f"{lane}.json"
+    return _folder(lab.pk) / f"{lane}.json"

@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from broker_core.events import Json
-from dashboard import access, selectors
+from dashboard import access, comparisons, selectors
 from dashboard.errors import Refused
 from dashboard.models import NAME_MAX, Lab
 from dashboard.transport import transport
@@ -65,6 +65,8 @@ def labs_purge() -> int:
     labs = Lab.everything.filter(deleted_at__lt=_undone_since())
     if not labs.exists():
         return 0
+    for lab_id in labs.values_list("pk", flat=True):
+        comparisons.forget(lab_id)
     return labs.delete()[1].get("dashboard.Lab", 0)
 
 

@@ -26,7 +26,7 @@ from broker_core.events import Json
 from broker_core.lab.commands import check_command
 from broker_core.lab.journal import Cut, Journal
 from broker_core.lab.scenario import Scenario, scenario_from_json, scenario_to_json
-from dashboard import access, copies, ledger, quotas, selectors
+from dashboard import access, comparisons, copies, ledger, quotas, selectors
 from dashboard.errors import Refused, in_words
 from dashboard.foresight import refusal_known
 from dashboard.frames import encode, feed_state
@@ -120,6 +120,7 @@ def _make_room(address: str) -> None:
     free_in_s = settings.LAB_VISIT_KEEP_S - (timezone.now() - oldest.left_at).total_seconds() if oldest else settings.LAB_VISIT_KEEP_S
     if oldest is None or free_in_s > 0:
         raise refusal(free_in_s)
+    comparisons.forget(oldest.pk)
     oldest.delete()
 
 

@@ -20,9 +20,12 @@ from broker_core.lab.commands.fields import LANE_ID, refuse_unknown, whole
 from broker_core.lab.lanes.readers import OWN_GROUP
 
 BROKERS = 3
+UNIFORM, RANGE = "uniform", "range"
+"""The assignors of the server (KIP-848), its default first."""
 CLUSTER_FIELDS = (
     "cluster", "brokers", "replication_factor", "min_insync_replicas", "unclean_election", "acks", "idempotence", "truncation",
-    "lag_messages_max", "racks", "group_protocol", "offsets_partitions", "static_members", "commits", "more_topics", "migration_policy",
+    "lag_messages_max", "racks", "group_protocol", "remote_assignor", "offsets_partitions", "static_members", "commits", "more_topics",
+    "migration_policy",
     "session_timeout_ms", "heartbeat_interval_ms", "max_poll_interval_ms", "max_poll_records", "metadata_max_age_ms", "auto_commit_interval_ms",
     "group_max_size", "initial_rebalance_delay_ms", "offsets_retention_minutes", "offsets_retention_check_interval_ms", "groups",
 )  # fmt: skip
@@ -38,6 +41,7 @@ MORE_TOPICS_MAX, MORE_PARTITIONS_MAX = 4, 64
 GROUPS_MAX = READERS_MAX = 8
 _CHOICES: Mapping[str, tuple[object, ...]] = MappingProxyType({
     "acks": (-1, 0, 1), "truncation": tuple(kind.value for kind in Truncation), "group_protocol": (CLASSIC, CONSUMER),
+    "remote_assignor": (UNIFORM, RANGE),
     "unclean_election": (True, False), "idempotence": (True, False), "static_members": (True, False), "commits": (AUTO, SYNC, ASYNC, NEVER),
     "migration_policy": tuple(MIGRATION_POLICIES),
 })  # fmt: skip

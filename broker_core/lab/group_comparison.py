@@ -19,7 +19,10 @@ from typing import NamedTuple
 from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.kafka.assignors import ASSIGNORS
+from broker_core.kafka.assignors.custom import CUSTOM
 from broker_core.kafka.client.group_consumer.settings import CLASSIC, CONSUMER
+from broker_core.lab.cluster_options import RANGE, UNIFORM
+from broker_core.lab.commands.group import DeployAssignor
 from broker_core.lab.lab import Lab
 from broker_core.lab.lanes.kafka_cluster_reading import KafkaClusterReading
 from broker_core.lab.lanes.lane import Lane
@@ -28,15 +31,31 @@ from broker_core.lab.past import LanePast
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """name: what the row is called: the assignor's, or the protocol's, whose assignor is the server's."""
+    """name: what the row is called: the assignor's, or the protocol's, whose assignor is the server's. remote_assignor: which of the server's
+    assignors the members ask for, None: its default."""
 
     name: str
     algorithm: str
     protocol: str
+    remote_assignor: str | None = None
+
+    @property
+    def options(self) -> Json:
+        """Of its lane, where they are other than the compared one's."""
+        return {"group_protocol": self.protocol, **({"remote_assignor": self.remote_assignor} if self.remote_assignor else {})}
 
 
-VARIANTS = (*(Variant(name, name, CLASSIC) for name in ASSIGNORS), Variant(CONSUMER, next(iter(ASSIGNORS)), CONSUMER))
+_ANY = next(iter(ASSIGNORS))
+VARIANTS = (
+    *(Variant(name, name, CLASSIC) for name in ASSIGNORS), Variant(CONSUMER, _ANY, CONSUMER, UNIFORM),
+    Variant(f"{CONSUMER}_{RANGE}", _ANY, CONSUMER, RANGE),
+)  # fmt: skip
 BY_NAME = MappingProxyType({variant.name: variant for variant in VARIANTS})
+
+
+def variants_of(lane: Lane) -> tuple[Variant, ...]:
+    """What a lane's group is compared under: with a user's own assignor, if it has one now."""
+    return (*VARIANTS, Variant(CUSTOM, _ANY, CLASSIC)) if "assignor_source" in lane.set_to else VARIANTS
 
 
 class Progress(NamedTuple):
@@ -55,11 +74,13 @@ def compare(lab: Lab, lane_id: str) -> Iterator[Progress]:
     own = lab.lanes.get(lane_id)
     if own is None or not isinstance(own.reads, KafkaClusterReading):
         raise CommandError("lane", "there is no Kafka cluster with a consumer group in this lab")
-    for variant in VARIANTS:
-        lane = lab.lane_under(lane_id, variant.algorithm, {"group_protocol": variant.protocol})
+    for variant in variants_of(own):
+        lane = lab.lane_under(lane_id, variant.algorithm, variant.options)
+        if variant.name == CUSTOM:
+            lane.set_to = dict(own.set_to)
         # From the time before 0 at which the processes start.
         begun_us, length_us = lane.now_us, max(1, lab.now_us - lane.now_us)
-        for _stop in LanePast(lab, lane).live_through():
+        for _stop in LanePast(lab, lane, without={DeployAssignor.kind}).live_through():  # each has its own from the start
             yield Progress(variant, (lane.now_us - begun_us) / length_us)
         yield Progress(variant, 1.0, figures(lane, variant))
 

@@ -8,7 +8,7 @@ comes at once however long the lab has run.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from broker_core.clock import SECOND_US
@@ -31,10 +31,10 @@ SWITCH_STRETCH_US = SECOND_US // 10
 
 class LanePast:
     """A new lane of a lab, on its way from the lab's beginning to its present. position: of the last command; those who are there from the start
-    are command 0."""
+    are command 0. without: kinds of commands that are left out."""
 
-    def __init__(self, lab: Lab, lane: Lane) -> None:
-        self.lab, self.lane = lab, lane
+    def __init__(self, lab: Lab, lane: Lane, *, without: Collection[str] = ()) -> None:
+        self.lab, self.lane, self.without = lab, lane, without
         self.position = -1
         lane.first_record = lane.next_record = max(0, lab.record_count - SWITCH_RECORDS_MAX)
 
@@ -46,7 +46,7 @@ class LanePast:
         """What the lab's history has for this lane, as `submitting` takes it."""
         for entry in self.lab.history:
             command, position = entry["command"], entry["position"]
-            if command["rig"] in (ALL, self.lane.id):  # those who are there from the start join before time 0
+            if command["rig"] in (ALL, self.lane.id) and command["kind"] not in self.without:  # those who are there from the start join before time 0
                 yield {**command, "position": position, "at_us": entry["at_us"] if position else self.lane.now_us, "names": entry["names"]}
 
     def live_through(self) -> Pieces[None]:

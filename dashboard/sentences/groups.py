@@ -206,6 +206,8 @@ GROUPS = {
     "groups.compare.failed": _("It failed: {reason}"),
     "groups.compare.own": _("(this lane)"),
     "groups.compare.consumer": _("KIP-848, uniform"),
+    "groups.compare.consumer_range": _("KIP-848, range"),
+    "groups.compare.custom": _("your own assignor"),
     "groups.compare.name": _("assignor"),
     "groups.compare.generation": _("rebalances"),
     "groups.compare.moved": _("moved"),

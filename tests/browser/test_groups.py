@@ -159,6 +159,53 @@ def test_the_history_is_compared_in_the_worker(group: Page) -> None:
     expect(rows.first).to_be_visible()
 
 
+def run_own(page: Page, body: str) -> None:
+    """Type a function into the pane, and run it."""
+    page.locator("#own-source").fill("def assign(members, partitions):\n" + body)
+    page.locator("#own-run").click()
+
+
+def test_a_function_of_ones_own_shares_the_partitions_out(group: Page) -> None:
+    run_own(group, "    first = min(members)\n    return {first: [(t, n) for t in partitions for n in range(partitions[t])]}\n")
+    expect(group.locator("#own-words")).to_contain_text("The group runs your function", timeout=LONG_MS)
+    wait_text(group, "#title", "Stable: 3 members")
+    wait_text(group, "#members", "reads 12 partitions")
+    expect(group.locator("#members")).to_contain_text("has no partition")
+    expect(group.locator("#sub")).to_contain_text("assignor custom")
+    group.locator("#own-back").click()
+    wait_text(group, "#members", "reads 4 partitions")
+    expect(group.locator("#sub")).to_contain_text("assignor range")
+
+
+@pytest.mark.parametrize(("body", "said"), [
+    ("    import os\n    return {}\n", "line 2: an assignor cannot use import"), ("    return {\n", "line 2"), ("", "line 1"),
+    ("    return members.__class__\n", "line 2: an assignor cannot use __class__"),
+])  # fmt: skip
+def test_what_a_function_may_not_do_is_said_at_its_line_and_changes_nothing(group: Page, body: str, said: str) -> None:
+    run_own(group, body)
+    expect(group.locator("#own-words")).to_contain_text(said)
+    expect(group.locator("#own-source")).to_have_attribute("aria-invalid", "")
+    expect(group.locator("#sub")).to_contain_text("assignor range")
+
+
+@pytest.mark.parametrize(("body", "said"), [
+    ("    x = [1]\n    return {min(members): [x[7]]}\n", "It failed in line 3"), ("    while True:\n        pass\n", "It failed"),
+])  # fmt: skip
+def test_a_function_that_fails_ends_the_leader_with_the_reason(group: Page, body: str, said: str) -> None:
+    run_own(group, body)
+    expect(group.locator("#own-words")).to_contain_text(said, timeout=LONG_MS)
+    expect(group.locator("#own-words")).to_contain_text("which led the group, ended")
+    expect(group.locator("#own-back")).to_be_visible()
+
+
+def test_a_partition_given_to_two_members_is_read_twice(group: Page) -> None:
+    run_own(group, "    return {m: [(t, n) for t in partitions for n in range(partitions[t])] for m in members}\n")
+    expect(group.locator("#own-words")).to_contain_text("The group runs your function", timeout=LONG_MS)
+    expect(group.locator("#members")).to_contain_text("reads 12 partitions", timeout=LONG_MS)
+    assert group.locator("#members").inner_text().count("reads 12 partitions") >= 2
+    save(group, "groups-twice")
+
+
 def test_the_links_lead_there_and_back(profile: Profile, site: SupervisedSite, group: Page) -> None:
     group.locator("#to-cluster").click()
     group.locator("#to-groups").click()

@@ -1,6 +1,7 @@
 """A lab's name, its deletion and the undo: whose right it is, what runs on, what is left."""
 
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from django.utils import timezone
 
 from dashboard import access, keeping, selectors, services
 from dashboard.errors import Refused
+from dashboard.logs.places import write_json
 from dashboard.models import Lab, StoredCommand, StoredEvent
 from tests.dashboard.world import OWNER, World
 
@@ -91,9 +93,14 @@ def test_a_deleted_lab_is_found_by_nobody_and_comes_back_whole() -> None:
     assert keeping.lab_restore(lab_id=lab.pk, visitor=VISITOR).pk == lab.pk, "asked twice, done once"
 
 
-def test_after_the_undo_a_lab_is_really_gone(settings: Any) -> None:
+def test_after_the_undo_a_lab_is_really_gone(settings: Any, tmp_path: Path) -> None:
+    settings.RUN_DIR = tmp_path
     lab, other = mine(name="first"), mine(name="other")
     keeping.lab_delete(lab_id=lab.pk, visitor=VISITOR)
+    files = [Path(settings.RUN_DIR) / "comparisons" / each.pk / "kafka.json" for each in (lab, other)]
+    for file in files:
+        file.parent.mkdir(parents=True)
+        write_json(file, {"state": "done"})
     assert keeping.labs_purge() == 0
     age(lab, settings.LAB_UNDO_S + 1)
     with pytest.raises(Refused) as refused:
@@ -101,6 +108,7 @@ def test_after_the_undo_a_lab_is_really_gone(settings: Any) -> None:
     assert refused.value.status == 404
     assert keeping.labs_purge() == 1
     assert [row.pk for row in Lab.everything.all()] == [other.pk]
+    assert [file.exists() for file in files] == [False, True], "what was compared goes with its lab"
     assert not StoredCommand.objects.filter(lab_id=lab.pk).exists() and not StoredEvent.objects.filter(lab_id=lab.pk).exists()
 
 

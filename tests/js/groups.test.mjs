@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { FIGURES, cellsOf, stateWords } from "../../static/js/groups/comparison.js";
+import { FIGURES, cellsOf, ownRow, stateWords } from "../../static/js/groups/comparison.js";
 import * as grid from "../../static/js/groups/grid.js";
 import * as machine from "../../static/js/groups/machine.js";
 import { COORDINATOR, inOrder, rowsOf as memberRows } from "../../static/js/groups/members.js";
@@ -248,4 +248,8 @@ test("all groups of the topic have a row, with what their consumers read and hav
     ["lab", "Stable", "40", "–"], ["c1", "0–2", "40", ""], ["c2", "–", "–", ""],
     ["audit", "Stable", "42", "7"], ["audit-1", "0–1", "30", ""], ["audit-2", "2", "12", ""], ["late", "–", "0", "7"],
   ]);
+});
+
+test("the row of the lane as it is now", () => {
+  assert.deepEqual([["classic", "sticky"], ["classic", "custom"], ["consumer", "uniform"], ["consumer", "range"]].map(([protocol, assignor]) => ownRow({ protocol, assignor }, "sticky")), ["sticky", "custom", "consumer", "consumer_range"]);
 });

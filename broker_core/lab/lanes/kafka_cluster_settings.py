@@ -20,7 +20,7 @@ from broker_core.lab.lanes.kafka_cluster_group import GROUP_ID
 
 OF_A_CONSUMER = (
     "session_timeout_ms", "heartbeat_interval_ms", "max_poll_interval_ms", "metadata_max_age_ms", "commits", "auto_commit_interval_ms",
-    "max_poll_records", "group_protocol",
+    "max_poll_records", "group_protocol", "remote_assignor",
 )  # fmt: skip
 """Options that are settings of every consumer, under the same name."""
 OFFSETS_SEGMENT_MS, OFFSETS_DELETE_RETENTION_MS = 20_000, 60_000

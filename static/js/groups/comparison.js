@@ -5,6 +5,11 @@ import { NONE, number } from "../say.js";
 export const FIGURES = ["generation", "moved", "spread", "dark_us", "dark_most", "duplicates"];
 const POLL_MS = 700, LEAST_IS_BEST = ["moved", "spread", "dark_us", "dark_most", "duplicates"];
 
+// Which row is the lane as it is now.
+export const ownRow = (group, algorithm) => (group.protocol === "consumer" ? (group.assignor === "range" ? "consumer_range" : "consumer") : group.assignor === "custom" ? "custom" : algorithm);
+
+const NAMED = ["consumer", "consumer_range", "custom"];
+
 // Partition-seconds, with a tenth.
 export const text = (figure, value) => (figure === "dark_us" ? number((value / 1e6).toFixed(1)) : number(value));
 
@@ -31,7 +36,7 @@ export function stateWords({ state, until_us: untilUs, now, share, reason, rows 
 // parts: {button, words, table}. read, start: promise of the comparison.
 export function createComparison(parts, { read, start, onRefused, say, clock, own }) {
   let known = { state: "none", rows: [] }, timer = 0;
-  const nameOf = (name) => (name === "consumer" ? say("groups.compare.consumer") : name);
+  const nameOf = (name) => (NAMED.includes(name) ? say(`groups.compare.${name}`) : name);
 
   function draw() {
     const { code, params } = stateWords(known, clock, nameOf), isBusy = known.state === "waiting" || known.state === "running";

@@ -14,7 +14,7 @@ import { createRoving } from "../roving.js";
 import { NONE, clock, number } from "../say.js";
 import { logAddress } from "../cluster/log_links.js";
 import { createVerbs } from "../cluster/verbs.js";
-import { createComparison } from "./comparison.js";
+import { createComparison, ownRow } from "./comparison.js";
 import * as grid from "./grid.js";
 import * as machine from "./machine.js";
 import { COORDINATOR, createMembers, inOrder, rowsOf } from "./members.js";
@@ -278,7 +278,7 @@ const feed = createFeed({
 });
 
 const comparison = createComparison({ button: $("compare"), words: $("compare-words"), table: $("compare-table") }, {
-  read: () => readComparison(page), start: () => startComparison(page), onRefused: orders.fail, say, clock, own: () => (group().protocol === "consumer" ? "consumer" : view.rigs[lane].algorithm),
+  read: () => readComparison(page), start: () => startComparison(page), onRefused: orders.fail, say, clock, own: () => ownRow(group(), view.rigs[lane].algorithm),
 });
 
 const own = createOwnAssignor({ source: $("own-source"), run: $("own-run"), back: $("own-back"), words: $("own-words") }, {

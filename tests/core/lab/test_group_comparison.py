@@ -4,6 +4,7 @@ import pytest
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
+from broker_core.kafka.assignors.custom import use_runner
 from broker_core.lab.group_comparison import BY_NAME, VARIANTS, compare, figures
 from broker_core.lab.lab import Lab
 from broker_core.lab.scenario import scenario_from_json
@@ -48,6 +49,45 @@ def test_sticky_assignors_move_less_and_only_eager_ones_leave_every_partition_da
     assert {name for name, row in rows.items() if row["dark_most"] == 12} == {"range", "roundrobin", "sticky", "range_global", "round_robin_hashed"}
     assert rows["cooperative-sticky"]["dark_most"] <= 3
     assert {row["spread"] for row in rows.values()} == {0}
+
+
+def test_the_servers_range_gives_neighbours_to_one_member(rows: dict[str, Json]) -> None:
+    assert rows["consumer_range"]["protocol"] == "consumer" and rows["consumer_range"]["spread"] == 0
+    lab = lab_with_a_history(protocol="consumer")
+    lane = lab.lane_under("kafka", "range", BY_NAME["consumer_range"].options)
+    assert lane.options["remote_assignor"] == "range"
+
+
+SWAPPED = """
+def assign(members, partitions):
+    given = {member: [] for member in members}
+    order = sorted(members)
+    for topic in partitions:
+        for number in range(partitions[topic]):
+            given[order[number % len(order)]].append((topic, number))
+    return given
+"""
+
+
+def test_a_users_own_assignor_is_compared_from_the_beginning() -> None:
+    use_runner(plainly)
+    try:
+        lab = lab_with_a_history()
+        lab.submit({"command_id": "own", "kind": "group_assignor", "rig": "kafka", "args": {"source": SWAPPED}, "position": lab.position + 1})
+        lab.advance_to(70 * SECOND)
+        found = rows_of(lab)
+    finally:
+        use_runner(None)
+    assert list(found) == [*BY_NAME, "custom"]
+    assert found["custom"]["moved"] == found["roundrobin"]["moved"], "it shares out as round robin does"
+    assert found["sticky"]["moved"] == 9, "the others did not restart for it"
+
+
+def plainly(source: str, members: Json, partitions: Json) -> Json:
+    """The function without the process around it, as it is known here."""
+    names: Json = {}
+    exec(source, names)
+    return {"assignment": {member: [list(one) for one in taken] for member, taken in names["assign"](members, partitions).items()}}
 
 
 def test_comparing_changes_nothing_in_the_lab() -> None:
