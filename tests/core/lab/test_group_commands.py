@@ -163,6 +163,19 @@ def test_a_pattern_takes_in_a_topic_that_matches() -> None:
     assert state.subscribed.topics == ["recent", "records"] and {topic for topic, _ in state.owned} == {"recent", "records"}
 
 
+def test_a_topic_that_comes_later_and_matches_a_pattern_begins_a_rebalance() -> None:
+    lab = lab_of(metadata_max_age_ms=5_000)
+    order(lab, "group_subscribe", 12, consumer="c1", args={"pattern": "rec.*"})
+    told = order(lab, "cluster_create_topic", 14, args={"topic": "recent", "partitions": 4, "replication_factor": 3})
+    assert "kafka.group.rebalance_started" in kinds(told)
+    state = lab.lanes["kafka"].world.slots["c1"].node.state
+    assert state.subscribed.topics == ["recent", "records"]
+    assert {number for topic, number in state.owned if topic == "recent"} == {0, 1, 2, 3}, "nobody else reads it"
+    assert "kafka.group.rebalance_started" not in kinds(order(lab, "cluster_create_topic", 14, args={
+        "topic": "audit", "partitions": 2, "replication_factor": 3,
+    })), "another one begins none"  # fmt: skip
+
+
 def test_more_partitions_are_found_at_the_next_look_at_the_metadata() -> None:
     lab = lab_of(metadata_max_age_ms=5_000)
     told = order(lab, "cluster_add_partitions", 12, args={"topic": "records", "count": 8})
