@@ -130,6 +130,7 @@ CLUSTER = {
     "cluster.verb_about.resume_writer": _("SIGCONT: it goes on with its transaction, if nobody has fenced it meanwhile."),
     # An operator
     "cluster.operator.create_topic": _("New topic"),
+    "cluster.operator.add_partitions": _("More partitions"),
     "cluster.operator.reassign": _("Move replicas"),
     "cluster.operator.elect": _("Elect preferred leader"),
     "cluster.operator.elect_unclean": _("Elect unclean"),
@@ -139,6 +140,9 @@ CLUSTER = {
     "cluster.topic_factor": _("replication factor"),
     "cluster.topic_unclean": _("unclean.leader.election.enable"),
     "cluster.topic_make": _("Create"),
+    "cluster.partitions_of": _("partitions of {topic} in all"),
+    "cluster.add_hint": _("Never fewer: a topic only grows. From then on keys go to other partitions than before."),
+    "cluster.add_make": _("Add"),
     "cluster.reassign_of": _("brokers that are to have {partition}"),
     "cluster.reassign_hint": _("The preferred leader first, as in 4 2 5. The new copies catch up first; then the old ones go."),
     "cluster.reassign_move": _("Move"),
@@ -261,6 +265,6 @@ CLUSTER = {
     "cluster.no": _("no"),
     "cluster.keys": _(
         "arrows choose, S stop, X crash, P pause or resume, B come back, "
-        "C cut or heal, N new topic, M move replicas, E elect, U elect unclean, W writer, T tables, Space play"
+        "C cut or heal, N new topic, A more partitions, M move replicas, E elect, U elect unclean, W writer, T tables, Space play"
     ),
 }

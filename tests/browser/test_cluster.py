@@ -161,6 +161,22 @@ def test_every_verb_of_a_broker_is_a_button_that_says_what_it_is(cluster: Page) 
     expect(page.locator("#verbs").get_by_role("button", name="Fast disk")).to_be_visible()
 
 
+def test_a_topic_gets_more_partitions_and_never_fewer(cluster: Page) -> None:
+    page = cluster
+    page.keyboard.press("a")
+    before = int(page.locator("#add-partitions [name=count]").input_value()) - 1
+    expect(page.locator("#add-partitions [data-of]")).to_contain_text("in all")
+    page.fill("#add-partitions [name=count]", str(before))
+    page.keyboard.press("Enter")
+    expect(page.locator("#add-partitions .bad")).to_be_visible()
+    expect(page.locator("#add-partitions [name=count]")).to_be_focused()
+    page.fill("#add-partitions [name=count]", str(before + 2))
+    page.keyboard.press("Enter")
+    expect(page.locator("#add-partitions")).to_be_hidden()
+    expect(page.locator("#map [data-partition]")).to_have_count(before + 2)
+    save(page, "cluster-partitions")
+
+
 def test_an_operator_makes_a_topic_moves_it_and_elects_and_a_wrong_one_is_refused_at_its_field(cluster: Page) -> None:
     page = cluster
     page.keyboard.press("n")

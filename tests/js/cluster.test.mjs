@@ -167,12 +167,13 @@ test("a client is chosen to see its links, and a link of it can be cut from eith
 
 test("an operator's orders name the partition that is looked at", () => {
   assert.deepEqual(orderOf("elect", "a-b-12"), { kind: "cluster_elect", args: { topic: "a-b", partition: 12, unclean: false } });
+  assert.deepEqual(orderOf("add_partitions", "my-t-0", { count: 9 }), { kind: "cluster_add_partitions", args: { topic: "my-t", count: 9 } });
   assert.deepEqual(orderOf("reassign", "t-0", { replicas: brokersOf(" 4, 2 x") }).args, { topic: "t", partition: 0, replicas: [4, 2, "x"] });
   assert.deepEqual(orderOf("create_topic", "t-0", { topic: "n" }), { kind: "cluster_create_topic", args: { topic: "n" } });
   const now = (state) => ({ ...well.cluster, partitions: { [NAME]: { ...well.cluster.partitions[NAME], state }, "payments-0": well.cluster.partitions[NAME] } });
-  assert.deepEqual(offered(now("healthy"), NAME), ["create_topic", "reassign", "elect"]);
-  assert.deepEqual(offered(now("offline"), NAME), ["create_topic", "reassign", "elect", "elect_unclean"]);
-  assert.deepEqual(offered(now("healthy"), "payments-0"), ["create_topic", "reassign", "elect", "start_writer"]);
+  assert.deepEqual(offered(now("healthy"), NAME), ["create_topic", "add_partitions", "reassign", "elect"]);
+  assert.deepEqual(offered(now("offline"), NAME), ["create_topic", "add_partitions", "reassign", "elect", "elect_unclean"]);
+  assert.deepEqual(offered(now("healthy"), "payments-0"), ["create_topic", "add_partitions", "reassign", "elect", "start_writer"]);
   assert.deepEqual(offered(now("healthy"), null), ["create_topic"]);
   assert.deepEqual(orderOf("start_writer", "payments-0", { writer: 2 }).args, { writer: 2, topic: "payments" });
   const clients = { ...well.cluster.clients, "writer-1": { kind: "producer", condition: "running", verbs: ["pause_writer"] } };

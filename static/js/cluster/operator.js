@@ -1,11 +1,11 @@
-// An operator's buttons and forms: two of the orders ask something first, in a small form; what the controller would refuse stands at its field.
+// An operator's buttons and forms: three of the orders ask something first, in a small form; what the controller would refuse stands at its field.
 
 import { clearErrors, showErrors } from "../analyze/field_errors.js";
 import { speak } from "../chrome.js";
 import { Refusal } from "../commands.js";
 import { KEYS, brokersOf, nextWriter, offered, orderOf, whole } from "./operator_orders.js";
 
-const FORMS = ["create_topic", "reassign"];
+const FORMS = ["create_topic", "add_partitions", "reassign"];
 
 // box: with a button for each verb. forms: verb -> form. send(order): a promise that fails with a Refusal.
 export function createOperator(box, forms, { send, fail, look }) {
@@ -20,6 +20,11 @@ export function createOperator(box, forms, { send, fail, look }) {
     }
     if (verb === null) return;
     clearErrors(forms[verb]);
+    if (verb === "add_partitions") {
+      const topic = name.slice(0, name.lastIndexOf("-"));
+      speak(forms[verb].querySelector("[data-of]"), "cluster.partitions_of", "say", { topic });
+      forms[verb].elements.count.value = 1 + Object.keys(cluster.partitions).filter((one) => one.slice(0, one.lastIndexOf("-")) === topic).length;
+    }
     if (verb === "reassign") {
       speak(forms[verb].querySelector("[data-of]"), "cluster.reassign_of", "say", { partition: name });
       forms[verb].elements.replicas.value = cluster.partitions[name].replicas.join(" ");
@@ -61,6 +66,7 @@ export function createOperator(box, forms, { send, fail, look }) {
     forms[verb].addEventListener("submit", (event) => {
       event.preventDefault();
       const { elements } = forms[verb], near = forms[verb].querySelector("[type=submit]");
+      if (verb === "add_partitions") return order(verb, { count: whole(elements.count.value) }, near);
       if (verb === "reassign") return order(verb, { replicas: brokersOf(elements.replicas.value) }, near);
       return order(verb, {
         topic: elements.topic.value.trim(), partitions: whole(elements.partitions.value), replication_factor: whole(elements.replication_factor.value),
@@ -77,7 +83,7 @@ export function createOperator(box, forms, { send, fail, look }) {
 
   return {
     write(newCluster, newName) {
-      if (open === "reassign" && newName !== name) show(null);
+      if ((open === "reassign" || open === "add_partitions") && newName !== name) show(null);
       [cluster, name] = [newCluster, newName];
       const now = offered(cluster, name);
       for (const [verb, button] of Object.entries(buttons)) if (button.disabled === now.includes(verb)) button.disabled = !now.includes(verb);

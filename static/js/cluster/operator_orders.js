@@ -1,12 +1,13 @@
-// What an operator orders at the controller: a topic, other replicas for the large partition, an election.
+// What an operator orders at the controller: a topic, more partitions of one, other replicas for the large partition, an election.
 
-export const KEYS = { create_topic: "N", reassign: "M", elect: "E", elect_unclean: "U", start_writer: "W" };
+export const KEYS = { create_topic: "N", add_partitions: "A", reassign: "M", elect: "E", elect_unclean: "U", start_writer: "W" };
 
 // The order of each verb, for the partition that is looked at. -> {kind, args}
 export function orderOf(verb, name, values = {}) {
   const partition = name === null ? {} : { topic: name.slice(0, name.lastIndexOf("-")), partition: Number(name.slice(name.lastIndexOf("-") + 1)) };
   switch (verb) {
     case "create_topic": return { kind: "cluster_create_topic", args: values };
+    case "add_partitions": return { kind: "cluster_add_partitions", args: { topic: partition.topic, count: values.count } };
     case "reassign": return { kind: "cluster_reassign", args: { ...partition, replicas: values.replicas } };
     case "start_writer": return { kind: "cluster_start_writer", args: { writer: values.writer, topic: partition.topic } };
     default: return { kind: "cluster_elect", args: { ...partition, unclean: verb === "elect_unclean" } };

@@ -190,7 +190,7 @@ function setAttribute(element, attribute, value) {
 const orders = createOrders({ isStopped: () => Boolean(page.stopped || view.feed?.failed), notice });
 const order = (near, command) => orders.command(near, { lane, ...command });
 const verbs = createVerbs($("verbs"), (verb, near) => order(near, verb.order));
-const operator = createOperator($("operator"), { create_topic: $("create-topic"), reassign: $("reassign") }, {
+const operator = createOperator($("operator"), { create_topic: $("create-topic"), add_partitions: $("add-partitions"), reassign: $("reassign") }, {
   send: (command) => orders.send({ lane, ...command }), fail: orders.fail, look: (topic) => { awaited = topic; },
 });
 
