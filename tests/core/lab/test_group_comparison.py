@@ -4,7 +4,7 @@ import pytest
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
-from broker_core.kafka.assignors.custom import use_runner
+from broker_core.kafka.assignors import custom
 from broker_core.lab.group_comparison import BY_NAME, VARIANTS, compare, figures
 from broker_core.lab.lab import Lab
 from broker_core.lab.scenario import scenario_from_json
@@ -69,15 +69,12 @@ def assign(members, partitions):
 """
 
 
-def test_a_users_own_assignor_is_compared_from_the_beginning() -> None:
-    use_runner(plainly)
-    try:
-        lab = lab_with_a_history()
-        lab.submit({"command_id": "own", "kind": "group_assignor", "rig": "kafka", "args": {"source": SWAPPED}, "position": lab.position + 1})
-        lab.advance_to(70 * SECOND)
-        found = rows_of(lab)
-    finally:
-        use_runner(None)
+def test_a_users_own_assignor_is_compared_from_the_beginning(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(custom, "_runner", plainly)     # put back afterwards: other tests of this process need the dashboard's
+    lab = lab_with_a_history()
+    lab.submit({"command_id": "own", "kind": "group_assignor", "rig": "kafka", "args": {"source": SWAPPED}, "position": lab.position + 1})
+    lab.advance_to(70 * SECOND)
+    found = rows_of(lab)
     assert list(found) == [*BY_NAME, "custom"]
     assert found["custom"]["moved"] == found["roundrobin"]["moved"], "it shares out as round robin does"
     assert found["sticky"]["moved"] == 9, "the others did not restart for it"
