@@ -10,23 +10,20 @@ the messages and deadlines that the node makes next, so the chain of causes cros
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Any
 
-from broker_core.errors import CommandError, InvariantError
+from broker_core.errors import CommandError
 from broker_core.events import Cause, Json, TurningPoint
-from broker_core.plain import from_plain, kept, take_back, to_plain
 from broker_core.rng import SeededRandom
-from broker_core.sim.network import CLOSING, CUT, DEAF, DEFAULT_DELAY_US, FULL, GONE, STOPPED, Link, LinkState, Route, due_us, jitter_table
+from broker_core.sim.network import CLOSING, CUT, DEAF, DEFAULT_DELAY_US, FULL, GONE, STOPPED, Link, Route, due_us, jitter_table
 from broker_core.sim.node import PERSON, Closed, Node, Opened
-from broker_core.sim.slot import CRASHED, PAUSED, RUNNING, AheadSlot, Slot, SlotState
+from broker_core.sim.slot import CRASHED, PAUSED, RUNNING, AheadSlot, Slot
 from broker_core.sim.stream import Arrivals
 
 NEVER = 1 << 62
-KEPT_AT_ONCE = 64
-"""Nodes, or links, in a part of what is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,19 +53,6 @@ class Counters:
     last_node: int = 0
     last_connection: int = 0
     last_link: int = 0
-
-
-@dataclass(slots=True)
-class WorldState:
-    """A world in a checkpoint. heap: (when, order of making, number of the link, or minus that of the node, name of the deadline).
-    links: plain, because what travels on them is the model's."""
-
-    counters: Json
-    draws: dict[str, int]
-    heap: list[tuple[int, int, int, str]]
-    nodes: dict[str, SlotState] = field(default_factory=dict)
-    links: list[Any] = field(default_factory=list)
-    routes: list[Route] = field(default_factory=list)
 
 
 class World(Counters):
@@ -190,7 +174,7 @@ class World(Counters):
         if name in self.slots:
             raise CommandError("node", "{name} runs already", name=name)
         self.last_node += 1
-        return self._add(self.last_node, name, kind, state).node
+        return self.add(self.last_node, name, kind, state).node
 
     def node(self, name: str) -> Node | None:
         """The node of that name, whatever its condition."""
@@ -366,68 +350,6 @@ class World(Counters):
                 link.trouble |= DEAF
                 self._drop_if_dead(link)
 
-    # -- keeping --------------------------------------------------------------------------------------------------------------------------
-
-    def to_json(self) -> Json:
-        """The whole state as plain JSON types (integer keys of dicts stay integers). Turning points must have been taken."""
-        *_, plain = self.keeping()
-        return plain
-
-    def keeping(self) -> Iterator[Json]:
-        """`to_json` in parts: the same dict each time, with some more nodes or links in it; the last time it is whole."""
-        if self.told:
-            raise InvariantError("a world with turning points that nobody has taken cannot be kept")
-        heap = [
-            (at_us, made, target.number if type(target) is Link else -target.number, name)
-            for at_us, made, target, name in sorted(self.heap)
-            if (target.number in self.links if type(target) is Link else target.number in self.by_number)
-        ]
-        plain: Json = to_plain(WorldState(kept(self, Counters), self.random.draws, heap, routes=list(self.routes.values())))
-        for place, slot in enumerate(self.slots.values(), 1):
-            plain["nodes"][slot.name] = to_plain(SlotState(
-                slot.number, slot.kind, slot.condition, slot.silenced_by, slot.deadlines, slot.deferred,
-                {connection: link.number for connection, link in slot.links.items()}, slot.disk, slot.node.state, slot.has_machine,
-            ))  # fmt: skip
-            if place % KEPT_AT_ONCE == 0:
-                yield plain
-        for place, link in enumerate(self.links.values(), 1):
-            plain["links"].append(to_plain(link))
-            if place % KEPT_AT_ONCE == 0:
-                yield plain
-        yield plain
-
-    @classmethod
-    def from_json(
-        cls, name: str, design: Design, seed: int, plain: Json, listener: Callable[[list[TurningPoint]], None] | None = None,
-        witness: Callable[[TurningPoint], None] | None = None,
-    ) -> World:
-        """The world that `to_json` described; it goes on the same."""
-        state = from_plain(plain, WorldState)
-        world = cls(name, design, seed, listener, witness)
-        take_back(world, Counters, state.counters)
-        world.random.draws = state.draws
-        world.routes = {(route.sender, route.receiver): route for route in state.routes}
-        message_type: Any = design.messages | Opened | Closed
-        for entry in state.links:
-            kept_link = from_plain({**entry, "queue": []}, LinkState)
-            link = Link(*(getattr(kept_link, part.name) for part in fields(LinkState)))
-            link.queue.extend((from_plain(message, message_type), from_plain(cause, Cause | None)) for message, cause in entry["queue"])
-            world.links[link.number] = link
-            world.of_connection.setdefault(link.connection, []).append(link)
-        for node_name, each in state.nodes.items():
-            slot = world._add(each.number, node_name, each.kind, from_plain(each.node, design.kinds[each.kind][0]))
-            slot.condition, slot.silenced_by, slot.disk = each.condition, each.silenced_by, each.disk
-            slot.deadlines, slot.deferred, slot.has_machine = each.deadlines, each.deferred, each.has_machine
-            slot.links = {connection: world.links[number] for connection, number in each.links.items()}
-        for link in world.links.values():
-            link.to = world.by_number.get(link.receiver)
-        world.heap = [
-            (at_us, made, target, name)
-            for at_us, made, number, name in state.heap
-            if (target := world.links.get(number) if number > 0 else world.by_number.get(-number)) is not None
-        ]
-        return world
-
     # -- how ------------------------------------------------------------------------------------------------------------------------------
 
     def _report(self) -> None:
@@ -436,7 +358,7 @@ class World(Counters):
             self.told.clear()
             self.listener(told)
 
-    def _add(self, number: int, name: str, kind: str, state: Any) -> Slot:
+    def add(self, number: int, name: str, kind: str, state: Any) -> Slot:
         node = self.design.kinds[kind][1](state)
         slot = AheadSlot(self, number, name, kind, node) if self.design.ahead_us else Slot(self, number, name, kind, node)
         self.slots[name] = self.by_number[number] = slot

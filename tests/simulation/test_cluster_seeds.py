@@ -10,7 +10,7 @@ import pytest
 
 from broker_core.kafka.replication.fetcher import Truncation
 from broker_core.lab.checkpoint import decode, encode
-from broker_core.sim.world import World
+from broker_core.sim import keeping
 from tests.simulation.cluster_life import Life
 
 SEEDS = [int(os.environ["SEED"])] if "SEED" in os.environ else range(int(os.environ.get("HIGHWATER_CLUSTER_SEEDS", "6")))
@@ -35,12 +35,12 @@ def test_cluster_goes_on_the_same_after_a_restore(seed):
     life, other = Life(seed), Life(seed)
     for _ in range(STEPS // 10):
         life.step()
-    kept = decode(encode(life.world.to_json()))
-    restored = World.from_json("kafka", other.world.design, seed, kept, lambda told: None)
+    kept = decode(encode(keeping.keep(life.world)))
+    restored = keeping.restored("kafka", other.world.design, seed, kept, lambda told: None)
     for _ in range(3):
         for world in (life.world, restored):
             world.advance(world.now_us + 3_000_000)
-    assert decode(encode(restored.to_json())) == decode(encode(life.world.to_json())), life.chosen
+    assert decode(encode(keeping.keep(restored))) == decode(encode(keeping.keep(life.world))), life.chosen
 
 
 def test_a_life_is_the_same_each_time():

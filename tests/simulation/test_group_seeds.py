@@ -15,7 +15,7 @@ import os
 import pytest
 
 from broker_core.lab.checkpoint import decode, encode
-from broker_core.sim.world import World
+from broker_core.sim.keeping import keep, restored
 from tests.simulation.group_life import SECOND, TOPICS, GroupLife
 
 SEEDS = [int(os.environ["SEED"])] if "SEED" in os.environ else range(int(os.environ.get("HIGHWATER_GROUP_SEEDS", "6")))
@@ -49,12 +49,12 @@ def test_group_outlives_its_faults(seed):
 def test_group_goes_on_the_same_after_a_restore(seed):
     """In the middle of its faults, through the bytes of a checkpoint: with everything that waits, is on its way, or is known only to a node."""
     life, other = GroupLife(seed).suffer(STEPS // 2), GroupLife(seed).deaf()
-    kept = decode(encode(life.world.to_json()))
-    other.world = World.from_json("kafka", other.world.design, seed, kept, lambda told: None)
+    kept = decode(encode(keep(life.world)))
+    other.world = restored("kafka", other.world.design, seed, kept, lambda told: None)
     for _ in range(4):
         for world in (life.world, other.world):
             world.advance(world.now_us + 2 * SECOND)
-    assert decode(encode(other.world.to_json())) == decode(encode(life.world.to_json())), f"seed {seed}: {life.what}"
+    assert decode(encode(keep(other.world))) == decode(encode(keep(life.world))), f"seed {seed}: {life.what}"
 
 
 def test_a_life_is_the_same_each_time():

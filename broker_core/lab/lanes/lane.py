@@ -30,6 +30,7 @@ from broker_core.lab.observers.narrator import Narrator
 from broker_core.lab.observers.pace import PACE_KINDS, pace_code
 from broker_core.lab.pieces import Pieces, whole
 from broker_core.plain import from_plain, kept, take_back, to_plain
+from broker_core.sim.keeping import in_parts, restored
 from broker_core.sim.network import DEFAULT_DELAY_US
 from broker_core.sim.program import Order, Pace, Pause, Resume
 from broker_core.sim.slot import CRASHED as NODE_CRASHED
@@ -438,7 +439,7 @@ class Lane(LaneState):
         """`to_json` in pieces."""
         self.ledger.catch_up()
         state: Json = kept(self, LaneState) | {"ledger": kept(self.ledger, LedgerState), "notes": to_plain(self.reads.notes)}
-        for world in self.world.keeping():
+        for world in in_parts(self.world):
             state["world"] = world
             yield
         return state
@@ -452,6 +453,6 @@ class Lane(LaneState):
         self.traffic.by_node = {
             consumer.incarnation: consumer for consumer in self.consumers.values() if consumer.state not in (CRASHED, GONE)
         }
-        self.world = World.from_json(self.id, self.rules.design(self), self.seed, state["world"], self._told, self._heard)
+        self.world = restored(self.id, self.rules.design(self), self.seed, state["world"], self._told, self._heard)
         self.stream = self._stream()
         self.rules.forget_caches()

@@ -11,6 +11,7 @@ import msgspec
 
 from broker_core.errors import CommandError
 from broker_core.events import Cause, Json
+from broker_core.sim.keeping import keep
 from broker_core.sim.node import PERSON, Closed, Opened, Outbox
 from broker_core.sim.world import Design, World
 
@@ -166,6 +167,6 @@ def take(world: World) -> list[Json]:
 def digest(world: World) -> str:
     """Everything about a world, as one short text. Takes no turning points."""
     told, world.told = world.told, []
-    plain = world.to_json()
+    plain = keep(world)
     world.told = told
     return hashlib.sha256(json.dumps([plain, [event.to_json(0) for event in told]]).encode()).hexdigest()

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from broker_core.sim import keeping
 from broker_core.sim.stream import Handed
 from broker_core.sim.world import Design, World
 
@@ -53,7 +54,7 @@ def test_a_node_sees_its_own_clock_and_is_woken_when_it_asked() -> None:
 def test_it_goes_on_the_same_after_a_restore() -> None:
     world = world_of(1_000)
     world.order("clock", Note("now"))
-    restored = World.from_json("w", world.design, 1, world.to_json())
+    restored = keeping.restored("w", world.design, 1, keeping.keep(world))
     restored.advance(0)
     assert restored.slots["clock"].node.state.seen == [("now", 900), ("later", 905)]
 

@@ -3,7 +3,7 @@
 import pytest
 
 from broker_core.errors import CommandError, InvariantError
-from broker_core.sim.world import World
+from broker_core.sim.keeping import keep, restored
 from tests.core.sim.chatter import DESIGN, act, new_world
 
 
@@ -147,8 +147,8 @@ def test_a_world_kept_while_a_killed_process_is_asked_goes_on_the_same():
     world.kill("b")
     act(world, ("talk", 0, 1))
     world.told.clear()
-    other = World.from_json("toy", DESIGN, 7, world.to_json())
+    other = restored("toy", DESIGN, 7, keep(world))
     for each in (world, other):
         each.advance(30_000)
         each.told.clear()
-    assert world.to_json() == other.to_json() and kinds(world, "a") == kinds(other, "a")
+    assert keep(world) == keep(other) and kinds(world, "a") == kinds(other, "a")

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker_core.events import Cause
+from broker_core.sim.keeping import keep, restored
 from broker_core.sim.world import World
 from tests.core.sim.chatter import ACTIONS, DESIGN, NAMES, act, digest, new_world, take
 
@@ -29,7 +30,7 @@ def run(script, stops=(), restore_at=None, by_report=False) -> World:
     for at_us, _, action in moments:
         if restore_at is not None and at_us > restore_at:
             world.advance(restore_at)
-            world, restore_at = restored(world), None
+            world, restore_at = twin_of(world), None
         go(world, at_us, by_report)
         if action:
             act(world, tuple(action))
@@ -44,9 +45,9 @@ def go(world: World, until_us: int, by_report: bool) -> None:
         world.advance(until_us, by_report=True)
 
 
-def restored(world: World) -> World:
+def twin_of(world: World) -> World:
     told, world.told = world.told, []
-    twin = World.from_json("toy", DESIGN, 7, json.loads(json.dumps(world.to_json()), object_hook=integer_keys))
+    twin = restored("toy", DESIGN, 7, json.loads(json.dumps(keep(world)), object_hook=integer_keys))
     twin.told = told
     return twin
 

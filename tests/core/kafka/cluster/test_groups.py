@@ -17,6 +17,7 @@ from broker_core.kafka.cluster.requests import ProducePartition, ProduceRequest
 from broker_core.kafka.producer.partitioner import coordinator_partition
 from broker_core.kafka.replication.replica_log import light_batch
 from broker_core.lab.checkpoint import decode, encode
+from broker_core.sim import keeping
 from broker_core.sim.program import Leave, Order, Program
 from broker_core.sim.world import World
 from tests.core.kafka.cluster.clusters import Ask, Client, ClientState
@@ -152,8 +153,8 @@ def test_a_world_with_a_group_goes_on_the_same_after_a_restore(protocol: str, af
     lab.run(after_s)
     lab.produce(12)
     lab.run(0.1)
-    kept = decode(encode(lab.world.to_json()))
-    restored = World.from_json("kafka", lab.world.design, 1, kept, lambda told: None)
+    kept = decode(encode(keeping.keep(lab.world)))
+    restored = keeping.restored("kafka", lab.world.design, 1, kept, lambda told: None)
     middle_us = lab.world.now_us + 10 * SECOND
     for world in (lab.world, restored):
         world.advance(middle_us)
@@ -162,4 +163,4 @@ def test_a_world_with_a_group_goes_on_the_same_after_a_restore(protocol: str, af
         verbs.create_partitions(world, "t", PARTITIONS + 1)
         world.advance(middle_us + 20 * SECOND)
     assert sum(len(world.node(name).state.owned) for name in ("c1", "c2", "c3")) >= PARTITIONS
-    assert decode(encode(restored.to_json())) == decode(encode(lab.world.to_json()))
+    assert decode(encode(keeping.keep(restored))) == decode(encode(keeping.keep(lab.world)))

@@ -11,7 +11,7 @@ from broker_core.kafka.group import messages as m
 from broker_core.kafka.replication.replica_log import light_batch
 from broker_core.kafka.txn.records import TRANSACTION_STATE_TOPIC
 from broker_core.lab.checkpoint import decode, encode
-from broker_core.sim.world import World
+from broker_core.sim import keeping
 from tests.core.kafka.cluster.clusters import KEY, SECOND
 from tests.core.kafka.cluster.producing import TOPIC, ProducingCluster
 
@@ -243,11 +243,11 @@ def test_world_with_an_open_transaction_goes_on_the_same_after_a_restore(after_u
     cluster.send(4, partition=1)
     cluster.order(o.CommitTransaction())
     cluster.world.advance(cluster.world.now_us + after_us)
-    restored = World.from_json("kafka", cluster.world.design, 1, decode(encode(cluster.world.to_json())), lambda told: None)
+    restored = keeping.restored("kafka", cluster.world.design, 1, decode(encode(keeping.keep(cluster.world))), lambda told: None)
     until_us = cluster.world.now_us + 20 * SECOND
     cluster.world.advance(until_us)
     restored.advance(until_us)
-    assert decode(encode(restored.to_json())) == decode(encode(cluster.world.to_json())) and cluster.committed() == [1, 2, 3]
+    assert decode(encode(keeping.keep(restored))) == decode(encode(keeping.keep(cluster.world))) and cluster.committed() == [1, 2, 3]
 
 
 def late_batch(cluster, state, epoch):
