@@ -4,6 +4,7 @@ import { onLanguage, page, say, speak } from "../chrome.js";
 import { draw } from "../draw.js";
 import { createFreshness } from "../freshness.js";
 import { createFeed } from "../lane_feed.js";
+import { createTransport, onKeys } from "../lane_transport.js";
 import { createLessonStrip } from "../lesson_strip.js";
 import { writeTable } from "../log/tables.js";
 import { createNotice } from "../notice.js";
@@ -255,33 +256,16 @@ function pointOf(event) {
   return [event.clientX - left, event.clientY - top];
 }
 
-const play = () => order($("play"), { kind: view.playing ? "pause_lab" : "play", lane: "all" });
-const step = () => view.playing || order($("step"), { kind: "step", lane: "all" });
-$("play").addEventListener("click", play);
-$("step").addEventListener("click", step);
-$("twins").addEventListener("click", toggleTables);
-document.querySelector(".sp").addEventListener("click", (event) => {
-  const { speed } = event.target.closest("button")?.dataset ?? {};
-  if (speed) order(event.target, { kind: "speed", lane: "all", args: { speed: Number(speed) } });
-});
+const transport = createTransport({ send: order, current: () => view, redraw: () => drawFrame(true) });
 
-function toggleTables() {
-  const isOn = document.body.toggleAttribute("data-twins");
-  $("twins").setAttribute("aria-pressed", String(isOn));
-  for (const box of document.querySelectorAll(".twin-box")) box.tabIndex = isOn ? 0 : -1;
-  drawFrame(true);
-}
-
-document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.target.closest("input, textarea, select")) return;
-  const own = { " ": play, ".": step, t: toggleTables }[event.key.toLowerCase()], verb = own ? null : verbs.byKey(event.key);
+onKeys((event) => {
+  const own = transport[event.key.toLowerCase()], verb = own ? null : verbs.byKey(event.key);
   if (event.key === "Escape" && chosen !== null) choose(chosen);
   else if (own) own();
   else if (verb) order($("verbs"), verb.order);
-  else if (!operator.pressKey(event.key)) return;
-  event.preventDefault();
+  else return operator.pressKey(event.key);
+  return true;
 });
-document.addEventListener("keyup", (event) => event.key === " " && event.preventDefault());
 
 // -- frames ----------------------------------------------------------------------------------------------------------------------------
 

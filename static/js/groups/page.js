@@ -6,6 +6,7 @@ import { draw } from "../draw.js";
 import { readComparison, startComparison } from "../commands.js";
 import { createFreshness } from "../freshness.js";
 import { createFeed } from "../lane_feed.js";
+import { createTransport, onKeys } from "../lane_transport.js";
 import { createLessonStrip } from "../lesson_strip.js";
 import { writeTable } from "../log/tables.js";
 import { createNotice } from "../notice.js";
@@ -230,36 +231,20 @@ function fold() {
   drawFrame(true);
 }
 
-const play = () => order($("play"), { kind: view.playing ? "pause_lab" : "play", lane: "all" });
-const step = () => view.playing || order($("step"), { kind: "step", lane: "all" });
-$("play").addEventListener("click", play);
-$("step").addEventListener("click", step);
-$("twins").addEventListener("click", toggleTables);
+const transport = createTransport({ send: order, current: () => view, redraw: () => drawFrame(true) });
+const keys = { ...transport, f: fold, c: () => choose(COORDINATOR) };
 $("fold").addEventListener("click", fold);
-document.querySelector(".sp").addEventListener("click", (event) => {
-  const { speed } = event.target.closest("button")?.dataset ?? {};
-  if (speed) order(event.target, { kind: "speed", lane: "all", args: { speed: Number(speed) } });
-});
 
-function toggleTables() {
-  const isOn = document.body.toggleAttribute("data-twins");
-  $("twins").setAttribute("aria-pressed", String(isOn));
-  for (const box of document.querySelectorAll(".twin-box")) box.tabIndex = isOn ? 0 : -1;
-  drawFrame(true);
-}
-
-document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.target.closest("input, textarea, select")) return;
-  const key = event.key.toLowerCase(), own = { " ": play, ".": step, t: toggleTables, f: fold, c: () => choose(COORDINATOR) }[key], verb = own ? null : verbs.byKey(event.key);
+onKeys((event) => {
+  const own = keys[event.key.toLowerCase()], verb = own ? null : verbs.byKey(event.key);
   if (event.key === "Escape" && (chosen !== null || kept !== null)) [chosen, kept] = [null, null];
-  else if (/^[1-9]$/.test(key)) chooseByNumber(Number(key));
+  else if (/^[1-9]$/.test(event.key)) chooseByNumber(Number(event.key));
   else if (own) own();
   else if (verb) order($("verbs"), verb.order);
-  else return;
+  else return false;
   schedule();
-  event.preventDefault();
+  return true;
 });
-document.addEventListener("keyup", (event) => event.key === " " && event.preventDefault());
 
 function chooseByNumber(place) {
   const found = inOrder(group(), view.consumers)[place - 1];

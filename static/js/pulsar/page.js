@@ -6,6 +6,7 @@ import { createVerbs } from "../cluster/verbs.js";
 import { draw } from "../draw.js";
 import { createFreshness } from "../freshness.js";
 import { createFeed } from "../lane_feed.js";
+import { createTransport, onKeys } from "../lane_transport.js";
 import { createLessonStrip } from "../lesson_strip.js";
 import { writeTable } from "../log/tables.js";
 import { createNotice } from "../notice.js";
@@ -376,34 +377,17 @@ const zoom = (factor) => {
 $("lens-in").addEventListener("click", () => zoom(1 / LENS_STEP));
 $("lens-out").addEventListener("click", () => zoom(LENS_STEP));
 
-const play = () => order($("play"), { kind: view.playing ? "pause_lab" : "play", lane: "all" });
-const step = () => view.playing || order($("step"), { kind: "step", lane: "all" });
-$("play").addEventListener("click", play);
-$("step").addEventListener("click", step);
-$("twins").addEventListener("click", toggleTables);
-document.querySelector(".sp").addEventListener("click", (event) => {
-  const { speed } = event.target.closest("button")?.dataset ?? {};
-  if (speed) order(event.target, { kind: "speed", lane: "all", args: { speed: Number(speed) } });
-});
+const transport = createTransport({ send: order, current: () => view, redraw: () => drawFrame(true) });
+const keys = { ...transport, "[": () => move(-1), "]": () => move(1), "+": () => zoom(1 / LENS_STEP), "=": () => zoom(1 / LENS_STEP), "-": () => zoom(LENS_STEP) };
 
-function toggleTables() {
-  const isOn = document.body.toggleAttribute("data-twins");
-  $("twins").setAttribute("aria-pressed", String(isOn));
-  for (const box of document.querySelectorAll(".twin-box")) box.tabIndex = isOn ? 0 : -1;
-  drawFrame(true);
-}
-
-const KEYS = { " ": play, ".": step, t: toggleTables, "[": () => move(-1), "]": () => move(1), "+": () => zoom(1 / LENS_STEP), "=": () => zoom(1 / LENS_STEP), "-": () => zoom(LENS_STEP) };
-document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.target.closest("input, textarea, select")) return;
-  const own = KEYS[event.key.toLowerCase()], verb = own ? null : verbs.byKey(event.key);
+onKeys((event) => {
+  const own = keys[event.key.toLowerCase()], verb = own ? null : verbs.byKey(event.key);
   if (event.key === "Escape" && chosen !== null) choose(chosen);
   else if (own) own();
   else if (verb) order($("verbs"), verb.order);
-  else return;
-  event.preventDefault();
+  else return false;
+  return true;
 });
-document.addEventListener("keyup", (event) => event.key === " " && !event.target.closest("input, textarea, select") && event.preventDefault());
 
 // -- frames ----------------------------------------------------------------------------------------------------------------------------
 
