@@ -19,7 +19,7 @@ from broker_core.hashing.java_random import JavaRandom
 from broker_core.kafka.error_codes import ErrorCode, Refused
 from broker_core.kafka.replication.election import METADATA_3_9, ChangeBuilder, Election, MetadataVersion
 from broker_core.kafka.replication.isr import AlterPartitionRequest, LeaderRecoveryState
-from broker_core.kafka.replication.placement import UsableBroker, place_replicas
+from broker_core.kafka.replication.placement import UsableBroker, check_assignment, place_replicas
 from broker_core.kafka.replication.reassignment import reassignment, reverted
 from broker_core.kafka.replication.registration import NO_LEADER, PartitionChange, PartitionRegistration
 from broker_core.kafka.replication.sessions import BrokerControlState, BrokerSessions
@@ -327,16 +327,9 @@ class Controller:
     # --- inside: checks
 
     def _check_assignment(self, replicas: Sequence[int], replication_factor: int | None = None) -> None:
-        reason = ""
-        if not replicas:
-            reason = "an assignment names a replica"
-        elif len(set(replicas)) < len(replicas):
-            reason = f"{list(replicas)} names a broker twice"
-        elif unknown := [broker for broker in replicas if broker not in self.brokers]:
-            reason = f"broker {unknown[0]} is not registered"
-        elif replication_factor is not None and len(replicas) != replication_factor:
+        check_assignment(replicas, self.brokers)
+        if replication_factor is not None and len(replicas) != replication_factor:
             reason = f"{len(replicas)} replicas where other partitions have {replication_factor}"
-        if reason:
             raise Refused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, reason)
 
     def _check_alter_partition(self, broker: int, partition: PartitionRegistration, request: AlterPartitionRequest) -> None:

@@ -56,13 +56,15 @@ CLUSTER = {
     "cluster.ahead": _("{count} more than its leader"),
     "cluster.about.healthy": _("Leader {leader} in epoch {epoch}; ISR {isr}: all copies."),
     "cluster.about.hidden": _("{count?One record waits|{count} records wait} for followers: consumers do not see {count?it|them} yet."),
-    "cluster.about.under_replicated": _(
-        "Leader {leader} in epoch {epoch}; ISR {isr}: {count} of {replicas} copies. One more crash costs more than before."
-    ),
+    "cluster.about.under_replicated": _("Leader {leader} in epoch {epoch}; ISR {isr}: {count} of {replicas} copies."),
+    "cluster.about.spare_copies": _("One more crash leaves {left?one copy|{left} copies} in sync."),
+    "cluster.about.next_refuses": _("One more crash, and acks=all is refused: min.insync.replicas is {min}."),
+    "cluster.about.last_copy": _("It is the only copy in sync: if its broker crashes, the partition is offline."),
     "cluster.about.below_min_isr": _(
         "Leader {leader} in epoch {epoch}; ISR {isr}, but min.insync.replicas is {min}: acks=all is refused, and the high watermark stands still."
     ),
     "cluster.about.offline": _("Nobody leads: no member of the ISR ({isr}) is alive. Nothing can be written or read."),
+    "cluster.dot_key": _("moving dot: what was just asked (open) or answered (filled); at ×0.5 or slower, each message where it is now"),
     "cluster.unseen_key": _("hatched: above the copy's high watermark, hidden from consumers"),
     "cluster.late_key": _("flag: high watermark; a follower learns it one fetch later"),
     "cluster.isr_key": _("firm outline: in the ISR; dashed: outside"),
@@ -144,7 +146,7 @@ CLUSTER = {
     "cluster.add_hint": _("Never fewer: a topic only grows. From then on keys go to other partitions than before."),
     "cluster.add_make": _("Add"),
     "cluster.reassign_of": _("brokers that are to have {partition}"),
-    "cluster.reassign_hint": _("The preferred leader first, as in 4 2 5. The new copies catch up first; then the old ones go."),
+    "cluster.reassign_hint": _("Numbers of brokers, the preferred leader first. The new copies catch up first; then the old ones go."),
     "cluster.reassign_move": _("Move"),
     "cluster.cancel": _("Cancel"),
     # Cards

@@ -56,10 +56,12 @@ def _draw(request: HttpRequest, lab: Lab, snapshot: dict[str, Any], name: str, p
         lab.pk, seq=snapshot["seq"], epoch=snapshot["epoch"], is_owner=access.is_owner(lab, bearer=None, visitor=visitor), csrf=get_token(request),
         stopped=selectors.lab_stopped(lab_id=lab.pk),
     )  # fmt: skip
+    query = lane_query(view, lane)
+    context["page"]["urls"]["lab"] = request.path.replace(lab.pk, "{id}") + query  # a copy made from here opens here
     lanes = [lane_id for lane_id in view["rig_order"] if panel in view["rigs"][lane_id]]
     words = context["catalogue"][context["page"]["language"]]
     context |= {"view": view, "speeds": SPEEDS, "textures": textures(), "lane": lane, "lanes": lanes, "lesson": lesson_panel(view, words),
-                "query": lane_query(view, lane)}  # fmt: skip
+                "query": query}  # fmt: skip
     fill(context, lab, view, lane)
     response = render(request, f"dashboard/{name}.html", context)
     access.visitor_remember(response, visitor)

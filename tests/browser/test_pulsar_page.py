@@ -1,6 +1,7 @@
 """Stories of the Pulsar page: a stuck consumer and the newcomer behind it, what if, the lens, types, sticky ranges, phones, languages."""
 
 import json
+import re
 import urllib.request
 from collections.abc import Callable
 from typing import Any
@@ -176,6 +177,10 @@ def test_a_lab_of_somebody_else_can_be_watched_and_offers_a_copy(profile: Profil
     wait_frame(page)
     page.click("[data-order=join]")
     expect(page.locator("#notice-action")).to_have_text("Make my own copy")
+    page.click("#notice-action")
+    page.wait_for_url(re.compile(rf"/lab/(?!{lab})[^/]+/pulsar/$"))
+    wait_frame(page)
+    expect(page.locator("#main")).to_be_visible()
 
 
 def test_it_says_when_the_connection_is_lost_and_goes_on_when_it_is_back(profile: Profile, site: SupervisedSite) -> None:

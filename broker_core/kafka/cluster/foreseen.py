@@ -19,6 +19,7 @@ from broker_core.kafka.cluster.controller_node import ControllerState
 from broker_core.kafka.cluster.names import CONTROLLER
 from broker_core.kafka.error_codes import ErrorCode, Refused
 from broker_core.kafka.replication.election import Election
+from broker_core.kafka.replication.placement import check_assignment
 from broker_core.sim.world import World
 
 
@@ -55,7 +56,10 @@ def refusal_of_new_topic(request: CreateTopicsRequest, topics: Collection[str], 
 
 def refusal_of_move(request: AlterPartitionReassignmentsRequest, brokers: Collection[int]) -> Refused | None:
     """The part of it that does not depend on who is alive, nor on topics that were made a moment ago. brokers: registered ones."""
-    for broker in request.replicas or ():
-        if broker not in brokers:
-            return Refused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, f"broker {broker} is not registered")
+    if request.replicas is None:
+        return None
+    try:
+        check_assignment(request.replicas, brokers)
+    except Refused as refused:
+        return refused
     return None

@@ -10,7 +10,7 @@ Source: Kafka 3.9 metadata StripedReplicaPlacer. Vectors: kafka/replication/cont
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -39,6 +39,19 @@ def place_replicas(brokers: Sequence[UsableBroker], partitions: int, replication
     racks = _Racks(brokers, random)
     _check(replication_factor, racks)
     return [racks.place(replication_factor) for _ in range(partitions)]
+
+
+def check_assignment(replicas: Sequence[int], registered: Container[int]) -> None:
+    """Raise Refused(INVALID_REPLICA_ASSIGNMENT) for replicas that somebody names by hand and that cannot be (ReplicationControlManager)."""
+    reason = ""
+    if not replicas:
+        reason = "an assignment names a replica"
+    elif len(set(replicas)) < len(replicas):
+        reason = f"{list(replicas)} names a broker twice"
+    elif unknown := [broker for broker in replicas if broker not in registered]:
+        reason = f"broker {unknown[0]} is not registered"
+    if reason:
+        raise Refused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, reason)
 
 
 def _check(replication_factor: int, racks: _Racks) -> None:

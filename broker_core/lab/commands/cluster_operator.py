@@ -120,7 +120,7 @@ class Reassign(OperatorCommand):
     def read_args(cls, args: Json) -> dict[str, Any]:
         replicas = args.get("replicas")
         if replicas is not None and (not isinstance(replicas, list) or not 1 <= len(replicas) <= BROKERS_MAX):
-            raise CommandError("args.replicas", "must be a list of 1 to {high} brokers, or null", high=BROKERS_MAX)
+            raise CommandError("args.replicas", "must be a list of 1 to {high} brokers", high=BROKERS_MAX)
         return {
             "topic": topic_name(args.get("topic")), "partition": whole("args.partition", args.get("partition"), 0, PARTITIONS_MAX - 1),
             "replicas": None if replicas is None else tuple(whole("args.replicas", broker, 1, BROKERS_MAX) for broker in replicas),

@@ -24,7 +24,14 @@ export function partitionWords(partition, say) {
   const about = say(`cluster.about.${partition.state}`, {
     leader: partition.leader, epoch: partition.leader_epoch, isr, count: partition.isr.length, replicas: partition.replicas.length, min: partition.min_isr,
   });
-  return hidden ? `${about} ${say("cluster.about.hidden", { count: hidden })}` : about;
+  return [about, ...spare(partition, say), ...(hidden ? [say("cluster.about.hidden", { count: hidden })] : [])].join(" ");
+}
+
+// What one more crash would do to an under-replicated partition.
+function spare({ state, isr, min_isr }, say) {
+  if (state !== "under_replicated") return [];
+  const left = isr.length - 1;
+  return [say(left === 0 ? "cluster.about.last_copy" : left < min_isr ? "cluster.about.next_refuses" : "cluster.about.spare_copies", { left, min: min_isr })];
 }
 
 // A card after a fault: {title, was, now, means: [..]}. card: of the view's faults.

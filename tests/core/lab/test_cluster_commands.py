@@ -176,6 +176,7 @@ def test_the_controllers_own_error_stands_at_the_field_and_nothing_changes(kind,
     [
         ("cluster_create_topic", {"topic": "records"}), ("cluster_create_topic", {"topic": "t", "replication_factor": 4}),
         ("cluster_reassign", {"topic": "records", "partition": 0, "replicas": [4]}),
+        ("cluster_reassign", {"topic": "records", "partition": 0, "replicas": [1, 1]}),
     ],
 )  # fmt: skip
 def test_a_page_foresees_the_controllers_error_word_for_word(kind, args):
