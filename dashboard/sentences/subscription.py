@@ -149,7 +149,7 @@ SUBSCRIPTION = {
     "subscription.key.unread": _("not read yet"),
     # Consumers
     "subscription.consumers": _("Consumers"),
-    "subscription.consumers_about": _("Who has nothing to do says why."),
+    "subscription.consumers_about": _("A consumer with nothing to do says why."),
     "subscription.consumer": _("Consumer"),
     "subscription.nobody": _("No consumer is connected."),
     "subscription.nobody_active": _("nobody is active"),
@@ -276,7 +276,7 @@ SUBSCRIPTION = {
     "subscription.seek_to": _("Seek to"),
     "subscription.seek_by.entry": pgettext_lazy("seek", "entry"),
     "subscription.seek_by.time": _("second of publishing"),
-    "subscription.seek_kept": _("Kept: {first} to {end}"),
+    "subscription.seek_kept": _("Kept from {first}; the end is {end}"),
     "subscription.set_level": _("Set level"),
     "subscription.priority": _("Priority level"),
     # What if
@@ -333,7 +333,7 @@ SUBSCRIPTION = {
     "subscription.series_sub": _("What each consumer finishes a second, and how uneven the shares are: 1.0 is even."),
     "subscription.series_many": _("More than {most} consumers: point at a line for its name."),
     "subscription.series_wait": _("The chart begins once this page has seen two virtual seconds."),
-    "subscription.axis_rate": _("records/s"),
+    "subscription.axis_rate": _("messages/s"),
     "subscription.skew": _("skew"),
     "subscription.keys": _(
         "[ and ] choose a consumer, A add, P pause or resume, H hold acks, W slow, X crash, B rejoin, L leave, U unsubscribe, R lose receipts, "

@@ -219,7 +219,7 @@ def test_other_subscriptions_stand_beside_the_lab_s_own(profile: Profile, site: 
     page = open_page(profile(), site, subscriptions={"audit": {"type": "shared", "consumers": 2, "rate": 10}})
     wait_text(page, "#others", "audit-2")
     page.click("#consumers tr[data-name=c2] button")
-    wait_text(page, "#seek-kept", "Kept: ")
+    wait_text(page, "#seek-kept", "Kept from ")
 
 
 def test_two_that_are_silent_are_told_in_one_sentence(profile: Profile, site: SupervisedSite) -> None:
