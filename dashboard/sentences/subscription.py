@@ -8,6 +8,7 @@ SUBSCRIPTION = {
     "subscription.title": _("Pulsar subscription"),
     "subscription.to_stage": _("Stage of this lab"),
     "subscription.head.gap": _("{part} of the hash space belongs to nobody: its messages wait."),
+    "subscription.head.gap_newcomers": _("{part} of the hash space belongs to nobody: its messages wait, and newcomers wait for them."),
     "subscription.head.stray": _("Batches mix keys: {part} of the messages went to a consumer that does not own their key."),
     "subscription.head.acks_refused": _(
         "Nothing is acknowledged: {consumer} acknowledges cumulatively, which is for Exclusive and Failover only."
@@ -154,6 +155,7 @@ SUBSCRIPTION = {
     "subscription.nobody": _("No consumer is connected."),
     "subscription.nobody_active": _("nobody is active"),
     "subscription.nobody_holds": pgettext_lazy("owner", "nobody"),
+    "subscription.nobody_owns": _("nobody, and no consumer owns its slot"),
     "subscription.column.consumer": _("Consumer"),
     "subscription.column.share": _("Share"),
     "subscription.column.permits": _("Per\u00admits"),
@@ -233,6 +235,7 @@ SUBSCRIPTION = {
     "subscription.idle.subscription_full": _("Nothing is read: the subscription holds {unacked} unacknowledged messages, its limit is {limit}."),
     "subscription.idle.no_permits": _("No permits: its receiver queue is full, {unacked} messages are not acknowledged."),
     "subscription.idle.no_range": _("No part of the hash space is its own: no key comes to it."),
+    "subscription.idle.better_level": _("Its priority level {priority} gets nothing while a consumer of level {best} has permits."),
     "subscription.idle.newcomer": _(
         "Newcomer: it gets nothing from entry {limit} on until all before is acknowledged. "
         "Left: {older?one|{older}}; the first is entry {position}, at {holder}."
@@ -278,6 +281,12 @@ SUBSCRIPTION = {
     "subscription.seek_by.time": _("second of publishing"),
     "subscription.seek_kept": _("Kept from {first}; the end is {end}"),
     "subscription.set_level": _("Set level"),
+    "subscription.newcomer": _("Add one with a name or settings of its own"),
+    "subscription.join": _("Add it"),
+    "subscription.join_name": _("Name"),
+    "subscription.join_ranges": _("Its ranges…"),
+    "subscription.a_newcomer": _("a newcomer"),
+    "subscription.join_with_ranges": _("Join with these"),
     "subscription.priority": _("Priority level"),
     # What if
     "subscription.ask": _("What if?"),
@@ -336,7 +345,7 @@ SUBSCRIPTION = {
     "subscription.axis_rate": _("messages/s"),
     "subscription.skew": _("skew"),
     "subscription.keys": _(
-        "[ and ] choose a consumer, A add, P pause or resume, H hold acks, W slow, X crash, B rejoin, L leave, U unsubscribe, R lose receipts, "
-        "+ and − zoom, T tables, Space play"
+        "[ and ] choose a consumer, A add, N add with settings, P pause or resume, H hold acks, W slow, X crash, B rejoin, L leave, "
+        "U unsubscribe, R lose receipts, + and − zoom, T tables, Space play"
     ),
 }

@@ -5,12 +5,14 @@ import { Refusal, fork, submit } from "./commands.js";
 
 // isStopped(): the lab broke down and moves no more.
 export function createOrders({ isStopped, notice }) {
+  // -> true once it is stored.
   async function command(near, order) {
     near?.setAttribute("aria-busy", "true");
     try {
       if (isStopped()) return document.getElementById("stopped-copy")?.focus();
       if (!page.owner) return offerCopy(near);
       await send(order, near);
+      return true;
     } catch (error) {
       fail(error, near);
     } finally {

@@ -8,6 +8,7 @@ import * as cursor from "../../static/js/pulsar/cursor.js";
 import { findings, layout as editorBar, written } from "../../static/js/pulsar/editor.js";
 import * as ladder from "../../static/js/pulsar/ladder.js";
 import * as lens from "../../static/js/pulsar/lens.js";
+import { isSticky, joinOf, knowsLevels } from "../../static/js/pulsar/newcomer.js";
 import * as ranges from "../../static/js/pulsar/ranges.js";
 import * as ring from "../../static/js/pulsar/ring.js";
 import * as round from "../../static/js/pulsar/round.js";
@@ -326,4 +327,27 @@ test("where every consumer is active the headline speaks of no standbys", () => 
   const partitions = Object.values(all.pulsar.failover.partitions);
   assert.match(headline({ ...all, pulsar: { ...all.pulsar, failover: { ...all.pulsar.failover, partitions: Object.fromEntries(names.map((active, place) => [place, { ...partitions[0], active }])) } } }, say), /head.failover_all/);
   assert.match(headline({ ...all, pulsar: { ...all.pulsar, failover: { ...all.pulsar.failover, partitions: { 0: { ...partitions[0], active: names[0] } } } } }, say), /head.failover .*"count":1/);
+});
+
+test("a newcomer joins with what is given and nothing else", () => {
+  assert.deepEqual(joinOf({}), { kind: "join", args: {} });
+  assert.deepEqual(joinOf({ name: " pod-1 ", level: "2" }), { kind: "join", consumer: "pod-1", args: { priority: 2 } });
+  assert.deepEqual(joinOf({ name: "", level: "0", ranges: [[0, 9]] }), { kind: "join", args: { priority: 0, ranges: [[0, 9]] } });
+  assert.deepEqual([failover, shared, exclusive, sticky].map(knowsLevels), [true, true, false, false]);
+  assert.deepEqual([joined, sticky].map(isSticky), [false, true]);
+});
+
+test("a gap that newcomers wait for is the head's sentence", () => {
+  const rig = structuredClone(newcomer), [name] = Object.entries(rig.pulsar.consumers).find(([, { idle }]) => idle?.code === "newcomer");
+  rig.pulsar.consumers[name].idle = { ...rig.pulsar.consumers[name].idle, holder: null, unowned: true };
+  assert.match(idleWords(rig.pulsar.consumers[name].idle, say), /subscription.nobody_owns/);
+  rig.picture = { ...rig.picture, now: sticky.picture.now, space: sticky.picture.space, kind: sticky.picture.kind, names: sticky.picture.names.slice(0, -1) };
+  assert.match(headline(rig, say), /subscription.head.gap_newcomers/);
+});
+
+test("the round names levels where there are any", () => {
+  const rig = structuredClone(shared), words = () => round.layout(rig.picture, rig.pulsar.consumers, { width: 500, colorOf: colorOf(rig), permitsMost: 1000, chosen: null, say }).filter(({ id }) => id.startsWith("level-"));
+  assert.equal(words().length, 0);
+  rig.pulsar.consumers[rig.picture.ring[0]].priority = 2;
+  assert.deepEqual(check(words()).map(({ text }) => text), rig.picture.ring.map((_, place) => `subscription.level {"priority":${place ? 0 : 2}}`));
 });

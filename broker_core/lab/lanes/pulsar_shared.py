@@ -96,8 +96,7 @@ class SharedReading(PulsarReading):
         unread = range(cursor.read_position, min(cursor.end, cursor.read_position + HEAD_SHOWN - len(waiting)))
         entries = subscription.entries
         order = [] if dispatcher is None else [known.consumer for known in dispatcher.turns.consumers]
-        start = dispatcher.turns.index % len(order) if dispatcher is not None and order else 0
-        ring = [names[key] for key in (*order[start:], *order[:start])]
+        ring = [] if dispatcher is None else [names[known.consumer] for known in dispatcher.turns.upcoming()]
         permits = {names[key]: subscription.permits(key) for key in order}
         held = {} if dispatcher is None else {key: dispatcher.consumers[key].pending for key in order}
         return {

@@ -6,6 +6,7 @@
     standby standby_priority switching                                 Failover: somebody else is active
     blocked subscription_full no_permits                               limits of unacknowledged messages, and permits
     no_range                                                           Key_Shared: no slot is its own
+    better_level                                                       Shared: consumers of a better level have permits
     newcomer behind_newcomer draining key_waits delayed                something older has to be acknowledged, or its time has not come
     nothing_to_read                                                    all that it could get is acknowledged or at it
 
@@ -27,6 +28,7 @@ from broker_core.pulsar.dispatchers.active import ActiveDispatcher
 from broker_core.pulsar.dispatchers.draining import DrainingDispatcher
 from broker_core.pulsar.dispatchers.key_shared import KeyDispatcher
 from broker_core.pulsar.dispatchers.pending import PendingDispatcher
+from broker_core.pulsar.dispatchers.receiver import Receiver
 from broker_core.pulsar.subscription import Subscription
 
 if TYPE_CHECKING:
@@ -35,7 +37,8 @@ if TYPE_CHECKING:
 
 CODES = (
     "crashed", "gone", "acks_refused", "refused", "unsubscribed", "connecting", "paused", "holding", "standby", "standby_priority", "switching",
-    "blocked", "subscription_full", "no_permits", "no_range", "newcomer", "behind_newcomer", "draining", "key_waits", "delayed", "nothing_to_read",
+    "blocked", "subscription_full", "no_permits", "no_range", "better_level", "newcomer", "behind_newcomer", "draining", "key_waits", "delayed",
+    "nothing_to_read",
 )  # fmt: skip
 LOOKED_AT_MAX = 2_000
 """Entries that wait to be sent again, looked through for whose they are: a view takes no longer with a long backlog."""
@@ -85,7 +88,7 @@ class WhyIdle:
             return self._of_keys(subscription, dispatcher, key)
         if known.permits <= 0:
             return {"code": "no_permits", "unacked": known.unacked}
-        return self._of_all(subscription, dispatcher)
+        return self._of_all(subscription, dispatcher, known)
 
     # -- one active consumer ----------------------------------------------------------------------------------------------------------------
 
@@ -114,9 +117,12 @@ class WhyIdle:
 
     # -- many active consumers --------------------------------------------------------------------------------------------------------------
 
-    def _of_all(self, subscription: Subscription, dispatcher: PendingDispatcher) -> Json | None:
-        """Shared: whatever waits could go to it."""
+    def _of_all(self, subscription: Subscription, dispatcher: PendingDispatcher, known: Receiver) -> Json | None:
+        """Shared: whatever waits could go to it, once no better level has permits."""
         cursor = subscription.cursor
+        better = [other.priority for other in dispatcher.consumers.values() if other.priority < known.priority and other.is_available]
+        if better:
+            return {"code": "better_level", "priority": known.priority, "best": min(better)}
         if dispatcher.is_full and cursor.read_position < cursor.end:
             return {"code": "subscription_full", "unacked": dispatcher.unacked, "limit": dispatcher.unacked_all_max}
         if dispatcher.replay.positions or cursor.read_position < cursor.end:
@@ -166,12 +172,16 @@ class WhyIdle:
         return None if older is None else {"code": "key_waits", "position": first, "consumer": self.names.get(older)}
 
     def oldest(self, subscription: Subscription, limit: int) -> Json:
-        """What keeps the rule of 3.2 waiting: the first unacknowledged entry, who has it, and how many there are before the limit."""
+        """What keeps the rule of 3.2 waiting: the first unacknowledged entry, who has it, and how many there are before the limit. unowned: nobody
+        has it and nobody will, as its slot is nobody's."""
         cursor = subscription.cursor
         position = cursor.mark_delete + 1
         key = holder_of(subscription, position)
         older = limit - position - sum(ahead < limit for ahead in cursor.ahead)
-        return {"position": position, "holder": None if key is None else self.names.get(key), "older": older}
+        dispatcher, entry = subscription.dispatcher, subscription.entries.get(position)
+        is_unowned = key is None and isinstance(dispatcher, KeyDispatcher) and entry is not None and dispatcher.owner(entry.hash32) is None
+        found: Json = {"position": position, "holder": None if key is None else self.names.get(key), "older": older}
+        return found | {"unowned": True} if is_unowned else found
 
     def owning(self) -> set[str]:
         """The broker's consumers that have a slot."""

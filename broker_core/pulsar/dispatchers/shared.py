@@ -89,6 +89,18 @@ class SharedTurns:
         self.index = place + 1
         return consumers[place]
 
+    def upcoming(self) -> list[Receiver]:
+        """Everybody in the order of the turns to come: whose turn is next, the others of its level, then the other levels, the best first. Where
+        nobody has permits the round stands still at its index. Nothing is changed."""
+        if not self.consumers:
+            return []
+        index = self.index
+        first = self.next() or self.consumers[index % len(self.consumers)]
+        self.index = index
+        level = [known for known in self.consumers if known.priority == first.priority]
+        place = next(place for place, known in enumerate(level) if known is first)
+        return [*level[place:], *level[:place], *(known for known in self.consumers if known.priority != first.priority)]
+
     def _better(self, level: int) -> int | None:
         """The first with permits among those of better levels, which stand at the head of the list."""
         for place, known in enumerate(self.consumers):

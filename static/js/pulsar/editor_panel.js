@@ -1,32 +1,46 @@
-// The editor of sticky ranges: who, which ranges, what the server says of them while one types, and the order to take them.
+// The editor of sticky ranges: who, one of the consumers or a newcomer, which ranges, what the server says of them while one types, and the order
+// to take them or to join with them.
 
 import { speak } from "../chrome.js";
 import { createVerbs } from "../cluster/verbs.js";
 import { draw } from "../draw.js";
 import { findings, layout, written } from "./editor.js";
+import { isSticky, joinOf } from "./newcomer.js";
 import { createAsker } from "./what_if.js";
 
-const KIND = "pulsar_ranges";
+const KIND = "pulsar_ranges", NEWCOMER = "";
 
-export function createEditor($, { url, lane, kinds, order, say, colorOf, fillSelect, fillList }) {
+// newcomer: its form, which says what it asks for beside its ranges.
+export function createEditor($, { url, lane, kinds, order, say, colorOf, fillSelect, fillList, newcomer }) {
   const who = $("editor-who"), text = $("editor-ranges");
-  let now = null, answer = null, askedFor = "", shownFor = null;
+  let now = null, answer = null, askedFor = "", shownFor = null, picked = null, joinsBeside = null;
   const asker = createAsker({ url, inputs: [text], params: () => ({ rig: lane, consumer: who.value, ranges: text.value }), show });
-  const verbs = createVerbs($("editor-verbs"), (verb, near) => answer && order(near, verb.order));
-  who.addEventListener("change", () => {
+  const verbs = createVerbs($("editor-verbs"), async (verb, near) => {
+    const beside = picked === NEWCOMER ? now.order : null;
+    if (!answer || !(await order(near, verb.order)) || !beside) return;
+    joinsBeside = beside;
+    newcomer.forget();
+  });
+  function pick(name) {
+    picked = name;
     shownFor = null;
     write(now);
-  });
+  }
+  who.addEventListener("change", () => pick(who.value));
   $("editor").addEventListener("submit", (event) => {
     event.preventDefault();
     asker.ask();
   });
 
+  // A newcomer whose ranges nobody has typed yet is not judged.
   function show(found, problem) {
     answer = found;
-    fillList($("findings"), found ? findings(found, say) : problem ? [[problem, true]] : []);
+    const said = found ? findings(found, say) : problem ? [[problem, true]] : [];
+    fillList($("findings"), isBlank() ? said.slice(0, 1) : said);
     drawBar();
   }
+
+  const isBlank = () => who.value === NEWCOMER && text.value.trim() === "";
 
   function drawBar() {
     if (!answer || $("editor-panel").hidden) return;
@@ -39,18 +53,24 @@ export function createEditor($, { url, lane, kinds, order, say, colorOf, fillSel
 
   // It subscribes again with these; where the registry has no such order, there is no button.
   function orderOf() {
-    if (!answer || !(KIND in kinds) || !(who.value in now.consumers)) return [];
+    if (!answer || isBlank()) return [];
+    if (who.value === NEWCOMER) return [{ id: "join-with", text: say("subscription.join_with_ranges"), about: "", key: "", order: joinOf({ ...newcomer.given(), ranges: answer.ranges }) }];
+    if (!(KIND in kinds) || !(who.value in now.consumers)) return [];
     return [{ id: KIND, text: say("subscription.take_ranges"), about: "", key: "", order: { kind: KIND, consumer: who.value, args: { ranges: answer.ranges } } }];
   }
 
   function write(rig) {
     now = rig;
-    const isSticky = rig.algorithm.startsWith("sticky");
-    $("editor-panel").hidden = !isSticky || !rig.order.length;
+    $("editor-panel").hidden = !isSticky(rig);
     if ($("editor-panel").hidden) return;
     const about = rig.algorithm === "sticky_document" ? "subscription.editor_half_open" : "subscription.editor_about";
     if ($("editor-about").dataset.say !== about) speak($("editor-about"), about);
-    fillSelect(who, rig.order.map((name) => [name, name]), rig.order.includes(who.value) ? who.value : rig.order[0]);
+    // Who has joined with its ranges is the one that they belong to now.
+    const joined = joinsBeside && rig.order.find((name) => !joinsBeside.includes(name));
+    if (joined) [picked, joinsBeside] = [joined, null];
+    const mine = picked === NEWCOMER || rig.order.includes(picked) ? picked : rig.order[0] ?? NEWCOMER;
+    fillSelect(who, [...rig.order.map((name) => [name, name]), [NEWCOMER, say("subscription.a_newcomer")]], mine);
+    if (joined) who.value = joined;
     // What it asks for now, unless somebody has typed something else.
     const own = written(rig.pulsar.consumers[who.value]?.ranges ?? []);
     if (shownFor !== `${who.value} ${own}`) {
@@ -67,5 +87,12 @@ export function createEditor($, { url, lane, kinds, order, say, colorOf, fillSel
     drawBar();
   }
 
-  return { write };
+  // For the form of a newcomer: its ranges are typed here.
+  function openFor(name) {
+    pick(name);                                         // what has the focus is another control: the list of names follows
+    text.focus();
+    text.scrollIntoView({ block: "center" });
+  }
+
+  return { openFor, write };
 }

@@ -19,6 +19,7 @@ import * as cursor from "./cursor.js";
 import { createEditor } from "./editor_panel.js";
 import * as ladder from "./ladder.js";
 import * as lens from "./lens.js";
+import { createNewcomer, knowsLevels } from "./newcomer.js";
 import * as ranges from "./ranges.js";
 import * as ring from "./ring.js";
 import * as round from "./round.js";
@@ -38,7 +39,7 @@ const still = matchMedia("(prefers-reduced-motion: reduce)"), series = createSer
 
 const writeLesson = createLessonStrip();
 let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, twinAt = -Infinity, bandsAt = "", bands = [], handAt = "";
-let ladderTall = 0, batchesTall = 0, batchesKind = "", chosen = null, answer = null, askedFor = "", partition = null, at = null, span = null, size = 0;
+let ladderTall = 0, batchesTall = 0, batchesKind = "", chosen = null, answer = null, askedFor = "", levelFor = "", partition = null, at = null, span = null, size = 0;
 
 const rig = () => view.rigs[lane];
 const colorOf = (name) => rig().consumers[name]?.color ?? view.consumers[name]?.color ?? null;
@@ -68,6 +69,8 @@ function drawFrame(isForced = false) {
   verbs.write(verbsOf(now, chosen, page.pulsar.verbs, say));
   $("more").hidden = chosen === null || ["crashed", "gone"].includes(now.consumers[chosen].state);
   setText($("verbs-about"), chosenWords(now, chosen, say));
+  newcomer.write(now);
+  drawLevel(now);
   drawAnswer(now);
   editor.write(now);
   drawDraining(now);
@@ -220,6 +223,15 @@ function drawCursor(now) {
   }
 }
 
+// The level that the chosen consumer has, where levels decide anything.
+function drawLevel(now) {
+  $("level").hidden = !knowsLevels(now);
+  const key = `${chosen} ${now.pulsar.consumers[chosen]?.priority ?? 0}`;
+  if (key === levelFor) return;
+  levelFor = key;
+  $("level-value").value = now.pulsar.consumers[chosen]?.priority ?? 0;
+}
+
 function drawAnswer(now) {
   const key = JSON.stringify([now.pulsar.holders, now.pulsar.failover?.order, now.algorithm, now.order, page.language]);
   if (key !== askedFor) {
@@ -299,6 +311,7 @@ function fillSelect(select, options, value) {
   if (select.dataset.key !== key) {
     select.dataset.key = key;
     select.replaceChildren(...options.map(([id, text]) => new Option(text, id)));
+    select.value = value;                               // also while it has the focus: new options forget which one was chosen
   }
   if (select.value !== value && document.activeElement !== select) select.value = value;
 }
@@ -310,7 +323,8 @@ const order = (near, command) => orders.command(near, { lane, ...command });
 const verbs = createVerbs($("verbs"), (verb, near) => order(near, verb.order));
 const writeConsumers = createConsumers($("consumers"), choose);
 const rules = createRules({ types: $("types"), rule: $("rule"), order: $("order"), ruleChoice: $("rule-choice"), orderChoice: $("order-choice"), about: $("rule-about") }, { kinds: page.pulsar.verbs, order, say, fillSelect });
-const editor = createEditor($, { url: page.pulsar.ranges, lane, kinds: page.pulsar.verbs, order, say, colorOf, fillSelect, fillList });
+const newcomer = createNewcomer($, { order, toRanges: () => editor.openFor("") });
+const editor = createEditor($, { url: page.pulsar.ranges, lane, kinds: page.pulsar.verbs, order, say, colorOf, fillSelect, fillList, newcomer });
 const asker = createAsker({
   url: page.pulsar.key, inputs: [$("ask-key"), $("ask-name")], show: showAnswer,
   params: () => ({ rig: lane, key: $("ask-key").value, name: $("ask-name").value.trim() }),
@@ -321,7 +335,6 @@ $("ask").addEventListener("submit", (event) => {
 });
 // What is asked of the chosen consumer with a number: to seek its subscription to an entry or a moment, and its priority level.
 const byNumber = (form, kind, args) => {
-  $(form).hidden = !(kind in page.pulsar.verbs);
   $(form).addEventListener("submit", (event) => {
     event.preventDefault();
     if (chosen !== null) order($(form), { kind, consumer: chosen, args: args() });
@@ -378,7 +391,7 @@ $("lens-in").addEventListener("click", () => zoom(1 / LENS_STEP));
 $("lens-out").addEventListener("click", () => zoom(LENS_STEP));
 
 const transport = createTransport({ send: order, current: () => view, redraw: () => drawFrame(true) });
-const keys = { ...transport, "[": () => move(-1), "]": () => move(1), "+": () => zoom(1 / LENS_STEP), "=": () => zoom(1 / LENS_STEP), "-": () => zoom(LENS_STEP) };
+const keys = { ...transport, "[": () => move(-1), "]": () => move(1), "+": () => zoom(1 / LENS_STEP), "=": () => zoom(1 / LENS_STEP), "-": () => zoom(LENS_STEP), n: newcomer.open };
 
 onKeys((event) => {
   const own = keys[event.key.toLowerCase()], verb = own ? null : verbs.byKey(event.key);

@@ -10,6 +10,8 @@ const WORTH = ["acks_refused", "newcomer", "behind_newcomer", "blocked", "subscr
 export function headline(rig, say) {
   const { pulsar } = rig, consumers = Object.entries(pulsar.consumers);
   if (!consumers.length) return say("subscription.head.nobody");
+  const gap = "space" in rig.picture ? owned(rig.picture.now, rig.picture).get("")?.slots ?? 0 : 0, part = gap ? percent(gap / rig.picture.space, 1) : "";
+  if (gap && consumers.some(([, { idle }]) => idle?.unowned)) return say("subscription.head.gap_newcomers", { part });
   for (const code of WORTH) {
     const found = consumers.filter(([, { idle }]) => idle?.code === code);
     if (found.length) return say(`subscription.head.${code}`, { count: found.length, ...params(found[0][1].idle, say), consumer: found[0][0] });
@@ -17,8 +19,7 @@ export function headline(rig, say) {
   if (pulsar.batches?.misplaced) return say("subscription.head.stray", { part: percent(pulsar.batches.misplaced / pulsar.batches.messages, 0) });
   const first = Object.keys(pulsar.again?.entries ?? {}).map(Number).sort((one, other) => one - other)[0];
   if (first !== undefined && !pulsar.again.max && first === pulsar.cursors["-1"].mark_delete + 1) return say("subscription.head.for_ever", { position: first, times: pulsar.again.entries[first].times });
-  const gap = "space" in rig.picture ? owned(rig.picture.now, rig.picture).get("")?.slots ?? 0 : 0;
-  if (gap) return say("subscription.head.gap", { part: percent(gap / rig.picture.space, 1) });
+  if (gap) return say("subscription.head.gap", { part });
   if (pulsar.type === "Failover") {
     const count = new Set(Object.values(pulsar.failover.partitions).map(({ active }) => active).filter(Boolean)).size;
     return count === consumers.length ? say("subscription.head.failover_all", { count }) : say("subscription.head.failover", { count, consumers: consumers.length });
@@ -42,7 +43,7 @@ export function idleWords(idle, say) {
 }
 
 function params(idle, say) {
-  const holder = "holder" in idle ? idle.holder ?? say("subscription.nobody_holds") : undefined;
+  const holder = "holder" in idle ? idle.holder ?? (idle.unowned ? say("subscription.nobody_owns") : say("subscription.nobody_holds")) : undefined;
   return { ...idle, ...(holder === undefined ? {} : { holder }) };
 }
 

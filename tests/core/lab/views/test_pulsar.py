@@ -127,6 +127,31 @@ def test_a_newcomer_names_the_first_unacknowledged_entry_and_who_has_it():
     assert panel(lab)["cursors"]["-1"]["joins"] == {} and idle(lab, "c4") is None
 
 
+def test_a_newcomer_behind_a_gap_of_sticky_ranges_learns_that_the_entry_it_waits_for_is_nobodys():
+    lab = lab_of("sticky", consumers=2, order="recently_joined")
+    run(lab, 2)
+    order(lab, "pulsar_ranges", "c2", ranges=[[32768, 50000]])
+    run(lab, 20)
+    order(lab, "join", ranges=[[60000, 65535]])
+    run(lab, 10)
+    why = idle(lab, "c3")
+    entry = subscription(lab).entries[why["position"]]
+    assert (why["code"], why["holder"], why["unowned"]) == ("newcomer", None, True)
+    assert 50000 < subscription(lab).dispatcher.selector.slot(entry.hash32) < 60000
+
+
+def test_a_worse_level_of_shared_waits_while_a_better_one_has_permits_and_stands_last_in_the_round():
+    lab = lab_of("shared", consumers=2)
+    order(lab, "join", "late", priority=2)
+    run(lab, 5)
+    assert idle(lab, "late") == {"code": "better_level", "priority": 2, "best": 0}
+    assert whole(lab_view(lab))["rigs"]["pulsar"]["picture"]["ring"][-1] == "late"
+    order(lab, "leave", "c1")
+    order(lab, "leave", "c2")
+    run(lab, 5)
+    assert idle(lab, "late") is None or idle(lab, "late")["code"] == "nothing_to_read"
+
+
 def test_one_that_holds_its_acks_works_on_until_it_has_nothing_and_says_so_then():
     lab = lab_of("shared", consumers=1, receiver_queue_size=10, rate=5)
     run(lab, 3)
