@@ -195,7 +195,8 @@ GROUPS = {
     "groups.own.failed": _("It failed, and {consumer}, which led the group, ended: {reason}"),
     "groups.own.limits": _(
         "It runs in a process of its own: no imports, files or network; 256 MB, 2 s, 300,000 steps. A "
-        "partition may go to two members: it is read twice then."
+        "partition may go to two members: it is read twice then. With COOPERATIVE = True members keep what does not move, and the "
+        "function must leave a partition out until its owner has given it up."
     ),
     "groups.compare.title": _("The same history under each assignor"),
     "groups.compare.start": _("Compare"),

@@ -135,6 +135,72 @@ def test_a_group_runs_it_and_newcomers_have_it_too() -> None:
     assert "source" not in str(lane_of(lab))
 
 
+KEEPS = """
+def assign(members, partitions):
+    given = {name: [] for name in sorted(members)}
+    free = [(t, n) for t in partitions for n in range(partitions[t])]
+    share, over = divmod(len(free), len(given))
+    for place, name in enumerate(given):
+        given[name] = [(t, n) for t, n in members[name]["owned"] if (t, n) in free][:share + (place < over)]
+        free = [one for one in free if one not in given[name]]
+    for one in free:
+        least = min(given, key=lambda name: len(given[name]))
+        if not COOPERATIVE or not [name for name in members if list(one) in members[name]["owned"]]:
+            given[least].append(one)
+    return given
+"""
+
+
+def owners_of(lab: Lab) -> list[str | None]:
+    return [part["owner"] for part in lane_of(lab)["picture"]["partitions"].values()]
+
+
+def test_an_eager_one_is_told_what_each_member_had_so_it_can_keep_it() -> None:
+    lab = lab_of()
+    order(lab, "group_assignor", 15, args={"source": "COOPERATIVE = False\n" + KEEPS})
+    before = owners_of(lab)
+    told = order(lab, "join", 15)
+    after = owners_of(lab)
+    assert sum(was != now for was, now in zip(before, after, strict=True)) == 1 and "c4" in after
+    assert {e["rule"] for e in told if e["kind"] == "kafka.consumer.revoked"} == {"kafka.consumer.eager"}
+    assert not lane_of(lab)["group"]["is_cooperative"]
+
+
+def test_a_cooperative_one_moves_a_partition_in_two_rebalances() -> None:
+    lab = lab_of()
+    order(lab, "group_assignor", 15, args={"source": "COOPERATIVE = True\n" + KEEPS})
+    before, generation = owners_of(lab), lane_of(lab)["group"]["generation"]
+    assert lane_of(lab)["group"]["is_cooperative"]
+    told = order(lab, "join", 20)
+    after, group = owners_of(lab), lane_of(lab)["group"]
+    assert sum(was != now for was, now in zip(before, after, strict=True)) == 1 and "c4" in after
+    assert group["generation"] == generation + 2 and group["state"] == "Stable"
+    revoked = [e for e in told if e["kind"] == "kafka.consumer.revoked"]
+    assert [e["rule"] for e in revoked] == ["kafka.consumer.cooperative"] and len(revoked[0]["data"]["partitions"]) == 1
+
+
+def test_a_cooperative_one_that_hands_on_what_is_still_owned_fails_as_in_kafka() -> None:
+    lab = lab_of()
+    order(lab, "group_assignor", 15, args={"source": "COOPERATIVE = True\n" + EVEN})
+    told = order(lab, "join", 30)
+    reasons = {e["data"]["reason"] for e in told if e["kind"] == "kafka.consumer.assignor_failed"}
+    assert reasons and all("violates" in reason for reason in reasons)
+
+
+def test_the_page_says_cooperative_of_what_the_members_run_not_of_the_lanes_rule() -> None:
+    lab = Lab(scenario_from_json({"lanes": [LANE | {"algorithm": "cooperative-sticky"}], "consumers": 2}))
+    lab.advance_to(12 * SECOND)
+    assert lane_of(lab)["group"]["is_cooperative"]
+    order(lab, "group_assignor", 15, args={"source": EVEN})
+    assert lane_of(lab)["group"]["assignor"] == "custom" and not lane_of(lab)["group"]["is_cooperative"]
+
+
+@pytest.mark.parametrize("source", ["COOPERATIVE = 1\n" + EVEN, "COOPERATIVE = len([1])\n" + EVEN])
+def test_cooperative_is_true_or_false(source: str) -> None:
+    with pytest.raises(CommandError, match="COOPERATIVE"):
+        check_source(source)
+
+
 def test_a_partition_with_two_owners_is_read_twice_and_the_lane_counts_it() -> None:
     lab = lab_of()
     before = lane_of(lab)["tally"]["redelivered"]

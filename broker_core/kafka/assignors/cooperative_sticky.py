@@ -41,17 +41,15 @@ def assign_cooperative_sticky(
     >>> assign_cooperative_sticky({"c0": owner, "c1": Subscription(("t",))}, {"t": 3})
     {'c0': [('t', 0), ('t', 1)], 'c1': []}
     """
-    assignment, changing_hands = assign_by_claims(
-        subscriptions, partition_counts, partition_racks, max_generation, CLAIMS_OF_COOPERATIVE_MEMBERS
-    )
-    if changing_hands is None:
-        changing_hands = _changing_hands(subscriptions, assignment)
-    for member in dict.fromkeys(changing_hands.values()):
-        assignment[member] = [p for p in assignment[member] if changing_hands.get(p) != member]
+    assignment, moving = assign_by_claims(subscriptions, partition_counts, partition_racks, max_generation, CLAIMS_OF_COOPERATIVE_MEMBERS)
+    if moving is None:
+        moving = changing_hands(subscriptions, assignment)
+    for member in dict.fromkeys(moving.values()):
+        assignment[member] = [p for p in assignment[member] if moving.get(p) != member]
     return assignment
 
 
-def _changing_hands(subscriptions: Mapping[str, Subscription], assignment: Assignment) -> dict[TopicPartition, str]:
+def changing_hands(subscriptions: Mapping[str, Subscription], assignment: Assignment) -> dict[TopicPartition, str]:
     """Give the partitions that are new to their member and that another member owns and loses."""
     gained: dict[TopicPartition, str] = {}
     lost: set[TopicPartition] = set()

@@ -1,7 +1,12 @@
 '''A user's own assignor: one Python function, a pure function of what the built-in ones are given.
 
+    COOPERATIVE = False
     def assign(members, partitions):
         """members: id -> {"topics", "owned", "generation", "instance_id", "rack"}; partitions: topic -> count. Returns id -> [(topic, number)]."""
+
+owned: what a member holds now (cooperative), or had in its last generation (eager, which gives up all before it joins; so `sticky` learns it, too).
+A cooperative one must leave a partition out until its owner has given it up, and fails else, as in Kafka (ConsumerCoordinator 3.9,
+validateCooperativeAssignment).
 
 The text is checked here and run elsewhere: in a process of its own with limits of CPU, memory and files, which whoever starts labs provides
 (`use_runner`), which checks it again. It has no imports, and of attributes only the methods of lists, dicts, sets and texts, so the same text and
@@ -12,13 +17,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from broker_core.errors import CommandError, HighwaterError
 from broker_core.hashing.java_hash import java_sorted
+from broker_core.kafka.assignors.cooperative_sticky import changing_hands
 from broker_core.kafka.assignors.protocol import Assignment, Assignor, PartitionRacks, Subscription, TopicPartition
 
-CUSTOM = "custom"
+CUSTOM, COOPERATIVE = "custom", "COOPERATIVE"
 SOURCE_LETTERS_MAX = 8_000
 ANSWER_PARTITIONS_MAX = 100_000
 Runner = Callable[[str, dict[str, Any], dict[str, int]], dict[str, Any]]
@@ -63,6 +70,7 @@ def check_source(source: str) -> None:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise CommandError("args.source", "line {line}: {reason}", line=getattr(error, "lineno", 0) or 0, reason=_said(error)) from None
+    said = dict(_cooperative(tree))
     for node in ast.walk(tree):
         line = getattr(node, "lineno", 0)
         for kind, word in _FORBIDDEN:
@@ -74,13 +82,27 @@ def check_source(source: str) -> None:
             raise CommandError("args.source", "line {line}: an assignor cannot use {word}", line=line, word=node.attr)
         if isinstance(node, ast.Name) and node.id.startswith("_"):
             raise CommandError("args.source", "line {line}: an assignor cannot use {word}", line=line, word=node.id)
+        if isinstance(node, ast.Name) and node.id == COOPERATIVE and isinstance(node.ctx, ast.Store) and node not in said:
+            raise CommandError("args.source", "line {line}: {word} must be True or False, and stand outside assign", line=line, word=COOPERATIVE)
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "assign"]
     if len(functions) != 1 or len(functions[0].args.args) != 2:
         raise CommandError("args.source", "must define assign(members, partitions)")
 
 
+def _cooperative(tree: ast.Module) -> list[tuple[ast.expr, bool]]:
+    """Where the text says COOPERATIVE = True or False, outside its functions and alone on its line."""
+    return [
+        (target, node.value.value) for node in tree.body if isinstance(node, ast.Assign)
+        for target in node.targets[:1]
+        if isinstance(target, ast.Name) and target.id == COOPERATIVE and len(node.targets) == 1
+        and isinstance(node.value, ast.Constant) and isinstance(node.value.value, bool)
+    ]  # fmt: skip
+
+
+@lru_cache(maxsize=64)
 def custom_assignor(source: str) -> Assignor:
-    """The user's function as an assignor, eager and without memory. Its `assign` raises AssignorFailed."""
+    """The user's function as an assignor, eager if it does not say otherwise. Its `assign` raises AssignorFailed."""
+    cooperative = any(value for _, value in _cooperative(ast.parse(source))[-1:])
 
     def rule(subscriptions: Mapping[str, Subscription], counts: Mapping[str, int], racks: PartitionRacks | None, generation: int) -> Assignment:
         if _runner is None:
@@ -88,14 +110,19 @@ def custom_assignor(source: str) -> Assignor:
         answer = _runner(source, {member: _told(subscriptions[member]) for member in java_sorted(subscriptions)}, dict(sorted(counts.items())))
         if "error" in answer:
             raise AssignorFailed(str(answer["error"]), int(answer["line"]))
-        return _checked(answer["assignment"], subscriptions, counts)
+        assignment = _checked(answer["assignment"], subscriptions, counts)
+        if cooperative and (early := sorted(changing_hands(subscriptions, assignment))):
+            names = ", ".join(f"{topic}-{number}" for topic, number in early[:5])
+            raise AssignorFailed(f"violates the COOPERATIVE protocol: {names} still has an owner that must give it up first", 0)
+        return assignment
 
-    return Assignor(CUSTOM, rule)
+    return Assignor(CUSTOM, rule, cooperative=cooperative, remembers=True)
 
 
 def _told(subscription: Subscription) -> dict[str, Any]:
+    owned = subscription.owned or (subscription.user_data.partitions if subscription.user_data else ())
     return {
-        "topics": list(subscription.topics), "owned": [list(partition) for partition in subscription.owned],
+        "topics": list(subscription.topics), "owned": [list(partition) for partition in owned],
         "generation": subscription.generation, "instance_id": subscription.instance_id, "rack": subscription.rack,
     }  # fmt: skip
 

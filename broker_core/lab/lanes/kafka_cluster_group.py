@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from broker_core.kafka.assignors import ASSIGNORS
+from broker_core.kafka.assignors.custom import CUSTOM, custom_assignor
 from broker_core.kafka.assignors.subscription_bytes import read_assignment
 from broker_core.kafka.client.group_consumer.core import ConsumerState
 from broker_core.kafka.client.group_consumer.network import COORDINATOR
+from broker_core.kafka.client.group_consumer.settings import CLASSIC
 from broker_core.kafka.cluster.hosted_groups import OFFSETS_TOPIC
 from broker_core.kafka.cluster.state import BrokerState
 from broker_core.kafka.group import messages as m
@@ -103,6 +106,16 @@ class Shared:
         for slot in silent_first:
             found |= positions(consumer_state(slot), self.topic)
         return found
+
+
+def is_cooperative(shared: Shared, otherwise: bool) -> bool:
+    """Whether members keep what does not move: all that are alive ask for cooperative assignors alone. otherwise: without such a member."""
+    settings = [consumer_state(slot).settings for slot in shared.programs if slot.condition == RUNNING]
+    classic = [each for each in settings if each.group_protocol == CLASSIC]
+    if not classic:
+        return otherwise
+    assignors = [custom_assignor(each.assignor_source) if name == CUSTOM else ASSIGNORS[name] for each in classic for name in each.assignors or ()]
+    return all(assignor.cooperative for assignor in assignors)
 
 
 def consumer_state(slot: Slot) -> ConsumerState:

@@ -27,6 +27,7 @@ from broker_core.lab.lanes.kafka_cluster_group import (
     consumer_state,
     coordinating,
     group_of,
+    is_cooperative,
     look,
     owned,
     positions,
@@ -55,13 +56,14 @@ class KeyHashes(dict[int, int]):
 
 class KafkaClusterReading:
     """partition_count: of the topic, when somebody last looked; it can grow. hashes: of each key. notes: what the observers remember.
-    shared: the nodes' states put together, made anew after each change."""
+    of_rule: whether the
+    lane's rule is cooperative. shared: the nodes' states put together, made anew after each change."""
 
     def __init__(self, setup: LaneSetup) -> None:
         self.topic: str = setup.options["topic"]
         self.partition_count: int = setup.options["partitions"]
         self.initial_delay_ms: int = group_settings(setup.options).initial_rebalance_delay_ms
-        self.is_cooperative = ASSIGNORS[setup.algorithm].cooperative
+        self.of_rule = ASSIGNORS[setup.algorithm].cooperative
         self.texts = setup.texts
         self.notes = ClusterNotes([0] * self.partition_count, topic=self.topic)
         self.hashes = KeyHashes(setup.texts)
@@ -74,6 +76,10 @@ class KafkaClusterReading:
         if self.shared is None:
             self.shared = look(lane.world, self.topic, self.count(lane))
         return self.shared
+
+    def is_cooperative(self, lane: Lane) -> bool:
+        """Whether members keep what does not move; the lane's rule says so while there are none."""
+        return is_cooperative(self.look(lane), self.of_rule)
 
     def count(self, lane: Lane) -> int:
         """How many partitions the topic has."""
@@ -192,7 +198,7 @@ class KafkaClusterReading:
         return waiting + (lane.hand(consumer) >= 0)
 
     def way_in(self, lane: Lane) -> str:
-        return "cooperative" if self.is_cooperative else "eager"
+        return "cooperative" if self.is_cooperative(lane) else "eager"
 
     def note_commits(self, lane: Lane) -> None:
         """Keep what the group has committed since the last look, for its status."""

@@ -119,7 +119,8 @@ class KafkaClusterNarrator:
     def on_settled(self, lane: Lane, bill: Bill) -> None:
         if self.reads.look(lane).group.state != STABLE or bill.kind in SILENCING or lane.sentence["code"] == "left_gone":
             return
-        code = code_of("kafka.settled", stopped=bill.partitions_stopped > 0, cooperative=self.reads.is_cooperative, moved=bool(bill.partitions_moved))
+        cooperative, moved = self.reads.is_cooperative(lane), bool(bill.partitions_moved)
+        code = code_of("kafka.settled", stopped=bill.partitions_stopped > 0, cooperative=cooperative, moved=moved)
         lane.say(code, consumer=bill.consumer, pause_us=bill.pause_us, partitions_moved=bill.partitions_moved,
                  partitions_total=bill.partitions_total, stopped=bill.partitions_stopped)  # fmt: skip
 
@@ -140,8 +141,8 @@ class KafkaClusterNarrator:
             return sentence
         shared, paused = self.reads.look(lane), len(self.reads.notes.paused_us)
         if code == "kafka.rebalancing":
-            return rebalance_sentence(shared, paused, self.reads.is_cooperative, params["consumer"], params["count"])
+            return rebalance_sentence(shared, paused, self.reads.is_cooperative(lane), params["consumer"], params["count"])
         if shared.group.state in (PREPARING, COMPLETING):
-            now = rebalance_sentence(shared, paused, self.reads.is_cooperative, params["consumer"])
+            now = rebalance_sentence(shared, paused, self.reads.is_cooperative(lane), params["consumer"])
             return now if now["code"] in HOLD_UPS else sentence
         return sentence

@@ -2,7 +2,8 @@
 
 import { Refusal } from "../commands.js";
 
-const EXAMPLE = `def assign(members, partitions):
+const EXAMPLE = `COOPERATIVE = False
+def assign(members, partitions):
     # members: id -> {"topics", "owned", "generation", "instance_id", "rack"}; partitions: topic -> count
     names = sorted(members)
     given = {name: [] for name in names}

@@ -118,6 +118,7 @@ def test_two_rolling_bounces_lead_from_range_to_cooperative_sticky() -> None:
             told = order(lab, "group_restart", 14, consumer=name, args={"assignors": strategies})
             assert "kafka.consumer.failed" not in kinds(told)
             assert owners(lab) == {"c1", "c2", "c3"}
+            assert lane_of(lab)["group"]["is_cooperative"] is (strategies == ["cooperative-sticky"] and name == "c3"), "when the last one is"
     told = order(lab, "leave", 12, consumer="c3")
     revoked = {event["data"]["consumer"] for event in told if event["kind"] == "kafka.consumer.revoked"}
     assert revoked == {"c3"} and owners(lab) == {"c1", "c2"}, "nobody who stays gives anything up"

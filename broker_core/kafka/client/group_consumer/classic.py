@@ -141,7 +141,7 @@ class ClassicMember:
         user_data = None
         if assignor == "cooperative-sticky":
             user_data = write_cooperative_user_data(member.previous_generation)
-        elif self.known_assignors[assignor].remembers and member.previous_generation != NO_GENERATION:
+        elif self._learns_by_user_data(assignor) and member.previous_generation != NO_GENERATION:
             by_topic: dict[str, list[int]] = {}
             for topic, number in member.previous:
                 by_topic.setdefault(topic, []).append(number)
@@ -149,6 +149,10 @@ class ClassicMember:
         return SubscriptionData(
             tuple(state.subscribed.topics), user_data, tuple(state.owned), member.generation, self.core.settings.client_rack or None
         )  # fmt: skip
+
+    def _learns_by_user_data(self, assignor: str) -> bool:
+        """An eager assignor that keeps partitions where they were: its members own nothing when they join."""
+        return self.known_assignors[assignor].remembers and not self.known_assignors[assignor].cooperative
 
     def answered_join(self, answer: m.JoinGroupResponse, now_us: int, out: Outbox) -> None:
         """Kept until poll() looks at it: the heartbeat thread, which could, does not run between JoinGroup and its answer."""
@@ -227,10 +231,10 @@ class ClassicMember:
     def _assign(self, answer: m.JoinGroupResponse) -> list[m.MemberAssignment]:
         """The leader shares the partitions out, by the assignor that the group voted for."""
         member, cluster = self.core.state.member, self.core.state.cluster
-        subscriptions = {}
+        subscriptions, learns = {}, self._learns_by_user_data(answer.protocol_name or "")
         for entry in answer.members:
             told = read_subscription(entry.metadata)
-            remembered, generation = read_sticky_user_data(told.user_data) if answer.protocol_name == "sticky" else ([], NO_GENERATION)
+            remembered, generation = read_sticky_user_data(told.user_data) if learns else ([], NO_GENERATION)
             subscriptions[entry.member_id] = Subscription(
                 told.topics, told.owned, told.generation, StickyUserData(tuple(remembered), generation) if told.user_data else None,
                 entry.group_instance_id, told.rack,
