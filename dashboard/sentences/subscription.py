@@ -10,6 +10,11 @@ SUBSCRIPTION = {
     "subscription.head.gap": _("{part} of the hash space belongs to nobody: its messages wait."),
     "subscription.head.gap_newcomers": _("{part} of the hash space belongs to nobody: its messages wait, and newcomers wait for them."),
     "subscription.head.stray": _("Batches mix keys: {part} of the messages went to a consumer that does not own their key."),
+    "subscription.head.no_subscription": _("The subscription has been taken away: whoever joins next makes a new one."),
+    "subscription.head.letters": _(
+        "{count?One message that nobody could handle is|{count} messages that nobody could handle are} in the dead-letter topic."
+    ),
+    "subscription.head.uneven": _("{consumer} owns {part} of the hash space and cannot keep up: {queue} messages wait in its queue."),
     "subscription.head.acks_refused": _(
         "Nothing is acknowledged: {consumer} acknowledges cumulatively, which is for Exclusive and Failover only."
     ),
@@ -110,7 +115,7 @@ SUBSCRIPTION = {
     "subscription.batch_key.handled": _("handled"),
     "subscription.batch_key.acked": _("acknowledged"),
     # What is asked for again
-    "subscription.ladder": _("Asked for again"),
+    "subscription.ladder": _("Retries and dead letters"),
     "subscription.again_words": _(
         "{count?One message|{count} messages} could not be handled and {count?comes|come} again, {delay_us} after each negative acknowledgement."
     ),
@@ -129,7 +134,7 @@ SUBSCRIPTION = {
     "subscription.cursor": _("Cursor"),
     "subscription.cursor_words": _(
         "{backlog?One entry|{backlog} entries} not acknowledged, with {count?one hole|{count} holes}; "
-        "{waiting} read and at nobody, {unread} not read."
+        "{waiting} read but held by nobody, {unread} not read."
     ),
     "subscription.partition": _("Partition"),
     "subscription.topic": pgettext_lazy("pulsar", "Topic"),
@@ -139,14 +144,15 @@ SUBSCRIPTION = {
     "subscription.joined_at": _("{consumer} joined at {position}"),
     "subscription.joined_more": _("{text}, and {count} more"),
     "subscription.near": _("From entry {position} on, one by one:"),
+    "subscription.no_cursor": _("There is no subscription, so there is no cursor."),
     "subscription.near_none": _("Everything is acknowledged."),
     "subscription.entry.acked": _("Entry {position}: acknowledged"),
     "subscription.entry.held": _("Entry {position}: at {consumer}, not acknowledged"),
-    "subscription.entry.again": _("Entry {position}: read, and at nobody"),
+    "subscription.entry.again": _("Entry {position}: read, held by nobody"),
     "subscription.entry.unread": _("Entry {position}: not read yet"),
     "subscription.key.acked": _("acknowledged"),
     "subscription.key.unacked": _("at a consumer"),
-    "subscription.key.again": _("read, at nobody"),
+    "subscription.key.again": _("read, held by nobody"),
     "subscription.key.unread": _("not read yet"),
     # Consumers
     "subscription.consumers": _("Consumers"),
@@ -181,7 +187,7 @@ SUBSCRIPTION = {
     "subscription.column.end": _("End"),
     "subscription.column.backlog": _("Backlog"),
     "subscription.column.holes": _("Holes"),
-    "subscription.column.waiting": _("At nobody"),
+    "subscription.column.waiting": _("Held by nobody"),
     "subscription.column.joins": _("Newcomers"),
     "subscription.column.part": _("Part of the space"),
     "subscription.column.pieces": _("Pieces"),
@@ -216,16 +222,16 @@ SUBSCRIPTION = {
     "subscription.idle.unsubscribed": _("Unsubscribed: it took the subscription away and has no consumer."),
     "subscription.idle.connecting": _("Not subscribed yet."),
     "subscription.idle.paused": _(
-        "Paused with {unacked?one unacknowledged message|{unacked} unacknowledged messages}: what waits behind them waits for it."
+        "Paused with {unacked?one unacknowledged message|{unacked} unacknowledged messages}: what comes after them has to wait."
     ),
-    "subscription.idle.holding": _("It has handled {count?one message|{count} messages} and acknowledges none: what waits for them waits for it."),
+    "subscription.idle.holding": _("It has handled {count?one message|{count} messages} and acknowledges none: what must come after them waits."),
     "subscription.idle.standby": _(
         "Standby, place {place} of {consumers}: "
         "{partitions?one topic keeps one consumer|{partitions} topics or partitions keep at most {partitions} consumers} busy."
     ),
     "subscription.idle.standby_priority": _("Standby: its priority level {priority} comes after level {best}."),
     "subscription.idle.switching": _(
-        "Active on {count?one partition|{count} partitions} since a moment; it begins to read a second after the switch."
+        "It has just become active on {count?one partition|{count} partitions} and begins to read a second after the switch."
     ),
     "subscription.idle.acks_refused": _(
         "Its client refuses cumulative acknowledgements here (InvalidConfigurationException), {count?once|{count} times} so far: "
@@ -300,10 +306,12 @@ SUBSCRIPTION = {
     "subscription.answer.now": _("Now"),
     "subscription.answer.nobody": pgettext_lazy("owner", "nobody"),
     "subscription.answer.any": _("whoever's turn it is: in Shared no key has an owner"),
-    "subscription.answer.in_turn": _("without a key, to each in turn"),
+    "subscription.answer.in_turn": _("without a key: to each partition or topic in turn"),
     "subscription.answer.join": _("{consumer} joins"),
     "subscription.answer.leave": _("{consumer} leaves"),
     "subscription.answer.others": _("another leaves"),
+    "subscription.answer.moves_nowhere": _("goes to nobody"),
+    "subscription.answer.stays_nowhere": _("stays with nobody"),
     "subscription.answer.moves": _("goes to {consumer}"),
     "subscription.answer.stays": _("stays at {consumer}"),
     "subscription.answer.refused": _("refused: {reason}"),

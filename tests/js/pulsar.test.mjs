@@ -184,7 +184,7 @@ test("an answer names where a key goes, and nothing that nobody knows", () => {
   const texts = lines(answer, joined, say).map(([word, text]) => `${word}=${text}`).join("\n");
   assert.match(texts, /answer.join .*c5.*answer.moves .*c5/);
   assert.match(lines({ ...answer, key: "" }, joined, say)[0][1], /answer.keyless .*9/);
-  assert.match(texts, /answer.leave .*c1.*answer.moves .*answer.nobody/);
+  assert.match(texts, /answer.leave .*c1.*answer.moves_nowhere/);
   assert.match(lines({ ...answer, slot: null, range: null, consumer: null }, shared, say).map(([, text]) => text).join(), /answer.any/);
   assert.match(lines({ ...answer, partition: 1, joins: { name: "c2", consumer: null, refused: "no" } }, exclusive, say).map(([, text]) => text).join(), /answer.refused/);
 });
@@ -350,4 +350,34 @@ test("the round names levels where there are any", () => {
   assert.equal(words().length, 0);
   rig.pulsar.consumers[rig.picture.ring[0]].priority = 2;
   assert.deepEqual(check(words()).map(({ text }) => text), rig.picture.ring.map((_, place) => `subscription.level {"priority":${place ? 0 : 2}}`));
+});
+
+test("the head says who is gone, which subscription is not there, whose slice is too wide and what nobody could handle", () => {
+  const changed = (rig, change) => {
+    const copy = structuredClone(rig);
+    change(copy);
+    return headline(copy, say);
+  };
+  const rest = (rig) => Object.values(rig.pulsar.consumers).forEach((known) => { known.idle = null; });
+  assert.match(changed(joined, (rig) => { rig.pulsar.exists = false; }), /^subscription.head.no_subscription/);
+  assert.match(changed(shared, (rig) => { for (const known of Object.values(rig.pulsar.consumers)) Object.assign(known, { connected: false, idle: { code: "gone" } }); }), /^subscription.head.nobody/);
+  // One that has crashed and is given up stands by no more.
+  assert.equal(changed(failover, (rig) => {
+    rest(rig);
+    const { connected } = Object.values(rig.pulsar.consumers)[0], names = Object.keys(rig.pulsar.consumers);
+    assert.ok(connected);
+    rig.pulsar.failover.partitions = { 0: { active: names[0], next: null } };
+    for (const name of names.slice(1)) rig.pulsar.consumers[name].connected = false;
+  }), 'subscription.head.failover_all {"count":1}');
+  const uneven = (rig) => {
+    rest(rig);
+    rig.pulsar.batches = null;
+    const [wide, ...others] = [...owned(rig.picture.now, rig.picture)].sort(([, one], [, other]) => other.slots - one.slots).map(([name]) => name);
+    rig.pulsar.consumers[wide].queue = 150;
+    for (const name of others) rig.pulsar.consumers[name].queue = 10;
+    return wide;
+  };
+  assert.match(changed(mixed, uneven), /^subscription.head.uneven .*"queue":150/);
+  assert.match(changed(mixed, (rig) => { rig.consumers[uneven(rig)].state = "slow"; }), /^subscription.head.well/);
+  assert.match(changed(letters, (rig) => { rest(rig); rig.pulsar.again.dead_letters = 2; }), /^subscription.head.letters/);
 });

@@ -22,6 +22,7 @@ from broker_core.lab.views.pulsar_batches import batches_view
 from broker_core.lab.views.pulsar_consumers import consumers_view
 from broker_core.lab.views.pulsar_cursor import cursor_view
 from broker_core.lab.views.pulsar_idle import WhyIdle
+from broker_core.pulsar import commands as c
 from broker_core.pulsar.dispatchers.active import ActiveDispatcher
 from broker_core.pulsar.dispatchers.draining import DrainingDispatcher
 from broker_core.pulsar.dispatchers.single_active import SingleActiveDispatcher, Standby
@@ -44,6 +45,7 @@ RULES = (V3_2, V3_2_0, CURRENT, DOCUMENT)
 def pulsar_view(lane: Lane) -> Json:
     """The whole panel of one Pulsar lane.
 
+    exists: False once somebody has taken the subscription away, until the next one joins.
     order: the rule that keeps a key in order when its consumer changes, None where the type has none. rule: whose rule chooses the consumer
     and whose keeps the order. cursors: by partition, "-1" for a topic without, of several topics by name; topics: how
     many there are then, else 0. selector, holders: see `what_if`. priorities: levels that the lane
@@ -61,6 +63,7 @@ def pulsar_view(lane: Lane) -> Json:
         "type": rules.type,
         "order": order,
         "rule": {"selector": rule_of(lane.algorithm), "order": {RECENTLY_JOINED: V3_2, DRAINING: CURRENT}.get(order or "")},
+        "exists": all(c.SUBSCRIPTION in topic.subscriptions for topic in reads.topics(lane)),
         "topic": subscriptions[0].topic,
         "partitions": rules.partitions,
         "queue_size": rules.queue_size,

@@ -209,8 +209,8 @@ function drawCursor(now) {
   const one = cursors[partition], width = Math.max(WIDE_LEAST, Math.floor($("strip").parentElement.clientWidth));
   $("strip").setAttribute("height", cursor.TALL);
   $("strip").style.setProperty("width", `${width}px`);
-  $("strip").setAttribute("aria-label", setText($("cursor-words"), cursor.words(one, say)));
-  draw($("strip"), cursor.layout(one, { width, order: now.order, colorOf, say }));
+  $("strip").setAttribute("aria-label", setText($("cursor-words"), now.pulsar.exists ? cursor.words(one, say) : say("subscription.no_cursor")));
+  draw($("strip"), now.pulsar.exists ? cursor.layout(one, { width, order: now.order, colorOf, say }) : []);
   const key = ["acked", "unacked", "again", "unread"].map((kind) => [kind, say(`subscription.key.${kind}`)]);
   if ($("strip-key").dataset.key !== page.language) {
     $("strip-key").dataset.key = page.language;

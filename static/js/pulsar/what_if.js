@@ -2,7 +2,7 @@
 // consumers are others; an answer that was overtaken is dropped.
 
 import { Refusal } from "../commands.js";
-import { NONE, number } from "../say.js";
+import { number } from "../say.js";
 
 const PAUSE_MS = 250;
 
@@ -49,14 +49,16 @@ export function lines(answer, rig, say) {
     return rows;
   }
   rows.push([say("subscription.answer.now"), whose(answer.consumer), answer.consumer, null]);
+  const goes = (name) => (name === null ? say("subscription.answer.moves_nowhere") : say("subscription.answer.moves", { consumer: name }));
+  const stays = (name) => (name === null ? say("subscription.answer.stays_nowhere") : say("subscription.answer.stays", { consumer: name }));
   const { joins, leaves } = answer, moves = joins.consumer !== answer.consumer;
   rows.push([
     say("subscription.answer.join", { consumer: joins.name }),
-    joins.refused ? say("subscription.answer.refused", { reason: joins.refused }) : moves ? say("subscription.answer.moves", { consumer: whose(joins.consumer) }) : say("subscription.answer.stays", { consumer: whose(answer.consumer) }),
+    joins.refused ? say("subscription.answer.refused", { reason: joins.refused }) : moves ? goes(joins.consumer) : stays(answer.consumer),
     joins.consumer, null,
   ]);
-  for (const [leaver, taker] of Object.entries(leaves)) rows.push([say("subscription.answer.leave", { consumer: leaver }), say("subscription.answer.moves", { consumer: whose(taker) }), taker, null]);
+  for (const [leaver, taker] of Object.entries(leaves)) rows.push([say("subscription.answer.leave", { consumer: leaver }), goes(taker), taker, null]);
   const others = rig.order.filter((name) => rig.pulsar.consumers[name].connected && !(name in leaves));
-  if (others.length) rows.push([say("subscription.answer.others"), answer.consumer === null ? NONE : say("subscription.answer.stays", { consumer: answer.consumer }), null, null]);
+  if (others.length) rows.push([say("subscription.answer.others"), stays(answer.consumer), null, null]);
   return rows;
 }

@@ -6,9 +6,12 @@ import { owned } from "./space.js";
 // Causes that somebody should know of, the worst first; the others are as they should be.
 const WORTH = ["acks_refused", "newcomer", "behind_newcomer", "blocked", "subscription_full", "no_permits", "draining", "key_waits", "refused", "no_range", "crashed", "paused", "holding", "switching"];
 
+const QUEUE_LONG = 50, QUEUE_TIMES = 3, UNEVEN = 1.2;
+
 // The one sentence of the head.
 export function headline(rig, say) {
   const { pulsar } = rig, consumers = Object.entries(pulsar.consumers);
+  if (!pulsar.exists) return say("subscription.head.no_subscription");
   if (!consumers.length) return say("subscription.head.nobody");
   const gap = "space" in rig.picture ? owned(rig.picture.now, rig.picture).get("")?.slots ?? 0 : 0, part = gap ? percent(gap / rig.picture.space, 1) : "";
   if (gap && consumers.some(([, { idle }]) => idle?.unowned)) return say("subscription.head.gap_newcomers", { part });
@@ -20,11 +23,24 @@ export function headline(rig, say) {
   const first = Object.keys(pulsar.again?.entries ?? {}).map(Number).sort((one, other) => one - other)[0];
   if (first !== undefined && !pulsar.again.max && first === pulsar.cursors["-1"].mark_delete + 1) return say("subscription.head.for_ever", { position: first, times: pulsar.again.entries[first].times });
   if (gap) return say("subscription.head.gap", { part });
+  const behind = overloaded(rig), connected = consumers.filter(([, known]) => known.connected).length;
+  if (behind) return say("subscription.head.uneven", behind);
+  if (pulsar.again?.dead_letters) return say("subscription.head.letters", { count: pulsar.again.dead_letters });
+  if (!connected) return say("subscription.head.nobody");
   if (pulsar.type === "Failover") {
     const count = new Set(Object.values(pulsar.failover.partitions).map(({ active }) => active).filter(Boolean)).size;
-    return count === consumers.length ? say("subscription.head.failover_all", { count }) : say("subscription.head.failover", { count, consumers: consumers.length });
+    return count === connected ? say("subscription.head.failover_all", { count }) : say("subscription.head.failover", { count, consumers: connected });
   }
-  return say("subscription.head.well", { count: consumers.filter(([, { connected }]) => connected).length });
+  return say("subscription.head.well", { count: connected });
+}
+
+// Uneven ranges: the one consumer at its normal pace that owns more than its share of the hash space and whose queue alone has grown long.
+function overloaded({ picture, pulsar, consumers }) {
+  if (!("space" in picture)) return null;
+  const queues = Object.entries(pulsar.consumers).filter(([, { connected }]) => connected).map(([name, { queue }]) => [queue, name]).sort(([one], [other]) => other - one);
+  if (queues.length < 2 || queues[0][0] < QUEUE_LONG || queues[0][0] < QUEUE_TIMES * queues[1][0]) return null;
+  const [queue, consumer] = queues[0], part = (owned(picture.now, picture).get(consumer)?.slots ?? 0) / picture.space;
+  return ["slow", "paused"].includes(consumers[consumer].state) || part * queues.length < UNEVEN ? null : { consumer, part: percent(part, 1), queue };
 }
 
 // Which rule runs: who chooses the consumer, and who keeps a key in order.

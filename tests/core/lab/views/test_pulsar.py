@@ -152,6 +152,18 @@ def test_a_worse_level_of_shared_waits_while_a_better_one_has_permits_and_stands
     assert idle(lab, "late") is None or idle(lab, "late")["code"] == "nothing_to_read"
 
 
+def test_a_subscription_that_was_taken_away_is_said_not_to_be_there_until_the_next_join():
+    lab = lab_of("shared", consumers=1)
+    run(lab, 2)
+    assert panel(lab)["exists"]
+    order(lab, "pulsar_unsubscribe", "c1")
+    run(lab, 2)
+    assert not panel(lab)["exists"]
+    order(lab, "join")
+    run(lab, 2)
+    assert panel(lab)["exists"]
+
+
 def test_one_that_holds_its_acks_works_on_until_it_has_nothing_and_says_so_then():
     lab = lab_of("shared", consumers=1, receiver_queue_size=10, rate=5)
     run(lab, 3)
