@@ -64,6 +64,8 @@ CLUSTER = {
         "Leader {leader} in epoch {epoch}; ISR {isr}, but min.insync.replicas is {min}: acks=all is refused, and the high watermark stands still."
     ),
     "cluster.about.offline": _("Nobody leads: no member of the ISR ({isr}) is alive. Nothing can be written or read."),
+    "cluster.starts_at": _("starts at {offset}"),
+    "cluster.start_key": _("closed foot: where the copy's log starts; a lab deletes what all have read"),
     "cluster.dot_key": _("moving dot: what was just asked (open) or answered (filled); at ×0.5 or slower, each message where it is now"),
     "cluster.unseen_key": _("hatched: above the copy's high watermark, hidden from consumers"),
     "cluster.late_key": _("flag: high watermark; a follower learns it one fetch later"),

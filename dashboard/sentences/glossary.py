@@ -186,7 +186,7 @@ TERMS_OF = {
     "log": (
         "segment", "index", "batch", "high_watermark", "log_start", "committed", "lag", "retention", "compaction", "tombstone",
     ),
-    "cluster": ("high_watermark", "last_stable_offset"),
+    "cluster": ("high_watermark", "last_stable_offset", "log_start"),
     "groups": (
         "coordinator", "generation", "group_epoch", "assignment_epoch", "member_epoch", "session_timeout", "high_watermark", "committed", "group_lag",
         "lag_time",

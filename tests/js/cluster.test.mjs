@@ -49,6 +49,15 @@ test("a strip ends where its log ends, and the flag stands at its own high water
   }
 });
 
+test("a copy whose log starts later than the others' says where", () => {
+  const view = structuredClone(well), [broker, copy] = Object.entries(view.cluster.partitions[NAME].copies)[0];
+  copy.start = copy.end - 1;
+  const starts = drawn(view).shapes.filter(({ id }) => id.endsWith("-start"));
+  assert.deepEqual(starts.map(({ id }) => id), [`copy-${broker}-start`]);
+  assert.match(starts[0].text, new RegExp(`"offset":${copy.start}`));
+  assert.equal(drawn(well).shapes.some(({ id }) => id.endsWith("-start")), false);
+});
+
 test("a leader's fill is full, a follower's pale; who is outside the ISR has another outline", () => {
   const { shapes } = drawn(moved), { copies: all } = moved.cluster.partitions[NAME];
   for (const [broker, copy] of Object.entries(all)) {
