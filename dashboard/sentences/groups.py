@@ -20,6 +20,13 @@ GROUPS = {
         "Reconciling: {behind} of {members?one member|{members} members} not at the target yet, {dark} of {partitions} partitions dark."
     ),
     "groups.head.silent": _("{names} {count?is|are} silent; the coordinator finds out when {count?its session times|their sessions time} out."),
+    "groups.head.away": _(
+        "{names} {count?restarts|restart} as {count?a static member|static members}: the group keeps what {count?it|they} had until "
+        "{count?its session times|their sessions time} out."
+    ),
+    "groups.head.stuck": _("{names} {count?does|do} not poll; heartbeats go on, so the group takes {count?it|them} for alive."),
+    "groups.head.leaderless": _("{leaderless} of {partitions} partitions have no leader: nobody can read there."),
+    "groups.head.twice": _("Stable: {members} members; {twice} of {partitions} partitions are read by more than one of them."),
     "groups.head.dark": _("{dark} of {partitions} partitions are read by nobody."),
     "groups.head.stable": _("Stable: {members?one member reads|{members} members read} {partitions?one partition|{partitions} partitions}."),
     "groups.sub": _("Group {group}, {protocol}, assignor {assignor}."),
@@ -99,7 +106,12 @@ GROUPS = {
     "groups.doing.stuck": _("poll loop is stuck"),
     "groups.doing.paused": _("paused: no heartbeats"),
     "groups.doing.crashed": _("crashed, not noticed yet"),
-    "groups.doing.gone": _("its program is gone"),
+    "groups.doing.gone": _("its program is gone, not noticed yet"),
+    "groups.doing.paused_out": _("paused; no longer a member"),
+    "groups.doing.crashed_out": _("crashed; no longer a member"),
+    "groups.doing.away": _("restarts; its place is kept"),
+    "groups.doing.failed": _("its program failed"),
+    "groups.doing.failed_with": _("failed: {error}"),
     # Verbs
     "groups.verb.join": _("New member"),
     "groups.verb.leave": _("Leave"),
@@ -129,6 +141,9 @@ GROUPS = {
     "groups.grid": _("Partitions"),
     "groups.grid_lit": _("All {partitions} are read."),
     "groups.grid_dark": _("{dark} of {partitions} are dark: nobody reads them."),
+    "groups.grid_held": _("{held} of {partitions} have an owner that reads nothing."),
+    "groups.grid_twice": _("{twice} are read by more than one member: each handles every record there."),
+    "groups.grid_lag_unknown": _("Lag unknown: without a coordinator nobody can tell the committed offsets."),
     "groups.grid_lag": _("Lag {lag?one record|{lag} records}, {lag_us}: {status}."),
     "groups.status.ok": _("ok"),
     "groups.status.warning": _("warning"),
@@ -153,6 +168,14 @@ GROUPS = {
     "groups.finding.join_waits": _("All wait for {member}: its JoinGroup is missing."),
     "groups.finding.sync_waits": _("All wait for {member}, the leader: it has not brought the assignment."),
     "groups.finding.revoke_waits": _("{member} has not given up {partitions?one partition|{partitions} partitions} that others are to get."),
+    "groups.finding.ghost_waits": _("All wait for the former life of {member}: the coordinator still counts it as a member."),
+    "groups.finding.ghost_owner": _(
+        "The former life of {member} still holds {partitions?one partition|{partitions} partitions}: nobody else may read."
+    ),
+    "groups.finding.revoke_unheard": _(
+        "{member} hears with its next heartbeat that it has to give up {partitions?one partition|{partitions} partitions}."
+    ),
+    "groups.finding.free_unheard": _("{member} hears with its next heartbeat that it may read {partitions?one partition|{partitions} partitions}."),
     "groups.finding.silent_owner": _("{member} is dead and still holds {partitions?one partition|{partitions} partitions}: nobody else may read."),
     "groups.finding.frozen_owner": _("{member} stands still and holds {partitions?one partition|{partitions} partitions}: nobody else may read."),
     "groups.finding.gone_owner": _("{member} restarts as a static member and keeps {partitions?one partition|{partitions} partitions}."),
@@ -170,9 +193,12 @@ GROUPS = {
     "groups.key.given": _("hatched: assigned to it, not read by it"),
     "groups.key.target": _("open: its target"),
     "groups.key.revoking": _("minus: told to give it up"),
+    "groups.key.held": _("!: has it and reads nothing"),
     "groups.key.dark": _("dark lane: nobody reads it"),
     "groups.cell.reads": _("{member} reads partition {partition}"),
     "groups.cell.given": _("Partition {partition} is assigned to {member}, which does not read it"),
+    "groups.cell.held_stuck": _("{member} has partition {partition} and does not poll"),
+    "groups.cell.held_leaderless": _("{member} has partition {partition}, which has no leader to read from"),
     "groups.cell.target": _("Partition {partition} is in the target of {member}"),
     "groups.cell.revoking": _("{member} has to give up partition {partition}"),
     "groups.short.end": _("log end"),
@@ -180,7 +206,7 @@ GROUPS = {
     "groups.short.committed": _("committed"),
     "groups.short.position": _("position"),
     "groups.short.lag": _("lag"),
-    "groups.short.lag_us": _("in time"),
+    "groups.short.lag_us": _("lag time"),
     "groups.short.trend": _("trend"),
     "groups.trend.up": _("grows"),
     "groups.trend.down": _("shrinks"),

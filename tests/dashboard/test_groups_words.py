@@ -21,15 +21,20 @@ FIGURES = ("generation", "moved", "spread", "dark_us", "dark_most", "duplicates"
 RULES = re.findall(r"^        (\w+) .* (?:ok|warning|error)$", str(lag.__doc__), re.MULTILINE)
 FINDINGS = {
     *re.findall(r'Finding\("(\w+)"|_missing\("(\w+)"', Path(diagnosis.__file__).read_text()),
-    ("none",), *((f"{process}_owner",) for process in (diagnosis.SILENT, diagnosis.FROZEN, diagnosis.GONE)),
+    ("none",), *((f"{process}_owner",) for process in (diagnosis.SILENT, diagnosis.FROZEN, diagnosis.GONE, diagnosis.GHOST)),
 }  # fmt: skip
 FINDINGS = {name for names in FINDINGS for name in names if name}
 FAMILIES = {
     "compare": ("name", "consumer", "consumer_range", "custom", *FIGURES), "compare_about": FIGURES,
-    "event": EVENTS, "verb": VERBS, "verb_about": VERBS, "trend": ("up", "down", "level"), "cell": ("reads", "given", "target", "revoking"),
+    "event": EVENTS, "verb": VERBS, "verb_about": VERBS, "trend": ("up", "down", "level"),
+    "cell": ("reads", "held_stuck", "held_leaderless", "given", "target", "revoking"),
     "timer": ("session", "pending", "rebalance", "poll", "initial_delay", "join", "sync"),
     "time": ("sent", "arrived", "answered", "received", "lost"),
-    "doing": ("awaits_join", "awaits_sync", "paused", "crashed", "gone", *(name for state, name in STATE_NAMES.items() if state != STABLE)),
+    "head": ("silent", "away", "stuck", "dark", "leaderless", "twice", "stable"),
+    "doing": (
+        "awaits_join", "awaits_sync", "paused", "crashed", "gone", "paused_out", "crashed_out",
+        *(name for state, name in STATE_NAMES.items() if state != STABLE),
+    ),
     "short": ("end", "high_watermark", "committed", "position", "lag", "lag_us"), "status": (OK, WARNING, ERROR), "rule": RULES, "finding": FINDINGS,
 }  # fmt: skip
 

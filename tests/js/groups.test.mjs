@@ -114,6 +114,50 @@ test("a lane shines while somebody reads it and is dark while nobody does", () =
   assert.equal(grid.markOf(3, { owner: "a", given: "b" }, "a", { revoking: [3], target: [] }), "revoking");
 });
 
+const withMember = (view, key, changes) => ({ ...view, group: { ...view.group, members: { ...view.group.members, [key]: { ...view.group.members[key], ...changes } } } });
+const codesIn = (words) => words.match(/groups\.[a-z_.]+/g);
+
+test("a partition whose owner does not poll, or that nobody leads, is held and not read: in the grid, above it and in the head", () => {
+  const stuck = withMember(rest, "c1", { is_stuck: true }), had = rest.group.members.c1.owned, marks = (view) => cells(view).shapes.filter(({ class: name }) => name === "cell-of held").map(({ id }) => id);
+  assert.ok(had.length > 0);
+  assert.deepEqual(marks(stuck), had.map((number) => `cell-${number}-c1`));
+  assert.equal(counts(stuck.group).held, had.length);
+  assert.deepEqual([codesIn(headline(stuck.group, say))[0], codesIn(gridWords(stuck.group, rest.group_health, say))[0]], ["groups.head.stuck", "groups.grid_held"]);
+  const [first] = Object.keys(rest.group.partitions), leaderless = { ...rest, group: { ...rest.group, partitions: { ...rest.group.partitions, [first]: { ...rest.group.partitions[first], leader: null } } } };
+  assert.equal(marks(leaderless).length, 1);
+  assert.equal(codesIn(headline(leaderless.group, say))[0], "groups.head.leaderless");
+});
+
+test("a partition that an assignor gave to two members is full for both, and is said to be read twice", () => {
+  const twice = withMember(rest, "c1", { owned: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11] });
+  const reads = cells(twice).shapes.filter(({ class: name }) => name === "cell-of reads");
+  assert.equal(reads.length, 12 + 12 - rest.group.members.c1.owned.length);
+  assert.equal(counts(twice.group).twice, 12 - rest.group.members.c1.owned.length);
+  assert.equal(codesIn(headline(twice.group, say))[0], "groups.head.twice");
+  assert.ok(codesIn(gridWords(twice.group, rest.group_health, say)).includes("groups.grid_twice"));
+});
+
+test("without a coordinator nobody knows committed offsets and lag", () => {
+  const text = (id) => cells(nobody).shapes.find((shape) => shape.id === id).text;
+  assert.deepEqual([text("committed-0"), text("lag-0"), text("lag_us-0")], ["–", "–", "–"]);
+  assert.ok(codesIn(gridWords(nobody.group, nobody.group_health, say)).includes("groups.grid_lag_unknown"));
+  const row = partitionsTable(nobody.group, nobody.group_health, {}, say).rows[0];
+  assert.deepEqual([row[5], row[7], row[8], row[10]], ["–", "–", "–", "–"]);
+});
+
+test("what has become of a process is told apart: away as a static member, silent, out of the group, failed", () => {
+  const word = (changes) => codesIn(doing({ ...rest.group.members.c1, ...changes }, rest.group, say))[0].split(".").at(-1);
+  assert.equal(word({ condition: "gone", instance_id: "c1" }), "away");
+  assert.equal(word({ condition: "gone", instance_id: null }), "gone");
+  assert.equal(word({ condition: "paused", member_id: null }), "paused_out");
+  assert.equal(word({ condition: "crashed", member_id: null }), "crashed_out");
+  assert.equal(word({ failed: "INCONSISTENT_GROUP_PROTOCOL" }), "failed_with");
+  assert.equal(word({ failed: "" }), "failed");
+  const head = (changes) => codesIn(headline(withMember(rest, "c1", changes).group, say))[0];
+  assert.equal(head({ condition: "gone", instance_id: "c1", owned: [] }), "groups.head.away");
+  assert.equal(head({ condition: "gone", instance_id: null, owned: [] }), "groups.head.silent");
+});
+
 test("the figures of a partition are the view's", () => {
   const text = (view, id) => cells(view).shapes.find((shape) => shape.id === id).text;
   for (const [name, partition] of Object.entries(rest.group.partitions)) {
@@ -156,7 +200,7 @@ test("what holds the group up is named with its timer", () => {
   const codes = (view) => findingsOf(view.group, view.group_health, view.at_us, say).map(({ text, until }) => [text.split(" ")[0].split(".").at(-1), /session|rebalance|initial/.exec(until)?.[0] ?? ""]);
   assert.deepEqual(codes(first), [["gathering", "initial"]]);
   assert.deepEqual(codes(silent), [["join_waits", "session"]]);
-  assert.deepEqual(codes(nobody), [["no_coordinator", ""]]);
+  assert.deepEqual(codes(nobody), [["no_coordinator", ""], ["no_leader", ""]]);
   assert.deepEqual(codes(empty), [["no_members", ""]]);
 });
 

@@ -16,16 +16,19 @@ from broker_core.kafka.group.lag import OK
 from broker_core.kafka.group.states import COMPLETING, PREPARING
 
 SESSION, MAX_POLL, REBALANCE, INITIAL = "session.timeout.ms", "max.poll.interval.ms", "rebalance.timeout.ms", "group.initial.rebalance.delay.ms"
+HEARTBEAT = "group.consumer.heartbeat.interval.ms"
 
-ALIVE, SILENT, FROZEN, GONE = "alive", "silent", "frozen", "gone"
-"""A member's process: it answers; its machine is dead; it stands still; there is none of that name any more (a static member that restarts)."""
+ALIVE, SILENT, FROZEN, GONE, GHOST = "alive", "silent", "frozen", "gone", "ghost"
+"""A member's process: it answers; it is dead; it stands still; there is none any more: of a static member that restarts, and of another one,
+whose name runs again as a new member."""
 
 
 @dataclass(frozen=True, slots=True)
 class MemberFacts:
     """process: as above. is_stuck: its program does not come back from a record. awaits_join, awaits_sync: what it has asked for and waits for;
-    has_joined: of the present rebalance. revokes: partitions that it was told to let go of and has (KIP-848). partitions: those that it
-    owns at the coordinator. session_us, poll_us, rebalance_us: when each timer ends, virtual time; None: it does not run."""
+    has_joined: of the present rebalance. revokes: partitions that it was told to let go of and has (KIP-848); surplus: that it has beyond its
+    target, free: those of its target that nobody has any more; it hears of both with its next heartbeat. partitions: those that it owns at the
+    coordinator. session_us, poll_us, rebalance_us, beat_us: when each timer ends, virtual time; None: it does not run."""
 
     name: str
     process: str = ALIVE
@@ -35,10 +38,13 @@ class MemberFacts:
     is_leader: bool = False
     is_subscribed: bool = True
     revokes: tuple[int, ...] = ()
+    surplus: tuple[int, ...] = ()
+    free: tuple[int, ...] = ()
     partitions: tuple[int, ...] = ()
     session_us: int | None = None
     poll_us: int | None = None
     rebalance_us: int | None = None
+    beat_us: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +93,7 @@ def diagnose(group: GroupFacts) -> list[Finding]:
     'max.poll.interval.ms'
     """
     if group.coordinator is None:
-        return [Finding("no_coordinator", partitions=tuple(part.number for part in group.partitions))]
+        return [Finding("no_coordinator", partitions=tuple(part.number for part in group.partitions)), *_leaderless(group)]
     if not group.members:
         return [Finding("no_members", partitions=tuple(part.number for part in group.partitions), count=sum(part.lag for part in group.partitions))]
     return [*_rebalance(group), *_idle_owners(group), *_leaderless(group), *_slow(group), *_surplus(group)]
@@ -99,7 +105,9 @@ def _rebalance(group: GroupFacts) -> Iterator[Finding]:
         yield Finding("gathering", timer=INITIAL, ends_us=group.join_us, count=len(group.members))
     elif group.state == PREPARING:
         for member in group.members:
-            if not member.has_joined:
+            if member.process == GHOST:
+                yield _missing("ghost_waits", member, group.join_us)
+            elif not member.has_joined:
                 yield _missing("join_waits", member, group.join_us)
     elif group.state == COMPLETING:
         for member in group.members:
@@ -108,6 +116,10 @@ def _rebalance(group: GroupFacts) -> Iterator[Finding]:
     for member in group.members:
         if member.revokes:
             yield _missing("revoke_waits", member, member.rebalance_us, member.revokes)
+        elif member.surplus and member.process == ALIVE:
+            yield Finding("revoke_unheard", member.name, HEARTBEAT, member.beat_us, member.surplus)
+        elif member.free and member.process == ALIVE:
+            yield Finding("free_unheard", member.name, HEARTBEAT, member.beat_us, member.free)
 
 
 def _missing(code: str, member: MemberFacts, phase_us: int | None, partitions: tuple[int, ...] = ()) -> Finding:

@@ -37,13 +37,14 @@ GROUP_ID, CONSUMER = OWN_GROUP, "consumer"
 
 @dataclass(slots=True)
 class MemberView:
-    """A member as its coordinator has it. assignment: partition numbers. awaits_join: its JoinGroup is parked."""
+    """A member as its coordinator has it. assignment: partition numbers. awaits_join: its JoinGroup is parked. instance_id: of a static one."""
 
     member_id: str
     client_id: str
     assignment: list[int]
     awaits_join: bool = False
     session_timeout_ms: int = 45_000
+    instance_id: str | None = None
 
 
 @dataclass(slots=True)
@@ -172,7 +173,7 @@ def group_of(world: World, topic: str, group_id: str = GROUP_ID) -> GroupView:
             members = {
                 member.member_id: MemberView(
                     member.member_id, member.client_id, numbers_of(member.assignment, topic), member.awaits_join is not None,
-                    member.session_timeout_ms,
+                    member.session_timeout_ms, member.instance_id,
                 )
                 for member in group.members.values()
             }  # fmt: skip
@@ -225,6 +226,14 @@ def look(world: World, topic: str, count: int) -> Shared:
     group = group_of(world, topic)
     programs = [slot for slot in world.slots.values() if slot.kind == CONSUMER]
     by_member = {consumer_state(slot).member.member_id: slot for slot in programs if consumer_state(slot).member.member_id}
+    # A static member that starts learns its id with the answer to its JoinGroup: until then its instance id alone says whose it is.
+    starting = {
+        consumer_state(slot).settings.group_instance_id: slot
+        for slot in programs if slot.condition == RUNNING and not consumer_state(slot).member.member_id
+    }  # fmt: skip
+    for member_id, member in group.members.items():
+        if member.awaits_join and member.instance_id in starting:
+            by_member.setdefault(member_id, starting[member.instance_id])
     readers = {number: slot for slot in programs if slot.condition == RUNNING for number in owned(consumer_state(slot), topic)}
     shared = Shared(topic, group, logs_of(world, topic, count), programs, by_member, readers)
     shared.holders = _holders(shared)

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from broker_core.events import Json
+from broker_core.kafka.client.group_consumer.core import FAILED
 from broker_core.kafka.client.group_consumer.settings import CONSUMER as CONSUMER_PROTOCOL
 from broker_core.kafka.cluster.controller_node import ControllerState
 from broker_core.kafka.cluster.hosted_groups import OFFSETS_TOPIC
@@ -19,6 +20,7 @@ from broker_core.kafka.cluster.names import CONTROLLER
 from broker_core.kafka.group.classic.group import ClassicGroup
 from broker_core.kafka.group.consumer.group import ConsumerGroup
 from broker_core.kafka.group.consumer.member import STATE_NAMES, Partitions
+from broker_core.kafka.group.decoded import code_name
 from broker_core.kafka.group.settings import GroupSettings
 from broker_core.kafka.group.topics import topic_id
 from broker_core.kafka.producer.partitioner import coordinator_partition
@@ -164,14 +166,17 @@ def numbers_in(partitions: Partitions, topic: str) -> list[int]:
 
 def of_program(slot: Slot | None, topic: str) -> Json:
     """The consuming program behind a member. condition: of its process, "gone" if there is none. generation: or epoch, as it knows it.
-    finished: records that this life has handled."""
+    finished: records that this life has handled. failed: with which error poll() ended it; "" for an exception of its assignor."""
     if slot is None:
-        return {"condition": "gone", "phase": None, "generation": None, "owned": [], "topics": [], "is_stuck": False, "finished": None}
+        return {
+            "condition": "gone", "phase": None, "generation": None, "owned": [], "topics": [], "is_stuck": False, "finished": None, "failed": None,
+        }  # fmt: skip
     state = consumer_state(slot)
     return {
         "condition": slot.condition, "phase": state.member.phase, "generation": state.member.generation,
         "owned": sorted(number for name, number in state.owned if name == topic), "topics": list(state.subscribed.topics),
         "is_stuck": state.loop.is_stuck, "finished": state.program.finished,
+        "failed": None if state.member.phase != FAILED else code_name(state.member.code) if state.member.code else "",
     }  # fmt: skip
 
 

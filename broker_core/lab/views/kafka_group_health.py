@@ -13,7 +13,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from broker_core.events import Json
-from broker_core.kafka.client.group_consumer.core import ConsumerState
+from broker_core.kafka.client.group_consumer.classic import HEARTBEAT
+from broker_core.kafka.client.group_consumer.core import FAILED, ConsumerState
 from broker_core.kafka.cluster.hosted_groups import OFFSETS_TOPIC
 from broker_core.kafka.cluster.state import BrokerState
 from broker_core.kafka.group import diagnosis as d
@@ -21,6 +22,7 @@ from broker_core.kafka.group.classic import rebalance
 from broker_core.kafka.group.classic.group import ClassicGroup
 from broker_core.kafka.group.consumer import sessions
 from broker_core.kafka.group.consumer.group import ConsumerGroup
+from broker_core.kafka.group.consumer.member import ConsumerMember
 from broker_core.kafka.group.lag import WINDOW, Status, lag_of, status_of, worst
 from broker_core.kafka.group.topics import topic_id
 from broker_core.kafka.producer.partitioner import coordinator_partition
@@ -100,34 +102,56 @@ def facts_of(lane: Lane, shared: Shared, topic: str, partitions: Json) -> d.Grou
             members.append(_member(
                 lane.world, shared, topic, member_id, member.client_id, timers.ends_us(rebalance.session_name(GROUP_ID, member_id)),
                 has_joined=member.awaits_join is not None, has_synced=member_id not in group.pending_syncs, is_leader=group.leader == member_id,
+                is_static=member.instance_id is not None,
             ))  # fmt: skip
     elif isinstance(group, ConsumerGroup):
         for member_id, each in group.members.items():
             members.append(_member(
                 lane.world, shared, topic, member_id, each.client_id, timers.ends_us(sessions.session_name(GROUP_ID, member_id)),
                 revokes=tuple(sorted(each.revoking.get(topic_id(topic), ()))),
-                rebalance_us=timers.ends_us(sessions.rebalance_name(GROUP_ID, member_id)),
+                surplus=beyond(each, group, topic), free=free_for(each, group, topic),
+                rebalance_us=timers.ends_us(sessions.rebalance_name(GROUP_ID, member_id)), is_static=each.instance_id is not None,
             ))  # fmt: skip
     return d.GroupFacts(shared.group.state, shared.group.coordinator, members, parts, join_us, sync_us, shared.group.is_first)
 
 
 def _member(
     world: World, shared: Shared, topic: str, member_id: str, name: str, session_us: int | None, *, has_joined: bool = True,
-    has_synced: bool = True, is_leader: bool = False, revokes: tuple[int, ...] = (), rebalance_us: int | None = None,
+    has_synced: bool = True, is_leader: bool = False, is_static: bool = False, revokes: tuple[int, ...] = (), surplus: tuple[int, ...] = (),
+    free: tuple[int, ...] = (), rebalance_us: int | None = None,
 ) -> d.MemberFacts:  # fmt: skip
     slot = shared.by_member.get(member_id)
     program = None if slot is None else consumer_state(slot)
+    is_back = any(other is not slot and other.condition == RUNNING and consumer_state(other).settings.client_id == name for other in shared.programs)
     return d.MemberFacts(
-        name, process_of(slot), program is not None and program.loop.is_stuck and program.is_working, has_joined, has_synced, is_leader,
-        program is None or topic in program.subscribed.topics, revokes, tuple(shared.group.members[member_id].assignment), session_us,
-        poll_ends_us(world, program), rebalance_us,
+        name, process_of(slot, is_static=is_static, is_back=is_back), program is not None and program.loop.is_stuck and program.is_working,
+        has_joined, has_synced, is_leader,
+        program is None or topic in program.subscribed.topics, revokes, surplus, free, tuple(shared.group.members[member_id].assignment), session_us,
+        poll_ends_us(world, program), rebalance_us, beat_ends_us(world, slot),
     )  # fmt: skip
 
 
-def process_of(slot: Slot | None) -> str:
-    """What the diagnosis calls a member's process."""
+def beyond(member: ConsumerMember, group: ConsumerGroup, topic: str) -> tuple[int, ...]:
+    """What a member has and is not to have."""
+    target = group.target_of(member.member_id).get(topic_id(topic), ())
+    return tuple(sorted(member.assigned.get(topic_id(topic), frozenset()).difference(target)))
+
+
+def free_for(member: ConsumerMember, group: ConsumerGroup, topic: str) -> tuple[int, ...]:
+    """What a member is to have and nobody has."""
+    had = {number for other in group.members.values() for parts in (other.assigned, other.revoking) for number in parts.get(topic_id(topic), ())}
+    return tuple(number for number in sorted(group.target_of(member.member_id).get(topic_id(topic), ())) if number not in had)
+
+
+def process_of(slot: Slot | None, *, is_static: bool, is_back: bool) -> str:
+    """What the diagnosis calls a member's process. A program that has failed is as dead as its machine: it beats no more. is_back: a new
+    process runs under its name."""
     if slot is None:
-        return d.GONE
+        return d.GONE if is_static else d.GHOST
+    if consumer_state(slot).member.phase == FAILED:
+        return d.SILENT
+    if slot.condition != RUNNING and is_back:
+        return d.GHOST
     return d.ALIVE if slot.condition == RUNNING else d.FROZEN if slot.condition == PAUSED else d.SILENT
 
 
@@ -136,6 +160,12 @@ def poll_ends_us(world: World, program: ConsumerState | None) -> int | None:
     if program is None or not program.is_working:
         return None
     return program.loop.polled_us - world.design.ahead_us + program.settings.max_poll_interval_ms * 1_000
+
+
+def beat_ends_us(world: World, slot: Slot | None) -> int | None:
+    """When a program sends its next heartbeat; None where there is none."""
+    made = None if slot is None else slot.deadlines.get(HEARTBEAT)
+    return None if made is None else next((at_us for at_us, order, place, _ in world.heap if place is slot and order == made[0]), None)
 
 
 class _Timers:

@@ -2,17 +2,18 @@
 //
 //   full cell     reads it now                     hatched cell    is to have it, by the coordinator, and does not read it
 //   open cell     target of the consumer protocol  minus           was told to give it up
+//   exclamation   owns it, and nothing is read: its poll loop is stuck, or nobody leads the partition
 
 import { round } from "../draw.js";
 import { isTextured, paint, textOn, waitingPaint } from "../paint.js";
 import { NONE, number } from "../say.js";
 import { left } from "./timers.js";
 import { spark } from "./trend.js";
-import { rounded } from "./words.js";
+import { heldBy, rounded } from "./words.js";
 
 export const ROW = 24, HEAD = 26;
 const BAR = 16, FIGURE = 58, WIDE = 82, TREND = 100, PITCH_LEAST = 22, PITCH_MOST = 120, SIGNS = { ok: "", warning: "!", error: "×" };
-const FIGURES = ["end", "high_watermark", "committed", "position", "lag", "lag_us"], FEW = ["lag"];
+const FIGURES = ["end", "high_watermark", "committed", "position", "lag", "lag_us"], FEW = ["lag"], LAGS = ["lag", "lag_us"];
 const widthOf = (figure) => (figure === "committed" ? WIDE : FIGURE);
 const TERMS = { high_watermark: "high_watermark", committed: "committed", lag: "group_lag", lag_us: "lag_time" };
 
@@ -38,7 +39,7 @@ export function layout(group, { members, consumers, available, isPhone = false, 
     const own = health.partitions[name] ?? { lag: null, lag_us: null, status: "ok", rule: "no_lag" }, known = { ...partition, lag: own.lag };
     figures.forEach((figure, column) => shapes.push({
       id: `${figure}-${name}`, tag: "text", x: end + 6 + edges[column], y: y + 15, class: `n end${figure === "lag" ? " b" : ""}`,
-      text: figure === "lag_us" ? (own.lag_us === null ? NONE : left(own.lag_us)) : known[figure] === null ? NONE : number(known[figure]),
+      text: group.coordinator === null && LAGS.includes(figure) ? NONE : figure === "lag_us" ? (own.lag_us === null ? NONE : left(own.lag_us)) : known[figure] === null ? NONE : number(known[figure]),
     }));
     if (SIGNS[own.status]) {
       shapes.push({ id: `status-${name}`, tag: "text", x: end + 18 + edges.at(-1) + 82, y: y + 16, class: `b ${own.status === "error" ? "bad" : "warn"}`, "data-tip": say(`groups.rule.${own.rule}`), text: SIGNS[own.status] });
@@ -64,18 +65,19 @@ function laneShapes(name, partition, { y, label, lane, pitch, columns, members, 
   for (const [key, member] of members) {
     const mark = markOf(Number(name), partition, key, member);
     if (!mark) continue;
-    const x = round(columns[key] + 2), width = round(pitch - 4), own = consumers[member.consumer]?.color;
-    shapes.push({ id: `cell-${name}-${key}`, tag: "rect", x, y: y + 2, width, height: ROW - 4, rx: 3, fill: { reads: paint(own), given: waitingPaint(own), target: "var(--panel)", revoking: paint(own) }[mark], class: `cell-of ${mark}`, title: say(`groups.cell.${mark}`, { member: member.consumer, partition: name }) });
+    const x = round(columns[key] + 2), width = round(pitch - 4), own = consumers[member.consumer]?.color, why = mark === "held" ? `held_${heldBy(partition, member)}` : mark;
+    shapes.push({ id: `cell-${name}-${key}`, tag: "rect", x, y: y + 2, width, height: ROW - 4, rx: 3, fill: { reads: paint(own), held: paint(own), given: waitingPaint(own), target: "var(--panel)", revoking: paint(own) }[mark], class: `cell-of ${mark}`, title: say(`groups.cell.${why}`, { member: member.consumer, partition: name }) });
     if (mark === "reads" && pitch >= 30 && !isTextured(own)) shapes.push({ id: `reads-${name}-${key}`, tag: "text", x: round(x + width / 2), y: middle + 4, class: "mid on-cell", fill: textOn(own), text: "✓" });
+    if (mark === "held") shapes.push({ id: `held-${name}-${key}`, tag: "text", x: round(x + width / 2), y: middle + 5, class: "mid b plate on-cell", text: "!" });
     if (mark === "revoking") shapes.push({ id: `minus-${name}-${key}`, tag: "path", d: `M${x + 5} ${middle}h${width - 10}`, class: "minus" });
   }
   return shapes;
 }
 
-// What a member is to a partition: reads | revoking | given | target | null.
+// What a member is to a partition: reads | held | revoking | given | target | null.
 export function markOf(number, partition, key, member) {
   if (member.revoking.includes(number)) return "revoking";
-  if (partition.owner === key) return "reads";
-  if (partition.given === key) return "given";
+  if (partition.owner === key || (member.condition === "running" && member.owned.includes(number))) return heldBy(partition, member) ? "held" : "reads";
+  if (member.assigned.includes(number)) return "given";
   return member.target?.includes(number) ? "target" : null;
 }

@@ -257,7 +257,7 @@ const feed = createFeed({
   freshness, notice, near: $("verbs"), current: () => view,
   take(newView, newSeq) {
     [view, seq] = [newView, newSeq];
-    trend.note(health(), view.at_us);
+    if (group().coordinator !== null) trend.note(health(), view.at_us);
     schedule();
   },
 });

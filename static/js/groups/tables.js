@@ -38,7 +38,7 @@ export function partitionsTable(group, health, lags, say) {
     head: ["partition", "owner", "start", "end", "hw", "committed", "position", "lag", "lag_us", "trend", "status"].map((code) => say(`groups.column.${code}`)),
     terms: [null, null, null, null, "high_watermark", "committed", null, "group_lag", "lag_time", null, null],
     rows: Object.entries(group.partitions).map(([name, partition]) => {
-      const way = direction(lags[name] ?? []), own = health.partitions[name];
+      const way = direction(lags[name] ?? []), own = group.coordinator === null ? null : health.partitions[name];
       return [
         name, partition.owner === null ? say("groups.dark") : group.members[partition.owner]?.consumer ?? partition.owner, figure(partition.start), figure(partition.end), figure(partition.high_watermark), figure(partition.committed),
         figure(partition.position), figure(own?.lag), own && own.lag_us !== null ? left(own.lag_us) : NONE, way ? say(`groups.trend.${way}`) : NONE,

@@ -3,7 +3,7 @@
 import { round } from "../draw.js";
 import { NARROW, halfUp } from "../say.js";
 
-const RADIUS = 12, LOW = 0.34, ARCS_MOST = 8;       // of more members only the arcs that matter
+const RADIUS = 12, LOW = 0.34, ARCS_MOST = 8, UNIT_LEAST = 42;       // of more members only the arcs that matter; seconds without their unit where columns are narrow
 
 // How a timer looks: calm, or soon over.
 export const toneOf = (timer, atUs, condition = "running") => (condition !== "running" ? "bad" : (timer.until_us - atUs) / timer.of_us < LOW ? "warn" : "calm");
@@ -57,7 +57,7 @@ export function rings(group, grid, { atUs, say }) {
     if (x === undefined) continue;
     const tone = toneOf(timer, atUs, condition), label = say(`groups.timer.${timer.kind}`);
     ring(name, x, timer, tone, label);
-    shapes.push({ id: `left-${name}`, tag: "text", x, y: y + 29, class: `n s mid ${tone === "calm" ? "m" : tone}`, text: left(timer.until_us - atUs) });
+    shapes.push({ id: `left-${name}`, tag: "text", x, y: y + 29, class: `n s mid ${tone === "calm" ? "m" : tone}`, text: grid.pitch >= UNIT_LEAST ? left(timer.until_us - atUs) : left(timer.until_us - atUs).split(NARROW)[0] });
     if (timer.kind !== "session" && grid.pitch >= 76) shapes.push({ id: `kind-${name}`, tag: "text", x, y: y + 44, class: `s mid ${tone === "calm" ? "m" : tone}`, text: label });
   }
   const own = groupTimer(group), x = grid.coordinator;

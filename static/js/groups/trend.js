@@ -1,6 +1,7 @@
 // Lag over the last minute, a value a virtual second, kept here as frames come; and its line with an arrow: up, down, or level.
 
 import { round } from "../draw.js";
+import { NONE } from "../say.js";
 
 const KEPT = 60, LEVEL = 0.08, LOOKS_BACK = 12;
 
@@ -33,11 +34,10 @@ const ARROW = { up: "↑", down: "↓", level: "→" };
 
 export function spark(id, values, { x, y, width, height, say }) {
   const way = direction(values), shapes = [];
-  if (values.length >= 2) {
-    const most = Math.max(1, ...values), step = width / (KEPT - 1), from = x + (KEPT - values.length) * step;
-    const points = values.map((value, place) => `${round(from + place * step)} ${round(y + height - (value / most) * (height - 2))}`);
-    shapes.push({ id, tag: "path", d: `M${points.join("L")}`, class: `spark ${way === "level" ? "" : way ?? ""}` });
-  }
+  if (values.length < 2) return [{ id: `${id}-none`, tag: "text", x, y: y + 13, class: "m", text: NONE }];
+  const most = Math.max(1, ...values), step = width / (KEPT - 1), from = x + (KEPT - values.length) * step;
+  const points = values.map((value, place) => `${round(from + place * step)} ${round(y + height - (value / most) * (height - 2))}`);
+  shapes.push({ id, tag: "path", d: `M${points.join("L")}`, class: `spark ${way === "level" ? "" : way ?? ""}` });
   if (way) shapes.push({ id: `${id}-way`, tag: "text", x: x + width + 8, y: y + 13, class: `b ${{ up: "warn", down: "good", level: "m" }[way]}`, text: ARROW[way], title: say(`groups.trend.${way}`) });
   return shapes;
 }

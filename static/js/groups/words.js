@@ -7,11 +7,29 @@ const REBALANCING = ["PreparingRebalance", "CompletingRebalance", "Assigning", "
 // Of the consumer protocol: it has not taken the group epoch's target up, or waits for what others still hold.
 export const isBehind = ({ epoch, state }, group) => epoch !== null && (epoch < group.generation || state !== "STABLE");
 
+// Why a member reads nothing of a partition that it has: nobody leads it, or the member's poll loop is stuck; null: it reads.
+export const heldBy = (partition, member) => (partition.leader === null ? "leaderless" : member.is_stuck ? "stuck" : null);
+
+// Who has a partition: one member, but for a user's own assignor, which may give it to several.
+export const readersOf = (name, group) => Object.values(group.members).filter(({ condition, owned }) => condition === "running" && owned.includes(Number(name)));
+
+const isHeld = (name, group) => {
+  const readers = readersOf(name, group);
+  return readers.length > 0 && readers.every((member) => heldBy(group.partitions[name], member) !== null);
+};
+
+// A static member that restarts: its process is over, and its place is kept.
+const isAway = ({ condition, instance_id: instance }) => condition === "gone" && Boolean(instance);
+
 export const counts = (group) => {
-  const members = Object.values(group.members).filter(({ member_id }) => member_id !== null), partitions = Object.values(group.partitions);
+  const members = Object.values(group.members).filter(({ member_id }) => member_id !== null), partitions = Object.values(group.partitions), names = Object.keys(group.partitions);
+  const named = (found) => [...new Set(found.map(({ consumer }) => consumer))];
   return {
     members: members.length, partitions: partitions.length, dark: partitions.filter(({ owner }) => owner === null).length,
-    waiting: members.filter(({ awaits }) => awaits === "join").length, silent: members.filter(({ condition }) => condition !== "running").map(({ consumer }) => consumer),
+    waiting: members.filter(({ awaits }) => awaits === "join").length, silent: named(members.filter((member) => member.condition !== "running" && !isAway(member))),
+    away: named(members.filter(isAway)), stuck: named(members.filter(({ condition, is_stuck: isStuck }) => condition === "running" && isStuck)),
+    held: names.filter((name) => isHeld(name, group)).length, leaderless: partitions.filter(({ leader }) => leader === null).length,
+    twice: names.filter((name) => readersOf(name, group).length > 1).length,
     behind: members.filter((member) => isBehind(member, group)).length,
   };
 };
@@ -23,8 +41,8 @@ export function headline(group, say) {
   if (group.state === "PreparingRebalance") return say(now.waiting < now.members ? "groups.head.joining" : "groups.head.gathering", now);
   if (group.state === "CompletingRebalance") return say("groups.head.syncing", now);
   if (REBALANCING.includes(group.state)) return say("groups.head.reconciling", now);
-  if (now.silent.length) return say("groups.head.silent", { ...now, names: now.silent.join(", "), count: now.silent.length });
-  return say(now.dark ? "groups.head.dark" : "groups.head.stable", now);
+  for (const code of ["silent", "away", "stuck"]) if (now[code].length) return say(`groups.head.${code}`, { ...now, names: now[code].join(", "), count: now[code].length });
+  return say(`groups.head.${now.dark ? "dark" : now.leaderless ? "leaderless" : now.twice ? "twice" : "stable"}`, now);
 }
 
 export function sub(group, say) {
@@ -35,8 +53,12 @@ export function sub(group, say) {
 }
 
 export function gridWords(group, health, say) {
-  const { dark, partitions } = counts(group);
-  return `${say(dark ? "groups.grid_dark" : "groups.grid_lit", { dark, partitions })} ${say("groups.grid_lag", { lag: health.lag, lag_us: rounded(health.lag_us), status: say(`groups.status.${health.status}`) })}`;
+  const { dark, held, twice, partitions } = counts(group), said = [];
+  if (dark || !held) said.push(say(dark ? "groups.grid_dark" : "groups.grid_lit", { dark, partitions }));
+  if (held) said.push(say("groups.grid_held", { held, partitions }));
+  if (twice) said.push(say("groups.grid_twice", { twice }));
+  said.push(group.coordinator === null ? say("groups.grid_lag_unknown") : say("groups.grid_lag", { lag: health.lag, lag_us: rounded(health.lag_us), status: say(`groups.status.${health.status}`) }));
+  return said.join(" ");
 }
 
 // To a tenth of a second: what changes with each frame cannot be read.
@@ -50,7 +72,9 @@ export const findingsOf = (group, health, atUs, say) => health.findings.map(({ c
 
 // What a member does, in a few words.
 export function doing(member, group, say) {
-  if (member.condition !== "running") return say(member.member_id === null ? "groups.doing.gone" : `groups.doing.${member.condition}`);
+  if (member.failed !== null) return say(member.failed ? "groups.doing.failed_with" : "groups.doing.failed", { error: member.failed });
+  if (isAway(member)) return say("groups.doing.away");
+  if (member.condition !== "running") return say(member.member_id === null && member.condition !== "gone" ? `groups.doing.${member.condition}_out` : `groups.doing.${member.condition}`);
   if (member.is_stuck) return say("groups.doing.stuck");
   if (member.member_id === null) return say(group.coordinator === null ? "groups.doing.searching" : "groups.doing.outside");
   if (member.awaits) return say(`groups.doing.awaits_${member.awaits}`);

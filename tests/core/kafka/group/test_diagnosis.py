@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from broker_core.kafka.group.diagnosis import FROZEN, GONE, SILENT, Finding, GroupFacts, MemberFacts, PartitionFacts, diagnose
+from broker_core.kafka.group.diagnosis import FROZEN, GHOST, GONE, SILENT, Finding, GroupFacts, MemberFacts, PartitionFacts, diagnose
 from broker_core.kafka.group.states import COMPLETING, PREPARING, STABLE
 
 PARTS = [PartitionFacts(0, "c1", 1, 4), PartitionFacts(1, "c2", 2, 0)]
@@ -21,6 +21,7 @@ def test_a_healthy_group_has_no_findings() -> None:
 
 def test_nobody_coordinates_and_nobody_is_there() -> None:
     assert codes(GroupFacts("Empty", None, (), PARTS)) == ["no_coordinator"]
+    assert codes(GroupFacts("Empty", None, (), [*PARTS, PartitionFacts(2, "c1", None, 0)])) == ["no_coordinator", "no_leader"]
     assert diagnose(GroupFacts("Empty", 2, (), PARTS)) == [Finding("no_members", partitions=(0, 1), count=4)]
 
 
@@ -28,6 +29,7 @@ def test_nobody_coordinates_and_nobody_is_there() -> None:
     (MemberFacts("c2", SILENT, partitions=(1,), session_us=9), "silent_owner", "session.timeout.ms", 9),
     (MemberFacts("c2", FROZEN, partitions=(1,), session_us=9), "frozen_owner", "session.timeout.ms", 9),
     (MemberFacts("c2", GONE, partitions=(1,), session_us=9), "gone_owner", "session.timeout.ms", 9),
+    (MemberFacts("c2", GHOST, partitions=(1,), session_us=9), "ghost_owner", "session.timeout.ms", 9),
     (MemberFacts("c2", is_stuck=True, partitions=(1,), session_us=9, poll_us=30), "stuck_owner", "max.poll.interval.ms", 30),
 ])  # fmt: skip
 def test_who_holds_partitions_and_does_not_read(member, code, timer, ends_us):
@@ -55,6 +57,18 @@ def test_the_sync_phase_waits_for_the_leader_alone() -> None:
 def test_the_first_members_are_gathered() -> None:
     found = diagnose(GroupFacts(PREPARING, 1, [MemberFacts("c1", has_joined=True)], PARTS, join_us=3, is_first=True))
     assert found == [Finding("gathering", timer="group.initial.rebalance.delay.ms", ends_us=3, count=1)]
+
+
+@pytest.mark.parametrize(("code", "parts"), [("revoke_unheard", {"surplus": (1,), "partitions": (1,)}), ("free_unheard", {"free": (1,)})])
+def test_a_member_of_kip_848_hears_with_its_next_heartbeat_what_it_has_to_give_up_and_may_take(code, parts):
+    member = MemberFacts("c2", beat_us=5, session_us=9, **parts)
+    found = diagnose(GroupFacts("Reconciling", 1, [C1, member], PARTS))
+    assert found == [Finding(code, "c2", "group.consumer.heartbeat.interval.ms", 5, (1,))]
+
+
+def test_a_former_life_that_is_still_a_member_is_not_its_new_one() -> None:
+    ghost = MemberFacts("c2", GHOST, session_us=9)
+    assert diagnose(GroupFacts(PREPARING, 1, [ghost], PARTS, join_us=60)) == [Finding("ghost_waits", "c2", "session.timeout.ms", 9)]
 
 
 def test_a_member_of_kip_848_that_does_not_give_up_has_the_rebalance_timer() -> None:

@@ -71,3 +71,42 @@ def test_a_group_without_members_or_a_coordinator():
         order(lab, "leave", 1, consumer=name)
     lab.advance_to(lab.now_us + 3 * SECOND)
     assert health(lab)["findings"][0]["code"] == "no_members"
+
+
+def test_a_member_that_came_back_after_a_crash_waits_for_its_former_life():
+    lab = lab_of()
+    order(lab, "crash", 0.5, consumer="c2")
+    order(lab, "rejoin", 4, consumer="c2")
+    finding = health(lab)["findings"][0]
+    assert (finding["code"], finding["member"], finding["timer"]) == ("ghost_waits", "c2", "session.timeout.ms")
+
+
+def test_while_a_group_of_kip_848_reconciles_somebody_is_named_with_the_heartbeat_that_goes_on():
+    lab = lab_of(group_protocol="consumer")
+    order(lab, "join", 0.1)
+    heard = []
+    while lane_of(lab)["group"]["state"] == "Reconciling":
+        found = health(lab)["findings"]
+        assert found and lab.now_us < 30 * SECOND
+        heard += [each["code"] for each in found]
+        assert all(lab.now_us < each["ends_us"] <= lab.now_us + 5 * SECOND for each in found if each["code"].endswith("unheard"))
+        lab.advance_to(lab.now_us + SECOND // 10)
+    assert list(dict.fromkeys(heard)) == ["revoke_unheard", "free_unheard"] and health(lab)["findings"] == []
+
+
+def test_a_leader_whose_assignor_failed_is_dead_to_the_group():
+    lab = lab_of(static_members=True, session_timeout_ms=6_000)
+    for seconds in (10, 9):  # at first the static members' names stand in the group with another strategy, and are refused
+        order(lab, "group_assignor", seconds, args={"source": "def assign(members, partitions):\n    return 1\n"})
+    finding = health(lab)["findings"][0]
+    assert (finding["code"], finding["timer"]) == ("sync_waits", "session.timeout.ms")
+    leader = lane_of(lab)["group"]["members"][finding["member"] + "~3"]
+    assert (leader["phase"], leader["failed"]) == ("failed", "")
+
+
+def test_a_static_member_that_starts_is_one_member_before_it_knows_its_id():
+    lab = lab_of(seconds=1, static_members=True)
+    members = lane_of(lab)["group"]["members"]
+    assert [(name, each["consumer"], each["awaits"], each["condition"]) for name, each in members.items()] == [
+        (name, name, "join", "running") for name in members
+    ] and len(members) == 3  # fmt: skip
