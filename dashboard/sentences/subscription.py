@@ -161,6 +161,8 @@ SUBSCRIPTION = {
     "subscription.nobody": _("No consumer is connected."),
     "subscription.nobody_active": _("nobody is active"),
     "subscription.nobody_holds": pgettext_lazy("owner", "nobody"),
+    "subscription.former": _("{count?One message is|{count} messages are} still at its former connection, until the broker gives that up."),
+    "subscription.former_self": _("its own former connection"),
     "subscription.nobody_owns": _("nobody, and no consumer owns its slot"),
     "subscription.column.consumer": _("Consumer"),
     "subscription.column.share": _("Share"),

@@ -231,7 +231,8 @@ function figures(model, rig, bill, words, say) {
   return list;
 }
 
-function sentence(rig, view, say) {
+// What happened last in a lane, in words.
+export function sentence(rig, view, say) {
   const params = { ...rig.sentence.params };
   if ("deadline_us" in params) params.left = timeLeft(params.deadline_us, view.at_us);
   if ("algorithm" in params) params.algorithm = say(`${rig.model}.${params.algorithm}`);

@@ -381,3 +381,10 @@ test("the head says who is gone, which subscription is not there, whose slice is
   assert.match(changed(mixed, (rig) => { rig.consumers[uneven(rig)].state = "slow"; }), /^subscription.head.well/);
   assert.match(changed(letters, (rig) => { rest(rig); rig.pulsar.again.dead_letters = 2; }), /^subscription.head.letters/);
 });
+
+test("who came back waits for its own former connection, not for itself", () => {
+  const idle = { code: "draining", slot: 7, consumer: "c1", count: 2 };
+  assert.match(idleWords(idle, say, "c1"), /"consumer":"subscription.former_self/);
+  assert.match(idleWords(idle, say, "c2"), /"consumer":"c1"/);
+  assert.match(idleWords({ code: "newcomer", limit: 9, position: 3, older: 1, holder: "c1" }, say, "c1"), /"holder":"subscription.former_self/);
+});

@@ -172,7 +172,8 @@ class ActiveReading(PulsarReading):
         for place, subscription in enumerate(self.subscriptions(lane)):
             cursor, dispatcher = subscription.cursor, subscription.dispatcher
             owner, key = self.active(lane, subscription), str(place)
-            order = [] if not isinstance(dispatcher, ActiveDispatcher) else [standby.name for standby in dispatcher.picker.consumers]
+            # Who came back before its former connection was given up has two consumers there, and stands once.
+            order = {} if not isinstance(dispatcher, ActiveDispatcher) else dict.fromkeys(one.name for one in dispatcher.picker.consumers)
             partitions[key] = {
                 "owner": owner, "before": before.get(key), "lag": cursor.backlog, "end": cursor.end, "position": cursor.read_position,
                 "committed": cursor.mark_delete + 1, "stopped": key in stopped,

@@ -96,16 +96,19 @@ class SharedReading(PulsarReading):
         unread = range(cursor.read_position, min(cursor.end, cursor.read_position + HEAD_SHOWN - len(waiting)))
         entries = subscription.entries
         order = [] if dispatcher is None else [known.consumer for known in dispatcher.turns.consumers]
-        ring = [] if dispatcher is None else [names[known.consumer] for known in dispatcher.turns.upcoming()]
+        ring = [] if dispatcher is None else list(dict.fromkeys(names[known.consumer] for known in dispatcher.turns.upcoming()))
         permits = {names[key]: subscription.permits(key) for key in order}
         held = {} if dispatcher is None else {key: dispatcher.consumers[key].pending for key in order}
+        at: dict[str, list[int]] = {}  # by name: who came back has what its former connection holds, too
+        for key, pending in held.items():
+            at.setdefault(names[key], []).extend(pending)
         return {
             "kind": "queue", "type": SHARED, "name": c.TOPIC, "ready": subscription.waiting,
             "head": [{"record": entries[position].message, "redelivered": position in again} for position in (*waiting, *unread)],
             "prefetch": 0, "ring": ring, "turn": ring[0] if ring else None, "permits": permits,
             "in_flight": {
-                names[key]: [{"record": entries[position].message, "redelivered": False} for position in sorted(pending)[:IN_FLIGHT_SHOWN]]
-                for key, pending in held.items()
+                name: [{"record": entries[position].message, "redelivered": False} for position in sorted(positions)[:IN_FLIGHT_SHOWN]]
+                for name, positions in at.items()
             },
             "unacked": sum(map(len, held.values())), "mark_delete": cursor.mark_delete + lane.first_record,
             **self.letters(lane),

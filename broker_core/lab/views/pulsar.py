@@ -151,7 +151,10 @@ def failover_view(reads: PulsarReading, lane: Lane) -> Json | None:
             "switching": known is not None and known.switching, "rewound": 0 if known is None else known.rewound,
         }  # fmt: skip
         if known is not None and len(known.picker.consumers) > len(order):
-            order = [[standby.name, standby.priority] for standby in known.picker.consumers]
+            levels: dict[str, int] = {}  # who came back before its former connection was given up stands once
+            for standby in known.picker.consumers:
+                levels.setdefault(standby.name, standby.priority)
+            order = [[name, level] for name, level in levels.items()]
     return {"order": order, "uses_ring": cast("PulsarRules", lane.rules).settings.failover_uses_ring, "partitions": partitions}
 
 

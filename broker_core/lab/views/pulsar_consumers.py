@@ -27,8 +27,9 @@ def consumer_view(lane: Lane, consumer: Consumer, subscriptions: Sequence[Subscr
     """One program, with all its consumers at the broker.
 
     permits: messages that the broker may still send it. unacked: sent and not acknowledged; queue: those of them that its program has not taken,
-    none of one that is dead; redelivered: how many of all it was sent somebody had had before. oldest: the lowest position that it holds, None
-    for none or where a single consumer is active. holds_acks: it handles messages and acknowledges none. refused_acks: cumulative
+    none of one that is dead. former: sent to its former connection, which the broker has not given up yet, and not acknowledged. redelivered: how
+    many of all it was sent somebody had had before. oldest: the lowest position that it holds, None for none or where a single consumer is
+    active. holds_acks: it handles messages and acknowledges none. refused_acks: cumulative
     acknowledgements that its own client refused. ranges: what it asks for, sticky ranges only. idle: {"code", ...} of `pulsar_idle.py`, None
     while it works.
     """
@@ -37,6 +38,7 @@ def consumer_view(lane: Lane, consumer: Consumer, subscriptions: Sequence[Subscr
     connection = reads.broker(lane).state.connections.get(client.connection)
     attached = {} if connection is None else connection.consumers
     keys = [consumer_key(client.connection, number) for number in client.parts]
+    former = [key for key, name in why.names.items() if name == consumer.name and key not in keys]
     held = [known for subscription in subscriptions for key in keys if (known := pending_of(subscription, key))]
     return {
         "connected": bool(attached),
@@ -45,6 +47,7 @@ def consumer_view(lane: Lane, consumer: Consumer, subscriptions: Sequence[Subscr
         "permits": sum(subscription.permits(key) for subscription in subscriptions for key in keys),
         "unacked": lane.held(consumer),
         "queue": 0 if consumer.state in (CRASHED, GONE) else len(client.queue),
+        "former": sum(subscription.unacked_count(key) for key in former for subscription in subscriptions),
         "redelivered": sum(known.redelivered for known in attached.values()),
         "oldest": min(map(min, held), default=None),
         "holds_acks": client.holds_acks,

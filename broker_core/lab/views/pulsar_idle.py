@@ -108,7 +108,7 @@ class WhyIdle:
 
     def _of_standby(self, consumer: Consumer, client: ConsumerState) -> Json:
         dispatcher = next((known.dispatcher for known in self.subscriptions if isinstance(known.dispatcher, ActiveDispatcher)), None)
-        order = [] if dispatcher is None else [(standby.name, standby.priority) for standby in dispatcher.picker.consumers]
+        order = [] if dispatcher is None else list({standby.name: standby.priority for standby in dispatcher.picker.consumers}.items())
         best = min((priority for _, priority in order), default=0)
         if client.config.priority > best:
             return {"code": "standby_priority", "priority": client.config.priority, "best": best}

@@ -18,13 +18,19 @@ export function rows(rig, chosen, say) {
     const isDone = known.idle?.code === "nothing_to_read" && consumer.state !== "slow";
     const state = known.refused_acks ? say("subscription.state.acks_refused") : known.holds_acks && consumer.state !== "paused" ? say("subscription.state.holding") : isDone ? say("subscription.state.caught_up") : known.refused ? say("subscription.state.refused") : consumer.state === "live" || consumer.state === "waiting" ? say(`subscription.state.${known.connected ? "connected" : known.idle?.code === "unsubscribed" ? "unsubscribed" : "connecting"}`) : say(`state.${consumer.state}`);
     return {
-      name, color: consumer.color, state: known.priority ? say("subscription.with_level", { state, priority: known.priority }) : state, idle: isDone ? null : idleWords(known.idle, say), isBad: isWorth(known.idle), isChosen: name === chosen,
+      name, color: consumer.color, state: known.priority ? say("subscription.with_level", { state, priority: known.priority }) : state, idle: whyOf(known, isDone, name, say), isBad: isWorth(known.idle) || known.former > 0, isChosen: name === chosen,
       cells: [
         name, hasOwners ? percent(consumer.share, 1) : NONE, number(known.permits), number(known.unacked), number(known.queue),
         number(known.redelivered), consumer.rate.toFixed(1),
       ],
     };
   });
+}
+
+// Why it is idle; and what is still at its former connection.
+function whyOf({ idle, former }, isDone, name, say) {
+  const words = [isDone ? null : idleWords(idle, say, name), former ? say("subscription.former", { count: former }) : null].filter((text) => text !== null);
+  return words.length ? words.join(" ") : null;
 }
 
 export function createConsumers(table, onChoose) {

@@ -11,6 +11,7 @@ import { createLessonStrip } from "../lesson_strip.js";
 import { writeTable } from "../log/tables.js";
 import { createNotice } from "../notice.js";
 import { createOrders } from "../orders.js";
+import { sentence } from "../present.js";
 import { clock, number, percent } from "../say.js";
 import { fingerprint } from "../visuals/slices.js";
 import * as batches from "./batches.js";
@@ -69,6 +70,7 @@ function drawFrame(isForced = false) {
   verbs.write(verbsOf(now, chosen, page.pulsar.verbs, say));
   $("more").hidden = chosen === null || ["crashed", "gone"].includes(now.consumers[chosen].state);
   setText($("verbs-about"), chosenWords(now, chosen, say));
+  setText($("said"), sentence(now, view, say));
   newcomer.write(now);
   drawLevel(now);
   drawAnswer(now);
@@ -133,7 +135,7 @@ function drawHashes(now) {
   }
   const draining = Object.keys(pulsar.draining?.slots ?? {}).map(Number);
   const live = Object.values(pulsar.consumers).filter(({ connected }) => connected).length;
-  const middle = [[number(live), "big b"], [say("picture.on_ring"), ""], [say("picture.unacked", { unacked: Object.values(pulsar.consumers).reduce((sum, { unacked }) => sum + unacked, 0) }), "m"]];
+  const middle = [[number(live), "big b"], [say("picture.on_ring"), ""], [say("picture.unacked", { unacked: Object.values(pulsar.consumers).reduce((sum, { unacked, former }) => sum + unacked + former, 0) }), "m"]];
   svg.setAttribute("width", size);
   svg.setAttribute("height", isRing ? size : ranges.TALL);
   svg.setAttribute("aria-label", `${spaceTitle(pulsar, picture, say)}. ${spaceWords(now, say)}`);

@@ -17,7 +17,7 @@ export function headline(rig, say) {
   if (gap && consumers.some(([, { idle }]) => idle?.unowned)) return say("subscription.head.gap_newcomers", { part });
   for (const code of WORTH) {
     const found = consumers.filter(([, { idle }]) => idle?.code === code);
-    if (found.length) return say(`subscription.head.${code}`, { count: found.length, ...params(found[0][1].idle, say), consumer: found[0][0] });
+    if (found.length) return say(`subscription.head.${code}`, { count: found.length, ...params(found[0][1].idle, say, found[0][0]), consumer: found[0][0] });
   }
   if (pulsar.batches?.misplaced) return say("subscription.head.stray", { part: percent(pulsar.batches.misplaced / pulsar.batches.messages, 0) });
   const first = Object.keys(pulsar.again?.entries ?? {}).map(Number).sort((one, other) => one - other)[0];
@@ -53,14 +53,18 @@ export function rulesWords(rig, say) {
 
 export const isWorth = (idle) => WORTH.includes(idle?.code);
 
-// Why a consumer is idle; null while it is not.
-export function idleWords(idle, say) {
-  return idle === null ? null : say(`subscription.idle.${idle.code}`, params(idle, say));
+// Why the consumer of that name is idle; null while it is not.
+export function idleWords(idle, say, name) {
+  return idle === null ? null : say(`subscription.idle.${idle.code}`, params(idle, say, name));
 }
 
-function params(idle, say) {
-  const holder = "holder" in idle ? idle.holder ?? (idle.unowned ? say("subscription.nobody_owns") : say("subscription.nobody_holds")) : undefined;
-  return { ...idle, ...(holder === undefined ? {} : { holder }) };
+// Who came back after a crash waits for what its own dead connection holds, until the broker gives that up.
+function params(idle, say, name) {
+  const who = (one) => (one === name ? say("subscription.former_self") : one);
+  const nobody = () => (idle.unowned ? say("subscription.nobody_owns") : say("subscription.nobody_holds"));
+  return {
+    ...idle, ...("holder" in idle ? { holder: idle.holder === null ? nobody() : who(idle.holder) } : {}), ...("consumer" in idle ? { consumer: who(idle.consumer) } : {}),
+  };
 }
 
 export const spaceTitle = ({ type }, picture, say) => say(picture.kind === "ring" ? "subscription.space.ring" : picture.kind === "ranges" ? "subscription.space.ranges" : `subscription.space.${type.toLowerCase()}`);

@@ -152,6 +152,40 @@ def test_a_worse_level_of_shared_waits_while_a_better_one_has_permits_and_stands
     assert idle(lab, "late") is None or idle(lab, "late")["code"] == "nothing_to_read"
 
 
+def test_one_that_came_back_before_the_broker_gave_its_former_connection_up_stands_once_in_the_pictures_of_failover():
+    lab = lab_of("failover", consumers=3, partitions=4)
+    run(lab, 3)
+    order(lab, "crash", "c1")
+    order(lab, "rejoin", "c1")
+    run(lab, 3)
+    known = subscription(lab).dispatcher.picker.consumers
+    assert [standby.name for standby in known].count("c1") == 2
+    view = whole(lab_view(lab))["rigs"]["pulsar"]
+    assert sorted(name for name, _level in view["pulsar"]["failover"]["order"]) == ["c1", "c2", "c3"]
+    for part in view["picture"]["partitions"].values():
+        assert sorted([part["owner"], *part["standbys"]]) == ["c1", "c2", "c3"]
+
+
+@pytest.mark.parametrize("algorithm", ["shared", "consistent_hash", "failover"])
+def test_what_is_at_a_former_connection_is_counted_so_that_the_numbers_agree(algorithm):
+    lab = lab_of(algorithm, consumers=3, **({"partitions": 2} if algorithm == "failover" else {}))
+    run(lab, 3)
+    order(lab, "pause", "c1")
+    run(lab, 2)
+    order(lab, "crash", "c1")
+    order(lab, "rejoin", "c1")
+    run(lab, 3)
+    view = panel(lab)
+    consumers, cursors = view["consumers"], view["cursors"].values()
+    assert consumers["c1"]["former"] > 20 and consumers["c2"]["former"] == 0
+    there = sum(cursor["end"] - cursor["read"] + cursor["waiting"] for cursor in cursors)
+    assert sum(cursor["backlog"] for cursor in cursors) == there + sum(known["unacked"] + known["former"] for known in consumers.values())
+    picture = whole(lab_view(lab))["rigs"]["pulsar"]["picture"]
+    assert algorithm != "shared" or (sorted(picture["ring"]) == ["c1", "c2", "c3"] and len(picture["in_flight"]["c1"]) == 24)
+    run(lab, 70)
+    assert panel(lab)["consumers"]["c1"]["former"] == 0
+
+
 def test_a_subscription_that_was_taken_away_is_said_not_to_be_there_until_the_next_join():
     lab = lab_of("shared", consumers=1)
     run(lab, 2)
