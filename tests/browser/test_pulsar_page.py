@@ -138,6 +138,7 @@ def test_typed_ranges_are_judged_as_the_broker_would(profile: Profile, site: Sup
     wait_text(page, "#findings", "Range conflict with consumer")
     page.fill("#editor-ranges", "nonsense")
     wait_text(page, "#findings", "must be ranges such as")
+    expect(page.locator("#editor-verbs button")).to_have_count(0)
 
 
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 720), (390, 844)])

@@ -43,12 +43,12 @@ export function createEditor($, { url, lane, kinds, order, say, colorOf, fillSel
   const isBlank = () => who.value === NEWCOMER && text.value.trim() === "";
 
   function drawBar() {
+    verbs.write(orderOf());                             // what cannot be read can be ordered by nobody
     if (!answer || $("editor-panel").hidden) return;
     const width = Math.floor($("editor-bar").parentElement.clientWidth);
     $("editor-bar").style.setProperty("width", `${width}px`);
     $("editor-bar").setAttribute("aria-label", say("subscription.editor"));
     draw($("editor-bar"), layout(answer, now.pulsar.consumers, { who: who.value, width, colorOf: (name) => colorOf(name) ?? 8 }));
-    verbs.write(orderOf());
   }
 
   // It subscribes again with these; where the registry has no such order, there is no button.
