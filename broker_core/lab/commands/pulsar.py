@@ -14,7 +14,7 @@ from broker_core.lab.commands.base import ALL, ConsumerCommand
 from broker_core.lab.commands.facts import LabFacts, LaneFacts
 from broker_core.lab.commands.fields import whole
 from broker_core.lab.commands.sticky import check_ranges_of, read_ranges
-from broker_core.lab.consumer import CRASHED, GONE
+from broker_core.lab.consumer import CRASHED, GONE, Consumer
 from broker_core.lab.lanes.pulsar_options import PRIORITY_MAX
 from broker_core.lab.limits import Limits
 from broker_core.pulsar.client.consumer import ConsumerOrder, ConsumerState, HoldAcks, ReleaseAcks, Resubscribe, Seek, Unsubscribe
@@ -31,7 +31,9 @@ ENTRY_MAX = TIME_US_MAX = 2**53 - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PulsarCommand(ConsumerCommand):
-    """An order to one consumer, in each Pulsar lane that has it."""
+    """An order to one consumer, in each Pulsar lane that has it. MOVES: what it owns changes with it, as with a join."""
+
+    MOVES: ClassVar[bool] = False
 
     @abstractmethod
     def order(self, client: ConsumerState) -> ConsumerOrder:
@@ -54,11 +56,18 @@ class PulsarCommand(ConsumerCommand):
         lab.note(self, position, [self.consumer])
 
     def carry_out_in(self, lane: "Lane", position: int) -> None:
-        consumer, cause = lane.consumers[self.consumer], Cause(command=position)
+        consumer = lane.consumers[self.consumer]
         if lane.model != MODEL or consumer.state in (CRASHED, GONE):
             return
-        said = lane.emit(f"pulsar.consumer.{self.verb}", cause, None, self.given(), {"consumer": self.consumer})
-        lane.world.order(consumer.incarnation, self.order(lane.world.slots[consumer.incarnation].node.state), said)
+
+        def do(consumer: Consumer, cause: Cause) -> None:
+            said = lane.emit(f"pulsar.consumer.{self.verb}", cause, None, self.given(), {"consumer": self.consumer})
+            lane.world.order(consumer.incarnation, self.order(lane.world.slots[consumer.incarnation].node.state), said)
+
+        if self.MOVES:
+            lane.act(self.kind, self.consumer, position, do)
+        else:
+            do(consumer, Cause(command=position))
         lane.say(f"pulsar.{self.verb}", consumer=self.consumer, **self.said())
 
     @property
@@ -133,6 +142,7 @@ class SetPriority(PulsarCommand):
     """It closes its consumer and subscribes again with this priority level; 0 is best."""
 
     kind: ClassVar[str] = "pulsar_priority"
+    MOVES: ClassVar[bool] = True
     ARGS: ClassVar[frozenset[str]] = frozenset({"level"})
 
     level: int
@@ -162,6 +172,7 @@ class SetRanges(PulsarCommand):
     """It closes its consumer and subscribes again with these sticky ranges; whether an end is in its range is the rule's (`sticky.py`)."""
 
     kind: ClassVar[str] = "pulsar_ranges"
+    MOVES: ClassVar[bool] = True
     ARGS: ClassVar[frozenset[str]] = frozenset({"ranges"})
 
     ranges: tuple[Range, ...]

@@ -186,6 +186,20 @@ def test_what_is_at_a_former_connection_is_counted_so_that_the_numbers_agree(alg
     assert panel(lab)["consumers"]["c1"]["former"] == 0
 
 
+def test_other_ranges_and_another_level_are_changes_whose_slices_and_partitions_the_pictures_tell():
+    lab = lab_of("sticky", consumers=2)
+    run(lab, 3)
+    order(lab, "pulsar_ranges", "c2", ranges=[[32768, 50000]])
+    run(lab, 3)
+    assert [(row["from"], row["to"], row["slots"]) for row in panel(lab)["handed"]] == [("c2", None, 65535 - 50000)]
+    lab = lab_of("failover", consumers=2, partitions=2)
+    run(lab, 3)
+    order(lab, "pulsar_priority", "c1", level=1)
+    run(lab, 5)
+    parts = whole(lab_view(lab))["rigs"]["pulsar"]["picture"]["partitions"]
+    assert [(part["before"], part["owner"]) for part in parts.values()] == [("c1", "c2"), ("c2", "c2")]
+
+
 def test_a_subscription_that_was_taken_away_is_said_not_to_be_there_until_the_next_join():
     lab = lab_of("shared", consumers=1)
     run(lab, 2)
