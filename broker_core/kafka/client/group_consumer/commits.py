@@ -21,7 +21,7 @@ from broker_core.kafka.group import codes
 from broker_core.kafka.group import messages as m
 from broker_core.sim.node import Outbox
 
-COMMIT = "commit"
+COMMIT, GIVEN = "commit", "given"
 _CONCERNS_MEMBERSHIP = (
     codes.UNKNOWN_MEMBER_ID, codes.ILLEGAL_GENERATION, codes.REBALANCE_IN_PROGRESS, codes.FENCED_INSTANCE_ID, codes.STALE_MEMBER_EPOCH,
 )  # fmt: skip
@@ -71,8 +71,8 @@ class Committer:
         core.ask_coordinator(request, m.OffsetCommitResponse, f"{COMMIT}:{member.generation}:{what}", now_us, out)
         return True
 
-    def answered(self, answer: m.OffsetCommitResponse, now_us: int, out: Outbox) -> int:
-        """Book the answer. Returns the code that concerns the membership, NONE if there is none."""
+    def answered(self, answer: m.OffsetCommitResponse, what: str, now_us: int, out: Outbox) -> int:
+        """Book the answer. what: as the commit was asked. Returns the code that concerns the membership, NONE if there is none."""
         commits = self.core.state.commits
         commits.under_way -= 1
         worst = next((entry.error_code for topic in answer.topics for entry in topic.partitions if entry.error_code), codes.NONE)
@@ -82,5 +82,6 @@ class Committer:
         commits.failed += 1
         if worst in (codes.COORDINATOR_NOT_AVAILABLE, codes.NOT_COORDINATOR, codes.REQUEST_TIMED_OUT):
             self.core.lose_coordinator(now_us, out)
-            commits.is_due = True  # retriable: with the next poll() again
+            if GIVEN not in what:  # given offsets are the program's to give again
+                commits.is_due = True  # retriable: with the next poll() again
         return worst if worst in _CONCERNS_MEMBERSHIP else codes.NONE

@@ -19,7 +19,7 @@ from broker_core.clock import MILLISECOND_US, SECOND_US
 from broker_core.kafka.assignors import ASSIGNORS, Assignor
 from broker_core.kafka.assignors.custom import CUSTOM, custom_assignor
 from broker_core.kafka.client.group_consumer.classic import HEARTBEAT, LEAVE, ClassicMember
-from broker_core.kafka.client.group_consumer.commits import COMMIT, Committer
+from broker_core.kafka.client.group_consumer.commits import COMMIT, GIVEN, Committer
 from broker_core.kafka.client.group_consumer.core import (
     CLOSED,
     CLOSING,
@@ -73,6 +73,26 @@ class Seek(msgspec.Struct, frozen=True, tag="kafka.consumer.seek", array_like=Tr
     offset: int
 
 
+class PausePartitions(msgspec.Struct, frozen=True, tag="kafka.consumer.pause_partitions", array_like=True):
+    """KafkaConsumer.pause: poll() gives no records of these (topic, partition) and asks for none, while it goes on for the others and for the
+    group. Those that the program does not own are passed over; a partition that comes anew is not paused."""
+
+    partitions: list[tuple[str, int]]
+
+
+class ResumePartitions(msgspec.Struct, frozen=True, tag="kafka.consumer.resume_partitions", array_like=True):
+    """KafkaConsumer.resume: they are read on where they stood."""
+
+    partitions: list[tuple[str, int]]
+
+
+class CommitOffsets(msgspec.Struct, frozen=True, tag="kafka.consumer.commit_offsets", array_like=True):
+    """commitSync (waits: poll() goes on with the answer) or commitAsync of given offsets: (topic, partition, the next offset to read)."""
+
+    offsets: list[tuple[str, int, int]]
+    waits: bool = False
+
+
 class Subscribe(msgspec.Struct, frozen=True, tag="kafka.consumer.subscribe", array_like=True):
     """The program reads these topics from its next poll() on; with a pattern those whose whole name it matches, now and later."""
 
@@ -80,7 +100,7 @@ class Subscribe(msgspec.Struct, frozen=True, tag="kafka.consumer.subscribe", arr
     pattern: str | None = None
 
 
-ConsumerOrder = Start | Stick | Seek | Subscribe
+ConsumerOrder = Start | Stick | Seek | Subscribe | PausePartitions | ResumePartitions | CommitOffsets
 Polled = Callable[[TopicPartition, int], None]
 """(partition, offset)."""
 
@@ -151,7 +171,7 @@ class GroupConsumer:
             case m.ConsumerGroupHeartbeatResponse() if isinstance(group, ServerAssignedMember):
                 group.answered_beat(message, now_us, out)
             case m.OffsetCommitResponse():
-                self.commit_answered(what, self.committer.answered(message, now_us, out), now_us, out)
+                self.commit_answered(what, self.committer.answered(message, what, now_us, out), now_us, out)
             case m.OffsetFetchResponse() | m.FailedCall():
                 self.positions.answered_offsets(message, now_us, out)
             case r.ListOffsetsResponse():
@@ -167,7 +187,7 @@ class GroupConsumer:
             self.group.refused_commit(code, int(generation), out)
         if waiting == "prepare" and state.member.phase == COMMITTING:
             self.group.prepared(now_us, out)
-        elif waiting == "sync":
+        elif waiting.endswith("sync"):
             state.loop.awaits_commit = False
 
     def take_metadata(self, message: r.MetadataResponse) -> None:
@@ -202,6 +222,14 @@ class GroupConsumer:
                 known = state.subscribed.assigned.get((topic, partition))
                 if known is not None:
                     known.seek(offset)
+            case PausePartitions(partitions) | ResumePartitions(partitions):
+                for named in partitions:
+                    if (owned := state.subscribed.assigned.get(named)) is not None:
+                        owned.is_paused = type(message) is PausePartitions
+            case CommitOffsets(offsets, waits):
+                given = {(topic, number): offset for topic, number, offset in offsets}
+                is_sent = self.committer.commit(now_us, out, what="given_sync" if waits else GIVEN, offsets=given)
+                state.loop.awaits_commit = state.loop.awaits_commit or (waits and is_sent)
             case Subscribe(topics, pattern):
                 state.settings.topics, state.settings.pattern = list(topics), pattern
                 state.subscribed.topics = list(topics) if pattern is None else matching(pattern, list(state.cluster.leaders))
@@ -326,7 +354,7 @@ class GroupConsumer:
             if what.startswith(COMMIT):
                 state.commits.under_way -= 1
                 state.commits.failed += 1
-                if what.endswith(":sync"):
+                if what.endswith("sync"):
                     state.loop.awaits_commit = False
         if broker == COORDINATOR:
             self.group.coordinator_lost(whats, now_us, out)
@@ -383,4 +411,4 @@ class GroupConsumer:
 
 
 _ENDING = (CLOSING, CLOSED)
-_ORDERS = (Start, Stick, Seek, Subscribe, Leave, Pause, Resume, Pace)
+_ORDERS = (Start, Stick, Seek, Subscribe, PausePartitions, ResumePartitions, CommitOffsets, Leave, Pause, Resume, Pace)
