@@ -92,6 +92,9 @@ test("a message to a dead coordinator is crossed out, a parked one is drawn to n
 test("timers: of each member the one that ends first, of the group its own; a silent member's is red", () => {
   const own = ownTimers(silent.group);
   assert.equal(own.get("c2").timer.kind, "session");
+  const poll = { kind: "poll", member: "c1", until_us: rest.at_us + 290_000_000, of_us: 300_000_000 }, stuck = withMember(rest, "c1", { is_stuck: true }).group;
+  assert.equal(ownTimers({ ...stuck, timers: { ...stuck.timers, "poll:c1": poll } }).get("c1").timer.kind, "poll");
+  assert.equal(ownTimers(stuck).get("c1").timer.kind, "session");
   assert.equal(groupTimer(silent.group).kind, "join");
   assert.equal(groupTimer(first.group).kind, "initial_delay");
   const red = chart(silent).shapes.filter(({ id, class: name }) => id === "ring-c2" && name === "ring bad");
@@ -135,6 +138,24 @@ test("a partition that an assignor gave to two members is full for both, and is 
   assert.equal(counts(twice.group).twice, 12 - rest.group.members.c1.owned.length);
   assert.equal(codesIn(headline(twice.group, say))[0], "groups.head.twice");
   assert.ok(codesIn(gridWords(twice.group, rest.group_health, say)).includes("groups.grid_twice"));
+});
+
+test("another topic that a member reads has lanes of its own, and counts", () => {
+  const part = { owner: "c3", given: "c3", dark_us: null, start: 2, end: 9, high_watermark: 8, leader: 1, committed: 5, position: 7, lag: 3, lag_us: 400_000 };
+  const has = { assigned: [0], owned: [0], target: null, revoking: [] };
+  const view = { ...rest, group: { ...rest.group, also: { audit: { partitions: { 0: part, 1: { ...part, owner: null, given: null } }, members: { c3: has } } } } };
+  for (const available of [330, 960]) check(cells(view, { available, isPhone: available < 640 }).shapes);
+  const shapes = cells(view).shapes, text = (id) => shapes.find((shape) => shape.id === id).text;
+  assert.equal(shapes.find(({ id }) => id === "cell-audit-0-c3").class, "cell-of reads");
+  assert.deepEqual([text("part-audit-0"), text("lag-audit-0"), text("lag_us-audit-0")], ["audit-0", "3", "0.4\u202fs"]);
+  assert.equal(shapes.find(({ id }) => id === "lane-audit-1").class, "lane-dark");
+  assert.deepEqual([counts(view.group).partitions, counts(view.group).dark], [14, 1]);
+  assert.ok(grid.height(view.group) > grid.height(rest.group));
+  const c3 = rest.group.members.c3, row = membersTable(view.group, view.consumers, view.at_us, say).rows.find(([name]) => name.startsWith("c3"));
+  assert.equal(doing(c3, view.group, say, "c3"), say("groups.doing.reads", { count: c3.owned.length + 1 }));
+  assert.match(row[4], /; audit 0$/);
+  assert.equal(partitionsTable(view.group, view.group_health, {}, say).rows.length, 14);
+  assert.ok(codesIn(gridWords(view.group, view.group_health, say)).includes("groups.grid_lag_in"));
 });
 
 test("without a coordinator nobody knows committed offsets and lag", () => {

@@ -354,3 +354,9 @@ test("files are checked before a byte is sent", () => {
 test("bytes are written with three digits", () => {
   assert.deepEqual([0, 999, 16_331, 1_073_741_513, 278_255_892].map(size), ["0\u202fB", "999\u202fB", "16.3\u202fkB", "1.07\u202fGB", "278\u202fMB"]);
 });
+
+test("a tile of __consumer_offsets bears what tells its key from the others", () => {
+  assert.equal(compaction.shortKey("OffsetCommit group=lab topic=records partition=11"), "11");
+  assert.equal(compaction.shortKey("GroupMetadata group=lab"), "lab");
+  assert.deepEqual(["key-14", "a=b", ""].map(compaction.shortKey), ["key-14", "a=b", ""]);
+});

@@ -63,7 +63,7 @@ def group_view(lane: Lane, reads: KafkaClusterReading, notes: ClusterNotes) -> J
         "assignment_epoch": group.assignment_epoch if isinstance(group, ConsumerGroup) else None,
         "pending": len(shared.group.pending),
         "members": members_view(lane, shared, group, keys, reads.topic),
-        "partitions": partitions_view(shared, notes, keys),
+        "partitions": partitions_view(shared, notes.paused_us, keys),
         "timers": timers_view(lane.world, group, keys, shared.programs, settings),
         "groups": readers_view(lane, shared),
         "exchanges": notes.traffic.view(lane.now_us - EXCHANGES_US),
@@ -180,7 +180,7 @@ def of_program(slot: Slot | None, topic: str) -> Json:
     }  # fmt: skip
 
 
-def partitions_view(shared: Shared, notes: ClusterNotes, keys: Mapping[str, str]) -> Json:
+def partitions_view(shared: Shared, paused_us: Mapping[int, int], keys: Mapping[str, str]) -> Json:
     """Each partition. owner: key of the member that reads it now, None: nobody does, since dark_us. given: whose it is by the coordinator.
     Lag is in the group's health (`kafka_group_health.py`)."""
     given = {number: keys.get(member_id) for member_id, member in shared.group.members.items() for number in member.assignment}
@@ -189,7 +189,7 @@ def partitions_view(shared: Shared, notes: ClusterNotes, keys: Mapping[str, str]
     views: Json = {}
     for number, log in enumerate(shared.logs):
         views[str(number)] = {
-            "owner": readers.get(number), "given": given.get(number), "dark_us": None if number in readers else notes.paused_us.get(number),
+            "owner": readers.get(number), "given": given.get(number), "dark_us": None if number in readers else paused_us.get(number),
             "start": log.start, "end": log.end, "high_watermark": log.high_watermark, "leader": log.leader,
             "committed": shared.group.offsets.get(number), "position": known.get(number),
         }  # fmt: skip

@@ -1,5 +1,5 @@
 """What a lane's view has beside the Stage's picture, for pages of their own, where it runs on a Kafka cluster: `cluster`, `group`,
-`group_health`; of a Pulsar lane: `pulsar`."""
+`group_topics`, `group_health`; of a Pulsar lane: `pulsar`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from broker_core.lab.observers.kafka_faults import ClusterNotes
 from broker_core.lab.views.kafka_cluster import cluster_view
 from broker_core.lab.views.kafka_group import group_view
 from broker_core.lab.views.kafka_group_health import health_view
+from broker_core.lab.views.kafka_group_topics import topics_view
 from broker_core.lab.views.pulsar import pulsar_view
 
 if TYPE_CHECKING:
@@ -34,5 +35,6 @@ def panels_of(lane: Lane) -> Json:
     return {
         "cluster": {**cluster_view(lane.world), "topic": notes.topic, "faults": notes.faults.view(lane.world)},
         "group": group_view(lane, reads, notes),
+        "group_topics": topics_view(lane, reads),
         "group_health": health_view(lane, reads, notes),
     }  # fmt: skip

@@ -7,21 +7,23 @@
 import { round } from "../draw.js";
 import { isTextured, paint, textOn, waitingPaint } from "../paint.js";
 import { NONE, number } from "../say.js";
+import { lagOf, lanesOf } from "./lanes.js";
 import { left } from "./timers.js";
 import { spark } from "./trend.js";
 import { heldBy, rounded } from "./words.js";
 
 export const ROW = 24, HEAD = 26;
-const BAR = 16, FIGURE = 58, WIDE = 82, TREND = 100, PITCH_LEAST = 22, PITCH_MOST = 120, SIGNS = { ok: "", warning: "!", error: "×" };
-const FIGURES = ["end", "high_watermark", "committed", "position", "lag", "lag_us"], FEW = ["lag"], LAGS = ["lag", "lag_us"];
-const widthOf = (figure) => (figure === "committed" ? WIDE : FIGURE);
+const BAR = 16, FIGURE = 58, WIDE = 82, AGE = 68, TREND = 100, PITCH_LEAST = 22, PITCH_MOST = 120, SIGNS = { ok: "", warning: "!", error: "×" };
+const FIGURES = ["end", "high_watermark", "committed", "position", "lag", "lag_us"], FEW = ["lag"], LETTER = 7.3, NAME = 16, PHONE_NAME = 8;
+const widthOf = (figure) => ({ committed: WIDE, lag_us: AGE })[figure] ?? FIGURE;
 const TERMS = { high_watermark: "high_watermark", committed: "committed", lag: "group_lag", lag_us: "lag_time" };
 
-export const height = (group) => HEAD + Object.keys(group.partitions).length * ROW + 4;
+export const height = (group) => HEAD + lanesOf(group).length * ROW + 4;
 
 // members: [[key, member]] in their order. lags: partition -> its lags of the last seconds.
 export function layout(group, { members, consumers, available, isPhone = false, atUs, health, lags, say }) {
-  const label = isPhone ? 30 : 44, figures = isPhone ? FEW : FIGURES, edges = figures.map((_, place) => figures.slice(0, place + 1).reduce((sum, figure) => sum + widthOf(figure), 0)), right = edges.at(-1) + TREND;
+  const rows = lanesOf(group), longest = Math.max(...rows.map(({ name }) => name.length)), most = isPhone ? PHONE_NAME : NAME;
+  const label = Math.max(isPhone ? 30 : 44, Math.min(longest, most) * LETTER + 14), figures = isPhone ? FEW : FIGURES, edges = figures.map((_, place) => figures.slice(0, place + 1).reduce((sum, figure) => sum + widthOf(figure), 0)), right = edges.at(-1) + TREND;
   const pitch = Math.min(PITCH_MOST, Math.max(PITCH_LEAST, (available - label - right - 12) / Math.max(1, members.length)));
   const lane = Math.max(members.length * pitch, available - label - right - 12), width = Math.max(available, Math.ceil(label + lane + 12 + right)), shapes = [];
   const columns = Object.fromEntries(members.map(([key], place) => [key, label + place * pitch])), end = label + lane;
@@ -33,25 +35,25 @@ export function layout(group, { members, consumers, available, isPhone = false, 
     id: `head-${figure}`, tag: "text", x: end + 6 + edges[place], y: 16, class: "m end", ...(TERMS[figure] ? { "data-term": TERMS[figure] } : {}), text: say(`groups.short.${figure}`),
   }));
   shapes.push({ id: "head-trend", tag: "text", x: end + 18 + edges.at(-1), y: 16, class: "m", text: say("groups.short.trend") });
-  Object.entries(group.partitions).forEach(([name, partition], place) => {
-    const y = HEAD + place * ROW;
-    shapes.push(...laneShapes(name, partition, { y, label, lane, pitch, columns, members, consumers, atUs, say, group }));
-    const own = health.partitions[name] ?? { lag: null, lag_us: null, status: "ok", rule: "no_lag" }, known = { ...partition, lag: own.lag };
+  rows.forEach((row, place) => {
+    const y = HEAD + place * ROW, { name, partition } = row, own = lagOf(row, group, health), known = { ...partition, lag: own.lag };
+    const there = members.map(([key]) => [key, row.members[key]]);
+    shapes.push(...laneShapes(row, { y, label, lane, pitch, columns, members: there, consumers, atUs, say, most }));
     figures.forEach((figure, column) => shapes.push({
       id: `${figure}-${name}`, tag: "text", x: end + 6 + edges[column], y: y + 15, class: `n end${figure === "lag" ? " b" : ""}`,
-      text: group.coordinator === null && LAGS.includes(figure) ? NONE : figure === "lag_us" ? (own.lag_us === null ? NONE : left(own.lag_us)) : known[figure] === null ? NONE : number(known[figure]),
+      text: figure === "lag_us" ? (own.lag_us === null ? NONE : left(own.lag_us)) : known[figure] === null ? NONE : number(known[figure]),
     }));
-    if (SIGNS[own.status]) {
+    if (own.status && SIGNS[own.status]) {
       shapes.push({ id: `status-${name}`, tag: "text", x: end + 18 + edges.at(-1) + 82, y: y + 16, class: `b ${own.status === "error" ? "bad" : "warn"}`, "data-tip": say(`groups.rule.${own.rule}`), text: SIGNS[own.status] });
     }
-    shapes.push(...spark(`trend-${name}`, lags[name] ?? [], { x: end + 18 + edges.at(-1), y: y + 2, width: 50, height: 16, say }));
+    if (row.isOwn) shapes.push(...spark(`trend-${name}`, lags[name] ?? [], { x: end + 18 + edges.at(-1), y: y + 2, width: 50, height: 16, say }));
   });
   return { shapes, width };
 }
 
-function laneShapes(name, partition, { y, label, lane, pitch, columns, members, consumers, atUs, say, group }) {
-  const owner = group.members[partition.owner], shapes = [], color = owner ? consumers[owner.consumer]?.color : null, middle = y + ROW / 2;
-  shapes.push({ id: `part-${name}`, tag: "text", x: label - 8, y: y + 16, class: "n end", text: name });
+function laneShapes({ name, number: place, partition, members: known }, { y, label, lane, pitch, columns, members, consumers, atUs, say, most }) {
+  const owner = known[partition.owner], shapes = [], color = owner ? consumers[owner.consumer]?.color : null, middle = y + ROW / 2;
+  shapes.push({ id: `part-${name}`, tag: "text", x: label - 8, y: y + 16, class: "n end", text: name.length > most ? `…${name.slice(1 - most)}` : name, title: name });
   if (owner) {
     shapes.push({ id: `lane-${name}`, tag: "rect", x: label, y: y + 4, width: round(lane), height: BAR, rx: 3, fill: paint(color), class: "lane-of" });
   } else {
@@ -59,11 +61,11 @@ function laneShapes(name, partition, { y, label, lane, pitch, columns, members, 
     shapes.push({ id: `lane-${name}`, tag: "rect", x: label, y: y + 4, width: round(lane), height: BAR, rx: 3, fill: "url(#void)", class: "lane-dark" });
     const words = darkUs === null ? say("groups.never_read") : say("groups.dark_for", { for_us: rounded(darkUs) });
     // Beside the cell of whose it is to be.
-    const marked = members.find(([key, member]) => markOf(Number(name), partition, key, member)), isRight = !marked || label + lane / 2 > columns[marked[0]] + pitch / 2;
+    const marked = members.find(([key, member]) => markOf(place, partition, key, member)), isRight = !marked || label + lane / 2 > columns[marked[0]] + pitch / 2;
     shapes.push({ id: `dark-${name}`, tag: "text", x: round(isRight ? label + lane - 10 : label + 10), y: middle + 4, class: `plate b${isRight ? " end" : ""}`, text: words });
   }
   for (const [key, member] of members) {
-    const mark = markOf(Number(name), partition, key, member);
+    const mark = markOf(place, partition, key, member);
     if (!mark) continue;
     const x = round(columns[key] + 2), width = round(pitch - 4), own = consumers[member.consumer]?.color, why = mark === "held" ? `held_${heldBy(partition, member)}` : mark;
     shapes.push({ id: `cell-${name}-${key}`, tag: "rect", x, y: y + 2, width, height: ROW - 4, rx: 3, fill: { reads: paint(own), held: paint(own), given: waitingPaint(own), target: "var(--panel)", revoking: paint(own) }[mark], class: `cell-of ${mark}`, title: say(`groups.cell.${why}`, { member: member.consumer, partition: name }) });

@@ -10,7 +10,7 @@ export const height = (machine) => TOP * 2 + BOX_HEIGHT + (machine.states.length
 // machine: {states: [names, in their order], transitions: [[from, event, to]]}. past: events lit at the moment, as "from>to".
 export function layout(machine, state, { width, past = [], say }) {
   const middle = round(width / 2), box = Math.min(BOX_WIDTH, width - 130), shapes = [], y = (name) => TOP + machine.states.indexOf(name) * STEP;
-  const ways = [];
+  const ways = [], labels = [];
   machine.transitions.forEach(([from, event, to]) => {
     const same = ways.find((way) => way.from === from && way.to === to);
     if (same) same.events.push(event);
@@ -23,16 +23,17 @@ export function layout(machine, state, { width, past = [], say }) {
       const top = y(from) + BOX_HEIGHT, bottom = y(to);
       shapes.push({ id: `way-${id}`, tag: "path", d: `M${middle} ${top}V${bottom - 7}`, class: `way${isLit}` });
       shapes.push({ id: `tip-${id}`, tag: "path", d: `M${middle} ${bottom - 1}l-4 -8h8z`, class: `tip-of${isLit}` });
-      shapes.push({ id: `word-${id}`, tag: "text", x: middle + 9, y: (top + bottom) / 2 + 4, class: `s${isLit ? " b" : " m"}`, text: words });
+      labels.push({ id: `word-${id}`, tag: "text", x: middle + 9, y: (top + bottom) / 2 + 4, class: `s${isLit ? " b" : " m"}`, text: words });
     } else {
       // Back up, or over several states: a curve on the side with more room.
       const isLeft = lefts <= rights, place = isLeft ? lefts++ : rights++, out = box / 2, side = isLeft ? -1 : 1, reach = Math.min(width / 2 - 2, out + 34 + place * 14);
       const a = y(from) + BOX_HEIGHT / 2 + (steps < 0 ? -6 : 6), b = y(to) + BOX_HEIGHT / 2 + (steps < 0 ? 8 : -8), x = middle + side * out, far = middle + side * reach;
       shapes.push({ id: `way-${id}`, tag: "path", d: `M${x} ${a}C${far} ${a} ${far} ${b} ${round(x + side * 8)} ${b}`, class: `way${isLit}` });
       shapes.push({ id: `tip-${id}`, tag: "path", d: `M${x + side} ${b}l${side * 8} -4v8z`, class: `tip-of${isLit}` });
-      shapes.push({ id: `word-${id}`, tag: "text", x: isLeft ? 0 : width, y: round((a + b) / 2 + (Math.abs(steps) > 1 ? -16 : 4)), class: `s halo${isLit ? " b" : " m"}${isLeft ? "" : " end"}`, text: words });
+      labels.push({ id: `word-${id}`, tag: "text", x: isLeft ? 0 : width, y: round((a + b) / 2 + (Math.abs(steps) > 1 ? -16 : 4)), class: `s halo${isLit ? " b" : " m"}${isLeft ? "" : " end"}`, text: words });
     }
   }
+  shapes.push(...labels);           // above all ways, on a halo: a curve passes behind the words
   for (const name of machine.states) {
     const isNow = name === state;
     shapes.push({ id: `state-${name}`, tag: "rect", x: round(middle - box / 2), y: y(name), width: box, height: BOX_HEIGHT, rx: 17, class: `state${isNow ? " now-in" : ""}` });

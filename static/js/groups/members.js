@@ -14,8 +14,8 @@ export function rowsOf(group, consumers, say) {
   const rows = inOrder(group, consumers).map(([key, member]) => {
     const epoch = member.epoch ?? (member.member_id === null || member.generation === null || member.generation < 0 ? null : member.generation);
     return {
-      key, name: member.consumer, color: consumers[member.consumer]?.color ?? null, isLeader: member.is_leader, doing: doing(member, group, say), isWell: member.condition === "running" && !member.is_stuck && member.failed === null,
-      epoch: epoch === null ? "–" : String(epoch), isBehind: member.epoch === null ? epoch !== null && epoch < group.generation : isBehind(member, group), instance: member.instance_id ?? "",
+      key, name: member.consumer, color: consumers[member.consumer]?.color ?? null, isLeader: member.is_leader, doing: doing(member, group, say, key), isWell: member.condition === "running" && !member.is_stuck && member.failed === null,
+      epoch: epoch === null ? "–" : String(epoch), isBehind: member.epoch === null ? epoch !== null && epoch < group.generation : isBehind(member, group), instance: member.instance_id === member.consumer ? say("groups.static") : member.instance_id ?? "",
     };
   });
   const isThere = group.coordinator !== null;

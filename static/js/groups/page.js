@@ -41,7 +41,7 @@ const writeLesson = createLessonStrip();
 let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, twinAt = -Infinity, gridAt = -Infinity;
 let tall = 0, chosen = null, isFolded = true, looked = null, kept = null;
 
-const group = () => view.rigs[lane].group, health = () => view.rigs[lane].group_health;
+const group = () => ({ ...view.rigs[lane].group, also: view.rigs[lane].group_topics }), health = () => view.rigs[lane].group_health;
 const isPhone = () => innerWidth <= 640;
 const roomOf = (svg) => Math.max(LEAST_WIDE, Math.floor(svg.parentElement.clientWidth));      // no width at all while tables are shown in its place
 

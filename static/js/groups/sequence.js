@@ -7,7 +7,7 @@ import { NARROW, halfUp } from "../say.js";
 import { NAMES, labelOf, rowsOf, toneOf } from "./rows.js";
 import { arcs, rings } from "./timers.js";
 
-const HEAD = 40, FOOT = 78, ROW = 26, NOTED = 40, GAP = 18, DOT = 5, PITCH_LEAST = 34, PITCH_MOST = 170, NOTE_LEAST = 92, NOTE_ROOM = 44, LETTER = 6.8, BOLD_LETTER = 7.4;
+const HEAD = 40, FOOT = 78, ROW = 26, NOTED = 40, GAP = 18, DOT = 5, PITCH_LEAST = 34, PITCH_MOST = 170, NOTE_LEAST = 92, NOTE_ROOM = 44, LETTER = 6.8, BOLD_LETTER = 7.4, NOTE_LETTER = 7.9;
 
 // -> where things stand: {columns: name -> x, coordinator: x, width, now: y}
 export function geometry(names, { available, height, isPhone = false, isLong = false }) {
@@ -115,12 +115,12 @@ function rowShapes(row, grid, { group, consumers, chosen, say, atUs }) {
     if (isLost || isUnheard) shapes.push({ id: `lost-${id}-${number}`, tag: "path", d: isLost ? cross(coordinator + 16, y) : cross(x - 14, y), class: "severed" });
     if ((row.way === "answer" || row.way === "both") && row.label.note === "" && exchange.note && grid.pitch >= NOTE_LEAST) {
       const room = Math.min(grid.pitch - 24, x - 22 - grid.coordinator - 12 - row.label.title.length * BOLD_LETTER);      // up to the column before, or to the row's own words
-      if (room >= NOTE_ROOM) shapes.push({ id: `note-${id}-${number}`, tag: "text", x: x - 18, y: y - 5, class: "n s end halo", text: clip(exchange.note, room) });
+      if (room >= NOTE_ROOM) shapes.push({ id: `note-${id}-${number}`, tag: "text", x: x - 18, y: y - 5, class: "n s end halo", text: clip(exchange.note, room, NOTE_LETTER) });
     }
   }
   const room = grid.first - coordinator - 14;
   shapes.push({ id: `title-${id}`, tag: "text", x: coordinator + 12, y: y - 5, class: `halo ${tone === "quiet" ? "m" : "b"}`, text: clip(row.label.title, room), title: row.label.title });
-  if (row.label.note) shapes.push({ id: `row-note-${id}`, tag: "text", x: coordinator + 12, y: y + 14, class: `n s halo ${tone === "plain" ? "m" : tone}`, text: clip(row.label.note, room + 40), title: row.label.note });
+  if (row.label.note) shapes.push({ id: `row-note-${id}`, tag: "text", x: coordinator + 12, y: y + 14, class: `n s halo ${tone === "plain" ? "m" : tone}`, text: clip(row.label.note, room + 40, NOTE_LETTER), title: row.label.note });
   return shapes;
 }
 
@@ -131,7 +131,7 @@ function flight(row, exchange, group, atUs) {
 }
 
 const cross = (x, y) => `M${x - 5} ${y - 5}L${x + 5} ${y + 5}M${x + 5} ${y - 5}L${x - 5} ${y + 5}`;
-const clip = (text, room) => (text.length * LETTER <= room ? text : `${text.slice(0, Math.max(1, Math.floor(room / LETTER) - 1))}…`);
+const clip = (text, room, letter = LETTER) => (text.length * letter <= room ? text : `${text.slice(0, Math.max(1, Math.floor(room / letter) - 1))}…`);
 
 // Minutes, seconds and thousandths: a rebalance takes some of those.
 export function moment(us) {

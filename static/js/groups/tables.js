@@ -1,6 +1,7 @@
 // The pictures as tables: what a screen reader reads, and what key T shows in their place.
 
 import { NONE, number } from "../say.js";
+import { lagOf, lanesOf } from "./lanes.js";
 import { inOrder } from "./members.js";
 import { codeName, NAMES } from "./rows.js";
 import { moment } from "./sequence.js";
@@ -27,7 +28,7 @@ export function membersTable(group, consumers, atUs, say) {
   return {
     head: ["member", "doing", "epoch", "assigned", "owned", "target", "session", "member_id"].map((code) => say(`groups.column.${code}`)), terms: [null, null, null, null, null, null, null, null],
     rows: inOrder(group, consumers).map(([key, member]) => [
-      member.consumer + (member.is_leader ? " ★" : ""), doing(member, group, say), figure(member.epoch ?? member.generation), runs(member.assigned), runs(member.owned), member.target === null ? NONE : runs(member.target),
+      member.consumer + (member.is_leader ? " ★" : ""), doing(member, group, say, key), figure(member.epoch ?? member.generation), inTopics("assigned", key, group), inTopics("owned", key, group), member.target === null ? NONE : inTopics("target", key, group),
       group.timers[`session:${key}`] ? left(group.timers[`session:${key}`].until_us - atUs) : NONE, member.member_id ?? NONE,
     ]),
   };
@@ -37,15 +38,22 @@ export function partitionsTable(group, health, lags, say) {
   return {
     head: ["partition", "owner", "start", "end", "hw", "committed", "position", "lag", "lag_us", "trend", "status"].map((code) => say(`groups.column.${code}`)),
     terms: [null, null, null, null, "high_watermark", "committed", null, "group_lag", "lag_time", null, null],
-    rows: Object.entries(group.partitions).map(([name, partition]) => {
-      const way = direction(lags[name] ?? []), own = group.coordinator === null ? null : health.partitions[name];
+    rows: lanesOf(group).map((row) => {
+      const { name, partition } = row, way = row.isOwn ? direction(lags[name] ?? []) : null, own = lagOf(row, group, health);
       return [
         name, partition.owner === null ? say("groups.dark") : group.members[partition.owner]?.consumer ?? partition.owner, figure(partition.start), figure(partition.end), figure(partition.high_watermark), figure(partition.committed),
-        figure(partition.position), figure(own?.lag), own && own.lag_us !== null ? left(own.lag_us) : NONE, way ? say(`groups.trend.${way}`) : NONE,
-        own ? say(`groups.rule.${own.rule}`) : NONE,
+        figure(partition.position), figure(own.lag), own.lag_us !== null ? left(own.lag_us) : NONE, way ? say(`groups.trend.${way}`) : NONE,
+        own.rule ? say(`groups.rule.${own.rule}`) : NONE,
       ];
     }),
   };
+}
+
+// Partitions of the lane's own topic by their numbers, those of others after the topic's name.
+function inTopics(what, key, group) {
+  const others = Object.entries(group.also ?? {}).map(([topic, { members }]) => [topic, members[key]?.[what] ?? []]).filter(([, numbers]) => numbers.length);
+  const own = group.members[key][what] ?? [], said = own.length || !others.length ? [runs(own)] : [];
+  return [...said, ...others.map(([topic, numbers]) => `${topic} ${runs(numbers)}`)].join("; ");
 }
 
 export function runs(numbers) {

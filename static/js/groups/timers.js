@@ -13,13 +13,14 @@ export const left = (us) => {
   return s >= 600 ? `${halfUp(s / 60)}${NARROW}min` : s >= 10 ? `${halfUp(s)}${NARROW}s` : `${halfUp(s, 1)}${NARROW}s`;
 };
 
-// Of a member the timer that is over first; several run at a time.
+// Of a member the timer that is over first; several run at a time. Heartbeats renew the session of a member that does not poll: its other one counts.
 export function ownTimers(group) {
   const found = new Map();
   for (const timer of Object.values(group.timers)) {
     const member = group.members[timer.member];
     if (!member) continue;
     const before = found.get(member.consumer);
+    if (member.is_stuck && member.condition === "running" && timer.kind === "session" && group.timers[`poll:${timer.member}`]) continue;
     if (!before || timer.until_us < before.timer.until_us) found.set(member.consumer, { timer, condition: member.condition });
   }
   return found;

@@ -1,5 +1,6 @@
 // The page's sentences: how the group is, what it runs on, what one member is doing, and what a message says.
 
+import { lanesOf, ownedBy } from "./lanes.js";
 import { codeName, NAMES } from "./rows.js";
 
 const REBALANCING = ["PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling"];
@@ -10,26 +11,26 @@ export const isBehind = ({ epoch, state }, group) => epoch !== null && (epoch < 
 // Why a member reads nothing of a partition that it has: nobody leads it, or the member's poll loop is stuck; null: it reads.
 export const heldBy = (partition, member) => (partition.leader === null ? "leaderless" : member.is_stuck ? "stuck" : null);
 
-// Who has a partition: one member, but for a user's own assignor, which may give it to several.
-export const readersOf = (name, group) => Object.values(group.members).filter(({ condition, owned }) => condition === "running" && owned.includes(Number(name)));
+// Who has the partition of a lane: one member, but for a user's own assignor, which may give it to several.
+const readersOf = ({ number, members }) => Object.values(members).filter(({ condition, owned }) => condition === "running" && owned.includes(number));
 
-const isHeld = (name, group) => {
-  const readers = readersOf(name, group);
-  return readers.length > 0 && readers.every((member) => heldBy(group.partitions[name], member) !== null);
+const isHeld = (lane) => {
+  const readers = readersOf(lane);
+  return readers.length > 0 && readers.every((member) => heldBy(lane.partition, member) !== null);
 };
 
 // A static member that restarts: its process is over, and its place is kept.
 const isAway = ({ condition, instance_id: instance }) => condition === "gone" && Boolean(instance);
 
 export const counts = (group) => {
-  const members = Object.values(group.members).filter(({ member_id }) => member_id !== null), partitions = Object.values(group.partitions), names = Object.keys(group.partitions);
+  const members = Object.values(group.members).filter(({ member_id }) => member_id !== null), lanes = lanesOf(group), partitions = lanes.map(({ partition }) => partition);
   const named = (found) => [...new Set(found.map(({ consumer }) => consumer))];
   return {
     members: members.length, partitions: partitions.length, dark: partitions.filter(({ owner }) => owner === null).length,
     waiting: members.filter(({ awaits }) => awaits === "join").length, silent: named(members.filter((member) => member.condition !== "running" && !isAway(member))),
     away: named(members.filter(isAway)), stuck: named(members.filter(({ condition, is_stuck: isStuck }) => condition === "running" && isStuck)),
-    held: names.filter((name) => isHeld(name, group)).length, leaderless: partitions.filter(({ leader }) => leader === null).length,
-    twice: names.filter((name) => readersOf(name, group).length > 1).length,
+    held: lanes.filter(isHeld).length, leaderless: partitions.filter(({ leader }) => leader === null).length,
+    twice: lanes.filter((lane) => readersOf(lane).length > 1).length,
     behind: members.filter((member) => isBehind(member, group)).length,
   };
 };
@@ -57,7 +58,8 @@ export function gridWords(group, health, say) {
   if (dark || !held) said.push(say(dark ? "groups.grid_dark" : "groups.grid_lit", { dark, partitions }));
   if (held) said.push(say("groups.grid_held", { held, partitions }));
   if (twice) said.push(say("groups.grid_twice", { twice }));
-  said.push(group.coordinator === null ? say("groups.grid_lag_unknown") : say("groups.grid_lag", { lag: health.lag, lag_us: rounded(health.lag_us), status: say(`groups.status.${health.status}`) }));
+  const isAlone = Object.keys(group.also ?? {}).length === 0;
+  said.push(group.coordinator === null ? say("groups.grid_lag_unknown") : say(isAlone ? "groups.grid_lag" : "groups.grid_lag_in", { topic: group.topic, lag: health.lag, lag_us: rounded(health.lag_us), status: say(`groups.status.${health.status}`) }));
   return said.join(" ");
 }
 
@@ -71,7 +73,7 @@ export const findingsOf = (group, health, atUs, say) => health.findings.map(({ c
 }));
 
 // What a member does, in a few words.
-export function doing(member, group, say) {
+export function doing(member, group, say, key = null) {
   if (member.failed !== null) return say(member.failed ? "groups.doing.failed_with" : "groups.doing.failed", { error: member.failed });
   if (isAway(member)) return say("groups.doing.away");
   if (member.condition !== "running") return say(member.member_id === null && member.condition !== "gone" ? `groups.doing.${member.condition}_out` : `groups.doing.${member.condition}`);
@@ -79,7 +81,8 @@ export function doing(member, group, say) {
   if (member.member_id === null) return say(group.coordinator === null ? "groups.doing.searching" : "groups.doing.outside");
   if (member.awaits) return say(`groups.doing.awaits_${member.awaits}`);
   if (member.state && member.state !== "STABLE") return say(`groups.doing.${member.state}`);
-  return member.owned.length ? say("groups.doing.reads", { count: member.owned.length }) : say("groups.doing.idle");
+  const count = key === null ? member.owned.length : ownedBy(key, group);
+  return count ? say("groups.doing.reads", { count }) : say("groups.doing.idle");
 }
 
 // A message in full: {title, times: [[word, text]], asked: [[name, value]], answered: [[name, value]], tone}.

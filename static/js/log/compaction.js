@@ -51,9 +51,12 @@ export function layout(data, { width, say }) {
   return shapes;
 }
 
+// What tells a key from its neighbours: of one with named fields, as __consumer_offsets has them, the value of the last, else all of it.
+export const shortKey = (key) => (/ \w+=[^=]*$/.test(key) ? key.slice(key.lastIndexOf("=") + 1) : key);
+
 // A tile has room for the end of a key; the whole key is its label, and is written out under the picture.
 function sign(shapes, id, record, isKept, x, middle, y, cell, tone, say) {
-  const key = `${record.key ?? ""}`, most = Math.max(1, Math.floor(cell / 8.5));
+  const key = shortKey(`${record.key ?? ""}`), most = Math.max(1, Math.floor(cell / 8.5));
   const text = (key.length > most ? key.slice(-most) : key) + (record.tombstone && key.length < most ? "∅" : "");
   shapes.push({
     id, tag: "rect", x, y: y + 0.5, width: round(cell), height: round(cell), rx: 3, class: `tile ${tone}`,

@@ -104,6 +104,19 @@ def test_a_leader_whose_assignor_failed_is_dead_to_the_group():
     assert (leader["phase"], leader["failed"]) == ("failed", "")
 
 
+def test_the_other_topics_that_members_read_have_their_partitions_and_lag():
+    lab = lab_of(more_topics=[{"name": "audit", "partitions": 4}, {"name": "unread", "partitions": 2}])
+    assert lane_of(lab)["group_topics"] == {}
+    order(lab, "group_subscribe", 12, consumer="c3", args={"topics": ["audit"]})
+    topics = lane_of(lab)["group_topics"]
+    assert list(topics) == ["audit"] and topics["audit"]["members"]["c3"]["owned"] == [0, 1, 2, 3] == topics["audit"]["members"]["c3"]["assigned"]
+    assert topics["audit"]["members"]["c1"]["owned"] == []
+    for part in topics["audit"]["partitions"].values():
+        assert (part["owner"], part["given"], part["lag"], part["lag_us"]) == ("c3", "c3", 0, 0)
+    owned = health(lab)["owned"]
+    assert sum(len(rows) for rows in owned.values()) == 4 + len(lane_of(lab)["group"]["partitions"])
+
+
 def test_a_static_member_that_starts_is_one_member_before_it_knows_its_id():
     lab = lab_of(seconds=1, static_members=True)
     members = lane_of(lab)["group"]["members"]

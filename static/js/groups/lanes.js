@@ -1,0 +1,24 @@
+// The lanes of the grid: the partitions of the lane's own topic, then those of the other topics that members subscribe to.
+
+// group: of the view, with `also`: the other topics. -> [{name, number, topic, isOwn, partition, members: key -> member with what it has in the topic}]
+export function lanesOf(group) {
+  const rows = (topic, partitions, members, isOwn) => Object.entries(partitions).map(([number, partition]) => ({
+    name: isOwn ? number : `${topic}-${number}`, number: Number(number), topic, isOwn, partition, members,
+  }));
+  const others = Object.entries(group.also ?? {}).flatMap(([topic, { partitions, members }]) => {
+    const there = Object.fromEntries(Object.entries(group.members).map(([key, member]) => [key, { ...member, ...NOTHING, ...members[key] }]));
+    return rows(topic, partitions, there, false);
+  });
+  return [...rows(group.topic, group.partitions, group.members, true), ...others];
+}
+
+const NOTHING = { assigned: [], owned: [], target: null, revoking: [] };
+
+// Lag and its age of a lane: of the own topic from the group's health, of others with the partition; nobody knows it without a coordinator.
+export function lagOf({ name, isOwn, partition }, group, health) {
+  if (group.coordinator === null) return { lag: null, lag_us: null };
+  return (isOwn ? health.partitions[name] : partition) ?? { lag: null, lag_us: null };
+}
+
+// How many partitions of all topics a member reads.
+export const ownedBy = (key, group) => group.members[key].owned.length + Object.values(group.also ?? {}).reduce((sum, { members }) => sum + (members[key]?.owned.length ?? 0), 0);
