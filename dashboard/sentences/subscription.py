@@ -11,6 +11,9 @@ SUBSCRIPTION = {
     "subscription.head.gap_newcomers": _("{part} of the hash space belongs to nobody: its messages wait, and newcomers wait for them."),
     "subscription.head.stray": _("Batches mix keys: {part} of the messages went to a consumer that does not own their key."),
     "subscription.head.no_subscription": _("The subscription has been taken away: whoever joins next makes a new one."),
+    "subscription.head.former": _(
+        "{consumer}'s former connection holds {count?one message|{count} messages}: the broker has not given it up yet."
+    ),
     "subscription.head.letters": _(
         "{count?One message that nobody could handle is|{count} messages that nobody could handle are} in the dead-letter topic."
     ),
@@ -25,7 +28,7 @@ SUBSCRIPTION = {
     "subscription.head.well": _("{count?One consumer is|{count} consumers are} connected and served."),
     "subscription.head.failover_all": _("{count?The one consumer is|All {count} consumers are} active."),
     "subscription.head.failover": _("{count} of {consumers} consumers {count?is|are} active; the others stand by."),
-    "subscription.head.newcomer": _("{consumer} gets nothing yet: {older?one older message is|{older} older messages are} not acknowledged."),
+    "subscription.head.newcomer": _("{consumer} gets nothing yet: {older?one older entry is|{older} older entries are} not acknowledged."),
     "subscription.head.behind_newcomer": _("Nothing new is read: entry {position} at {holder} is not acknowledged, and a newcomer waits."),
     "subscription.head.blocked": _(
         "{count?One consumer is|{count} consumers are} blocked: {consumer} holds {unacked} unacknowledged messages."

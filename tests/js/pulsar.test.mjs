@@ -379,6 +379,12 @@ test("the head says who is gone, which subscription is not there, whose slice is
   };
   assert.match(changed(mixed, uneven), /^subscription.head.uneven .*"queue":150/);
   assert.match(changed(mixed, (rig) => { rig.consumers[uneven(rig)].state = "slow"; }), /^subscription.head.well/);
+  const former = (rig) => {
+    rest(rig);
+    Object.values(rig.pulsar.consumers)[0].former = 9;
+  };
+  assert.match(changed(failover, former), /^subscription.head.former .*"count":9/);
+  assert.match(changed(exclusive, (rig) => { Object.values(rig.pulsar.consumers)[0].former = 9; }), /^subscription.head.former/);
   assert.match(changed(letters, (rig) => { rest(rig); rig.pulsar.again.dead_letters = 2; }), /^subscription.head.letters/);
 });
 

@@ -39,7 +39,7 @@ const main = $("main"), freshness = createFreshness(), notice = createNotice($("
 const still = matchMedia("(prefers-reduced-motion: reduce)"), series = createSeries($("series"), page.urls.plotly);
 
 const writeLesson = createLessonStrip();
-let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, twinAt = -Infinity, bandsAt = "", bands = [], handAt = "";
+let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, twinAt = -Infinity, twinLater = null, bandsAt = "", bands = [], handAt = "";
 let ladderTall = 0, batchesTall = 0, batchesKind = "", chosen = null, answer = null, askedFor = "", levelFor = "", partition = null, at = null, span = null, size = 0;
 
 const rig = () => view.rigs[lane];
@@ -84,7 +84,10 @@ function drawFrame(isForced = false) {
   if (isForced || document.body.hasAttribute("data-twins") || time - twinAt > TWINS_EVERY_MS) {
     twinAt = time;
     drawTables(now);
-  }
+  } else twinLater ??= setTimeout(() => {               // the last frame before a pause is told, too
+    [twinLater, twinAt] = [null, performance.now()];
+    drawTables(rig());
+  }, TWINS_EVERY_MS);
   setText($("series-many"), now.order.length > NAMED_MOST ? say("subscription.series_many", { most: NAMED_MOST }) : "");
   series(history.rows(), { say, colorOf, isForced });
   main.dataset.seq = seq;

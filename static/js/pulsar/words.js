@@ -15,10 +15,13 @@ export function headline(rig, say) {
   if (!consumers.length) return say("subscription.head.nobody");
   const gap = "space" in rig.picture ? owned(rig.picture.now, rig.picture).get("")?.slots ?? 0 : 0, part = gap ? percent(gap / rig.picture.space, 1) : "";
   if (gap && consumers.some(([, { idle }]) => idle?.unowned)) return say("subscription.head.gap_newcomers", { part });
+  const held = consumers.filter(([, { former }]) => former).sort(([, one], [, other]) => other.former - one.former)[0];
   for (const code of WORTH) {
+    if (code === "refused" && held) break;              // what a dead connection holds keeps others out, too
     const found = consumers.filter(([, { idle }]) => idle?.code === code);
     if (found.length) return say(`subscription.head.${code}`, { count: found.length, ...params(found[0][1].idle, say, found[0][0]), consumer: found[0][0] });
   }
+  if (held) return say("subscription.head.former", { consumer: held[0], count: held[1].former });
   if (pulsar.batches?.misplaced) return say("subscription.head.stray", { part: percent(pulsar.batches.misplaced / pulsar.batches.messages, 0) });
   const first = Object.keys(pulsar.again?.entries ?? {}).map(Number).sort((one, other) => one - other)[0];
   if (first !== undefined && !pulsar.again.max && first === pulsar.cursors["-1"].mark_delete + 1) return say("subscription.head.for_ever", { position: first, times: pulsar.again.entries[first].times });
