@@ -145,7 +145,7 @@ GROUPS = {
     "groups.grid_held": _("{held} of {partitions} have an owner that reads nothing."),
     "groups.grid_twice": _("{twice} are read by more than one member: each handles every record there."),
     "groups.grid_lag_unknown": _("Lag unknown: without a coordinator nobody can tell the committed offsets."),
-    "groups.grid_lag_in": _("Lag of {topic} {lag?one record|{lag} records}, {lag_us}: {status}."),
+    "groups.grid_lag_in": _("Topic {topic}: lag {lag?one record|{lag} records}, {lag_us}: {status}."),
     "groups.grid_lag": _("Lag {lag?one record|{lag} records}, {lag_us}: {status}."),
     "groups.status.ok": _("ok"),
     "groups.status.warning": _("warning"),

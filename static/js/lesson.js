@@ -18,7 +18,8 @@ export function lessonOf(view, say) {
   const { lesson } = view;
   if (!lesson) return null;
   const own = (text) => text[languageOf(say)], isOver = view.at_us >= lesson.lasts_us;
-  const checks = lesson.checks.map((check, place) => checkOf(check, lesson.results[place], say));
+  const isOneOfSeveral = new Set(lesson.checks.map(({ lane }) => lane)).size > 1;
+  const checks = lesson.checks.map((check, place) => checkOf(check, lesson.results[place], isOneOfSeveral, say));
   const known = checks.filter(({ state }) => state !== "not_yet"), held = known.filter(({ state }) => state === "holds").length;
   return {
     is_over: isOver,
@@ -35,14 +36,16 @@ export function lessonOf(view, say) {
   };
 }
 
-function checkOf(check, result, say) {
+// isOneOfSeveral: other checks ask another lane, so each names its own.
+function checkOf(check, result, isOneOfSeveral, say) {
+  const asked = say("check.asked", { time: shortClock(check.at_us), asked: asksOf(check.asks, say) });
   const state = result ? (result.holds ? "holds" : "fails") : "not_yet";
   return {
     state,
     word: say(`check.${state}`),
     figure: !result ? NONE : result.missing ? say("check.missing") : valueOf(result.came, say),
     text: besideFigure(check.says[languageOf(say)]),
-    about: say("check.asked", { time: shortClock(check.at_us), asked: asksOf(check.asks, say) }),
+    about: isOneOfSeveral && check.lane ? `${check.lane} · ${asked}` : asked,
     number: `${check.lane} ${check.number}`.trim(),
   };
 }

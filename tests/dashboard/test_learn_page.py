@@ -182,6 +182,16 @@ def test_panel_says_that_a_check_fails() -> None:
     assert shown["slots"]["sum"] == "4 of 5 checks hold"
 
 
+def test_a_check_names_its_lane_where_checks_ask_several() -> None:
+    words = catalogue("stage")["en"]
+    view = played("pulsar_ring_against_ranges", until_s=40)
+    asked = [check["lane"] for check in view["lesson"]["checks"]]
+    assert len(set(asked)) > 1
+    shown = [check["about"].partition(" · ")[0] for check in present(view, words)["lesson"]["checks"]]
+    assert shown == [lane or about for lane, about in zip(asked, shown, strict=True)]
+    assert all(check["about"].startswith("asked at") for check in present(played(until_s=14), words)["lesson"]["checks"])
+
+
 def test_caption_is_the_labs_own_after_an_order_that_is_not_the_lessons() -> None:
     view, words = played(until_s=14), catalogue("stage")["en"]
     shown = present({**view, "lesson": {**view["lesson"], "meddled_us": 13_000_000}}, words)
