@@ -36,8 +36,10 @@ def _run(order: str) -> str:
         return _failed("took too long")
     if done.returncode < 0:
         return _failed("used more CPU than it may")
-    if done.returncode or len(done.stdout) > ANSWER_BYTES_MAX:
+    if done.returncode:
         return _failed("its process ended without an answer")
+    if len(done.stdout) > ANSWER_BYTES_MAX:
+        return _failed(f"its answer is longer than {ANSWER_BYTES_MAX >> 20} MB")
     return done.stdout.decode()
 
 

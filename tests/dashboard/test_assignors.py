@@ -43,6 +43,7 @@ def test_it_is_given_what_the_built_in_ones_are_given() -> None:
     ("def assign(members, partitions):\n    x = [0]\n    while True:\n        x += x\n", 4, "needed more memory than it may have"),
     ("def assign(members, partitions):\n    return open('/etc/passwd')\n", 2, "NameError: name 'open' is not defined"),
     ("def assign(members, partitions):\n    return sum(range(10000000000))\n", 0, "used more CPU than it may"),
+    ("def assign(members, partitions):\n    return {'c1': [('t', 0)] * 500000}\n", 0, "its answer is longer than 4 MB"),
     ("def assign(members, partitions):\n    return 5\n", 0, "assign() must return a dict: member id -> list of (topic, number)"),
     ("def assign(members, partitions):\n    return {'c9': []}\n", 0, "there is no member c9"),
     ("def assign(members, partitions):\n    return {'c1': [('t', 3)]}\n", 0, "c1: ['t', 3] is no partition; give (topic, number)"),

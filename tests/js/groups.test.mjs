@@ -299,11 +299,12 @@ test("a comparison has a row for each variant, its least values marked, and says
 });
 
 test("the words of a user's own assignor follow the group, and a failure has its line", () => {
-  const failed = (line) => ({ ...rest, why: [{ kind: "kafka.consumer.assignor_failed", inputs: { line }, data: { consumer: "c2", reason: "IndexError" } }] });
+  const failed = (line, of = "") => ({ ...withMember(rest, "c2", { failed: of }), why: [{ kind: "kafka.consumer.assignor_failed", inputs: { line }, data: { consumer: "c2", reason: "IndexError" } }] });
   assert.equal(ownWords({ ...rest, why: [] }, say), say("groups.own.none"));
   assert.equal(ownWords({ ...rest, why: [], group: { ...rest.group, assignor: "custom" } }, say), say("groups.own.runs"));
   assert.equal(ownWords(failed(3), say), say("groups.own.failed_at", { consumer: "c2", line: 3, reason: "IndexError" }));
   assert.match(ownWords(failed(0), say), /IndexError/);
+  assert.equal(ownWords(failed(3, null), say), say("groups.own.none"), "all run again: the failure is of a function before");
 });
 
 test("all groups of the topic have a row, with what their consumers read and have handled", () => {

@@ -50,8 +50,8 @@ export function createOwnAssignor({ source, run, back, words }, { deploy, onRefu
   return { draw };
 }
 
-// The last failure of the function that runs now: a later deployment begins another story.
-const failure = (rig) => rig.why.findLast(({ kind }) => kind === "kafka.consumer.assignor_failed");
+// The last failure of the function, as long as a program that it ended has not started again: a later deployment begins another story.
+const failure = (rig) => (Object.values(rig.group.members).some(({ failed }) => failed === "") ? rig.why.findLast(({ kind }) => kind === "kafka.consumer.assignor_failed") : undefined);
 
 export function ownWords(rig, say) {
   const failed = failure(rig);
