@@ -174,6 +174,7 @@ GROUPS = {
     "groups.finding.ghost_owner": _(
         "The former life of {member} still holds {partitions?one partition|{partitions} partitions}: nobody else may read."
     ),
+    "groups.finding.assign_waits": _("The coordinator assigns anew with the next heartbeat, which is {member}'s."),
     "groups.finding.revoke_unheard": _(
         "{member} hears with its next heartbeat that it has to give up {partitions?one partition|{partitions} partitions}."
     ),

@@ -62,7 +62,7 @@ class PartitionFacts:
 @dataclass(frozen=True, slots=True)
 class GroupFacts:
     """coordinator: the broker, None: nobody coordinates. join_us, sync_us: when the join and the sync phase end at the latest. is_first: the
-    join phase is the initial delay."""
+    join phase is the initial delay. is_unassigned: the group epoch is ahead of the assignment's (KIP-848)."""
 
     state: str
     coordinator: int | None
@@ -71,6 +71,7 @@ class GroupFacts:
     join_us: int | None = None
     sync_us: int | None = None
     is_first: bool = False
+    is_unassigned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +114,10 @@ def _rebalance(group: GroupFacts) -> Iterator[Finding]:
         for member in group.members:
             if member.is_leader and not member.has_synced:
                 yield _missing("sync_waits", member, group.sync_us)
+    beating = [member for member in group.members if member.process == ALIVE and member.beat_us is not None]
+    if group.is_unassigned and beating:
+        first = min(beating, key=lambda member: member.beat_us or 0)
+        yield Finding("assign_waits", first.name, HEARTBEAT, first.beat_us)
     for member in group.members:
         if member.revokes:
             yield _missing("revoke_waits", member, member.rebalance_us, member.revokes)

@@ -112,7 +112,8 @@ def facts_of(lane: Lane, shared: Shared, topic: str, partitions: Json) -> d.Grou
                 surplus=beyond(each, group, topic), free=free_for(each, group, topic),
                 rebalance_us=timers.ends_us(sessions.rebalance_name(GROUP_ID, member_id)), is_static=each.instance_id is not None,
             ))  # fmt: skip
-    return d.GroupFacts(shared.group.state, shared.group.coordinator, members, parts, join_us, sync_us, shared.group.is_first)
+    is_unassigned = isinstance(group, ConsumerGroup) and group.assignment_epoch < group.epoch
+    return d.GroupFacts(shared.group.state, shared.group.coordinator, members, parts, join_us, sync_us, shared.group.is_first, is_unassigned)
 
 
 def _member(

@@ -66,6 +66,12 @@ def test_a_member_of_kip_848_hears_with_its_next_heartbeat_what_it_has_to_give_u
     assert found == [Finding(code, "c2", "group.consumer.heartbeat.interval.ms", 5, (1,))]
 
 
+def test_a_group_of_kip_848_is_assigned_again_with_the_first_heartbeat() -> None:
+    members = [MemberFacts("c1", beat_us=8), MemberFacts("c2", beat_us=5)]
+    found = diagnose(GroupFacts("Assigning", 1, [*members, MemberFacts("c3", SILENT, beat_us=1)], (), is_unassigned=True))[:1]
+    assert found == [Finding("assign_waits", "c2", "group.consumer.heartbeat.interval.ms", 5)]
+
+
 def test_a_former_life_that_is_still_a_member_is_not_its_new_one() -> None:
     ghost = MemberFacts("c2", GHOST, session_us=9)
     assert diagnose(GroupFacts(PREPARING, 1, [ghost], PARTS, join_us=60)) == [Finding("ghost_waits", "c2", "session.timeout.ms", 9)]

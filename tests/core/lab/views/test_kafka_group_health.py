@@ -94,6 +94,16 @@ def test_while_a_group_of_kip_848_reconciles_somebody_is_named_with_the_heartbea
     assert list(dict.fromkeys(heard)) == ["revoke_unheard", "free_unheard"] and health(lab)["findings"] == []
 
 
+def test_after_a_leave_a_group_of_kip_848_waits_for_a_heartbeat_to_assign_again():
+    lab = lab_of(group_protocol="consumer")
+    order(lab, "leave", 0.1, consumer="c2")
+    assert lane_of(lab)["group"]["state"] == "Assigning"
+    finding = health(lab)["findings"][0]
+    assert finding["code"] == "assign_waits" and lab.now_us < finding["ends_us"] < lab.now_us + 5 * SECOND
+    lab.advance_to(finding["ends_us"] + SECOND // 20)
+    assert lane_of(lab)["group"]["state"] != "Assigning"
+
+
 def test_a_leader_whose_assignor_failed_is_dead_to_the_group():
     lab = lab_of(static_members=True, session_timeout_ms=6_000)
     for seconds in (10, 9):  # at first the static members' names stand in the group with another strategy, and are refused
