@@ -25,6 +25,9 @@ SUBSCRIPTION = {
         "Mark-delete cannot pass entry {position}: nobody can handle it, and it was asked for again {times?once|{times} times}."
     ),
     "subscription.head.nobody": _("Nobody is connected: messages wait."),
+    "subscription.head.levels": _(
+        "{count?One consumer is|{count} consumers are} served; {waiting?one of a worse priority level waits|{waiting} of worse priority levels wait}."
+    ),
     "subscription.head.well": _("{count?One consumer is|{count} consumers are} connected and served."),
     "subscription.head.failover_all": _("{count?The one consumer is|All {count} consumers are} active."),
     "subscription.head.failover": _("{count} of {consumers} consumers {count?is|are} active; the others stand by."),

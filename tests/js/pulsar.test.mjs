@@ -379,6 +379,7 @@ test("the head says who is gone, which subscription is not there, whose slice is
   };
   assert.match(changed(mixed, uneven), /^subscription.head.uneven .*"queue":150/);
   assert.match(changed(mixed, (rig) => { rig.consumers[uneven(rig)].state = "slow"; }), /^subscription.head.well/);
+  assert.match(changed(shared, (rig) => { Object.values(rig.pulsar.consumers).forEach((known, place) => { known.idle = place ? null : { code: "better_level", priority: 2, best: 0 }; }); }), /^subscription.head.levels .*"waiting":1/);
   const former = (rig) => {
     rest(rig);
     Object.values(rig.pulsar.consumers)[0].former = 9;

@@ -23,9 +23,13 @@ export function createEditor($, { url, lane, kinds, order, say, colorOf, fillSel
   });
   function pick(name) {
     picked = name;
-    shownFor = null;
+    shownFor = answer = null;
     write(now);
   }
+  text.addEventListener("input", () => {                // until the server has judged what is typed now there is nothing to order
+    answer = null;
+    verbs.write([]);
+  });
   who.addEventListener("change", () => pick(who.value));
   $("editor").addEventListener("submit", (event) => {
     event.preventDefault();

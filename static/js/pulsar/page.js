@@ -39,7 +39,7 @@ const main = $("main"), freshness = createFreshness(), notice = createNotice($("
 const still = matchMedia("(prefers-reduced-motion: reduce)"), series = createSeries($("series"), page.urls.plotly);
 
 const writeLesson = createLessonStrip();
-let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, twinAt = -Infinity, twinLater = null, bandsAt = "", bands = [], handAt = "";
+let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, twinAt = -Infinity, twinLater = null, bandsAt = "", bands = [], handAt = null;
 let ladderTall = 0, batchesTall = 0, batchesKind = "", chosen = null, answer = null, askedFor = "", levelFor = "", partition = null, at = null, span = null, size = 0;
 
 const rig = () => view.rigs[lane];
@@ -158,7 +158,7 @@ function drawHashes(now) {
 function showHanding({ picture }) {
   const key = picture.before ? `${fingerprint(picture.now)}/${fingerprint(picture.before)}` : "";
   if (handAt === key) return;
-  const isFirst = handAt === "";
+  const isFirst = handAt === null;                      // what had happened before the page was there
   handAt = key;
   if (isFirst || still.matches) return;
   const svg = $("space");

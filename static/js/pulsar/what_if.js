@@ -27,6 +27,7 @@ export function createAsker({ url, inputs, params, show }) {
     }
   }
   const soon = () => {
+    asked += 1;                                         // what is under way answers what is asked no more
     clearTimeout(timer);
     timer = setTimeout(ask, PAUSE_MS);
   };

@@ -34,6 +34,8 @@ export function headline(rig, say) {
     const count = new Set(Object.values(pulsar.failover.partitions).map(({ active }) => active).filter(Boolean)).size;
     return count === connected ? say("subscription.head.failover_all", { count }) : say("subscription.head.failover", { count, consumers: connected });
   }
+  const waiting = consumers.filter(([, { idle }]) => idle?.code === "better_level").length;
+  if (waiting) return say("subscription.head.levels", { count: connected - waiting, waiting });
   return say("subscription.head.well", { count: connected });
 }
 
