@@ -70,7 +70,9 @@ class DrainingDispatcher(KeyDispatcher):
         return self.read_on()
 
     def disconnect(self, consumer: str) -> list[Sent]:
-        """Out of the selector; what it has not acknowledged waits to be sent again."""
+        """Out of the selector; what it has not acknowledged waits to be sent again. One that is not connected changes nothing."""
+        if consumer not in self.consumers:
+            return []
         gone = self._leave(consumer)
         self._recount()
         if not self.consumers:

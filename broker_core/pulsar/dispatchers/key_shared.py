@@ -111,7 +111,9 @@ class KeySharedDispatcher(KeyDispatcher):
         return self.read_on()
 
     def disconnect(self, consumer: str) -> list[Sent]:
-        """Out of the selector first, then what it has not acknowledged waits to be sent again."""
+        """Out of the selector first, then what it has not acknowledged waits to be sent again. One that is not connected changes nothing."""
+        if consumer not in self.consumers:
+            return []
         gone = self._leave(consumer)
         if not self.consumers:
             self.recently_joined.clear()

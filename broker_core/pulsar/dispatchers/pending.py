@@ -97,8 +97,10 @@ class PendingDispatcher(ABC):
         return self.read_on() if self.available > 0 else []
 
     def flow(self, consumer: str, permits: int) -> list[Sent]:
-        """The consumer can take so many more."""
-        known = self.consumers[consumer]
+        """The consumer can take so many more; one that is not connected changes nothing."""
+        known = self.consumers.get(consumer)
+        if known is None:
+            return []
         if known.is_blocked:
             known.withheld += permits
             return []
@@ -126,8 +128,11 @@ class PendingDispatcher(ABC):
         return self.read_on() if self._acked() or again else []
 
     def redeliver(self, consumer: str, positions: Iterable[int]) -> list[Sent]:
-        """A client asks for messages of its own again. Their hashes are not known here in 3.2, so they block nothing."""
-        known = self.consumers[consumer]
+        """A client asks for messages of its own again; one that is not connected has none. Their hashes are not known here in 3.2, so they
+        block nothing."""
+        known = self.consumers.get(consumer)
+        if known is None:
+            return []
         for position in positions:
             if position in known.pending:
                 hash32 = known.pending[position]

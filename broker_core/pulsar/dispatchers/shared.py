@@ -146,7 +146,9 @@ class SharedDispatcher(PendingDispatcher):
         return self.read_on()
 
     def disconnect(self, consumer: str) -> list[Sent]:
-        """What it has not acknowledged waits to be sent again."""
+        """What it has not acknowledged waits to be sent again. One that is not connected changes nothing."""
+        if consumer not in self.consumers:
+            return []
         self.turns.remove(consumer)
         gone = self._exit(consumer)
         if not self.consumers:

@@ -173,3 +173,13 @@ def test_first_consumer_after_all_have_left_reads_again_from_mark_delete(kind: t
     dispatcher.disconnect("a")
     assert len(dispatcher.replay) == 0
     assert dispatcher.connect("b", "b", 10) == [("b", 2)]
+
+
+@pytest.mark.parametrize("kind", [ordered, current, SharedDispatcher])
+def test_who_is_not_connected_leaves_grants_and_asks_for_nothing(kind: type[SharedDispatcher]) -> None:
+    dispatcher = kind()
+    dispatcher.connect("a", "a", 1)
+    dispatcher.publish([LOW, HIGH])
+    state = dispatcher.to_json()
+    assert dispatcher.flow("b", 10) == dispatcher.redeliver("b", [0]) == dispatcher.disconnect("b") == []
+    assert dispatcher.to_json() == state
