@@ -12,6 +12,7 @@ UNKNOWN_SERVER_ERROR, NONE = -1, 0
 UNKNOWN_TOPIC_OR_PARTITION, NOT_LEADER_OR_FOLLOWER, REQUEST_TIMED_OUT = 3, 6, 7
 INVALID_FETCH_SIZE, MESSAGE_TOO_LARGE, OFFSET_METADATA_TOO_LARGE = 4, 10, 12
 COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR, RECORD_LIST_TOO_LARGE, NOT_ENOUGH_REPLICAS = 15, 16, 18, 19
+NOT_ENOUGH_REPLICAS_AFTER_APPEND = 20
 ILLEGAL_GENERATION, INCONSISTENT_GROUP_PROTOCOL, INVALID_GROUP_ID, UNKNOWN_MEMBER_ID = 22, 23, 24, 25
 INVALID_SESSION_TIMEOUT, REBALANCE_IN_PROGRESS, INVALID_COMMIT_OFFSET_SIZE = 26, 27, 28
 UNSUPPORTED_VERSION, INVALID_REQUEST, KAFKA_STORAGE_ERROR = 35, 42, 56
@@ -29,6 +30,7 @@ APPEND_ERRORS: Mapping[str, int] = MappingProxyType({
     "MESSAGE_TOO_LARGE": MESSAGE_TOO_LARGE,
     "RECORD_LIST_TOO_LARGE": RECORD_LIST_TOO_LARGE,
     "NOT_ENOUGH_REPLICAS": NOT_ENOUGH_REPLICAS,
+    "NOT_ENOUGH_REPLICAS_AFTER_APPEND": NOT_ENOUGH_REPLICAS_AFTER_APPEND,
     "KAFKA_STORAGE_ERROR": KAFKA_STORAGE_ERROR,
 })  # fmt: skip
 """What the log of the offsets topic may refuse an append with, by name."""
@@ -71,12 +73,25 @@ def answered_as(code: int) -> int:
 
 
 def group_answered_as(code: int, is_old: bool) -> int:
-    """The same for a group that could not be stored; after a time-out the old coordinator lets its members rejoin."""
-    return REBALANCE_IN_PROGRESS if is_old and code == REQUEST_TIMED_OUT else answered_as(code)
+    """The same for a group that could not be stored; after a time-out the old coordinator lets its members rejoin.
+
+    Source: Kafka 3.9 GroupMetadataManager.scala storeGroup.
+    """
+    return REBALANCE_IN_PROGRESS if is_old and code == REQUEST_TIMED_OUT else _answered_as(code, is_old)
 
 
 def commit_answered_as(code: int, is_old: bool) -> int:
-    """The same for offsets that could not be stored; the old coordinator says what is too large, and passes a time-out on."""
+    """The same for offsets that could not be stored; the old coordinator says what is too large, and passes a time-out on.
+
+    Source: Kafka 3.9 GroupMetadataManager.scala createPutCacheCallback.
+    """
     if is_old and code in (MESSAGE_TOO_LARGE, RECORD_LIST_TOO_LARGE, INVALID_FETCH_SIZE):
         return INVALID_COMMIT_OFFSET_SIZE
-    return code if is_old and code == REQUEST_TIMED_OUT else answered_as(code)
+    return code if is_old and code == REQUEST_TIMED_OUT else _answered_as(code, is_old)
+
+
+def _answered_as(code: int, is_old: bool) -> int:
+    """Only the old coordinator hides that the replicas became too few behind the append; the new one passes it on."""
+    if is_old and code == NOT_ENOUGH_REPLICAS_AFTER_APPEND:
+        return COORDINATOR_NOT_AVAILABLE
+    return answered_as(code)
