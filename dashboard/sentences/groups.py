@@ -237,6 +237,8 @@ GROUPS = {
     "groups.compare.own": _("(this lane)"),
     "groups.compare.consumer": _("KIP-848, uniform"),
     "groups.compare.consumer_range": _("KIP-848, range"),
+    "groups.compare.range_global": _("Article range"),
+    "groups.compare.round_robin_hashed": _("Article robin"),
     "groups.compare.custom": _("your own assignor"),
     "groups.compare.name": _("assignor"),
     "groups.compare.generation": _("rebalances"),

@@ -25,7 +25,7 @@ FINDINGS = {
 }  # fmt: skip
 FINDINGS = {name for names in FINDINGS for name in names if name}
 FAMILIES = {
-    "compare": ("name", "consumer", "consumer_range", "custom", *FIGURES), "compare_about": FIGURES,
+    "compare": ("name", "consumer", "consumer_range", "custom", "range_global", "round_robin_hashed", *FIGURES), "compare_about": FIGURES,
     "event": EVENTS, "verb": VERBS, "verb_about": VERBS, "trend": ("up", "down", "level"),
     "cell": ("reads", "held_stuck", "held_leaderless", "given", "target", "revoking"),
     "timer": ("session", "pending", "rebalance", "poll", "initial_delay", "join", "sync"),

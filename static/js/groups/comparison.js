@@ -8,7 +8,7 @@ const POLL_MS = 700, LEAST_IS_BEST = ["moved", "spread", "dark_us", "dark_most",
 // Which row is the lane as it is now.
 export const ownRow = (group, algorithm) => (group.protocol === "consumer" ? (group.assignor === "range" ? "consumer_range" : "consumer") : group.assignor === "custom" ? "custom" : algorithm);
 
-const NAMED = ["consumer", "consumer_range", "custom"];
+const NAMED = ["consumer", "consumer_range", "custom", "range_global", "round_robin_hashed"];      // the others have Kafka's own names
 
 // Partition-seconds, with a tenth.
 export const text = (figure, value) => (figure === "dark_us" ? number((value / 1e6).toFixed(1)) : number(value));
