@@ -59,6 +59,28 @@ def test_standby_learns_that_it_is_one_and_cannot_ask_for_messages_again() -> No
     assert dispatcher.redeliver("b", [0]) == [] and dispatcher.redeliver("a", [0]) == [("a", 0)]
 
 
+def test_another_switch_in_the_same_second_starts_no_second_timer_and_the_last_active_one_reads() -> None:
+    dispatcher = failover()
+    dispatcher.connect("b", "b", 10, 1)
+    assert dispatcher.starts_timer
+    dispatcher.starts_timer, dispatcher.now_us = False, 400_000
+    publish(dispatcher, 1)
+    dispatcher.connect("a", "a", 10, 0)
+    assert dispatcher.active == "a" and not dispatcher.starts_timer and dispatcher.since_us == 0
+    assert dispatcher.switch() == [("a", 0)] and dispatcher.notices == [("a", True), ("b", False)]
+
+
+def test_during_a_switch_nobody_is_given_anything_again() -> None:
+    dispatcher = failover()
+    dispatcher.connect("b", "b", 10, 1)
+    dispatcher.switch()
+    publish(dispatcher, 2)
+    dispatcher.connect("a", "a", 10, 0)
+    assert dispatcher.redeliver("a", []) == dispatcher.redeliver("b", []) == [] and dispatcher.sent_before == set()
+    assert dispatcher.switch() == [("a", 0), ("a", 1)] and dispatcher.sent_before == {0, 1}
+
+
+
 def test_cumulative_acknowledgement_takes_everything_before_it() -> None:
     dispatcher = failover(delay_us=0)
     dispatcher.connect("a", "a", 10)

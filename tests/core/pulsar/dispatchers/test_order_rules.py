@@ -183,3 +183,24 @@ def test_who_is_not_connected_leaves_grants_and_asks_for_nothing(kind: type[Shar
     state = dispatcher.to_json()
     assert dispatcher.flow("b", 10) == dispatcher.redeliver("b", [0]) == dispatcher.disconnect("b") == []
     assert dispatcher.to_json() == state
+
+
+def test_oldest_newcomer_limits_what_a_later_one_gets_of_a_leaver() -> None:
+    """Entry 2 lies before c's join, but not before b's: it waits until all before b's join is acknowledged."""
+    key = next(hash32 for hash32 in range(0, 2**31, 2**20) if ring_owner("bc", hash32) == "c" and ring_owner("abc", hash32) == "a")
+    dispatcher = KeySharedDispatcher(SELECTORS["consistent_hash"]())
+    dispatcher.connect("a", "a", 10)
+    dispatcher.publish([key, key])
+    dispatcher.connect("b", "b", 10)
+    assert dispatcher.publish([key]) == [("a", 2)]
+    dispatcher.connect("c", "c", 10)
+    assert dispatcher.recently_joined == {"b": 2, "c": 3}
+    assert dispatcher.disconnect("a") == [("c", 0), ("c", 1)]
+    assert dispatcher.ack([0, 1]) == [("c", 2)]
+
+
+def ring_owner(names: str, hash32: int) -> str | None:
+    selector = SELECTORS["consistent_hash"]()
+    for name in names:
+        selector.add(name, name)
+    return selector.select(hash32)
