@@ -235,6 +235,7 @@ LANES = {
     "tubemq.paused_idle": _IDLE_PAUSE,
     "kafka.crash_noticed_idle": _("{consumer} timed out; it left nothing to read again."),
     "tubemq.crash_noticed_idle": _("The broker dropped {consumer}; it had no partition."),
+    "kafka.crash_unknown": _("{consumer} fell silent before its group knew it: nothing waits for it."),
     "kafka.crash_joining": _("{consumer} fell silent during a rebalance: what it is assigned waits for the session timeout."),
     "kafka.crash_noticed": _(
         "{consumer} timed out; {redelivered} of {read_again} {read_again?record|records} "

@@ -186,6 +186,7 @@ class KafkaClusterRules:
 
     def tidy(self, lane: Lane, second: int) -> None:
         """Below a partition's committed offset, and below the position of whoever still reads it, nobody reads again."""
+        self.bury_unknown(lane)
         self.reads.note_commits(lane)
         if second % DELETE_EVERY_S:
             return
@@ -287,6 +288,20 @@ class KafkaClusterRules:
         for consumer in lane.consumers.values():
             if consumer.state in (CRASHED, FROZEN):
                 consumer.deadline_us = session_ends_us(lane.world, self.reads.look(lane), lane.world.slots[consumer.incarnation])
+
+    def bury_unknown(self, lane: Lane) -> None:
+        """A program that crashed before its group knew it is over as soon as nothing that it sent can tell the group of it: nobody else notices."""
+        for incarnation, position in list(lane.crash_positions.items()):
+            slot, shared = lane.world.slots[incarnation], self.reads.look(lane)
+            name = consumer_state(slot).settings.client_id
+            strangers = [member for member in shared.group.members.values() if member.client_id == name and shared.slot_of(member) is None]
+            is_known = shared.member_of(slot) is not None or strangers or any(each.startswith(f"{name}-") for each in shared.group.pending)
+            if is_known or shared.group.coordinator is None or any(link.queue for link in slot.links.values()):
+                continue
+            self.clear_away(lane, incarnation, Cause(command=position))
+            lane.bury(incarnation, name)
+            if lane.consumers.get(name) is None or lane.consumers[name].state == GONE:
+                lane.say("kafka.crash_unknown", consumer=name)
 
     def bury_closed(self, lane: Lane) -> None:
         for slot in [slot for slot in lane.world.slots.values() if slot.kind == CONSUMER]:

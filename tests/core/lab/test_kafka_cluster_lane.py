@@ -160,3 +160,31 @@ def test_lag_and_ends_are_those_of_the_moment_also_between_two_turning_points() 
         picture, log = lane.picture()["partitions"]["0"], cluster_view(lane.world)["partitions"]["records-0"]
         assert (picture["end"], picture["high_watermark"]) == (log["end"], log["high_watermark"])
         assert 0 <= lane.lag() <= 1
+
+
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+@pytest.mark.parametrize("after_us", [0, 496, 1_500, 3_000])
+def test_a_program_that_crashes_before_its_group_knows_it_is_not_waited_for_for_ever(after_us: int, protocol: str) -> None:
+    lab = lab_of(group_protocol=protocol)
+    lab.advance_to(12 * SECOND)
+    order(lab, "join")
+    lab.advance_to(lab.now_us + after_us)
+    order(lab, "crash", consumer="c4")
+    (lane,) = lab.lanes.values()
+    lab.advance_to(lab.now_us + 2 * SECOND)
+    order(lab, "rejoin", consumer="c4")
+    lab.advance_to(lab.now_us + 200 * SECOND)
+    assert not lane.crash_positions and lane.is_settled() and lane.ledger.is_at_rest
+    assert [name for name, slot in lane.world.slots.items() if slot.condition == "crashed"] == []
+    lane.check_invariants()
+
+
+def test_whom_nobody_knew_is_gone_within_a_second_and_the_lane_says_so() -> None:
+    lab = lab_of()
+    lab.advance_to(12 * SECOND)
+    order(lab, "join")
+    order(lab, "crash", consumer="c4")
+    lab.advance_to(lab.now_us + 2 * SECOND)
+    (lane,) = lab.view()["rigs"].values()
+    assert lane["sentence"] == {"code": "kafka.crash_unknown", "params": {"consumer": "c4"}}
+    assert lane["consumers"]["c4"]["state"] == "gone"
