@@ -32,7 +32,7 @@ check: install-dev
 	$(VENV)/ruff check .
 	$(VENV)/mypy
 	$(VENV)/lint-imports --no-logo
-	$(VENV)/python -m pytest -n auto -q tests/core tests/scenarios tests/test_architecture.py
+	$(VENV)/python -m pytest -n auto -q -m "not slow" tests/core tests/scenarios tests/test_architecture.py
 
 bench: install-dev
 	@$(VENV)/python -m tests.bench

@@ -18,6 +18,7 @@ hypothesis.settings.load_profile("highwater")
 def pytest_configure(config: pytest.Config) -> None:
     """Compile the catalogues, once, before any worker of xdist starts: they are not in the repository."""
     config.addinivalue_line("markers", "alone: runs real processes against the clock, so nothing else may run beside it")
+    config.addinivalue_line("markers", "slow: takes seconds of processor time, so `make check` leaves it to `make test`")
     if not hasattr(config, "workerinput"):
         compile_messages(ROOT / "locale")
 

@@ -20,6 +20,7 @@ def order(lab, kind, consumer=None, **args):
     lab.submit({"command_id": f"d{lab.position}", "kind": kind, "rig": "all", "consumer": consumer, "args": args})
 
 
+@pytest.mark.slow
 @settings(max_examples=8, deadline=None)
 @given(seed=st.integers(0, 10_000), step_us=st.integers(20_000, 400_000))
 def test_the_fold_knows_at_every_moment_what_nobody_serves(seed, step_us):

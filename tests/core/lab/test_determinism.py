@@ -14,6 +14,7 @@ from broker_core.lab.lab import Lab
 from tests.core.lab.journals import random_life
 
 
+@pytest.mark.slow
 @settings(max_examples=6, deadline=None)
 @given(seed=st.integers(0, 10_000), parts=st.lists(st.integers(1, 4_000_000), min_size=1, max_size=8))
 def test_time_in_pieces_equals_time_at_once(seed, parts):
@@ -26,6 +27,7 @@ def test_time_in_pieces_equals_time_at_once(seed, parts):
     assert pieces.checkpoint() == whole.checkpoint()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_another_process_with_another_hash_seed_gives_the_same_bytes(seed):
     program = (

@@ -54,6 +54,7 @@ def watched(scenario, commands, until_us, cadence_s=1.0):
 # -- replay ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @few
 @given(seed=seeds)
 def test_replay_of_the_journal_gives_the_same_bytes(seed):
@@ -63,6 +64,7 @@ def test_replay_of_the_journal_gives_the_same_bytes(seed):
     assert json.dumps(again.view()) == json.dumps(lab.view())
 
 
+@pytest.mark.slow
 @few
 @given(seed=seeds, slices=st.lists(st.integers(1_000, 9 * SECOND), min_size=1, max_size=5))
 def test_replay_in_slices_tells_what_a_replay_at_once_tells(seed, slices):
@@ -80,6 +82,7 @@ def test_replay_in_slices_tells_what_a_replay_at_once_tells(seed, slices):
     assert sliced.lab.checkpoint() == at_once.lab.checkpoint() == lab.checkpoint()
 
 
+@pytest.mark.slow
 @few
 @given(seed=seeds)
 @example(seed=2999)     # amid a pass of a TubeMQ client, whose calls came back as plain dicts
@@ -91,6 +94,7 @@ def test_restored_checkpoint_goes_on_as_if_nothing_had_happened(seed):
     assert twin.checkpoint() == lab.checkpoint()
 
 
+@pytest.mark.slow
 @few
 @given(seed=seeds, cut=st.integers(0, 8))
 def test_replay_from_any_checkpoint_is_the_replay_from_the_start(seed, cut):
@@ -172,6 +176,7 @@ def test_the_nearest_checkpoint_is_the_last_one_by_then():
 # -- moments -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @few
 @example(seed=2)  # a switch of Failover that rewound, and a look at its view
 @example(seed=545)  # consumers of Pulsar that attached in another order than they connected
@@ -193,6 +198,7 @@ def test_seek_lands_in_every_moment_that_was_lived(seed):
         assert after.position == command["position"] and after.checkpoint() == seen[after.now_us, after.position][1]
 
 
+@pytest.mark.slow
 @few
 @given(seed=seeds, part=st.floats(0, 1))
 def test_a_fork_shares_everything_up_to_the_moment_and_goes_its_own_way(seed, part):

@@ -12,7 +12,8 @@ SECOND = 1_000_000
 END_US = 90 * SECOND
 ACTS = ("join", "join", "ten", "leave", "crash", "rejoin", "pause", "resume", "slow", "switch")
 
-each_lane = pytest.mark.parametrize("model", LANE_KINDS)
+slow = {"kafka": pytest.mark.slow}  # three brokers
+each_lane = pytest.mark.parametrize("model", [pytest.param(model, marks=slow.get(model, ())) for model in LANE_KINDS])
 times = st.one_of(st.integers(0, 30 * SECOND), st.sampled_from([20 * SECOND, 20 * SECOND + 1]))
 lives = st.lists(st.tuples(times, st.sampled_from(ACTS), st.integers(1, 6)), max_size=8).map(sorted)
 choices = st.integers(0, 20)

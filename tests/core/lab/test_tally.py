@@ -10,6 +10,7 @@ SECOND = 1_000_000
 MOVES = [(12, "join", None, {}), (30, "join", None, {"count": 3}), (60, "leave", "c2", {}), (90, "crash", "c1", {}), (200, "rejoin", "c1", {})]
 
 
+@pytest.mark.slow
 def test_keys_moved_is_the_sum_of_all_bills():
     lab = Lab(scenario_from_json({}))
     closed: dict[str, dict[tuple[int, int], int]] = {lane_id: {} for lane_id in lab.lanes}
