@@ -80,7 +80,7 @@ def delete_group(c: GroupCoordinator, group: ClassicGroup) -> list[LogRecord]:
 def expired_places(c: GroupCoordinator, group: ClassicGroup) -> list[Place]:
     """The offsets whose time is over; open transactions do not hold them."""
     since_ms = group.state_since_ms if group.protocol_type is not None and group.state == EMPTY else None
-    is_read_from = group.uses_consumer_protocol and group.subscribed_topics is not None and group.state == STABLE
+    is_read_from = group.subscribed_topics is not None and group.state == STABLE
     if group.protocol_type is not None and group.state != EMPTY and not is_read_from:
         return []
 

@@ -73,7 +73,7 @@ class ClassicMember:
 class ClassicGroup:
     """members: by id, in the order in which they were added. static_members: instance id -> member id. pending_joins: ids that were given
     out with MEMBER_ID_REQUIRED; pending_syncs: who has not synced. waiting_count: members whose JoinGroup is parked.
-    offered_counts: protocol -> how many members offer it. subscribed_topics: None when it is not known.
+    offered_counts: protocol -> how many members offer it. subscribed_topics: None when it is not known, or its members are no consumers.
     initial_delay_ms, initial_left_ms: of the initial delay that is running, and by how much it may still be prolonged.
     member_peak: the most members there ever were; Java's map never shrinks. state_since_ms: None if a record did not tell.
     is_old: of the old coordinator, whose maps are Scala's. because: what began the rebalance that is being prepared."""

@@ -13,7 +13,7 @@ from broker_core.kafka.group.classic.group import ClassicGroup
 from broker_core.kafka.group.classic.rebalance import answer_join, complete_if_all_joined, complete_join, prepare_rebalance, restart_session
 from broker_core.kafka.group.codes import ILLEGAL_GENERATION, NONE, REBALANCE_IN_PROGRESS, UNKNOWN_MEMBER_ID, Refused
 from broker_core.kafka.group.messages import HeartbeatRequest, HeartbeatResponse, JoinGroupResponse
-from broker_core.kafka.group.states import EMPTY, PREPARING
+from broker_core.kafka.group.states import PREPARING
 from broker_core.kafka.group.written import Written, answered
 
 if TYPE_CHECKING:
@@ -21,12 +21,10 @@ if TYPE_CHECKING:
 
 
 def heartbeat(c: GroupCoordinator, request: HeartbeatRequest, group: ClassicGroup) -> Written:
-    """Answer a heartbeat. Refused in this order: unknown or fenced member, other generation."""
+    """Answer a heartbeat. Refused in this order: unknown or fenced member (an Empty group has none), other generation."""
     group.check_member(request.member_id, request.group_instance_id)
     if request.generation_id != group.generation:
         raise Refused(ILLEGAL_GENERATION)
-    if group.state == EMPTY:
-        raise Refused(UNKNOWN_MEMBER_ID)
     restart_session(c, group, group.members[request.member_id])
     if group.state != PREPARING:
         return answered(HeartbeatResponse(NONE))
@@ -51,7 +49,7 @@ def session_over(c: GroupCoordinator, group_id: str, member_id: str) -> Written:
            {"member_id": member_id}, group=group.group_id)  # fmt: skip
     answer_join(c, group, member, JoinGroupResponse("", UNKNOWN_MEMBER_ID))
     group.drop(member_id)
-    if group.state in (EMPTY, PREPARING):
+    if group.state == PREPARING:
         return _complete_if_all_joined(c, group)
     return prepare_rebalance(c, group, "kafka.group.session_timeout")
 

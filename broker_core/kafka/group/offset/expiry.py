@@ -78,7 +78,7 @@ def _expiry_base(group: ClassicGroup | ConsumerGroup) -> Callable[[CommittedOffs
     if group.state == EMPTY:
         since_ms = group.state_since_ms
         return _commit_time if since_ms is None else lambda _: since_ms
-    if group.uses_consumer_protocol and group.subscribed_topics is not None and group.state == STABLE:
+    if group.subscribed_topics is not None and group.state == STABLE:
         return _commit_time
     return None
 

@@ -168,3 +168,45 @@ def test_timer_of_a_group_that_could_not_be_written_finds_its_empty_namesake():
     desk.send(join(), client="b")
     desk.pass_until(3_000)
     assert desk.group().state == EMPTY and len(desk.group().pending_joins) == 1
+
+
+@pytest.mark.parametrize("is_confirmed", [True, False])
+def test_assignment_of_a_rebalance_that_is_overtaken_reaches_nobody(is_confirmed):
+    desk = Desk()
+    desk.send(join(), 3, "a")
+    desk.pass_until(3_000)
+    (leader,) = desk.group().members
+    desk.is_held = True
+    assert desk.send(sync(1, leader, {leader: b"late"})) is None
+    assert desk.send(join(), 3, "b") is None
+    assert desk.answers[2].error_code == REBALANCE_IN_PROGRESS, "its sync is answered by the newcomer's rebalance"
+    if is_confirmed:
+        desk.let_go()
+    else:
+        desk.pass_until(3_000 + desk.settings.offsets_commit_timeout_ms)
+    group = desk.group()
+    assert (group.state, group.generation, group.members[leader].assignment) == (PREPARING, 1, b"")
+
+
+def test_assignment_of_an_older_generation_is_not_handed_out_in_the_next():
+    desk = Desk()
+    desk.send(join(), 3, "a")
+    desk.pass_until(3_000)
+    (leader,) = desk.group().members
+    desk.is_held = True
+    desk.send(sync(1, leader, {leader: b"late"}))
+    desk.send(join(), 3, "b")
+    assert desk.send(join(leader), 3, "a").generation_id == 2 and desk.group().state == COMPLETING
+    desk.let_go()
+    assert desk.group().state == COMPLETING and desk.group().members[leader].assignment == b""
+
+
+@pytest.mark.parametrize(("is_old", "ends_ms"), [(False, 6_000), (True, 20_000)], ids=["new", "old"])
+def test_end_of_an_id_that_was_given_out_cuts_the_initial_delay_short_in_the_new_coordinator(is_old, ends_ms):
+    desk = Desk(initial_rebalance_delay_ms=20_000, is_old=is_old)
+    desk.send(join(), 3, "a")
+    desk.send(join(session_ms=6_000), 9, "late")
+    desk.pass_until(ends_ms - 1)
+    assert desk.group().state == PREPARING
+    desk.pass_until(ends_ms)
+    assert (desk.group().state, desk.group().generation) == (COMPLETING, 1)

@@ -133,3 +133,62 @@ def test_leaders_assignment_for_a_stranger_is_dropped_and_its_second_one_ignored
     assert desk.send(sync(1, leader, {leader: b"mine", "stranger": b"lost"})).assignment == b"mine"
     assert list(desk.group().members) == [leader]
     assert desk.send(sync(1, leader, {leader: b"other"})).assignment == b"mine"
+
+
+def test_process_that_was_replaced_is_fenced_even_if_its_id_is_forgotten(is_old):
+    desk, (one, other) = static_pair(is_old)
+    assert desk.send(beat("forgotten", instance="i")).error_code == FENCED_INSTANCE_ID
+    assert desk.send(beat("forgotten")).error_code == UNKNOWN_MEMBER_ID
+    assert [desk.send(beat(one, instance="i")).error_code, desk.send(beat(other, instance="j")).error_code] == [NONE, NONE]
+
+
+def test_generation_is_looked_at_after_the_member_and_before_the_state(is_old):
+    desk, (leader, _) = stable_group("a", "b", is_old=is_old)
+    assert desk.send(beat("stranger", 7)).error_code == UNKNOWN_MEMBER_ID
+    desk.send(join(leader))
+    assert desk.send(beat(leader, 7)).error_code == ILLEGAL_GENERATION
+
+
+def test_nobody_can_beat_in_an_empty_group(is_old):
+    desk, (only,) = stable_group("a", is_old=is_old)
+    desk.send(m.LeaveGroupRequest("g", only), 2)
+    assert desk.group().state == EMPTY
+    assert desk.send(beat(only, desk.group().generation)).error_code == UNKNOWN_MEMBER_ID
+
+
+def test_join_phase_waits_for_an_id_that_was_given_out_until_its_session_is_over(is_old):
+    desk, (leader, follower) = stable_group("a", "b", is_old=is_old)
+    desk.send(join(session_ms=8_000), 9, "late")
+    given_at_ms = desk.now_ms
+    desk.pass_until(given_at_ms + 1_000)
+    desk.send(join(leader)), desk.send(join(follower))
+    desk.pass_until(given_at_ms + 7_999)
+    assert (desk.group().state, desk.group().generation) == (PREPARING, 1), "both are back, a third was promised a place"
+    desk.pass_until(given_at_ms + 8_000)
+    assert (desk.group().state, desk.group().generation) == (COMPLETING, 2)
+    assert list(desk.group().members) == [leader, follower]
+
+
+def test_id_that_was_given_out_leaves_an_empty_group_empty(is_old):
+    desk = Desk(is_old=is_old)
+    desk.send(join(), 9)
+    desk.pass_until(10_000)
+    assert (desk.group().state, desk.group().generation, desk.group().pending_joins) == (EMPTY, 0, {})
+
+
+def test_end_of_a_session_ends_the_join_phase_if_only_that_member_was_missing(is_old):
+    desk, (leader, _) = stable_group("a", "b", is_old=is_old)
+    desk.send(join(leader))
+    over_ms = max(deadline for name, deadline in desk.deadlines.items() if name.startswith("heartbeat-"))
+    assert over_ms < desk.deadlines["join-g"], "the session is over before the rebalance timeout"
+    desk.pass_until(over_ms)
+    assert (desk.group().state, desk.group().generation, list(desk.group().members)) == (COMPLETING, 2, [leader])
+
+
+def test_end_of_a_session_in_a_stable_group_begins_a_rebalance(is_old):
+    desk, (leader, follower) = stable_group("a", "b", is_old=is_old)
+    desk.pass_until(desk.now_ms + 5_000)
+    desk.send(beat(leader))
+    desk.pass_until(desk.now_ms + 5_000)
+    assert (desk.group().state, desk.group().generation, list(desk.group().members)) == (PREPARING, 1, [leader])
+    assert follower not in desk.group().members and desk.send(beat(leader)).error_code == REBALANCE_IN_PROGRESS
