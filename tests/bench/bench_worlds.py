@@ -43,8 +43,11 @@ def run() -> list[Figure]:
         was, now = in_turn(checkout, "seek", 12)
         figures.append(("worlds: a seek in the demo beside before", now / was, "times", "", f"{now / 1000:.0f} ms, {was / 1000:.0f} before"))
         was, now = in_turn(checkout, "timed", 3)
-        figures.append((f"worlds: {TIMED:,} timed records of a study in four lanes, beside before", now / was, "times", "<= 1",
+        figures.append((f"worlds: {TIMED:,} timed records in four lanes, a study's part in the lab alone, beside before", now / was, "times", "",
                         f"{now:.2g} CPU-s, {was:.2g} before"))  # fmt: skip
+        was, now = studies(checkout)
+        figures.append((f"worlds: a study of {TIMED:,} timed records from the command line, beside before", now / was, "times", "<= 1",
+                        f"{now:.3g} s, {was:.3g} before"))  # fmt: skip
         was, now = in_turn(checkout, "bytes", 1)
         figures.append(("worlds: checkpoint of the demo beside before", now / was, "times", "<= 2", f"{now:,.0f} B, {was:,.0f} before"))
         return figures
@@ -87,6 +90,24 @@ def in_turn(checkout: Path, case: str, stretches: int = STRETCHES) -> tuple[floa
             worker.wait()
     was, now = (min(each) for each in zip(*figures, strict=True))
     return was, now
+
+
+def studies(checkout: Path) -> tuple[float, float]:
+    """(before, now): wall seconds of the command that studies a file of so many records under every strategy, the least of three in turn."""
+    with tempfile.TemporaryDirectory() as folder:
+        records = Path(folder) / "records.csv"
+        records.write_text("customer\n" + "".join(f"key-{row * 7_919 % 1_000_003 % TIMED_KEYS}\n" for row in range(TIMED)))
+        command = [sys.executable, "manage.py", "study", str(records), "--key", "customer", "--members", "8 + -c2 c3x +c3",
+                   "--rate", "2000", "--consumer-rate", "300", "--out", str(Path(folder) / "out")]  # fmt: skip
+        times = [[_seconds(command, place) for place in (checkout, ROOT)] for _ in range(3)]
+    was, now = (min(each) for each in zip(*times, strict=True))
+    return was, now
+
+
+def _seconds(command: list[str], place: Path) -> float:
+    began = time.perf_counter()
+    subprocess.run(command, cwd=place, check=True, capture_output=True)
+    return time.perf_counter() - began
 
 
 def _ask(worker: "subprocess.Popen[str]") -> float:
