@@ -159,7 +159,7 @@ class WhyIdle:
         """An entry of its own was read and waits: for a slot that drains, for an older one of its key, or for nothing any more."""
         entry = subscription.entries[first]
         if isinstance(dispatcher, DrainingDispatcher):
-            slot = dispatcher.selector.slot(entry.hash32)
+            slot = dispatcher.slot(entry.hash32)
             drains = dispatcher.draining.get(slot)
             if drains is None or drains.consumer == key:
                 return None

@@ -89,7 +89,7 @@ class DrainingDispatcher(KeyDispatcher):
         for consumer, known in self.consumers.items():
             for hash32 in known.pending.values():
                 if self.owner(hash32) != consumer:
-                    slot = self.selector.slot(hash32)
+                    slot = self.slot(hash32)
                     entry = self.draining.setdefault(slot, Draining(consumer, 0, before[slot].blocked if slot in before else 0))
                     entry.count += 1
 
@@ -99,7 +99,7 @@ class DrainingDispatcher(KeyDispatcher):
         """An entry of this hash is not pending at the consumer any more: its slot may have drained."""
         if not self.draining:
             return
-        slot = self.selector.slot(hash32)
+        slot = self.slot(hash32)
         entry = self.draining.get(slot)
         if entry is None or entry.consumer != consumer:
             return
@@ -174,11 +174,11 @@ class DrainingDispatcher(KeyDispatcher):
                 acked.append(position)
                 continue
             hash32 = self.entries[position].hash32
-            slot = self.selector.slot(hash32)
+            slot = self.slot(hash32)
             if slot in held:
                 continue
             owner = self.owner(hash32)
-            if owner is None or left.get(owner, 0) <= 0 or self._is_draining(slot, owner):
+            if owner is None or left.get(owner, 0) <= 0 or self._is_draining(slot):
                 held.add(slot)
                 continue
             left[owner] -= 1
@@ -200,14 +200,15 @@ class DrainingDispatcher(KeyDispatcher):
         owner = self.owner(hash32)
         if owner is None or hash32 in self.replay.counts or not self.consumers[owner].is_available:
             return None
-        return None if self.draining and self._is_draining(self.selector.slot(hash32), owner) else owner
+        return None if self.draining and self._is_draining(self.slot(hash32)) else owner
 
-    def _is_draining(self, slot: int, owner: str) -> bool:
+    def slot(self, hash32: int) -> int:
+        """What a key drains by: its slot, 1 instead of 0, which means "no hash" there (makeStickyKeyHash)."""
+        return self.selector.slot(hash32) or 1
+
+    def _is_draining(self, slot: int) -> bool:
         entry = self.draining.get(slot)
         if entry is None:
-            return False
-        if entry.consumer == owner:  # it got the slot back
-            del self.draining[slot]
             return False
         entry.blocked += 1
         return True

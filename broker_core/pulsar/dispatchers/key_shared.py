@@ -202,8 +202,6 @@ class KeySharedDispatcher(KeyDispatcher):
                 self._stuck = count
             if not self.recently_joined:
                 self._looks_ahead = True
-            elif replayed:
-                break
         return sent
 
     def _send(self, positions: Sequence[int], *, is_replay: bool) -> list[Sent]:

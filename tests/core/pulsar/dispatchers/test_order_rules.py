@@ -199,6 +199,62 @@ def test_oldest_newcomer_limits_what_a_later_one_gets_of_a_leaver() -> None:
     assert dispatcher.ack([0, 1]) == [("c", 2)]
 
 
+def test_replay_looks_behind_what_somebody_else_has_acknowledged() -> None:
+    """2 to 4 wait for b, 5 for permits of a; only three are looked at. With 2 acknowledged the third is 5, and it may go."""
+    dispatcher = ordered()
+    dispatcher.connect("a", "a", 2)
+    dispatcher.publish([LOW, LOW, LOW, LOW, LOW, HIGH])
+    dispatcher.connect("b", "b", 4)
+    assert dispatcher.recently_joined == {"b": 2} and dispatcher.replay.positions == [2, 3, 4, 5]
+    assert sorted(dispatcher.redeliver("a", [0, 1])) == [("b", 0), ("b", 1)]
+    assert dispatcher.flow("a", 1) == [], "2, 3 and 4 are all that three permits look at"
+    assert dispatcher.ack([2]) == [("a", 5)]
+
+
+def test_slot_counts_as_blocked_once_a_pass_however_many_of_it_wait() -> None:
+    dispatcher = current()
+    dispatcher.connect("a", "a", 10)
+    dispatcher.publish([LOW])
+    dispatcher.connect("b", "b", 10)
+    assert dispatcher.publish([LOW, LOW, LOW]) == []
+    before = dispatcher.draining[LOW].blocked
+    dispatcher.flow("b", 1)
+    assert dispatcher.draining[LOW].blocked == before + 1
+
+
+def test_what_a_slot_has_blocked_is_known_after_the_next_join() -> None:
+    dispatcher = current()
+    dispatcher.connect("a", "a", 1)
+    dispatcher.publish([LOW])
+    dispatcher.connect("b", "b", 1)
+    assert dispatcher.publish([LOW, LOW + 1]) == [("b", 2)] and dispatcher.draining[LOW].blocked == 1
+    dispatcher.connect("c", "c", 0)
+    assert dispatcher.draining[LOW].blocked == 1
+    dispatcher.ack([0])
+    assert dispatcher.unblocked, "somebody waits for it"
+
+
+def test_slot_zero_means_no_hash_and_is_the_same_as_one() -> None:
+    dispatcher = current()
+    dispatcher.connect("a", "a", 10)
+    dispatcher.publish([0, 1, 65_536])
+    dispatcher.connect("b", "b", 10)
+    assert {slot: entry.count for slot, entry in dispatcher.draining.items()} == {1: 3}
+    assert dispatcher.publish([0]) == []
+    dispatcher.ack([0, 2])
+    assert not dispatcher.unblocked
+    dispatcher.ack([1])
+    assert dispatcher.unblock() == [("b", 3)]
+
+
+def test_sticky_ranges_do_not_drain_even_if_a_hole_of_one_goes_to_another() -> None:
+    dispatcher = DrainingDispatcher(SELECTORS["sticky"](), is_sticky=True)
+    dispatcher.connect("a", "a", 10, [(0, 999), (2_000, 2_999)])
+    assert dispatcher.publish([1_500]) == [("a", 0)], "3.2 serves a hole between two ranges of one consumer"
+    dispatcher.connect("b", "b", 10, [(1_200, 1_800)])
+    assert dispatcher.draining == {} and dispatcher.publish([1_500]) == [("b", 1)]
+
+
 def ring_owner(names: str, hash32: int) -> str | None:
     selector = SELECTORS["consistent_hash"]()
     for name in names:
