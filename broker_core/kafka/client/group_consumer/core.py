@@ -172,9 +172,13 @@ class Core:
         if cluster.asked_us >= 0 and cluster.asked_us + self.backoff_us > now_us:
             self.later(out, now_us)
             return
+        broker = self.network.least_loaded(cluster.in_turn(self.settings.bootstrap), now_us)
+        if broker is None:
+            self.later(out, now_us)
+            return
         cluster.is_stale, cluster.is_asked, cluster.asked_us = False, True, now_us
         topics = None if self.settings.pattern is not None else sorted({*self.state.subscribed.topics, *cluster.wanted})
-        self.network.ask(cluster.next_broker(self.settings.bootstrap), MetadataRequest(topics), MetadataResponse, METADATA, now_us, out)
+        self.network.ask(broker, MetadataRequest(topics), MetadataResponse, METADATA, now_us, out)
         out.deadline(METADATA, now_us + self.settings.metadata_max_age_ms * MILLISECOND_US)
 
     def has_coordinator(self, now_us: int, out: Outbox) -> bool:
@@ -183,8 +187,8 @@ class Core:
         if coordinator.node_id >= 0:
             return True
         if not coordinator.is_asked:
-            broker = self.state.cluster.next_broker(self.settings.bootstrap)
-            if self.network.is_backing_off(broker, now_us):
+            broker = self.network.least_loaded(self.state.cluster.in_turn(self.settings.bootstrap), now_us)
+            if broker is None:
                 self.later(out, now_us)
                 return False
             coordinator.is_asked = True

@@ -1,6 +1,6 @@
 """What a consumer knows of the cluster: brokers, topics, leaders; and when it asks again.
 
-It asks a bootstrap broker first and then any that it knows, in turn; again when an answer told that its picture is old, when a broker went
+It asks a bootstrap broker first and then the least busy of those that it knows; again when an answer told that its picture is old, when a broker went
 away, and every `metadata.max.age.ms`. A leader of an older epoch than the known one is passed over.
 
 Source: Kafka 3.9 clients Metadata (updateLastSeenEpochIfNewer), MetadataCache, ConsumerMetadata.
@@ -28,10 +28,10 @@ class Leader:
 
 @dataclass(slots=True)
 class ClusterView:
-    """brokers: ids of those that were there. leaders: by topic, partition by partition. turn: whom to ask next. wanted: topics beyond the
-    subscription, which a group's leader assigns; answered: those that the last answer was about, known or not. racks: broker id -> rack.
-    replicas: topic -> replicas of each partition. is_asked: an answer is under way. is_stale: it is to be asked as soon as the back-off
-    allows; asked_us: when it was asked last."""
+    """brokers: ids of those that were there. leaders: by topic, partition by partition. turn: with whom to begin when somebody is asked next.
+    wanted: topics beyond the subscription, which a group's leader assigns; answered: those that the last answer was about, known or not. racks:
+    broker id -> rack. replicas: topic -> replicas of each partition. is_asked: an answer is under way. is_stale: it is to be asked as soon as
+    the back-off allows; asked_us: when it was asked last."""
 
     brokers: list[int] = field(default_factory=list)
     leaders: dict[str, list[Leader]] = field(default_factory=dict)
@@ -44,11 +44,12 @@ class ClusterView:
     is_stale: bool = True
     asked_us: int = -1
 
-    def next_broker(self, bootstrap: list[int]) -> int:
-        """Whom to ask what any broker can answer."""
+    def in_turn(self, bootstrap: list[int]) -> list[int]:
+        """Whom it may ask what any broker can answer, beginning one further each time."""
         known = self.brokers or bootstrap
+        first = self.turn % len(known)
         self.turn += 1
-        return known[(self.turn - 1) % len(known)]
+        return known[first:] + known[:first]
 
     def leader(self, partition: TopicPartition) -> Leader | None:
         """Who leads a partition; None where nobody does, or it is not known."""

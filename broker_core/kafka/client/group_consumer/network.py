@@ -9,6 +9,7 @@ Source: Kafka 3.9 clients NetworkClient, ConsumerNetworkClient (the coordinator 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -73,6 +74,15 @@ class Network:
         """Whether a connection to it has just broken, so that no other one is opened yet: its process may be gone, and would refuse it."""
         broken_us = self.state.broken_us.get(broker)
         return broken_us is not None and now_us - broken_us < for_us
+
+    def least_loaded(self, brokers: Sequence[int], now_us: int) -> int | None:
+        """Whom to ask what any of these brokers can answer: the first of those with the fewest requests in flight, else the first to connect
+        to; None: none just now. Source: NetworkClient.leastLoadedNode, which begins at a place drawn at random."""
+        state = self.state
+        connected = [broker for broker in brokers if broker in state.connections]
+        if connected:
+            return min(connected, key=lambda broker: len(state.in_flight[state.connections[broker]]))
+        return next((broker for broker in brokers if not self.is_backing_off(broker, now_us)), None)
 
     def _watch(self, connection: int, until_us: int, out: Outbox) -> None:
         out.deadline(f"{TIMEOUT}:{connection}", until_us)

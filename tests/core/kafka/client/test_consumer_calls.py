@@ -8,10 +8,11 @@ from broker_core.kafka.assignors.subscription_bytes import write_assignment
 from broker_core.kafka.client.group_consumer.consumer import CommitOffsets, PausePartitions, ResumePartitions, Seek
 from broker_core.kafka.client.group_consumer.core import FAILED
 from broker_core.kafka.cluster import requests as r
+from broker_core.kafka.cluster.transaction_requests import FindCoordinatorRequest
 from broker_core.kafka.group import codes
 from broker_core.kafka.group import messages as m
 from broker_core.sim.node import Closed
-from tests.core.kafka.client.test_group_consumer import Bench
+from tests.core.kafka.client.test_group_consumer import SECOND, Bench
 
 ONE, TWO = ("t", 0), ("t", 1)
 
@@ -196,3 +197,57 @@ def test_a_leader_that_cannot_say_is_asked_again_with_newer_metadata() -> None:
     bench.serve(100_000)
     bench.node.wake("retry", 200_000, bench.out)
     assert len(bench.to(r.ListOffsetsRequest)) == 1
+
+
+# --- whom it asks what any broker can answer: NetworkClient.leastLoadedNode
+
+
+def node_of(bench: Bench, connection: int) -> int:
+    return bench.state.network.broker_of[connection]
+
+
+def ask_again(bench: Bench, now_us: int = SECOND) -> int:
+    """Its picture of the cluster is old: whom does it ask?"""
+    bench.to(r.MetadataRequest)
+    bench.node.wake("metadata", now_us, bench.out)
+    ((connection, _),) = bench.to(r.MetadataRequest)
+    return node_of(bench, connection)
+
+
+def test_it_asks_whom_it_is_connected_to_and_opens_no_other_connection() -> None:
+    bench = reading(1)  # led by broker 2, and the first question went to broker 1
+    open_before = set(bench.state.network.connections)
+    assert open_before == {-1, 1, 2}
+    assert ask_again(bench) in (1, 2) and set(bench.state.network.connections) == open_before
+
+
+def test_it_asks_the_broker_with_the_fewest_requests_in_flight() -> None:
+    bench = reading(1)  # a fetch waits at broker 2, nothing at broker 1
+    assert [ask_again(bench), len(bench.state.network.in_flight[bench.state.network.connections[2]])] == [1, 1]
+
+
+def test_between_equals_it_takes_turns() -> None:
+    bench = reading(0, 1, 2)  # a fetch waits at each
+    first = ask_again(bench)
+    bench.node.receive(bench.state.network.connections[first], bench.metadata(), SECOND, bench.out)
+    assert ask_again(bench, 2 * SECOND) != first
+
+
+def test_a_dead_coordinator_s_successor_is_asked_for_where_a_connection_is_open() -> None:
+    bench = reading(0)  # by broker 1; broker 2 coordinates
+    bench.node.receive(bench.state.network.connections[-1], Closed("reset"), SECOND, bench.out)
+    bench.node.wake("retry", 2 * SECOND, bench.out)
+    assert {node_of(bench, connection) for connection, _ in bench.to(FindCoordinatorRequest)} == {1}
+
+
+def test_with_every_connection_just_broken_it_waits_for_the_back_off() -> None:
+    bench = reading(0)
+    network = bench.state.network
+    bench.state.cluster.brokers = [1]
+    bench.to(r.MetadataRequest)
+    for broker in (1, -1):
+        bench.node.receive(network.connections[broker], Closed("reset"), SECOND, bench.out)
+    asked = bench.to(r.MetadataRequest) + bench.to(FindCoordinatorRequest)
+    assert asked == [] and not network.connections, "reconnect.backoff.ms has only begun"
+    bench.node.wake("retry", SECOND + 100_000, bench.out)
+    assert {node_of(bench, connection) for connection, _ in [*bench.to(r.MetadataRequest), *bench.to(FindCoordinatorRequest)]} == {1}
