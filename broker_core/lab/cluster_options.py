@@ -27,14 +27,14 @@ CLUSTER_FIELDS = (
     "lag_messages_max", "racks", "group_protocol", "remote_assignor", "offsets_partitions", "static_members", "commits", "more_topics",
     "migration_policy",
     "session_timeout_ms", "heartbeat_interval_ms", "max_poll_interval_ms", "max_poll_records", "metadata_max_age_ms", "auto_commit_interval_ms",
-    "group_max_size", "initial_rebalance_delay_ms", "offsets_retention_minutes", "offsets_retention_check_interval_ms", "groups",
+    "group_max_size", "initial_rebalance_delay_ms", "offsets_retention_minutes", "offsets_retention_check_interval_ms", "groups", "placement_seed",
 )  # fmt: skip
 _NUMBERS: Mapping[str, tuple[int, int]] = MappingProxyType({
     "min_insync_replicas": (1, BROKERS_MAX), "lag_messages_max": (1, 2**31 - 1), "offsets_partitions": (1, 50),
     "session_timeout_ms": (6_000, 1_800_000), "heartbeat_interval_ms": (100, 600_000), "max_poll_interval_ms": (1_000, 3_600_000),
     "max_poll_records": (1, 500), "metadata_max_age_ms": (100, 3_600_000), "auto_commit_interval_ms": (100, 3_600_000),
     "group_max_size": (1, 1_000), "initial_rebalance_delay_ms": (0, 60_000), "offsets_retention_minutes": (1, 10_080),
-    "offsets_retention_check_interval_ms": (1_000, 600_000),
+    "offsets_retention_check_interval_ms": (1_000, 600_000), "placement_seed": (0, 2**31 - 1),
 })  # fmt: skip
 """Option -> its lowest and highest value; without it the original's default holds."""
 MORE_TOPICS_MAX, MORE_PARTITIONS_MAX = 4, 64

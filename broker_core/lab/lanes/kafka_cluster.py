@@ -156,7 +156,7 @@ class KafkaClusterRules:
         world = lane.world
         listener, witness = world.listener, world.witness
         world.listener = world.witness = None
-        cluster.begin(world, self.plan, self.seed)
+        cluster.begin(world, self.plan, self.options.get("placement_seed", self.seed))
         world.start(PRODUCER, "producer", ProducerState.of(producer_settings(self.options)))
         world.start(OPERATOR, "operator", operator.OperatorState())
         world.advance(world.now_us + UP_US // 2)

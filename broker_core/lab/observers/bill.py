@@ -19,7 +19,7 @@ class Bill:
     owners_before: owner of each live key by first appearance, None where keys have no owner. units_before: partition -> owner.
     space_before: the hash space as (inclusive upper bounds, owners). shares in millionths, skew in thousandths, as integers: no float
     decides anything. count: how many joined at once, `consumer` first. changes: all that it counts. pause_us: the longest pause of a
-    partition that is read again, paused_from_us: when that pause began.
+    partition that is read again, paused_from_us: when that pause began. partitions_stopped: how many were paused at one time, at most.
     """
 
     position: int
@@ -91,6 +91,7 @@ class Bill:
             "keys_moved": self.keys_moved, "keys_total": self.keys_total,
             "space_moved": None if self.space_moved_millionths is None else self.space_moved_millionths / 1_000_000,
             "partitions_moved": self.partitions_moved, "partitions_total": self.partitions_total,
+            "partitions_stopped": self.partitions_stopped,
             "redelivered": redelivered - self.redelivered_from, "pause_us": max(self.pause_us, standing_us),
             "skew_before": _thousandths(self.skew_before), "skew_after": _thousandths(self.skew_after),
         }  # fmt: skip

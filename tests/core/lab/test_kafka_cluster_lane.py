@@ -39,6 +39,19 @@ def test_three_brokers_share_the_leaders_and_everything_is_read_once() -> None:
     assert 0 <= lab.record_count - ends <= 3, "but for what is on its way, every record is in a log"
 
 
+@pytest.mark.parametrize("seed", [1, 3, 8])
+def test_replicas_stand_where_the_placement_seed_draws_them_whatever_the_labs_seed(seed: int) -> None:
+    def replicas(lab_seed: int, **options: Any) -> list[Any]:
+        lab = Lab(scenario_from_json({"lanes": [{**LANES[0], "partitions": 6, **options}], "seed": lab_seed}))
+        lab.advance_to(5 * SECOND)
+        cluster = cluster_view(lab.lanes["kafka"].world)
+        return [partition["replicas"] for partition in cluster["partitions"].values()]
+
+    placed = replicas(7)
+    assert replicas(seed, placement_seed=7) == placed and replicas(seed) == replicas(7, placement_seed=seed)
+    assert replicas(seed) != placed
+
+
 @pytest.mark.parametrize("algorithm", ["range", "cooperative-sticky"])
 def test_a_newcomer_gets_its_share_and_one_that_leaves_hands_it_back(algorithm: str) -> None:
     lab = lab_of(algorithm=algorithm)
