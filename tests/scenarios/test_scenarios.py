@@ -1,4 +1,4 @@
-"""The scenario files that come along: each of them plays to its end, and every number that it names comes true."""
+"""The scenario files that come along: each of them plays to its end, and every number that it names comes true, at other seeds, too."""
 
 import pytest
 
@@ -8,9 +8,10 @@ from broker_core.lab.lesson.play import Came, play
 SCENARIOS = shelf()
 
 
+@pytest.mark.parametrize("seed", [None, 1, 4], ids=["own", "1", "4"])
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_scenario(name):
-    scenario = scenario_from_text(read_file(SCENARIOS[name]))
+def test_scenario(name, seed):
+    scenario = scenario_from_text(read_file(SCENARIOS[name]), seed)
     came = {moment.place: moment for moment in play(scenario) if isinstance(moment, Came)}
     assert len(came) == len(scenario.lesson.checks)
     wrong = [f"{moment.check.number} at {moment.check.at_us / 1e6} s: asked {moment.check.asks}, came {moment.result}"
