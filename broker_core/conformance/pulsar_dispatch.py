@@ -56,12 +56,17 @@ def _failover(row: Json) -> Iterator[Check]:
             continue
         topics = [SingleActiveDispatcher(topic["name"], topic["partition"], uses_ring=uses_ring) for topic in row["topics"]]
         for index, step in enumerate(row["steps"]):
-            changes = [_step(topic, step, row["names"]) for topic in topics]
-            at = f"step {index}: "
+            at, refused = f"step {index}: ", None
+            changes = [Change(switched=False, notified=())] * len(topics)
+            try:
+                changes = [_step(topic, step, row["names"]) for topic in topics]
+            except SubscriptionRefused as refusal:  # all topics have the same consumers, so it is the first that refuses
+                refused = refusal.name
             if answer in step:
                 yield at + answer, step[answer], [_id(topic.active) for topic in topics]
             if uses_ring:
                 continue
+            yield at + "error", step.get("error"), refused
             yield at + "switched", step["switched"], [change.switched for change in changes]
             yield at + "notified", step["notified"], [[int(name) for name in change.notified] for change in changes]
             for topic in topics:

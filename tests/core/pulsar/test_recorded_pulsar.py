@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from broker_core.conformance.pulsar import run_auto_split, run_consistent_hash, run_murmur, run_sticky_ranges
+from broker_core.conformance.pulsar_dispatch import run_failover
 from broker_core.conformance.result import CaseResult
 
 VECTORS = Path(__file__).parents[2] / "vectors" / "pulsar"
@@ -77,3 +78,15 @@ def test_success_that_is_claimed_for_a_refusal_fails() -> None:
     del expect["error"]
     expect["ok"] = True
     assert [result.outcome for result in run_sticky_ranges({"cases": [entry]})] == ["failed"]
+
+
+@pytest.mark.parametrize(("told", "outcome"), [({"error": "ServerMetadataException"}, "passed"), ({}, "failed"), ({"error": "other"}, "failed")])
+def test_failover_refuses_the_leave_of_a_consumer_that_never_joined_and_stays_as_it_was(told: dict[str, str], outcome: str) -> None:
+    same = {"active": [1], "order": [1]}
+    steps = [
+        {"op": "join", "c": 1, "priority": 0, "switched": [True], "notified": [[1]], **same},
+        {"op": "leave", "c": 2, "switched": [False], "notified": [[]], **same, **told},
+    ]
+    topics = [{"name": "persistent://public/default/t", "partition": 0}]
+    (result,) = run_failover({"cases": [{"id": "unknown leaves", "names": {"1": "A", "2": "B"}, "topics": topics, "steps": steps}]})
+    assert result.outcome == outcome, (result.expected, result.got)
