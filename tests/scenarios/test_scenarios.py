@@ -8,7 +8,7 @@ from broker_core.lab.lesson.play import Came, play
 SCENARIOS = shelf()
 
 
-@pytest.mark.parametrize("seed", [None, 1, 4], ids=["own", "1", "4"])
+@pytest.mark.parametrize("seed", [None, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 4))])
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_scenario(name, seed):
     scenario = scenario_from_text(read_file(SCENARIOS[name]), seed)
