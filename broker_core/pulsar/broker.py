@@ -82,7 +82,7 @@ class Broker:
 
     def rule_of(self, kind: str) -> str:
         """The rule that decides who gets what in a subscription of this type."""
-        return f"pulsar.selector.{self.settings.algorithm}" if kind == KEY_SHARED else f"pulsar.dispatcher.{kind.lower()}"
+        return f"pulsar.selector.{self.settings.selector}" if kind == KEY_SHARED else f"pulsar.dispatcher.{kind.lower()}"
 
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
         kind = type(message)

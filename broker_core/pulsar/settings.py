@@ -13,7 +13,18 @@ TYPES = (EXCLUSIVE, SHARED, FAILOVER, KEY_SHARED)
 UNKNOWN_TYPE = "Unsupported subscription type"
 RECENTLY_JOINED, DRAINING = "recently_joined", "draining"
 """How a key stays in order when its consumer changes: 3.2's rule, and the one of PIP-379."""
-STICKY = ("sticky", "sticky_document")
+STICKY = ("sticky", "sticky_current", "sticky_document")
+"""Selectors of sticky ranges."""
+
+
+def selector_of(algorithm: str, order: str) -> str:
+    """The selector that runs where this one is configured: a broker with current's rule of order keeps sticky ranges as current does (#24730),
+    so that a hole between two ranges of one consumer is nobody's. Rings and their versions are configured by themselves.
+
+    >>> selector_of("sticky", DRAINING), selector_of("sticky", RECENTLY_JOINED), selector_of("consistent_hash", DRAINING)
+    ('sticky_current', 'sticky', 'consistent_hash')
+    """
+    return "sticky_current" if algorithm == "sticky" and order == DRAINING else algorithm
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +45,11 @@ class BrokerSettings:
     unacked_all_max: int = UNACKED_PER_SUBSCRIPTION_MAX
     has_dedup: bool = False
     retention: int = 0
+
+    @property
+    def selector(self) -> str:
+        """The selector that runs by default; see `selector_of`."""
+        return selector_of(self.algorithm, self.order)
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,7 @@ from broker_core.pulsar.settings import (
     UNKNOWN_TYPE,
     Asked,
     BrokerSettings,
+    selector_of,
 )
 
 Dispatcher = ActiveDispatcher | SharedDispatcher | KeySharedDispatcher | DrainingDispatcher
@@ -125,7 +126,7 @@ class Subscription:
         is_sticky, allows_out_of_order = policy
         if selector is None:
             algorithm = "sticky" if is_sticky and settings.algorithm not in STICKY else settings.algorithm
-            selector = make_selector(algorithm, settings.points)
+            selector = make_selector(selector_of(algorithm, settings.order), settings.points)
         if settings.order == DRAINING and not allows_out_of_order:
             return DrainingDispatcher(
                 selector, is_sticky=is_sticky, read_batch=settings.read_batch, cursor=self.cursor, entries=self.entries, unacked_max=limits[0],

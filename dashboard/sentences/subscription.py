@@ -69,6 +69,9 @@ SUBSCRIPTION = {
         "{points} points in {space} slots. Outside now, inside before the last change; between them what changed hands."
     ),
     "subscription.space_words.ranges": _("{space} slots, to scale; between the bars what changed hands."),
+    "subscription.gap_words.3.2": _("A gap between two ranges of one consumer is that consumer's; a key in any other gap waits."),
+    "subscription.gap_words.current": _("A key in a gap waits until somebody's range covers it, also between two ranges of one consumer."),
+    "subscription.gap_words.document": _("A key in a gap waits until somebody's range covers it."),
     "subscription.space_words.shared": _("Consumers in the order of their turns; the topmost is next."),
     "subscription.space_words.failover": _("{count?One topic|{count} partitions}: filled is active, framed comes next when it leaves."),
     "subscription.space_words.exclusive": _("{count?One topic|{count} partitions}, all at one consumer; a second one is refused."),
@@ -260,7 +263,7 @@ SUBSCRIPTION = {
     "subscription.idle.draining": _("Slot {slot} drains: {consumer} has not acknowledged {count?one message|{count} messages} of it."),
     "subscription.idle.key_waits": _("Entry {position} waits: an older message of its key is at {consumer}, not acknowledged."),
     "subscription.idle.delayed": _("{count?One message waits|{count} messages wait} for their time."),
-    "subscription.idle.nothing_to_read": _("Nothing to read: all {end} entries are done or at others."),
+    "subscription.idle.nothing_to_read": _("Nothing to read: none of the {end} entries waits for it."),
     # Verbs
     "subscription.verbs": _("Change something"),
     "subscription.choose": _("Choose a consumer in the table to pause, slow, crash or remove it."),

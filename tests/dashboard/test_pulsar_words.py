@@ -21,6 +21,7 @@ VERBS = ("join", "pause", "resume", "pulsar_hold_acks", "pulsar_release_acks", "
 FAMILIES = {
     "version": RULES, "order_words": ORDERS, "idle": CODES, "head": HEADS,
     "space": ("ring", "ranges", *TYPES), "space_words": ("ring", "ranges", "topics", *TYPES),
+    "gap_words": ("3.2", "current", "document"),
     "entry": ("acked", "held", "again", "unread"), "key": ("acked", "unacked", "again", "unread"), "cell": ("active", "switching", "next", "standby"),
     "batching": ("default", "key_based"), "seek_by": ("entry", "time"), "batch_state": ("acked", "handled", "open"),
     "verb": (*VERBS, "full_speed"), "verb_about": VERBS, "state": ("connected", "connecting", "unsubscribed"),

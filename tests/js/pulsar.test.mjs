@@ -139,6 +139,10 @@ test("the page says which rule runs", () => {
   assert.match(rulesWords(failover, say), /"rule":"Failover".*version.3.2/);
   assert.deepEqual(spaceTable(joined, say).rows.map(([name]) => name), joined.order);
   for (const rig of RIGS) assert.ok(spaceTitle(rig.pulsar, rig.picture, say) && spaceWords(rig, say));
+  assert.match(spaceWords(sticky, say), /gap_words.3.2/);
+  const current = { ...sticky, pulsar: { ...sticky.pulsar, rule: { selector: "current", order: "current" } } };
+  assert.match(spaceWords(current, say), /gap_words.current/);
+  assert.doesNotMatch(spaceWords(draining, say), /gap_words/);
   assert.match(handedWords({ from: null, to: "c1", slots: 5, pieces: 1, largest: [0, 4] }, 10, say), /from_nobody .*50/);
 });
 

@@ -24,7 +24,7 @@ from broker_core.pulsar.client.consumer import CONSUMER_ID, ConsumerState
 from broker_core.pulsar.dispatchers.key_shared import KeySharedDispatcher
 from broker_core.pulsar.selectors import SELECTORS, make_selector
 from broker_core.pulsar.selectors.protocol import Ranges
-from broker_core.pulsar.settings import KEY_SHARED
+from broker_core.pulsar.settings import KEY_SHARED, RECENTLY_JOINED, STICKY, selector_of
 from broker_core.pulsar.subscription import Subscription
 from broker_core.pulsar.topic import Topic
 from broker_core.sim.slot import CRASHED as NODE_CRASHED
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from broker_core.lab.lanes.lane import Lane
 
 RINGS = ("consistent_hash", "consistent_hash_3_2_0", "consistent_hash_current", "ring_document")
-STICKY = ("sticky", "sticky_document")
 BROKER, PRODUCER = "(broker)", "(producer)"
 """No consumer can be called so."""
 
@@ -62,8 +61,8 @@ class PulsarReading:
         self.has_dead_letters = "max_redeliver" in setup.options
         self.has_retry_topic = setup.options.get("retry_topic", False) and setup.algorithm not in ("exclusive", "failover", "failover_document")
         algorithm = setup.algorithm if setup.algorithm in SELECTORS else "auto_split"  # of the other types only the keys' hashes are asked
-        self.owners = Owners(setup.texts, setup.keys, make_selector(algorithm, setup.options.get("points")),
-                             setup.options.get("ordering_keys", 0))  # fmt: skip
+        selector = make_selector(selector_of(algorithm, setup.options.get("order", RECENTLY_JOINED)), setup.options.get("points"))
+        self.owners = Owners(setup.texts, setup.keys, selector, setup.options.get("ordering_keys", 0))
         self._notes = Notes()
         self.fresh: list[int] = []
         self.painted: Painted | None = None

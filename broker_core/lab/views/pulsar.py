@@ -62,7 +62,7 @@ def pulsar_view(lane: Lane) -> Json:
     return {
         "type": rules.type,
         "order": order,
-        "rule": {"selector": rule_of(lane.algorithm), "order": {RECENTLY_JOINED: V3_2, DRAINING: CURRENT}.get(order or "")},
+        "rule": {"selector": rule_of(rules.settings.selector), "order": {RECENTLY_JOINED: V3_2, DRAINING: CURRENT}.get(order or "")},
         "exists": all(c.SUBSCRIPTION in topic.subscriptions for topic in reads.topics(lane)),
         "topic": subscriptions[0].topic,
         "partitions": rules.partitions,

@@ -12,7 +12,7 @@ from typing import Any
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
-from broker_core.pulsar.selectors import AssignRefused, selector_from_json
+from broker_core.pulsar.selectors import AssignRefused, Selector, selector_from_json
 from broker_core.pulsar.selectors.protocol import Range, Ranges
 from broker_core.pulsar.selectors.sticky_ranges import check_client_ranges
 from broker_core.pulsar.settings import STICKY
@@ -43,7 +43,9 @@ def check_ranges(panel: Mapping[str, Any], consumer: str, ranges: Sequence[Range
     """What would come of these ranges for this consumer. panel: of a lane with sticky ranges, as `pulsar_view` makes it.
 
     Returns {"refused", "covered", "space", "gaps", "overlaps"}: refused is None or {"kind", "message", "conflict"}, where the client or the broker
-    says no; covered counts slots that somebody has then; gaps are [first, last], overlaps [first, last, with whom], with "" for its own.
+    says no; covered counts slots that somebody has then, of `space` that a key can have; gaps are [first, last], overlaps [first, last, with
+    whom], with "" for its own. What 3.2 serves between two ranges of one consumer is no gap, unless the ranges are refused: then gaps are what
+    no range holds.
     Raises CommandError where the lane has no sticky ranges.
     """
     state = panel["selector"]
@@ -68,24 +70,35 @@ def check_ranges(panel: Mapping[str, Any], consumer: str, ranges: Sequence[Range
         if name != consumer and known["connected"]
         for first, last in known["ranges"]
     )
-    covered, gaps = _covered([*mine, *((first, last) for first, last, _ in others)], selector.space)
+    gaps = _unowned(selector) if refused is None else _outside([*mine, *((first, last) for first, last, _ in others)], selector)
     overlaps: list[list[Any]] = [
         [max(first, low), min(last, high), name] for first, last in mine for low, high, name in others if low <= last and first <= high
     ]
     overlaps += [[low, min(high, last), ""] for (_, last), (low, high) in pairwise(mine) if low <= last]
-    return {"refused": refused, "covered": covered, "space": selector.space, "gaps": gaps, "overlaps": overlaps}
+    space = selector.space - selector.first_slot
+    covered = space - sum(last - first + 1 for first, last in gaps)
+    return {"refused": refused, "covered": covered, "space": space, "gaps": gaps, "overlaps": overlaps}
 
 
-def _covered(ranges: Sequence[Range], space: int) -> tuple[int, list[list[int]]]:
-    """How many slots of 0 .. space - 1 these hold, and what is between them."""
+def _unowned(selector: Selector) -> list[list[int]]:
+    """The slots that this selector gives to nobody."""
     gaps: list[list[int]] = []
-    reached = count = 0
-    for first, last in sorted((max(first, 0), min(last, space - 1)) for first, last in ranges):
-        if first > reached:
-            gaps.append([reached, first - 1])
-        if last >= reached:
-            count += last - max(first, reached) + 1
-            reached = last + 1
-    if reached < space:
-        gaps.append([reached, space - 1])
-    return count, gaps
+    first = selector.first_slot
+    for bound, owner in zip(*selector.slices(), strict=True):
+        if owner is None and bound >= first:
+            gaps.append([first, bound])
+        first = max(first, bound + 1)
+    return gaps
+
+
+def _outside(ranges: Sequence[Range], selector: Selector) -> list[list[int]]:
+    """The slots that none of these ranges holds."""
+    gaps: list[list[int]] = []
+    first, end = selector.first_slot, selector.space
+    for low, high in sorted(ranges):
+        if min(low, end) > first:
+            gaps.append([first, min(low, end) - 1])
+        first = max(first, high + 1)
+    if first < end:
+        gaps.append([first, end - 1])
+    return gaps

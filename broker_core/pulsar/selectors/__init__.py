@@ -28,6 +28,9 @@ SELECTORS: dict[str, Callable[[], Selector]] = {
     "sticky_document": StickyDocumentSelector,
 }
 
+_MAKERS: dict[str, Callable[[], Selector]] = {**SELECTORS, "sticky_current": StickyCurrentSelector}
+"""With the one that nobody names: it runs in place of `sticky` where current's rule of order does (`settings.selector_of`)."""
+
 _CLASSES: dict[str, type[Selector]] = {
     "consistent_hash": RingSelector,
     "consistent_hash_3_2_0": RingSelector,
@@ -47,7 +50,7 @@ def make_selector(algorithm: str, points: int | None = None) -> Selector:
     >>> make_selector("consistent_hash", points=10).to_json()["points"]
     10
     """
-    selector = SELECTORS[algorithm]()
+    selector = _MAKERS[algorithm]()
     if points is None or not isinstance(selector, RingSelector):
         return selector
     return type(selector)(selector.rule, points)

@@ -236,11 +236,11 @@ class StickyCurrentSelector(_StickySelector):
         return owner if slot <= end else None
 
     def slices(self) -> Slices:
-        """A slice per range, a slice per gap."""
+        """A slice per range, a slice per gap. Slot 0, which no key has, is part of the slice after it."""
         pieces: list[tuple[int, str | None]] = []
         for start in self._starts:
             end, owner = self._by_start[start]
-            pieces += [(start - 1, None), (end, owner)]
+            pieces += [(start - 1, None), (end, owner)] if start > self.first_slot else [(end, owner)]
         return _clipped(pieces, self.space)
 
     def ranges(self) -> dict[str, Ranges]:

@@ -77,7 +77,11 @@ export const spaceTitle = ({ type }, picture, say) => say(picture.kind === "ring
 export function spaceWords(rig, say) {
   const { picture, pulsar } = rig;
   if (picture.kind === "ring") return say("subscription.space_words.ring", { points: picture.points ?? 0, space: picture.space });
-  if (picture.kind === "ranges") return say("subscription.space_words.ranges", { space: picture.space });
+  if (picture.kind === "ranges") {
+    const words = say("subscription.space_words.ranges", { space: picture.space });
+    // What becomes of a key between two ranges depends on the version; where the broker splits by itself there is no gap.
+    return rig.algorithm.startsWith("sticky") ? `${words} ${say(`subscription.gap_words.${pulsar.rule.selector}`)}` : words;
+  }
   if (pulsar.failover) return say(`subscription.space_words.${pulsar.topics ? "topics" : pulsar.type.toLowerCase()}`, { count: Object.keys(pulsar.failover.partitions).length });
   return say("subscription.space_words.shared");
 }

@@ -1,10 +1,12 @@
 """The four types at the broker: send this command, expect those."""
 
+import pytest
+
 from broker_core.plain import from_plain, to_plain
 from broker_core.pulsar import commands as c
 from broker_core.pulsar.broker import Broker
 from broker_core.pulsar.broker_state import BrokerState
-from broker_core.pulsar.settings import EXCLUSIVE, FAILOVER, KEY_SHARED, SHARED, BrokerSettings
+from broker_core.pulsar.settings import DRAINING, EXCLUSIVE, FAILOVER, KEY_SHARED, RECENTLY_JOINED, SHARED, BrokerSettings
 from broker_core.sim.node import Opened
 from tests.core.playbook import Played, play, wake
 
@@ -21,9 +23,9 @@ def broker(**settings):
     return node, out
 
 
-def subscribe(node, out, connection, kind, *, request=1, consumer=1, permits=100, now_us=0, **asked):
+def subscribe(node, out, connection, kind, *, request=1, consumer=1, permits=100, now_us=0, ranges=(), **asked):
     name = {A: "a", B: "b", C: "c"}[connection]
-    command = c.CommandSubscribe(request, consumer, name, [], kind, **asked)
+    command = c.CommandSubscribe(request, consumer, name, list(ranges), kind, **asked)
     sent = play(node, out, connection, command, now_us=now_us)
     if (connection, c.CommandSuccess(request)) in sent:
         sent += play(node, out, connection, c.CommandFlow(consumer, permits), now_us=now_us)
@@ -73,6 +75,28 @@ def test_failover_takes_a_second_and_tells_everybody_who_is_active():
     assert switched == [(A, c.CommandActiveConsumerChange(1, False)), (B, c.CommandActiveConsumerChange(1, True))]
     kind, data = out.told[-1]
     assert kind == "pulsar.subscription.active_changed" and data == {"consumer": "b", "redelivered": 0}
+
+
+@pytest.mark.parametrize(("order", "at_once"), [(RECENTLY_JOINED, [0, 1, 2, 3]), (DRAINING, [0, 1, 3])])
+def test_a_gap_between_two_sticky_ranges_of_one_consumer_is_its_own_by_3_2_and_nobodys_by_the_current_rule(order, at_once):
+    node, out = broker(order=order)
+    subscribe(node, out, A, KEY_SHARED, ranges=((0, 10), (20, 30)))
+    assert got(send(node, out, 0, 1, 2, 3)) == [("a", number) for number in at_once]  # slots 0 (or 1), 7, 14, 21
+    kept = from_plain(to_plain(node.state), BrokerState)
+    for state in (node.state, kept):
+        again = Broker(state, node.hash_of, node.settings)
+        answer = subscribe(again, Played("broker"), B, KEY_SHARED, ranges=((11, 19),))
+        if order == DRAINING:  # the message that waited for a consumer that covers it
+            assert got(answer) == [("b", 2)] and again.subscription().waiting == 0
+        else:  # slots of that gap are asked for by nobody, so they can be had; what is at its consumer stays there
+            assert got(answer) == []
+
+
+def test_the_current_rule_refuses_ranges_of_one_consumer_that_overlap_and_3_2_takes_them():
+    for order, message in ((DRAINING, "Consumer's own ranges conflict: [0,10] overlaps with [5,20]"), (RECENTLY_JOINED, None)):
+        node, out = broker(order=order)
+        ((_, answer),) = play(node, out, A, c.CommandSubscribe(1, 1, "a", [(0, 10), (5, 20)], KEY_SHARED))
+        assert (None if answer == c.CommandSuccess(1) else answer.message) == message
 
 
 def test_cumulative_acknowledgement_is_ignored_on_shared_and_counts_on_failover():

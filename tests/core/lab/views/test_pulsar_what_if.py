@@ -7,10 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker_core.errors import CommandError
+from broker_core.hashing.murmur3 import murmur3_31
+from broker_core.lab.lab import Lab
+from broker_core.lab.pieces import whole
+from broker_core.lab.view import lab_view
 from broker_core.lab.views.pulsar_ranges import check_ranges, ranges_from_text
 from broker_core.lab.views.pulsar_what_if import KEY_BYTES_MAX, next_name, ordering_key_of, what_if
 from broker_core.pulsar.selectors import SELECTORS
-from tests.core.lab.views.test_pulsar import lab_of, order, panel, run
+from tests.core.lab.views.test_pulsar import lab_of, order, panel, run, subscription
 
 KEYS = ["N725MQ", "N14228", "flight", "订单", "a", "0"]
 OWNED = [*SELECTORS, "failover", "failover_document"]
@@ -152,8 +156,8 @@ def test_what_is_no_range_is_refused_at_its_field(text):
     assert refused.value.field == "ranges"
 
 
-def checked(ranges, consumer="c2", algorithm="sticky"):
-    lab = lab_of(algorithm, consumers=2)
+def checked(ranges, consumer="c2", algorithm="sticky", **options):
+    lab = lab_of(algorithm, consumers=2, **options)
     run(lab, 2)
     return check_ranges(panel(lab), consumer, ranges)
 
@@ -180,3 +184,41 @@ def test_what_the_client_refuses_before_the_broker_sees_it():
 
 def test_half_open_ranges_of_the_article_may_meet():
     assert checked([(32768, 65536)], algorithm="sticky_document")["overlaps"] == []
+
+
+@pytest.mark.parametrize(("rule", "rule_of_order"), [("3.2", "recently_joined"), ("3.2", "out_of_order"), ("current", "draining")])
+def test_a_gap_within_the_ranges_of_one_consumer_is_served_by_the_rule_of_3_2_alone_and_the_page_says_so(rule, rule_of_order):
+    lab = lab_of("sticky", consumers=1, order=rule_of_order)
+    run(lab, 2)
+    order(lab, "pulsar_ranges", "c1", ranges=[[0, 20000], [40000, 65535]])
+    run(lab, 5)
+    shown = panel(lab)
+    key = next(text for text in map(str, range(99)) if 20000 < murmur3_31(text) % 65536 < 40000)
+    answer = what_if(shown, "sticky", key, "c2")
+    served = rule == "3.2"
+    assert shown["rule"]["selector"] == rule
+    assert answer["consumer"] == ("c1" if served else None) and (answer["range"] is None) is not served
+    assert ("c1" in lab.lanes["pulsar"].key_owners()) and (None in lab.lanes["pulsar"].key_owners()) is not served
+    assert (subscription(lab).waiting > 20) is not served
+    if served:
+        return
+    order(lab, "join", ranges=[[20001, 39999]])
+    run(lab, 5)
+    assert None not in lab.lanes["pulsar"].key_owners() and subscription(lab).waiting < 5
+    twin = Lab.restore(lab.scenario, lab.checkpoint())
+    assert panel(twin) == panel(lab)
+
+
+def test_the_editor_counts_what_the_rule_serves():
+    parts = [(32768, 40000), (50000, 65535)]
+    assert checked(parts)["gaps"] == []
+    gap = checked(parts, order="draining")
+    assert gap["gaps"] == [[40001, 49999]] and (gap["covered"], gap["space"]) == (65535 - 9999, 65535)
+    assert checked([(40000, 65535)], order="draining", consumer="c1")["overlaps"] == [[40000, 65535, "c2"]]
+    assert checked([(1, 32767)], order="draining", consumer="c1")["gaps"] == []  # no key has slot 0 there
+    lab = lab_of("sticky", consumers=1, order="draining")
+    run(lab, 1)
+    order(lab, "pulsar_ranges", "c1", ranges=[[1, 65535]])
+    run(lab, 1)
+    assert lab.lanes["pulsar"].dark_units()[0] == 0
+    assert whole(lab_view(lab))["rigs"]["pulsar"]["picture"]["now"]["bounds"] == [65535]
