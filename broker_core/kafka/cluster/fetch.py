@@ -146,21 +146,23 @@ def _read(host: Host, session: FetchSession, now_us: int, out: Outbox, *, is_fir
     left, size, is_enough = request.max_bytes, 0, False
     answers: list[FetchedPartition] = []
     quiet: list[tuple[TopicPartition, PartitionLog]] = []
-    named = {(part.topic, part.partition) for part in request.partitions} if is_first and request.replica_id >= 0 else ()
+    is_noted = is_first and request.replica_id >= 0
+    named = {(part.topic, part.partition) for part in request.partitions} if is_noted else ()
     for key in list(session.active):
         wanted = session.wanted[key]
         replica = state.replicas.get(key)
         log = None if replica is None else replica.partition.log
         try:
-            if replica is not None and log is not None and _is_at_end(request, replica.partition, wanted):
-                told, is_named = session.told.get(key), key in named
-                if not is_named or told == (log.high_watermark, log.log_start_offset):
-                    if is_first and request.replica_id >= 0:
-                        was_at = log.high_watermark
+            if replica is not None and log is not None and _is_at_end(request, replica.partition, log, wanted):
+                told, was_at, is_named = session.told.get(key), log.high_watermark, key in named
+                is_told = told == (was_at, log.log_start_offset)
+                if is_told or not is_named:
+                    if is_noted:
                         replica.partition.note_fetch(request.replica_id, request.replica_epoch, wanted, session.read_ms)
                         if is_named:
                             changes.fetched_by_follower(host, key, replica, was_at, now_us, out)
-                    if told == (log.high_watermark, log.log_start_offset):
+                        is_told = told == (log.high_watermark, log.log_start_offset)
+                    if is_told:
                         del session.active[key]
                     elif not is_named:
                         quiet.append((key, log))
@@ -201,17 +203,16 @@ def _has_more(partition: Partition, wanted: PartitionFetch, isolation: Isolation
     return wanted.last_fetched_epoch is None and wanted.offset < log.high_watermark
 
 
-def _is_at_end(request: FetchRequest, partition: Partition, wanted: PartitionFetch) -> bool:
+def _is_at_end(request: FetchRequest, partition: Partition, log: PartitionLog, wanted: PartitionFetch) -> bool:
     """Whether a read would plainly bring no records and no error: only what the offsets are."""
-    log = partition.log
-    if log is None or (wanted.leader_epoch is not None and wanted.leader_epoch != partition.leader_epoch):
+    if wanted.leader_epoch is not None and wanted.leader_epoch != partition.leader_epoch:
         return False
     if request.replica_id < 0:
         is_plain = request.isolation_level != READ_COMMITTED and not request.rack_id and request.session_epoch != NO_SESSION
         return is_plain and wanted.last_fetched_epoch is None and wanted.offset == log.high_watermark >= log.log_start_offset
     return (
-        partition.is_leader
-        and wanted.offset == log.log_end_offset
+        wanted.offset == log.log_end_offset
+        and partition.is_leader
         and wanted.last_fetched_epoch == log.epochs.latest
         and request.replica_id in partition.isr_state.isr
         and request.replica_id in partition.followers

@@ -196,11 +196,12 @@ def visible(
     batches: Iterable[LightBatch], offset: int, isolation: int, aborted: Iterable[AbortedTransaction]
 ) -> Iterator[tuple[int, Any]]:
     """The records of whole batches that a reader at `offset` sees: no control records, and with read_committed none that was aborted."""
-    waiting = sorted(aborted, key=lambda entry: entry.first_offset, reverse=True)
+    is_committed_only = isolation == READ_COMMITTED
+    waiting = sorted(aborted, key=lambda entry: entry.first_offset, reverse=True) if is_committed_only else []
     open_producers: set[int] = set()
     for batch in batches:
         header = batch.header
-        if isolation == READ_COMMITTED and header.producer_id != NO_PRODUCER_ID:
+        if is_committed_only and header.producer_id != NO_PRODUCER_ID:
             while waiting and waiting[-1].first_offset <= header.last_offset:
                 open_producers.add(waiting.pop().producer_id)
             if header.is_control and batch.control_type()[0] == ControlType.ABORT:

@@ -225,17 +225,20 @@ def _set_deadline(state: ProducerState, now_us: int, out: Outbox) -> None:
 
 def _next_due_us(state: ProducerState, now_us: int) -> int:
     settings, accumulator, metadata_ = state.settings, state.accumulator, state.metadata
-    later = [state.transaction.retry_at_us] if not state.transaction.asked else []
-    # A broker that is left alone for now is what a batch, or a question for metadata, may be waiting for.
-    later += [there.connect_at_us for there in state.peers.values()]
+    later = [] if state.transaction.asked else [state.transaction.retry_at_us]
     if not metadata_.is_asked:
-        later += [metadata_.allowed_us, metadata_.refreshed_us + settings.metadata_max_age_us]
+        later += (metadata_.allowed_us, metadata_.refreshed_us + settings.metadata_max_age_us)
     at_once = bool(state.blocked) or state.is_closing or state.transaction.is_completing
-    for partition in accumulator.queues:
-        found = metadata_.leader(partition)
-        if found is not None and partition not in accumulator.muted:
-            later.append(accumulator.due_us(partition, settings, found[1], at_once=at_once))
-    later += [link.flights[0].sent_us + settings.request_timeout_us for link in state.links.values() if link.flights]
+    for partition, queue in accumulator.queues.items():
+        if settings.linger_us or accumulator.batches[queue[0]].attempts:  # else it is due now
+            found = metadata_.leader(partition)
+            if found is not None and partition not in accumulator.muted:
+                later.append(accumulator.due_us(partition, settings, found[1], at_once=at_once))
+    for there in state.peers.values():  # what is left alone for now: a batch, or a question for metadata, may be waiting for it
+        later.append(there.connect_at_us)
+    for link in state.links.values():
+        if link.flights:
+            later.append(link.flights[0].sent_us + settings.request_timeout_us)
     oldest = next(iter(accumulator.batches.values()), None)
     if oldest is not None:
         later.append(oldest.created_us + settings.delivery_timeout_us)
