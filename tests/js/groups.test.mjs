@@ -275,13 +275,22 @@ test("a trend needs some seconds, and begins anew when time goes back", () => {
   assert.equal(direction([10, 10, 11, 10, 10, 10]), "level");
   assert.equal(direction([0, 5, 10, 20, 30, 40]), "up");
   assert.equal(direction([40, 30, 20, 10, 5, 0]), "down");
-  const trend = createTrend(), group = (lag) => ({ partitions: { 0: { lag } } });
+  const trend = createTrend(), group = (lag) => ({ partitions: { 0: { lag, commits: [] } } });
   trend.note(group(5), 1_000_000);
   trend.note(group(9), 1_500_000);
   trend.note(group(7), 2_000_000);
   assert.deepEqual(trend.lags, { 0: [5, 7] });
   trend.note(group(1), 1_000_000);
   assert.deepEqual(trend.lags, { 0: [1] });
+});
+
+test("a page that has just opened begins its trend with the last commits", () => {
+  const trend = createTrend(), commits = [[10_200_000, 40, 3], [11_900_000, 44, 5], [14_000_000, 50, 9]];
+  trend.note({ partitions: { 0: { lag: 12, commits }, 1: { lag: 0, commits: [] } } }, 16_500_000);
+  assert.deepEqual(trend.lags, { 0: [3, 5, 5, 9, 9, 12], 1: [0] });
+  trend.note({ partitions: { 0: { lag: 14, commits }, 1: { lag: 1, commits: [] } } }, 17_500_000);
+  assert.deepEqual(trend.lags, { 0: [3, 5, 5, 9, 9, 12, 14], 1: [0, 1] });
+  assert.equal(direction(trend.lags[0]), "up");
 });
 
 test("nobody: the chart says so", () => assert.ok(chart(empty).shapes.some(({ id }) => id === "nothing")));
