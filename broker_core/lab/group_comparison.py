@@ -4,7 +4,7 @@
 
     moved      how often a partition got another reader than the one before     spread      most less fewest partitions of a member, now
     dark_us    the sum over partitions of the time in which nobody read them    dark_most   the most partitions that were dark at once
-    duplicates records read a second time
+    duplicates records read a second time                              generation  of the group: how often it has rebalanced
 
 Nothing is estimated: each lane runs whole, with its brokers, coordinator and programs. Of a long lab the last SWITCH_RECORDS_MAX records run.
 """
@@ -24,9 +24,11 @@ from broker_core.kafka.client.group_consumer.settings import CLASSIC, CONSUMER
 from broker_core.lab.cluster_options import RANGE, UNIFORM
 from broker_core.lab.commands.group import DeployAssignor
 from broker_core.lab.lab import Lab
+from broker_core.lab.lanes.kafka_cluster_group import consumer_state
 from broker_core.lab.lanes.kafka_cluster_reading import KafkaClusterReading
 from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.past import LanePast
+from broker_core.sim.slot import RUNNING
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,15 +88,21 @@ def compare(lab: Lab, lane_id: str) -> Iterator[Progress]:
 
 
 def figures(lane: Lane, variant: Variant) -> Json:
-    """What came of it, of a lane on a cluster."""
+    """What came of it, of a lane on a cluster. While nobody coordinates, the group is what its programs know of it."""
     reads = lane.reads
     assert isinstance(reads, KafkaClusterReading)
     notes, shared = reads.notes, reads.look(lane)
-    counts = dict.fromkeys((member.client_id for member in shared.group.members.values()), 0)
+    if shared.group.coordinator is None:
+        known = [consumer_state(slot) for slot in shared.programs if slot.condition == RUNNING]
+        members = [state.settings.client_id for state in known if state.member.generation > 0]
+        generation = max((state.member.generation for state in known), default=0)
+    else:
+        members, generation = [member.client_id for member in shared.group.members.values()], shared.group.generation
+    counts = dict.fromkeys(members, 0)
     for name in notes.readers.values():
         counts[name] = counts.get(name, 0) + 1
     return {
-        "name": variant.name, "protocol": variant.protocol, "generation": shared.group.generation, "moved": notes.moved,
+        "name": variant.name, "protocol": variant.protocol, "generation": max(0, generation), "moved": notes.moved,
         "spread": max(counts.values()) - min(counts.values()) if counts else 0, "members": len(counts),
         "dark_us": notes.dark_us + sum(lane.now_us - since_us for since_us in notes.paused_us.values()), "dark_most": notes.dark_most,
         "duplicates": notes.redelivered,

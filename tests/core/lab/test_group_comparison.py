@@ -95,6 +95,20 @@ def test_comparing_changes_nothing_in_the_lab() -> None:
     assert lab.checkpoint() == other.checkpoint()
 
 
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+def test_while_nobody_coordinates_the_group_is_what_its_members_know_of_it(protocol: str) -> None:
+    lab = lab_with_a_history(protocol=protocol)
+    lane = lab.lanes["kafka"]
+    variant = BY_NAME["range" if protocol == "classic" else "consumer"]
+    before, coordinator = figures(lane, variant), lane.reads.look(lane).group.coordinator
+    position = lab.position + 1
+    crash = {"command_id": "crash", "kind": "cluster_crash", "rig": "kafka", "args": {"broker": coordinator}, "position": position}
+    lab.submit(crash)
+    assert lane.reads.look(lane).group.coordinator is None
+    after = figures(lane, variant)
+    assert {name: after[name] for name in ("generation", "members", "spread")} == {name: before[name] for name in ("generation", "members", "spread")}
+
+
 def test_progress_only_goes_on() -> None:
     shares = [(step.variant.name, step.share) for step in compare(lab_with_a_history(), "kafka") if step.variant.name == "range"]
     assert shares == sorted(shares, key=lambda entry: entry[1]) and shares[-1] == ("range", 1.0) and shares[0][1] < 0.1
