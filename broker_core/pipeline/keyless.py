@@ -1,6 +1,7 @@
 """Where records without a key go, as the lab's lanes place them.
 
-    Pulsar    all to the owner of "NONE_KEY" (3.2, Commands.peekStickyKey)
+    Pulsar    all to the owner of "NONE_KEY" (3.2, Commands.peekStickyKey), also on the ring of current, which would spread them by
+              producer and sequence id: records have neither
     Kafka     the producer sticks to a partition for a batch's worth of bytes, then draws another: it depends on their order and sizes
     TubeMQ    the lab's router: to the partitions in turn
     RabbitMQ  as any other record: to the consumer whose turn it is

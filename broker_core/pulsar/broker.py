@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from broker_core.hashing.murmur3 import murmur3_32
 from broker_core.pulsar import commands as c
 from broker_core.pulsar.broker_state import Attached, BrokerState, Connection, consumer_key, topic_key
 from broker_core.pulsar.broker_subscribe import close_consumer, pong, seek, subscribe, unsubscribe
@@ -20,7 +21,7 @@ from broker_core.pulsar.dispatchers.active import ActiveDispatcher
 from broker_core.pulsar.dispatchers.draining import UNBLOCKING_US, DrainingDispatcher
 from broker_core.pulsar.dispatchers.key_shared import KeySharedDispatcher
 from broker_core.pulsar.dispatchers.pending import Sent
-from broker_core.pulsar.entry import Entry
+from broker_core.pulsar.entry import Entry, fallback_key
 from broker_core.pulsar.settings import KEY_SHARED, BrokerSettings
 from broker_core.pulsar.subscription import Dispatcher, Subscription
 from broker_core.pulsar.topic import LATEST, Topic
@@ -42,6 +43,7 @@ class Broker:
         self.hash_of = hash_of
         self.settings = settings
         self.overhears = overhears
+        self.spreads_keyless = settings.spreads_keyless
         for topic in state.topics.values():
             topic.attach(settings, hash_of)
         # Derived from the connections, for speed: a subscription's consumer by its key there, and topics and subscriptions by number.
@@ -98,6 +100,8 @@ class Broker:
                     return
             key = message.key if message.ordering_key < 0 else message.ordering_key
             entry = Entry(self.hash_of(key), message.message, key, now_us, message.batch, message.deliver_at_us, message.reconsumed)
+            if key < 0 and self.spreads_keyless:
+                spread(entry, name, message)
             ledger = topic.ledger
             position = ledger.end  # `ledger.append`, written out: this is what every message goes through
             ledger.entries[position] = entry
@@ -313,6 +317,14 @@ def redeliver(broker: Broker, connection: int, command: c.CommandRedeliverUnackn
 
 def ping(broker: Broker, connection: int, command: c.CommandPing, now_us: int, out: Outbox) -> None:
     out.send(connection, c.CommandPong())
+
+
+def spread(entry: Entry, producer_name: str, message: CommandSend) -> None:
+    """Hash an entry without a key as current does; one without a sequence id, as a retry letter here, stays with "NONE_KEY"."""
+    number = message.sequence_id if message.first_sequence_id < 0 else message.first_sequence_id
+    if number >= 0:
+        entry.fallback = fallback_key(producer_name, number)
+        entry.hash32 = murmur3_32(entry.fallback)
 
 
 def producer(broker: Broker, connection: int, command: c.CommandProducer, now_us: int, out: Outbox) -> None:

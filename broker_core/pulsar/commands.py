@@ -57,7 +57,7 @@ class CommandProducer(_Command, tag="pulsar.PRODUCER"):
 class CommandSend(_Command, tag="pulsar.SEND"):
     """One message, or a batch: then batch has the numbers of all its messages, and message, key and ordering_key are those of the first.
     ordering_key: code, -1 for none; it comes before the key. sequence_id: the highest of a batch, -1 for none. reconsumed: how often it has been
-    through a retry letter topic (property RECONSUMETIMES)."""
+    through a retry letter topic (property RECONSUMETIMES). first_sequence_id: of a default batch, that of its first message; -1: as sequence_id."""
 
     producer_id: int
     message: int
@@ -67,6 +67,7 @@ class CommandSend(_Command, tag="pulsar.SEND"):
     batch: tuple[int, ...] = ()
     deliver_at_us: int = 0
     reconsumed: int = 0
+    first_sequence_id: int = -1
 
 
 class CommandSendReceipt(_Command, tag="pulsar.SEND_RECEIPT"):

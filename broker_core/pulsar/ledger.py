@@ -15,6 +15,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from typing import Any, Self
 
+from broker_core.hashing.murmur3 import murmur3_32
 from broker_core.plain import from_steps, to_steps
 from broker_core.pulsar.entry import Entries, Entry
 
@@ -50,10 +51,11 @@ class ManagedLedger:
     def know_hashes(self, hash_of: Callable[[int], int]) -> None:
         """After a restore: the hashes of the keys again."""
         for entry in self.entries.values():
-            entry.hash32 = hash_of(entry.key)
+            entry.hash32 = murmur3_32(entry.fallback) if entry.fallback else hash_of(entry.key)
 
     def to_json(self) -> dict[str, Any]:
-        """Whole state, plain, but for the hashes. batches, delayed, reconsumed: position -> what is not as for a single message sent at once."""
+        """Whole state, plain, but for the hashes. batches, delayed, reconsumed, fallbacks: position -> what is not as for a single
+        message with a key, sent at once."""
         kept = self.entries.values()
         return {
             "first": self.first, "end": self.end, "keys": [entry.key for entry in kept],
@@ -61,6 +63,7 @@ class ManagedLedger:
             "batches": {position: list(entry.batch) for position, entry in self.entries.items() if entry.batch},
             "delayed": {position: entry.deliver_at_us for position, entry in self.entries.items() if entry.deliver_at_us},
             "reconsumed": {position: entry.reconsumed for position, entry in self.entries.items() if entry.reconsumed},
+            "fallbacks": {position: entry.fallback for position, entry in self.entries.items() if entry.fallback},
         }  # fmt: skip
 
     @classmethod
@@ -77,4 +80,6 @@ class ManagedLedger:
             ledger.entries[position].deliver_at_us = at_us
         for position, times in state["reconsumed"].items():
             ledger.entries[position].reconsumed = times
+        for position, text in state["fallbacks"].items():
+            ledger.entries[position].fallback = text
         return ledger

@@ -47,6 +47,12 @@ class BrokerSettings:
     retention: int = 0
 
     @property
+    def spreads_keyless(self) -> bool:
+        """Whether a message without a key is hashed by its producer's name and its sequence id, as in current; else all of them go to one
+        consumer."""
+        return self.order == DRAINING
+
+    @property
     def selector(self) -> str:
         """The selector that runs by default; see `selector_of`."""
         return selector_of(self.algorithm, self.order)

@@ -310,6 +310,8 @@ SUBSCRIPTION = {
     "subscription.ask_key": _("Key"),
     "subscription.ask_name": _("Next to join"),
     "subscription.answer.hash": _("Hash"),
+    "subscription.answer.spread_hash": _("another for each message: of its producer's name and its sequence id"),
+    "subscription.answer.spread": _("any: messages without a key are spread"),
     "subscription.answer.keyless": _("{hash}, of a message without a key"),
     "subscription.answer.slot": _("Slot"),
     "subscription.answer.range": _("Slice"),

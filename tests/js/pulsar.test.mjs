@@ -132,6 +132,11 @@ test("the headline and the lines of the table name the cause", () => {
   assert.equal(rows[0].cells[3], String(newcomer.pulsar.consumers.c1.unacked));
 });
 
+test("a message without a key that goes by its number is promised to nobody", () => {
+  const rows = lines({ key: "", hash: null, slot: null, range: null, partition: null, topic: null, consumer: null, joins: {}, leaves: {} }, draining, say);
+  assert.deepEqual(rows.map(([, text]) => text), [say("subscription.answer.spread_hash"), say("subscription.answer.spread")]);
+});
+
 test("the page says which rule runs", () => {
   assert.match(rulesWords(newcomer, say), /^Key_Shared · .*version.3.2 .* · subscription.order_words.recently_joined/);
   assert.match(rulesWords(draining, say), /order_words.draining/);

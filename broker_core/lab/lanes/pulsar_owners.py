@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from functools import cached_property
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -24,6 +25,7 @@ from broker_core.lab.observers.bill import Space
 from broker_core.lab.observers.darkness import SPACE_UNITS
 from broker_core.lab.slices import dark_slots, named_owners
 from broker_core.pulsar.broker import Broker
+from broker_core.pulsar.entry import fallback_key
 from broker_core.pulsar.selectors import Selector
 from broker_core.pulsar.selectors.consistent_hash import RingSelector
 
@@ -117,6 +119,32 @@ class Assignment:
         holder = self.raw.holders[place if place < len(self.raw.bounds) else 0]
         return holder[slot % len(holder)] if isinstance(holder, tuple) else holder
 
+    @cached_property
+    def slots_of(self) -> dict[str, int]:
+        """How many slots each program owns; of a slice that several share each its part."""
+        counts: dict[str, int] = {}
+        low = -1
+        for bound, owner in zip(self.raw.bounds, self.owners, strict=True):
+            several = owner if isinstance(owner, tuple) else (owner,)
+            for place, name in enumerate(several):
+                if name is not None:
+                    counts[name] = counts.get(name, 0) + (bound - low + place) // len(several)
+            low = bound
+        first = self.owners[0]
+        top = first[0] if isinstance(first, tuple) else first
+        if top is not None and low < self.slots - 1:  # above the highest point of a ring
+            counts[top] = counts.get(top, 0) + self.slots - 1 - low
+        return counts
+
+    def spread(self, messages: int) -> dict[str, int]:
+        """So many messages whose hashes are spread evenly: how many each program gets by its part of the slots; a gap's are nobody's."""
+        found: dict[str, int] = {}
+        below = 0
+        for name, count in self.slots_of.items():
+            found[name] = messages * (below + count) // self.slots - messages * below // self.slots
+            below += count
+        return found
+
     def dark_units(self, dead: AbstractSet[str]) -> int:
         """How many ten-thousandths of the space nobody serves: without an owner, or one of these dead."""
         dark = dark_slots(*self.raw, self.slots, self.first_slot, dead.__contains__)
@@ -146,8 +174,9 @@ class Assignment:
 class Owners:
     """Who owns what now, as a cache: all of it follows from the broker's state and from how many messages of each key there were."""
 
-    def __init__(self, texts: KeyText, keys: LiveKeys, selector: Selector, ordering_keys: int = 0) -> None:
-        """keys: the lab's. selector: an empty one of the lane's rule; it says which slot a hash has."""
+    def __init__(self, texts: KeyText, keys: LiveKeys, selector: Selector, ordering_keys: int = 0, spreads_keyless: bool = False) -> None:
+        """keys: the lab's. selector: an empty one of the lane's rule; it says which slot a hash has. spreads_keyless: whether each message without
+        a key has a hash of its own, by its number; then NO_KEY has no owner."""
         self.hashes = KeyHashes(texts, ordering_keys)
         self.keys = keys
         self.nobody = selector
@@ -159,6 +188,7 @@ class Owners:
         self._holders: dict[int, str | None] = {}
         self._weights: dict[str, int] | None = None
         self._unweighed: Counter[int] = Counter()
+        self.spreads_keyless = spreads_keyless
 
     def forget(self) -> None:
         """The selector may have changed: ask it again before the next answer."""
@@ -196,6 +226,13 @@ class Owners:
     def slot_of(self, code: int) -> int:
         return self._slot(self.hashes[code])
 
+    def place_of(self, broker: Broker, code: int, producer: str, number: int) -> tuple[int, str | None]:
+        """The slot of a message and the broker's consumer that owns it. number: its sequence id at its producer."""
+        if code != NO_KEY or not self.spreads_keyless:
+            return self.slot_of(code), self.holder_of(broker, code)
+        slot = self._slot(murmur3_32(fallback_key(producer, number)))
+        return slot, self.now(broker).holder_of(slot)
+
     def holder_of(self, broker: Broker, code: int) -> str | None:
         """The broker's consumer that owns this key."""
         now = self.now(broker)
@@ -208,7 +245,9 @@ class Owners:
         self._unweighed.update(counts)
 
     def weights(self, broker: Broker, counts: Mapping[int, int]) -> dict[str, int]:
-        """Program -> messages so far whose key is its own now. counts: of each key, all those that were noted among them."""
+        """Program -> messages so far whose key is its own now. counts: of each key, all those that were noted among them. Messages without a key
+        that are spread count with each program's part of the slots: which hashes they had is not kept.
+        """
         now = self.now(broker)
         if self._weights is None:
             self._weights, fresh = dict.fromkeys(now.names.values(), 0), counts
@@ -216,8 +255,13 @@ class Owners:
             fresh = self._unweighed
         weights, names, holders = self._weights, now.names, self._holders
         for code, count in fresh.items():
+            if code == NO_KEY and self.spreads_keyless:
+                continue
             holder = holders[code] if code in holders else self.holder_of(broker, code)
             if holder is not None:
                 weights[names[holder]] += count
         self._unweighed.clear()
-        return weights
+        if not self.spreads_keyless or not counts.get(NO_KEY):
+            return weights
+        keyless = now.spread(counts[NO_KEY])
+        return {name: weight + keyless.get(name, 0) for name, weight in weights.items()}

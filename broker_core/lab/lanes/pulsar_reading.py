@@ -24,7 +24,7 @@ from broker_core.pulsar.client.consumer import CONSUMER_ID, ConsumerState
 from broker_core.pulsar.dispatchers.key_shared import KeySharedDispatcher
 from broker_core.pulsar.selectors import SELECTORS, make_selector
 from broker_core.pulsar.selectors.protocol import Ranges
-from broker_core.pulsar.settings import KEY_SHARED, RECENTLY_JOINED, STICKY, selector_of
+from broker_core.pulsar.settings import DRAINING, KEY_SHARED, RECENTLY_JOINED, STICKY, selector_of
 from broker_core.pulsar.subscription import Subscription
 from broker_core.pulsar.topic import Topic
 from broker_core.sim.slot import CRASHED as NODE_CRASHED
@@ -62,7 +62,8 @@ class PulsarReading:
         self.has_retry_topic = setup.options.get("retry_topic", False) and setup.algorithm not in ("exclusive", "failover", "failover_document")
         algorithm = setup.algorithm if setup.algorithm in SELECTORS else "auto_split"  # of the other types only the keys' hashes are asked
         selector = make_selector(selector_of(algorithm, setup.options.get("order", RECENTLY_JOINED)), setup.options.get("points"))
-        self.owners = Owners(setup.texts, setup.keys, selector, setup.options.get("ordering_keys", 0))
+        spreads_keyless = self.has_order and setup.options.get("order") == DRAINING
+        self.owners = Owners(setup.texts, setup.keys, selector, setup.options.get("ordering_keys", 0), spreads_keyless)
         self._notes = Notes()
         self.fresh: list[int] = []
         self.painted: Painted | None = None
@@ -151,7 +152,7 @@ class PulsarReading:
         }
 
     def would_wait(self, lane: Lane, index: int, code: int) -> bool:
-        holder = self.owners.holder_of(self.broker(lane), code)
+        _, holder = self.owners.place_of(self.broker(lane), code, PRODUCER, index - lane.first_record)
         return holder is None or (bool(lane.crash_positions) and holder in self.dead(lane))
 
     def weights(self, lane: Lane) -> dict[str, int]:
@@ -241,10 +242,10 @@ class PulsarReading:
         return waiting + sum(len(message.entries) for message, _ in under_way if type(message) is c.CommandAck)
 
     def route(self, lane: Lane, index: int, code: int) -> Json:
-        holder = self.owners.holder_of(self.broker(lane), code)
+        slot, holder = self.owners.place_of(self.broker(lane), code, PRODUCER, index - lane.first_record)
         owner = None if holder is None else self.owners.now(self.broker(lane)).names[holder]
         waits = holder is None or holder in self.dead(lane)
-        return {"hash": self.owners.slot_of(code), "unit": None, "consumer": owner, "place": None, "waits": waits}
+        return {"hash": slot, "unit": None, "consumer": owner, "place": None, "waits": waits}
 
     def picture(self, lane: Lane) -> Json:
         broker, subscription = self.broker(lane), self.subscription(lane)

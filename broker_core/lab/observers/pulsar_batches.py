@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from broker_core.lab.keys import NO_KEY
 from broker_core.pulsar.dispatchers.key_shared import KeyDispatcher
 from broker_core.pulsar.subscription import Subscription
 
@@ -59,8 +60,11 @@ class BatchEar:
             return
         notes, entry = self.reads.notes.batches, subscription.entries[position]
         messages = list(entry.batch or (entry.message,))
-        hashes = [self.reads.owners.hashes[code] for code in self.lane.texts.codes_of(messages)]
-        holders = [dispatcher.owner(hash32) for hash32 in hashes]
+        codes = self.lane.texts.codes_of(messages)
+        hashes = [self.reads.owners.hashes[code] for code in codes]
+        # Where messages without a key are spread, one goes wherever its batch goes and is nowhere out of place.
+        free = NO_KEY if self.reads.owners.spreads_keyless else None
+        holders = [key if code == free else dispatcher.owner(hash32) for code, hash32 in zip(codes, hashes, strict=True)]
         was = notes.recent.pop(position, None)
         notes.entries += 1
         notes.messages += len(messages)

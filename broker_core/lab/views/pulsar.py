@@ -50,8 +50,8 @@ def pulsar_view(lane: Lane) -> Json:
     and whose keeps the order. cursors: by partition, "-1" for a topic without, of several topics by name; topics: how
     many there are then, else 0. selector, holders: see `what_if`. priorities: levels that the lane
     has for consumers by name; ordering_keys: how many ordering keys its producer sets, 0 for none. subscriptions:
-    others on the topic (`pulsar_readers.py`). producer: None where it waits for no receipts. batches: None where it makes none. again: what is
-    asked for again, None where nothing can be.
+    others on the topic (`pulsar_readers.py`). spreads_keyless: whether each message without a key has a hash of its own. producer: None where it
+    waits for no receipts. batches: None where it makes none. again: what is asked for again, None where nothing can be.
     """
     rules, reads = cast("PulsarRules", lane.rules), cast("PulsarReading", lane.reads)
     subscriptions = reads.subscriptions(lane)
@@ -69,6 +69,7 @@ def pulsar_view(lane: Lane) -> Json:
         "queue_size": rules.queue_size,
         "priorities": dict(rules.priorities),
         "ordering_keys": rules.ordering_keys,
+        "spreads_keyless": reads.owners.spreads_keyless,
         "topics": rules.topics,
         "cursors": {
             label: cursor_view(known, names, list(lane.consumers)) for label, known in zip(labels, subscriptions[:CURSORS_MAX], strict=False)

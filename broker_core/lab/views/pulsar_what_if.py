@@ -36,7 +36,8 @@ def what_if(panel: Mapping[str, Any], algorithm: str, key: str, newcomer: str, o
     answers are programs' names or None for nobody; slot and range (first and last slot of its slice; first > last where it wraps) are
     Key_Shared's, partition is that of a partitioned topic, topic the full name where one consumer is active on each. joins: {"name", "consumer",
     "refused"}: who has the key after the newcomer joined, or the broker's words with which it is refused. leaves: {a consumer: who has the key
-    after it left}, only those whose leave moves it. In Shared a key has no owner: all are None.
+    after it left}, only those whose leave moves it. In Shared a key has no owner: all are None, and so
+    they are, with the hash, for a message without a key where each such message has a hash of its own.
     Raises CommandError at a field that is wrong.
     """
     raw = _bytes(key, "key") if ordering_key is None else _bytes(ordering_key, "ordering_key")
@@ -47,6 +48,8 @@ def what_if(panel: Mapping[str, Any], algorithm: str, key: str, newcomer: str, o
     }  # fmt: skip
     if panel["type"] == SHARED:
         return answer
+    if panel.get("spreads_keyless") and not raw:
+        return answer | {"hash": None, "hash31": None}
     if panel["selector"] is not None:
         return answer | _by_selector(panel, algorithm, hash32, newcomer)
     if panel["failover"] is not None:

@@ -175,8 +175,11 @@ class Producer:
         for (partition, _), batch in sorted(of.items(), key=lambda item: item[1][-1].sequence_id):
             first = batch[0]
             numbers = tuple(one.message for one in batch)
+            # The metadata of a default batch has its lowest sequence id, that of KEY_BASED its highest.
+            lowest = first.sequence_id if state.batching == DEFAULT and len(batch) > 1 else -1
             self.post(CommandSend(
-                PRODUCER_ID + partition, first.message, first.key, first.ordering_key, batch[-1].sequence_id, numbers if len(batch) > 1 else ()
+                PRODUCER_ID + partition, first.message, first.key, first.ordering_key, batch[-1].sequence_id, numbers if len(batch) > 1 else (),
+                first_sequence_id=lowest,
             ), out)  # fmt: skip
 
     def post(self, command: CommandSend, out: Outbox) -> None:

@@ -36,6 +36,9 @@ from broker_core.pulsar.selectors.protocol import Range, Selector
 
 __all__ = ["KeySharedDispatcher", "Sent"]
 
+OWNERS_MAX = 1 << 16
+"""Hashes whose owner is remembered; where each message without a key has its own there is no end of them."""
+
 
 class KeyDispatcher(PendingDispatcher):
     """What both order rules of Key_Shared share: a key's hash names the consumer. Owners are looked up once a hash between two changes of the
@@ -54,6 +57,8 @@ class KeyDispatcher(PendingDispatcher):
         owners = self._owners
         if hash32 in owners:
             return owners[hash32]
+        if len(owners) >= OWNERS_MAX:
+            owners.clear()
         found = owners[hash32] = self.selector.select(hash32)
         return found
 

@@ -38,6 +38,11 @@ export function createAsker({ url, inputs, params, show }) {
 // -> [[word, text, name of whom it is about or null, term or null]]: the answer, line by line.
 export function lines(answer, rig, say) {
   const { type } = rig.pulsar, whose = (name) => name ?? say("subscription.answer.nobody");
+  if (answer.hash === null) {
+    return [
+      [say("subscription.answer.hash"), say("subscription.answer.spread_hash"), null, "key_hash"], [say("subscription.answer.now"), say("subscription.answer.spread"), null, null],
+    ];
+  }
   const rows = [[say("subscription.answer.hash"), answer.key === "" ? say("subscription.answer.keyless", { hash: answer.hash }) : number(answer.hash), null, "key_hash"]];
   if (answer.slot !== null) {
     rows.push([say("subscription.answer.slot"), number(answer.slot), null, "slot"]);

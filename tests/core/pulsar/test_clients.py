@@ -173,7 +173,7 @@ def test_default_batch_is_one_entry_with_the_key_of_its_first_message():
         node.gather(number, key, 0, out)
     assert out.take() == [] and out.deadlines["batch"] == 1_000
     node.gather(3, 3, 0, out)
-    assert out.take() == [(1, c.CommandSend(1, 0, 1, -1, 3, (0, 1, 2, 3)))] and "batch" not in out.deadlines
+    assert out.take() == [(1, c.CommandSend(1, 0, 1, -1, 3, (0, 1, 2, 3), first_sequence_id=0))] and "batch" not in out.deadlines
 
 
 def test_key_based_batches_go_out_by_their_highest_sequence_id():

@@ -2,10 +2,11 @@
 
 import pytest
 
+from broker_core.hashing.murmur3 import murmur3_32
 from broker_core.plain import from_plain, to_plain
 from broker_core.pulsar import commands as c
 from broker_core.pulsar.broker import Broker
-from broker_core.pulsar.broker_state import BrokerState
+from broker_core.pulsar.broker_state import BrokerState, consumer_key
 from broker_core.pulsar.settings import DRAINING, EXCLUSIVE, FAILOVER, KEY_SHARED, RECENTLY_JOINED, SHARED, BrokerSettings
 from broker_core.sim.node import Opened
 from tests.core.playbook import Played, play, wake
@@ -97,6 +98,38 @@ def test_the_current_rule_refuses_ranges_of_one_consumer_that_overlap_and_3_2_ta
         node, out = broker(order=order)
         ((_, answer),) = play(node, out, A, c.CommandSubscribe(1, 1, "a", [(0, 10), (5, 20)], KEY_SHARED))
         assert (None if answer == c.CommandSuccess(1) else answer.message) == message
+
+
+@pytest.mark.parametrize("order", [RECENTLY_JOINED, DRAINING])
+def test_messages_without_a_key_go_to_one_consumer_by_3_2_and_by_their_numbers_under_the_current_rule(order):
+    node, out = broker(order=order)
+    subscribe(node, out, A, KEY_SHARED)
+    subscribe(node, out, B, KEY_SHARED)
+    messages = [c.CommandSend(1, number, -1, sequence_id=number) for number in range(20)]
+    owner = {consumer_key(A, 1): "a", consumer_key(B, 1): "b"}
+    spread = [owner[node.subscription().selector.select(murmur3_32(f"producer-{number}"))] for number in range(20)]
+    first = got(play(node, out, P, *messages[:10]))
+    again = Broker(from_plain(to_plain(node.state), BrokerState), node.hash_of, node.settings)
+    whole = first + got(play(again, Played("broker"), P, *messages[10:]))
+    if order == DRAINING:
+        assert whole == list(zip(spread, range(20), strict=True)) and {"a", "b"} == set(spread)
+    else:
+        assert len({consumer for consumer, _ in whole}) == 1
+    # What was pending comes back by the same hashes, also after a checkpoint.
+    left = [number for consumer, number in whole if consumer == "a"]
+    play(again, out, A, c.CommandCloseConsumer(2, 1))
+    assert sorted(again.subscription().attached.pending()[consumer_key(B, 1)]) == list(range(20)) if left else True
+
+
+def test_under_the_current_rule_a_key_and_an_ordering_key_decide_and_a_message_without_a_number_is_none_key():
+    node, out = broker(order=DRAINING)
+    subscribe(node, out, A, KEY_SHARED)
+    commands = [c.CommandSend(1, 0, 5, sequence_id=0), c.CommandSend(1, 1, -1, 5, sequence_id=1), c.CommandSend(1, 2, -1),
+                c.CommandSend(1, 3, -1, sequence_id=9, batch=(3, 4, 5), first_sequence_id=7)]  # fmt: skip
+    play(node, out, P, *commands)
+    entries = node.subscription().entries
+    assert [entries[at].hash32 for at in range(4)] == [35, 35, -7, murmur3_32("producer-7")]
+    assert [entries[at].fallback for at in range(4)] == ["", "", "", "producer-7"]
 
 
 def test_cumulative_acknowledgement_is_ignored_on_shared_and_counts_on_failover():
