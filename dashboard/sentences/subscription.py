@@ -59,6 +59,7 @@ SUBSCRIPTION = {
     "subscription.order_words.out_of_order": _("out of order allowed"),
     "subscription.order_words.recently_joined": _("in order, 3.2: newcomers wait"),
     "subscription.order_words.draining": _("in order, current: slots drain"),
+    "subscription.order_words.draining_sticky": _("current: with sticky ranges no slot drains"),
     # The space
     "subscription.space.ring": pgettext_lazy("picture", "Hash ring"),
     "subscription.space.ranges": _("Hash ranges"),
@@ -311,7 +312,7 @@ SUBSCRIPTION = {
     "subscription.ask_name": _("Next to join"),
     "subscription.answer.hash": _("Hash"),
     "subscription.answer.spread_hash": _("another for each message: of its producer's name and its sequence id"),
-    "subscription.answer.spread": _("any: messages without a key are spread"),
+    "subscription.answer.spread": _("whoever owns the slot of that hash"),
     "subscription.answer.keyless": _("{hash}, of a message without a key"),
     "subscription.answer.slot": _("Slot"),
     "subscription.answer.range": _("Slice"),

@@ -19,7 +19,7 @@ TYPES = ("shared", "failover", "exclusive")
 VERBS = ("join", "pause", "resume", "pulsar_hold_acks", "pulsar_release_acks", "slow", "crash", "rejoin", "leave", "pulsar_unsubscribe",
          "pulsar_lose_receipts")  # fmt: skip
 FAMILIES = {
-    "version": RULES, "order_words": ORDERS, "idle": CODES, "head": HEADS,
+    "version": RULES, "order_words": (*ORDERS, "draining_sticky"), "idle": CODES, "head": HEADS,
     "space": ("ring", "ranges", *TYPES), "space_words": ("ring", "ranges", "topics", *TYPES),
     "gap_words": ("3.2", "current", "document"),
     "entry": ("acked", "held", "again", "unread"), "key": ("acked", "unacked", "again", "unread"), "cell": ("active", "switching", "next", "standby"),

@@ -124,7 +124,7 @@ def draining_view(reads: PulsarReading, lane: Lane, subscription: Subscription, 
     """Slots whose old consumer still has messages of them; None where no rule drains. from: who has them, to: whose slot it is now; count: how
     many are not acknowledged, blocked: how often something had to wait. drained: slots that are done, so far."""
     dispatcher = subscription.dispatcher
-    if not isinstance(dispatcher, DrainingDispatcher):
+    if not isinstance(dispatcher, DrainingDispatcher) or dispatcher.is_sticky:
         return None
     owners = reads.owners.now(reads.broker(lane))
     slots: Json = {}

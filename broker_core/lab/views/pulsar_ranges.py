@@ -43,7 +43,7 @@ def check_ranges(panel: Mapping[str, Any], consumer: str, ranges: Sequence[Range
     """What would come of these ranges for this consumer. panel: of a lane with sticky ranges, as `pulsar_view` makes it.
 
     Returns {"refused", "covered", "space", "gaps", "overlaps"}: refused is None or {"kind", "message", "conflict"}, where the client or the broker
-    says no; covered counts slots that somebody has then, of `space` that a key can have; gaps are [first, last], overlaps [first, last, with
+    says no; covered counts slots of `space` that are no gap then, also the one that no key has; gaps are [first, last], overlaps [first, last, with
     whom], with "" for its own. What 3.2 serves between two ranges of one consumer is no gap, unless the ranges are refused: then gaps are what
     no range holds.
     Raises CommandError where the lane has no sticky ranges.
@@ -75,9 +75,8 @@ def check_ranges(panel: Mapping[str, Any], consumer: str, ranges: Sequence[Range
         [max(first, low), min(last, high), name] for first, last in mine for low, high, name in others if low <= last and first <= high
     ]
     overlaps += [[low, min(high, last), ""] for (_, last), (low, high) in pairwise(mine) if low <= last]
-    space = selector.space - selector.first_slot
-    covered = space - sum(last - first + 1 for first, last in gaps)
-    return {"refused": refused, "covered": covered, "space": space, "gaps": gaps, "overlaps": overlaps}
+    covered = selector.space - sum(last - first + 1 for first, last in gaps)
+    return {"refused": refused, "covered": covered, "space": selector.space, "gaps": gaps, "overlaps": overlaps}
 
 
 def _unowned(selector: Selector) -> list[list[int]]:

@@ -53,7 +53,9 @@ export function rulesWords(rig, say) {
   const { pulsar } = rig;
   if (pulsar.order === null) return say("subscription.rule_of", { rule: pulsar.type, version: say(`subscription.version.${pulsar.rule.selector}`) });
   const chooses = say("subscription.rule_of", { rule: say(`pulsar.${rig.algorithm}`), version: say(`subscription.version.${pulsar.rule.selector}`) });
-  return `${pulsar.type} · ${chooses} · ${say(`subscription.order_words.${pulsar.order}`)}`;
+  // PIP-379 drains where the broker splits by itself; who names its ranges gets a key at once.
+  const order = pulsar.order === "draining" && rig.algorithm.startsWith("sticky") ? "draining_sticky" : pulsar.order;
+  return `${pulsar.type} · ${chooses} · ${say(`subscription.order_words.${order}`)}`;
 }
 
 export const isWorth = (idle) => WORTH.includes(idle?.code);
