@@ -284,6 +284,16 @@ test("a trend needs some seconds, and begins anew when time goes back", () => {
   assert.deepEqual(trend.lags, { 0: [1] });
 });
 
+test("no trend is told of a lag that nobody knows, in the grid and in the table", () => {
+  const lags = Object.fromEntries(Object.keys(rest.group.partitions).map((number) => [number, [0, 5, 10, 20, 30, 40]]));
+  const trends = (view) => cells(view, { lags }).shapes.filter(({ id, tag }) => id.startsWith("trend-") && tag === "path");
+  const column = (view) => new Set(partitionsTable(view.group, view.group_health, lags, say).rows.map((row) => row[9]));
+  assert.ok(trends(rest).length > 0);
+  assert.deepEqual([...column(rest)].map((said) => codesIn(said)), [["groups.trend.up"]]);
+  assert.equal(trends(nobody).length, 0);
+  assert.deepEqual([...column(nobody)], ["–"]);
+});
+
 test("a page that has just opened begins its trend with the last commits", () => {
   const trend = createTrend(), commits = [[10_200_000, 40, 3], [11_900_000, 44, 5], [14_000_000, 50, 9]];
   trend.note({ partitions: { 0: { lag: 12, commits }, 1: { lag: 0, commits: [] } } }, 16_500_000);

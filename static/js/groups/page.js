@@ -253,11 +253,16 @@ function chooseByNumber(place) {
 
 // -- frames ----------------------------------------------------------------------------------------------------------------------------
 
+// Without a coordinator nobody knows the lag.
+function noteTrend() {
+  if (group().coordinator !== null) trend.note(health(), view.at_us);
+}
+
 const feed = createFeed({
   freshness, notice, near: $("verbs"), current: () => view,
   take(newView, newSeq) {
     [view, seq] = [newView, newSeq];
-    if (group().coordinator !== null) trend.note(health(), view.at_us);
+    noteTrend();
     schedule();
   },
 });
@@ -275,6 +280,6 @@ onLanguage(() => {
   comparison.draw();
 });
 addEventListener("resize", schedule);
-trend.note(health(), view.at_us);
+noteTrend();
 drawFrame(true);
 feed.open();

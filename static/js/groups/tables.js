@@ -39,7 +39,7 @@ export function partitionsTable(group, health, lags, say) {
     head: ["partition", "owner", "start", "end", "hw", "committed", "position", "lag", "lag_us", "trend", "status"].map((code) => say(`groups.column.${code}`)),
     terms: [null, null, null, null, "high_watermark", "committed", null, "group_lag", "lag_time", null, null],
     rows: lanesOf(group).map((row) => {
-      const { name, partition } = row, way = row.isOwn ? direction(lags[name] ?? []) : null, own = lagOf(row, group, health);
+      const { name, partition } = row, own = lagOf(row, group, health), way = row.isOwn && own.lag !== null ? direction(lags[name] ?? []) : null;
       return [
         name, partition.owner === null ? say("groups.dark") : group.members[partition.owner]?.consumer ?? partition.owner, figure(partition.start), figure(partition.end), figure(partition.high_watermark), figure(partition.committed),
         figure(partition.position), figure(own.lag), own.lag_us !== null ? left(own.lag_us) : NONE, way ? say(`groups.trend.${way}`) : NONE,
