@@ -138,12 +138,13 @@ def _missing(code: str, member: MemberFacts, phase_us: int | None, partitions: t
 
 
 def _idle_owners(group: GroupFacts) -> Iterator[Finding]:
-    """Members that hold partitions and do not read them."""
+    """Members that hold partitions and do not read them. To a dead one its target is kept, too, though it had not heard that it may read."""
     if group.state in (PREPARING, COMPLETING):
         return
     for member in group.members:
-        if member.process != ALIVE and member.partitions:
-            yield Finding(f"{member.process}_owner", member.name, SESSION, member.session_us, member.partitions)
+        kept = tuple(sorted({*member.partitions, *member.free}))
+        if member.process != ALIVE and kept:
+            yield Finding(f"{member.process}_owner", member.name, SESSION, member.session_us, kept)
         elif member.is_stuck and member.partitions:
             yield Finding("stuck_owner", member.name, MAX_POLL, member.poll_us, member.partitions)
 

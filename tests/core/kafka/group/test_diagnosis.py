@@ -82,6 +82,13 @@ def test_a_member_of_kip_848_that_does_not_give_up_has_the_rebalance_timer() -> 
     assert diagnose(GroupFacts("Reconciling", 1, [slow], PARTS))[0] == Finding("revoke_waits", "c1", "rebalance.timeout.ms", 60, (0,))
 
 
+def test_a_dead_member_keeps_what_it_is_to_have_and_had_not_heard_of() -> None:
+    dead = MemberFacts("c1", process=SILENT, free=(2, 1), partitions=(0,), session_us=50)
+    assert diagnose(GroupFacts("Reconciling", 1, [dead], PARTS)) == [Finding("silent_owner", "c1", "session.timeout.ms", 50, (0, 1, 2))]
+    nothing_had = MemberFacts("c1", process=SILENT, free=(1,), session_us=50)
+    assert codes(GroupFacts("Reconciling", 1, [nothing_had], PARTS)) == ["silent_owner"]
+
+
 def test_slow_members_lost_leaders_and_surplus_members_are_named() -> None:
     late = [PartitionFacts(0, "c1", None, 40, "warning", "falling"), PartitionFacts(1, "c2", 2, 0)]
     members = [C1, MemberFacts("c2", partitions=(1,)), MemberFacts("c3")]
