@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+from django.utils import translation
+
 from broker_core.kafka.group import diagnosis, lag
 from broker_core.kafka.group import states as classic_states
 from broker_core.kafka.group.consumer import states as consumer_states
@@ -10,6 +12,7 @@ from broker_core.kafka.group.consumer.member import STABLE, STATE_NAMES
 from broker_core.kafka.group.lag import ERROR, OK, WARNING
 from broker_core.lab.consumer import CRASHED, FROZEN, GONE, LIVE, STUCK, Consumer
 from broker_core.lab.views.kafka_group_verbs import group_verbs, member_verbs
+from dashboard.formats import fill
 from dashboard.sentences import catalogue
 from dashboard.sentences.groups import GROUPS
 
@@ -64,3 +67,12 @@ def test_every_word_is_translated() -> None:
     words = catalogue("groups")
     same = {code for code in GROUPS if words["en"][code] == words["zh-hans"][code]}
     assert same <= {"groups.timer.poll", "groups.short.high_watermark", "groups.column.hw"}
+
+
+def test_one_partition_of_many_is_told_in_the_singular() -> None:
+    with translation.override("en"):
+        said = {code: fill(str(GROUPS[f"groups.{code}"]), {"dark": 1, "held": 1, "twice": 1, "leaderless": 1, "partitions": 4, "members": 3}, {})
+                for code in ("head.dark", "head.leaderless", "head.twice", "grid_dark", "grid_held", "grid_twice")}  # fmt: skip
+    assert all(re.search(r"\b(is|has)\b", words) and not re.search(r"\b(are|have)\b", words) for words in said.values()), said
+    with translation.override("zh-hans"):
+        assert str(GROUPS["groups.never_read"]) == "已熄灭", "not the dark theme"
