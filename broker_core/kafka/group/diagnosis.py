@@ -16,7 +16,8 @@ from broker_core.kafka.group.lag import OK
 from broker_core.kafka.group.states import COMPLETING, PREPARING
 
 SESSION, MAX_POLL, REBALANCE, INITIAL = "session.timeout.ms", "max.poll.interval.ms", "rebalance.timeout.ms", "group.initial.rebalance.delay.ms"
-HEARTBEAT = "group.consumer.heartbeat.interval.ms"
+HEARTBEAT, BROKER_SESSION = "group.consumer.heartbeat.interval.ms", "group.consumer.session.timeout.ms"
+"""Of the consumer protocol (KIP-848): both are the broker's there, and a client may not set its own."""
 
 ALIVE, SILENT, FROZEN, GONE, GHOST = "alive", "silent", "frozen", "gone", "ghost"
 """A member's process: it answers; it is dead; it stands still; there is none any more: of a static member that restarts, and of another one,
@@ -28,7 +29,8 @@ class MemberFacts:
     """process: as above. is_stuck: its program does not come back from a record. awaits_join, awaits_sync: what it has asked for and waits for;
     has_joined: of the present rebalance. revokes: partitions that it was told to let go of and has (KIP-848); surplus: that it has beyond its
     target, free: those of its target that nobody has any more; it hears of both with its next heartbeat. partitions: those that it owns at the
-    coordinator. session_us, poll_us, rebalance_us, beat_us: when each timer ends, virtual time; None: it does not run."""
+    coordinator. session: which setting is its session's length. session_us, poll_us, rebalance_us, beat_us: when each timer ends,
+    virtual time; None: it does not run."""
 
     name: str
     process: str = ALIVE
@@ -41,6 +43,7 @@ class MemberFacts:
     surplus: tuple[int, ...] = ()
     free: tuple[int, ...] = ()
     partitions: tuple[int, ...] = ()
+    session: str = SESSION
     session_us: int | None = None
     poll_us: int | None = None
     rebalance_us: int | None = None
@@ -131,7 +134,7 @@ def _missing(code: str, member: MemberFacts, phase_us: int | None, partitions: t
     """A phase waits for this member: until it comes, its session is over, or the phase is, whichever is first."""
     timer, ends_us = REBALANCE, phase_us
     if member.process != ALIVE and member.session_us is not None and (phase_us is None or member.session_us < phase_us):
-        timer, ends_us = SESSION, member.session_us
+        timer, ends_us = member.session, member.session_us
     elif member.is_stuck and member.poll_us is not None and (phase_us is None or member.poll_us <= phase_us):
         timer, ends_us = MAX_POLL, member.poll_us
     return Finding(code, member.name, timer, ends_us, partitions or member.partitions)
@@ -144,7 +147,7 @@ def _idle_owners(group: GroupFacts) -> Iterator[Finding]:
     for member in group.members:
         kept = tuple(sorted({*member.partitions, *member.free}))
         if member.process != ALIVE and kept:
-            yield Finding(f"{member.process}_owner", member.name, SESSION, member.session_us, kept)
+            yield Finding(f"{member.process}_owner", member.name, member.session, member.session_us, kept)
         elif member.is_stuck and member.partitions:
             yield Finding("stuck_owner", member.name, MAX_POLL, member.poll_us, member.partitions)
 

@@ -111,6 +111,7 @@ def facts_of(lane: Lane, shared: Shared, topic: str, partitions: Json) -> d.Grou
                 revokes=tuple(sorted(each.revoking.get(topic_id(topic), ()))),
                 surplus=beyond(each, group, topic), free=free_for(each, group, topic),
                 rebalance_us=timers.ends_us(sessions.rebalance_name(GROUP_ID, member_id)), is_static=each.instance_id is not None,
+                session=d.BROKER_SESSION if each.classic is None else d.SESSION,
             ))  # fmt: skip
     is_unassigned = isinstance(group, ConsumerGroup) and group.assignment_epoch < group.epoch
     return d.GroupFacts(shared.group.state, shared.group.coordinator, members, parts, join_us, sync_us, shared.group.is_first, is_unassigned)
@@ -119,7 +120,7 @@ def facts_of(lane: Lane, shared: Shared, topic: str, partitions: Json) -> d.Grou
 def _member(
     world: World, shared: Shared, topic: str, member_id: str, name: str, session_us: int | None, *, has_joined: bool = True,
     has_synced: bool = True, is_leader: bool = False, is_static: bool = False, revokes: tuple[int, ...] = (), surplus: tuple[int, ...] = (),
-    free: tuple[int, ...] = (), rebalance_us: int | None = None,
+    free: tuple[int, ...] = (), rebalance_us: int | None = None, session: str = d.SESSION,
 ) -> d.MemberFacts:  # fmt: skip
     slot = shared.by_member.get(member_id)
     program = None if slot is None else consumer_state(slot)
@@ -127,7 +128,8 @@ def _member(
     return d.MemberFacts(
         name, process_of(slot, is_static=is_static, is_back=is_back), program is not None and program.loop.is_stuck and program.is_working,
         has_joined, has_synced, is_leader,
-        program is None or topic in program.subscribed.topics, revokes, surplus, free, tuple(shared.group.members[member_id].assignment), session_us,
+        program is None or topic in program.subscribed.topics, revokes, surplus, free, tuple(shared.group.members[member_id].assignment),
+        session, session_us,
         poll_ends_us(world, program), rebalance_us, beat_ends_us(world, slot),
     )  # fmt: skip
 

@@ -82,6 +82,12 @@ def test_a_member_of_kip_848_that_does_not_give_up_has_the_rebalance_timer() -> 
     assert diagnose(GroupFacts("Reconciling", 1, [slow], PARTS))[0] == Finding("revoke_waits", "c1", "rebalance.timeout.ms", 60, (0,))
 
 
+def test_the_session_of_a_member_of_kip_848_is_the_brokers_setting() -> None:
+    setting = "group.consumer.session.timeout.ms"
+    dead = MemberFacts("c1", process=SILENT, partitions=(0,), revokes=(0,), session=setting, session_us=50, rebalance_us=60)
+    assert {finding.timer for finding in diagnose(GroupFacts("Reconciling", 1, [dead], PARTS))} == {setting}
+
+
 def test_a_dead_member_keeps_what_it_is_to_have_and_had_not_heard_of() -> None:
     dead = MemberFacts("c1", process=SILENT, free=(2, 1), partitions=(0,), session_us=50)
     assert diagnose(GroupFacts("Reconciling", 1, [dead], PARTS)) == [Finding("silent_owner", "c1", "session.timeout.ms", 50, (0, 1, 2))]

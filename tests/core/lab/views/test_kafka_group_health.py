@@ -42,7 +42,8 @@ def test_the_member_and_the_timer_are_named_and_the_timer_is_right(kind, code, t
     lab = lab_of(group_protocol=protocol)
     order(lab, kind, 2, consumer="c2")
     finding = health(lab)["findings"][0]
-    assert (finding["code"], finding["member"], finding["timer"], len(finding["partitions"])) == (code, "c2", timer, 2)
+    named = f"group.consumer.{timer}" if protocol == "consumer" and timer == "session.timeout.ms" else timer
+    assert (finding["code"], finding["member"], finding["timer"], len(finding["partitions"])) == (code, "c2", named, 2)
     told = lab.advance_to(finding["ends_us"] + 200_000)
     ended = {"session.timeout.ms": "kafka.group.member_expired", "max.poll.interval.ms": "kafka.consumer.poll_timeout"}[timer]
     assert [abs(event["at_us"] - finding["ends_us"]) < 200_000 for event in told if event["kind"] == ended] == [True]
