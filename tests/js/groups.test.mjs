@@ -284,6 +284,20 @@ test("a trend needs some seconds, and begins anew when time goes back", () => {
   assert.deepEqual(trend.lags, { 0: [1] });
 });
 
+test("the names of members over the grid stand apart: where one is too long for its column all go by their numbers", () => {
+  const c1 = rest.group.members.c1, keys = Array.from({ length: 13 }, (_, place) => `c${place + 1}`);
+  const heads = (count) => {
+    const members = keys.slice(0, count).map((key) => [key, { ...c1, consumer: key }]);
+    return cells({ ...rest, group: { ...rest.group, members: Object.fromEntries(members) } }, { members, available: 820 }).shapes.filter(({ id }) => id.startsWith("name-"));
+  };
+  for (const count of [3, 13]) {
+    const names = heads(count);
+    names.slice(1).forEach((name, place) => assert.ok(name.x - names[place].x >= (name.text.length + names[place].text.length) * 3.5 + 3));
+    assert.equal(new Set(names.map(({ text }) => text.startsWith("c"))).size, 1);
+  }
+  assert.equal(heads(3)[0].text, "c1");
+});
+
 test("no trend is told of a lag that nobody knows, in the grid and in the table", () => {
   const lags = Object.fromEntries(Object.keys(rest.group.partitions).map((number) => [number, [0, 5, 10, 20, 30, 40]]));
   const trends = (view) => cells(view, { lags }).shapes.filter(({ id, tag }) => id.startsWith("trend-") && tag === "path");

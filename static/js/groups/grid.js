@@ -27,9 +27,10 @@ export function layout(group, { members, consumers, available, isPhone = false, 
   const pitch = Math.min(PITCH_MOST, Math.max(PITCH_LEAST, (available - label - right - 12) / Math.max(1, members.length)));
   const lane = Math.max(members.length * pitch, available - label - right - 12), width = Math.max(available, Math.ceil(label + lane + 12 + right)), shapes = [];
   const columns = Object.fromEntries(members.map(([key], place) => [key, label + place * pitch])), end = label + lane;
+  const isTight = members.some(([, member]) => member.consumer.length * 7 > pitch - 3);
   for (const [key, member] of members) {
     const name = member.consumer;
-    shapes.push({ id: `name-${key}`, tag: "text", x: round(columns[key] + pitch / 2), y: 16, class: `mid ${member.is_leader ? "b" : ""}${member.condition === "running" ? "" : " bad"}`, text: name.length * 7 > pitch + 4 ? name.replace(/^c/, "") : name });
+    shapes.push({ id: `name-${key}`, tag: "text", x: round(columns[key] + pitch / 2), y: 16, class: `mid ${member.is_leader ? "b" : ""}${member.condition === "running" ? "" : " bad"}`, text: isTight ? name.replace(/^c/, "") : name });
   }
   figures.forEach((figure, place) => shapes.push({
     id: `head-${figure}`, tag: "text", x: end + 6 + edges[place], y: 16, class: "m end", ...(TERMS[figure] ? { "data-term": TERMS[figure] } : {}), text: say(`groups.short.${figure}`),
