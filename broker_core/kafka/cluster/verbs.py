@@ -91,6 +91,8 @@ def come_back(world: World, broker: int, cause: Cause | None = None) -> None:
     """Start a broker that has stopped, crashed or lost its disk. The controller takes it when it no longer counts the former process as alive."""
     slot = _known(world, broker)
     state = _state(slot)
+    if slot.condition == PAUSED:
+        raise CommandError("broker", "broker {broker} is paused", broker=broker)
     if slot.condition != CRASHED and state.stage != DOWN:
         raise CommandError("broker", "broker {broker} is running", broker=broker)
     disk = slot.disk

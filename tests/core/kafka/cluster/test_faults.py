@@ -333,6 +333,14 @@ def test_wrong_verb_is_refused_at_its_field_and_changes_nothing(field, number):
     assert (cluster.world.made, dict(cluster.world.routes), cluster.ends(), len(cluster.told)) == before
 
 
+def test_paused_broker_is_told_to_be_paused_when_it_is_asked_to_come_back():
+    cluster = three()
+    verbs.pause(cluster.world, 1)
+    with pytest.raises(CommandError, match="broker 1 is paused") as error:
+        verbs.come_back(cluster.world, 1)
+    assert error.value.field == "broker"
+
+
 def test_cut_link_cannot_be_cut_again_but_the_other_way_can():
     cluster = three()
     verbs.cut_link(cluster.world, 1, 2, one_way=True)
