@@ -175,6 +175,6 @@ def _surplus(group: GroupFacts) -> Iterator[Finding]:
     if not any(member.is_subscribed for member in group.members):
         yield Finding("nobody_subscribed", partitions=tuple(part.number for part in group.partitions))
     elif group.state not in (PREPARING, COMPLETING):
-        idle = [member for member in group.members if member.is_subscribed and not member.partitions and member.process == ALIVE]
+        idle = [member for member in group.members if member.is_subscribed and not (member.partitions or member.free) and member.process == ALIVE]
         if idle and len(group.members) > len(group.partitions):
             yield Finding("more_members_than_partitions", count=len(idle))

@@ -82,6 +82,12 @@ def test_a_member_of_kip_848_that_does_not_give_up_has_the_rebalance_timer() -> 
     assert diagnose(GroupFacts("Reconciling", 1, [slow], PARTS))[0] == Finding("revoke_waits", "c1", "rebalance.timeout.ms", 60, (0,))
 
 
+def test_who_has_not_heard_yet_what_it_may_read_is_no_surplus_member() -> None:
+    members = [C1, MemberFacts("c2", free=(1,)), MemberFacts("c3")]
+    found = diagnose(GroupFacts("Reconciling", 1, members, PARTS[:2]))
+    assert [finding.count for finding in found if finding.code == "more_members_than_partitions"] == [1]
+
+
 def test_the_session_of_a_member_of_kip_848_is_the_brokers_setting() -> None:
     setting = "group.consumer.session.timeout.ms"
     dead = MemberFacts("c1", process=SILENT, partitions=(0,), revokes=(0,), session=setting, session_us=50, rebalance_us=60)
