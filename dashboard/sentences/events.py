@@ -71,7 +71,7 @@ EVENTS = {
     "event.kafka.producer.fenced": _("The producer is fenced: a newer one uses transactional id {transactional_id}"),
     "event.kafka.broker.registered": _("Broker {broker} has registered, and is still fenced"),
     "event.kafka.broker.unfenced": _("Broker {broker} is unfenced: it may lead and be in sync"),
-    "event.kafka.broker.shutting_down": _("Broker {broker} shuts down in order and gives its leaderships away"),
+    "event.kafka.broker.shutting_down": _("Broker {broker} asks for a controlled shutdown and gives its leaderships away"),
     "event.kafka.broker.fenced": _("The controller fenced broker {broker}"),
     "event.kafka.partition.leader_changed": _("{topic}-{partition}: leader {leader} from leader epoch {leader_epoch} on (-1: nobody leads)"),
     "event.kafka.partition.isr_changed": _("{topic}-{partition}: in sync are now {isr}"),

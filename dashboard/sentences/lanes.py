@@ -248,10 +248,10 @@ LANES = {
     "kafka.crash_noticed_last": _("{consumer} timed out: the group has no members, all {partitions} partitions wait."),
     "kafka.frozen": _(
         "{consumer} stands still: its {partitions} {partitions?partition waits|partitions wait} for "
-        "session.timeout.ms, {left} more."
+        "the session timeout, {left} more."
     ),
     "kafka.frozen_undated": _("{consumer} stands still: no polls, no heartbeats."),
-    "kafka.frozen_noticed": _("{consumer} missed session.timeout.ms: the group goes on without it, and it does not know."),
+    "kafka.frozen_noticed": _("{consumer} missed its session timeout: the group goes on without it, and it does not know."),
     "kafka.thawed": _("{consumer} goes on within its session: nothing was rebalanced."),
     "kafka.zombie": _(
         "{consumer} is back as a zombie: it still reads {partitions} {partitions?partition|partitions}; its commit "
