@@ -80,6 +80,8 @@ class Host:
     def watch(self, key: TopicPartition, connection: int, session: FetchSession) -> None:
         """By connection, whoever came first: so they are found again in the order in which they were."""
         watchers = self.watchers.setdefault(key, {})
+        if watchers.get(connection) is session:
+            return
         is_last = not watchers or connection >= next(reversed(watchers))
         watchers[connection] = session
         if not is_last:
