@@ -13,11 +13,13 @@ from broker_core.events import Cause, Json
 from broker_core.kafka.cluster import verbs
 from broker_core.kafka.cluster.cluster import BROKERS_MAX
 from broker_core.kafka.cluster.names import broker_node
+from broker_core.kafka.cluster.state import DOWN, SHUTTING_DOWN
 from broker_core.lab.commands.base import LaneCommand
 from broker_core.lab.commands.facts import LabFacts, LaneFacts
 from broker_core.lab.commands.fields import whole
 from broker_core.lab.views.kafka_links import are_linked
 from broker_core.lab.views.panels import cluster_notes
+from broker_core.sim.slot import CRASHED, PAUSED
 
 if TYPE_CHECKING:
     from broker_core.lab.lab import Lab
@@ -61,9 +63,6 @@ class ClusterCommand(LaneCommand):
 
     def check_in(self, lane: LaneFacts) -> None:
         """Refuse what the lane's brokers and links are not ready for, as far as that is known."""
-        offered = lane.offered(self.nodes())
-        if offered is not None and self.verb not in offered:
-            raise CommandError(self.field_of(self.nodes()[0]), "cannot do this now: {verb}", verb=self.verb)
 
     def carry_out(self, lab: "Lab", position: int) -> Iterable[None]:
         for lane in lab.lanes_of(self.lane):
@@ -100,6 +99,20 @@ class BrokerCommand(ClusterCommand):
 
     def nodes(self) -> list[str]:
         return [broker_node(self.broker)]
+
+    def check_in(self, lane: LaneFacts) -> None:
+        known = lane.broker(self.broker)
+        if known is None or self.verb in known.verbs:
+            return
+        if isinstance(self, LoseDisk):
+            raise CommandError("args.broker", "broker {broker} has lost its disk already", broker=self.broker)
+        if known.stage == PAUSED:
+            raise CommandError("args.broker", "broker {broker} is paused", broker=self.broker)
+        if known.stage in (CRASHED, DOWN):
+            raise CommandError("args.broker", "broker {broker} is down", broker=self.broker)
+        if known.stage == SHUTTING_DOWN:
+            raise CommandError("args.broker", "broker {broker} is shutting down", broker=self.broker)
+        raise CommandError("args.broker", "broker {broker} is running", broker=self.broker)
 
 
 class StopBroker(BrokerCommand):
@@ -295,9 +308,6 @@ class SlowLink(LinkCommand):
 
     def args(self) -> Json:
         return {"one": self.one, "other": self.other, "delay_us": self.delay_us}
-
-    def check_in(self, lane: LaneFacts) -> None:
-        """A link can always be given another speed."""
 
     def do(self, lane: "Lane", cause: Cause) -> None:
         verbs.slow_link(lane.world, *self.ends(lane), self.delay_us)

@@ -98,7 +98,8 @@ class WriterCommand(ClusterCommand):
 
     def check_in(self, lane: LaneFacts) -> None:
         if lane.writers.get(writer_node(self.writer)) != self.condition:
-            raise CommandError("args.writer", "cannot do this now: {verb}", verb=self.verb)
+            raise CommandError("args.writer", "{name} is not paused" if self.condition == PAUSED else "{name} is paused already",
+                               name=writer_node(self.writer))  # fmt: skip
 
 
 class PauseWriter(WriterCommand):

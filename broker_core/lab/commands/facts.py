@@ -12,12 +12,14 @@ from broker_core.clock import SECOND_US
 from broker_core.events import Json
 from broker_core.kafka.cluster.control_requests import AlterPartitionReassignmentsRequest, CreateTopicsRequest, ToolRequest
 from broker_core.kafka.cluster.foreseen import refusal_of, refusal_of_move, refusal_of_new_topic
+from broker_core.kafka.cluster.names import broker_node
+from broker_core.kafka.cluster.state import SHUTTING_DOWN
 from broker_core.kafka.error_codes import Refused
 from broker_core.lab.consumer import CRASHED, FROZEN, GONE, PAUSED, STUCK
 from broker_core.lab.limits import Limits
 from broker_core.lab.views.kafka_cluster import partition_count, topics_of
 from broker_core.lab.views.kafka_links import clients_of, cut_ways, nodes_of, writers_of
-from broker_core.lab.views.kafka_verbs import broker_verbs
+from broker_core.lab.views.kafka_verbs import broker_stage, broker_verbs
 from broker_core.lab.views.pulsar import order_of
 
 if TYPE_CHECKING:
@@ -37,10 +39,17 @@ class ConsumerFacts(NamedTuple):
     is_stuck: bool
 
 
+class BrokerFacts(NamedTuple):
+    """stage: how far its process has come, or why it does nothing. verbs: what can be done to it."""
+
+    stage: str
+    verbs: Sequence[str]
+
+
 class LaneFacts(Protocol):
     """order: the order rule of a Pulsar lane's Key_Shared, None where it has none. has_receipts: its Pulsar producer waits for them.
     nodes: of its Kafka cluster, brokers, controller and clients;
-    empty: it has none. topics: with their numbers of partitions. offered: what can be done to a broker now; None: not known. cut: who of two is
+    empty: it has none. topics: with their numbers of partitions. broker: by its number; None: not known. cut: who of two is
     not heard by the other. refused: what the controller would say of a request; None: it would carry it out, or is not known. writers: by name,
     with their condition. partitions: of a topic of the cluster, 0 where there is none of that name."""
 
@@ -61,7 +70,7 @@ class LaneFacts(Protocol):
     @property
     def nodes(self) -> Collection[str]: ...
     def consumer(self, name: str) -> ConsumerFacts: ...
-    def offered(self, nodes: Sequence[str]) -> Sequence[str] | None: ...
+    def broker(self, number: int) -> BrokerFacts | None: ...
     def cut(self, one: str, other: str) -> Sequence[str] | None: ...
     def partitions(self, topic: str) -> int | None: ...
     @property
@@ -159,8 +168,9 @@ class _Lane:
         notes = self.lane.reads.notes
         return getattr(notes, "topic", "")
 
-    def offered(self, nodes: Sequence[str]) -> Sequence[str] | None:
-        return broker_verbs(self.lane.world.slots[nodes[0]]) if len(nodes) == 1 else None
+    def broker(self, number: int) -> BrokerFacts | None:
+        slot = self.lane.world.slots[broker_node(number)]
+        return BrokerFacts(broker_stage(slot), broker_verbs(slot))
 
     def cut(self, one: str, other: str) -> Sequence[str] | None:
         nodes = clients_of(self.lane.world)
@@ -235,9 +245,10 @@ class _LaneView:
             return refusal_of_move(request, brokers)
         return None
 
-    def offered(self, nodes: Sequence[str]) -> Sequence[str] | None:
-        """Not known: a broker that stops is down at a time of its own."""
-        return None
+    def broker(self, number: int) -> BrokerFacts | None:
+        """Not known of one that is shutting down: when it is down no command says."""
+        known = self.view["cluster"]["brokers"][str(number)]
+        return None if known["stage"] == SHUTTING_DOWN else BrokerFacts(known["stage"], known["verbs"])
 
     def cut(self, one: str, other: str) -> Sequence[str] | None:
         link: Json | None = self.view["cluster"]["links"].get("{}>{}".format(*sorted((one, other))))

@@ -21,7 +21,7 @@ from broker_core.kafka.replication.registration import NO_LEADER, PartitionRegis
 from broker_core.lab.views.kafka_copies import copies_view
 from broker_core.lab.views.kafka_links import clients_view, links_view
 from broker_core.lab.views.kafka_producer import producers_view
-from broker_core.lab.views.kafka_verbs import broker_verbs
+from broker_core.lab.views.kafka_verbs import broker_stage, broker_verbs
 from broker_core.lab.views.kafka_wire import wire_view
 from broker_core.sim.slot import RUNNING
 from broker_core.sim.world import World
@@ -36,7 +36,6 @@ def cluster_view(world: World) -> Json:
     """The whole picture, brokers and partitions in their order. Of a world without a cluster: KeyError."""
     controller: ControllerState = world.slots[CONTROLLER].node.state
     brokers = brokers_of(world)
-    running = {broker for broker in brokers if world.slots[broker_node(broker)].condition == RUNNING}
     partitions = {
         partition_name(name, number): partition_view((name, number), registration, topic.min_insync_replicas, brokers, world)
         for name, topic in controller.rules.topics.items()
@@ -50,7 +49,7 @@ def cluster_view(world: World) -> Json:
         counts[partition["state"]] += 1
     return {
         "brokers": {
-            str(broker): broker_view(world, controller, state, leads.get(broker, 0), broker in running) for broker, state in brokers.items()
+            str(broker): broker_view(world, controller, state, leads.get(broker, 0)) for broker, state in brokers.items()
         },
         "controller": {"condition": world.slots[CONTROLLER].condition, "metadata_offset": controller.end_offset},
         "clients": clients_view(world),
@@ -110,7 +109,7 @@ def partition_name(topic: str, number: int) -> str:
     return f"{topic}-{number}"
 
 
-def broker_view(world: World, controller: ControllerState, state: BrokerState, leads: int, is_running: bool) -> Json:
+def broker_view(world: World, controller: ControllerState, state: BrokerState, leads: int) -> Json:
     """One broker: as its process is (`condition`, `stage`), and as the controller has it (`is_fenced`).
 
     leads: how many partitions, by the controller. skew_ms: how far its clock is ahead.
@@ -120,7 +119,7 @@ def broker_view(world: World, controller: ControllerState, state: BrokerState, l
     return {
         "rack": state.rack,
         "condition": slot.condition,
-        "stage": state.stage if is_running else slot.condition,
+        "stage": broker_stage(slot),
         "is_fenced": known is None or known.is_fenced,
         "is_leaving": known is not None and known.is_in_controlled_shutdown,
         "epoch": state.broker_epoch,

@@ -6,7 +6,13 @@
 from __future__ import annotations
 
 from broker_core.kafka.cluster.state import DOWN, SHUTTING_DOWN, BrokerState
-from broker_core.sim.slot import CRASHED, PAUSED, Slot
+from broker_core.sim.slot import CRASHED, PAUSED, RUNNING, Slot
+
+
+def broker_stage(slot: Slot) -> str:
+    """How far its process has come, or why it does nothing: "paused", "crashed"."""
+    state: BrokerState = slot.node.state
+    return state.stage if slot.condition == RUNNING else slot.condition
 
 
 def broker_verbs(slot: Slot) -> list[str]:

@@ -90,6 +90,35 @@ def test_cut_links_are_refused_by_what_a_page_knows_too():
         check("cluster_crash", broker=9)
 
 
+@pytest.mark.parametrize(
+    ("done", "kind", "reason"),
+    [
+        ("pause", "stop", "broker 1 is paused"), ("pause", "pause", "broker 1 is paused"), ("pause", "come_back", "broker 1 is paused"),
+        ("crash", "resume", "broker 1 is down"), ("crash", "stop", "broker 1 is down"), ("cut_power", "crash", "broker 1 is down"),
+        ("lose_disk", "lose_disk", "broker 1 has lost its disk already"), ("lose_disk", "pause", "broker 1 is down"),
+        ("stop", "resume", "broker 1 is down"), (None, "resume", "broker 1 is running"), (None, "come_back", "broker 1 is running"),
+    ],
+)  # fmt: skip
+def test_what_a_broker_is_not_ready_for_is_refused_with_its_condition_at_once_and_by_the_lab(done, kind, reason):
+    lab = lab_on_a_cluster()
+    if done is not None:
+        order(lab, done, 20, broker=1)
+    facts = facts_of_view(lab.view(), DEFAULT_LIMITS)
+    with pytest.raises(CommandError, match=reason):
+        command_from_json({"command_id": "x", "kind": f"cluster_{kind}", "args": {"broker": 1}}).check(facts)
+    with pytest.raises(CommandError, match=reason):
+        order(lab, kind, broker=1)
+
+
+def test_a_broker_that_shuts_down_may_be_down_by_now_so_only_the_lab_knows():
+    lab = lab_on_a_cluster()
+    order(lab, "stop", broker=1)
+    assert cluster(lab)["brokers"]["1"]["stage"] == "shutting_down"
+    command_from_json({"command_id": "x", "kind": "cluster_come_back", "args": {"broker": 1}}).check(facts_of_view(lab.view(), DEFAULT_LIMITS))
+    with pytest.raises(CommandError, match="broker 1 is shutting down"):
+        order(lab, "stop", broker=1)
+
+
 def test_a_cluster_under_faults_goes_on_the_same_after_a_checkpoint():
     lab = lab_on_a_cluster()
     order(lab, "crash", 2, broker=2)
