@@ -21,7 +21,7 @@ const ALL = [well, sending, unnoticed, moved, back, large], NAME = "flights-0", 
 
 function drawn({ cluster, at_us: atUs }, width = 920, chosen = null) {
   const partition = cluster.partitions[NAME], ids = Object.keys(partition.copies), grid = columnsOf(cluster, width, ids, 4000), place = geometry(partition, grid, HEIGHT);
-  return { grid, place, shapes: [...network(cluster, grid, { say, held: ids, chosen }), ...copies(NAME, partition, grid, place, { say }), ...held(cluster, grid, { name: NAME, atUs, say })] };
+  return { grid, place, shapes: [...network(cluster, grid, { say, held: ids, chosen }), ...copies(NAME, partition, grid, place, { brokers: cluster.brokers, say }), ...held(cluster, grid, { name: NAME, atUs, say })] };
 }
 
 function check(shapes) {
@@ -46,6 +46,18 @@ test("a strip ends where its log ends, and the flag stands at its own high water
     assert.equal(band.y, Math.round((place.base - rise(place.window, copy.end)) * 10) / 10);
     assert.equal(Boolean(of(`copy-${broker}-unseen`)), copy.high_watermark < copy.end);
     assert.match(of(`copy-${broker}-pole`).d, new RegExp(` ${Math.round((place.base - rise(place.window, copy.high_watermark)) * 10) / 10}H`));
+  }
+});
+
+test("a copy whose broker does nothing says why in the word of its broker's box", () => {
+  const view = structuredClone(well), [broker, copy] = Object.entries(view.cluster.partitions[NAME].copies)[0];
+  Object.assign(copy, { role: "not_running", leader_epoch: null });
+  for (const stage of ["paused", "crashed", "down", "starting"]) {
+    view.cluster.brokers[broker].stage = stage;
+    const box = drawn(view).shapes.find(({ id }) => id === `broker-stage-${broker}`), foot = drawn(view).shapes.find(({ id }) => id === `foot-${broker}-0`);
+    assert.equal(foot.text, say(`cluster.stage.${stage}`));
+    assert.equal(foot.text, box.text);
+    assert.equal(copiesTable(view.cluster.partitions[NAME], view.cluster.brokers, say).rows[0][1], foot.text);
   }
 });
 
@@ -139,7 +151,7 @@ test("a card says was, now and what it means", () => {
 test("tables have a row for each thing that is drawn", () => {
   for (const { cluster } of ALL) {
     const partition = cluster.partitions[NAME];
-    for (const [table, count] of [[copiesTable(partition, say), Object.keys(partition.copies).length], [partitionsTable(cluster, say), Object.keys(cluster.partitions).length], [nodesTable(cluster, say), Object.keys(cluster.brokers).length]]) {
+    for (const [table, count] of [[copiesTable(partition, cluster.brokers, say), Object.keys(partition.copies).length], [partitionsTable(cluster, say), Object.keys(cluster.partitions).length], [nodesTable(cluster, say), Object.keys(cluster.brokers).length]]) {
       assert.equal(table.rows.length, count);
       for (const row of table.rows) assert.ok(row.length === table.head.length && row.every((cell) => typeof cell === "string" && cell !== ""), JSON.stringify(row));
     }

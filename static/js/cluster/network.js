@@ -9,7 +9,8 @@ const WIDE_LEAST = 92, NARROW_LEAST = 46, NARROW_SHARE = 0.5, ALL_LINKS = 4;
 const CONTROLLER_Y = 6, CONTROLLER_HEIGHT = 30, CONTROLLER_WIDTH = 120, PRODUCER_WIDTH = 92, BROKER_Y = 78;
 const CLIENT_GAP = 6, CLIENT_PAD = 20, CLIENT_LETTER = 8, MORE_WIDTH = 34, ASIDE = 22;
 const SIGNS = { running: "✓", paused: "‖", crashed: "×", down: "×", disk_lost: "×", fenced: "!" };
-const STAGES = ["starting", "recovering", "shutting_down", "down", "paused", "crashed"];
+// In which a broker's process is not simply running.
+export const STAGES = ["starting", "recovering", "shutting_down", "down", "paused", "crashed"];
 
 // -> {columns: broker id -> middle of its column, width, below: y at which the strips may begin, ...}
 // held: brokers that have a copy of the large partition: theirs are the wide columns. highest: offset that the axis has to name. reader: the

@@ -102,7 +102,7 @@ function drawPicture(now) {
     setText($("large-words"), partitionWords(large, say));
     writeLogLinks($("copy-logs"), { name, copies: large.copies, href: $("to-log").href, say });
     place = geometry(large, grid, height, place);
-    shapes.push(...copies(name, large, grid, place, { say }));
+    shapes.push(...copies(name, large, grid, place, { brokers: now.brokers, say }));
     if (!view.playing || view.speed <= SLOW) shapes.push(...onWire(now, grid, { name, atUs: view.at_us, say }));
     showChanges(now, large);
   }
@@ -160,7 +160,7 @@ function drawTables(now) {
   const write = (id, table, label) => writeTable($(id), { ...table, offsets: table.rows.map(() => null) }, label);
   write("nodes-twin", nodesTable(now, say), say("cluster.title"));
   write("map-twin", partitionsTable(now, say), say("cluster.map"));
-  if (name !== null) write("copies-twin", copiesTable(now.partitions[name], say), name);
+  if (name !== null) write("copies-twin", copiesTable(now.partitions[name], now.brokers, say), name);
   const first = producerShown(now);
   if (first) write("producer-twin", producer.table(first, say), say("cluster.producer"));
   const links = linksList(now, say);

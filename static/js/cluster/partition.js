@@ -3,6 +3,7 @@
 
 import { round } from "../draw.js";
 import { number } from "../say.js";
+import { STAGES } from "./network.js";
 import { layout as strip } from "./strip.js";
 import { rise, ticks, windowOf } from "./window.js";
 
@@ -16,7 +17,8 @@ export function geometry(partition, grid, height, before = null) {
   return { window, base, top, height };
 }
 
-export function layout(name, partition, grid, place, { say }) {
+// brokers: of the cluster's view.
+export function layout(name, partition, grid, place, { brokers, say }) {
   const { window, base } = place, width = stripWidth(grid.pitch), shapes = [], y = (offset) => round(base - rise(window, offset));
   const level = partition.high_watermark === null ? null : y(partition.high_watermark);
   for (const offset of ticks(window)) {
@@ -30,7 +32,7 @@ export function layout(name, partition, grid, place, { say }) {
   for (const [broker, copy] of Object.entries(partition.copies)) {
     const x = round(grid.columns[broker] - width / 2 - 12);
     shapes.push(...strip(`copy-${broker}`, copy, { x, width, base, window, say }));
-    foot(copy, say).forEach(({ text, kind }, line) => {
+    foot(copy, brokers[broker], say).forEach(({ text, kind }, line) => {
       shapes.push({ id: `foot-${broker}-${line}`, tag: "text", x: grid.columns[broker] - 12, y: base + 18 + line * 17, class: `mid ${kind}`, text });
     });
   }
@@ -38,15 +40,17 @@ export function layout(name, partition, grid, place, { say }) {
 }
 
 // Up to three lines below a strip: role, membership, what it does now.
-export function foot(copy, say) {
-  const lines = [{ text: roleWords(copy, say), kind: copy.role === "leads" ? "b" : "" }];
+export function foot(copy, broker, say) {
+  const lines = [{ text: roleWords(copy, broker, say), kind: copy.role === "leads" ? "b" : "" }];
   lines.push({ text: say(copy.is_in_isr ? "cluster.in_isr" : "cluster.outside_isr"), kind: copy.is_in_isr ? "m" : "warn" });
   const now = doing(copy, say);
   if (now) lines.push({ text: now, kind: copy.fetch?.step === "failed" ? "bad" : "m" });
   return lines;
 }
 
-export const roleWords = (copy, say) => say(`cluster.role.${copy.role}`, { leader: copy.follows, epoch: copy.leader_epoch });
+// broker: whose copy it is. One that does nothing says why in the words of its box.
+export const roleWords = (copy, broker, say) =>
+  (copy.role === "not_running" && STAGES.includes(broker.stage) ? say(`cluster.stage.${broker.stage}`) : say(`cluster.role.${copy.role}`, { leader: copy.follows, epoch: copy.leader_epoch }));
 
 // What a copy's process does now, in few words; "" for nothing worth it.
 export function doing(copy, say) {

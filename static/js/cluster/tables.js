@@ -6,12 +6,12 @@ import { doing, roleWords } from "./partition.js";
 
 const figure = (value) => (value === null || value === undefined ? NONE : number(value));
 
-export function copiesTable(partition, say) {
+export function copiesTable(partition, brokers, say) {
   return {
     head: ["broker", "role", "isr", "start", "hw", "leo", "lag", "epochs", "now"].map((code) => say(`cluster.column.${code}`)),
     terms: [null, null, null, null, "high_watermark", null, null, null, null],
     rows: Object.entries(partition.copies).map(([broker, copy]) => [
-      broker, roleWords(copy, say), say(copy.is_in_isr ? "cluster.yes" : "cluster.no"), figure(copy.start), figure(copy.high_watermark), figure(copy.end), figure(copy.lag),
+      broker, roleWords(copy, brokers[broker], say), say(copy.is_in_isr ? "cluster.yes" : "cluster.no"), figure(copy.start), figure(copy.high_watermark), figure(copy.end), figure(copy.lag),
       copy.epochs.map(([epoch, start]) => say("cluster.epoch_from", { epoch, start })).join(", ") || NONE, doing(copy, say) || NONE,
     ]),
   };
