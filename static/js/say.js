@@ -2,6 +2,8 @@
 
 export const NONE = "–";
 export const NARROW = "\u202f";
+// The decimal point and what parts the thousands, as Plotly takes them.
+export const SEPARATORS = `.${NARROW}`;
 const PLACE = /\{(\w+)(?:\?([^|}{]*)\|((?:[^{}]|\{\w+\})*))?\}/g;
 
 export function number(value) {

@@ -2,6 +2,7 @@
 // the chart is on screen.
 
 import { colorsOf, loadPlotly } from "../plotly.js";
+import { SEPARATORS } from "../say.js";
 
 const KEPT = 180, EVERY_MS = 1000, NARROW = 520, DASHES = ["solid", "dash", "dot", "dashdot", "longdash"];
 
@@ -41,7 +42,7 @@ export function layout(rows, { say, colors, isNarrow = false }) {
   return {
     traces,
     layout: {
-      height: 250, autosize: true, margin: { l: 64, r: 16, t: isNarrow ? 52 : 30, b: 28 }, hovermode: "x unified", showlegend: true, legend: { orientation: "h", y: 1.03, yanchor: "bottom", x: 0 },
+      height: 250, autosize: true, separators: SEPARATORS, margin: { l: 64, r: 16, t: isNarrow ? 52 : 30, b: 28 }, hovermode: "x unified", showlegend: true, legend: { orientation: "h", y: 1.03, yanchor: "bottom", x: 0 },
       paper_bgcolor: colors.panel, plot_bgcolor: colors.panel, font: { family: colors.font, size: 13, color: colors.muted }, hoverlabel: { bgcolor: colors.panel, bordercolor: colors.rule, font: { color: colors.ink } },
       xaxis: { anchor: "y2", showgrid: false, linecolor: colors.rule, fixedrange: true, tickvals: everyTenth(x), ticktext: everyTenth(x).map(minutes) },
       yaxis: { ...axis, ...(Math.max(...ends) - Math.min(...ends) < 4 ? { dtick: 1 } : { nticks: 4 }), domain: [0.36, 1], rangemode: "nonnegative", title: { text: say("cluster.axis_offset"), font: { size: 13 } } },

@@ -2,6 +2,7 @@
 // at most once a second while the chart is on screen.
 
 import { colorsOf, loadPlotly } from "../plotly.js";
+import { SEPARATORS } from "../say.js";
 
 const KEPT = 180, EVERY_MS = 1000, DASHES = ["solid", "dash", "dot"], HUES = 7;
 export const NAMED_MOST = 14;
@@ -33,7 +34,7 @@ export function layout(rows, { say, colors, colorOf }) {
   return {
     traces,
     layout: {
-      height: 260, autosize: true, margin: { l: 64, r: 16, t: 8, b: 28 }, hovermode: names.length > NAMED_MOST ? "closest" : "x unified", showlegend: names.length <= NAMED_MOST, legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0 },
+      height: 260, autosize: true, separators: SEPARATORS, margin: { l: 64, r: 16, t: 8, b: 28 }, hovermode: names.length > NAMED_MOST ? "closest" : "x unified", showlegend: names.length <= NAMED_MOST, legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0 },
       paper_bgcolor: colors.panel, plot_bgcolor: colors.panel, font: { family: colors.font, size: 13, color: colors.muted }, hoverlabel: { bgcolor: colors.panel, bordercolor: colors.rule, font: { color: colors.ink } },
       xaxis: { showgrid: false, linecolor: colors.rule, fixedrange: true, tickvals: everyTenth(x), ticktext: everyTenth(x).map(minutes) },
       yaxis: { ...axis, nticks: 4, domain: [0.4, 1], rangemode: "tozero", title: { text: say("subscription.axis_rate"), font: { size: 13 } } },
