@@ -200,7 +200,10 @@ CLUSTER = {
     "cluster.means.error": _("The controller refused: {error}."),
     "cluster.means.moved": _("{count?One partition has|{count} partitions have} moved."),
     "cluster.means.fenced": _("A producer was fenced: a newer instance has transactional.id {id}."),
-    "cluster.means.without_leader": _("{count?One partition has|{count} partitions have} no leader that answers: nothing is written or read there."),
+    "cluster.means.without_leader": _(
+        "{count?One partition has|{count} partitions have} no leader that answers:"
+        " nothing is written or read there, whatever the controller still counts."
+    ),
     "cluster.means.unavailable": _("{count?One partition was|{count} partitions were} unavailable, the longest for {longest_us}."),
     "cluster.means.offline": _("{count?One partition is|{count} partitions are} offline: nobody in the ISR is alive."),
     "cluster.means.below_min_isr": _("{count?One partition takes|{count} partitions take} no writes with acks=all: too few copies in sync."),
