@@ -24,6 +24,7 @@ from broker_core.kafka.group.decoded import code_name
 from broker_core.kafka.group.settings import GroupSettings
 from broker_core.kafka.group.topics import topic_id
 from broker_core.kafka.producer.partitioner import coordinator_partition
+from broker_core.lab.consumer import CRASHED, GONE
 from broker_core.lab.lanes.kafka_cluster_group import GROUP_ID, Shared, brokers_of, consumer_state, coordinating, numbers_of
 from broker_core.lab.lanes.kafka_readers import readers_view
 from broker_core.lab.views.kafka_cluster import is_shown
@@ -113,7 +114,7 @@ def member_keys(shared: Shared, group: Group) -> dict[str, str]:
 
 
 def members_view(lane: Lane, shared: Shared, group: Group, keys: Mapping[str, str], topic: str) -> Json:
-    """Members in the order in which they came, then programs that are no member yet, or no more."""
+    """Members in the order in which they came, then programs that are no member yet, or no more, then consumers of which nothing is left."""
     views: Json = {}
     members = {} if group is None else group.members
     for member_id, key in keys.items():
@@ -128,9 +129,15 @@ def members_view(lane: Lane, shared: Shared, group: Group, keys: Mapping[str, st
                 "consumer": state.settings.client_id, "member_id": None, "instance_id": state.settings.group_instance_id,
                 **OUTSIDE, **of_program(slot, topic),
             }  # fmt: skip
+    shown = {view["consumer"] for view in views.values()}
+    for name, consumer in lane.consumers.items():
+        if consumer.state in (CRASHED, GONE) and name not in shown:
+            views[consumer.incarnation] = {
+                "consumer": name, "member_id": None, "instance_id": None, **OUTSIDE, **of_program(None, topic), "condition": CRASHED,
+            }  # fmt: skip
     for key, view in views.items():
-        consumer = lane.consumers.get(view["consumer"])
-        view["verbs"] = [] if consumer is None or consumer.incarnation != key else member_verbs(consumer)
+        whose = lane.consumers.get(view["consumer"])
+        view["verbs"] = [] if whose is None or whose.incarnation != key else member_verbs(whose)
     return views
 
 

@@ -77,7 +77,24 @@ def test_a_parked_join_a_silent_member_and_the_timers_that_decide() -> None:
     lab.advance_to(until_us - 1)
     assert "c2" in group(lab)["members"]
     view = run(lab, 0.5)
-    assert "c2" not in view["members"] and view["generation"] == 2  # its session, and nothing else, held the others up
+    assert view["members"]["c2"]["member_id"] is None and view["generation"] == 2  # its session, and nothing else, held the others up
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_consumer_that_has_expired_stays_in_sight_and_can_be_started_again(protocol: str) -> None:
+    lab = lab_of(protocol)
+    run(lab, 20)
+    order(lab, "crash", "c2")
+    view = run(lab, 120)
+    member = view["members"]["c2"]
+    assert (member["member_id"], member["condition"], member["verbs"], member["owned"]) == (None, "crashed", ["rejoin", "leave"], [])
+    order(lab, "rejoin", "c2")
+    view = run(lab, 30)
+    assert [member["condition"] for member in view["members"].values() if member["consumer"] == "c2"] == ["running"]
+    order(lab, "crash", "c2")
+    run(lab, 120)
+    order(lab, "leave", "c2")
+    assert "c2" not in {member["consumer"] for member in run(lab, 1)["members"].values()}
 
 
 def test_the_initial_delay_is_told_apart_from_the_join_phase() -> None:
