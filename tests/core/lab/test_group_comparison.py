@@ -10,6 +10,7 @@ from broker_core.lab.lab import Lab
 from broker_core.lab.scenario import scenario_from_json
 
 SECOND = 1_000_000
+pytestmark = pytest.mark.slow
 
 
 def lab_with_a_history(algorithm: str = "range", protocol: str = "classic") -> Lab:

@@ -35,6 +35,7 @@ def out_of_order(lane, written_down):
     return count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_the_count_is_what_the_programs_saw(seed, written_down):
     _, _, lab = random_life(seed, 20)

@@ -9,7 +9,7 @@ from tests.core.lab.lives import SECOND, lanes, order, views
 
 OF_THE_BILL = ("keys_moved", "keys_total", "partitions_moved", "partitions_total", "pause_us")
 PACE = ("pause", "resume", "slow")
-pytestmark = pytest.mark.xdist_group("lives")  # lived once, in one process
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("lives")]  # lived once, in one process
 
 
 def paused(lane: Json) -> int:
