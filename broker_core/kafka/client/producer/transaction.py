@@ -85,10 +85,6 @@ class Transaction:
     def is_completing(self) -> bool:
         return self.phase in (Phase.COMMITTING, Phase.ABORTING)
 
-    @property
-    def has_error(self) -> bool:
-        return self.phase in (Phase.ABORTABLE_ERROR, Phase.FATAL_ERROR)
-
     def add(self, partition: TopicPartition) -> None:
         """A record goes to this partition."""
         if partition not in self.added and partition not in self.pending:
