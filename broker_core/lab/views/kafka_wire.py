@@ -1,6 +1,6 @@
 """Each message that is on its way in a Kafka cluster, with the numbers that it carries.
 
-    wire   {"412": {"kind": "fetch", "from": "broker-2", "to": "broker-1", "sent_us": .., "due_us": .., "parts": [["flights", 0, 7, 3]]}}
+    wire   {"412": {"kind": "fetch", "from": "broker-2", "to": "broker-1", "due_us": .., "delay_us": .., "parts": [["flights", 0, 7, 3]]}}
 
 A message that is held (its link is cut, its receiver is paused) has no `due_us`. Heartbeats and metadata are on the wire, too, without parts.
 """
