@@ -4,10 +4,12 @@ import pytest
 
 from broker_core.kafka.client.producer import orders as o
 from broker_core.kafka.client.producer.states import Phase
+from broker_core.kafka.cluster import verbs
 from broker_core.kafka.cluster.cluster import TopicPlan
 from broker_core.kafka.cluster.requests import ProducePartition, ProduceRequest
 from broker_core.kafka.error_codes import ErrorCode
 from broker_core.kafka.group import messages as m
+from broker_core.kafka.group.codes import UNSTABLE_OFFSET_COMMIT
 from broker_core.kafka.replication.replica_log import light_batch
 from broker_core.kafka.txn.records import TRANSACTION_STATE_TOPIC
 from broker_core.lab.checkpoint import decode, encode
@@ -199,6 +201,44 @@ def test_offsets_of_a_group_count_with_the_transaction_only():
         cluster.order(ends())
         cluster.run(1)
         assert offset() == committed
+
+
+@pytest.mark.parametrize(("is_ended_before", "ends", "committed"), [
+    (True, o.CommitTransaction, 7), (True, o.AbortTransaction, 3), (False, o.CommitTransaction, 7), (False, o.AbortTransaction, 3),
+])  # fmt: skip
+def test_the_next_coordinator_of_a_group_knows_what_its_transactions_came_to(is_ended_before, ends, committed):
+    """The offsets of a transaction, and its marker, are read back from the log; an open one ends at the new coordinator."""
+    cluster = ProducingCluster((TOPIC, TopicPlan("__consumer_offsets", 1, 3, 2)))
+    key = ("__consumer_offsets", 0)
+    ready(cluster)
+    cluster.order(o.BeginTransaction())
+    cluster.order(o.SendOffsets("g", [("t", 0, 3)]))
+    cluster.order(o.CommitTransaction())
+    cluster.run(1)
+    cluster.order(o.BeginTransaction())
+    cluster.send(1)
+    cluster.order(o.SendOffsets("g", [("t", 0, 7), ("t", 1, 9)]))
+    cluster.run(1)
+    if is_ended_before:
+        cluster.order(ends())
+        cluster.run(1)
+    former = cluster.leader(key)
+    verbs.crash(cluster.world, former)
+    cluster.run(15)
+    now = cluster.leader(key)
+    assert now not in (former, -1)
+
+    def offsets(require_stable):
+        request = m.OffsetFetchRequest([m.OffsetFetchGroup("g", None, None, [m.FetchedTopic("t", [0, 1])])], require_stable=require_stable)
+        found = cluster.ask(now, request)[0].groups[0].topics[0].partitions
+        return [(part.committed_offset, part.error_code) for part in found]
+
+    if not is_ended_before:
+        assert offsets(True) == [(-1, UNSTABLE_OFFSET_COMMIT)] * 2, "an open transaction holds both"
+        assert offsets(False) == [(3, 0), (-1, 0)]
+        cluster.order(ends())
+        cluster.run(5)
+    assert offsets(True) == [(committed, 0), (9 if committed == 7 else -1, 0)]
 
 
 def test_producer_ids_come_from_the_controller_and_are_given_once():
