@@ -190,7 +190,7 @@ class SlowDisk(BrokerCommand):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkewClock(BrokerCommand):
-    """skew_ms: how far its clock is ahead from now on; 0: it is right."""
+    """skew_ms: how far its clock is ahead from now on, below 0 behind; 0: it is right."""
 
     kind: ClassVar[str] = "cluster_skew_clock"
     ARGS: ClassVar[frozenset[str]] = frozenset({"broker", "skew_ms"})
@@ -200,7 +200,7 @@ class SkewClock(BrokerCommand):
     @classmethod
     def read_args(cls, args: Json) -> dict[str, Any]:
         broker = {"broker": whole("args.broker", args.get("broker"), 1, BROKERS_MAX)}
-        return broker | {"skew_ms": whole("args.skew_ms", args.get("skew_ms"), 0, verbs.SKEW_MS_MAX)}
+        return broker | {"skew_ms": whole("args.skew_ms", args.get("skew_ms"), -verbs.SKEW_MS_MAX, verbs.SKEW_MS_MAX)}
 
     def args(self) -> Json:
         return {"broker": self.broker, "skew_ms": self.skew_ms}

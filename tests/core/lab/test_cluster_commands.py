@@ -63,6 +63,7 @@ def test_a_crash_and_what_came_of_it():
         ("come_back", {"broker": 1}, "args.broker"), ("heal_link", {"one": "broker-1", "other": "broker-2"}, "args.one"),
         ("cut_link", {"one": "broker-1", "other": "broker-1"}, "args.other"), ("cut_link", {"one": "broker-1", "other": "nobody"}, "args.other"),
         ("slow_disk", {"broker": 1, "write_us": -1}, "args.write_us"), ("skew_clock", {"broker": 1}, "args.skew_ms"),
+        ("skew_clock", {"broker": 1, "skew_ms": -86_400_001}, "args.skew_ms"),
         ("cut_link", {"one": "broker-1", "other": "broker-2", "one_way": 1}, "args.one_way"),
     ],
 )  # fmt: skip
@@ -108,6 +109,14 @@ def test_what_a_broker_is_not_ready_for_is_refused_with_its_condition_at_once_an
         command_from_json({"command_id": "x", "kind": f"cluster_{kind}", "args": {"broker": 1}}).check(facts)
     with pytest.raises(CommandError, match=reason):
         order(lab, kind, broker=1)
+
+
+def test_a_clock_may_be_ahead_and_behind():
+    lab = lab_on_a_cluster()
+    for skew_ms in (60_000, -60_000, 0):
+        order(lab, "skew_clock", 2, broker=1, skew_ms=skew_ms)
+        assert cluster(lab)["brokers"]["1"]["skew_ms"] == skew_ms
+        assert cluster(lab)["counts"]["healthy"] == 3
 
 
 def test_a_broker_that_shuts_down_may_be_down_by_now_so_only_the_lab_knows():
