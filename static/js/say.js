@@ -48,4 +48,7 @@ export function fill(text, params, words) {
   });
 }
 
+// Sentences one after the other: in Chinese nothing stands between a full stop and what follows.
+export const sentences = (list) => list.join(" ").replaceAll(/([。！？）]) /g, "$1");
+
 export const speaker = (words) => (code, params = {}) => fill(words[code] ?? code, params, words);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { createFreshness } from "../../static/js/freshness.js";
-import { clock, fill, number, percent, seconds } from "../../static/js/say.js";
+import { clock, fill, number, percent, seconds, sentences } from "../../static/js/say.js";
 
 const words = { second: "s", minute: "min" };
 
@@ -14,6 +14,11 @@ test("figures are grouped, rounded and timed", () => {
   assert.equal(seconds(0, words), "0\u202fs");
   assert.equal(clock(76_000_000), "1:16.0");
   assert.equal(clock(3_661_500_000), "1:01:01.5");
+});
+
+test("between sentences stands a blank, after a Chinese full stop none", () => {
+  assert.equal(sentences(["One.", "Two."]), "One. Two.");
+  assert.equal(sentences(["第一句。", "第二句（括号）。", "Third."]), "第一句。第二句（括号）。Third.");
 });
 
 test("places are filled, also inside a plural", () => {

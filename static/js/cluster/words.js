@@ -1,6 +1,6 @@
 // The page's sentences: how the cluster is, what the large partition's state means, and what a fault has done.
 
-import { clock, number } from "../say.js";
+import { clock, number, sentences } from "../say.js";
 import { nodeWords } from "./network.js";
 
 const WORST = ["offline", "below_min_isr", "under_replicated"];
@@ -24,7 +24,7 @@ export function partitionWords(partition, say) {
   const about = say(`cluster.about.${partition.state}`, {
     leader: partition.leader, epoch: partition.leader_epoch, isr, count: partition.isr.length, replicas: partition.replicas.length, min: partition.min_isr,
   });
-  return [about, ...spare(partition, say), ...(hidden ? [say("cluster.about.hidden", { count: hidden })] : [])].join(" ");
+  return sentences([about, ...spare(partition, say), ...(hidden ? [say("cluster.about.hidden", { count: hidden })] : [])]);
 }
 
 // What one more crash would do to an under-replicated partition.

@@ -3,7 +3,7 @@
 import { onLanguage, page, say, speak, words } from "../chrome.js";
 import { Refusal } from "../commands.js";
 import { createNotice } from "../notice.js";
-import { clock, number } from "../say.js";
+import { clock, number, sentences } from "../say.js";
 import { SETTINGS, createApi } from "./api.js";
 import { createBatchView } from "./batch_view.js";
 import * as compaction from "./compaction.js";
@@ -235,7 +235,7 @@ function drawClean() {
   aroundClean(() => compaction.render($("clean-picture"), clean, { width, say }));
   $("clean-picture").dataset.seq = clean.before.at(-1).offset;
   writeTable($("clean-twin"), cleanTable(clean, say), say("log.clean_label"));
-  $("clean-words").textContent = compaction.cleanWords(clean, say).join(" ");
+  $("clean-words").textContent = sentences(compaction.cleanWords(clean, say));
   tellRecord($("clean-picture").querySelector(".told"));
 }
 

@@ -1,6 +1,6 @@
 // Which log is looked at: the lane's as one log, or a replica on one of the cluster's brokers; what that replica is; and the texts of its checkpoints.
 
-import { number } from "../say.js";
+import { number, sentences } from "../say.js";
 
 const GONE = new Set(["crashed", "stopped", "disk_lost", "paused"]);
 
@@ -40,7 +40,7 @@ export function replicaWords(folder, say) {
   if (replica.condition === "paused") list.push(say("log.replica.paused", about));
   list.push(say("log.replica.marks", about));
   if (replica.gaps) list.push(say("log.replica.gaps", { count: replica.gaps }));
-  return list.join(" ").replaceAll("。 ", "。");
+  return sentences(list);
 }
 
 // Files with lines of text, and what to ask the server for.

@@ -2,7 +2,7 @@
 // at an entry's first key alone, so under default batching a column has many colours, and each message of another owner is outlined.
 
 import { isTextured, paint, textOn } from "../paint.js";
-import { NONE, number, percent } from "../say.js";
+import { NONE, number, percent, sentences } from "../say.js";
 
 const COLUMN = 80, ROW = 22, HEAD = 52, WHO = { y: 22, h: 24 }, LETTERS = 7, DONE = { a: "acked", h: "handled", ".": "open" }, MARK = { acked: "✓", handled: "•" };
 
@@ -54,7 +54,7 @@ export function words(batches, say) {
 }
 
 export function ackWords({ index_acks: hears, in_part: [entries, count], gathering }, say) {
-  return `${say(hears ? "subscription.batches_index" : "subscription.batches_whole", { entries, count })} ${say("subscription.batches_gathering", { count: gathering })}`;
+  return sentences([say(hears ? "subscription.batches_index" : "subscription.batches_whole", { entries, count }), say("subscription.batches_gathering", { count: gathering })]);
 }
 
 export function table(batches, say) {

@@ -3,7 +3,7 @@
 
 import { setTerm } from "../dom.js";
 import { paint } from "../paint.js";
-import { NONE, number, percent } from "../say.js";
+import { NONE, number, percent, sentences } from "../say.js";
 import { idleWords, isWorth } from "./words.js";
 
 const COLUMNS = ["consumer", "share", "permits", "unacked", "queue", "redelivered", "rate"];
@@ -30,7 +30,7 @@ export function rows(rig, chosen, say) {
 // Why it is idle; and what is still at its former connection.
 function whyOf({ idle, former }, isDone, name, say) {
   const words = [isDone ? null : idleWords(idle, say, name), former ? say("subscription.former", { count: former }) : null].filter((text) => text !== null);
-  return words.length ? words.join(" ") : null;
+  return words.length ? sentences(words) : null;
 }
 
 export function createConsumers(table, onChoose) {
