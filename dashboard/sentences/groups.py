@@ -16,6 +16,7 @@ GROUPS = {
     "groups.head.gathering": _("{members?The member has|All {members} members have} joined; the coordinator waits for others."),
     "groups.head.joining": _("Rebalancing: {waiting} of {members?one member|{members} members} joined, {dark} of {partitions} partitions dark."),
     "groups.head.syncing": _("Rebalancing: the leader assigns, {dark} of {partitions} partitions dark."),
+    "groups.head.assigning": _("Assigning: the coordinator does it with the next heartbeat, {dark} of {partitions} partitions dark."),
     "groups.head.reconciling": _(
         "Reconciling: {behind} of {members?one member|{members} members} not at the target yet, {dark} of {partitions} partitions dark."
     ),
@@ -25,6 +26,7 @@ GROUPS = {
         "{count?its session times|their sessions time} out."
     ),
     "groups.head.stuck": _("{names} {count?does|do} not poll; heartbeats go on, so the group takes {count?it|them} for alive."),
+    "groups.head.zombie": _("{names} {count?is no longer a member and reads|are no longer members and read} on: {count?a zombie|zombies}."),
     "groups.head.leaderless": _("{leaderless} of {partitions} partitions {leaderless?has|have} no leader: nobody can read there."),
     "groups.head.twice": _("Stable: {members} members; {twice} of {partitions} partitions {twice?is|are} read by more than one of them."),
     "groups.head.dark": _("{dark} of {partitions} partitions {dark?is|are} read by nobody."),
@@ -105,6 +107,10 @@ GROUPS = {
     "groups.doing.outside": _("not a member yet"),
     "groups.doing.searching": _("looks for the coordinator"),
     "groups.doing.stuck": _("poll loop is stuck"),
+    "groups.doing.stuck_out": _("poll loop is stuck; no longer a member"),
+    "groups.doing.stuck_silent": _("poll loop is stuck; no heartbeats"),
+    "groups.doing.zombie": _("no longer a member, still reads {count?one partition|{count} partitions}"),
+    "groups.doing.starting": _("its process starts"),
     "groups.doing.paused": _("paused: no heartbeats"),
     "groups.doing.crashed": _("crashed, not noticed yet"),
     "groups.doing.gone": _("its program is gone, not noticed yet"),
@@ -150,6 +156,8 @@ GROUPS = {
     "groups.status.ok": _("ok"),
     "groups.status.warning": _("warning"),
     "groups.status.error": _("error"),
+    "groups.status.young": _("too few commits to judge"),
+    "groups.status.idle": _("{status} by the last commits, and nobody commits now"),
     "groups.rule.no_lag": _("ok: no lag"),
     "groups.rule.stopped": _("error: no commit for longer than the last ten took"),
     "groups.rule.caught_up": _("ok: the lag was 0 at one of the last ten commits"),
@@ -167,7 +175,14 @@ GROUPS = {
     ),
     "groups.finding.no_members": _("Nobody is in the group: {count?one record waits|{count} records wait}."),
     "groups.finding.gathering": _("The coordinator gathers the first members; {count?one is|{count} are} there."),
-    "groups.finding.join_waits": _("All wait for {member}: its JoinGroup is missing."),
+    "groups.finding.join_waits": _("All wait for {member}: {members?its JoinGroup is|their JoinGroups are} missing."),
+    "groups.finding.join_unheard": _(
+        "{member} {members?hears of the rebalance with its next heartbeat, and joins|hear of the rebalance with their next heartbeats, and join} "
+        "then."
+    ),
+    "groups.finding.pending_waits": _(
+        "All wait for {count?a member id that was|{count} member ids that were} given out and {count?is|are} not used."
+    ),
     "groups.finding.sync_waits": _("All wait for {member}, the leader: it has not brought the assignment."),
     "groups.finding.revoke_waits": _("{member} has not given up {partitions?one partition|{partitions} partitions} that others are to get."),
     "groups.finding.ghost_waits": _("All wait for the former life of {member}: the coordinator still counts it as a member."),
@@ -176,13 +191,29 @@ GROUPS = {
     ),
     "groups.finding.assign_waits": _("The coordinator assigns anew with the next heartbeat, which is {member}'s."),
     "groups.finding.revoke_unheard": _(
-        "{member} hears with its next heartbeat that it has to give up {partitions?one partition|{partitions} partitions}."
+        "{member} {members?hears with its next heartbeat that it has|hear with their next heartbeats that they have} to give up "
+        "{partitions?one partition|{partitions} partitions}."
     ),
-    "groups.finding.free_unheard": _("{member} hears with its next heartbeat that it may read {partitions?one partition|{partitions} partitions}."),
+    "groups.finding.free_unheard": _(
+        "{member} {members?hears with its next heartbeat that it|hear with their next heartbeats that they} may read "
+        "{partitions?one partition|{partitions} partitions}."
+    ),
     "groups.finding.silent_owner": _("{member} is dead and still holds {partitions?one partition|{partitions} partitions}: nobody else may read."),
     "groups.finding.frozen_owner": _("{member} stands still and holds {partitions?one partition|{partitions} partitions}: nobody else may read."),
     "groups.finding.gone_owner": _("{member} restarts as a static member and keeps {partitions?one partition|{partitions} partitions}."),
     "groups.finding.stuck_owner": _("{member} does not poll and holds {partitions?one partition|{partitions} partitions}; its heartbeats go on."),
+    "groups.finding.overdue_owner": _(
+        "{member} has not polled for max.poll.interval.ms and beats no more; as a static member it keeps "
+        "{partitions?one partition|{partitions} partitions}."
+    ),
+    "groups.finding.new_partitions": _(
+        "{partitions?One new partition is|{partitions} new partitions are} nobody's: {member}, the leader, learns of {partitions?it|them} "
+        "with its next metadata, and joins again."
+    ),
+    "groups.finding.second_waits": _(
+        "{partitions?One partition waits|{partitions} partitions wait} for a second rebalance: who had {partitions?it|them} lets go first."
+    ),
+    "groups.finding.left_out": _("The assignor gave {partitions?one partition|{partitions} partitions} to nobody."),
     "groups.finding.no_leader": _("{partitions?One partition has|{partitions} partitions have} no leader: nobody can read there."),
     "groups.finding.slow_owner": _(
         "{member} falls behind on {partitions?one partition|{partitions} partitions}: {count?one record|{count} records}."

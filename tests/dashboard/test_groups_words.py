@@ -23,7 +23,7 @@ VERBS = OF_MEMBERS | set(group_verbs())
 FIGURES = ("generation", "moved", "spread", "dark_us", "dark_most", "duplicates")
 RULES = re.findall(r"^        (\w+) .* (?:ok|warning|error)$", str(lag.__doc__), re.MULTILINE)
 FINDINGS = {
-    *re.findall(r'Finding\("(\w+)"|_missing\("(\w+)"', Path(diagnosis.__file__).read_text()),
+    ("left_out",), *re.findall(r'Finding\("(\w+)"|_missing\("(\w+)"', Path(diagnosis.__file__).read_text()),
     ("none",), *((f"{process}_owner",) for process in (diagnosis.SILENT, diagnosis.FROZEN, diagnosis.GONE, diagnosis.GHOST)),
 }  # fmt: skip
 FINDINGS = {name for names in FINDINGS for name in names if name}
@@ -33,9 +33,9 @@ FAMILIES = {
     "cell": ("reads", "held_stuck", "held_leaderless", "given", "target", "revoking"),
     "timer": ("session", "pending", "rebalance", "poll", "initial_delay", "join", "sync"),
     "time": ("sent", "arrived", "answered", "received", "lost"),
-    "head": ("silent", "away", "stuck", "dark", "leaderless", "twice", "stable"),
+    "head": ("silent", "away", "stuck", "zombie", "dark", "leaderless", "twice", "stable", "assigning", "reconciling"),
     "doing": (
-        "awaits_join", "awaits_sync", "paused", "crashed", "gone", "paused_out", "crashed_out",
+        "awaits_join", "awaits_sync", "stuck", "stuck_out", "stuck_silent", "paused", "crashed", "gone", "paused_out", "crashed_out",
         *(name for state, name in STATE_NAMES.items() if state != STABLE),
     ),
     "short": ("end", "high_watermark", "committed", "position", "lag", "lag_us"), "status": (OK, WARNING, ERROR), "rule": RULES, "finding": FINDINGS,

@@ -99,7 +99,8 @@ test("timers: of each member the one that ends first, of the group its own; a si
   assert.equal(groupTimer(first.group).kind, "initial_delay");
   const red = chart(silent).shapes.filter(({ id, class: name }) => id === "ring-c2" && name === "ring bad");
   assert.equal(red.length, 1);
-  assert.deepEqual([left(36_200_000), left(900_000), left(3_600_000_000), left(-5)], ["36\u202fs", "0.9\u202fs", "60\u202fmin", "0.0\u202fs"]);
+  const unit = (code) => ({ second: "秒", minute: "分钟" })[code];
+  assert.deepEqual([36_200_000, 900_000, 3_600_000_000, -5].map((us) => left(us, unit)), ["36\u202f秒", "0.9\u202f秒", "60\u202f分钟", "0.0\u202f秒"], "in the page's language");
   assert.equal(sweep(0, 0, 10, 0), "");
   assert.match(sweep(0, 0, 10, 0.25), /A10 10 0 0 1 10 0$|A10 10 0 0 1 10 -0$/);
 });
@@ -140,6 +141,39 @@ test("a partition that an assignor gave to two members is full for both, and is 
   assert.ok(codesIn(gridWords(twice.group, rest.group_health, say)).includes("groups.grid_twice"));
 });
 
+test("who is put out and does not poll, or does not know it, is told apart from members, and does not count as a second reader", () => {
+  const had = rest.group.members.c1.owned, out = (changes) => withMember(rest, "late", { ...rest.group.members.c1, consumer: "c9", member_id: null, generation: -1, ...changes });
+  const word = (view) => codesIn(doing(view.group.members.late, view.group, say))[0];
+  const stuck = out({ is_stuck: true }), zombie = out({}), starting = out({ owned: [], is_starting: true }), newcomer = out({ owned: [] });
+  assert.deepEqual([stuck, zombie, starting, newcomer].map(word), ["stuck_out", "zombie", "starting", "outside"].map((name) => `groups.doing.${name}`));
+  assert.deepEqual([counts(stuck.group).twice, counts(zombie.group).twice], [0, had.length]);
+  assert.deepEqual([stuck, zombie].map((view) => codesIn(headline(view.group, say))[0]), ["groups.head.stable", "groups.head.zombie"]);
+  const overdue = withMember(rest, "c1", { is_stuck: true, generation: -1, instance_id: "c1" });
+  assert.deepEqual([codesIn(doing(overdue.group.members.c1, overdue.group, say))[0], codesIn(headline(overdue.group, say))[0]], ["groups.doing.stuck_silent", "groups.head.silent"]);
+});
+
+test("the head has the state that is lit", () => {
+  assert.deepEqual(["Assigning", "Reconciling"].map((state) => codesIn(headline({ ...epochs.group, state }, say))[0]), ["groups.head.assigning", "groups.head.reconciling"]);
+});
+
+test("a status that nobody can give yet, or that nobody's commits renew, is told as such", () => {
+  const as = (rule, lag, members = rest.group.members) => gridWords({ ...rest.group, members }, { ...rest.group_health, lag, status: "ok", partitions: { 0: { lag, rule }, 1: { lag: 0, rule: "no_lag" } } }, say);
+  const status = (words) => codesIn(words).filter((code) => code.startsWith("groups.status.")).join();
+  assert.equal(status(as("young", 5)), "groups.status.young");
+  assert.equal(status(as("caught_up", 5)), "groups.status.ok");
+  assert.match(as("caught_up", 5, {}), /groups\.status\.idle/);
+  assert.equal(status(as("no_lag", 0, {})), "groups.status.ok");
+});
+
+test("what several wait to hear is one sentence, until the last of them has heard", () => {
+  const finding = (code, member, endsUs, partitions = []) => ({ code, member, timer: "heartbeat", ends_us: endsUs, partitions, count: 0 });
+  const of = (findings) => findingsOf(rest.group, { findings }, 0, say).map(({ text, until }) => [codesIn(text)[0].split(".").at(-1), JSON.parse(text.slice(text.indexOf("{"))), JSON.parse(until.slice(until.indexOf("{"))).left_us]);
+  const [dead, unheard] = of([finding("silent_owner", "c9", 9e6, [7]), finding("revoke_unheard", "c1", 1e6, [1]), finding("revoke_unheard", "c2", 2e6, [2, 3])]);
+  assert.deepEqual(dead, ["silent_owner", { member: "c9", members: 1, count: 1, partitions: 1 }, 9e6]);
+  assert.deepEqual(unheard, ["revoke_unheard", { member: "c1, c2", members: 2, count: 3, partitions: 3 }, 2e6]);
+  assert.equal(of([finding("join_waits", "c1", 5e6), finding("join_waits", "c2", 5e6), finding("join_waits", "c3", 4e6)]).length, 2, "each with its own timer");
+});
+
 test("another topic that a member reads has lanes of its own, and counts", () => {
   const part = { owner: "c3", given: "c3", dark_us: null, start: 2, end: 9, high_watermark: 8, leader: 1, committed: 5, position: 7, lag: 3, lag_us: 400_000 };
   const has = { assigned: [0], owned: [0], target: null, revoking: [] };
@@ -147,7 +181,7 @@ test("another topic that a member reads has lanes of its own, and counts", () =>
   for (const available of [330, 960]) check(cells(view, { available, isPhone: available < 640 }).shapes);
   const shapes = cells(view).shapes, text = (id) => shapes.find((shape) => shape.id === id).text;
   assert.equal(shapes.find(({ id }) => id === "cell-audit-0-c3").class, "cell-of reads");
-  assert.deepEqual([text("part-audit-0"), text("lag-audit-0"), text("lag_us-audit-0")], ["audit-0", "3", "0.4\u202fs"]);
+  assert.deepEqual([text("part-audit-0"), text("lag-audit-0"), text("lag_us-audit-0")], ["audit-0", "3", left(400_000, say)]);
   assert.equal(shapes.find(({ id }) => id === "lane-audit-1").class, "lane-dark");
   assert.deepEqual([counts(view.group).partitions, counts(view.group).dark], [14, 1]);
   assert.ok(grid.height(view.group) > grid.height(rest.group));

@@ -1,21 +1,26 @@
 """Why is my group stuck: a pure function of what is known of a group, which names the member that everybody waits for and the timer that ends it.
 
     who coordinates? ─► is there a member, and does one subscribe? ─► is a rebalance under way, and who is missing? ─► does a member hold
-    partitions and not read? ─► has a partition no leader? ─► does a member read too slowly?
+    partitions and not read? ─► has a partition no leader, or is it given to nobody? ─► does a member read too slowly?
 
-Each finding says until when, if nothing changes: a timer of the coordinator (session, join, sync, rebalance) or of the client (max.poll).
+Each finding says until when, if nothing changes, by the setting that a user knows: session, heartbeat, max.poll.interval.ms (which is also the
+longest that a join, a sync or a revocation may take), metadata.max.age.ms.
 docs/kafka/groups.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from math import inf
 
 from broker_core.kafka.group.lag import OK
-from broker_core.kafka.group.states import COMPLETING, PREPARING
+from broker_core.kafka.group.states import COMPLETING, PREPARING, STABLE
 
-SESSION, MAX_POLL, REBALANCE, INITIAL = "session.timeout.ms", "max.poll.interval.ms", "rebalance.timeout.ms", "group.initial.rebalance.delay.ms"
+SESSION, INITIAL, METADATA = "session.timeout.ms", "group.initial.rebalance.delay.ms", "metadata.max.age.ms"
+MAX_POLL = "max.poll.interval.ms"
+"""Also how long a join phase, a sync phase and a revocation may take: a client sends it as rebalance_timeout_ms."""
+CLASSIC_HEARTBEAT = "heartbeat.interval.ms"
 HEARTBEAT, BROKER_SESSION = "group.consumer.heartbeat.interval.ms", "group.consumer.session.timeout.ms"
 """Of the consumer protocol (KIP-848): both are the broker's there, and a client may not set its own."""
 
@@ -26,8 +31,9 @@ whose name runs again as a new member."""
 
 @dataclass(frozen=True, slots=True)
 class MemberFacts:
-    """process: as above. is_stuck: its program does not come back from a record. awaits_join, awaits_sync: what it has asked for and waits for;
-    has_joined: of the present rebalance. revokes: partitions that it was told to let go of and has (KIP-848); surplus: that it has beyond its
+    """process: as above. is_stuck: its program does not come back from a record; is_overdue: for so long that its heartbeats have stopped.
+    has_joined, has_synced: of the present rebalance; has_heard: it knows that it has to join again. lets_go: it still has partitions that it
+    was not given again, or joins next. revokes: partitions that it was told to let go of and has (KIP-848); surplus: that it has beyond its
     target, free: those of its target that nobody has any more; it hears of both with its next heartbeat. partitions: those that it owns at the
     coordinator. session: which setting is its session's length. session_us, poll_us, rebalance_us, beat_us: when each timer ends,
     virtual time; None: it does not run."""
@@ -35,6 +41,9 @@ class MemberFacts:
     name: str
     process: str = ALIVE
     is_stuck: bool = False
+    is_overdue: bool = False
+    has_heard: bool = True
+    lets_go: bool = False
     has_joined: bool = False
     has_synced: bool = True
     is_leader: bool = False
@@ -65,7 +74,9 @@ class PartitionFacts:
 @dataclass(frozen=True, slots=True)
 class GroupFacts:
     """coordinator: the broker, None: nobody coordinates. join_us, sync_us: when the join and the sync phase end at the latest. is_first: the
-    join phase is the initial delay. is_unassigned: the group epoch is ahead of the assignment's (KIP-848)."""
+    join phase is the initial delay. pending, pending_us: ids that were given out and not used, and when the last of them is forgotten.
+    is_unassigned: the group epoch is ahead of the assignment's; is_server_assigned: the coordinator assigns (KIP-848). known: how many partitions
+    the leader assigned by, None: nobody leads; metadata_us: when it looks again."""
 
     state: str
     coordinator: int | None
@@ -74,7 +85,12 @@ class GroupFacts:
     join_us: int | None = None
     sync_us: int | None = None
     is_first: bool = False
+    pending: int = 0
+    pending_us: int | None = None
     is_unassigned: bool = False
+    is_server_assigned: bool = False
+    known: int | None = None
+    metadata_us: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +107,8 @@ class Finding:
 
 
 def diagnose(group: GroupFacts) -> list[Finding]:
-    """What holds the group up, what matters most first; [] where nothing does.
+    """What holds the group up, what matters most first: who holds something and does nothing, the longest first; what nobody can read; what the
+    living have to do; what they hear with their next heartbeat; who is slow. [] where nothing does.
 
     >>> diagnose(GroupFacts("Stable", 1, [MemberFacts("c1", is_stuck=True, partitions=(0, 1), poll_us=9)]))[0].timer
     'max.poll.interval.ms'
@@ -100,7 +117,27 @@ def diagnose(group: GroupFacts) -> list[Finding]:
         return [Finding("no_coordinator", partitions=tuple(part.number for part in group.partitions)), *_leaderless(group)]
     if not group.members:
         return [Finding("no_members", partitions=tuple(part.number for part in group.partitions), count=sum(part.lag for part in group.partitions))]
-    return [*_rebalance(group), *_idle_owners(group), *_leaderless(group), *_slow(group), *_surplus(group)]
+    found = [*_rebalance(group), *_idle_owners(group), *_leaderless(group), *_unowned(group), *_slow(group), *_surplus(group)]
+    inert = {member.name for member in group.members if member.process != ALIVE or member.is_stuck}
+    held = {finding.member: _ends(finding) for finding in sorted(found, key=_ends, reverse=True) if _is_of_inert(finding, inert)}
+    return sorted(found, key=lambda finding: (0, -held[finding.member]) if _is_of_inert(finding, inert) else (_rank(finding.code), 0.0))
+
+
+def _ends(finding: Finding) -> float:
+    return inf if finding.ends_us is None else finding.ends_us
+
+
+def _is_of_inert(finding: Finding, inert: Collection[str]) -> bool:
+    """Whether it is of a member that holds something and does nothing. Such members stand in the order of the timer that ends each of them."""
+    return finding.code in _OF_INERT or (finding.code.endswith("_waits") and finding.member in inert)
+
+
+def _rank(code: str) -> int:
+    return next((rank for rank, codes in _RANKS if code in codes), 3 if code.endswith("_unheard") else 2)
+
+
+_OF_INERT = ("silent_owner", "frozen_owner", "gone_owner", "ghost_owner", "stuck_owner", "overdue_owner", "ghost_waits")
+_RANKS = ((1, ("no_leader", "nobody_subscribed", "new_partitions", "left_out")), (4, ("slow_owner", "more_members_than_partitions")))
 
 
 def _rebalance(group: GroupFacts) -> Iterator[Finding]:
@@ -111,14 +148,18 @@ def _rebalance(group: GroupFacts) -> Iterator[Finding]:
         for member in group.members:
             if member.process == GHOST:
                 yield _missing("ghost_waits", member, group.join_us)
+            elif not member.has_joined and not member.has_heard and _beats(member) and not member.is_stuck:
+                yield Finding("join_unheard", member.name, CLASSIC_HEARTBEAT, member.beat_us, member.partitions)
             elif not member.has_joined:
                 yield _missing("join_waits", member, group.join_us)
+        if group.pending:
+            yield Finding("pending_waits", timer=SESSION, ends_us=group.pending_us, count=group.pending)
     elif group.state == COMPLETING:
         for member in group.members:
             if member.is_leader and not member.has_synced:
                 yield _missing("sync_waits", member, group.sync_us)
-    beating = [member for member in group.members if member.process == ALIVE and member.beat_us is not None]
-    if group.is_unassigned and beating:
+    beating = [member for member in group.members if _beats(member)]
+    if beating and (group.is_unassigned or (group.is_server_assigned and unowned(group))):
         first = min(beating, key=lambda member: member.beat_us or 0)
         yield Finding("assign_waits", first.name, HEARTBEAT, first.beat_us)
     for member in group.members:
@@ -130,13 +171,17 @@ def _rebalance(group: GroupFacts) -> Iterator[Finding]:
             yield Finding("free_unheard", member.name, HEARTBEAT, member.beat_us, member.free)
 
 
+def _beats(member: MemberFacts) -> bool:
+    return member.process == ALIVE and member.beat_us is not None
+
+
 def _missing(code: str, member: MemberFacts, phase_us: int | None, partitions: tuple[int, ...] = ()) -> Finding:
     """A phase waits for this member: until it comes, its session is over, or the phase is, whichever is first."""
-    timer, ends_us = REBALANCE, phase_us
-    if member.process != ALIVE and member.session_us is not None and (phase_us is None or member.session_us < phase_us):
+    timer, ends_us = MAX_POLL, phase_us
+    if (member.process != ALIVE or member.is_overdue) and member.session_us is not None and (phase_us is None or member.session_us < phase_us):
         timer, ends_us = member.session, member.session_us
-    elif member.is_stuck and member.poll_us is not None and (phase_us is None or member.poll_us <= phase_us):
-        timer, ends_us = MAX_POLL, member.poll_us
+    elif member.is_stuck and not member.is_overdue and member.poll_us is not None and (phase_us is None or member.poll_us <= phase_us):
+        ends_us = member.poll_us
     return Finding(code, member.name, timer, ends_us, partitions or member.partitions)
 
 
@@ -148,6 +193,8 @@ def _idle_owners(group: GroupFacts) -> Iterator[Finding]:
         kept = tuple(sorted({*member.partitions, *member.free}))
         if member.process != ALIVE and kept:
             yield Finding(f"{member.process}_owner", member.name, member.session, member.session_us, kept)
+        elif member.is_overdue and member.partitions:
+            yield Finding("overdue_owner", member.name, member.session, member.session_us, member.partitions)
         elif member.is_stuck and member.partitions:
             yield Finding("stuck_owner", member.name, MAX_POLL, member.poll_us, member.partitions)
 
@@ -156,6 +203,30 @@ def _leaderless(group: GroupFacts) -> Iterator[Finding]:
     numbers = tuple(part.number for part in group.partitions if part.leader is None)
     if numbers:
         yield Finding("no_leader", partitions=numbers)
+
+
+def unowned(group: GroupFacts) -> tuple[int, ...]:
+    """Partitions that are nobody's and in nobody's target, though somebody subscribes and no rebalance is under way."""
+    is_settled = group.is_server_assigned or group.state == STABLE
+    if not is_settled or not any(member.is_subscribed for member in group.members):
+        return ()
+    had = {number for member in group.members for numbers in (member.partitions, member.free, member.revokes) for number in numbers}
+    return tuple(part.number for part in group.partitions if part.number not in had)
+
+
+def _unowned(group: GroupFacts) -> Iterator[Finding]:
+    """Of a group whose leader assigns: it does not know of them yet, they come in a second rebalance (cooperative), or it has left them out."""
+    numbers = unowned(group)
+    if not numbers or group.is_server_assigned:
+        return
+    new = tuple(number for number in numbers if group.known is not None and number >= group.known)
+    leader = next((member.name for member in group.members if member.is_leader), None)
+    rest = tuple(number for number in numbers if number not in new)
+    if new:
+        yield Finding("new_partitions", leader, METADATA, group.metadata_us, new)
+    if rest:
+        is_second = any(member.lets_go for member in group.members)
+        yield Finding("second_waits" if is_second else "left_out", partitions=rest)
 
 
 def _slow(group: GroupFacts) -> Iterator[Finding]:

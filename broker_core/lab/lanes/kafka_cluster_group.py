@@ -226,15 +226,20 @@ def look(world: World, topic: str, count: int) -> Shared:
     group = group_of(world, topic)
     programs = [slot for slot in world.slots.values() if slot.kind == CONSUMER]
     by_member = {consumer_state(slot).member.member_id: slot for slot in programs if consumer_state(slot).member.member_id}
-    # A static member that starts learns its id with the answer to its JoinGroup: until then its instance id alone says whose it is.
-    starting = {
+    # A static member that starts learns its id with the answer to its JoinGroup: until then its instance id alone says whose it is. One that does
+    # not poll has forgotten its id when max.poll.interval.ms is over, and sends no LeaveGroup: its place is kept until its session ends.
+    nameless = {
         consumer_state(slot).settings.group_instance_id: slot
         for slot in programs if slot.condition == RUNNING and not consumer_state(slot).member.member_id
     }  # fmt: skip
     for member_id, member in group.members.items():
-        if member.awaits_join and member.instance_id in starting:
-            by_member.setdefault(member_id, starting[member.instance_id])
-    readers = {number: slot for slot in programs if slot.condition == RUNNING for number in owned(consumer_state(slot), topic)}
+        slot = None if member.instance_id is None else nameless.get(member.instance_id)
+        if slot is not None and (member.awaits_join or consumer_state(slot).loop.is_stuck):
+            by_member.setdefault(member_id, slot)
+    # Of two that claim a partition the member of the group reads it, not who was put out and does not know yet, or who is stuck.
+    running = [slot for slot in programs if slot.condition == RUNNING]
+    running.sort(key=lambda slot: (consumer_state(slot).member.member_id in group.members, not consumer_state(slot).loop.is_stuck))
+    readers = {number: slot for slot in running for number in owned(consumer_state(slot), topic)}
     shared = Shared(topic, group, logs_of(world, topic, count), programs, by_member, readers)
     shared.holders = _holders(shared)
     return shared

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from broker_core.events import Json
 from broker_core.kafka.client.group_consumer.classic import HEARTBEAT
-from broker_core.kafka.client.group_consumer.core import FAILED, ConsumerState
+from broker_core.kafka.client.group_consumer.core import FAILED, IN, METADATA, ConsumerState
 from broker_core.kafka.cluster.hosted_groups import OFFSETS_TOPIC
 from broker_core.kafka.cluster.state import BrokerState
 from broker_core.kafka.group import diagnosis as d
@@ -27,7 +27,7 @@ from broker_core.kafka.group.lag import WINDOW, Status, lag_of, status_of, worst
 from broker_core.kafka.group.topics import topic_id
 from broker_core.kafka.producer.partitioner import coordinator_partition
 from broker_core.kafka.replication.replica_log import LightLog
-from broker_core.lab.lanes.kafka_cluster_group import GROUP_ID, Shared, brokers_of, consumer_state, coordinating
+from broker_core.lab.lanes.kafka_cluster_group import GROUP_ID, Shared, brokers_of, consumer_state, coordinating, owned
 from broker_core.sim.slot import PAUSED, RUNNING, Slot
 from broker_core.sim.world import World
 
@@ -100,7 +100,7 @@ def facts_of(lane: Lane, shared: Shared, topic: str, partitions: Json) -> d.Grou
         join_us, sync_us = timers.ends_us(rebalance.join_name(GROUP_ID)), timers.ends_us(rebalance.sync_name(GROUP_ID))
         for member_id, member in group.members.items():
             members.append(_member(
-                lane.world, shared, topic, member_id, member.client_id, timers.ends_us(rebalance.session_name(GROUP_ID, member_id)),
+                lane.world, shared, topic, member_id, member.client_id, timers.ends_us(rebalance.session_name(GROUP_ID, member_id)), is_classic=True,
                 has_joined=member.awaits_join is not None, has_synced=member_id not in group.pending_syncs, is_leader=group.leader == member_id,
                 is_static=member.instance_id is not None,
             ))  # fmt: skip
@@ -113,24 +113,34 @@ def facts_of(lane: Lane, shared: Shared, topic: str, partitions: Json) -> d.Grou
                 rebalance_us=timers.ends_us(sessions.rebalance_name(GROUP_ID, member_id)), is_static=each.instance_id is not None,
                 session=d.BROKER_SESSION if each.classic is None else d.SESSION,
             ))  # fmt: skip
-    is_unassigned = isinstance(group, ConsumerGroup) and group.assignment_epoch < group.epoch
-    return d.GroupFacts(shared.group.state, shared.group.coordinator, members, parts, join_us, sync_us, shared.group.is_first, is_unassigned)
+    is_server_assigned = isinstance(group, ConsumerGroup)
+    pending = shared.group.pending
+    pending_us = max((timers.ends_us(rebalance.session_name(GROUP_ID, member_id)) or 0 for member_id in pending), default=None)
+    leader = None if shared.group.leader is None else shared.by_member.get(shared.group.leader)
+    return d.GroupFacts(
+        shared.group.state, shared.group.coordinator, members, parts, join_us, sync_us, shared.group.is_first, len(pending), pending_us,
+        is_unassigned=isinstance(group, ConsumerGroup) and group.assignment_epoch < group.epoch, is_server_assigned=is_server_assigned,
+        known=None if leader is None else consumer_state(leader).member.counts.get(topic), metadata_us=ends_us(lane.world, leader, METADATA),
+    )  # fmt: skip
 
 
 def _member(
     world: World, shared: Shared, topic: str, member_id: str, name: str, session_us: int | None, *, has_joined: bool = True,
     has_synced: bool = True, is_leader: bool = False, is_static: bool = False, revokes: tuple[int, ...] = (), surplus: tuple[int, ...] = (),
-    free: tuple[int, ...] = (), rebalance_us: int | None = None, session: str = d.SESSION,
+    free: tuple[int, ...] = (), rebalance_us: int | None = None, session: str = d.SESSION, is_classic: bool = False,
 ) -> d.MemberFacts:  # fmt: skip
     slot = shared.by_member.get(member_id)
     program = None if slot is None else consumer_state(slot)
     is_back = any(other is not slot and other.condition == RUNNING and consumer_state(other).settings.client_id == name for other in shared.programs)
+    is_stuck = program is not None and program.loop.is_stuck and program.is_working
+    given = shared.group.members[member_id].assignment
+    joins_again = program is not None and is_classic and (program.member.must_rejoin or program.member.phase != IN)
     return d.MemberFacts(
-        name, process_of(slot, is_static=is_static, is_back=is_back), program is not None and program.loop.is_stuck and program.is_working,
-        has_joined, has_synced, is_leader,
-        program is None or topic in program.subscribed.topics, revokes, surplus, free, tuple(shared.group.members[member_id].assignment),
-        session, session_us,
-        poll_ends_us(world, program), rebalance_us, beat_ends_us(world, slot),
+        name, process_of(slot, is_static=is_static, is_back=is_back), is_stuck,
+        is_stuck and is_classic and program is not None and not program.member.is_beating, program is None or joins_again,
+        joins_again or (program is not None and is_classic and not set(owned(program, topic)) <= set(given)), has_joined, has_synced, is_leader,
+        program is None or topic in program.subscribed.topics, revokes, surplus, free, tuple(given), session, session_us,
+        poll_ends_us(world, program), rebalance_us, ends_us(world, slot, HEARTBEAT),
     )  # fmt: skip
 
 
@@ -165,9 +175,9 @@ def poll_ends_us(world: World, program: ConsumerState | None) -> int | None:
     return program.loop.polled_us - world.design.ahead_us + program.settings.max_poll_interval_ms * 1_000
 
 
-def beat_ends_us(world: World, slot: Slot | None) -> int | None:
-    """When a program sends its next heartbeat; None where there is none."""
-    made = None if slot is None else slot.deadlines.get(HEARTBEAT)
+def ends_us(world: World, slot: Slot | None, deadline: str) -> int | None:
+    """When a deadline of a program's own is due: its next heartbeat, its next look at the metadata. None where there is none."""
+    made = None if slot is None else slot.deadlines.get(deadline)
     return None if made is None else next((at_us for at_us, order, place, _ in world.heap if place is slot and order == made[0]), None)
 
 

@@ -42,7 +42,7 @@ export function layout(group, { members, consumers, available, isPhone = false, 
     shapes.push(...laneShapes(row, { y, label, lane, pitch, columns, members: there, consumers, atUs, say, most }));
     figures.forEach((figure, column) => shapes.push({
       id: `${figure}-${name}`, tag: "text", x: end + 6 + edges[column], y: y + 15, class: `n end${figure === "lag" ? " b" : ""}`,
-      text: figure === "lag_us" ? (own.lag_us === null ? NONE : left(own.lag_us)) : known[figure] === null ? NONE : number(known[figure]),
+      text: figure === "lag_us" ? (own.lag_us === null ? NONE : left(own.lag_us, say)) : known[figure] === null ? NONE : number(known[figure]),
     }));
     if (own.status && SIGNS[own.status]) {
       shapes.push({ id: `status-${name}`, tag: "text", x: end + 18 + edges.at(-1) + 82, y: y + 16, class: `b ${own.status === "error" ? "bad" : "warn"}`, "data-tip": say(`groups.rule.${own.rule}`), text: SIGNS[own.status] });

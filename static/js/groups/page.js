@@ -163,7 +163,7 @@ function drawFindings(now) {
   list.replaceChildren(...rows.map(({ text, until }) => {
     const item = document.createElement("li");
     item.append(text);
-    if (until) item.append(" ", Object.assign(document.createElement("span"), { className: "m", textContent: until }));
+    if (until) item.append(/[。）]$/.test(text) ? "" : " ", Object.assign(document.createElement("span"), { className: "m", textContent: until }));
     return item;
   }));
 }

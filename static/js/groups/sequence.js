@@ -99,7 +99,7 @@ const REACHED = 0.96;
 function rowShapes(row, grid, { group, consumers, chosen, say, atUs }) {
   const { coordinator } = grid, tone = toneOf(row), shapes = [], items = row.items.filter(({ exchange }) => exchange.member in grid.columns);
   const far = Math.max(...items.map(({ exchange }) => grid.columns[exchange.member])), id = row.id, y = row.y;
-  if (row.gapUs) shapes.push({ id: `gap-${id}`, tag: "text", x: grid.time - 8, y: y - ROW / 2 - 4, class: "m end n", text: `+${halfUp(row.gapUs / 1e6, row.gapUs < 9.95e6 ? 1 : 0)}${NARROW}s` });
+  if (row.gapUs) shapes.push({ id: `gap-${id}`, tag: "text", x: grid.time - 8, y: y - ROW / 2 - 4, class: "m end n", text: `+${halfUp(row.gapUs / 1e6, row.gapUs < 9.95e6 ? 1 : 0)}${NARROW}${say("second")}` });
   shapes.push({ id: `at-${id}`, tag: "text", x: grid.time - 8, y: y + 4, class: "n m end", text: moment(row.atUs) });
   const share = flight(row, items[0].exchange, group, atUs);
   const reach = row.way === "ask" && share < REACHED ? [round(far + (coordinator - far) * share), far] : row.way === "answer" && share < REACHED ? [coordinator, round(coordinator + (far - coordinator) * share)] : [coordinator, far];

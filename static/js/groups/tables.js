@@ -18,7 +18,7 @@ export function messagesTable(group, say) {
     head: ["at", "member", "message", "answer", "waited"].map((code) => say(`groups.column.${code}`)), terms: [null, null, null, null, null],
     rows: rows.map(([, exchange]) => [
       moment(exchange.sent_us), exchange.member, NAMES[exchange.kind], exchange.lost_us !== null ? say("groups.time.lost") : codeName(exchange) + (exchange.note ? ` ${exchange.note}` : "") || NONE,
-      exchange.answered_us !== null && exchange.arrived_us !== null ? left(exchange.answered_us - exchange.arrived_us) : NONE,
+      exchange.answered_us !== null && exchange.arrived_us !== null ? left(exchange.answered_us - exchange.arrived_us, say) : NONE,
     ]),
     keys: rows.map(([number_]) => number_),
   };
@@ -29,7 +29,7 @@ export function membersTable(group, consumers, atUs, say) {
     head: ["member", "doing", "epoch", "assigned", "owned", "target", "session", "member_id"].map((code) => say(`groups.column.${code}`)), terms: [null, null, null, null, null, null, null, null],
     rows: inOrder(group, consumers).map(([key, member]) => [
       member.consumer + (member.is_leader ? " ★" : ""), doing(member, group, say, key), figure(member.epoch ?? member.generation), inTopics("assigned", key, group), inTopics("owned", key, group), member.target === null ? NONE : inTopics("target", key, group),
-      group.timers[`session:${key}`] ? left(group.timers[`session:${key}`].until_us - atUs) : NONE, member.member_id ?? NONE,
+      group.timers[`session:${key}`] ? left(group.timers[`session:${key}`].until_us - atUs, say) : NONE, member.member_id ?? NONE,
     ]),
   };
 }
@@ -42,7 +42,7 @@ export function partitionsTable(group, health, lags, say) {
       const { name, partition } = row, own = lagOf(row, group, health), way = row.isOwn && own.lag !== null ? direction(lags[name] ?? []) : null;
       return [
         name, partition.owner === null ? say("groups.dark") : group.members[partition.owner]?.consumer ?? partition.owner, figure(partition.start), figure(partition.end), figure(partition.high_watermark), figure(partition.committed),
-        figure(partition.position), figure(own.lag), own.lag_us !== null ? left(own.lag_us) : NONE, way ? say(`groups.trend.${way}`) : NONE,
+        figure(partition.position), figure(own.lag), own.lag_us !== null ? left(own.lag_us, say) : NONE, way ? say(`groups.trend.${way}`) : NONE,
         own.rule ? say(`groups.rule.${own.rule}`) : NONE,
       ];
     }),

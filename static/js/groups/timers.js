@@ -8,9 +8,9 @@ const RADIUS = 12, LOW = 0.34, ARCS_MOST = 8, UNIT_LEAST = 42;       // of more 
 // How a timer looks: calm, or soon over.
 export const toneOf = (timer, atUs, condition = "running") => (condition !== "running" ? "bad" : (timer.until_us - atUs) / timer.of_us < LOW ? "warn" : "calm");
 
-export const left = (us) => {
+export const left = (us, say) => {
   const s = Math.max(0, us) / 1e6;
-  return s >= 600 ? `${halfUp(s / 60)}${NARROW}min` : s >= 10 ? `${halfUp(s)}${NARROW}s` : `${halfUp(s, 1)}${NARROW}s`;
+  return s >= 600 ? `${halfUp(s / 60)}${NARROW}${say("minute")}` : `${halfUp(s, s >= 10 ? 0 : 1)}${NARROW}${say("second")}`;
 };
 
 // Of a member the timer that is over first; several run at a time. Heartbeats renew the session of a member that does not poll: its other one counts.
@@ -58,13 +58,13 @@ export function rings(group, grid, { atUs, say }) {
     if (x === undefined) continue;
     const tone = toneOf(timer, atUs, condition), label = say(`groups.timer.${timer.kind}`);
     ring(name, x, timer, tone, label);
-    shapes.push({ id: `left-${name}`, tag: "text", x, y: y + 29, class: `n s mid ${tone === "calm" ? "m" : tone}`, text: grid.pitch >= UNIT_LEAST ? left(timer.until_us - atUs) : left(timer.until_us - atUs).split(NARROW)[0] });
+    shapes.push({ id: `left-${name}`, tag: "text", x, y: y + 29, class: `n s mid ${tone === "calm" ? "m" : tone}`, text: grid.pitch >= UNIT_LEAST ? left(timer.until_us - atUs, say) : left(timer.until_us - atUs, say).split(NARROW)[0] });
     if (timer.kind !== "session" && grid.pitch >= 76) shapes.push({ id: `kind-${name}`, tag: "text", x, y: y + 44, class: `s mid ${tone === "calm" ? "m" : tone}`, text: label });
   }
   const own = groupTimer(group), x = grid.coordinator;
   if (own) {
     ring("of-group", x, own, "group", say(`groups.timer.${own.kind}`));
-    shapes.push({ id: "left-of-group", tag: "text", x: x + 20, y: y + 5, class: "n b", text: `${say(`groups.timer.${own.kind}`)} ${left(own.until_us - atUs)}` });
+    shapes.push({ id: "left-of-group", tag: "text", x: x + 20, y: y + 5, class: "n b", text: `${say(`groups.timer.${own.kind}`)} ${left(own.until_us - atUs, say)}` });
   }
   const kinds = new Set([...ownTimers(group).values()].map(({ timer }) => timer.kind));
   if (kinds.size && !own) shapes.push({ id: "timers-word", tag: "text", x: x + 20, y: y + 5, class: "m", "data-term": "session_timeout", text: say("groups.timers_left", { kind: say(`groups.timer.${kinds.has("session") ? "session" : [...kinds][0]}`) }) });

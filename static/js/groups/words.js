@@ -2,6 +2,7 @@
 
 import { lanesOf, ownedBy } from "./lanes.js";
 import { codeName, NAMES } from "./rows.js";
+import { sentences } from "../say.js";
 
 const REBALANCING = ["PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling"];
 
@@ -10,6 +11,12 @@ export const isBehind = ({ epoch, state }, group) => epoch !== null && (epoch < 
 
 // Why a member reads nothing of a partition that it has: nobody leads it, or the member's poll loop is stuck; null: it reads.
 export const heldBy = (partition, member) => (partition.leader === null ? "leaderless" : member.is_stuck ? "stuck" : null);
+
+// Its poll loop has been stuck for so long that it has no membership of its own left: a classic program that has stopped its heartbeats.
+const isOverdue = ({ is_stuck: isStuck, generation, member_id: id }) => isStuck && id !== null && generation !== null && generation < 0;
+
+// Out of the group, and it does not know: what it owned before it reads on.
+const isZombie = ({ condition, member_id: id, is_stuck: isStuck, owned }, group) => group.coordinator !== null && condition === "running" && id === null && !isStuck && owned.length > 0;
 
 // Who has the partition of a lane: one member, but for a user's own assignor, which may give it to several.
 const readersOf = ({ number, members }) => Object.values(members).filter(({ condition, owned }) => condition === "running" && owned.includes(number));
@@ -27,10 +34,11 @@ export const counts = (group) => {
   const named = (found) => [...new Set(found.map(({ consumer }) => consumer))];
   return {
     members: members.length, partitions: partitions.length, dark: partitions.filter(({ owner }) => owner === null).length,
-    waiting: members.filter(({ awaits }) => awaits === "join").length, silent: named(members.filter((member) => member.condition !== "running" && !isAway(member))),
-    away: named(members.filter(isAway)), stuck: named(members.filter(({ condition, is_stuck: isStuck }) => condition === "running" && isStuck)),
+    waiting: members.filter(({ awaits }) => awaits === "join").length, silent: named(members.filter((member) => (member.condition !== "running" && !isAway(member)) || isOverdue(member))),
+    away: named(members.filter(isAway)), stuck: named(members.filter((member) => member.condition === "running" && member.is_stuck && !isOverdue(member))),
+    zombie: named(Object.values(group.members).filter((member) => isZombie(member, group))),
     held: lanes.filter(isHeld).length, leaderless: partitions.filter(({ leader }) => leader === null).length,
-    twice: lanes.filter((lane) => readersOf(lane).length > 1).length,
+    twice: lanes.filter((lane) => readersOf(lane).filter((member) => heldBy(lane.partition, member) === null).length > 1).length,
     behind: members.filter((member) => isBehind(member, group)).length,
   };
 };
@@ -41,16 +49,16 @@ export function headline(group, say) {
   if (!now.members) return say(group.pending ? "groups.head.pending" : "groups.head.empty", { count: group.pending });
   if (group.state === "PreparingRebalance") return say(now.waiting < now.members ? "groups.head.joining" : "groups.head.gathering", now);
   if (group.state === "CompletingRebalance") return say("groups.head.syncing", now);
-  if (REBALANCING.includes(group.state)) return say("groups.head.reconciling", now);
-  for (const code of ["silent", "away", "stuck"]) if (now[code].length) return say(`groups.head.${code}`, { ...now, names: now[code].join(", "), count: now[code].length });
+  if (REBALANCING.includes(group.state)) return say(`groups.head.${group.state.toLowerCase()}`, now);
+  for (const code of ["silent", "away", "stuck", "zombie"]) if (now[code].length) return say(`groups.head.${code}`, { ...now, names: now[code].join(", "), count: now[code].length });
   return say(`groups.head.${now.dark ? "dark" : now.leaderless ? "leaderless" : now.twice ? "twice" : "stable"}`, now);
 }
 
 export function sub(group, say) {
-  if (group.coordinator === null) return `${say("groups.sub_group", { group: group.group_id })} ${say("groups.sub_nobody", { partition: group.offsets_partition })}`;
+  if (group.coordinator === null) return sentences([say("groups.sub_group", { group: group.group_id }), say("groups.sub_nobody", { partition: group.offsets_partition })]);
   const protocol = say(group.protocol === "consumer" ? "groups.protocol.consumer" : group.is_cooperative ? "groups.protocol.cooperative" : "groups.protocol.eager");
   const what = group.assignor === null ? say("groups.sub_unassigned", { group: group.group_id, protocol }) : say("groups.sub", { group: group.group_id, protocol, assignor: group.assignor });
-  return `${what} ${say("groups.sub_where", { broker: group.coordinator, partition: group.offsets_partition })}`;
+  return sentences([what, say("groups.sub_where", { broker: group.coordinator, partition: group.offsets_partition })]);
 }
 
 export function gridWords(group, health, say) {
@@ -59,25 +67,49 @@ export function gridWords(group, health, say) {
   if (held) said.push(say("groups.grid_held", { held, partitions }));
   if (twice) said.push(say("groups.grid_twice", { twice }));
   const isAlone = Object.keys(group.also ?? {}).length === 0;
-  said.push(group.coordinator === null ? say("groups.grid_lag_unknown") : say(isAlone ? "groups.grid_lag" : "groups.grid_lag_in", { topic: group.topic, lag: health.lag, lag_us: rounded(health.lag_us), status: say(`groups.status.${health.status}`) }));
-  return said.join(" ");
+  said.push(group.coordinator === null ? say("groups.grid_lag_unknown") : say(isAlone ? "groups.grid_lag" : "groups.grid_lag_in", { topic: group.topic, lag: health.lag, lag_us: rounded(health.lag_us), status: statusWords(group, health, say) }));
+  return sentences(said);
+}
+
+// The status judges commits: where there are too few of them, or nobody is there to commit, that is said, too.
+function statusWords(group, { status, partitions, lag }, say) {
+  const behind = Object.values(partitions).filter((part) => part.lag > 0), word = say(`groups.status.${status}`);
+  if (lag && behind.every(({ rule }) => rule === "young")) return say("groups.status.young");
+  return lag && !counts(group).members ? say("groups.status.idle", { status: word }) : word;
 }
 
 // To a tenth of a second: what changes with each frame cannot be read.
 export const rounded = (us) => (us === null ? null : Math.floor(us / 100_000) * 100_000);
 
-// What holds the group up, a sentence each: {text, until: words or "", isBad}. The worst comes first.
-export const findingsOf = (group, health, atUs, say) => health.findings.map(({ code, member, timer, ends_us: endsUs, partitions, count }) => ({
-  text: say(`groups.finding.${code}`, { member, count: code === "slow_owner" || code === "no_members" ? count : count || partitions.length, partitions: partitions.length }),
-  until: timer === null ? "" : endsUs === null ? timer : say("groups.until", { timer, left_us: Math.max(0, rounded(endsUs - atUs)) }), member,
+// What holds the group up, a sentence each: {text, until: words or "", member}. The worst comes first; what several wait to hear is one sentence.
+export const findingsOf = (group, health, atUs, say) => merged(health.findings).map(({ code, members, timer, ends_us: endsUs, partitions, count }) => ({
+  text: say(`groups.finding.${code}`, { member: members.join(", "), members: members.length, count: count || partitions, partitions }),
+  until: timer === null ? "" : endsUs === null ? timer : say("groups.until", { timer, left_us: Math.max(0, rounded(endsUs - atUs)) }),
 }));
+
+// Of several members that hear something with their next heartbeats, the last one's counts; of those that a phase waits for, all have one timer.
+function merged(findings) {
+  const rows = [];
+  for (const { code, member, timer, ends_us: endsUs, partitions, count } of findings) {
+    const isUnheard = code.endsWith("_unheard"), isSame = (row) => row.code === code && row.timer === timer && (isUnheard || (code === "join_waits" && row.ends_us === endsUs));
+    const row = rows.find(isSame) ?? { code, members: [], timer, ends_us: endsUs, partitions: 0, count: 0 };
+    if (!rows.includes(row)) rows.push(row);
+    if (member !== null) row.members.push(member);
+    row.partitions += partitions.length;
+    row.count += count;
+    if (isUnheard && endsUs !== null) row.ends_us = Math.max(row.ends_us ?? endsUs, endsUs);
+  }
+  return rows;
+}
 
 // What a member does, in a few words.
 export function doing(member, group, say, key = null) {
   if (member.failed !== null) return say(member.failed ? "groups.doing.failed_with" : "groups.doing.failed", { error: member.failed });
   if (isAway(member)) return say("groups.doing.away");
   if (member.condition !== "running") return say(member.member_id === null && member.condition !== "gone" ? `groups.doing.${member.condition}_out` : `groups.doing.${member.condition}`);
-  if (member.is_stuck) return say("groups.doing.stuck");
+  if (member.is_stuck) return say(`groups.doing.${isOverdue(member) ? "stuck_silent" : group.coordinator !== null && member.member_id === null ? "stuck_out" : "stuck"}`);
+  if (isZombie(member, group)) return say("groups.doing.zombie", { count: member.owned.length });
+  if (member.is_starting) return say("groups.doing.starting");
   if (member.member_id === null) return say(group.coordinator === null ? "groups.doing.searching" : "groups.doing.outside");
   if (member.awaits) return say(`groups.doing.awaits_${member.awaits}`);
   if (member.state && member.state !== "STABLE") return say(`groups.doing.${member.state}`);

@@ -38,9 +38,9 @@ def test_who_holds_partitions_and_does_not_read(member, code, timer, ends_us):
 
 @pytest.mark.parametrize(("member", "timer", "ends_us"), [
     (MemberFacts("c2", SILENT, session_us=9), "session.timeout.ms", 9),
-    (MemberFacts("c2", SILENT, session_us=99), "rebalance.timeout.ms", 60),
+    (MemberFacts("c2", SILENT, session_us=99), "max.poll.interval.ms", 60),
     (MemberFacts("c2", is_stuck=True, poll_us=50, session_us=9), "max.poll.interval.ms", 50),
-    (MemberFacts("c2", session_us=9), "rebalance.timeout.ms", 60),
+    (MemberFacts("c2", session_us=9), "max.poll.interval.ms", 60),
 ])  # fmt: skip
 def test_the_join_phase_waits_for_one_until_the_first_timer_that_ends_it(member, timer, ends_us):
     joined = MemberFacts("c1", has_joined=True)
@@ -79,7 +79,7 @@ def test_a_former_life_that_is_still_a_member_is_not_its_new_one() -> None:
 
 def test_a_member_of_kip_848_that_does_not_give_up_has_the_rebalance_timer() -> None:
     slow = MemberFacts("c1", is_stuck=True, partitions=(0,), revokes=(0,), poll_us=70, rebalance_us=60)
-    assert diagnose(GroupFacts("Reconciling", 1, [slow], PARTS))[0] == Finding("revoke_waits", "c1", "rebalance.timeout.ms", 60, (0,))
+    assert diagnose(GroupFacts("Reconciling", 1, [slow], PARTS))[0] == Finding("revoke_waits", "c1", "max.poll.interval.ms", 60, (0,))
 
 
 def test_who_has_not_heard_yet_what_it_may_read_is_no_surplus_member() -> None:
@@ -109,3 +109,49 @@ def test_slow_members_lost_leaders_and_surplus_members_are_named() -> None:
         Finding("more_members_than_partitions", count=1),
     ]  # fmt: skip
     assert codes(GroupFacts(STABLE, 1, [MemberFacts("c1", is_subscribed=False)], PARTS)) == ["nobody_subscribed"]
+
+
+def test_who_has_not_heard_of_the_rebalance_hears_with_its_next_heartbeat_and_joins_then() -> None:
+    joined, unheard = MemberFacts("c1", has_joined=True), MemberFacts("c2", has_heard=False, beat_us=3, partitions=(1,))
+    found = diagnose(GroupFacts(PREPARING, 1, [joined, unheard], PARTS, join_us=60))
+    assert found == [Finding("join_unheard", "c2", "heartbeat.interval.ms", 3, (1,))]
+    stuck = MemberFacts("c2", is_stuck=True, has_heard=False, beat_us=3, poll_us=50)
+    assert codes(GroupFacts(PREPARING, 1, [joined, stuck], PARTS, join_us=60)) == ["join_waits"], "hearing does not help it"
+
+
+def test_who_holds_something_and_does_nothing_comes_before_those_who_hear_with_their_next_heartbeat_the_longest_first() -> None:
+    busy = [MemberFacts(name, beat_us=5, surplus=(number,), partitions=(number,)) for number, name in enumerate(("c1", "c2"))]
+    dead = [MemberFacts("c3", SILENT, partitions=(2,), session_us=30), MemberFacts("c4", SILENT, partitions=(3,), session_us=40)]
+    parts = [*PARTS, PartitionFacts(2, "c3", 1, 0), PartitionFacts(3, "c4", None, 0)]
+    found = diagnose(GroupFacts("Reconciling", 1, [*busy, *dead], parts))
+    assert [(each.code, each.member) for each in found] == [
+        ("silent_owner", "c4"), ("silent_owner", "c3"), ("no_leader", None), ("revoke_unheard", "c1"), ("revoke_unheard", "c2"),
+    ]  # fmt: skip
+    joining = [MemberFacts("c1", has_heard=False, beat_us=3), MemberFacts("c2", SILENT, session_us=20), MemberFacts("c3", has_joined=True)]
+    assert codes(GroupFacts(PREPARING, 1, joining, PARTS, join_us=60)) == ["join_waits", "join_unheard"]
+
+
+def test_new_partitions_wait_for_the_leaders_metadata() -> None:
+    parts = [*PARTS, PartitionFacts(2, None, 1, 0)]
+    found = diagnose(GroupFacts(STABLE, 1, [C1, MemberFacts("c2", partitions=(1,))], parts, known=2, metadata_us=70))
+    assert found == [Finding("new_partitions", "c1", "metadata.max.age.ms", 70, (2,))]
+    by_server = GroupFacts(STABLE, 1, [MemberFacts("c1", partitions=(0, 1), beat_us=4)], parts, is_server_assigned=True)
+    assert diagnose(by_server) == [Finding("assign_waits", "c1", "group.consumer.heartbeat.interval.ms", 4)]
+
+
+@pytest.mark.parametrize(("lets_go", "code"), [(True, "second_waits"), (False, "left_out")])
+def test_partitions_of_nobody_come_in_a_second_rebalance_or_were_left_out(lets_go, code):
+    members = [C1, MemberFacts("c2", lets_go=lets_go)]
+    assert diagnose(GroupFacts(STABLE, 1, members, PARTS, known=2))[0] == Finding(code, partitions=(1,))
+    assert codes(GroupFacts(COMPLETING, 1, members, PARTS, known=2)) == []
+
+
+def test_a_static_member_that_does_not_poll_and_has_stopped_beating_keeps_its_place_for_a_session() -> None:
+    member = MemberFacts("c2", is_stuck=True, is_overdue=True, partitions=(1,), poll_us=2, session_us=9)
+    assert diagnose(GroupFacts(STABLE, 1, [C1, member], PARTS)) == [Finding("overdue_owner", "c2", "session.timeout.ms", 9, (1,))]
+    assert diagnose(GroupFacts(PREPARING, 1, [member], PARTS, join_us=60)) == [Finding("join_waits", "c2", "session.timeout.ms", 9, (1,))]
+
+
+def test_ids_that_nobody_uses_hold_a_join_phase_up() -> None:
+    found = diagnose(GroupFacts(PREPARING, 1, [MemberFacts("c1", has_joined=True)], PARTS, join_us=60, pending=2, pending_us=9))
+    assert found == [Finding("pending_waits", timer="session.timeout.ms", ends_us=9, count=2)]

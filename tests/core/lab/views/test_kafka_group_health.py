@@ -134,3 +134,43 @@ def test_a_static_member_that_starts_is_one_member_before_it_knows_its_id():
     assert [(name, each["consumer"], each["awaits"], each["condition"]) for name, each in members.items()] == [
         (name, name, "join", "running") for name in members
     ] and len(members) == 3  # fmt: skip
+
+
+def found(lab):
+    return {finding["code"]: finding for finding in health(lab)["findings"]}
+
+
+def test_who_has_not_heard_of_a_rebalance_is_told_with_its_next_heartbeat():
+    lab = lab_of()
+    order(lab, "join", 0.2)
+    unheard = found(lab)["join_unheard"]
+    assert unheard["timer"] == "heartbeat.interval.ms" and 0 < unheard["ends_us"] - lab.now_us <= 3.5 * SECOND
+    lab.advance_to(unheard["ends_us"] + SECOND // 2)
+    member = lane_of(lab)["group"]["members"][unheard["member"]]
+    assert member["awaits"] == "join" or lane_of(lab)["group"]["state"] == "Stable"
+
+
+def test_new_partitions_are_nobodys_until_the_leader_sees_them():
+    lab = lab_of(metadata_max_age_ms=10_000)
+    topic, count = lane_of(lab)["group"]["topic"], len(lane_of(lab)["group"]["partitions"])
+    order(lab, "cluster_add_partitions", 0.1, args={"topic": topic, "count": count + 2})
+    new, leader = found(lab)["new_partitions"], [key for key, member in lane_of(lab)["group"]["members"].items() if member["is_leader"]]
+    assert ([new["member"]], new["timer"], new["partitions"]) == (leader, "metadata.max.age.ms", [count, count + 1])
+    lab.advance_to(new["ends_us"] + 4 * SECOND)
+    assert "new_partitions" not in found(lab) and all(part["owner"] for part in lane_of(lab)["group"]["partitions"].values())
+
+
+def test_a_static_member_whose_poll_is_overdue_is_one_member_that_has_stopped_beating():
+    lab = lab_of(static_members=True, max_poll_interval_ms=6_000, session_timeout_ms=6_000)
+    order(lab, "group_stick", 8.5, consumer="c2")
+    overdue = found(lab)["overdue_owner"]
+    assert (overdue["member"], overdue["timer"]) == ("c2", "session.timeout.ms") and overdue["ends_us"] > lab.now_us
+    assert [member["consumer"] for member in lane_of(lab)["group"]["members"].values()].count("c2") == 1
+
+
+def test_of_two_that_claim_a_partition_the_member_reads_it_and_not_who_was_put_out():
+    lab = lab_of(max_poll_interval_ms=6_000)
+    order(lab, "group_stick", 12, consumer="c2")
+    group = lane_of(lab)["group"]
+    assert group["members"]["c2"]["member_id"] is None and group["members"]["c2"]["owned"]
+    assert "c2" not in {part["owner"] for part in group["partitions"].values()}
