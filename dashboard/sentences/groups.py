@@ -30,6 +30,7 @@ GROUPS = {
     "groups.head.leaderless": _("{leaderless} of {partitions} partitions {leaderless?has|have} no leader: nobody can read there."),
     "groups.head.twice": _("Stable: {members} members; {twice} of {partitions} partitions {twice?is|are} read by more than one of them."),
     "groups.head.dark": _("{dark} of {partitions} partitions {dark?is|are} read by nobody."),
+    "groups.head.idle": _("Stable: {members?one member|{members} members}, {idle} without a partition."),
     "groups.head.stable": _("Stable: {members?one member reads|{members} members read} {partitions?one partition|{partitions} partitions}."),
     "groups.sub": _("Group {group}, {protocol}, assignor {assignor}."),
     "groups.sub_unassigned": _("Group {group}, {protocol}."),

@@ -33,7 +33,7 @@ FAMILIES = {
     "cell": ("reads", "held_stuck", "held_leaderless", "given", "target", "revoking"),
     "timer": ("session", "pending", "rebalance", "poll", "initial_delay", "join", "sync"),
     "time": ("sent", "arrived", "answered", "received", "lost"),
-    "head": ("silent", "away", "stuck", "zombie", "dark", "leaderless", "twice", "stable", "assigning", "reconciling"),
+    "head": ("silent", "away", "stuck", "zombie", "dark", "leaderless", "twice", "idle", "stable", "assigning", "reconciling"),
     "doing": (
         "awaits_join", "awaits_sync", "stuck", "stuck_out", "stuck_silent", "paused", "crashed", "gone", "paused_out", "crashed_out",
         *(name for state, name in STATE_NAMES.items() if state != STABLE),

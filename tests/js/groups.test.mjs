@@ -152,6 +152,23 @@ test("who is put out and does not poll, or does not know it, is told apart from 
   assert.deepEqual([codesIn(doing(overdue.group.members.c1, overdue.group, say))[0], codesIn(headline(overdue.group, say))[0]], ["groups.doing.stuck_silent", "groups.head.silent"]);
 });
 
+test("a member without a partition is not among those that read", () => {
+  const idle = withMember(rest, "late", { ...rest.group.members.c1, consumer: "c9", owned: [], assigned: [] });
+  assert.equal(codesIn(headline(idle.group, say))[0], "groups.head.idle");
+  assert.equal(counts(idle.group).idle, 1);
+});
+
+test("how long a lane is dark stands beside its cells, however many there are", () => {
+  const keys = ["c1", "c2", "c3", "c4"], none = { ...rest.group.members.c1, owned: [], assigned: [], target: null, revoking: [] };
+  for (const [given, target] of [["c2", "c4"], ["c1", "c2"], ["c1", "c4"], ["c4", "c3"], ["c2", null]]) {
+    const members = Object.fromEntries(keys.map((key) => [key, { ...none, consumer: key, assigned: key === given ? [0] : [], target: key === target ? [0] : [] }]));
+    const view = { ...rest, group: { ...rest.group, members, partitions: { 0: { ...rest.group.partitions[0], owner: null, dark_us: rest.at_us - 1e6 } } } };
+    const shapes = cells(view, { members: Object.entries(members) }).shapes, words = shapes.find(({ id }) => id === "dark-0"), wide = 90;
+    const from = words.x - (/end/.test(words.class) ? wide : /mid/.test(words.class) ? wide / 2 : 0);
+    for (const { id, x, width } of shapes) if (id.startsWith("cell-")) assert.ok(x + width <= from || x >= from + wide, `${id} of ${given} and ${target} is under the words`);
+  }
+});
+
 test("the head has the state that is lit", () => {
   assert.deepEqual(["Assigning", "Reconciling"].map((state) => codesIn(headline({ ...epochs.group, state }, say))[0]), ["groups.head.assigning", "groups.head.reconciling"]);
 });

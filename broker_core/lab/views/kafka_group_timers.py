@@ -45,8 +45,8 @@ def timers_view(
     for slot in programs:
         state = consumer_state(slot)
         polled_us = state.loop.polled_us - world.design.ahead_us
-        if slot.condition == RUNNING and state.is_working and world.now_us - polled_us >= POLL_SHOWN_US:
-            of_us = state.settings.max_poll_interval_ms * MILLISECOND_US
+        of_us = state.settings.max_poll_interval_ms * MILLISECOND_US
+        if slot.condition == RUNNING and state.is_working and POLL_SHOWN_US <= world.now_us - polled_us < of_us:
             views[f"poll:{slot.name}"] = {"kind": "poll", "member": slot.name, "until_us": polled_us + of_us, "of_us": of_us}
     return views
 

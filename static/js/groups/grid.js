@@ -61,9 +61,8 @@ function laneShapes({ name, number: place, partition, members: known }, { y, lab
     const darkUs = partition.dark_us === null ? null : Math.max(0, atUs - partition.dark_us);
     shapes.push({ id: `lane-${name}`, tag: "rect", x: label, y: y + 4, width: round(lane), height: BAR, rx: 3, fill: "url(#void)", class: "lane-dark" });
     const words = darkUs === null ? say("groups.never_read") : say("groups.dark_for", { for_us: rounded(darkUs) });
-    // Beside the cell of whose it is to be.
-    const marked = members.find(([key, member]) => markOf(place, partition, key, member)), isRight = !marked || label + lane / 2 > columns[marked[0]] + pitch / 2;
-    shapes.push({ id: `dark-${name}`, tag: "text", x: round(isRight ? label + lane - 10 : label + 10), y: middle + 4, class: `plate b${isRight ? " end" : ""}`, text: words });
+    const cells = members.filter(([key, member]) => markOf(place, partition, key, member)).map(([key]) => columns[key]), [x, side] = roomBeside(cells, pitch, label, label + lane);
+    shapes.push({ id: `dark-${name}`, tag: "text", x, y: middle + 4, class: `plate b ${side}`.trim(), text: words });
   }
   for (const [key, member] of members) {
     const mark = markOf(place, partition, key, member);
@@ -75,6 +74,13 @@ function laneShapes({ name, number: place, partition, members: known }, { y, lab
     if (mark === "revoking") shapes.push({ id: `minus-${name}-${key}`, tag: "path", d: `M${x + 5} ${middle}h${width - 10}`, class: "minus" });
   }
   return shapes;
+}
+
+// Where words stand between the cells of a lane: in the widest room, at the lane's end where that is free. -> [x, class]
+function roomBeside(cells, pitch, from, to) {
+  const starts = [from, ...cells.map((x) => x + pitch)], rooms = starts.map((start, place) => [start, cells[place] ?? to]);
+  const [start, end] = rooms.reduceRight((best, room) => (room[1] - room[0] > best[1] - best[0] ? room : best));
+  return end === to ? [round(end - 10), "end"] : start === from ? [round(start + 10), ""] : [round((start + end) / 2), "mid"];
 }
 
 // What a member is to a partition: reads | held | revoking | given | target | null.

@@ -38,6 +38,7 @@ export const counts = (group) => {
     away: named(members.filter(isAway)), stuck: named(members.filter((member) => member.condition === "running" && member.is_stuck && !isOverdue(member))),
     zombie: named(Object.values(group.members).filter((member) => isZombie(member, group))),
     held: lanes.filter(isHeld).length, leaderless: partitions.filter(({ leader }) => leader === null).length,
+    idle: Object.entries(group.members).filter(([key, { member_id: id, condition }]) => id !== null && condition === "running" && !ownedBy(key, group)).length,
     twice: lanes.filter((lane) => readersOf(lane).filter((member) => heldBy(lane.partition, member) === null).length > 1).length,
     behind: members.filter((member) => isBehind(member, group)).length,
   };
@@ -51,7 +52,7 @@ export function headline(group, say) {
   if (group.state === "CompletingRebalance") return say("groups.head.syncing", now);
   if (REBALANCING.includes(group.state)) return say(`groups.head.${group.state.toLowerCase()}`, now);
   for (const code of ["silent", "away", "stuck", "zombie"]) if (now[code].length) return say(`groups.head.${code}`, { ...now, names: now[code].join(", "), count: now[code].length });
-  return say(`groups.head.${now.dark ? "dark" : now.leaderless ? "leaderless" : now.twice ? "twice" : "stable"}`, now);
+  return say(`groups.head.${now.dark ? "dark" : now.leaderless ? "leaderless" : now.twice ? "twice" : now.idle ? "idle" : "stable"}`, now);
 }
 
 export function sub(group, say) {

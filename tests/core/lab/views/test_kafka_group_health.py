@@ -173,4 +173,5 @@ def test_of_two_that_claim_a_partition_the_member_reads_it_and_not_who_was_put_o
     order(lab, "group_stick", 12, consumer="c2")
     group = lane_of(lab)["group"]
     assert group["members"]["c2"]["member_id"] is None and group["members"]["c2"]["owned"]
+    assert "poll:c2" not in group["timers"], "that timer is over"
     assert "c2" not in {part["owner"] for part in group["partitions"].values()}
