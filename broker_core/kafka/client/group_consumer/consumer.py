@@ -295,6 +295,8 @@ class GroupConsumer:
         if not state.program.is_paused and state.fetches.completed:
             state.loop.taken.extend(self.fetcher.collect(state.settings.max_poll_records))
         self.fetcher.send(now_us, out)
+        if state.cluster.is_stale:  # a leader, or a preferred replica, was not to be found
+            self.core.refresh_metadata(now_us, out)
         if state.loop.taken:
             self.work(now_us, out)
 

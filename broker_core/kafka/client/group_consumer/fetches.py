@@ -78,13 +78,23 @@ class Fetcher:
             if leader is None:
                 self.cluster.is_stale = True
                 continue
-            broker = known.preferred_replica if known.preferred_replica >= 0 else leader.node_id
+            broker = leader.node_id if known.preferred_replica < 0 else self._read_from(known, leader.node_id, now_us)
             if broker not in state.pending and not self.network.is_backing_off(broker, now_us):
                 wanted.setdefault(broker, []).append((partition, known))
         for broker, partitions in wanted.items():
             state.pending[broker] = None
             request = self._request(broker, partitions)
             self.network.ask(broker, request, FetchResponse, FETCH, now_us, out)
+
+    def _read_from(self, known: PartitionState, leader: int, now_us: int) -> int:
+        """The preferred replica, while it is one and among the brokers; else the leader. Source: AbstractFetch.selectReadReplica."""
+        is_there = known.preferred_replica in self.cluster.brokers
+        if is_there and now_us <= known.preferred_until_us:
+            return known.preferred_replica
+        if not is_there:
+            self.cluster.is_stale = True
+        known.preferred_replica = -1
+        return leader
 
     def _request(self, broker: int, partitions: list[tuple[TopicPartition, PartitionState]]) -> FetchRequest:
         settings = self.settings
@@ -110,9 +120,13 @@ class Fetcher:
     # --- answers
 
     def lost(self, broker: int) -> None:
-        """The connection to a broker broke: its session is over."""
+        """The connection to a broker broke: its session is over, and what was read from it is read from the leader (handleFetchFailure)."""
         self.state.pending.pop(broker, None)
-        self.state.sessions.pop(broker, None)
+        session = self.state.sessions.pop(broker, None)
+        for partition in () if session is None else session.sent:
+            known = self.subscribed.assigned.get(partition)
+            if known is not None:
+                known.preferred_replica = -1
 
     def answered(self, broker: int, answer: FetchResponse, now_us: int) -> list[TopicPartition]:
         """Buffer what came. Returns the partitions whose offset was out of range: their position is to be reset."""
@@ -137,7 +151,7 @@ class Fetcher:
                 if self._refused(part, known, broker, now_us):
                     out_of_range.append(partition)
             else:
-                self._take(part, partition, known)
+                self._take(part, partition, known, now_us)
         return out_of_range
 
     def _refused(self, part: FetchedPartition, known: PartitionState, broker: int, now_us: int) -> bool:
@@ -152,11 +166,12 @@ class Fetcher:
         self.cluster.is_stale = True
         return False
 
-    def _take(self, part: FetchedPartition, partition: TopicPartition, known: PartitionState) -> None:
+    def _take(self, part: FetchedPartition, partition: TopicPartition, known: PartitionState, now_us: int) -> None:
         known.high_watermark, known.last_stable = part.high_watermark, part.last_stable_offset
         known.log_start = part.log_start_offset
         if part.preferred_read_replica >= 0:
             known.preferred_replica = part.preferred_read_replica
+            known.preferred_until_us = now_us + self.settings.metadata_max_age_ms * MILLISECOND_US
         if part.records:
             last = part.records[-1].header
             records = deque(visible(part.records, known.position, self.settings.isolation_level, part.aborted or ()))

@@ -25,7 +25,7 @@ class PartitionState:
     """position: -1 until it is known. offset_epoch: leader epoch of the last record before it; leader_epoch: by which the position was
     checked. reset: where to, in AWAIT_RESET. is_asked: the answer that its state waits for is under way; retry_us: not before. is_paused: by
     the program's own pause(). is_revoking: about to be given up. committed: -1 for none. high_watermark, last_stable, log_start: as the last
-    answer told. preferred_replica: the follower to fetch from, -1 for none."""
+    answer told. preferred_replica: the follower to fetch from, -1 for none; preferred_until_us: for so long."""
 
     state: str = INITIALIZING
     position: int = -1
@@ -41,6 +41,7 @@ class PartitionState:
     last_stable: int = -1
     log_start: int = -1
     preferred_replica: int = -1
+    preferred_until_us: int = 0
 
     def seek(self, offset: int, epoch: int = NO_EPOCH) -> None:
         """Go on at an offset. epoch: of the record before it, if it is known."""
