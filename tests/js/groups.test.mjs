@@ -185,9 +185,9 @@ test("a status that nobody can give yet, or that nobody's commits renew, is told
 test("what several wait to hear is one sentence, until the last of them has heard", () => {
   const finding = (code, member, endsUs, partitions = []) => ({ code, member, timer: "heartbeat", ends_us: endsUs, partitions, count: 0 });
   const of = (findings) => findingsOf(rest.group, { findings }, 0, say).map(({ text, until }) => [codesIn(text)[0].split(".").at(-1), JSON.parse(text.slice(text.indexOf("{"))), JSON.parse(until.slice(until.indexOf("{"))).left_us]);
-  const [dead, unheard] = of([finding("silent_owner", "c9", 9e6, [7]), finding("revoke_unheard", "c1", 1e6, [1]), finding("revoke_unheard", "c2", 2e6, [2, 3])]);
+  const [dead, unheard] = of([finding("silent_owner", "c9", 9e6, [7]), finding("revoke_unheard", "c10", 1e6, [1]), finding("revoke_unheard", "c2", 2e6, [2, 3])]);
   assert.deepEqual(dead, ["silent_owner", { member: "c9", members: 1, count: 1, partitions: 1 }, 9e6]);
-  assert.deepEqual(unheard, ["revoke_unheard", { member: "c1, c2", members: 2, count: 3, partitions: 3 }, 2e6]);
+  assert.deepEqual(unheard, ["revoke_unheard", { member: "c2, c10", members: 2, count: 3, partitions: 3 }, 2e6]);
   assert.equal(of([finding("join_waits", "c1", 5e6), finding("join_waits", "c2", 5e6), finding("join_waits", "c3", 4e6)]).length, 2, "each with its own timer");
 });
 

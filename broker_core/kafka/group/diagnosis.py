@@ -35,8 +35,8 @@ class MemberFacts:
     has_joined, has_synced: of the present rebalance; has_heard: it knows that it has to join again. lets_go: it still has partitions that it
     was not given again, or joins next. revokes: partitions that it was told to let go of and has (KIP-848); surplus: that it has beyond its
     target, free: those of its target that nobody has any more; it hears of both with its next heartbeat. partitions: those that it owns at the
-    coordinator. session: which setting is its session's length. session_us, poll_us, rebalance_us, beat_us: when each timer ends,
-    virtual time; None: it does not run."""
+    coordinator; reads_others: it has some of other topics. session, beat: which settings are its session's and its heartbeats' lengths.
+    session_us, poll_us, rebalance_us, beat_us: when each timer ends, virtual time; None: it does not run."""
 
     name: str
     process: str = ALIVE
@@ -52,7 +52,9 @@ class MemberFacts:
     surplus: tuple[int, ...] = ()
     free: tuple[int, ...] = ()
     partitions: tuple[int, ...] = ()
+    reads_others: bool = False
     session: str = SESSION
+    beat: str = HEARTBEAT
     session_us: int | None = None
     poll_us: int | None = None
     rebalance_us: int | None = None
@@ -149,7 +151,7 @@ def _rebalance(group: GroupFacts) -> Iterator[Finding]:
             if member.process == GHOST:
                 yield _missing("ghost_waits", member, group.join_us)
             elif not member.has_joined and not member.has_heard and _beats(member) and not member.is_stuck:
-                yield Finding("join_unheard", member.name, CLASSIC_HEARTBEAT, member.beat_us, member.partitions)
+                yield Finding("join_unheard", member.name, member.beat, member.beat_us, member.partitions)
             elif not member.has_joined:
                 yield _missing("join_waits", member, group.join_us)
         if group.pending:
@@ -161,14 +163,14 @@ def _rebalance(group: GroupFacts) -> Iterator[Finding]:
     beating = [member for member in group.members if _beats(member)]
     if beating and (group.is_unassigned or (group.is_server_assigned and unowned(group))):
         first = min(beating, key=lambda member: member.beat_us or 0)
-        yield Finding("assign_waits", first.name, HEARTBEAT, first.beat_us)
+        yield Finding("assign_waits", first.name, first.beat, first.beat_us)
     for member in group.members:
         if member.revokes:
             yield _missing("revoke_waits", member, member.rebalance_us, member.revokes)
         elif member.surplus and member.process == ALIVE:
-            yield Finding("revoke_unheard", member.name, HEARTBEAT, member.beat_us, member.surplus)
+            yield Finding("revoke_unheard", member.name, member.beat, member.beat_us, member.surplus)
         elif member.free and member.process == ALIVE:
-            yield Finding("free_unheard", member.name, HEARTBEAT, member.beat_us, member.free)
+            yield Finding("free_unheard", member.name, member.beat, member.beat_us, member.free)
 
 
 def _beats(member: MemberFacts) -> bool:
@@ -242,10 +244,14 @@ def _slow(group: GroupFacts) -> Iterator[Finding]:
         yield Finding("slow_owner", name, partitions=tuple(part.number for part in parts), count=sum(part.lag for part in parts))
 
 
+def _has_any(member: MemberFacts) -> bool:
+    return bool(member.partitions or member.free or member.reads_others)
+
+
 def _surplus(group: GroupFacts) -> Iterator[Finding]:
     if not any(member.is_subscribed for member in group.members):
         yield Finding("nobody_subscribed", partitions=tuple(part.number for part in group.partitions))
     elif group.state not in (PREPARING, COMPLETING):
-        idle = [member for member in group.members if member.is_subscribed and not (member.partitions or member.free) and member.process == ALIVE]
+        idle = [member for member in group.members if member.is_subscribed and member.process == ALIVE and not _has_any(member)]
         if idle and len(group.members) > len(group.partitions):
             yield Finding("more_members_than_partitions", count=len(idle))

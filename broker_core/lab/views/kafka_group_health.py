@@ -100,7 +100,8 @@ def facts_of(lane: Lane, shared: Shared, topic: str, partitions: Json) -> d.Grou
         join_us, sync_us = timers.ends_us(rebalance.join_name(GROUP_ID)), timers.ends_us(rebalance.sync_name(GROUP_ID))
         for member_id, member in group.members.items():
             members.append(_member(
-                lane.world, shared, topic, member_id, member.client_id, timers.ends_us(rebalance.session_name(GROUP_ID, member_id)), is_classic=True,
+                lane.world, shared, topic, member_id, member.client_id, timers.ends_us(rebalance.session_name(GROUP_ID, member_id)),
+                is_classic=True, beat=d.CLASSIC_HEARTBEAT,
                 has_joined=member.awaits_join is not None, has_synced=member_id not in group.pending_syncs, is_leader=group.leader == member_id,
                 is_static=member.instance_id is not None,
             ))  # fmt: skip
@@ -111,7 +112,7 @@ def facts_of(lane: Lane, shared: Shared, topic: str, partitions: Json) -> d.Grou
                 revokes=tuple(sorted(each.revoking.get(topic_id(topic), ()))),
                 surplus=beyond(each, group, topic), free=free_for(each, group, topic),
                 rebalance_us=timers.ends_us(sessions.rebalance_name(GROUP_ID, member_id)), is_static=each.instance_id is not None,
-                session=d.BROKER_SESSION if each.classic is None else d.SESSION,
+                session=d.BROKER_SESSION if each.classic is None else d.SESSION, beat=d.HEARTBEAT if each.classic is None else d.CLASSIC_HEARTBEAT,
             ))  # fmt: skip
     is_server_assigned = isinstance(group, ConsumerGroup)
     pending = shared.group.pending
@@ -128,6 +129,7 @@ def _member(
     world: World, shared: Shared, topic: str, member_id: str, name: str, session_us: int | None, *, has_joined: bool = True,
     has_synced: bool = True, is_leader: bool = False, is_static: bool = False, revokes: tuple[int, ...] = (), surplus: tuple[int, ...] = (),
     free: tuple[int, ...] = (), rebalance_us: int | None = None, session: str = d.SESSION, is_classic: bool = False,
+    beat: str = d.HEARTBEAT,
 ) -> d.MemberFacts:  # fmt: skip
     slot = shared.by_member.get(member_id)
     program = None if slot is None else consumer_state(slot)
@@ -139,7 +141,8 @@ def _member(
         name, process_of(slot, is_static=is_static, is_back=is_back), is_stuck,
         is_stuck and is_classic and program is not None and not program.member.is_beating, program is None or joins_again,
         joins_again or (program is not None and is_classic and not set(owned(program, topic)) <= set(given)), has_joined, has_synced, is_leader,
-        program is None or topic in program.subscribed.topics, revokes, surplus, free, tuple(given), session, session_us,
+        program is None or topic in program.subscribed.topics, revokes, surplus, free, tuple(given),
+        program is not None and any(name != topic for name, _ in program.owned), session, beat, session_us,
         poll_ends_us(world, program), rebalance_us, ends_us(world, slot, HEARTBEAT),
     )  # fmt: skip
 

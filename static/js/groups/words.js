@@ -95,7 +95,7 @@ function merged(findings) {
     const isUnheard = code.endsWith("_unheard"), isSame = (row) => row.code === code && row.timer === timer && (isUnheard || (code === "join_waits" && row.ends_us === endsUs));
     const row = rows.find(isSame) ?? { code, members: [], timer, ends_us: endsUs, partitions: 0, count: 0 };
     if (!rows.includes(row)) rows.push(row);
-    if (member !== null) row.members.push(member);
+    if (member !== null) row.members = [...row.members, member].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
     row.partitions += partitions.length;
     row.count += count;
     if (isUnheard && endsUs !== null) row.ends_us = Math.max(row.ends_us ?? endsUs, endsUs);

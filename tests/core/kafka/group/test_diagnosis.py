@@ -112,7 +112,7 @@ def test_slow_members_lost_leaders_and_surplus_members_are_named() -> None:
 
 
 def test_who_has_not_heard_of_the_rebalance_hears_with_its_next_heartbeat_and_joins_then() -> None:
-    joined, unheard = MemberFacts("c1", has_joined=True), MemberFacts("c2", has_heard=False, beat_us=3, partitions=(1,))
+    joined, unheard = MemberFacts("c1", has_joined=True), MemberFacts("c2", has_heard=False, beat="heartbeat.interval.ms", beat_us=3, partitions=(1,))
     found = diagnose(GroupFacts(PREPARING, 1, [joined, unheard], PARTS, join_us=60))
     assert found == [Finding("join_unheard", "c2", "heartbeat.interval.ms", 3, (1,))]
     stuck = MemberFacts("c2", is_stuck=True, has_heard=False, beat_us=3, poll_us=50)
@@ -155,3 +155,13 @@ def test_a_static_member_that_does_not_poll_and_has_stopped_beating_keeps_its_pl
 def test_ids_that_nobody_uses_hold_a_join_phase_up() -> None:
     found = diagnose(GroupFacts(PREPARING, 1, [MemberFacts("c1", has_joined=True)], PARTS, join_us=60, pending=2, pending_us=9))
     assert found == [Finding("pending_waits", timer="session.timeout.ms", ends_us=9, count=2)]
+
+
+def test_who_reads_another_topic_has_something_to_do() -> None:
+    members = [C1, MemberFacts("c2", partitions=(1,)), MemberFacts("c3", reads_others=True)]
+    assert diagnose(GroupFacts(STABLE, 1, members, PARTS)) == []
+
+
+def test_a_classic_member_of_a_group_of_kip_848_beats_at_its_own_interval() -> None:
+    member = MemberFacts("c2", beat="heartbeat.interval.ms", beat_us=5, session_us=9, free=(1,))
+    assert diagnose(GroupFacts("Reconciling", 1, [C1, member], PARTS))[0].timer == "heartbeat.interval.ms"
