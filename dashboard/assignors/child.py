@@ -116,19 +116,19 @@ def answer(order: dict) -> str:
     except Refused as error:
         return json.dumps({"error": str(error), "line": error.line})
     except TooManySteps:
-        return failed(f"took more than {STEPS_MAX:,} steps", line)
+        return failed({"code": "steps", "params": {"steps": STEPS_MAX}}, line)
     except MemoryError:
-        return failed("needed more memory than it may have", line)
+        return failed({"code": "memory", "params": {}}, line)
     except BaseException as error:
-        return failed(f"{type(error).__name__}: {error}"[:300], line)
+        return failed({"error": f"{type(error).__name__}: {error}"[:300]}, line)
     finally:
         sys.settrace(None)
 
 
-def failed(text: str, line: int) -> str:
-    """line: the last one of the user's own text that was reached."""
+def failed(why: dict, line: int) -> str:
+    """why: as the core asks a runner for it (custom.py: Runner). line: the last one of the user's own text that was reached."""
     sys.settrace(None)
-    return json.dumps({"error": text, "line": line})
+    return json.dumps({**why, "line": line})
 
 
 if __name__ == "__main__":

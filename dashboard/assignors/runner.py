@@ -33,15 +33,15 @@ def _run(order: str) -> str:
             command, input=order.encode(), capture_output=True, timeout=WALL_S, env={"PYTHONHASHSEED": "0"}, cwd="/", check=False
         )
     except subprocess.TimeoutExpired:
-        return _failed("took too long")
+        return _failed("too_long")
     if done.returncode < 0:
-        return _failed("used more CPU than it may")
+        return _failed("cpu")
     if done.returncode:
-        return _failed("its process ended without an answer")
+        return _failed("died")
     if len(done.stdout) > ANSWER_BYTES_MAX:
-        return _failed(f"its answer is longer than {ANSWER_BYTES_MAX >> 20} MB")
+        return _failed("long_answer", mb=ANSWER_BYTES_MAX >> 20)
     return done.stdout.decode()
 
 
-def _failed(text: str) -> str:
-    return json.dumps({"error": text, "line": 0})
+def _failed(code: str, **params: int) -> str:
+    return json.dumps({"code": code, "params": params, "line": 0})

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from django.utils import translation
 
+from broker_core.kafka.assignors.custom import REASONS
 from broker_core.kafka.group import diagnosis, lag
 from broker_core.kafka.group import states as classic_states
 from broker_core.kafka.group.consumer import states as consumer_states
@@ -28,6 +29,7 @@ FINDINGS = {
 }  # fmt: skip
 FINDINGS = {name for names in FINDINGS for name in names if name}
 FAMILIES = {
+    "own.reason": tuple(REASONS),
     "compare": ("name", "consumer", "consumer_range", "custom", "range_global", "round_robin_hashed", *FIGURES), "compare_about": FIGURES,
     "event": EVENTS, "verb": VERBS, "verb_about": VERBS, "trend": ("up", "down", "level"),
     "cell": ("reads", "held_stuck", "held_leaderless", "given", "target", "revoking"),
@@ -67,6 +69,11 @@ def test_every_word_is_translated() -> None:
     words = catalogue("groups")
     same = {code for code in GROUPS if words["en"][code] == words["zh-hans"][code]}
     assert same <= {"groups.timer.poll", "groups.short.high_watermark", "groups.column.hw"}
+
+
+def test_why_a_users_assignor_failed_is_said_as_the_core_says_it() -> None:
+    words = catalogue("groups")["en"]
+    assert {code: words[f"groups.own.reason.{code}"] for code in REASONS} == {code: text.replace(":,", "") for code, text in REASONS.items()}
 
 
 def test_one_partition_of_many_is_told_in_the_singular() -> None:

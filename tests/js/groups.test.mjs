@@ -388,6 +388,8 @@ test("the words of a user's own assignor follow the group, and a failure has its
   assert.equal(ownWords({ ...rest, why: [], group: { ...rest.group, assignor: "custom" } }, say), say("groups.own.runs"));
   assert.equal(ownWords(failed(3), say), say("groups.own.failed_at", { consumer: "c2", line: 3, reason: "IndexError" }));
   assert.match(ownWords(failed(0), say), /IndexError/);
+  const [limit] = [failed(3)].map((view) => ({ ...view, why: [{ ...view.why[0], data: { consumer: "c2", reason: "took more than 9 steps", code: "steps", params: { steps: 9 } } }] }));
+  assert.equal(ownWords(limit, (code, params = {}) => (code === "groups.own.reason.steps" ? `超过 ${params.steps} 步` : params.reason)), "超过 9 步", "in the page's language");
   assert.equal(ownWords(failed(3, null), say), say("groups.own.none"), "all run again: the failure is of a function before");
 });
 

@@ -29,7 +29,17 @@ CUSTOM, COOPERATIVE = "custom", "COOPERATIVE"
 SOURCE_LETTERS_MAX = 8_000
 ANSWER_PARTITIONS_MAX = 100_000
 Runner = Callable[[str, dict[str, Any], dict[str, int]], dict[str, Any]]
-"""(source, members, partitions) -> {"assignment": {...}} or {"error": text, "line": number or 0}."""
+"""(source, members, partitions) -> {"assignment": {...}} or an error with its line, or 0: {"error": text, "line": 3} of the function's own,
+{"code": "steps", "params": {...}, "line": 3} of a limit, from REASONS."""
+REASONS = {
+    "steps": "took more than {steps:,} steps", "memory": "needed more memory than it may have", "too_long": "took too long",
+    "cpu": "used more CPU than it may", "died": "its process ended without an answer", "long_answer": "its answer is longer than {mb} MB",
+    "not_dict": "assign() must return a dict: member id -> list of (topic, number)", "no_member": "there is no member {member}",
+    "not_list": "{member} must have a list of (topic, number)", "too_many": "too many partitions",
+    "no_partition": "{member}: {row} is no partition; give (topic, number)",
+    "cooperative": "violates the COOPERATIVE protocol: {names} still has an owner that must give it up first",
+}
+"""What is wrong with a function that Python lets run, by a code that pages have words for."""
 
 _FORBIDDEN: tuple[tuple[type[ast.AST], str], ...] = (
     (ast.Import, "import"), (ast.ImportFrom, "import"), (ast.AsyncFunctionDef, "async"), (ast.Await, "await"), (ast.AsyncFor, "async"),
@@ -49,11 +59,16 @@ _runner: Runner | None = None
 
 
 class AssignorFailed(HighwaterError):
-    """The function raised, ran out of its limits or returned something else than an assignment. line: of its text, 0 for none."""
+    """The function raised, ran out of its limits or returned something else than an assignment. line: of its text, 0 for none. code, params: of
+    REASONS; "" for an exception of the function's own."""
 
-    def __init__(self, reason: str, line: int) -> None:
-        self.reason, self.line = reason, line
+    def __init__(self, reason: str, line: int, code: str = "", params: Mapping[str, Any] | None = None) -> None:
+        self.reason, self.line, self.code, self.params = reason, line, code, dict(params or {})
         super().__init__(f"line {line}: {reason}" if line else reason)
+
+
+def _failed(code: str, line: int = 0, **params: Any) -> AssignorFailed:
+    return AssignorFailed(REASONS[code].format(**params), line, code, params)
 
 
 def use_runner(runner: Runner | None) -> None:
@@ -108,12 +123,14 @@ def custom_assignor(source: str) -> Assignor:
         if _runner is None:
             raise AssignorFailed("no process for custom assignors here", 0)
         answer = _runner(source, {member: _told(subscriptions[member]) for member in java_sorted(subscriptions)}, dict(sorted(counts.items())))
+        if "code" in answer:
+            raise _failed(str(answer["code"]), int(answer["line"]), **answer["params"])
         if "error" in answer:
             raise AssignorFailed(str(answer["error"]), int(answer["line"]))
         assignment = _checked(answer["assignment"], subscriptions, counts)
         if cooperative and (early := sorted(changing_hands(subscriptions, assignment))):
             names = ", ".join(f"{topic}-{number}" for topic, number in early[:5])
-            raise AssignorFailed(f"violates the COOPERATIVE protocol: {names} still has an owner that must give it up first", 0)
+            raise _failed("cooperative", names=names)
         return assignment
 
     return Assignor(CUSTOM, rule, cooperative=cooperative, remembers=True)
@@ -130,17 +147,17 @@ def _told(subscription: Subscription) -> dict[str, Any]:
 def _checked(given: Any, subscriptions: Mapping[str, Subscription], counts: Mapping[str, int]) -> Assignment:
     """Only partitions that there are, for members that there are. One partition may have two owners, or none: that is the function's affair."""
     if not isinstance(given, dict):
-        raise AssignorFailed("assign() must return a dict: member id -> list of (topic, number)", 0)
+        raise _failed("not_dict")
     assignment: Assignment = {member: [] for member in subscriptions}
     total = 0
     for member, rows in given.items():
         if member not in assignment:
-            raise AssignorFailed(f"there is no member {member}", 0)
+            raise _failed("no_member", member=str(member)[:100])
         if not isinstance(rows, list):
-            raise AssignorFailed(f"{member} must have a list of (topic, number)", 0)
+            raise _failed("not_list", member=member)
         total += len(rows)
         if total > ANSWER_PARTITIONS_MAX:
-            raise AssignorFailed("too many partitions", 0)
+            raise _failed("too_many")
         assignment[member] = list(dict.fromkeys(_partition(member, row, counts) for row in rows))
     return assignment
 
@@ -148,7 +165,7 @@ def _checked(given: Any, subscriptions: Mapping[str, Subscription], counts: Mapp
 def _partition(member: str, row: Any, counts: Mapping[str, int]) -> TopicPartition:
     is_pair = isinstance(row, list) and len(row) == 2 and isinstance(row[0], str) and type(row[1]) is int
     if not is_pair or not 0 <= row[1] < counts.get(row[0], 0):
-        raise AssignorFailed(f"{member}: {row!r} is no partition; give (topic, number)"[:300], 0)
+        raise _failed("no_partition", member=member, row=repr(row)[:200])
     return row[0], row[1]
 
 

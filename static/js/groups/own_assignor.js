@@ -50,11 +50,14 @@ export function createOwnAssignor({ source, run, back, words }, { deploy, onRefu
   return { draw };
 }
 
+// An exception of the user's own stands as Python says it.
+const reasonOf = ({ code, params, reason }, say) => (code ? say(`groups.own.reason.${code}`, params) : reason);
+
 // The last failure of the function, as long as a program that it ended has not started again: a later deployment begins another story.
 const failure = (rig) => (Object.values(rig.group.members).some(({ failed }) => failed === "") ? rig.why.findLast(({ kind }) => kind === "kafka.consumer.assignor_failed") : undefined);
 
 export function ownWords(rig, say) {
   const failed = failure(rig);
-  if (failed) return say(failed.inputs.line ? "groups.own.failed_at" : "groups.own.failed", { consumer: failed.data.consumer, line: failed.inputs.line, reason: failed.data.reason });
+  if (failed) return say(failed.inputs.line ? "groups.own.failed_at" : "groups.own.failed", { consumer: failed.data.consumer, line: failed.inputs.line, reason: reasonOf(failed.data, say) });
   return say(rig.group.assignor === "custom" ? "groups.own.runs" : "groups.own.none");
 }

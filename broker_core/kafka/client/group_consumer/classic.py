@@ -211,7 +211,8 @@ class ClassicMember:
     def _assignor_failed(self, error: AssignorFailed, now_us: int, out: Outbox) -> None:
         """assign() raised in the leader: poll() throws it, so the program ends, and its close() leaves the group."""
         core, member = self.core, self.core.state.member
-        out.tell("kafka.consumer.assignor_failed", None, {"line": error.line}, {"client": core.settings.client_id, "reason": error.reason})
+        out.tell("kafka.consumer.assignor_failed", None, {"line": error.line},
+                 {"client": core.settings.client_id, "reason": error.reason, "code": error.code, "params": error.params})  # fmt: skip
         self.leave_group(now_us, out)
         member.phase, member.is_beating = FAILED, False
         out.cancel(HEARTBEAT)
