@@ -152,6 +152,25 @@ test("who is put out and does not poll, or does not know it, is told apart from 
   assert.deepEqual([codesIn(doing(overdue.group.members.c1, overdue.group, say))[0], codesIn(headline(overdue.group, say))[0]], ["groups.doing.stuck_silent", "groups.head.silent"]);
 });
 
+test("a group of KIP-848 that waits for a restarted static member alone says so", () => {
+  const here = Object.fromEntries(Object.entries(epochs.group.members).map(([key, member]) => [key, { ...member, epoch: epochs.group.generation, state: "STABLE" }])), [key] = Object.keys(here);
+  const head = (members) => codesIn(headline({ ...epochs.group, state: "Reconciling", members }, say))[0], away = { ...here, [key]: { ...here[key], condition: "gone", instance_id: "c1", epoch: -2 } };
+  assert.equal(head(away), "groups.head.away");
+  const other = Object.keys(here)[1];
+  assert.equal(head({ ...away, [other]: { ...here[other], state: "UNREVOKED_PARTITIONS" } }), "groups.head.reconciling");
+});
+
+test("the words of a row and the notes of its members do not run into each other", () => {
+  const wide = 8.7;      // of a bold letter in the font that Linux gives
+  for (const view of [rest, epochs]) for (let available = 700; available < 1100; available += 20) {
+    const shapes = chart(view, { available }).shapes;
+    for (const note of shapes.filter(({ id }) => id.startsWith("note-"))) {
+      const title = shapes.find(({ id, y }) => id.startsWith("title-") && y === note.y);
+      assert.ok(note.x - note.text.length * 7.9 >= title.x + title.text.length * wide, `${title.text} | ${note.text}`);
+    }
+  }
+});
+
 test("a member without a partition is not among those that read", () => {
   const idle = withMember(rest, "late", { ...rest.group.members.c1, consumer: "c9", owned: [], assigned: [] });
   assert.equal(codesIn(headline(idle.group, say))[0], "groups.head.idle");

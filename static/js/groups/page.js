@@ -141,9 +141,9 @@ function drawStates(now) {
   setText($("epoch-words"), epochWords(now, say));
 }
 
-// The members' epochs, from the lowest to the highest.
+// The members' epochs, from the lowest to the highest; without -2, which says that a static member is away.
 function spread(now) {
-  const epochs = Object.values(now.members).map(({ epoch }) => epoch).filter((epoch) => epoch !== null), low = Math.min(...epochs), high = Math.max(...epochs);
+  const epochs = Object.values(now.members).map(({ epoch }) => epoch).filter((epoch) => epoch !== null && epoch >= 0), low = Math.min(...epochs), high = Math.max(...epochs);
   return epochs.length ? (low === high ? number(low) : `${number(low)}–${number(high)}`) : "–";
 }
 

@@ -7,7 +7,7 @@ import { NARROW, halfUp } from "../say.js";
 import { NAMES, labelOf, rowsOf, toneOf } from "./rows.js";
 import { arcs, rings } from "./timers.js";
 
-const HEAD = 40, FOOT = 78, ROW = 26, NOTED = 40, GAP = 18, DOT = 5, PITCH_LEAST = 34, PITCH_MOST = 170, NOTE_LEAST = 92, NOTE_ROOM = 44, LETTER = 6.8, BOLD_LETTER = 7.4, NOTE_LETTER = 7.9;
+const HEAD = 40, FOOT = 78, ROW = 26, NOTED = 40, GAP = 18, DOT = 5, PITCH_LEAST = 34, PITCH_MOST = 170, NOTE_LEAST = 92, NOTE_ROOM = 44, LETTER = 6.8, BOLD_LETTER = 8.8, NOTE_LETTER = 7.9;
 
 // -> where things stand: {columns: name -> x, coordinator: x, width, now: y}
 export function geometry(names, { available, height, isPhone = false, isLong = false }) {

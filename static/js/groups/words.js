@@ -50,6 +50,7 @@ export function headline(group, say) {
   if (!now.members) return say(group.pending ? "groups.head.pending" : "groups.head.empty", { count: group.pending });
   if (group.state === "PreparingRebalance") return say(now.waiting < now.members ? "groups.head.joining" : "groups.head.gathering", now);
   if (group.state === "CompletingRebalance") return say("groups.head.syncing", now);
+  if (group.state === "Reconciling" && now.away.length === now.behind) return say("groups.head.away", { ...now, names: now.away.join(", "), count: now.away.length });
   if (REBALANCING.includes(group.state)) return say(`groups.head.${group.state.toLowerCase()}`, now);
   for (const code of ["silent", "away", "stuck", "zombie"]) if (now[code].length) return say(`groups.head.${code}`, { ...now, names: now[code].join(", "), count: now[code].length });
   return say(`groups.head.${now.dark ? "dark" : now.leaderless ? "leaderless" : now.twice ? "twice" : now.idle ? "idle" : "stable"}`, now);
