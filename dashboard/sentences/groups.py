@@ -10,15 +10,15 @@ GROUPS = {
     "groups.to_cluster": _("Cluster"),
     "groups.to_log": _("Log"),
     "groups.to_offsets": _("The partition of __consumer_offsets that keeps this group, on its coordinator's disk"),
-    "groups.head.no_coordinator": _("Nobody coordinates the group: its broker is down, and no other one has taken over."),
+    "groups.head.no_coordinator": _("Nobody coordinates the group: its broker does not answer, and no other one has taken over."),
     "groups.head.pending": _("The group has no members; {count?one member id is|{count} member ids are} given out and not used yet."),
     "groups.head.empty": _("The group has no members."),
     "groups.head.gathering": _("{members?The member has|All {members} members have} joined; the coordinator waits for others."),
-    "groups.head.joining": _("Rebalancing: {waiting} of {members?one member|{members} members} joined, {dark} of {partitions} partitions dark."),
+    "groups.head.joining": _("Rebalancing: {waiting} of {members} {members?member|members} joined, {dark} of {partitions} partitions dark."),
     "groups.head.syncing": _("Rebalancing: the leader assigns, {dark} of {partitions} partitions dark."),
     "groups.head.assigning": _("Assigning: the coordinator does it with the next heartbeat, {dark} of {partitions} partitions dark."),
     "groups.head.reconciling": _(
-        "Reconciling: {behind} of {members?one member|{members} members} not at the target yet, {dark} of {partitions} partitions dark."
+        "Reconciling: {behind} of {members} {members?member|members} not at the target yet, {dark} of {partitions} partitions dark."
     ),
     "groups.head.silent": _("{names} {count?is|are} silent; the coordinator finds out when {count?its session times|their sessions time} out."),
     "groups.head.away": _(
@@ -107,6 +107,7 @@ GROUPS = {
     "groups.doing.UNKNOWN": _("unknown state"),
     "groups.doing.outside": _("not a member yet"),
     "groups.doing.searching": _("looks for the coordinator"),
+    "groups.doing.unanswered": _("the coordinator does not answer"),
     "groups.doing.stuck": _("poll loop is stuck"),
     "groups.doing.stuck_out": _("poll loop is stuck; no longer a member"),
     "groups.doing.stuck_silent": _("poll loop is stuck; no heartbeats"),

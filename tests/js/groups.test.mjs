@@ -188,6 +188,13 @@ test("how long a lane is dark stands beside its cells, however many there are", 
   }
 });
 
+test("without a coordinator a program looks for one, or waits for the answer of who does not answer; of a group of zombies the head says so", () => {
+  const word = (isSearching) => codesIn(doing({ ...Object.values(nobody.group.members)[0], is_searching: isSearching }, nobody.group, say))[0];
+  assert.deepEqual([word(true), word(false)], ["groups.doing.searching", "groups.doing.unanswered"]);
+  const members = Object.fromEntries(Object.entries(rest.group.members).map(([key, member]) => [key, { ...member, member_id: null }]));
+  assert.equal(codesIn(headline({ ...rest.group, state: "Empty", members }, say))[0], "groups.head.zombie");
+});
+
 test("the head has the state that is lit", () => {
   assert.deepEqual(["Assigning", "Reconciling"].map((state) => codesIn(headline({ ...epochs.group, state }, say))[0]), ["groups.head.assigning", "groups.head.reconciling"]);
 });

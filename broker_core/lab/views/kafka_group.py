@@ -173,18 +173,19 @@ def numbers_in(partitions: Partitions, topic: str) -> list[int]:
 
 def of_program(slot: Slot | None, topic: str) -> Json:
     """The consuming program behind a member. condition: of its process, "gone" if there is none. generation: or epoch, as it knows it.
-    is_starting: its process comes up. finished: records that this life has handled. failed: with which error poll() ended it; "" for an
-    exception of its assignor."""
+    is_starting: its process comes up. is_searching: it knows of no coordinator. finished: records that this life has handled. failed: with which
+    error poll() ended it; "" for an exception of its assignor."""
     if slot is None:
         return {
             "condition": "gone", "phase": None, "generation": None, "owned": [], "topics": [], "is_stuck": False, "is_starting": False,
-            "finished": None, "failed": None,
+            "is_searching": False, "finished": None, "failed": None,
         }  # fmt: skip
     state = consumer_state(slot)
     return {
         "condition": slot.condition, "phase": state.member.phase, "generation": state.member.generation,
         "owned": sorted(number for name, number in state.owned if name == topic), "topics": list(state.subscribed.topics),
-        "is_stuck": state.loop.is_stuck, "is_starting": state.loop.is_booting, "finished": state.program.finished,
+        "is_stuck": state.loop.is_stuck, "is_starting": state.loop.is_booting,
+        "is_searching": state.coordinator.node_id < 0, "finished": state.program.finished,
         "failed": None if state.member.phase != FAILED else code_name(state.member.code) if state.member.code else "",
     }  # fmt: skip
 

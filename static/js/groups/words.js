@@ -47,6 +47,7 @@ export const counts = (group) => {
 export function headline(group, say) {
   const now = counts(group);
   if (group.coordinator === null) return say("groups.head.no_coordinator", now);
+  if (!now.members && now.zombie.length) return say("groups.head.zombie", { names: now.zombie.join(", "), count: now.zombie.length });
   if (!now.members) return say(group.pending ? "groups.head.pending" : "groups.head.empty", { count: group.pending });
   if (group.state === "PreparingRebalance") return say(now.waiting < now.members ? "groups.head.joining" : "groups.head.gathering", now);
   if (group.state === "CompletingRebalance") return say("groups.head.syncing", now);
@@ -112,7 +113,8 @@ export function doing(member, group, say, key = null) {
   if (member.is_stuck) return say(`groups.doing.${isOverdue(member) ? "stuck_silent" : group.coordinator !== null && member.member_id === null ? "stuck_out" : "stuck"}`);
   if (isZombie(member, group)) return say("groups.doing.zombie", { count: member.owned.length });
   if (member.is_starting) return say("groups.doing.starting");
-  if (member.member_id === null) return say(group.coordinator === null ? "groups.doing.searching" : "groups.doing.outside");
+  if (group.coordinator === null) return say(member.is_searching ? "groups.doing.searching" : "groups.doing.unanswered");
+  if (member.member_id === null) return say("groups.doing.outside");
   if (member.awaits) return say(`groups.doing.awaits_${member.awaits}`);
   if (member.state && member.state !== "STABLE") return say(`groups.doing.${member.state}`);
   const count = key === null ? member.owned.length : ownedBy(key, group);

@@ -175,3 +175,11 @@ def test_of_two_that_claim_a_partition_the_member_reads_it_and_not_who_was_put_o
     assert group["members"]["c2"]["member_id"] is None and group["members"]["c2"]["owned"]
     assert "poll:c2" not in group["timers"], "that timer is over"
     assert "c2" not in {part["owner"] for part in group["partitions"].values()}
+
+
+@pytest.mark.parametrize(("kind", "search"), [("cluster_crash", True), ("cluster_pause", False)])
+def test_a_program_looks_for_another_coordinator_only_when_it_knows_that_its_own_is_gone(kind, search):
+    lab = lab_of()
+    order(lab, kind, 0.3, args={"broker": lane_of(lab)["group"]["coordinator"]})
+    group = lane_of(lab)["group"]
+    assert group["coordinator"] is None and any(member["is_searching"] for member in group["members"].values()) == search
