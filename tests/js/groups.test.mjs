@@ -156,6 +156,7 @@ test("a group of KIP-848 that waits for a restarted static member alone says so"
   const here = Object.fromEntries(Object.entries(epochs.group.members).map(([key, member]) => [key, { ...member, epoch: epochs.group.generation, state: "STABLE" }])), [key] = Object.keys(here);
   const head = (members) => codesIn(headline({ ...epochs.group, state: "Reconciling", members }, say))[0], away = { ...here, [key]: { ...here[key], condition: "gone", instance_id: "c1", epoch: -2 } };
   assert.equal(head(away), "groups.head.away");
+  assert.equal(head({ ...here, [key]: { ...here[key], is_stuck: true, epoch: -2 } }), "groups.head.silent");
   const other = Object.keys(here)[1];
   assert.equal(head({ ...away, [other]: { ...here[other], state: "UNREVOKED_PARTITIONS" } }), "groups.head.reconciling");
 });

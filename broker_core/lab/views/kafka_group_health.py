@@ -22,7 +22,7 @@ from broker_core.kafka.group.classic import rebalance
 from broker_core.kafka.group.classic.group import ClassicGroup
 from broker_core.kafka.group.consumer import sessions
 from broker_core.kafka.group.consumer.group import ConsumerGroup
-from broker_core.kafka.group.consumer.member import ConsumerMember
+from broker_core.kafka.group.consumer.member import STATIC_LEAVE_EPOCH, ConsumerMember
 from broker_core.kafka.group.lag import WINDOW, Status, lag_of, status_of, worst
 from broker_core.kafka.group.topics import topic_id
 from broker_core.kafka.producer.partitioner import coordinator_partition
@@ -113,6 +113,7 @@ def facts_of(lane: Lane, shared: Shared, topic: str, partitions: Json) -> d.Grou
                 surplus=beyond(each, group, topic), free=free_for(each, group, topic),
                 rebalance_us=timers.ends_us(sessions.rebalance_name(GROUP_ID, member_id)), is_static=each.instance_id is not None,
                 session=d.BROKER_SESSION if each.classic is None else d.SESSION, beat=d.HEARTBEAT if each.classic is None else d.CLASSIC_HEARTBEAT,
+                is_away=each.epoch == STATIC_LEAVE_EPOCH,
             ))  # fmt: skip
     is_server_assigned = isinstance(group, ConsumerGroup)
     pending = shared.group.pending
@@ -129,7 +130,7 @@ def _member(
     world: World, shared: Shared, topic: str, member_id: str, name: str, session_us: int | None, *, has_joined: bool = True,
     has_synced: bool = True, is_leader: bool = False, is_static: bool = False, revokes: tuple[int, ...] = (), surplus: tuple[int, ...] = (),
     free: tuple[int, ...] = (), rebalance_us: int | None = None, session: str = d.SESSION, is_classic: bool = False,
-    beat: str = d.HEARTBEAT,
+    beat: str = d.HEARTBEAT, is_away: bool = False,
 ) -> d.MemberFacts:  # fmt: skip
     slot = shared.by_member.get(member_id)
     program = None if slot is None else consumer_state(slot)
@@ -139,7 +140,7 @@ def _member(
     joins_again = program is not None and is_classic and (program.member.must_rejoin or program.member.phase != IN)
     return d.MemberFacts(
         name, process_of(slot, is_static=is_static, is_back=is_back), is_stuck,
-        is_stuck and is_classic and program is not None and not program.member.is_beating, program is None or joins_again,
+        is_stuck and program is not None and (is_away or (is_classic and not program.member.is_beating)), program is None or joins_again,
         joins_again or (program is not None and is_classic and not set(owned(program, topic)) <= set(given)), has_joined, has_synced, is_leader,
         program is None or topic in program.subscribed.topics, revokes, surplus, free, tuple(given),
         program is not None and any(name != topic for name, _ in program.owned), session, beat, session_us,

@@ -12,8 +12,8 @@ export const isBehind = ({ epoch, state }, group) => epoch !== null && (epoch < 
 // Why a member reads nothing of a partition that it has: nobody leads it, or the member's poll loop is stuck; null: it reads.
 export const heldBy = (partition, member) => (partition.leader === null ? "leaderless" : member.is_stuck ? "stuck" : null);
 
-// Its poll loop has been stuck for so long that it has no membership of its own left: a classic program that has stopped its heartbeats.
-const isOverdue = ({ is_stuck: isStuck, generation, member_id: id }) => isStuck && id !== null && generation !== null && generation < 0;
+// Its poll loop has been stuck for so long that its heartbeats have stopped, and as a static member it keeps its place; its epoch is -2 then.
+const isOverdue = ({ is_stuck: isStuck, generation, epoch, member_id: id }) => isStuck && id !== null && (epoch === -2 || (generation !== null && generation < 0));
 
 // Out of the group, and it does not know: what it owned before it reads on.
 const isZombie = ({ condition, member_id: id, is_stuck: isStuck, owned }, group) => group.coordinator !== null && condition === "running" && id === null && !isStuck && owned.length > 0;
@@ -36,7 +36,7 @@ export const counts = (group) => {
     members: members.length, partitions: partitions.length, dark: partitions.filter(({ owner }) => owner === null).length,
     waiting: members.filter(({ awaits }) => awaits === "join").length, silent: named(members.filter((member) => (member.condition !== "running" && !isAway(member)) || isOverdue(member))),
     away: named(members.filter(isAway)), stuck: named(members.filter((member) => member.condition === "running" && member.is_stuck && !isOverdue(member))),
-    zombie: named(Object.values(group.members).filter((member) => isZombie(member, group))),
+    overdue: members.filter(isOverdue).length, zombie: named(Object.values(group.members).filter((member) => isZombie(member, group))),
     held: lanes.filter(isHeld).length, leaderless: partitions.filter(({ leader }) => leader === null).length,
     idle: Object.entries(group.members).filter(([key, { member_id: id, condition }]) => id !== null && condition === "running" && !ownedBy(key, group)).length,
     twice: lanes.filter((lane) => readersOf(lane).filter((member) => heldBy(lane.partition, member) === null).length > 1).length,
@@ -51,7 +51,9 @@ export function headline(group, say) {
   if (!now.members) return say(group.pending ? "groups.head.pending" : "groups.head.empty", { count: group.pending });
   if (group.state === "PreparingRebalance") return say(now.waiting < now.members ? "groups.head.joining" : "groups.head.gathering", now);
   if (group.state === "CompletingRebalance") return say("groups.head.syncing", now);
-  if (group.state === "Reconciling" && now.away.length === now.behind) return say("groups.head.away", { ...now, names: now.away.join(", "), count: now.away.length });
+  // A group of KIP-848 that waits for nobody but static members who are away.
+  const code = now.away.length ? "away" : "silent";
+  if (group.state === "Reconciling" && now.behind === now.away.length + now.overdue) return say(`groups.head.${code}`, { ...now, names: now[code].join(", "), count: now[code].length });
   if (REBALANCING.includes(group.state)) return say(`groups.head.${group.state.toLowerCase()}`, now);
   for (const code of ["silent", "away", "stuck", "zombie"]) if (now[code].length) return say(`groups.head.${code}`, { ...now, names: now[code].join(", "), count: now[code].length });
   return say(`groups.head.${now.dark ? "dark" : now.leaderless ? "leaderless" : now.twice ? "twice" : now.idle ? "idle" : "stable"}`, now);

@@ -160,11 +160,12 @@ def test_new_partitions_are_nobodys_until_the_leader_sees_them():
     assert "new_partitions" not in found(lab) and all(part["owner"] for part in lane_of(lab)["group"]["partitions"].values())
 
 
-def test_a_static_member_whose_poll_is_overdue_is_one_member_that_has_stopped_beating():
-    lab = lab_of(static_members=True, max_poll_interval_ms=6_000, session_timeout_ms=6_000)
+@pytest.mark.parametrize(("protocol", "timer"), [("classic", "session.timeout.ms"), ("consumer", "group.consumer.session.timeout.ms")])
+def test_a_static_member_whose_poll_is_overdue_is_one_member_that_has_stopped_beating(protocol, timer):
+    lab = lab_of(static_members=True, max_poll_interval_ms=6_000, session_timeout_ms=6_000, group_protocol=protocol)
     order(lab, "group_stick", 8.5, consumer="c2")
     overdue = found(lab)["overdue_owner"]
-    assert (overdue["member"], overdue["timer"]) == ("c2", "session.timeout.ms") and overdue["ends_us"] > lab.now_us
+    assert (overdue["member"], overdue["timer"]) == ("c2", timer) and overdue["ends_us"] > lab.now_us
     assert [member["consumer"] for member in lane_of(lab)["group"]["members"].values()].count("c2") == 1
 
 
