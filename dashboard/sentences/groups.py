@@ -53,6 +53,7 @@ GROUPS = {
     "groups.no_coordinator": _("no coordinator"),
     "groups.tool": _("tool"),
     "groups.static": pgettext_lazy("member", "static"),
+    "groups.with_instance": _("{name} ({instance})"),
     "groups.leads": _("Leader of the group: it assigns the partitions."),
     "groups.parked": _("{what} waits at the coordinator: {waited_us}"),
     "groups.waits": _("waits {waited_us}"),

@@ -350,6 +350,7 @@ LANES = {
         "{position}, so the lag is {lag}."
     ),
     "note.generation": _("generation {generation}"),
+    "note.group_epoch": _("group epoch {generation}"),
     "picture.more": _("and {count} more"),
     "picture.source_count": _("sourceCount {count}"),
     "picture.unregistered": _("unregistered"),
@@ -372,6 +373,8 @@ LANES = {
     "phase.Empty": _("no members"),
     "phase.PreparingRebalance": _("joining"),
     "phase.CompletingRebalance": _("assigning"),
+    "phase.Assigning": _("assigning"),
+    "phase.Reconciling": _("reconciling"),
     # Consumer rows
     "rows": _("Consumers"),
     "rows.fair": _("fair"),

@@ -163,17 +163,20 @@ const routeColor = (route, consumers) => (route?.consumer ? consumers[route.cons
 // A lab may hold one model twice; then the lanes tell themselves apart by their ids.
 export const ownName = (title, id, model) => (id === model ? title : `${title} ${id}`);
 
+// What the group's number is: a group of the consumer protocol (KIP-848) has no generation.
+const epochName = ({ group }) => (group?.protocol === "consumer" ? "group_epoch" : "generation");
+
 // The glossary's term for the note beside the title, empty where the note is none.
 function noteTerm(model, rig) {
   if (model !== "kafka") return "";
   if (rig.picture.state !== "Stable") return "rebalance";
-  return rig.algorithms.some(({ id, document }) => document && id === rig.algorithm) ? "" : "generation";
+  return rig.algorithms.some(({ id, document }) => document && id === rig.algorithm) ? "" : epochName(rig);
 }
 
 function note(model, rig, say) {
   if (model === "kafka" && rig.picture.state !== "Stable") return say(`phase.${rig.picture.state}`);
   const isArticle = rig.algorithms.some(({ id, document }) => document && id === rig.algorithm);
-  if (model === "kafka" && !isArticle) return say("note.generation", { generation: rig.picture.generation });
+  if (model === "kafka" && !isArticle) return say(`note.${epochName(rig)}`, { generation: rig.picture.generation });
   return say(`${model}.${rig.algorithm}.note`);
 }
 

@@ -22,6 +22,7 @@ from dashboard.page import base_context, lab_page, stage_context
 from dashboard.page_scripts import call
 from dashboard.presentation import present
 from dashboard.sentences import LANGUAGES, SENTENCES, catalogue
+from dashboard.views.groups import machines
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "tests" / "js" / "fixtures"
@@ -110,6 +111,17 @@ def test_every_rule_of_every_model_has_a_name_a_note_and_a_sentence() -> None:
         for entry in kind.algorithms():
             for part in ("", ".note", ".about"):
                 assert f"{model}.{entry['id']}{part}" in SENTENCES
+
+
+def test_a_group_of_kip_848_has_an_epoch_and_its_own_states_on_the_stage(words: dict[str, dict[str, str]]) -> None:
+    assert {f"phase.{state}" for states in machines().values() for state in states["states"] if state != "Stable"} <= set(SENTENCES)
+    lane = {"model": "kafka", "brokers": 3, "offsets_partitions": 3, "group_protocol": "consumer"}
+    lab = Lab(scenario_from_json({"lanes": [lane], "consumers": 2}))
+    said = []
+    for seconds in (1, 20):
+        lab.advance_to(seconds * 1_000_000)
+        said.append(present(lab.view(), words["en"])["lanes"][0]["slots"]["note"])
+    assert said == ["reconciling", "group epoch 2"]
 
 
 def test_every_word_that_a_template_or_script_asks_for_exists() -> None:

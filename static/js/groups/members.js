@@ -67,7 +67,7 @@ function made(key) {
 function fill(button, row, isChosen, say) {
   const [swatch, who, what, at] = button.children, color = row.color === null ? "none" : paint(row.color);
   if (swatch.firstElementChild.getAttribute("fill") !== color) swatch.firstElementChild.setAttribute("fill", color);
-  const name = `${row.isLeader ? "★ " : ""}${row.name}${row.instance ? ` (${row.instance})` : ""}`;
+  const name = `${row.isLeader ? "★ " : ""}${row.instance ? say("groups.with_instance", { name: row.name, instance: row.instance }) : row.name}`;
   if (who.textContent !== name) who.textContent = name;
   if (what.textContent !== row.doing) what.textContent = row.doing;
   if (at.textContent !== row.epoch) at.textContent = row.epoch;
