@@ -36,6 +36,7 @@ GROUPS = {
     "groups.sub_unassigned": _("Group {group}, {protocol}."),
     "groups.sub_group": _("Group {group}."),
     "groups.sub_where": _("Coordinator: broker {broker}, leader of __consumer_offsets-{partition}."),
+    "groups.sub_old": _("The old coordinator answers, as in Kafka 3.9 by default."),
     "groups.sub_nobody": _("Its records are in __consumer_offsets-{partition}, which has no leader."),
     "groups.protocol.eager": _("classic protocol, eager"),
     "groups.protocol.cooperative": _("classic protocol, cooperative"),

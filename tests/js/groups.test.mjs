@@ -288,6 +288,8 @@ test("head and members say what is", () => {
   assert.deepEqual(counts(silent.group).silent, ["c2"]);
   assert.match(sub(epochs.group, say), /groups\.protocol\.consumer.*uniform/);
   assert.match(sub(nobody.group, say), /groups\.sub_nobody/);
+  assert.match(sub({ ...nobody.group, coordinator: 1, is_old: true }, say), /groups\.sub_old.*groups\.sub_where/);
+  assert.doesNotMatch(sub(epochs.group, say), /groups\.sub_old/);
   assert.equal(doing(silent.group.members.c1, silent.group, say), "groups.doing.awaits_join {}");
   assert.equal(doing(silent.group.members.c2, silent.group, say), "groups.doing.crashed {}");
   const rows = memberRows(silent.group, silent.consumers, say);

@@ -12,6 +12,9 @@ from typing import Any
 MINUTE_MS = 60_000
 SIZE_MAX = 2**31 - 1
 
+NEW, OLD = "new", "old"
+"""Which of 3.9's two group coordinators answers (`group.coordinator.new.enable`); the old one knows classic groups alone."""
+
 MIGRATION_POLICIES = {"disabled": (False, False), "upgrade": (True, False), "downgrade": (False, True), "bidirectional": (True, True)}
 """`group.consumer.migration.policy` -> whether it allows (an upgrade to the consumer protocol, a downgrade to the classic one)."""
 

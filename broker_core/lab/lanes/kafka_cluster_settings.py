@@ -13,7 +13,7 @@ from broker_core.kafka.client.producer.settings import ProducerSettings
 from broker_core.kafka.cluster.cluster import ClusterPlan, TopicPlan
 from broker_core.kafka.cluster.hosted_groups import OFFSETS_TOPIC
 from broker_core.kafka.cluster.settings import ClusterSettings
-from broker_core.kafka.group.settings import MINUTE_MS, GroupSettings
+from broker_core.kafka.group.settings import MINUTE_MS, OLD, GroupSettings
 from broker_core.kafka.replication.fetcher import Truncation
 from broker_core.lab.consumer import Consumer
 from broker_core.lab.lanes.kafka_cluster_group import GROUP_ID
@@ -56,6 +56,8 @@ def group_settings(options: Json) -> GroupSettings:
         found["max_size"] = found["consumer_max_size"] = options["group_max_size"]
     if "migration_policy" in options:
         found["migration_policy"] = options["migration_policy"]
+    if options.get("group_coordinator") == OLD:
+        found["is_old"] = True
     if "offsets_retention_minutes" in options:
         found["offsets_retention_ms"] = options["offsets_retention_minutes"] * MINUTE_MS
     if "offsets_retention_check_interval_ms" in options:

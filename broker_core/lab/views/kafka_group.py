@@ -56,6 +56,7 @@ def group_view(lane: Lane, reads: KafkaClusterReading, notes: ClusterNotes) -> J
         "topics": topics_of(lane.world),
         "protocol": "consumer" if is_consumer else "classic",
         "is_cooperative": reads.is_cooperative(lane) and not is_consumer,
+        "is_old": settings.is_old,
         "assignor": assignor_of(group, settings),
         "state": None if shared.group.coordinator is None else shared.group.state,
         "coordinator": shared.group.coordinator,

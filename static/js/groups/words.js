@@ -63,7 +63,7 @@ export function sub(group, say) {
   if (group.coordinator === null) return sentences([say("groups.sub_group", { group: group.group_id }), say("groups.sub_nobody", { partition: group.offsets_partition })]);
   const protocol = say(group.protocol === "consumer" ? "groups.protocol.consumer" : group.is_cooperative ? "groups.protocol.cooperative" : "groups.protocol.eager");
   const what = group.assignor === null ? say("groups.sub_unassigned", { group: group.group_id, protocol }) : say("groups.sub", { group: group.group_id, protocol, assignor: group.assignor });
-  return sentences([what, say("groups.sub_where", { broker: group.coordinator, partition: group.offsets_partition })]);
+  return sentences([what, ...(group.is_old ? [say("groups.sub_old")] : []), say("groups.sub_where", { broker: group.coordinator, partition: group.offsets_partition })]);
 }
 
 export function gridWords(group, health, say) {

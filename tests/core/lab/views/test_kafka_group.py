@@ -209,3 +209,23 @@ def test_looking_changes_nothing() -> None:
         run(lab, 0.5)
     other.advance_to(lab.now_us)
     assert lab.view() == other.view() and lab.checkpoint() == other.checkpoint()
+
+
+def test_a_lanes_groups_may_have_the_old_coordinator() -> None:
+    """It serves a classic group through crash and failover, restores the same, and knows nothing of the consumer protocol."""
+    lab = lab_of(group_coordinator="old", static_members=True)
+    view = run(lab, 20)
+    assert view["is_old"] and view["state"] == "Stable" and sum(map(len, owners(view).values())) == 12
+    order(lab, "crash", "c2")
+    run(lab, 50)
+    committed = {number: partition["committed"] for number, partition in group(lab)["partitions"].items()}
+    lab.submit({"command_id": "f", "kind": "cluster_crash", "rig": "kafka", "args": {"broker": group(lab)["coordinator"]}})
+    other = Lab.restore(lab.scenario, lab.checkpoint())
+    for each in (lab, other):
+        view = run(each, 40)
+    assert lab.view() == other.view() and view["state"] == "Stable"
+    assert set(owners(view)) == {"c1", "c3"} and all(view["partitions"][number]["committed"] >= offset for number, offset in committed.items())
+    assert not run(lab_of(), 1)["is_old"]
+    with pytest.raises(CommandError) as refused:
+        lab_of("consumer", group_coordinator="old")
+    assert refused.value.field == "lanes.0.group_coordinator"
