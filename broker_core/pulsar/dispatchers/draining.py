@@ -107,8 +107,9 @@ class DrainingDispatcher(KeyDispatcher):
         if not entry.count:
             del self.draining[slot]
             self.drained += 1
-            if entry.blocked:
+            if entry.blocked:  # any read from now on may send it, the timer only sees to it that there is one
                 self.unblocked = self.has_news = True
+                self.changed()
 
     def unblock(self) -> list[Sent]:
         """The interval after a slot has drained is over."""
