@@ -6,7 +6,8 @@ from broker_core.hashing.murmur3 import murmur3_32
 from broker_core.pulsar import commands as c
 from broker_core.pulsar.broker import Broker
 from broker_core.pulsar.broker_state import BrokerState
-from broker_core.pulsar.settings import DRAINING, EXCLUSIVE, FAILOVER, KEY_SHARED, SHARED, BrokerSettings
+from broker_core.pulsar.settings import DRAINING, EXCLUSIVE, FAILOVER, KEY_SHARED, SHARED, Asked, BrokerSettings
+from broker_core.pulsar.subscription import ServerMetadata
 from broker_core.sim.node import Opened
 from tests.core.playbook import Played, play, wake
 
@@ -195,3 +196,20 @@ def test_redelivered_messages_are_counted_once_each_time_and_a_batch_by_its_mess
     for times in (1, 2):
         play(node, out, A, c.CommandRedeliverUnacknowledgedMessages(1, []))
         assert node.state.redelivered == 4 * times == node.state.connections[A].consumers[1].redelivered
+
+
+@pytest.mark.parametrize("order", [DRAINING, "recently_joined"])
+def test_who_allows_out_of_order_delivery_waits_for_nobody_by_either_rule(order):
+    node, out = broker(order=order)
+    subscribe(node, out, A, KEY_SHARED, allows_out_of_order=True)
+    send(node, out, 1)
+    subscribe(node, out, B, KEY_SHARED, allows_out_of_order=True)
+    assert received(send(node, out, 1)) == [(B, 1)] and f"unblock:{SUBSCRIPTION}" not in out.deadlines
+
+
+def test_subscription_refuses_a_type_that_there_is_not_and_stays_as_it_was():
+    node, _ = broker()
+    known = node.subscription()
+    with pytest.raises(ServerMetadata, match="Unsupported subscription type"):
+        known.connect("2.1", Asked("a", "Round_Robin"))
+    assert known.dispatcher is None and known.type is None
