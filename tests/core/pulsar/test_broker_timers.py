@@ -2,6 +2,7 @@
 
 import pytest
 
+from broker_core.errors import InvariantError
 from broker_core.hashing.murmur3 import murmur3_32
 from broker_core.pulsar import commands as c
 from broker_core.pulsar.broker import Broker
@@ -213,3 +214,33 @@ def test_subscription_refuses_a_type_that_there_is_not_and_stays_as_it_was():
     with pytest.raises(ServerMetadata, match="Unsupported subscription type"):
         known.connect("2.1", Asked("a", "Round_Robin"))
     assert known.dispatcher is None and known.type is None
+
+
+@pytest.mark.parametrize("kind", [EXCLUSIVE, FAILOVER, SHARED, KEY_SHARED])
+def test_who_has_granted_no_permits_is_sent_nothing(kind):
+    node, out = broker(failover_delay_us=0, retention=10)
+    send(node, out, 0)
+    sent = play(node, out, A, c.CommandSubscribe(1, 1, "a", [], kind, initial_position="earliest", subscription="new"))
+    assert received(sent) == [] and node.find("new").permits(f"{A}.1") == 0
+    assert received(play(node, out, A, c.CommandFlow(1, 1))) == [(A, 0)]
+
+
+@pytest.mark.parametrize("kind", [EXCLUSIVE, FAILOVER, SHARED, KEY_SHARED])
+def test_what_waits_is_neither_acknowledged_nor_at_anybody(kind):
+    node, out = broker(failover_delay_us=0)
+    subscribe(node, out, A, kind, permits=3)
+    send(node, out, 0, 1, 2, 3, 4)
+    play(node, out, A, c.CommandAck(1, [1]))
+    known = node.subscription()
+    assert (known.waiting, known.unacked_count(f"{A}.1"), known.waiting_for(f"{A}.1")) == (2, 2, 0 if kind == SHARED else 2)
+    play(node, out, A, c.CommandCloseConsumer(2, 1))
+    assert (known.waiting, known.unacked_count(f"{A}.1")) == (4, 0), "whatever it had waits again"
+
+
+def test_law_that_is_broken_in_a_dispatcher_is_found_by_its_subscription():
+    node, out = broker()
+    node.subscription().check()
+    subscribe(node, out, A, SHARED)
+    node.subscription().attached.available += 1
+    with pytest.raises(InvariantError, match="101 permits are counted, there are 100"):
+        node.subscription().check()
