@@ -203,17 +203,25 @@ class ClassicMember:
         elif code in (COORDINATOR_LOAD_IN_PROGRESS, codes.REBALANCE_IN_PROGRESS):
             core.later(out, now_us)
         else:
-            member.phase, member.code = FAILED, code
-            out.cancel(HEARTBEAT)
-            self.ownership.lose(out)
+            member.code = code
+            self._fail(out)
             out.tell("kafka.consumer.failed", None, {"error_code": code}, {"client": core.settings.client_id})
 
     def _assignor_failed(self, error: AssignorFailed, now_us: int, out: Outbox) -> None:
         """assign() raised in the leader: poll() throws it, so the program ends, and its close() leaves the group."""
-        core, member = self.core, self.core.state.member
+        core = self.core
         out.tell("kafka.consumer.assignor_failed", None, {"line": error.line},
                  {"client": core.settings.client_id, "reason": error.reason, "code": error.code, "params": error.params})  # fmt: skip
+        self.give_up(now_us, out)
+
+    def give_up(self, now_us: int, out: Outbox) -> None:
+        """The program ends with an exception, and leaves the group."""
         self.leave_group(now_us, out)
+        self._fail(out)
+
+    def _fail(self, out: Outbox) -> None:
+        """It asks nothing more, and reads nothing."""
+        member = self.core.state.member
         member.phase, member.is_beating = FAILED, False
         out.cancel(HEARTBEAT)
         self.ownership.lose(out)

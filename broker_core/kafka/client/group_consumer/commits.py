@@ -67,14 +67,12 @@ class Committer:
             core.settings.group_id, member.generation, member.member_id, [m.CommittedTopic(topic, row) for topic, row in topics.items()],
             core.settings.group_instance_id,
         )  # fmt: skip
-        state.commits.under_way += 1
         core.ask_coordinator(request, m.OffsetCommitResponse, f"{COMMIT}:{member.generation}:{what}", now_us, out)
         return True
 
     def answered(self, answer: m.OffsetCommitResponse, what: str, now_us: int, out: Outbox) -> int:
         """Book the answer. what: as the commit was asked. Returns the code that concerns the membership, NONE if there is none."""
         commits = self.core.state.commits
-        commits.under_way -= 1
         worst = next((entry.error_code for topic in answer.topics for entry in topic.partitions if entry.error_code), codes.NONE)
         if worst == codes.NONE:
             commits.done += 1

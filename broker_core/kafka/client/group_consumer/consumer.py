@@ -38,7 +38,7 @@ from broker_core.kafka.client.group_consumer.network import COORDINATOR, TIMEOUT
 from broker_core.kafka.client.group_consumer.ownership import Ownership
 from broker_core.kafka.client.group_consumer.positions import Positions
 from broker_core.kafka.client.group_consumer.server_assigned import ServerAssignedMember
-from broker_core.kafka.client.group_consumer.settings import ASYNC, CONSUMER, NEVER, SYNC
+from broker_core.kafka.client.group_consumer.settings import ASYNC, AUTO, CONSUMER, NEVER, SYNC
 from broker_core.kafka.client.group_consumer.subscription import TopicPartition
 from broker_core.kafka.cluster import requests as r
 from broker_core.kafka.cluster.transaction_requests import FindCoordinatorResponse
@@ -119,7 +119,7 @@ class GroupConsumer:
         self.positions = Positions(self.core)
         self.ownership = Ownership(self.core)
         self.fetcher = Fetcher(state.fetches, state.settings, state.subscribed, state.cluster, self.core.network)
-        self.core.failed = self.failed
+        self.core.failed, self.core.ended = self.failed, self.ended
         self.group: ClassicMember | ServerAssignedMember
         if state.settings.group_protocol == CONSUMER:
             self.group = ServerAssignedMember(self.core, self.ownership, self.committer)
@@ -136,7 +136,7 @@ class GroupConsumer:
         if type(message) is r.FetchResponse:
             self.core.network.answered(connection, message)
             for partition in self.fetcher.answered(self.state.network.broker_of.get(connection, COORDINATOR), message, now_us):
-                self.positions.reset(partition, out)
+                self.positions.reset(partition, now_us, out)
         elif type(message) is Closed:
             self.lost(connection, now_us, out)
         elif isinstance(message, _ORDERS):
@@ -354,7 +354,6 @@ class GroupConsumer:
             state.coordinator.is_asked = False
         for what in whats:
             if what.startswith(COMMIT):
-                state.commits.under_way -= 1
                 state.commits.failed += 1
                 if what.endswith("sync"):
                     state.loop.awaits_commit = False
@@ -364,6 +363,12 @@ class GroupConsumer:
             self.fetcher.lost(broker)
         self.positions.lost(now_us, out)
         self.core.later(out, now_us)
+
+    def ended(self, now_us: int, out: Outbox) -> None:
+        """poll() has thrown what nobody catches: the consumer is closed, and with it leaves the group."""
+        if self.state.settings.commits == AUTO:
+            self.committer.commit(now_us, out)
+        self.group.give_up(now_us, out)
 
     def leave(self, now_us: int, out: Outbox) -> None:
         """close(): commit what is done and give up; when that is answered leave the group, and when that is close every connection."""

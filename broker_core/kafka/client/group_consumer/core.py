@@ -93,9 +93,8 @@ class Loop:
 
 @dataclass(slots=True)
 class Commits:
-    """under_way: commits without an answer. is_due: the interval is over. done: how many were answered well; failed: refused."""
+    """is_due: the interval is over. done: how many were answered well; failed: refused."""
 
-    under_way: int = 0
     is_due: bool = False
     done: int = 0
     failed: int = 0
@@ -151,7 +150,9 @@ class Core:
         self.state = state
         self.settings = state.settings
         self.network = Network(state.network, state.settings.request_timeout_ms, state.settings.client_id, overhears)
-        self.failed: Callable[[int, list[str], int, Outbox], None]  # the node's: a connection is no more, with these requests on it
+        # The node's: a connection is no more, with these requests on it; and poll() has thrown, so the program closes its consumer and ends.
+        self.failed: Callable[[int, list[str], int, Outbox], None]
+        self.ended: Callable[[int, Outbox], None]
 
     @property
     def backoff_us(self) -> int:

@@ -132,7 +132,7 @@ class Positions:
                     self.core.state.cluster.saw_epoch((topic.name, part.partition_index), part.committed_leader_epoch)
                     self._check_epoch((topic.name, part.partition_index), known)
                 else:
-                    self.reset((topic.name, part.partition_index), out)
+                    self.reset((topic.name, part.partition_index), now_us, out)
 
     def answered_reset(self, answer: r.ListOffsetsResponse, now_us: int, out: Outbox) -> None:
         for part in answer.partitions:
@@ -161,7 +161,7 @@ class Positions:
             if leader is not None:
                 known.leader_epoch = leader.epoch
             if part.end_offset < 0 or part.leader_epoch < 0:
-                self.reset(partition, out)
+                self.reset(partition, now_us, out)
             elif part.end_offset < known.position:
                 out.tell("kafka.consumer.truncated", "kafka.consumer.epoch_end",
                          {"position": known.position, "leader_epoch": part.leader_epoch, "end_offset": part.end_offset},
@@ -190,12 +190,13 @@ class Positions:
         known.state, known.is_asked = AWAIT_VALIDATION, False
         self.core.state.subscribed.is_settled = False
 
-    def reset(self, partition: TopicPartition, out: Outbox) -> None:
+    def reset(self, partition: TopicPartition, now_us: int, out: Outbox) -> None:
         """There is no such offset: go where auto.offset.reset says, or give up if it says nowhere."""
         core = self.core
         if core.settings.auto_offset_reset == NO_RESET:
-            core.state.member.phase = FAILED
-            out.tell("kafka.consumer.failed", "kafka.consumer.no_reset", {}, {"client": core.settings.client_id, "partition": partition[1]})
+            if core.state.member.phase != FAILED:
+                core.ended(now_us, out)
+                out.tell("kafka.consumer.failed", "kafka.consumer.no_reset", {}, {"client": core.settings.client_id, "partition": partition[1]})
             return
         core.state.subscribed.assigned[partition].request_reset(core.settings.auto_offset_reset)
         core.state.subscribed.is_settled = False

@@ -146,9 +146,8 @@ class ServerAssignedMember:
             out.tell("kafka.consumer.fenced", None, {"error_code": code, "member_epoch": member.generation}, {"client": core.settings.client_id})
             member.phase, member.given, member.unresolved = OUT, None, []
         else:
-            member.phase, member.code = FAILED, code
-            out.cancel(HEARTBEAT)
-            self.ownership.lose(out)
+            member.code = code
+            self._fail(out)
             out.tell("kafka.consumer.failed", None, {"error_code": code}, {"client": core.settings.client_id})
 
     def _assigned(self, rows: list[m.TopicPartitions], out: Outbox) -> None:
@@ -166,6 +165,17 @@ class ServerAssignedMember:
             member.given, member.because = given, out.why()
 
     # --- out of the group
+
+    def give_up(self, now_us: int, out: Outbox) -> None:
+        """The program ends with an exception, and leaves the group."""
+        self.leave_group(now_us, out)
+        self._fail(out)
+
+    def _fail(self, out: Outbox) -> None:
+        """It asks nothing more, and reads nothing."""
+        self.core.state.member.phase = FAILED
+        out.cancel(HEARTBEAT)
+        self.ownership.lose(out)
 
     def refused_commit(self, code: int, generation: int, out: Outbox) -> None:
         """A commit with an epoch that is no longer known: the heartbeat will tell what has become of the member."""

@@ -12,7 +12,7 @@ from broker_core.kafka.cluster.transaction_requests import FindCoordinatorReques
 from broker_core.kafka.group import codes
 from broker_core.kafka.group import messages as m
 from broker_core.sim.node import Closed
-from tests.core.kafka.client.test_group_consumer import SECOND, Bench
+from tests.core.kafka.client.consumer_bench import SECOND, Bench
 
 ONE, TWO = ("t", 0), ("t", 1)
 
