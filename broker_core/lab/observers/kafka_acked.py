@@ -8,6 +8,7 @@ acks=0 says nothing and is not counted.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from broker_core.kafka.cluster.controller_node import ControllerState
@@ -64,21 +65,35 @@ def _compare(ranges: list[list[int]], log: LightLog) -> tuple[int, list[list[int
     return missing, kept
 
 
-def holder_of(world: World, key: TopicPartition, offset: int, value: int) -> tuple[int, LightLog, int] | None:
-    """(broker, its log, epoch of the batch) where this record is at that offset: the registered leader first; None: nowhere any more."""
+def holder_of(world: World, key: TopicPartition, offset: int, values: list[int]) -> tuple[int, LightLog, int] | None:
+    """(broker, its log, epoch of the batch) where these records are from that offset on, those that were deleted apart: the registered leader
+    first; None: nowhere any more."""
+    for broker, log in logs_of(world, key):
+        first_kept = max(offset, log.log_start_offset)
+        if not first_kept < min(offset + len(values), log.log_end_offset):
+            continue
+        batch = log.batch_at(first_kept)
+        if batch is not None and batch.header.base_offset == offset and batch.values[0] == values[0]:
+            return broker, log, batch.header.partition_leader_epoch
+    return None
+
+
+def are_deleted(world: World, key: TopicPartition, offset: int, count: int) -> bool:
+    """Whether a log begins after these records. Only what is committed is deleted: an ack that comes so late has lost nothing."""
+    return any(offset + count <= log.log_start_offset for _, log in logs_of(world, key))
+
+
+def logs_of(world: World, key: TopicPartition) -> Iterator[tuple[int, LightLog]]:
+    """A partition's logs, each with its broker, the registered leader's first."""
     controller: ControllerState = world.slots[CONTROLLER].node.state
     topic = controller.rules.topics.get(key[0])
     if topic is None:
-        return None
+        return
     registration = topic.partitions[key[1]]
-    for broker in (registration.leader, *registration.replicas):
+    for broker in dict.fromkeys((registration.leader, *registration.replicas)):
         log = log_on(world, broker, key)
-        if log is None or not log.log_start_offset <= offset < log.log_end_offset:
-            continue
-        batch = log.batch_at(offset)
-        if batch is not None and batch.header.base_offset == offset and batch.values[0] == value:
-            return broker, log, batch.header.partition_leader_epoch
-    return None
+        if log is not None:
+            yield broker, log
 
 
 def is_repeated(log: LightLog, base_offset: int, value: int) -> bool:

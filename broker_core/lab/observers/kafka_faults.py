@@ -25,7 +25,7 @@ from broker_core.kafka.cluster.state import TopicPartition
 from broker_core.kafka.group.lag import Commit
 from broker_core.kafka.replication.fetcher import Truncation
 from broker_core.kafka.replication.registration import NO_LEADER
-from broker_core.lab.observers.kafka_acked import Acked, holder_of, is_repeated, leading_log
+from broker_core.lab.observers.kafka_acked import Acked, are_deleted, holder_of, is_repeated, leading_log
 from broker_core.lab.observers.kafka_group_traffic import GroupTraffic
 from broker_core.lab.observers.kafka_pause import KafkaNotes
 from broker_core.lab.views.kafka_cluster import STATES, is_shown, partition_name, state_of
@@ -116,9 +116,10 @@ class FaultCards:
         name, self.acks = partition_name(*key), acks
         if self.elected:
             self.settle(world)
-        found = holder_of(world, key, base_offset, values[0])
+        found = holder_of(world, key, base_offset, values)
         if found is None:
-            self.lose(len(values), self.reason(world, is_unclean=False))
+            if not are_deleted(world, key, base_offset, len(values)):
+                self.lose(len(values), self.reason(world, is_unclean=False))
             return
         broker, log, epoch = found
         registration = world.slots[CONTROLLER].node.state.rules.topics[key[0]].partitions[key[1]]

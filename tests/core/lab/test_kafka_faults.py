@@ -2,12 +2,14 @@
 
 import json
 
+import pytest
+
 from broker_core.kafka.cluster import verbs
 from broker_core.kafka.cluster.cluster import TopicPlan
 from broker_core.kafka.replication.light_batch import light_batch
 from broker_core.kafka.replication.replica_log import LightLog
 from broker_core.lab.lab import Lab
-from broker_core.lab.observers.kafka_acked import Acked
+from broker_core.lab.observers.kafka_acked import Acked, are_deleted, holder_of
 from broker_core.lab.observers.kafka_faults import FaultCards
 from broker_core.lab.scenario import scenario_from_json
 from broker_core.plain import from_plain, to_plain
@@ -140,6 +142,26 @@ def test_a_leader_that_has_not_heard_of_its_successor_confirms_what_is_lost_at_o
     lab.advance_to(lab.now_us + 2 * SECOND)
     after = sum(entry["count"] for card in cards(lab) for entry in card["means"] if entry["code"] == "lost")
     assert after - before == 2 * RATE
+
+
+@pytest.mark.parametrize("acks", [-1, 1])
+def test_an_ack_that_comes_when_the_records_are_read_and_deleted_has_lost_nothing(acks):
+    lab = lab_with(acks=acks)
+    order(lab, "cut_link", 20, one="broker-2", other="producer", one_way=True)
+    order(lab, "heal_link", 30, one="broker-2", other="producer")
+    log = lab.lanes["kafka"].world.slots["broker-2"].node.state.disk.logs["records", 0]
+    assert log.log_start_offset > 5 * RATE  # past what was on its way to the producer
+    assert [entry["code"] for card in cards(lab) for entry in card["means"]] == ["nothing", "nothing"]
+
+
+def test_a_batch_of_which_the_first_records_are_deleted_is_held_still():
+    cluster = Cluster(topics=FIRST_LEADS)
+    cluster.run(5)
+    log = cluster.state(1).disk.logs["t", 0]
+    log.append(light_batch([7, 8, 9], timestamp=1), now_ms=1, leader_epoch=0)
+    log.log_start_offset = 2
+    assert holder_of(cluster.world, ("t", 0), 0, [7, 8, 9]) == (1, log, 0)
+    assert not are_deleted(cluster.world, ("t", 0), 0, 3) and are_deleted(cluster.world, ("t", 0), 0, 2)
 
 
 def test_the_sum_of_what_was_lost_is_the_same_after_a_checkpoint():
