@@ -6,6 +6,7 @@ CLUSTER = {
     # Head
     "cluster.title": _("Kafka cluster"),
     "cluster.head.healthy": _("All copies are in sync."),
+    "cluster.head.moving": _("{count?One partition moves|{count} partitions move} to other brokers; all other copies are in sync."),
     "cluster.head.under_replicated": _("{count?One partition is|{count} partitions are} under-replicated."),
     "cluster.head.below_min_isr": _("{count?One partition refuses|{count} partitions refuse} writes with acks=all."),
     "cluster.head.offline": _("{count?One partition has|{count} partitions have} no leader."),
@@ -56,6 +57,12 @@ CLUSTER = {
     "cluster.ahead": _("{count} more than its leader"),
     "cluster.about.healthy": _("Leader {leader} in epoch {epoch}; ISR {isr}: all copies."),
     "cluster.about.hidden": _("{count?One record waits|{count} records wait} for followers: consumers do not see {count?it|them} yet."),
+    "cluster.about.moving": _("Leader {leader} in epoch {epoch}; ISR {isr}."),
+    "cluster.move.adds_and_removes": _(
+        "It moves: {count?broker|brokers} {adding} must join the ISR, then {old?broker|brokers} {removing} {old?gives up its|give up their} copy."
+    ),
+    "cluster.move.adds": _("It moves: {count?broker|brokers} {adding} must join the ISR."),
+    "cluster.move.removes": _("It moves: {old?broker|brokers} {removing} {old?gives up its|give up their} copy when all others are in the ISR."),
     "cluster.about.under_replicated": _("Leader {leader} in epoch {epoch}; ISR {isr}: {count} of {replicas} copies."),
     "cluster.about.spare_copies": _("One more crash leaves {left?one copy|{left} copies} in sync."),
     "cluster.about.next_refuses": _("One more crash, and acks=all is refused: min.insync.replicas is {min}."),

@@ -141,6 +141,19 @@ test("an under-replicated partition says what one more crash would do", () => {
   assert.doesNotMatch(partitionWords(well.cluster.partitions[NAME], say), /spare_copies|next_refuses|last_copy/);
 });
 
+test("a partition that moves says who has to catch up and who leaves then, and not that all copies are in sync", () => {
+  const of = (adding, removing) => partitionWords({ ...well.cluster.partitions[NAME], replicas: [...well.cluster.partitions[NAME].replicas, ...adding], adding, removing }, say);
+  assert.match(of([4], [1]), /cluster.about.moving .*cluster.move.adds_and_removes .*"adding":"4","removing":"1"/);
+  assert.match(of([4, 5], []), /cluster.move.adds .*"adding":"4, 5"/);
+  assert.match(of([], [3]), /cluster.move.removes .*"removing":"3"/);
+  assert.doesNotMatch(of([], []), /cluster.move|about.moving/);
+  const moving = structuredClone(well.cluster);
+  Object.assign(moving.partitions[NAME], { adding: [4], removing: [] });
+  assert.match(headline(moving, say), /cluster.head.moving .*"count":1/);
+  const short = { ...moving.partitions[NAME], replicas: [1, 2, 3, 4], isr: [1, 2], state: "under_replicated" };
+  assert.match(partitionWords(short, say), /cluster.about.under_replicated .*"count":2,"replicas":3/);
+});
+
 test("a card says was, now and what it means", () => {
   const crash = unnoticed.cluster.faults.at(-1), came = back.cluster.faults.find(({ verb }) => verb === "crash");
   assert.match(cardWords(crash, say).means.join(), /cluster.means.without_leader/);

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from broker_core.events import Json
 from broker_core.kafka.controller import TopicPartition
+from broker_core.kafka.replication.isr import LeaderRecoveryState
 from broker_core.kafka.replication.registration import NO_LEADER, PartitionRegistration
 from broker_core.sim.node import Outbox
 
@@ -35,10 +36,11 @@ def tell_change(key: TopicPartition, before: PartitionRegistration | None, now: 
 
 
 def _election(before: PartitionRegistration, now: PartitionRegistration, rule: str) -> str:
-    """Which rule chose the leader."""
+    """Which rule chose the leader. A new replica that leads when its move is over was in the ISR that ended it: it does not recover."""
     if now.leader == NO_LEADER:
         return "kafka.election.nobody_in_isr"
-    if now.leader not in before.isr and now.leader not in before.elr:
+    is_recovering = now.leader_recovery_state is LeaderRecoveryState.RECOVERING
+    if is_recovering and now.leader not in before.isr and now.leader not in before.elr:
         return "kafka.election.unclean"
     if rule == "kafka.election.preferred":
         return rule

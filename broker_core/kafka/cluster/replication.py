@@ -95,10 +95,10 @@ def step(host: Host, fetcher: LeaderFetcher, now_us: int, out: Outbox) -> None:
     for key in fetcher.todo:
         replica = host.state.replicas[key]
         if not replica.fetcher.is_fetching:
-            was_end = _end(replica)
+            was = _offsets(replica)
             cut = replica.fetcher.truncate_to_high_watermark(now_ms)
             if cut is not None:
-                tell_truncation(host, key, replica, was_end, cut, out)
+                tell_truncation(host, key, replica, was, cut, out)
         request = replica.fetcher.next_request()
         if isinstance(request, PartitionFetch):
             fetches[key] = request
@@ -222,11 +222,11 @@ def _questions_answered(
         if part.error_code:
             _refused(host, fetcher, key, replica, asked[key], part.error_code, now_us, out)
             continue
-        was_end = _end(replica)
+        was = _offsets(replica)
         truncated = cut(replica, part, now_ms)
         if truncated is not None:
             told = {"leader_epoch": part.leader_epoch, "leader_end": part.end_offset} if isinstance(part, EpochEnd) else {}
-            tell_truncation(host, key, replica, was_end, truncated, out, **told)
+            tell_truncation(host, key, replica, was, truncated, out, **told)
     step(host, fetcher, now_us, out)
 
 
@@ -269,13 +269,14 @@ def _take(
         _refused(host, fetcher, key, replica, request, part.error_code, now_us, out)
         return
     log = replica.partition.log
-    was_end, was_at = (0, -1) if log is None else (log.log_end_offset, log.high_watermark)
+    was_at = -1 if log is None else log.high_watermark
     if log is not None and not part.records and part.diverging is None and part.log_start_offset <= log.log_start_offset:
         if not replica.fetcher.high_watermark_told(request, part.high_watermark):
             fetcher.todo[key] = None
         if log.high_watermark != was_at:
             changes.high_watermark_moved(host, key, replica, now_us, out)
         return
+    was = _offsets(replica)
     answer = _new_tuple(FetchedPartition, (
         part.high_watermark, part.last_stable_offset, part.log_start_offset, -1, part.records, part.diverging, None,
     ))  # fmt: skip
@@ -283,7 +284,7 @@ def _take(
     fetcher.todo[key] = None
     if cut is not None:
         epoch, end = part.diverging or (-1, -1)
-        tell_truncation(host, key, replica, was_end, cut, out, leader_epoch=epoch, leader_end=end)
+        tell_truncation(host, key, replica, was, cut, out, leader_epoch=epoch, leader_end=end)
     if log is not None and log.high_watermark != was_at:
         changes.high_watermark_moved(host, key, replica, now_us, out)
 
@@ -317,5 +318,7 @@ def _fetcher_of(host: Host, connection: int) -> LeaderFetcher | None:
     return None
 
 
-def _end(replica: Replica) -> int:
-    return 0 if replica.partition.log is None else replica.partition.log.log_end_offset
+def _offsets(replica: Replica) -> range:
+    """Which its log holds."""
+    log = replica.partition.log
+    return range(0) if log is None else range(log.log_start_offset, log.log_end_offset)

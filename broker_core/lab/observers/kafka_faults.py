@@ -214,8 +214,8 @@ def card_view(card: FaultCard, now: dict[str, int], lost: dict[str, int]) -> Jso
     found: list[Json] = [{"code": "lost", "reason": reason, "count": count} for reason, count in lost.items()]
     if card.duplicated:
         found.append({"code": "duplicated", "count": card.duplicated})
-    if card.without_leader:
-        found.append({"code": "without_leader", "count": len(card.without_leader)})
+    if unnoticed := max(0, len(card.without_leader) - now["offline"]):  # what is offline says so itself
+        found.append({"code": "without_leader", "count": unnoticed})
     if card.unavailable:
         found.append({"code": "unavailable", "count": len(card.unavailable), "longest_us": max(card.unavailable.values())})
     found += [{"code": state, "count": now[state]} for state in reversed(STATES[1:]) if now[state]]

@@ -7,7 +7,7 @@ partition's `state` is what monitoring would say of it by what the controller ho
 
     offline            it has no leader
     below_min_isr      the ISR has fewer than min.insync.replicas members: acks=-1 is refused
-    under_replicated   a replica is outside the ISR
+    under_replicated   fewer are in the ISR than there are replicas; one that a move adds is not asked for before it is over
     healthy            none of these
 """
 
@@ -166,4 +166,5 @@ def state_of(registration: PartitionRegistration, min_isr: int) -> str:
         return OFFLINE
     if len(registration.isr) < min_isr:
         return BELOW_MIN_ISR
-    return UNDER_REPLICATED if len(registration.isr) < len(registration.replicas) else HEALTHY
+    replication_factor = len(registration.replicas) - len(registration.adding)  # Partition.isUnderReplicated, OngoingReassignmentState
+    return UNDER_REPLICATED if len(registration.isr) < replication_factor else HEALTHY

@@ -9,7 +9,9 @@ export function headline(cluster, say) {
   const unnoticed = Object.entries(cluster.brokers).filter(([, { condition, is_fenced }]) => condition !== "running" && !is_fenced).map(([id]) => id);
   if (unnoticed.length) return say("cluster.head.unnoticed", { brokers: unnoticed.join(", "), count: unnoticed.length });
   const worst = WORST.find((state) => cluster.counts[state]);
-  return say(worst ? `cluster.head.${worst}` : "cluster.head.healthy", { count: cluster.counts[worst] ?? 0, partitions: Object.keys(cluster.partitions).length });
+  if (worst) return say(`cluster.head.${worst}`, { count: cluster.counts[worst] });
+  const moving = Object.values(cluster.partitions).filter(({ adding }) => adding.length).length;
+  return say(moving ? "cluster.head.moving" : "cluster.head.healthy", { count: moving });
 }
 
 export function sub(cluster, say) {
@@ -21,10 +23,17 @@ export function sub(cluster, say) {
 export function partitionWords(partition, say) {
   const isr = partition.isr.join(" ");
   const hidden = partition.end === null ? 0 : partition.end - partition.high_watermark;
-  const about = say(`cluster.about.${partition.state}`, {
-    leader: partition.leader, epoch: partition.leader_epoch, isr, count: partition.isr.length, replicas: partition.replicas.length, min: partition.min_isr,
+  const { adding, removing, replicas, state } = partition, isMoving = adding.length + removing.length > 0;
+  const about = say(state === "healthy" && isMoving ? "cluster.about.moving" : `cluster.about.${state}`, {
+    leader: partition.leader, epoch: partition.leader_epoch, isr, count: partition.isr.length, replicas: replicas.length - adding.length, min: partition.min_isr,
   });
-  return sentences([about, ...spare(partition, say), ...(hidden ? [say("cluster.about.hidden", { count: hidden })] : [])]);
+  return sentences([about, ...(isMoving ? [moves(partition, say)] : []), ...spare(partition, say), ...(hidden ? [say("cluster.about.hidden", { count: hidden })] : [])]);
+}
+
+// A move that is under way: who has to catch up, and who leaves then.
+function moves({ adding, removing }, say) {
+  const code = adding.length && removing.length ? "adds_and_removes" : adding.length ? "adds" : "removes";
+  return say(`cluster.move.${code}`, { adding: adding.join(", "), removing: removing.join(", "), count: adding.length, old: removing.length });
 }
 
 // What one more crash would do to an under-replicated partition.

@@ -175,6 +175,24 @@ def test_the_sum_of_what_was_lost_is_the_same_after_a_checkpoint():
     assert cards(lab) == cards(other) and "lost" in {entry["code"] for entry in cards(lab)[-1]["means"]}
 
 
+def test_only_what_a_copy_held_is_counted_as_cut_off_and_who_is_offline_is_told_once():
+    lab = lab_with(min_insync_replicas=1)
+    order(lab, "crash", 15, broker=1)
+    order(lab, "crash", 15, broker=3)
+    order(lab, "crash", 15, broker=2)
+    offline = [entry["code"] for entry in cards(lab)[-1]["means"]]
+    assert "offline" in offline and "without_leader" not in offline
+    order(lab, "come_back", 10, broker=1)
+    order(lab, "elect", 3, topic="records", partition=0, unclean=True)
+    order(lab, "come_back", broker=2)
+    dead = lab.lanes["kafka"].world.slots["broker-2"].node.state.disk.logs["records", 0]
+    begins, ends = dead.log_start_offset, dead.log_end_offset
+    epoch_begins = lab.lanes["kafka"].world.slots["broker-1"].node.state.disk.logs["records", 0].epochs.rows[-1][1]
+    assert epoch_begins < begins  # so nothing of it is kept, and some of what it lacks was deleted before
+    lab.advance_to(lab.now_us + 5 * SECOND)
+    assert {"code": "cut", "count": ends - begins} in cards(lab)[-1]["means"]
+
+
 def test_acknowledged_ranges_know_what_a_log_lacks():
     log, acked = LightLog.begin(now_ms=0), Acked()
     for epoch, count in ((0, 5), (2, 3)):

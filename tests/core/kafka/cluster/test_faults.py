@@ -252,6 +252,15 @@ def test_partition_moves_to_other_brokers():
     assert cluster.produce(1, "b")[0] == ErrorCode.NOT_LEADER_OR_FOLLOWER and cluster.produce(3, "b") == (0, 1)
 
 
+def test_new_replica_that_leads_when_its_move_is_over_was_not_elected_outside_the_isr():
+    cluster = Cluster(3, (TopicPlan("t", 1, 2, assignments=((1, 2),)),))
+    cluster.produce(1, "a")
+    verbs.reassign(cluster.world, "t", 0, [3, 2])
+    cluster.run(3)
+    (elected,) = of_kind(cluster, "kafka.partition.leader_changed")
+    assert (elected.data["leader"], elected.inputs["isr"], elected.rule) == (3, [1, 2], "kafka.election.first_in_isr")
+
+
 def test_consumer_reads_from_the_replica_in_its_rack():
     cluster = Cluster(3, (TopicPlan("t", 1, 3, assignments=((1, 2, 3),)),), racks="abc", is_rack_aware=True)
     cluster.produce(1, "a")

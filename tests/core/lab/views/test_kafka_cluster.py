@@ -79,6 +79,18 @@ def test_too_few_in_sync_then_nobody():
     assert cluster_view(cluster.world)["counts"]["offline"] == 1
 
 
+def test_replica_that_a_move_adds_makes_nothing_under_replicated():
+    cluster = Cluster(topics=(TopicPlan("t", 1, 2, 2, assignments=((1, 2),)),), broker_session_timeout_ms=3_000)
+    cluster.world.crash(broker_node(3))
+    cluster.run(8)
+    verbs.reassign(cluster.world, "t", 0, [3, 1])
+    cluster.run(1)
+    assert (partition(cluster)["adding"], partition(cluster)["isr"], partition(cluster)["state"]) == ([3], [1, 2], "healthy")
+    cluster.world.crash(broker_node(2))
+    cluster.run(8)
+    assert (partition(cluster)["isr"], partition(cluster)["state"]) == ([1], "below_min_isr")
+
+
 def test_what_is_on_the_wire_has_its_numbers_and_its_time():
     cluster = cluster_with_records()
     records = light_batch(["c"], timestamp=0, producer_id=7, producer_epoch=0, base_sequence=0)
