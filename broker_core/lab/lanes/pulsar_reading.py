@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 from broker_core.errors import InvariantError
 from broker_core.events import Json
 from broker_core.lab.consumer import CRASHED, GONE, Consumer
+from broker_core.lab.keys import NO_KEY
 from broker_core.lab.lanes.pulsar_owners import Assignment, Owners, is_program
 from broker_core.lab.lanes.pulsar_picture import Painted
 from broker_core.lab.lanes.setup import LaneSetup
@@ -21,6 +22,7 @@ from broker_core.pulsar.broker import Broker
 from broker_core.pulsar.broker_state import consumer_key
 from broker_core.pulsar.client.again import dead_letter_topic, retry_topic
 from broker_core.pulsar.client.consumer import CONSUMER_ID, ConsumerState
+from broker_core.pulsar.client.producer import DEFAULT, ProducerState, Waiting
 from broker_core.pulsar.dispatchers.key_shared import KeySharedDispatcher
 from broker_core.pulsar.selectors import SELECTORS, make_selector
 from broker_core.pulsar.selectors.protocol import Ranges
@@ -109,11 +111,13 @@ class PulsarReading:
         """Records that were published and that the topic does not have yet."""
         if not self.has_receipts:
             return lane.next_record - lane.first_record - sum(topic.ledger.end for topic in self.topics(lane))
-        sent: int = lane.world.slots[PRODUCER].node.state.sequence_id
-        return sent - sum(topic.taken for topic in self.topics(lane))
+        return self.producer(lane).sequence_id - sum(topic.taken for topic in self.topics(lane))
 
     def client(self, lane: Lane, incarnation: str) -> ConsumerState:
         return cast(ConsumerState, lane.world.slots[incarnation].node.state)
+
+    def producer(self, lane: Lane) -> ProducerState:
+        return cast(ProducerState, lane.world.slots[PRODUCER].node.state)
 
     def key_of(self, lane: Lane, incarnation: str) -> str:
         """What the broker's subscription calls this program's consumer."""
@@ -152,7 +156,8 @@ class PulsarReading:
         }
 
     def would_wait(self, lane: Lane, index: int, code: int) -> bool:
-        _, holder = self.owners.place_of(self.broker(lane), code, PRODUCER, index - lane.first_record)
+        waiting = self.producer(lane).waiting
+        _, holder = self.place(lane, index, code, waiting[0] if waiting else None)
         return holder is None or (bool(lane.crash_positions) and holder in self.dead(lane))
 
     def weights(self, lane: Lane) -> dict[str, int]:
@@ -231,7 +236,7 @@ class PulsarReading:
 
     def gathering(self, lane: Lane) -> int:
         """Messages that the producer has and has not sent: they wait for their batch to be whole."""
-        return len(lane.world.slots[PRODUCER].node.state.waiting)
+        return len(self.producer(lane).waiting)
 
     def unreported(self, slot: Slot) -> int:
         """Messages that a program has handled and its broker will learn of: acknowledgements travel in groups."""
@@ -241,8 +246,16 @@ class PulsarReading:
         under_way = slot.links[slot.node.state.connection].queue
         return waiting + sum(len(message.entries) for message, _ in under_way if type(message) is c.CommandAck)
 
+    def place(self, lane: Lane, index: int, code: int, first: Waiting | None) -> tuple[int, str | None]:
+        """The slot of the newest message and the broker's consumer that owns it: of its key, or without one of what is hashed in its place. first:
+        of its batch, None where there is none; the metadata of a default batch, and so its hash, is that of its first message."""
+        number = index - lane.first_record
+        if code == NO_KEY and self.owners.spreads_keyless and first is not None and self.producer(lane).batching == DEFAULT:
+            code, number = first.key, first.sequence_id
+        return self.owners.place_of(self.broker(lane), code, PRODUCER, number)
+
     def route(self, lane: Lane, index: int, code: int) -> Json:
-        slot, holder = self.owners.place_of(self.broker(lane), code, PRODUCER, index - lane.first_record)
+        slot, holder = self.place(lane, index, code, self.producer(lane).first_of_batch)
         owner = None if holder is None else self.owners.now(self.broker(lane)).names[holder]
         waits = holder is None or holder in self.dead(lane)
         return {"hash": slot, "unit": None, "consumer": owner, "place": None, "waits": waits}

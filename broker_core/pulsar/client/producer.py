@@ -58,8 +58,9 @@ class Waiting(msgspec.Struct, array_like=True, gc=False):
 class ProducerState:
     """batching: DEFAULT, KEY_BASED, or empty for none. partitions: of the topic, 0 for a topic without. topics: as of
     a consumer's configuration; the application chooses one as the client chooses a partition. sequence_id: of the next message.
-    next_partition: of the next message without a key. waits_for_receipts: it keeps each message until the broker has confirmed it; unconfirmed: by
-    sequence id. broker: where it connects to."""
+    next_partition: of the next message without a key. first_of_batch: of the batch that the last message is in, sent or not; None where that
+    message goes by itself. waits_for_receipts: it keeps each message until the broker has confirmed it; unconfirmed: by sequence id. broker: where
+    it connects to."""
 
     batching: str = ""
     batch_max: int = BATCH_MAX
@@ -71,6 +72,7 @@ class ProducerState:
     sequence_id: int = 0
     next_partition: int = 0
     waiting: list[Waiting] = field(default_factory=list)
+    first_of_batch: Waiting | None = None
     waits_for_receipts: bool = False
     broker: str = ""
     unconfirmed: dict[int, CommandSend] = field(default_factory=dict)
@@ -142,11 +144,13 @@ class Producer:
         if deliver_at_us or not state.batching:
             if state.waiting:  # or the batch's lower sequence ids would come after this one's (ProducerImpl.processOpSendMsg)
                 self.send_batch(out)
+            state.first_of_batch = None
             _, command = self.send(message, key, ordering_key)
             command.deliver_at_us = deliver_at_us
             self.post(command, out)
             return
         state.waiting.append(Waiting(message, key, ordering_key, state.sequence_id))
+        state.first_of_batch = state.waiting[0]
         state.sequence_id += 1
         if len(state.waiting) >= state.batch_max:
             self.send_batch(out)

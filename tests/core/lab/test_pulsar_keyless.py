@@ -106,3 +106,21 @@ def test_in_a_batch_they_go_with_it_and_are_nowhere_out_of_place():
     selector, names = subscription(lab).selector, panel(lab)["holders"]
     sent_to = [names[selector.select(murmur3_32(f"(producer)-{number}"))] for number in numbers]
     assert sent_to == [entry.consumer for entry in notes.recent.values()] and len(set(sent_to)) > 1
+
+
+@pytest.mark.parametrize("batching", ["default", "key_based"])
+@pytest.mark.parametrize("keys", [(), [("a", 1)]])
+def test_the_newest_of_a_batch_is_shown_where_the_batch_goes(batching, keys):
+    lab = lab_of(order="draining", batching=batching, batching_delay_us=100_000, rate=25, keys=keys, keyless=3)
+    run(lab, 2)
+    looked = 0
+    for _ in range(30):
+        run(lab, 0.13)
+        rig = whole(lab_view(lab))["rigs"]["pulsar"]
+        route, number = rig["route"], rig["route"]["record"]
+        run(lab, 0.5)  # by now it is out
+        entry = next((entry for entry in lane_of(lab).reads.notes.batches.recent.values() if number in entry.messages), None)
+        if route["keyless"] and entry is not None and (batching == "default" or entry.messages[-1] == number):
+            looked += 1
+            assert route["consumer"] == entry.consumer
+    assert looked > 5
