@@ -164,8 +164,7 @@ STAGE = {
     "chart.table": _("The same as a table"),
     "chart.time": _("virtual time"),
     # Keyboard
-    "keys": _("Keys"),
-    "keys.list": _("A add a consumer, Space play or pause, S one record forward, T tables"),
+    "keys": _("Keys: A add a consumer, Space play or pause, S one record forward, T tables"),
     "date": _("{day} {month} {time}"),
     "month.1": _("Jan"),
     "month.2": _("Feb"),

@@ -214,7 +214,7 @@ test("what several wait to hear is one sentence, until the last of them has hear
   const of = (findings) => findingsOf(rest.group, { findings }, 0, say).map(({ text, until }) => [codesIn(text)[0].split(".").at(-1), JSON.parse(text.slice(text.indexOf("{"))), JSON.parse(until.slice(until.indexOf("{"))).left_us]);
   const [dead, unheard] = of([finding("silent_owner", "c9", 9e6, [7]), finding("revoke_unheard", "c10", 1e6, [1]), finding("revoke_unheard", "c2", 2e6, [2, 3])]);
   assert.deepEqual(dead, ["silent_owner", { member: "c9", members: 1, count: 1, partitions: 1 }, 9e6]);
-  assert.deepEqual(unheard, ["revoke_unheard", { member: "c2, c10", members: 2, count: 3, partitions: 3 }, 2e6]);
+  assert.deepEqual(unheard, ["revoke_unheard", { member: `c2${say("list.comma")}c10`, members: 2, count: 3, partitions: 3 }, 2e6]);
   assert.equal(of([finding("join_waits", "c1", 5e6), finding("join_waits", "c2", 5e6), finding("join_waits", "c3", 4e6)]).length, 2, "each with its own timer");
 });
 
@@ -279,6 +279,14 @@ test("the state is lit, and the ways that led to it", () => {
   assert.deepEqual(pass(CLASSIC, "PreparingRebalance"), ["Empty>PreparingRebalance"]);
   now = 10_000;
   assert.deepEqual(pass(CLASSIC, "PreparingRebalance"), []);
+});
+
+test("several names stand as the language of the page parts them", () => {
+  const inChinese = (code, params = {}) => (code === "list.comma" ? "、" : `${code} ${params.names ?? params.member ?? ""}`);
+  const findings = ["c1", "c2"].map((member) => ({ code: "sync_waits_unheard", member, timer: "heartbeat.interval.ms", ends_us: 5, partitions: 1, count: 0 }));
+  assert.match(findingsOf(rest.group, { findings }, 0, inChinese)[0].text, / c1、c2$/);
+  const members = Object.fromEntries(Object.entries(rest.group.members).map(([key, member]) => [key, { ...member, condition: "gone", instance_id: null, owned: [] }]));
+  assert.match(headline({ ...rest.group, members }, inChinese), /groups\.head\.silent .+、.+/);
 });
 
 test("head and members say what is", () => {

@@ -6,7 +6,7 @@ import { chain } from "../../static/js/why.js";
 import { load } from "./fixtures/load.mjs";
 
 const words = {
-  second: "s", minute: "min", "why.because": "because of: {what}", "why.you": "your command: {did}", "why.earlier": "earlier", "why.your_earlier": "your command {position}",
+  second: "s", minute: "min", "list.comma": ", ", "why.because": "because of: {what}", "why.you": "your command: {did}", "why.earlier": "earlier", "why.your_earlier": "your command {position}",
   "why.start": "the lab began: {did}", "tick.join": "{consumer} joined", "tick.join_many": "{count} joined", "fact.heartbeat_interval_us": "a heartbeat every",
   "event.tubemq.group.restarting": "All clients stop: {from} becomes {to}", "event.tubemq.client.started": "{consumer} started as node {node_id}",
 };

@@ -12,7 +12,7 @@ export function copiesTable(partition, brokers, say) {
     terms: [null, null, null, null, "high_watermark", null, null, null, null],
     rows: Object.entries(partition.copies).map(([broker, copy]) => [
       broker, roleWords(copy, brokers[broker], say), say(copy.is_in_isr ? "cluster.yes" : "cluster.no"), figure(copy.start), figure(copy.high_watermark), figure(copy.end), figure(copy.lag),
-      copy.epochs.map(([epoch, start]) => say("cluster.epoch_from", { epoch, start })).join(", ") || NONE, doing(copy, say) || NONE,
+      copy.epochs.map(([epoch, start]) => say("cluster.epoch_from", { epoch, start })).join(say("list.comma")) || NONE, doing(copy, say) || NONE,
     ]),
   };
 }

@@ -7,7 +7,7 @@ const WORST = ["offline", "below_min_isr", "under_replicated"];
 
 export function headline(cluster, say) {
   const unnoticed = Object.entries(cluster.brokers).filter(([, { condition, is_fenced }]) => condition !== "running" && !is_fenced).map(([id]) => id);
-  if (unnoticed.length) return say("cluster.head.unnoticed", { brokers: unnoticed.join(", "), count: unnoticed.length });
+  if (unnoticed.length) return say("cluster.head.unnoticed", { brokers: unnoticed.join(say("list.comma")), count: unnoticed.length });
   const worst = WORST.find((state) => cluster.counts[state]);
   if (worst) return say(`cluster.head.${worst}`, { count: cluster.counts[worst] });
   const moving = Object.values(cluster.partitions).filter(({ adding }) => adding.length).length;
@@ -57,5 +57,5 @@ export function cardWords(card, say) {
 
 function counted(counts, say) {
   const parts = Object.entries(counts).filter(([, count]) => count);
-  return parts.map(([state, count]) => say("cluster.counted", { count: number(count), state: say(`cluster.state.${state}`) })).join(", ");
+  return parts.map(([state, count]) => say("cluster.counted", { count: number(count), state: say(`cluster.state.${state}`) })).join(say("list.comma"));
 }

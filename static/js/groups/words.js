@@ -47,15 +47,15 @@ export const counts = (group) => {
 export function headline(group, say) {
   const now = counts(group);
   if (group.coordinator === null) return say("groups.head.no_coordinator", now);
-  if (!now.members && now.zombie.length) return say("groups.head.zombie", { names: now.zombie.join(", "), count: now.zombie.length });
+  if (!now.members && now.zombie.length) return say("groups.head.zombie", { names: now.zombie.join(say("list.comma")), count: now.zombie.length });
   if (!now.members) return say(group.pending ? "groups.head.pending" : "groups.head.empty", { count: group.pending });
   if (group.state === "PreparingRebalance") return say(now.waiting < now.members ? "groups.head.joining" : "groups.head.gathering", now);
   if (group.state === "CompletingRebalance") return say("groups.head.syncing", now);
   // A group of KIP-848 that waits for nobody but static members who are away.
   const code = now.away.length ? "away" : "silent";
-  if (group.state === "Reconciling" && now.behind === now.away.length + now.overdue) return say(`groups.head.${code}`, { ...now, names: now[code].join(", "), count: now[code].length });
+  if (group.state === "Reconciling" && now.behind === now.away.length + now.overdue) return say(`groups.head.${code}`, { ...now, names: now[code].join(say("list.comma")), count: now[code].length });
   if (REBALANCING.includes(group.state)) return say(`groups.head.${group.state.toLowerCase()}`, now);
-  for (const code of ["silent", "away", "stuck", "zombie"]) if (now[code].length) return say(`groups.head.${code}`, { ...now, names: now[code].join(", "), count: now[code].length });
+  for (const code of ["silent", "away", "stuck", "zombie"]) if (now[code].length) return say(`groups.head.${code}`, { ...now, names: now[code].join(say("list.comma")), count: now[code].length });
   return say(`groups.head.${now.dark ? "dark" : now.leaderless ? "leaderless" : now.twice ? "twice" : now.idle ? "idle" : "stable"}`, now);
 }
 
@@ -88,7 +88,7 @@ export const rounded = (us) => (us === null ? null : Math.floor(us / 100_000) * 
 
 // What holds the group up, a sentence each: {text, until: words or "", member}. The worst comes first; what several wait to hear is one sentence.
 export const findingsOf = (group, health, atUs, say) => merged(health.findings).map(({ code, members, timer, ends_us: endsUs, partitions, count }) => ({
-  text: say(`groups.finding.${code}`, { member: members.join(", "), members: members.length, count: count || partitions, partitions }),
+  text: say(`groups.finding.${code}`, { member: members.join(say("list.comma")), members: members.length, count: count || partitions, partitions }),
   until: timer === null ? "" : endsUs === null ? timer : say("groups.until", { timer, left_us: Math.max(0, rounded(endsUs - atUs)) }),
 }));
 

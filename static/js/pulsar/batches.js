@@ -61,7 +61,7 @@ export function table(batches, say) {
   return {
     head: ["entry", "sent_to", "messages", "misplaced", "keys", "sent_times"].map((code) => say(`subscription.column.${code}`)), terms: [null, null, null, null, null, "redelivered"],
     rows: shown(batches, Infinity).reverse().map(([position, entry]) => [
-      number(position), entry.to, number(entry.size), number(misplacedIn(entry)), entry.keys.map((key) => key || say("subscription.batch_keyless")).join(", "), number(entry.times),
+      number(position), entry.to, number(entry.size), number(misplacedIn(entry)), entry.keys.map((key) => key || say("subscription.batch_keyless")).join(say("list.comma")), number(entry.times),
     ]),
   };
 }

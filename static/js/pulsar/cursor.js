@@ -96,7 +96,7 @@ export function table(cursors, say) {
     terms: [null, "mark_delete", "read_position", null, null, "holes", null, "newcomer"],
     rows: Object.entries(cursors).map(([partition, cursor]) => [
       partition === "-1" ? say("subscription.no_partition") : partition, ...["mark_delete", "read", "end", "backlog", "hole_count", "waiting"].map((code) => number(cursor[code])),
-      Object.entries(cursor.joins).map(([consumer, position]) => say("subscription.joined_at", { consumer, position })).join(", "),
+      Object.entries(cursor.joins).map(([consumer, position]) => say("subscription.joined_at", { consumer, position })).join(say("list.comma")),
     ]),
   };
 }

@@ -47,7 +47,7 @@ export function table({ failover }, say) {
     head: ["partition", "active", "next", "standbys"].map((code) => say(`subscription.column.${code}`)), terms: [null, "active_consumer", null, "standby"],
     rows: Object.entries(failover.partitions).map(([partition, { active, next, switching }]) => [
       partition === "-1" ? say("subscription.no_partition") : partition, active === null ? NONE : switching ? say("subscription.is_switching", { consumer: active }) : active, next ?? NONE,
-      failover.order.map(([name]) => name).filter((name) => name !== active).join(", ") || NONE,
+      failover.order.map(([name]) => name).filter((name) => name !== active).join(say("list.comma")) || NONE,
     ]),
   };
 }
