@@ -63,13 +63,24 @@ def test_a_phone_is_not_wider_than_itself_and_keeps_a_word_whole(profile: Profil
     assert hero and hero["height"] < 60      # "Next" has two syllables in Chinese, and one line
 
 
-def test_when_nobody_is_left_a_projector_shows_the_whole_sentences(profile: Profile, site: SupervisedSite) -> None:
+CUT = """() => [...document.querySelectorAll('.say, .seg button, .lt, .row .r')].filter((e) => e.checkVisibility()
+  && (e.scrollWidth > e.clientWidth + 1 || e.scrollHeight > e.clientHeight + 1)).map((e) => e.textContent)"""
+
+
+def test_when_nobody_is_left_and_when_ten_come_a_projector_shows_the_whole_words(profile: Profile, site: SupervisedSite) -> None:
     page = sized(profile, site, 1280, 720)
     for consumer in ("c1", "c2", "c3"):
         page.click(f'#pulsar [data-consumer="{consumer}"] [data-verb="leave"]')
         expect(page.locator(f'#pulsar [data-consumer="{consumer}"]')).to_have_count(0)
     wait_text(page, "#rabbitmq .say", "the last one, left")
-    assert page.locator(".say").evaluate_all("said => said.filter((e) => e.scrollHeight > e.clientHeight + 1).map((e) => e.textContent)") == []
+    assert page.evaluate(CUT) == []
+    page.click("#add-ten")
+    wait_text(page, "#rabbitmq .say", "they take what waits in the queue, in turn")
+    assert page.evaluate(CUT) == []
+    page.click("#pulsar .seg .more")
+    page.click('#pulsar .pop [data-algorithm="failover_document"]')
+    wait_text(page, "#pulsar .seg [aria-pressed=true]", "Article failover")
+    assert page.evaluate(CUT) == []
 
 
 def test_a_phone_reaches_speed_clock_timeline_link_and_ten(profile: Profile, site: SupervisedSite) -> None:
