@@ -4,7 +4,8 @@ import test from "node:test";
 
 import { cutsBetween } from "../../static/js/cluster/cuts.js";
 import * as map from "../../static/js/cluster/map.js";
-import { columnsOf, crossed, layout as network, linkLines } from "../../static/js/cluster/network.js";
+import { boxesOf, columnsOf, crossed, layout as network, linkLines } from "../../static/js/cluster/network.js";
+import { widthOf } from "../../static/js/cluster/labels.js";
 import { geometry, layout as copies } from "../../static/js/cluster/partition.js";
 import { brokersOf, nextWriter, offered, orderOf } from "../../static/js/cluster/operator_orders.js";
 import * as producer from "../../static/js/cluster/producer.js";
@@ -241,6 +242,27 @@ function crowd() {
   }
   return view;
 }
+
+test("words of messages in flight are in nobody's way, on a phone too: neither one another's nor a node's", () => {
+  const view = crowd(), { cluster, at_us: atUs } = view, short = (code) => code.slice(-14), [topic] = NAME.split("-");
+  const wire = [["producer", "broker-1"], ["broker-1", "producer"], ["broker-1", "c1"], ["c1", "broker-1"], ["controller", "broker-1"], ["broker-1", "controller"], ["broker-2", "broker-1"], ["broker-3", "broker-1"], ["broker-1", "broker-3"]];
+  for (const width of [334, 940]) {
+    for (const dueUs of [null, atUs + 5_000, atUs + 50_000, atUs + 95_000]) {
+      cluster.wire = Object.fromEntries(wire.map(([from, to], place) => [`m${place}`, { from, to, kind: "fetch", parts: [[topic, 0, 5, 0]], due_us: dueUs, delay_us: 100_000 }]));
+      const grid = columnsOf(cluster, width, ["1", "2", "3"], 20, "c1"), shapes = held(cluster, grid, { name: NAME, atUs, say: short });
+      const words = shapes.filter(({ tag }) => tag === "text").map(({ x, y, text, class: name }) => {
+        const size = widthOf(text), left = name.endsWith(" end") ? x - size : x;
+        return [left, y - 12, left + size, y + 4];
+      });
+      assert.ok(words.length >= 4, `${words.length} at ${width}`);
+      assert.ok( shapes.filter(({ tag }) => tag === "circle").length === wire.length);
+      const all = [...words, ...boxesOf(cluster, grid)];
+      words.forEach((one, place) => all.slice(place + 1).forEach((other) => {
+        assert.ok(one[2] <= other[0] || one[0] >= other[2] || one[3] <= other[1] || one[1] >= other[3], `${one} meets ${other} at ${width}`);
+      }));
+    }
+  }
+});
 
 test("no two dots that fly the same way are in one row", () => {
   const dot = (kind, from, to) => ({ kind, from, to }), rows = rowsOf([dot("request", 2, 1), dot("request", 3, 1), dot("answer", 1, 2), dot("answer", 1, 3)], ({ from, to }) => from < to);

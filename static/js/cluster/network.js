@@ -58,6 +58,16 @@ export function clientPlace(name, cluster, { clients, width }) {
   return box ? [round(box.x + box.width / 2), y] : [cluster.clients?.[name]?.kind === "consumer" ? width - 20 : 20, y];
 }
 
+// What nodes cover, as rectangles [left, top, right, bottom].
+export function boxesOf(cluster, { columns, boxes, brokerY, clients, middle }) {
+  const half = CONTROLLER_WIDTH / 2, low = CONTROLLER_Y + CONTROLLER_HEIGHT;
+  return [
+    [middle - half, CONTROLLER_Y, middle + half, low],
+    ...Object.values(clients).map(({ x, width }) => [x, CONTROLLER_Y, x + width, low]),
+    ...Object.keys(cluster.brokers).map((id) => [columns[id] - boxes[id] / 2, brokerY, columns[id] + boxes[id] / 2, brokerY + BOX_HEIGHT]),
+  ];
+}
+
 export const nodeName = (id) => `broker-${id}`;
 const idOf = (name) => name.slice(name.indexOf("-") + 1);
 

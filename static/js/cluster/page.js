@@ -27,7 +27,7 @@ import { createWidths } from "./widths.js";
 import { headline, partitionWords, sub } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
-const SVG = "http://www.w3.org/2000/svg", TALL = 600, TALL_PHONE = 520, TWINS_EVERY_MS = 1000, MAP_EVERY_MS = 400, STROKE_LEAST = 14, ROW = 19, BEFORE = -92, AFTER = 14;
+const SVG = "http://www.w3.org/2000/svg", TALL = 600, TALL_PHONE = 520, TWINS_EVERY_MS = 1000, MAP_EVERY_MS = 400, STROKE_LEAST = 14, ROW = 19, BESIDE = 92;
 const main = $("main"), picture = $("picture"), freshness = createFreshness(), notice = createNotice($("notice")), history = createHistory();
 const still = matchMedia("(prefers-reduced-motion: reduce)"), lane = page.cluster.lane;
 const drawing = picture.appendChild(document.createElementNS(SVG, "g")), overlay = picture.appendChild(document.createElementNS(SVG, "g"));
@@ -119,7 +119,7 @@ function showChanges(now, large) {
   if (!dots.length) return;
   flownAt = at;
   // A dot stops beside the column it flies to, where those from the other side do not meet it.
-  const beside = ({ from, to }) => grid.columns[to] + (grid.columns[from] < grid.columns[to] ? BEFORE : AFTER);
+  const beside = ({ from, to }) => grid.columns[to] + (grid.columns[from] < grid.columns[to] ? -BESIDE : BESIDE);
   const top = Math.min(place.base - 10, whereOf(`broker-${dots[0].from}`, now, grid)[1] + 30);
   flights.add(rowsOf(dots, (dot) => grid.columns[dot.from] < grid.columns[dot.to]).map((dot) => {
     const y = top + dot.row * ROW;

@@ -2,43 +2,52 @@
 // just been fetched and answered, as the copies' ends tell.
 
 import { round } from "../draw.js";
-import { clientPlace, nodeName } from "./network.js";
+import { createLabels } from "./labels.js";
+import { BOX_HEIGHT, boxesOf, clientPlace, nodeName } from "./network.js";
 
 export const SLOW = 0.5;              // up to this speed messages are shown where they are
 export const FLIES_MS = 520;          // a dot's way; the next ones leave when these have come
 const SVG = "http://www.w3.org/2000/svg", SLOWER = "cubic-bezier(0.215, 0.61, 0.355, 1)";
-const ON_A_WAY = 6, FLY_AT_ONCE = 12, QUIET = ["heartbeat", "heartbeat_answer", "metadata"], ANSWERS = ["fetched", "produced", "altered", "epoch_ends", "registered"];
+const ASIDE = 5, ON_A_WAY = 6, FLY_AT_ONCE = 12, QUIET = ["heartbeat", "heartbeat_answer", "metadata"], ANSWERS = ["fetched", "produced", "altered", "epoch_ends", "registered"];
 
-// Where a message leaves or enters a node: brokers at the lower edge of their boxes, the controller and clients below theirs.
-export function whereOf(name, cluster, grid) {
+const isBroker = (name) => name.startsWith("broker-");
+
+// Where a message leaves or enters a node: brokers at the lower edge of their boxes, at the upper one for the controller and clients, which do
+// below theirs. peer: who it comes from or goes to.
+export function whereOf(name, cluster, grid, peer = name) {
   if (name === "controller") return [grid.middle, 36];
   const id = name.slice(name.indexOf("-") + 1);
-  return name === nodeName(id) && id in grid.columns ? [grid.columns[id], grid.brokerY + 46] : clientPlace(name, cluster, grid);
+  return name === nodeName(id) && id in grid.columns ? [grid.columns[id], grid.brokerY + (isBroker(peer) ? BOX_HEIGHT : 0)] : clientPlace(name, cluster, grid);
 }
 
 // Messages about one partition, and those about none, between their nodes; of several on one way the words of the foremost are shown, and how
-// many follow.
+// many follow. No two have their words in one place, nor in a node's box.
 export function held(cluster, grid, { name, atUs, say }) {
   const shapes = [], topic = name.slice(0, name.lastIndexOf("-")), index = Number(name.slice(name.lastIndexOf("-") + 1)), ways = new Map();
   for (const [id, message] of Object.entries(cluster.wire)) {
     const part = message.parts.find((one) => one[0] === topic && one[1] === index);
     if (message.parts.length ? !part : QUIET.includes(message.kind)) continue;
-    if (![message.from, message.to].every((end) => end === "controller" || end.startsWith("broker-") || end in grid.clients)) continue;
+    if (![message.from, message.to].every((end) => end === "controller" || isBroker(end) || end in grid.clients)) continue;
     const way = `${message.from}>${message.to}`;
     ways.set(way, [...(ways.get(way) ?? []), { id, message, part }]);
   }
-  let rows = 0;                                         // messages between brokers, a row each: their words never meet
+  const placed = [], letters = createLabels(boxesOf(cluster, grid), [0, 0, grid.width, Infinity]);
+  let rows = 0;                                         // messages between brokers, a row each
   for (const [way, all] of ways) {
-    const [{ message }] = all, [ax, ay] = whereOf(message.from, cluster, grid), [bx, by] = whereOf(message.to, cluster, grid);
-    const isBetweenBrokers = message.from.startsWith("broker-") && message.to.startsWith("broker-"), sag = isBetweenBrokers ? 14 + 18 * rows++ : ax < bx ? -4 : 14;
+    const [{ message }] = all, [ax, ay] = whereOf(message.from, cluster, grid, message.to), [bx, by] = whereOf(message.to, cluster, grid, message.from);
+    const isBetweenBrokers = isBroker(message.from) && isBroker(message.to), sag = isBetweenBrokers ? 14 + 18 * rows++ : 0;
+    const aside = isBetweenBrokers ? 0 : ay < by ? ASIDE : -ASIDE;      // requests and answers on one cable, side by side
     all.slice(0, ON_A_WAY).forEach(({ id, message: one, part }, place) => {
       const share = one.due_us === null ? 0.42 : Math.min(0.94, Math.max(0.06, 1 - (one.due_us - atUs) / Math.max(1, one.delay_us)));
-      const x = round(ax + (bx - ax) * share), y = round(ay + (by - ay) * share + sag);
+      const x = round(ax + (bx - ax) * share + aside), y = round(ay + (by - ay) * share + sag);
       shapes.push({ id: `wire-${id}`, tag: "circle", cx: x, cy: y, r: 5, class: `dot ${ANSWERS.includes(one.kind) ? "answer" : "request"}${one.due_us === null ? " stuck" : ""}` });
       if (place) return;
-      const more = all.length > 1 ? ` +${all.length - 1}` : "", isEnd = x > grid.width - 130;
-      shapes.push({ id: `wire-words-${way}`, tag: "text", x: isEnd ? x - 9 : x + 9, y: y + 4, class: `n halo${isEnd ? " end" : ""}`, text: messageWords(one.kind, part, say) + more });
+      placed.push({ way, x, y, text: messageWords(one.kind, part, say) + (all.length > 1 ? ` +${all.length - 1}` : "") });
     });
+  }
+  for (const { way, x, y, text } of placed) {
+    const at = letters(x, y, text);
+    if (at) shapes.push({ id: `wire-words-${way}`, tag: "text", x: at.x, y: at.y, class: `n halo${at.isEnd ? " end" : ""}`, text });
   }
   return shapes;
 }
@@ -97,8 +106,9 @@ export function createFlights(layer, isStill) {
         dot.setAttribute("r", "5");
         dot.setAttribute("class", `dot ${kind}`);
         const words = element.appendChild(document.createElementNS(SVG, "text"));
-        words.setAttribute("class", "n s halo");
-        words.setAttribute("x", "8");
+        const isLeftward = to[0] < from[0];               // words follow the dot: those of the other way never meet them
+        words.setAttribute("class", `n s halo${isLeftward ? " end" : ""}`);
+        words.setAttribute("x", isLeftward ? "-8" : "8");
         words.setAttribute("y", "4");
         words.textContent = text;
         layer.append(element);
