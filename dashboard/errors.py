@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from django.utils import translation
 from django.utils.translation import gettext
 
-from broker_core.errors import CommandError
+from broker_core.errors import CommandError, SentenceError
 from dashboard.formats import number
 from dashboard.sentences import LANGUAGES
 
@@ -20,10 +20,16 @@ class Refused(Exception):
         self.fields = {name: [text] for name, text in fields.items()}
 
 
-def in_words(error: CommandError) -> str:
-    """The core's refusal in the language of the person who asked, its numbers as on every page."""
-    values = {name: number(value) if type(value) is int else value for name, value in error.values.items()}
+def in_words(error: SentenceError) -> str:
+    """The core's refusal in the language of the person who asked, its numbers as on every page. A value may be a sentence itself."""
+    values = {name: _in_words(value) for name, value in error.values.items()}
     return gettext(error.template).format(**values) if values else gettext(error.template)
+
+
+def _in_words(value: object) -> object:
+    if isinstance(value, SentenceError):
+        return in_words(value)
+    return number(value) if type(value) is int else value
 
 
 def in_all_words(error: CommandError) -> dict[str, str]:

@@ -19,7 +19,7 @@ from broker_core.hashing.java_random import JavaRandom
 from broker_core.kafka.error_codes import ErrorCode, Refused
 from broker_core.kafka.replication.election import METADATA_3_9, ChangeBuilder, Election, MetadataVersion
 from broker_core.kafka.replication.isr import AlterPartitionRequest, LeaderRecoveryState
-from broker_core.kafka.replication.placement import UsableBroker, check_assignment, place_replicas
+from broker_core.kafka.replication.placement import UsableBroker, check_assignment, in_line, place_replicas
 from broker_core.kafka.replication.reassignment import reassignment, reverted
 from broker_core.kafka.replication.registration import NO_LEADER, PartitionChange, PartitionRegistration
 from broker_core.kafka.replication.sessions import BrokerControlState, BrokerSessions
@@ -179,7 +179,7 @@ class Controller:
         """Make a topic, its replicas placed over racks and brokers. Raises Refused."""
         self._check_new(name)
         if partitions < 1:
-            raise Refused(ErrorCode.INVALID_PARTITIONS, f"a topic has a partition, not {partitions}")
+            raise Refused(ErrorCode.INVALID_PARTITIONS, "a topic has at least one partition, not {partitions}", partitions=partitions)
         placed = place_replicas(self._usable(), partitions, replication_factor, self.placement)
         return self._create_topic(name, placed, ErrorCode.INVALID_REPLICATION_FACTOR, min_insync_replicas, allows_unclean_election)
 
@@ -194,7 +194,7 @@ class Controller:
         """Make a topic with given replicas, a list per partition. Raises Refused (INVALID_REPLICA_ASSIGNMENT, TOPIC_ALREADY_EXISTS)."""
         self._check_new(name)
         if not assignments:
-            raise Refused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, "a topic has a partition")
+            raise Refused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, "a topic has at least one partition, not {partitions}", partitions=0)
         for replicas in assignments:
             self._check_assignment(replicas, len(assignments[0]))
         return self._create_topic(name, assignments, ErrorCode.INVALID_REPLICA_ASSIGNMENT, min_insync_replicas, allows_unclean_election)
@@ -206,14 +206,19 @@ class Controller:
         """
         topic = self.topics.get(name)
         if topic is None:
-            raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic {name}")
+            raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "there is no topic {topic}", topic=name)
         before = len(topic.partitions)
         if count <= before:
-            raise Refused(ErrorCode.INVALID_PARTITIONS, f"the topic has {before} partitions, which is no fewer than {count}")
+            raise Refused(
+                ErrorCode.INVALID_PARTITIONS, "the topic has {before} partitions, which is no fewer than {count}", before=before, count=count
+            )
         factor = len(topic.partitions[0].replicas)
         if assignments:
             if len(assignments) != count - before:
-                raise Refused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, f"{len(assignments)} assignments for {count - before} partitions")
+                raise Refused(
+                    ErrorCode.INVALID_REPLICA_ASSIGNMENT, "{assignments} assignments for {partitions} partitions",
+                    assignments=len(assignments), partitions=count - before,
+                )  # fmt: skip
             for replicas in assignments:
                 self._check_assignment(replicas, factor)
         placed = assignments or place_replicas(self._usable(), count - before, factor, self.placement)
@@ -315,7 +320,7 @@ class Controller:
         name, number = partition
         topic = self.topics.get(name)
         if topic is None or not 0 <= number < len(topic.partitions):
-            raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no {name}-{number}")
+            raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "there is no partition {topic}-{partition}", topic=name, partition=number)
         return topic, topic.partitions[number]
 
     def _with_in_isr(self, broker: int) -> list[tuple[TopicPartition, PartitionRegistration]]:
@@ -329,8 +334,10 @@ class Controller:
     def _check_assignment(self, replicas: Sequence[int], replication_factor: int | None = None) -> None:
         check_assignment(replicas, self.brokers)
         if replication_factor is not None and len(replicas) != replication_factor:
-            reason = f"{len(replicas)} replicas where other partitions have {replication_factor}"
-            raise Refused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, reason)
+            raise Refused(
+                ErrorCode.INVALID_REPLICA_ASSIGNMENT, "{replicas} replicas where other partitions have {factor}",
+                replicas=len(replicas), factor=replication_factor,
+            )  # fmt: skip
 
     def _check_alter_partition(self, broker: int, partition: PartitionRegistration, request: AlterPartitionRequest) -> None:
         """The first check that fails decides. Raises Refused."""
@@ -358,7 +365,7 @@ class Controller:
     def _check_new(self, name: str) -> None:
         """Before anything else, so that no replica is placed, nor a random number drawn, for a topic that is there."""
         if name in self.topics:
-            raise Refused(ErrorCode.TOPIC_ALREADY_EXISTS, f"there is a topic {name}")
+            raise Refused(ErrorCode.TOPIC_ALREADY_EXISTS, "there is a topic {topic} already", topic=name)
 
     def _create_topic(
         self, name: str, assignments: Sequence[Sequence[int]], error: ErrorCode, min_insync_replicas: int, allows_unclean_election: bool
@@ -373,7 +380,7 @@ class Controller:
         for replicas in assignments:
             isr = tuple(broker for broker in replicas if self.is_active(broker))
             if not isr:
-                raise Refused(error, f"all of {list(replicas)} are fenced or shutting down")
+                raise Refused(error, "brokers {brokers} are all fenced or shutting down", brokers=in_line(replicas))
             partitions.append(PartitionRegistration(tuple(replicas), isr, isr[0]))
         return partitions
 
@@ -398,7 +405,7 @@ class Controller:
 
     def _builder_of_revert(self, topic: Topic, partition: PartitionRegistration) -> ChangeBuilder:
         if not partition.is_reassigning:
-            raise Refused(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, "nothing moves")
+            raise Refused(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, "the partition does not move")
         back = reverted(partition)
         if back.is_unclean and not topic.allows_unclean_election:
             raise Refused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, "the old replicas are not in sync, and no unclean election is allowed")
@@ -414,13 +421,13 @@ class Controller:
         topic, registration = self._partition(partition)
         is_unclean = election is Election.UNCLEAN
         if registration.leader != NO_LEADER if is_unclean else registration.has_preferred_leader:
-            raise Refused(ErrorCode.ELECTION_NOT_NEEDED, f"{registration.leader} leads")
+            raise Refused(ErrorCode.ELECTION_NOT_NEEDED, "broker {broker} leads already", broker=registration.leader)
         builder = self._builder(topic, registration)
         builder.election = election
         records = self._build(partition, builder)
         if not records:
             code = ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE if is_unclean else ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE
-            raise Refused(code, f"none of {registration.replicas} can lead")
+            raise Refused(code, "none of brokers {brokers} can lead", brokers=in_line(registration.replicas))
         return records
 
     def _fence(self, broker: int) -> list[Record]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from broker_core.errors import HighwaterError
+from broker_core.errors import HighwaterError, SentenceError
 
 
 class ErrorCode(IntEnum):
@@ -70,9 +70,14 @@ class ErrorCode(IntEnum):
 
 
 class Refused(HighwaterError):
-    """The original's answer to a request that it does not carry out; the state is untouched unless the function says otherwise."""
+    """The original's answer to a request that it does not carry out; the state is untouched unless the function says otherwise.
 
-    def __init__(self, code: ErrorCode, reason: str) -> None:
-        super().__init__(f"{code.name}: {reason}")
+    reason: the sentence, in English. sentence: the same as a template with its values, which a page translates. What only programs hear
+    has no values.
+    """
+
+    def __init__(self, code: ErrorCode, template: str, **values: object) -> None:
         self.code = code
-        self.reason = reason
+        self.sentence = SentenceError(template, **values)
+        self.reason = self.sentence.reason
+        super().__init__(f"{code.name}: {self.reason}")

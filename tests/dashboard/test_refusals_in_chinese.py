@@ -3,6 +3,13 @@
 import ast
 from pathlib import Path
 
+import pytest
+from django.utils import translation
+
+from broker_core.errors import CommandError
+from broker_core.kafka.error_codes import ErrorCode, Refused
+from broker_core.kafka.replication.placement import TOO_FEW_BROKERS
+from dashboard.errors import in_words
 from mqsite.messages import read_po
 
 ROOT = Path(__file__).parents[2]
@@ -31,6 +38,32 @@ def test_every_refusal_of_the_core_is_a_template_with_a_translation():
             assert CATALOGUE.get(text), f"{path.name}: {text}"
             found += 1
     assert found > 40
+
+
+ONLY_PROGRAMS_HEAR = {"register_broker", "unregister_broker", "alter_partition", "_registered", "_check_alter_partition"}
+
+
+def test_every_refusal_of_the_controller_to_an_operator_is_a_template_with_a_translation():
+    found = 0
+    for path in ("controller.py", "cluster/foreseen.py", "replication/placement.py", "replication/reassignment.py"):
+        tree = ast.parse((ROOT / "broker_core/kafka" / path).read_text())
+        functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name not in ONLY_PROGRAMS_HEAR]
+        for node in (node for function in functions for node in ast.walk(function)):
+            if not isinstance(node, ast.Call) or getattr(node.func, "id", "") != "Refused" or isinstance(node.args[1], ast.Name):
+                continue
+            for text in texts(node.args[1]) or [f"{node.lineno} builds its text, so it cannot be translated"]:
+                assert CATALOGUE.get(text), f"{path}: {text}"
+                found += 1
+    assert found > 15 and CATALOGUE[TOO_FEW_BROKERS]
+
+
+@pytest.mark.parametrize(("language", "words"), [("en", "broker 7 is not registered"), ("zh-hans", "Broker 7 未注册")])
+def test_the_controllers_refusal_is_a_sentence_within_ours(language, words):
+    refused = Refused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, "broker {broker} is not registered", broker=7)
+    error = CommandError("args.replicas", "{error}: {reason}", error=refused.code.name, reason=refused.sentence)
+    assert str(error) == "args.replicas: INVALID_REPLICA_ASSIGNMENT: broker 7 is not registered"
+    with translation.override(language):
+        assert in_words(error).startswith("INVALID_REPLICA_ASSIGNMENT") and in_words(error).endswith(words)
 
 
 def test_every_refusal_of_the_dashboard_has_a_translation():

@@ -19,7 +19,7 @@ from broker_core.kafka.cluster.controller_node import ControllerState
 from broker_core.kafka.cluster.names import CONTROLLER
 from broker_core.kafka.error_codes import ErrorCode, Refused
 from broker_core.kafka.replication.election import Election
-from broker_core.kafka.replication.placement import check_assignment
+from broker_core.kafka.replication.placement import TOO_FEW_BROKERS, check_assignment
 from broker_core.sim.world import World
 
 
@@ -46,11 +46,10 @@ def refusal_of(world: World, request: ToolRequest) -> Refused | None:
 def refusal_of_new_topic(request: CreateTopicsRequest, topics: Collection[str], broker_count: int) -> Refused | None:
     """The part of it that does not depend on who is alive. broker_count: registered ones."""
     if request.name in topics:
-        return Refused(ErrorCode.TOPIC_ALREADY_EXISTS, f"there is a topic {request.name}")
+        return Refused(ErrorCode.TOPIC_ALREADY_EXISTS, "there is a topic {topic} already", topic=request.name)
     factor = request.replication_factor
     if factor > broker_count:
-        reason = f"The target replication factor of {factor} cannot be reached because only {broker_count} broker(s) are registered."
-        return Refused(ErrorCode.INVALID_REPLICATION_FACTOR, reason)
+        return Refused(ErrorCode.INVALID_REPLICATION_FACTOR, TOO_FEW_BROKERS, factor=factor, brokers=broker_count)
     return None
 
 

@@ -10,7 +10,7 @@ Source: Kafka 3.9 metadata StripedReplicaPlacer. Vectors: kafka/replication/cont
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -18,6 +18,9 @@ from broker_core.hashing.java_hash import string_hash_unsigned
 from broker_core.hashing.java_map import JavaHashSet
 from broker_core.hashing.java_random import JavaRandom
 from broker_core.kafka.error_codes import ErrorCode, Refused
+
+TOO_FEW_BROKERS = "The target replication factor of {factor} cannot be reached because only {brokers} broker(s) are registered."
+"""The original's sentence."""
 
 
 class UsableBroker(NamedTuple):
@@ -43,30 +46,31 @@ def place_replicas(brokers: Sequence[UsableBroker], partitions: int, replication
 
 def check_assignment(replicas: Sequence[int], registered: Container[int]) -> None:
     """Raise Refused(INVALID_REPLICA_ASSIGNMENT) for replicas that somebody names by hand and that cannot be (ReplicationControlManager)."""
-    reason = ""
     if not replicas:
-        reason = "an assignment names a replica"
-    elif len(set(replicas)) < len(replicas):
-        reason = f"{list(replicas)} names a broker twice"
-    elif unknown := [broker for broker in replicas if broker not in registered]:
-        reason = f"broker {unknown[0]} is not registered"
-    if reason:
-        raise Refused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, reason)
+        raise Refused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, "an assignment names at least one broker")
+    if len(set(replicas)) < len(replicas):
+        raise Refused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, "{brokers} names a broker twice", brokers=in_line(replicas))
+    if unknown := [broker for broker in replicas if broker not in registered]:
+        raise Refused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, "broker {broker} is not registered", broker=unknown[0])
+
+
+def in_line(brokers: Iterable[int]) -> str:
+    """As a person types them.
+
+    >>> in_line((3, 1))
+    '3 1'
+    """
+    return " ".join(map(str, brokers))
 
 
 def _check(replication_factor: int, racks: _Racks) -> None:
-    reason = ""
+    code = ErrorCode.INVALID_REPLICATION_FACTOR
     if replication_factor <= 0:
-        reason = f"Invalid replication factor {replication_factor}: the replication factor must be positive."
-    elif not racks.unfenced_count:
-        reason = "All brokers are currently fenced."
-    elif replication_factor > racks.broker_count:
-        reason = (
-            f"The target replication factor of {replication_factor} cannot be reached because only "
-            f"{racks.broker_count} broker(s) are registered."
-        )
-    if reason:
-        raise Refused(ErrorCode.INVALID_REPLICATION_FACTOR, reason)
+        raise Refused(code, "Invalid replication factor {factor}: the replication factor must be positive.", factor=replication_factor)
+    if not racks.unfenced_count:
+        raise Refused(code, "All brokers are currently fenced.")
+    if replication_factor > racks.broker_count:
+        raise Refused(code, TOO_FEW_BROKERS, factor=replication_factor, brokers=racks.broker_count)
 
 
 @dataclass(slots=True)

@@ -47,7 +47,7 @@ class OperatorCommand(ClusterCommand):
         refused = lane.refused(self.request())
         if refused is not None:
             field = self.FIELDS.get(refused.code, next(iter(self.FIELDS.values())))
-            raise CommandError(f"args.{field}", "{error}: {reason}", error=refused.code.name, reason=refused.reason)
+            raise CommandError(f"args.{field}", "{error}: {reason}", error=refused.code.name, reason=refused.sentence)
 
     def do(self, lane: "Lane", cause: Cause) -> None:
         verbs.order_tool(lane.world, self.request(), cause)
