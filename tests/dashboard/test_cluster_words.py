@@ -30,7 +30,8 @@ FAMILIES = {
     "state": STATES, "about": STATES, "head": STATES, "means": MEANS, "stage": STAGES, "role": (LEADS, FOLLOWS, WITHOUT_LEADER, NOT_RUNNING),
     "fetch": ("truncating", "asking_offsets", "failed"), "truncation": [way.value for way in Truncation],
     "verb": (*BROKER_VERBS, *LINK_VERBS, *WRITER_VERBS), "verb_about": (*BROKER_VERBS, *WRITER_VERBS), "operator": OPERATOR,
-    "move": ("adds_and_removes", "adds", "removes"), "phase": [phase.value for phase in Phase],
+    "stage_about": [stage for stage in STAGES if stage != "running"], "move": ("adds_and_removes", "adds", "removes"),
+    "phase": [phase.value for phase in Phase],
     "did": [verb for verb in (*BROKER_VERBS, *LINK_VERBS, *WRITER_VERBS, *DID_MORE) if verb not in BACK],
     "wire": [kind for kind, _ in TOLD.values() if kind not in QUIET], "link": ("whole", "cut", "cut_one_way"), "acks": ("all", "1", "0"),
 }  # fmt: skip

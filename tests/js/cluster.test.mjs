@@ -243,6 +243,19 @@ function crowd() {
   return view;
 }
 
+test("a chosen broker that does not simply run says what that means, and whether the controller knows", () => {
+  const of = (change) => {
+    const { cluster } = structuredClone(well);
+    Object.assign(cluster.brokers["1"], change);
+    return chosenWords(cluster, "broker-1", say);
+  };
+  assert.doesNotMatch(of({}), /stage_about|noticed/);
+  assert.match(of({ stage: "paused" }), /cluster.stage.paused.* cluster.stage_about.paused.* cluster.unnoticed/);
+  assert.match(of({ stage: "paused", is_fenced: true }), /cluster.stage_about.paused.* cluster.noticed/);
+  assert.match(of({ is_fenced: true }), /cluster.stage_about.fenced/);
+  assert.match(of({ disk: "slow" }), /cluster.stage_about.disk_slow \{\}$/);
+});
+
 test("words of messages in flight are in nobody's way, on a phone too: neither one another's nor a node's", () => {
   const view = crowd(), { cluster, at_us: atUs } = view, short = (code) => code.slice(-14), [topic] = NAME.split("-");
   const wire = [["producer", "broker-1"], ["broker-1", "producer"], ["broker-1", "c1"], ["c1", "broker-1"], ["controller", "broker-1"], ["broker-1", "controller"], ["broker-2", "broker-1"], ["broker-3", "broker-1"], ["broker-1", "broker-3"]];

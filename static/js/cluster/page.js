@@ -27,7 +27,7 @@ import { createWidths } from "./widths.js";
 import { headline, partitionWords, sub } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
-const SVG = "http://www.w3.org/2000/svg", TALL = 600, TALL_PHONE = 520, TWINS_EVERY_MS = 1000, MAP_EVERY_MS = 400, STROKE_LEAST = 14, ROW = 19, BESIDE = 92;
+const SVG = "http://www.w3.org/2000/svg", TALL = 600, TALL_LEAST = 440, TALL_PHONE = 520, ROUND = 250, TWINS_EVERY_MS = 1000, MAP_EVERY_MS = 400, STROKE_LEAST = 14, ROW = 19, BESIDE = 92;
 const main = $("main"), picture = $("picture"), freshness = createFreshness(), notice = createNotice($("notice")), history = createHistory();
 const still = matchMedia("(prefers-reduced-motion: reduce)"), lane = page.cluster.lane;
 const drawing = picture.appendChild(document.createElementNS(SVG, "g")), overlay = picture.appendChild(document.createElementNS(SVG, "g"));
@@ -89,7 +89,7 @@ function drawFrame(isForced = false) {
 }
 
 function drawPicture(now) {
-  const box = picture.parentElement, height = innerWidth <= 640 ? TALL_PHONE : TALL;
+  const box = picture.parentElement, height = innerWidth <= 640 ? TALL_PHONE : Math.min(TALL, Math.max(TALL_LEAST, innerHeight - ROUND));
   const shown = linksShown(now), ends = Object.values(now.partitions[name]?.copies ?? {}).map(({ end }) => end);
   grid = columnsOf(now, widthOf(box), shown.held, Math.max(0, ...ends), shown.reader);
   picture.style.setProperty("width", `${grid.width}px`);

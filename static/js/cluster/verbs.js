@@ -1,9 +1,11 @@
 // What can be done to what is chosen: a button each, with its key. Which verbs there are says the server; here is how each is written and sent.
 
+import { sentences } from "../say.js";
 import { clientWords, linkWords, nodeWords, stageOf } from "./network.js";
 
 // The key of a verb; one key may stand for two that are never there together.
 const KEYS = { stop: "S", crash: "X", pause: "P", resume: "P", come_back: "B", cut_link: "C", heal_link: "C", pause_writer: "P", resume_writer: "P" };
+const SILENT = ["down", "paused", "crashed"];             // whom the controller fences for it
 const SLOW_WRITE_US = 200_000, SLOW_LINK_US = 300_000, SKEW_MS = 60_000;
 // A verb that takes another one back is that other one, with the value from before.
 const BACK = { quick_disk: ["slow_disk", { write_us: 0 }], set_clock: ["skew_clock", { skew_ms: 0 }], quick_link: ["slow_link", { delay_us: null }] };
@@ -47,9 +49,12 @@ function orderOf(verb, args) {
 export function chosenWords(cluster, chosen, say) {
   if (chosen === null) return say("cluster.choose");
   if (chosen.includes(">")) return linkWords(chosen, cluster, say);
-  if (cluster.clients?.[chosen]) return `${clientWords(chosen, cluster, say)}. ${say("cluster.client_links")}`;
+  if (cluster.clients?.[chosen]) return sentences([say("cluster.sentence", { text: clientWords(chosen, cluster, say) }), say("cluster.client_links")]);
   const broker = cluster.brokers[chosen.slice(chosen.indexOf("-") + 1)];
-  return `${nodeWords(chosen, say)}: ${say(`cluster.stage.${stageOf(broker)}`)}`;
+  const stage = stageOf(broker), words = `${nodeWords(chosen, say)}: ${say(`cluster.stage.${stage}`)}`;
+  if (stage === "running") return words;
+  const noticed = SILENT.includes(stage) ? [say(broker.is_fenced ? "cluster.noticed" : "cluster.unnoticed")] : [];
+  return sentences([say("cluster.sentence", { text: words }), say(`cluster.stage_about.${stage}`), ...noticed]);
 }
 
 // Writes the buttons; touches the document only where something is another.
