@@ -46,13 +46,20 @@ def send_all(host: Host, now_us: int, out: Outbox) -> None:
     """The controller can be reached again: what was on its way to it may be lost, and is sent again."""
     for key, replica in host.state.replicas.items():
         replica.partition.alter_partition.is_sent = False
+        out.cancel(_timer(key))
         send_request(host, key, replica.partition, now_us, out)
 
 
-def alter_again(host: Host, _: str, now_us: int, out: Outbox) -> None:
-    """After an error of the whole request."""
+def alter_again(host: Host, name: str, now_us: int, out: Outbox) -> None:
+    """The back-off after an error of the whole request is over."""
     for key, replica in host.state.replicas.items():
-        send_request(host, key, replica.partition, now_us, out)
+        if _timer(key) == f"alter:{name}":
+            replica.partition.alter_partition.is_sent = False
+            send_request(host, key, replica.partition, now_us, out)
+
+
+def _timer(key: TopicPartition) -> str:
+    return f"alter:{key[0]}:{key[1]}"
 
 
 def alter_partition_answered(host: Host, connection: int, answer: AlterPartitionResponse, now_us: int, out: Outbox) -> None:
@@ -62,11 +69,14 @@ def alter_partition_answered(host: Host, connection: int, answer: AlterPartition
     if replica is None or connection != host.state.control:
         return
     partition = replica.partition
+    if answer.error_code == ErrorCode.STALE_BROKER_EPOCH:
+        # Of the whole request: no partition has heard an answer, and what was asked for stays asked for.
+        if partition.alter_partition.in_flight is not None:
+            out.deadline(_timer(key), now_us + RETRY_MS * 1_000)
+        return
     was_at = -1 if partition.log is None else partition.log.high_watermark
     if answer.error_code:
         partition.alter_partition_failed(ErrorCode(answer.error_code))
-        if partition.alter_partition.in_flight is not None:
-            out.deadline("alter", now_us + RETRY_MS * 1_000)
     else:
         decided = LeaderAndIsr(answer.leader_id, answer.leader_epoch, answer.partition_epoch, partition.replicas, answer.isr)
         partition.alter_partition_succeeded(decided, host.state.now_ms(now_us))

@@ -95,6 +95,28 @@ def test_leader_lets_a_follower_in_when_it_has_caught_up():
     assert node.state.replicas["t", 0].partition.isr_state.isr == {1, 2}
 
 
+def test_leader_asks_for_its_isr_again_after_50_ms_where_the_whole_request_was_refused():
+    """Kafka 3.9 DefaultAlterPartitionManager: what one request was refused for, the next may get."""
+    node, out = leading(isr=(1,))
+    node.receive(20, follower_fetch(0, 0), 10 * MS, out)
+    asked = [message for to, message in out.take() if to == CONTROL]
+    node.receive(CONTROL, c.AlterPartitionResponse("t", 0, ErrorCode.STALE_BROKER_EPOCH), 12 * MS, out)
+    assert out.deadlines["alter:t:0"] == 62 * MS and CONTROL not in [to for to, _ in out.take()]
+    node.wake("alter:t:0", 62 * MS, out)
+    assert [message for to, message in out.take() if to == CONTROL] == asked and len(asked) == 1
+    node.receive(20, follower_fetch(0, 1), 63 * MS, out)
+    assert CONTROL not in [to for to, _ in out.take()], "it is on its way: once is enough"
+
+
+@pytest.mark.parametrize("error", [ErrorCode.INELIGIBLE_REPLICA, ErrorCode.INVALID_UPDATE_VERSION])
+def test_leader_whose_isr_was_refused_for_good_does_not_ask_again(error):
+    node, out = leading(isr=(1,))
+    node.receive(20, follower_fetch(0, 0), 10 * MS, out)
+    out.take()
+    node.receive(CONTROL, c.AlterPartitionResponse("t", 0, error), 12 * MS, out)
+    assert "alter:t:0" not in out.deadlines and CONTROL not in [to for to, _ in out.take()]
+
+
 def test_leader_drops_a_silent_follower_after_thirty_seconds():
     node, out = leading()
     node.receive(20, follower_fetch(0, 0), 10 * MS, out)
