@@ -218,6 +218,15 @@ test("a second is noted once, and a time that went back begins anew", () => {
   assert.deepEqual(history.rows().map(({ at }) => at), [1]);
 });
 
+test("an even share is the floor of the skew's axis, so that little looks like little", () => {
+  const colors = { identity: ["a", "b", "c", "d", "e", "f", "g"] }, range = (...skews) => series(
+    skews.map((skew, at) => ({ at, rates: { c1: 1 }, skew })), { say, colors, colorOf: colorOf(joined) },
+  ).layout.yaxis2.range;
+  assert.deepEqual(range(1.02, 1.03), [1, 1.5]);
+  assert.deepEqual(range(null, 1), [1, 1.5]);
+  assert.deepEqual(range(1.2, 4), [1, 4.2]);
+});
+
 test("a column for each entry: who got it above, each key in its owner's colour, and what went astray outlined", () => {
   for (const rig of [mixed, keyBased]) for (const width of [290, 620, 1100]) {
     const known = rig.pulsar.batches, shapes = check(batches.layout(known, { width, colorOf: colorOf(rig), say })), entries = batches.shown(known, width);

@@ -4,7 +4,8 @@
 import { colorsOf, loadPlotly } from "../plotly.js";
 import { SEPARATORS } from "../say.js";
 
-const KEPT = 180, EVERY_MS = 1000, DASHES = ["solid", "dash", "dot"], HUES = 7;
+const KEPT = 180, EVERY_MS = 1000, EVEN = 1, SKEW_TOP_LEAST = 1.5;   // so that a skew of 1.02 is drawn as the little that it is
+const DASHES = ["solid", "dash", "dot"], HUES = 7;
 export const NAMED_MOST = 14;
 
 export function createHistory() {
@@ -38,7 +39,7 @@ export function layout(rows, { say, colors, colorOf }) {
       paper_bgcolor: colors.panel, plot_bgcolor: colors.panel, font: { family: colors.font, size: 13, color: colors.muted }, hoverlabel: { bgcolor: colors.panel, bordercolor: colors.rule, font: { color: colors.ink } },
       xaxis: { showgrid: false, linecolor: colors.rule, fixedrange: true, tickvals: everyTenth(x), ticktext: everyTenth(x).map(minutes) },
       yaxis: { ...axis, nticks: 4, domain: [0.4, 1], rangemode: "tozero", title: { text: say("subscription.axis_rate"), font: { size: 13 } } },
-      yaxis2: { ...axis, nticks: 3, domain: [0, 0.28], title: { text: say("subscription.skew"), font: { size: 13 } } },
+      yaxis2: { ...axis, nticks: 3, domain: [0, 0.28], range: [EVEN, Math.max(SKEW_TOP_LEAST, ...rows.map(({ skew }) => (skew ?? EVEN) * 1.05))], title: { text: say("subscription.skew"), font: { size: 13 } } },
     },
   };
 }
