@@ -347,6 +347,7 @@ SUBSCRIPTION = {
     "subscription.draining_words": _(
         "{count?One slot waits for its old consumer's|{count} slots wait for their old consumers'} acknowledgements; {drained} are done."
     ),
+    "subscription.draining_left": _("{count?one more slot|{count} more slots}, not shown"),
     # Beside the lab's own subscription
     "subscription.others": _("Other subscriptions on this topic"),
     "subscription.others_about": _("Each has a cursor of its own and gets every message as well."),

@@ -295,6 +295,15 @@ test("who acknowledges cumulatively where that is refused says so", () => {
   assert.match(headline(refusedAcks, say), /head.acks_refused/);
 });
 
+test("a process that is silent is called so, whatever its client was last", () => {
+  const stateOf = (state, known) => consumerRows({ ...joined, consumers: { ...joined.consumers, c1: { ...joined.consumers.c1, state } },
+    pulsar: { ...joined.pulsar, consumers: { ...joined.pulsar.consumers, c1: { ...joined.pulsar.consumers.c1, ...known } } } }, null, say)[0].state;
+  for (const known of [{ holds_acks: true }, { refused_acks: 3 }, { refused: "ConsumerBusy" }, {}]) assert.match(stateOf("crashed", known), /^state.crashed/);
+  assert.match(stateOf("live", { holds_acks: true }), /state.holding/);
+  assert.match(stateOf("paused", { holds_acks: true }), /^state.paused/);
+  assert.match(stateOf("slow", {}), /^state.slow/);
+});
+
 test("other subscriptions have a row for each consumer, named once", () => {
   const { rows, head } = othersTable({ audit: { type: "Shared", backlog: 7, consumers: { "audit-1": { finished: 3, unacked: 1 }, "audit-2": { finished: 4, unacked: 0 } } } }, say);
   assert.deepEqual(rows, [["audit", "Shared", "7", "audit-1", "3", "1"], ["", "", "", "audit-2", "4", "0"]]);

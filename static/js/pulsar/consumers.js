@@ -16,7 +16,7 @@ export function rows(rig, chosen, say) {
     const consumer = rig.consumers[name], known = rig.pulsar.consumers[name];
     // Who is only caught up says so in its state: a line that comes and goes with every message would move the page.
     const isDone = known.idle?.code === "nothing_to_read" && consumer.state !== "slow";
-    const state = known.refused_acks ? say("subscription.state.acks_refused") : known.holds_acks && consumer.state !== "paused" ? say("subscription.state.holding") : isDone ? say("subscription.state.caught_up") : known.refused ? say("subscription.state.refused") : consumer.state === "live" || consumer.state === "waiting" ? say(`subscription.state.${known.connected ? "connected" : known.idle?.code === "unsubscribed" ? "unsubscribed" : "connecting"}`) : say(`state.${consumer.state}`);
+    const state = stateOf(consumer, known, isDone, say);
     return {
       name, color: consumer.color, state: known.priority ? say("subscription.with_level", { state, priority: known.priority }) : state, idle: whyOf(known, isDone, name, say), isBad: isWorth(known.idle) || known.former > 0, isChosen: name === chosen,
       cells: [
@@ -25,6 +25,17 @@ export function rows(rig, chosen, say) {
       ],
     };
   });
+}
+
+// A silent process first: what its client last said of itself is no news of it.
+function stateOf({ state }, known, isDone, say) {
+  if (state === "crashed") return say("state.crashed");
+  if (known.refused_acks) return say("subscription.state.acks_refused");
+  if (known.holds_acks && state !== "paused") return say("subscription.state.holding");
+  if (isDone) return say("subscription.state.caught_up");
+  if (known.refused) return say("subscription.state.refused");
+  if (state !== "live" && state !== "waiting") return say(`state.${state}`);
+  return say(`subscription.state.${known.connected ? "connected" : known.idle?.code === "unsubscribed" ? "unsubscribed" : "connecting"}`);
 }
 
 // Why it is idle; and what is still at its former connection.

@@ -269,6 +269,9 @@ function drawDraining({ pulsar }) {
   const table = drainingTable({ slots: Object.fromEntries(Object.entries(draining.slots).slice(0, DRAINING_ROWS)) }, say);
   $("draining").hidden = !table.rows.length;
   writeTable($("draining"), { ...table, offsets: table.rows.map(() => null) }, say("subscription.draining"));
+  const left = draining.count - table.rows.length;
+  $("draining-left").hidden = !left;
+  setText($("draining-left"), say("subscription.draining_left", { count: left }));
 }
 
 // What is on the topic beside the lab's own subscription, and how its producer fares.
