@@ -4,6 +4,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 _IDLE_CRASH = _("{consumer} is silent; it had no partition, so nothing waits for it.")
+_PAUSED_ACTIVE = _("{consumer} takes no more records: all that it is active on waits, {held} {held?record is|records are} unacked.")
 _IDLE_PAUSE = _("{consumer} takes no more records; it had no partition, so nothing waits for it.")
 
 LANES = {
@@ -152,6 +153,10 @@ LANES = {
     "pulsar.shared.join_many": _("Nothing to move: the {count} newcomers take their turns. No order within a key."),
     "pulsar.shared.leave": _("{consumer} left: its {redelivered} unacked records go to the others before anything new."),
     "pulsar.shared.leave_last": _("{consumer} left and no consumer remains: its {redelivered} unacked records wait."),
+    "pulsar.exclusive.paused": _PAUSED_ACTIVE,
+    "pulsar.failover.paused": _PAUSED_ACTIVE,
+    "pulsar.paused_standby": _("{consumer} takes no more records; it is not active, so nothing waits for it."),
+    "pulsar.shared.paused": _("{consumer} takes no more records and still gets some while it has permits: {held} {held?is|are} unacked at it."),
     "pulsar.shared.crash_pending": _("{consumer} is silent and holds {unacked} unacked records for {left} more."),
     "pulsar.shared.crash_noticed": _("The broker gave up on {consumer}: its unacked records go to the others before anything new."),
     "pulsar.join_waits": _("{consumer} waits until {unacked} unacked {unacked?record|records} from before its join {unacked?is|are} acknowledged."),

@@ -244,7 +244,9 @@ class PulsarRules:
             lane.world.reset(self.reads.client(lane, consumer.incarnation).connection, cause)
             lane.world.forget(consumer.incarnation)
         else:
-            self.narrator.say_left(lane, consumer.incarnation, consumer.name, self.reads.held(lane, consumer))
+            # On its way out it acknowledges what it has handled.
+            unacked = self.reads.held(lane, consumer) - self.reads.unreported(lane.world.slots[consumer.incarnation])
+            self.narrator.say_left(lane, consumer.incarnation, consumer.name, unacked)
             lane.world.order(consumer.incarnation, Leave(), cause)
             lane.world.exit(consumer.incarnation, cause)
 

@@ -69,6 +69,8 @@ NOW: Mapping[str, Sequence[Choice]] = MappingProxyType({
     "kafka.frozen": _choices(("kafka.frozen_undated", "undated"), ("kafka.frozen",)),
     "kafka.crash_noticed": _choices(("kafka.crash_noticed_idle", "idle"), ("kafka.crash_noticed",)),
     "kafka.paused": _choices(("kafka.paused_idle", "idle"), ("kafka.paused",)),
+    "pulsar.exclusive.paused": _choices(("pulsar.paused_standby", "idle"), ("pulsar.exclusive.paused",)),
+    "pulsar.failover.paused": _choices(("pulsar.paused_standby", "idle"), ("pulsar.failover.paused",)),
     "tubemq.crash_pending": _choices(("tubemq.crash_pending_idle", "idle"), ("tubemq.crash_pending",)),
     "tubemq.crash_noticed": _choices(("tubemq.crash_noticed_idle", "idle"), ("tubemq.crash_noticed",)),
     "tubemq.paused": _choices(("tubemq.paused_idle", "idle"), ("tubemq.paused",)),

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from broker_core.lab.lanes.lane import Lane
     from broker_core.lab.lanes.pulsar_reading import PulsarReading
 
+WAITS = ("pulsar.join_waits", "pulsar.join_waits_many")
+"""One newcomer waits for older messages, or several do."""
+
 
 class PulsarNarrator:
     """standing: who had what before the next turning point, where that is to tell what it moved."""
@@ -119,6 +122,11 @@ class PulsarNarrator:
             lane.say("pulsar.sticky_conflict", consumer=newcomer.name)
 
     def sentence_now(self, lane: Lane) -> Json:
+        """A newcomer waits for fewer and fewer messages."""
+        code, params = lane.sentence["code"], lane.sentence["params"]
+        if code in WAITS and params["consumer"] in lane.consumers:
+            held_back = self.reads.held_back(lane, lane.consumers[params["consumer"]])
+            return {"code": code, "params": params | {"unacked": held_back or params["unacked"]}}
         return lane.sentence
 
     def on_settled(self, lane: Lane, bill: Bill) -> None:
@@ -130,7 +138,7 @@ class PulsarNarrator:
                        many=bill.count > 1)  # fmt: skip
         held_back = self.reads.held_back(lane, lane.consumers[bill.consumer]) if bill.consumer in lane.consumers else 0
         if held_back:
-            lane.say("pulsar.join_waits_many" if bill.count > 1 else "pulsar.join_waits", consumer=bill.consumer, count=bill.count, unacked=held_back)
+            lane.say(WAITS[bill.count > 1], consumer=bill.consumer, count=bill.count, unacked=held_back)
             return
         numbers: Json = {"count": bill.count, "keys_moved": bill.keys_moved, "keys_total": bill.keys_total}
         if code == "pulsar.sticky_join":

@@ -59,7 +59,9 @@ class TypeNarrator:
         """Nobody asks for ranges."""
 
     def sentence_now(self, lane: Lane) -> Json:
-        return lane.sentence
+        """What waits for a paused consumer differs from type to type."""
+        sentence = lane.sentence
+        return {**sentence, "code": f"pulsar.{self.kind}.paused"} if sentence["code"] == "pulsar.paused" else sentence
 
     def on_settled(self, lane: Lane, bill: Bill) -> None:
         if bill.kind not in ("join", "rejoin") or lane.sentence["code"] == "pulsar.refused":

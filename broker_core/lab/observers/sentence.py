@@ -16,10 +16,15 @@ if TYPE_CHECKING:
 OF_THE_BILL = ("keys_moved", "keys_total", "partitions_moved", "partitions_total", "pause_us")
 """Numbers that stand beside the sentence as figures under the same name."""
 
-SILENT = frozenset({"pulsar.crash_pending", "rabbitmq.crash_pending"})
+SILENT = frozenset({
+    "pulsar.crash_pending", "pulsar.exclusive.crash_pending", "pulsar.failover.crash_pending", "pulsar.shared.crash_pending",
+    "rabbitmq.crash_pending",
+})  # fmt: skip
 """Sentences about a silent consumer that tell how many unacknowledged messages it holds."""
 
-PAUSED = frozenset({"kafka.paused", "pulsar.paused", "rabbitmq.paused", "tubemq.paused"})
+PAUSED = frozenset({
+    "kafka.paused", "pulsar.paused", "pulsar.exclusive.paused", "pulsar.failover.paused", "pulsar.shared.paused", "rabbitmq.paused", "tubemq.paused",
+})  # fmt: skip
 """Sentences about a consumer that a person has paused."""
 
 

@@ -1,0 +1,67 @@
+"""What a Pulsar lane's sentence says is what its table shows, in each type and as long as it stands there."""
+
+import pytest
+
+from tests.core.lab.views.test_pulsar import lab_of, lab_view, order, panel, run, whole
+
+
+def sentence(lab):
+    told = whole(lab_view(lab))["rigs"]["pulsar"]["sentence"]
+    return told["code"], told["params"]
+
+
+@pytest.mark.parametrize(("algorithm", "code"), [
+    ("auto_split", "pulsar.paused"), ("shared", "pulsar.shared.paused"), ("failover", "pulsar.failover.paused"),
+    ("exclusive", "pulsar.exclusive.paused"),
+])  # fmt: skip
+def test_what_waits_for_a_paused_consumer_differs_from_type_to_type(algorithm, code):
+    lab = lab_of(algorithm)
+    run(lab, 3)
+    order(lab, "pause", "c1")
+    for _ in range(3):
+        run(lab, 1)
+        assert sentence(lab)[0] == code and sentence(lab)[1]["held"] == panel(lab)["consumers"]["c1"]["unacked"] > 0
+
+
+@pytest.mark.parametrize("algorithm", ["failover", "exclusive"])
+def test_nothing_waits_for_a_paused_consumer_that_is_not_active(algorithm):
+    lab = lab_of(algorithm, partitions=2)
+    run(lab, 3)
+    order(lab, "pause", "c3")
+    run(lab, 1)
+    assert sentence(lab)[0] == "pulsar.paused_standby"
+
+
+@pytest.mark.parametrize("algorithm", ["auto_split", "shared", "failover", "exclusive"])
+def test_a_silent_consumer_holds_what_its_row_shows(algorithm):
+    lab = lab_of(algorithm)
+    run(lab, 3)
+    order(lab, "crash", "c1")
+    for _ in range(3):
+        run(lab, 1)
+        assert sentence(lab)[0].endswith("crash_pending") and sentence(lab)[1]["unacked"] == panel(lab)["consumers"]["c1"]["unacked"]
+
+
+@pytest.mark.parametrize("seconds", [3, 5, 5.03, 6.41])
+def test_who_leaves_acknowledges_what_it_has_handled_and_the_rest_is_sent_again(seconds):
+    lab = lab_of("shared")
+    run(lab, seconds)
+    order(lab, "leave", "c1")
+    run(lab, 1)
+    code, params = sentence(lab)
+    assert code == "pulsar.shared.leave"
+    assert params["redelivered"] == sum(consumer["redelivered"] for consumer in panel(lab)["consumers"].values()) > 0
+
+
+def test_a_newcomer_waits_for_as_many_as_why_it_is_idle_says():
+    lab = lab_of("auto_split", order="recently_joined")
+    run(lab, 3)
+    order(lab, "pause", "c1")
+    order(lab, "join")
+    counts = []
+    for _ in range(4):
+        run(lab, 1)
+        code, params = sentence(lab)
+        assert code == "pulsar.join_waits" and params["unacked"] == panel(lab)["consumers"]["c4"]["idle"]["older"]
+        counts.append(params["unacked"])
+    assert counts[-1] < counts[0]
