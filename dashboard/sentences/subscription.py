@@ -130,7 +130,8 @@ SUBSCRIPTION = {
         "{count?One message|{count} messages} could not be handled and {count?comes|come} again, {delay_us} after each negative acknowledgement."
     ),
     "subscription.again_retry": _(
-        "{count?One message is|{count} messages are} in the retry letter topic, each to be delivered {delay_us} after it failed."
+        "{count?One message is|{count} messages are} in the retry letter topic, each delivered {delay_us} after it failed: "
+        "{held} at a consumer now, which no cursor below counts."
     ),
     "subscription.again_max": _(
         "After {max?one time|{max} times} a message goes to the dead-letter topic: {letters?one is|{letters} are} there."

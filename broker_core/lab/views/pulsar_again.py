@@ -15,6 +15,7 @@ from broker_core.events import Json
 from broker_core.lab.views.pulsar_cursor import holder_of
 from broker_core.pulsar.client.again import RECONSUME_MAX
 from broker_core.pulsar.client.consumer import CONSUMER_ID
+from broker_core.pulsar.dispatchers.pending import PendingDispatcher
 from broker_core.pulsar.subscription import Subscription
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ SHOWN_MAX = 32
 
 def again_view(reads: PulsarReading, lane: Lane, names: Mapping[str, str]) -> Json | None:
     """None where nothing is asked for again and nothing can be. max: how often an entry may be, 0 for as often as it takes. dead_letters: so far.
-    in_retry_topic: whether the entries are those of the retry letter topic. count: entries on the ladder; entries: by position, the lowest:
+    in_retry_topic: whether the entries are those of the retry letter topic; held: how many of these were delivered, beside what the subscription's
+    cursor counts. count: entries on the ladder; entries: by position, the lowest:
     record, times: how often it was asked for again, holder: who has it, at_us: when it is asked for, or delivered, again, None for not planned.
     """
     config = cast("PulsarRules", lane.rules).config
@@ -38,6 +40,8 @@ def again_view(reads: PulsarReading, lane: Lane, names: Mapping[str, str]) -> Js
         return None
     known = of_retry_topic(retries) if retries is not None else asked_again(reads, lane, subscription)
     source = retries or subscription
+    retrying = None if retries is None else retries.dispatcher
+    held = sum(len(one.pending) for one in retrying.consumers.values()) if isinstance(retrying, PendingDispatcher) else 0
     entries: Json = {}
     for position in sorted(known)[:SHOWN_MAX]:
         times, at_us = known[position]
@@ -51,6 +55,7 @@ def again_view(reads: PulsarReading, lane: Lane, names: Mapping[str, str]) -> Js
         "dead_letters": reads.dead_letters(lane),
         "in_retry_topic": retries is not None,
         "count": len(known),
+        "held": held,
         "entries": entries,
     }
 
@@ -64,10 +69,10 @@ def asked_again(reads: PulsarReading, lane: Lane, subscription: Subscription) ->
 
 
 def of_retry_topic(retries: Subscription) -> dict[int, tuple[int, int | None]]:
-    """Position in the retry letter topic -> (how often it has been through, when it is delivered)."""
+    """Position in the retry letter topic -> (how often it has been through, when it is delivered; None once it is)."""
     cursor, entries = retries.cursor, retries.entries
     return {
-        position: (entries[position].reconsumed, entries[position].deliver_at_us or None)
+        position: (entries[position].reconsumed, None if holder_of(retries, position) else entries[position].deliver_at_us or None)
         for position in range(cursor.mark_delete + 1, cursor.end)
         if position not in cursor.ahead
     }

@@ -59,6 +59,17 @@ def test_with_a_retry_letter_topic_the_ladder_is_there():
     assert all(entry["record"] % 20 == 0 for entry in view["entries"].values())
 
 
+def test_a_retry_letter_that_was_delivered_waits_for_no_moment_and_is_beside_what_the_cursor_counts():
+    lab = lab_of("shared", fails_every=4, max_redeliver=3, nack_delay_us=SECOND, retry_topic=True)
+    run(lab, 9)
+    view, entries = again(lab), again(lab)["entries"].values()
+    assert {entry["at_us"] for entry in entries if entry["holder"]} == {None}
+    assert all(entry["at_us"] > lab.now_us for entry in entries if not entry["holder"])
+    unacked = sum(consumer["unacked"] for consumer in panel(lab)["consumers"].values())
+    cursor = panel(lab)["cursors"]["-1"]
+    assert unacked == cursor["backlog"] + view["held"] > cursor["backlog"]
+
+
 @pytest.mark.parametrize("algorithm", ["shared", "auto_split"])
 def test_one_whose_cumulative_acks_are_refused_says_so_before_it_is_blocked(algorithm):
     lab = lab_of(algorithm, acks_cumulatively=True, unacked_max=50, rate=60)
