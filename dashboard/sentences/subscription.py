@@ -40,6 +40,7 @@ SUBSCRIPTION = {
     "subscription.head.no_permits": _("{consumer} has granted no permits: it holds {unacked} messages."),
     "subscription.head.draining": _("{consumer} waits for slots that still drain."),
     "subscription.head.key_waits": _("{consumer} waits: an older message of its key is not acknowledged."),
+    "subscription.head.out_of_reach": _("{consumer} waits: the broker does not get past {before} older entries that cannot be sent."),
     "subscription.head.refused": _("The broker refused {consumer}{count?| and others}: {error}."),
     "subscription.head.no_range": _("{consumer} owns no part of the hash space."),
     "subscription.head.crashed": _("{consumer} {count?is|and others are} silent; the broker has not noticed yet."),
@@ -264,6 +265,10 @@ SUBSCRIPTION = {
     ),
     "subscription.idle.draining": _("Slot {slot} drains: {consumer} has not acknowledged {count?one message|{count} messages} of it."),
     "subscription.idle.key_waits": _("Entry {position} waits: an older message of its key is at {consumer}, not acknowledged."),
+    "subscription.idle.out_of_reach": _(
+        "Entry {position} waits behind {before} that were read and cannot be sent, the first of them for {owner}: "
+        "the broker reads these again and again."
+    ),
     "subscription.idle.delayed": _("{count?One message waits|{count} messages wait} for their time."),
     "subscription.idle.nothing_to_read": _("Nothing to read: none of the {end} entries waits for it."),
     # Verbs

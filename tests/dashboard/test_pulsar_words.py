@@ -12,8 +12,8 @@ from dashboard.sentences.subscription import SUBSCRIPTION
 
 ROOT = Path(__file__).parents[2]
 HEADS = (
-    "acks_refused", "newcomer", "behind_newcomer", "blocked", "subscription_full", "no_permits", "draining", "key_waits", "refused", "no_range",
-    "crashed", "paused", "holding", "switching",
+    "acks_refused", "newcomer", "behind_newcomer", "blocked", "subscription_full", "no_permits", "draining", "key_waits", "out_of_reach",
+    "refused", "no_range", "crashed", "paused", "holding", "switching",
 )  # fmt: skip
 TYPES = ("shared", "failover", "exclusive")
 VERBS = ("join", "pause", "resume", "pulsar_hold_acks", "pulsar_release_acks", "slow", "crash", "rejoin", "leave", "pulsar_unsubscribe",

@@ -423,3 +423,9 @@ test("who came back waits for its own former connection, not for itself", () => 
   assert.match(idleWords(idle, say, "c2"), /"consumer":"c1"/);
   assert.match(idleWords({ code: "newcomer", limit: 9, position: 3, older: 1, holder: "c1" }, say, "c1"), /"holder":"subscription.former_self/);
 });
+
+test("who waits behind entries that cannot be sent is told for whom the first of them is, or that it is for nobody", () => {
+  const idle = { code: "out_of_reach", position: 295, before: 106, owner: "c1" };
+  assert.match(idleWords(idle, say, "c2"), /"owner":"c1"/);
+  assert.match(idleWords({ ...idle, owner: null }, say, "c2"), /"owner":"subscription.gap/);
+});

@@ -7,7 +7,7 @@
     blocked subscription_full no_permits                               limits of unacknowledged messages, and permits
     no_range                                                           Key_Shared: no slot is its own
     better_level                                                       Shared: consumers of a better level have permits
-    newcomer behind_newcomer draining key_waits delayed                something older has to be acknowledged, or its time has not come
+    newcomer behind_newcomer draining key_waits out_of_reach delayed   something older has to be acknowledged, or its time has not come
     nothing_to_read                                                    all that it could get is acknowledged or at it
 
 A consumer that works, or whose messages are on their way, is not idle. Source: the dispatchers, whose state is read and not changed.
@@ -15,6 +15,7 @@ A consumer that works, or whose messages are on their way, is not idle. Source: 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
@@ -37,8 +38,8 @@ if TYPE_CHECKING:
 
 CODES = (
     "crashed", "gone", "acks_refused", "refused", "unsubscribed", "connecting", "paused", "holding", "standby", "standby_priority", "switching",
-    "blocked", "subscription_full", "no_permits", "no_range", "better_level", "newcomer", "behind_newcomer", "draining", "key_waits", "delayed",
-    "nothing_to_read",
+    "blocked", "subscription_full", "no_permits", "no_range", "better_level", "newcomer", "behind_newcomer", "draining", "key_waits", "out_of_reach",
+    "delayed", "nothing_to_read",
 )  # fmt: skip
 LOOKED_AT_MAX = 2_000
 """Entries that wait to be sent again, looked through for whose they are: a view takes no longer with a long backlog."""
@@ -169,7 +170,15 @@ class WhyIdle:
             newcomer, limit = next(iter(joins.items()))
             return {"code": "behind_newcomer", "consumer": self.names.get(newcomer), "limit": limit, **self.oldest(subscription, limit)}
         older = next((other for other, known in dispatcher.consumers.items() if other != key and entry.hash32 in known.pending.values()), None)
-        return None if older is None else {"code": "key_waits", "position": first, "consumer": self.names.get(older)}
+        if older is not None:
+            return {"code": "key_waits", "position": first, "consumer": self.names.get(older)}
+        # What waits is read again from the front, a batch at a time, and the rule of 3.2 never gets past a batch that cannot be sent.
+        reach, waiting = min(dispatcher.read_batch, dispatcher.available), dispatcher.replay.positions
+        before = bisect_left(waiting, first)
+        if before < reach:
+            return None
+        owner = dispatcher.owner(subscription.entries[waiting[0]].hash32)
+        return {"code": "out_of_reach", "position": first, "before": before, "owner": None if owner is None else self.names.get(owner)}
 
     def oldest(self, subscription: Subscription, limit: int) -> Json:
         """What keeps the rule of 3.2 waiting: the first unacknowledged entry, who has it, and how many there are before the limit. unowned: nobody

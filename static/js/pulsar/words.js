@@ -4,7 +4,7 @@ import { number, percent } from "../say.js";
 import { owned } from "./space.js";
 
 // Causes that somebody should know of, the worst first; the others are as they should be.
-const WORTH = ["acks_refused", "newcomer", "behind_newcomer", "blocked", "subscription_full", "no_permits", "draining", "key_waits", "refused", "no_range", "crashed", "paused", "holding", "switching"];
+const WORTH = ["acks_refused", "newcomer", "behind_newcomer", "blocked", "subscription_full", "no_permits", "draining", "key_waits", "out_of_reach", "refused", "no_range", "crashed", "paused", "holding", "switching"];
 
 const QUEUE_LONG = 50, QUEUE_TIMES = 3, UNEVEN = 1.2;
 
@@ -71,6 +71,7 @@ function params(idle, say, name) {
   const nobody = () => (idle.unowned ? say("subscription.nobody_owns") : say("subscription.nobody_holds"));
   return {
     ...idle, ...("holder" in idle ? { holder: idle.holder === null ? nobody() : who(idle.holder) } : {}), ...("consumer" in idle ? { consumer: who(idle.consumer) } : {}),
+    ...("owner" in idle ? { owner: idle.owner === null ? say("subscription.gap") : idle.owner } : {}),
   };
 }
 

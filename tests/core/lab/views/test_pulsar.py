@@ -366,3 +366,21 @@ def test_next_is_who_the_picker_picks_once_the_active_one_has_left(partition):
         picker.remove(picker.active)
         assert said == picker.active
     assert next_active(picker) is None
+
+
+def test_who_waits_behind_a_batch_that_cannot_be_sent_is_told_so():
+    """3.2 reads what waits from its front again, 100 entries at a time: with one stuck consumer the other gets nothing either."""
+    lab = lab_of("consistent_hash", consumers=2, rate=80, order="recently_joined", unacked_max=20)
+    run(lab, 2)
+    order(lab, "pulsar_hold_acks", "c1")
+    run(lab, 15)
+    told, dispatcher = idle(lab, "c2"), subscription(lab).dispatcher
+    names = program_names(lab.lanes["pulsar"].reads.broker(lab.lanes["pulsar"]))
+    assert told["code"] == "out_of_reach" and told["owner"] == "c1" and told["before"] >= 100
+    stuck = [names[dispatcher.owner(dispatcher.entries[position].hash32)] for position in dispatcher.replay.positions[: told["before"] + 1]]
+    assert stuck == ["c1"] * told["before"] + ["c2"] and dispatcher.replay.positions[told["before"]] == told["position"]
+    run(lab, 5)
+    assert idle(lab, "c2") == told
+    order(lab, "pulsar_release_acks", "c1")
+    run(lab, 5)
+    assert idle(lab, "c2") is None
