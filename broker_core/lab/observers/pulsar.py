@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from broker_core.lab.lanes.lane import Lane
     from broker_core.lab.lanes.pulsar_reading import PulsarReading
 
+SEEK = "pulsar.subscription.seek"
+"""Why the broker closes each consumer of a subscription that seeks; they come back at once."""
 WAITS = ("pulsar.join_waits", "pulsar.join_waits_many")
 """One newcomer waits for older messages, or several do."""
 
@@ -102,7 +104,7 @@ class PulsarNarrator:
             is_last = not self.reads.served(lane) - lane.crash_positions.keys()
             code = code_of("pulsar.given_up", ghost=lane.is_ghost(incarnation, name), last=is_last, gap=self.reads.is_sticky)
             lane.say(code, consumer=name, unacked=unacked)
-        elif not self.is_of_one_who_makes_room(lane, incarnation):
+        elif reason != SEEK and not self.is_of_one_who_makes_room(lane, incarnation):
             self.say_left(lane, incarnation, name, unacked)
 
     def say_left(self, lane: Lane, incarnation: str, name: str, unacked: int) -> None:

@@ -53,6 +53,16 @@ def test_who_leaves_acknowledges_what_it_has_handled_and_the_rest_is_sent_again(
     assert params["redelivered"] == sum(consumer["redelivered"] for consumer in panel(lab)["consumers"].values()) > 0
 
 
+@pytest.mark.parametrize("algorithm", ["auto_split", "sticky", "consistent_hash", "shared", "failover"])
+def test_nobody_has_left_when_the_subscription_seeks(algorithm):
+    lab = lab_of(algorithm)
+    run(lab, 4)
+    order(lab, "pulsar_seek", "c1", entry=0)
+    for _ in range(4):
+        run(lab, 0.5)
+        assert sentence(lab) == ("pulsar.seek", {"consumer": "c1"})
+
+
 def test_a_newcomer_waits_for_as_many_as_why_it_is_idle_says():
     lab = lab_of("auto_split", order="recently_joined")
     run(lab, 3)
