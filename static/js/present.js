@@ -285,8 +285,9 @@ function switchOf(model, rig, say) {
   const first = PRIMARY[model] ?? [], names = offered.map(({ id }) => id);
   const room = offered.length <= SEGMENTS_MAX ? SEGMENTS_MAX : Math.max(SEGMENTS_MAX - 1, first.length);
   const shown = [...first.filter((id) => names.includes(id)), ...names.filter((id) => !first.includes(id))].slice(0, room);
-  // An article's rule has a long name, and takes the room of two.
-  if (!shown.includes(rig.algorithm)) shown.splice(offered.find(({ pressed }) => pressed)?.document ? -2 : -1, 2, rig.algorithm);
+  // Among four an article's rule, whose name is long, takes the room of two.
+  const isLong = shown.length === SEGMENTS_MAX && offered.some(({ pressed, document }) => pressed && document);
+  if (!shown.includes(rig.algorithm)) shown.splice(isLong ? -2 : -1, 2, rig.algorithm);
   for (const item of offered) item.shown = shown.includes(item.id);
   return offered;
 }
