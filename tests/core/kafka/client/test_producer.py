@@ -420,3 +420,77 @@ def test_close_sends_what_waits_and_hangs_up():
         stage.send(3)
     stage.run(1)
     assert stage.broker.values(0) == [1, 2] and stage.state.links == {}
+
+
+# --- what follows from an answer
+
+
+def sent_to(node, out, sent):
+    return [(out.connected[to], message) for to, message in sent if isinstance(message, r.ProduceRequest)]
+
+
+def test_broker_that_does_not_know_the_producer_fails_a_batch_for_good_and_its_partition_begins_anew():
+    """A broker without a word of the producer takes sequence 0 and nothing else."""
+    stage = Stage(bumps_epoch=False)
+    stage.send(1)
+    stage.run(1)
+    stage.broker.refuse = [ErrorCode.UNKNOWN_PRODUCER_ID]
+    stage.send(2)
+    stage.run(0.01)
+    assert stage.heard.failures == [("UNKNOWN_PRODUCER_ID", 2)] and ("t", 0) not in stage.state.sequences.partitions
+    stage.broker.logs.clear()
+    stage.send(3)
+    stage.run(1)
+    assert [batch.header.base_sequence for batch in stage.broker.log(0).batches()] == [0] and stage.heard.acked_values == [1, 3]
+
+
+def test_an_answer_ends_the_back_off_of_a_broker_that_had_broken_connections():
+    stage = Stage(**PLAIN)
+    for _ in range(3):
+        stage.lose_answers()
+        stage.run(1)
+        stage.send(1)
+        stage.run(2)
+    assert stage.state.peers[0].failures == 0, "it answered the last time"
+    stage.broker.swallow = 9
+    stage.send(2)
+    stage.run(0.01)
+    stage.lose_answers()
+    stage.run(0.003)
+    assert stage.state.peers[0].failures == 1
+
+
+def test_producer_that_closes_sends_what_waits_and_takes_nothing_more():
+    stage = Stage(linger_us=9 * SECOND, **PLAIN)
+    stage.send(1, 2)
+    stage.world.order("p", o.Close())
+    with pytest.raises(CommandError, match="closed"):
+        stage.send(3)
+    stage.run(1)
+    assert stage.broker.values(0) == [1, 2] and not stage.state.links
+
+
+def test_keyless_records_stay_with_a_partition_for_a_batch_and_then_turn_to_another():
+    stage = Stage(batch_size=1000, linger_us=9 * SECOND, request_timeout_us=9 * SECOND, adaptive_partitioning=False, **PLAIN)
+    stage.broker.swallow = 99
+    went = keyless(stage, 40)
+    assert set(went) == {0, 1} and any(went[place] != went[place + 1] for place in range(39))
+
+
+def test_keys_can_be_ignored():
+    """partitioner.ignore.keys: the key is sent, and does not choose."""
+    key = positive_key_hash(b"orders-1")
+    stage = Stage(**PLAIN, ignore_keys=True, linger_us=SECOND)
+    stage.node.send(Unsent(1, "t", key, -1, 100), stage.world.now_us, stage.world.slots["p"])
+    stage.run(2)
+    assert 1 in stage.broker.values(stage.state.keyless["t"].partition)
+
+
+def test_a_record_that_was_refused_is_told_with_how_many_wait_behind_it():
+    stage = Stage(buffer_memory=1000, batch_size=1000, max_block_us=SECOND, request_timeout_us=9 * SECOND, linger_us=9 * SECOND, **PLAIN)
+    stage.broker.swallow = 99
+    stage.send(*range(12))
+    waiting = len(stage.state.blocked)
+    stage.run(1.1)
+    (told,) = [event for event in stage.world.told if event.kind == "kafka.producer.send_failed"]
+    assert told.data["blocked"] == waiting and stage.state.counts.dropped == 1
