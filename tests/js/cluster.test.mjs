@@ -256,6 +256,14 @@ test("a chosen broker that does not simply run says what that means, and whether
   assert.match(of({ disk: "slow" }), /cluster.stage_about.disk_slow \{\}$/);
 });
 
+test("a copy that ends below what is shown has an arrow before its end", () => {
+  const view = structuredClone(well), { copies: all } = view.cluster.partitions[NAME];
+  for (const broker of ["1", "2"]) Object.assign(all[broker], { end: 5000, high_watermark: 5000 });
+  Object.assign(all["3"], { start: 0, end: 7, high_watermark: 7 });
+  const { shapes } = drawn(view), of = (broker) => shapes.find(({ id }) => id === `copy-${broker}-leo`).text;
+  assert.deepEqual([of("1").startsWith("LEO "), of("3")], [true, "↓ LEO 7"]);
+});
+
 test("words of messages in flight are in nobody's way, on a phone too: neither one another's nor a node's", () => {
   const view = crowd(), { cluster, at_us: atUs } = view, short = (code) => code.slice(-14), [topic] = NAME.split("-");
   const wire = [["producer", "broker-1"], ["broker-1", "producer"], ["broker-1", "c1"], ["c1", "broker-1"], ["controller", "broker-1"], ["broker-1", "controller"], ["broker-2", "broker-1"], ["broker-3", "broker-1"], ["broker-1", "broker-3"]];

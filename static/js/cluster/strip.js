@@ -31,7 +31,7 @@ export function layout(id, copy, { x, width, base, window, say, labels = true })
   shapes.push({ id: `${id}-wall`, tag: "path", d: sides, class: `wall ${copy.is_in_isr ? "in" : "out"}${isRunning ? "" : " gone"}` });
   if (!labels) return shapes;
 
-  // The flag stands on the right, its number beside it; the end's number above the open edge, or lower where the flag is in its place.
+  // An arrow: it ends below what is shown. The flag stands on the right, its number beside it; the end's number above the open edge, or lower where the flag is in its place.
   shapes.push({ id: `${id}-pole`, tag: "path", d: `M${x - 4} ${mark}H${right + 10}`, class: "pole" });
   shapes.push({ id: `${id}-flag`, tag: "path", d: `M${right + 2} ${mark}v-11h10l-3 4 3 4h-8z`, class: "ink" });
   shapes.push({ id: `${id}-hw`, tag: "text", x: right + 14, y: mark - 1, class: "n b halo", "data-term": "high_watermark", text: number(copy.high_watermark) });
@@ -42,6 +42,6 @@ export function layout(id, copy, { x, width, base, window, say, labels = true })
   }
   if (bottom <= base - FOOT_APART) shapes.push({ id: `${id}-start`, tag: "text", x: x + width / 2, y: bottom + 15, class: "n m s mid halo", "data-term": "log_start", text: say("cluster.starts_at", { offset: copy.start }) });
   const endAt = Math.min(top - OPEN - 3, mark - top < LABEL_APART ? top - OPEN - 3 : top - 3);
-  shapes.push({ id: `${id}-leo`, tag: "text", x: x + width / 2, y: round(endAt), class: "n m mid halo", text: `LEO ${number(copy.end)}` });
+  shapes.push({ id: `${id}-leo`, tag: "text", x: x + width / 2, y: round(endAt), class: "n m mid halo", text: `${copy.end < window.low ? "↓ " : ""}LEO ${number(copy.end)}` });
   return shapes;
 }
