@@ -253,6 +253,7 @@ test("a chosen broker that does not simply run says what that means, and whether
   assert.match(of({ stage: "paused" }), /cluster.stage.paused.* cluster.stage_about.paused.* cluster.unnoticed/);
   assert.match(of({ stage: "paused", is_fenced: true }), /cluster.stage_about.paused.* cluster.noticed/);
   assert.match(of({ is_fenced: true }), /cluster.stage_about.fenced/);
+  assert.match(of({ stage: "crashed", disk: "lost" }), /cluster.stage.crashed.* cluster.stage_about.disk_lost.* cluster.unnoticed/);
   assert.match(of({ disk: "slow" }), /cluster.stage_about.disk_slow \{\}$/);
 });
 

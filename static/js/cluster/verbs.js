@@ -54,7 +54,7 @@ export function chosenWords(cluster, chosen, say) {
   const stage = stageOf(broker), words = `${nodeWords(chosen, say)}: ${say(`cluster.stage.${stage}`)}`;
   if (stage === "running") return words;
   const noticed = SILENT.includes(stage) ? [say(broker.is_fenced ? "cluster.noticed" : "cluster.unnoticed")] : [];
-  return sentences([say("cluster.sentence", { text: words }), say(`cluster.stage_about.${stage}`), ...noticed]);
+  return sentences([say("cluster.sentence", { text: words }), say(`cluster.stage_about.${broker.disk === "lost" ? "disk_lost" : stage}`), ...noticed]);
 }
 
 // Writes the buttons; touches the document only where something is another.
