@@ -124,6 +124,19 @@ def test_a_group_of_kip_848_has_an_epoch_and_its_own_states_on_the_stage(words: 
     assert said == ["reconciling", "group epoch 2"]
 
 
+def test_a_group_of_kip_848_offers_the_servers_assignors_as_its_rules(words: dict[str, dict[str, str]]) -> None:
+    lane = {"model": "kafka", "brokers": 3, "offsets_partitions": 3, "group_protocol": "consumer"}
+    lab = Lab(scenario_from_json({"lanes": [lane], "consumers": 2}))
+    said = []
+    for algorithm in (None, "server_range", "server_uniform"):
+        if algorithm:
+            lab.submit({"command_id": algorithm, "kind": "set_algorithm", "rig": "kafka", "args": {"algorithm": algorithm}})
+        lab.advance_to(lab.now_us + 20_000_000)
+        (shown,) = present(lab.view(), words["en"])["lanes"]
+        said.append(([(item["label"], item["pressed"]) for item in shown["algorithms"]], lab.view()["rigs"]["kafka"]["group"]["assignor"]))
+    assert said == [([("Uniform", rule != "range"), ("Range", rule == "range")], rule) for rule in ("uniform", "range", "uniform")]
+
+
 def test_every_word_that_a_template_or_script_asks_for_exists() -> None:
     asked = set()
     for path in [*(ROOT / "templates").rglob("*.html"), *(ROOT / "static" / "js").rglob("*.js")]:

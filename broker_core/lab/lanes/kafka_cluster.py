@@ -37,6 +37,7 @@ from broker_core.lab.lanes.kafka_cluster_group import CONSUMER, GROUP_ID, consum
 from broker_core.lab.lanes.kafka_cluster_reading import PRODUCER, KafkaClusterReading
 from broker_core.lab.lanes.kafka_cluster_settings import consumer_settings, plan_of, producer_settings
 from broker_core.lab.lanes.kafka_readers import least_read, start_readers
+from broker_core.lab.lanes.kafka_server_rules import SERVER_RULES, assigns_at_server, members_assignor, with_server_rule
 from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.readers import READER, Unseen
 from broker_core.lab.lanes.setup import LaneSetup
@@ -60,6 +61,7 @@ RECORD_OVERHEAD = 70
 
 
 def make_lane(setup: LaneSetup, watch: Watch | None = None) -> Lane:
+    setup = with_server_rule(setup)
     return Lane(setup, KafkaClusterRules(setup), watch)
 
 
@@ -103,7 +105,7 @@ class KafkaClusterRules:
     sends_at_once = False
 
     def __init__(self, setup: LaneSetup) -> None:
-        self.assignor = ASSIGNORS[setup.algorithm]
+        self.assignor = members_assignor(setup.algorithm)
         self.options = setup.options
         self.seed = setup.seed
         self.texts = setup.texts
@@ -112,6 +114,8 @@ class KafkaClusterRules:
         self.plan = plan_of(setup.options)
 
     def algorithms(self) -> list[Json]:
+        if assigns_at_server(self.options):
+            return [{"id": rule, "document": False} for rule in SERVER_RULES]
         return [{"id": name, "document": assignor.document} for name, assignor in ASSIGNORS.items()]
 
     # -- the world ------------------------------------------------------------------------------------------------------------------------

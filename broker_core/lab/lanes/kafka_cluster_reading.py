@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from broker_core.errors import InvariantError
 from broker_core.events import Json
-from broker_core.kafka.assignors import ASSIGNORS
 from broker_core.kafka.client.group_consumer.core import IN, NO_GENERATION, SYNCING, ConsumerState
 from broker_core.kafka.client.producer.state import ProducerState
 from broker_core.kafka.cluster.controller_node import ControllerState
@@ -33,6 +32,7 @@ from broker_core.lab.lanes.kafka_cluster_group import (
     positions,
 )  # fmt: skip
 from broker_core.lab.lanes.kafka_cluster_settings import group_settings
+from broker_core.lab.lanes.kafka_server_rules import members_assignor
 from broker_core.lab.lanes.setup import KeyText, LaneSetup
 from broker_core.lab.observers.kafka_faults import ClusterNotes
 from broker_core.sim.slot import RUNNING, Slot
@@ -63,7 +63,7 @@ class KafkaClusterReading:
         self.topic: str = setup.options["topic"]
         self.partition_count: int = setup.options["partitions"]
         self.initial_delay_ms: int = group_settings(setup.options).initial_rebalance_delay_ms
-        self.of_rule = ASSIGNORS[setup.algorithm].cooperative
+        self.of_rule = members_assignor(setup.algorithm).cooperative
         self.texts = setup.texts
         self.notes = ClusterNotes([0] * self.partition_count, topic=self.topic)
         self.hashes = KeyHashes(setup.texts)
