@@ -115,7 +115,8 @@ def test_question_is_answered_by_the_file_that_its_words_suggest(asked, path, na
 
 
 ENTRANCES = (
-    "lab.scenario", "lab.lab", "lab.journal", "lab.commands", "lab.lesson.file", "lab.cluster_options", "pipeline.timed", "conformance.__main__",
+    "lab.scenario", "lab.lab", "lab.journal", "lab.view", "lab.commands", "lab.lanes.pulsar_options", "lab.lesson.file", "lab.cluster_options",
+    "pipeline.timed", "conformance.__main__",
 )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from broker_core.kafka.client.group_consumer.settings import ASYNC, AUTO, CLASSI
 from broker_core.kafka.cluster.cluster import BROKERS_MAX, PARTITIONS_MAX
 from broker_core.kafka.group.settings import MIGRATION_POLICIES, NEW, OLD
 from broker_core.kafka.replication.fetcher import Truncation
-from broker_core.lab.commands.fields import LANE_ID, refuse_unknown, whole
+from broker_core.lab.fields import LANE_ID, refuse_unknown, whole
 from broker_core.lab.lanes.readers import OWN_GROUP
 
 BROKERS = 3

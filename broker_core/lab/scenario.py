@@ -12,7 +12,7 @@ from types import MappingProxyType
 from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.lab.cluster_options import CLUSTER_FIELDS, check_cluster
-from broker_core.lab.commands.fields import LANE_ID, refuse_unknown, whole
+from broker_core.lab.fields import LANE_ID, refuse_unknown, whole
 from broker_core.lab.lanes import kafka, kafka_cluster, pulsar, rabbitmq, tubemq
 from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.pulsar_options import PULSAR_FIELDS, check_pulsar

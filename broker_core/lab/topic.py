@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 from broker_core.events import Json
-from broker_core.lab.commands.fields import LANE_ID
+from broker_core.lab.fields import LANE_ID
 
 FLIGHTS, RECORDS = "flights", "records"
 LENGTH_MAX = 32

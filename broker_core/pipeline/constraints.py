@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
-from broker_core.lab.commands.fields import refuse_unknown
+from broker_core.lab.fields import refuse_unknown
 
 CONSTRAINTS: Mapping[str, None] = MappingProxyType({"keeps_order": None, "pause_s_max": None, "skew_max": None})
 """What a study asks for unless told otherwise: order where keys repeat, no bound."""

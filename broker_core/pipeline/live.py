@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
-from broker_core.lab.commands.fields import refuse_unknown
+from broker_core.lab.fields import refuse_unknown
 from broker_core.pipeline.chunks import SPARK_SCHEMA, want
 from broker_core.pipeline.live_windows import WindowBook, high_watermarks
 from broker_core.pipeline.sources.spec import source_check

@@ -17,7 +17,7 @@ from types import MappingProxyType
 from broker_core.clock import SECOND_US
 from broker_core.errors import CommandError
 from broker_core.events import Json
-from broker_core.lab.commands.fields import consumer_name, refuse_unknown, whole
+from broker_core.lab.fields import consumer_name, refuse_unknown, whole
 from broker_core.lab.limits import DEFAULT_LIMITS
 from broker_core.rng import SeededRandom
 

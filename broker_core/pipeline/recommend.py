@@ -18,7 +18,7 @@ from types import MappingProxyType
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
-from broker_core.lab.commands.fields import refuse_unknown
+from broker_core.lab.fields import refuse_unknown
 from broker_core.pipeline.constraints import constraints_resolve, violations
 from broker_core.pipeline.scales import figure_of, term_points
 

@@ -10,7 +10,7 @@ records for each strategy. seed, topic: of the lab that the study is compared wi
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
-from broker_core.lab.commands.fields import LANE_ID, refuse_unknown, whole
+from broker_core.lab.fields import LANE_ID, refuse_unknown, whole
 from broker_core.lab.limits import DEFAULT_LIMITS
 from broker_core.lab.scenario import SEED_MAX
 from broker_core.pipeline.constraints import constraints_check

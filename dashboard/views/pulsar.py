@@ -17,7 +17,7 @@ from django.views.decorators.http import require_safe
 
 from broker_core.errors import CommandError
 from broker_core.lab.commands import COMMANDS
-from broker_core.lab.commands.fields import consumer_name
+from broker_core.lab.fields import consumer_name
 from broker_core.lab.views.pulsar_ranges import check_ranges, ranges_from_text
 from broker_core.lab.views.pulsar_what_if import next_name, ordering_key_of, what_if
 from broker_core.lab.workload import workload_from_json

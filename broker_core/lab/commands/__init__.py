@@ -18,12 +18,12 @@ from broker_core.lab.commands.clock import PauseLab, Play, Speed, Step
 from broker_core.lab.commands.cluster import FAULT_COMMANDS
 from broker_core.lab.commands.cluster_clients import WRITER_COMMANDS
 from broker_core.lab.commands.cluster_operator import OPERATOR_COMMANDS
-from broker_core.lab.commands.fields import COMMAND_ID, LANE_ID, refuse_unknown
 from broker_core.lab.commands.group import GROUP_COMMANDS
 from broker_core.lab.commands.membership import Crash, Join, Leave, Rejoin
 from broker_core.lab.commands.pace import Pause, Resume, Slow
 from broker_core.lab.commands.pulsar import PULSAR_COMMANDS
 from broker_core.lab.commands.pulsar_producer import LoseReceipts
+from broker_core.lab.fields import COMMAND_ID, LANE_ID, refuse_unknown
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
 
 _ALL_KINDS: tuple[type[Command], ...] = (

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
-from broker_core.lab.commands import fields
+from broker_core.lab import fields
 from broker_core.lab.commands.base import ALL, Command
 from broker_core.lab.commands.facts import LabFacts
 from broker_core.lab.limits import Limits

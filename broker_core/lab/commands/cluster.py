@@ -16,7 +16,7 @@ from broker_core.kafka.cluster.names import broker_node
 from broker_core.kafka.cluster.state import DOWN, SHUTTING_DOWN
 from broker_core.lab.commands.base import LaneCommand
 from broker_core.lab.commands.facts import LabFacts, LaneFacts
-from broker_core.lab.commands.fields import whole
+from broker_core.lab.fields import whole
 from broker_core.lab.views.kafka_links import are_linked
 from broker_core.lab.views.panels import cluster_notes
 from broker_core.sim.slot import CRASHED, PAUSED

@@ -18,7 +18,7 @@ from broker_core.kafka.cluster.names import writer_node
 from broker_core.lab.commands.cluster import ClusterCommand
 from broker_core.lab.commands.cluster_operator import topic_name
 from broker_core.lab.commands.facts import LaneFacts
-from broker_core.lab.commands.fields import CONSUMER_NAME, whole
+from broker_core.lab.fields import CONSUMER_NAME, whole
 from broker_core.lab.views.kafka_cluster import brokers_of, has_topic
 from broker_core.sim.slot import PAUSED, RUNNING
 

@@ -19,7 +19,7 @@ from broker_core.kafka.cluster.control_requests import ToolRequest
 from broker_core.kafka.error_codes import ErrorCode
 from broker_core.lab.commands.cluster import ClusterCommand
 from broker_core.lab.commands.facts import LaneFacts
-from broker_core.lab.commands.fields import whole
+from broker_core.lab.fields import whole
 from broker_core.lab.views.kafka_cluster import partition_name
 
 if TYPE_CHECKING:

@@ -20,7 +20,6 @@ from broker_core.lab.limits import Limits
 from broker_core.lab.views.kafka_cluster import partition_count, topics_of
 from broker_core.lab.views.kafka_links import clients_of, cut_ways, nodes_of, writers_of
 from broker_core.lab.views.kafka_verbs import broker_stage, broker_verbs
-from broker_core.lab.views.pulsar import order_of
 
 if TYPE_CHECKING:
     from broker_core.lab.lab import Lab
@@ -127,7 +126,7 @@ class _Lane:
 
     @property
     def order(self) -> str | None:
-        return order_of(cast("PulsarRules", self.lane.rules)) if self.lane.model == "pulsar" else None
+        return cast("PulsarRules", self.lane.rules).order if self.lane.model == "pulsar" else None
 
     @property
     def has_receipts(self) -> bool:

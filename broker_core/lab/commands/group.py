@@ -27,7 +27,7 @@ from broker_core.kafka.cluster.cluster import PARTITIONS_MAX
 from broker_core.lab.commands.base import Command, ConsumerCommand
 from broker_core.lab.commands.cluster import ClusterCommand
 from broker_core.lab.commands.facts import LabFacts, LaneFacts
-from broker_core.lab.commands.fields import LANE_ID, whole
+from broker_core.lab.fields import LANE_ID, whole
 from broker_core.lab.lanes import kafka_cluster_verbs
 from broker_core.lab.limits import Limits
 

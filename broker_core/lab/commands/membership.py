@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
-from broker_core.lab.commands import fields
+from broker_core.lab import fields
 from broker_core.lab.commands.base import Command, ConsumerCommand
 from broker_core.lab.commands.facts import LabFacts, LaneFacts
 from broker_core.lab.commands.sticky import check_ranges_of, read_ranges

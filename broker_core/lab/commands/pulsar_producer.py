@@ -13,7 +13,7 @@ from broker_core.errors import CommandError
 from broker_core.events import Cause, Json
 from broker_core.lab.commands.base import LaneCommand
 from broker_core.lab.commands.facts import LabFacts
-from broker_core.lab.commands.fields import whole
+from broker_core.lab.fields import whole
 from broker_core.lab.lanes.pulsar_reading import BROKER, PRODUCER
 from broker_core.pulsar.client.producer import GiveUp
 from broker_core.sim.network import CUT

@@ -103,6 +103,13 @@ class PulsarRules:
             self.reads = SharedReading(setup) if self.type == SHARED else ActiveReading(setup, self.type, self.partitions, self.topics)
             self.narrator = TypeNarrator(self.reads, self.type.lower())
 
+    @property
+    def order(self) -> str | None:
+        """The order rule of Key_Shared, None in the other types."""
+        if not self.reads.has_order:
+            return None
+        return OUT_OF_ORDER if self.config.allows_out_of_order else self.settings.order
+
     def config_of(self, setup: LaneSetup, order: str) -> ConsumerConfig:
         """How the lane's programs configure their consumers."""
         asked = setup.options

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
-from broker_core.lab.commands.fields import LANE_ID, consumer_name, refuse_unknown, whole
+from broker_core.lab.fields import LANE_ID, consumer_name, refuse_unknown, whole
 from broker_core.pulsar.client.producer import DEFAULT, KEY_BASED
 from broker_core.pulsar.commands import SUBSCRIPTION
 from broker_core.pulsar.selectors import POINTS_MAX

@@ -17,7 +17,7 @@ from broker_core.events import Json
 from broker_core.lab.commands import check_command
 from broker_core.lab.commands.base import ALL
 from broker_core.lab.commands.clock import PauseLab
-from broker_core.lab.commands.fields import refuse_unknown, whole
+from broker_core.lab.fields import refuse_unknown, whole
 from broker_core.lab.lesson.checks import ASKS, EXACT
 from broker_core.lab.limits import Limits
 

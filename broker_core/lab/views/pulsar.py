@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, cast
 
 from broker_core.events import Json
 from broker_core.lab.lanes.pulsar_active import ActiveReading
-from broker_core.lab.lanes.pulsar_options import OUT_OF_ORDER
 from broker_core.lab.lanes.pulsar_owners import program_names
 from broker_core.lab.lanes.pulsar_readers import readers_view
 from broker_core.lab.lanes.pulsar_reading import BROKER, PRODUCER
@@ -56,7 +55,7 @@ def pulsar_view(lane: Lane) -> Json:
     rules, reads = cast("PulsarRules", lane.rules), cast("PulsarReading", lane.reads)
     subscriptions = reads.subscriptions(lane)
     names, labels = program_names(reads.broker(lane)), [reads.label(topic) for topic in reads.topics(lane)]
-    order = order_of(rules)
+    order = rules.order
     # Before the first consumer there is none yet: an empty one of the lane's rule says as well where a key would go.
     selector = subscriptions[0].selector or (reads.owners.nobody if rules.type == KEY_SHARED else None)
     return {
@@ -111,13 +110,6 @@ def rule_of(algorithm: str) -> str:
     """
     ends = {"_document": DOCUMENT, "_current": CURRENT, "_3_2_0": V3_2_0}
     return next((rule for end, rule in ends.items() if algorithm.endswith(end)), V3_2)
-
-
-def order_of(rules: PulsarRules) -> str | None:
-    """The order rule of Key_Shared, None in the other types."""
-    if not rules.reads.has_order:
-        return None
-    return OUT_OF_ORDER if rules.config.allows_out_of_order else rules.settings.order
 
 
 def draining_view(reads: PulsarReading, lane: Lane, subscription: Subscription, names: dict[str, str]) -> Json | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
-from broker_core.lab.commands.fields import refuse_unknown, whole
+from broker_core.lab.fields import refuse_unknown, whole
 from broker_core.lab.workload_flights import KEY_COLUMNS
 from broker_core.pipeline.sources.csv_rows import csv_columns, csv_delimiter, csv_ensure_rows, csv_header
 from broker_core.pipeline.sources.files import FILES_LOOKED_AT_MAX, ensure_text, source_files

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
-from broker_core.lab.commands.fields import whole
+from broker_core.lab.fields import whole
 from broker_core.lab.scenario import LaneSpec
 
 NOBODY = -1
