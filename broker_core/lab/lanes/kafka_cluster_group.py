@@ -110,11 +110,12 @@ class Shared:
 
 
 def is_cooperative(shared: Shared, otherwise: bool) -> bool:
-    """Whether members keep what does not move: all that are alive ask for cooperative assignors alone. otherwise: without such a member."""
+    """Whether members keep what does not move: all that are alive are of the consumer protocol or ask for cooperative assignors alone.
+    otherwise: while nobody is alive."""
     settings = [consumer_state(slot).settings for slot in shared.programs if slot.condition == RUNNING]
-    classic = [each for each in settings if each.group_protocol == CLASSIC]
-    if not classic:
+    if not settings:
         return otherwise
+    classic = [each for each in settings if each.group_protocol == CLASSIC]
     assignors = [custom_assignor(each.assignor_source) if name == CUSTOM else ASSIGNORS[name] for each in classic for name in each.assignors or ()]
     return all(assignor.cooperative for assignor in assignors)
 

@@ -32,7 +32,7 @@ from broker_core.lab.lanes.kafka_cluster_group import (
     positions,
 )  # fmt: skip
 from broker_core.lab.lanes.kafka_cluster_settings import group_settings
-from broker_core.lab.lanes.kafka_server_rules import members_assignor
+from broker_core.lab.lanes.kafka_server_rules import assigns_at_server, members_assignor
 from broker_core.lab.lanes.setup import KeyText, LaneSetup
 from broker_core.lab.observers.kafka_faults import ClusterNotes
 from broker_core.sim.slot import RUNNING, Slot
@@ -56,14 +56,13 @@ class KeyHashes(dict[int, int]):
 
 class KafkaClusterReading:
     """partition_count: of the topic, when somebody last looked; it can grow. hashes: of each key. notes: what the observers remember.
-    of_rule: whether the
-    lane's rule is cooperative. shared: the nodes' states put together, made anew after each change."""
+    of_rule: whether members of the lane's rule keep what does not move. shared: the nodes' states put together, made anew after each change."""
 
     def __init__(self, setup: LaneSetup) -> None:
         self.topic: str = setup.options["topic"]
         self.partition_count: int = setup.options["partitions"]
         self.initial_delay_ms: int = group_settings(setup.options).initial_rebalance_delay_ms
-        self.of_rule = members_assignor(setup.algorithm).cooperative
+        self.of_rule = assigns_at_server(setup.options) or members_assignor(setup.algorithm).cooperative
         self.texts = setup.texts
         self.notes = ClusterNotes([0] * self.partition_count, topic=self.topic)
         self.hashes = KeyHashes(setup.texts)

@@ -114,6 +114,21 @@ def test_a_lane_that_says_nothing_of_it_runs_on_three_brokers_with_three_copies_
     assert refused.value.field == "lanes.0.cluster"
 
 
+@pytest.mark.parametrize(("options", "way_in", "code"), [
+    ({}, "eager", "kafka.announced"), ({"group_protocol": "consumer"}, "cooperative", "kafka.cooperating_unpaused"),
+    ({"group_protocol": "consumer", "consumers": 0}, "cooperative", "kafka.formed"),
+])  # fmt: skip
+def test_members_of_the_consumer_protocol_keep_what_does_not_move_and_the_lane_says_so(options: dict[str, Any], way_in: str, code: str) -> None:
+    consumers = options.pop("consumers", 3)
+    lab = Lab(scenario_from_json({"consumers": consumers, "lanes": [{"model": "kafka", **options}]}))
+    lab.advance_to(20 * SECOND)
+    lane = lab.lanes["kafka"]
+    assert lane.reads.way_in(lane) == way_in
+    order(lab, "join")
+    lab.advance_to(lab.now_us + 100_000)
+    assert lane.narrator.sentence_now(lane)["code"] == code
+
+
 def test_each_step_of_a_rebalance_on_the_cluster_follows_from_the_order_that_began_it() -> None:
     lab = lab_of()
     lab.advance_to(20 * SECOND)
