@@ -8,6 +8,7 @@ LEARN = {
         "Lessons that play by themselves in a lab of your own, with captions, and with numbers that must come true. "
         "You can pause, step, look, and give orders of your own."
     ),
+    "learn.chapters": _("Chapters"),
     "learn.pulsar": _("Pulsar: subscriptions and keys"),
     "learn.kafka_cluster": _("Kafka: replicas and the producer"),
     "learn.kafka": _("Kafka: consumer groups"),

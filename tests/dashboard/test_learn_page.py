@@ -230,3 +230,12 @@ def test_first_frame_has_the_panel_with_all_that_later_frames_write(language: st
     assert set(re.findall(r'data-of="(\w+)"', text)) == set(shown["checks"][0]) - {"state"}
     assert shown["slots"]["title"] in text and shown["checks"][0]["about"] in text
     assert 'id="lesson"' not in draw({name: part for name, part in view.items() if name != "lesson"}, language)
+
+
+def test_chapters_stand_at_the_top_each_with_its_number_of_lessons() -> None:
+    html = page()
+    nav, rest = re.search(r'<nav class="chapters".*?</nav>', html).group(), html.split("</nav>")[-1]  # type: ignore[union-attr]
+    links = re.findall(r'href="#([\w-]+)"[^>]*><span[^>]*>[^<]+</span> <span class="n m">(\d+)<', nav)
+    sections = re.findall(r'<section aria-labelledby="(group-\w+)">(.*?)</section>', rest, re.DOTALL)
+    assert links == [(name, str(body.count("<li>"))) for name, body in sections] and sum(int(count) for _, count in links) == len(shelf())
+    assert 'href="#own"' in nav and 'id="own"' in rest and "章节" in page("zh-hans")
