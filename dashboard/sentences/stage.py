@@ -9,6 +9,7 @@ STAGE = {
     "caption.join_demo": _("Nothing was pressed, so the demo added {consumer}. One change, four bills."),
     "caption.join_many": _("{count} consumers joined. One change, four bills."),
     "caption.leave": _("{consumer} left. Four ways to close the gap."),
+    "caption.leave_last": _("{consumer}, the last one, left. Records gather until somebody joins."),
     "caption.crash": _("{consumer} crashed. Who notices, and when?"),
     "caption.rejoin": _("{consumer} is back. Four ways to make room."),
     # the same where there are not four lanes

@@ -44,6 +44,7 @@ export function caption(view, say) {
   const params = { ...view.caption.params };
   if (code === "join" && (params.count ?? 1) > 1) code = "join_many";
   if (params.by === "demo") code = "join_demo";
+  if (code === "leave" && !view.consumer_count) code = "leave_last";
   if (OF_FOUR.includes(code) && view.rig_order.length !== FOUR) {
     code += "_lanes";
     params.lanes = view.rig_order.length;

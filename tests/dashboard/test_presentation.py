@@ -178,6 +178,14 @@ def test_every_fact_of_a_turning_point_has_words() -> None:
     assert {name for name in seen - said if f"fact.{name}" not in SENTENCES} == set()
 
 
+def test_who_leaves_last_leaves_nobody_to_close_the_gap(words: dict[str, dict[str, str]]) -> None:
+    view = load("stage")
+    view["caption"] = {"code": "leave", "params": {"consumer": "c3"}}
+    assert present(view, words["en"])["slots"]["caption"] == "c3 left. Four ways to close the gap."
+    view["consumer_count"] = 0
+    assert present(view, words["en"])["slots"]["caption"] == "c3, the last one, left. Records gather until somebody joins."
+
+
 def test_after_a_crash_the_caption_says_who_has_noticed(words: dict[str, dict[str, str]]) -> None:
     lab = Lab(scenario_from_json({}))
     lab.submit({"command_id": "p", "kind": "play", "rig": "all", "consumer": None, "args": {}, "position": 1})
