@@ -176,5 +176,5 @@ def _go(host: Host, now_us: int, out: Outbox) -> None:
         out.close(question_link.connection)
     state.transactions = Transactions()
     host.transactions.state = state.transactions.coordinator
-    for timer in ("heartbeat", "isr", "checkpoint", "alter", "produces", "markers", "transactions"):
+    for timer in ("heartbeat", "isr", "checkpoint", "produces", "markers", "transactions"):
         out.cancel(timer)
