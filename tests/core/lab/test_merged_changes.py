@@ -54,6 +54,7 @@ def test_nobody_is_left_although_the_queue_still_counts_a_dead_connection():
     assert [entry.get("dead", False) for entry in joined["why"][0]["data"]["skipped"]] == [True, False]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lane", ["pulsar", "kafka", "rabbitmq"])
 def test_the_dead_session_of_one_who_came_back_and_left_is_a_former_one(lane: str):
     lab = at(at(at(lab_of(), 20, "crash", "c3"), 25, "rejoin", "c3"), 30, "leave", "c3")

@@ -80,6 +80,7 @@ def test_a_parked_join_a_silent_member_and_the_timers_that_decide() -> None:
     assert view["members"]["c2"]["member_id"] is None and view["generation"] == 2  # its session, and nothing else, held the others up
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_a_consumer_that_has_expired_stays_in_sight_and_can_be_started_again(protocol: str) -> None:
     lab = lab_of(protocol)
@@ -142,6 +143,7 @@ def test_epochs_follow_each_other_in_the_consumer_protocol() -> None:
     assert behind and set(epochs) == {view["generation"]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("protocol", "table"), [("classic", CLASSIC_TRANSITIONS), ("consumer", CONSUMER_TRANSITIONS)])
 def test_no_group_ever_goes_a_way_that_its_table_does_not_have(protocol: str, table: dict[tuple[str, str], str]) -> None:
     ways: dict[str, set[str]] = {}
