@@ -5,25 +5,13 @@ import pytest
 from broker_core.errors import InvariantError
 from broker_core.hashing.murmur3 import murmur3_32
 from broker_core.pulsar import commands as c
-from broker_core.pulsar.broker import Broker
-from broker_core.pulsar.broker_state import BrokerState
-from broker_core.pulsar.settings import DRAINING, EXCLUSIVE, FAILOVER, KEY_SHARED, SHARED, Asked, BrokerSettings
+from broker_core.pulsar.settings import DRAINING, EXCLUSIVE, FAILOVER, KEY_SHARED, SHARED, Asked
 from broker_core.pulsar.subscription import ServerMetadata
-from broker_core.sim.node import Opened
-from tests.core.playbook import Played, play, wake
+from tests.core.playbook import play, wake
+from tests.core.pulsar.brokers import A, B, C, P, broker
 
-P, A, B, C = 1, 2, 3, 4
 SECOND_US = 1_000_000
 SUBSCRIPTION = "topic|subscription"
-
-
-def broker(**settings):
-    node, out = Broker(BrokerState(), lambda code: 7 * code, BrokerSettings("auto_split", **settings)), Played("broker")
-    node.subscription()
-    play(node, out, P, Opened("producer"), c.CommandProducer(1))
-    for connection, name in ((A, "a"), (B, "b"), (C, "c")):
-        play(node, out, connection, Opened(name))
-    return node, out
 
 
 def subscribe(node, out, connection, kind, *, permits=100, **asked):

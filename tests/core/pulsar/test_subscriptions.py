@@ -7,21 +7,11 @@ from broker_core.plain import from_plain, to_plain
 from broker_core.pulsar import commands as c
 from broker_core.pulsar.broker import Broker
 from broker_core.pulsar.broker_state import BrokerState, consumer_key
-from broker_core.pulsar.settings import DRAINING, EXCLUSIVE, FAILOVER, KEY_SHARED, RECENTLY_JOINED, SHARED, BrokerSettings
-from broker_core.sim.node import Opened
+from broker_core.pulsar.settings import DRAINING, EXCLUSIVE, FAILOVER, KEY_SHARED, RECENTLY_JOINED, SHARED
 from tests.core.playbook import Played, play, wake
+from tests.core.pulsar.brokers import A, B, C, P, broker
 
-P, A, B, C = 1, 2, 3, 4
 SECOND_US = 1_000_000
-
-
-def broker(**settings):
-    node, out = Broker(BrokerState(), lambda code: 7 * code, BrokerSettings("auto_split", **settings)), Played("broker")
-    node.subscription()
-    play(node, out, P, Opened("producer"), c.CommandProducer(1))
-    for connection, name in ((A, "a"), (B, "b"), (C, "c")):
-        play(node, out, connection, Opened(name))
-    return node, out
 
 
 def subscribe(node, out, connection, kind, *, request=1, consumer=1, permits=100, now_us=0, ranges=(), **asked):

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from broker_core.hashing.murmur3 import murmur3_32
 from broker_core.pulsar.dispatchers.draining import DrainingDispatcher
 from broker_core.pulsar.dispatchers.key_shared import KeySharedDispatcher
-from broker_core.pulsar.dispatchers.pending import PendingDispatcher, Sent
+from broker_core.pulsar.dispatchers.pending import Sent
 from broker_core.pulsar.entry import Entry
-from broker_core.pulsar.selectors import SELECTORS, AssignRefused, selector_from_json
+from broker_core.pulsar.selectors import SELECTORS, AssignRefused
 
 KEYS = [murmur3_32(f"k{number}") for number in range(12)]
 
@@ -67,50 +67,6 @@ def test_a_newcomer_may_get_a_leavers_message_past_an_older_one_of_its_key() -> 
 @given(order=steps, algorithm=st.sampled_from(["auto_split", "consistent_hash", "consistent_hash_current"]), read_batch=st.integers(1, 9))
 def test_laws_with_draining_hashes(order: list[tuple[str, int]], algorithm: str, read_batch: int) -> None:
     obeys_the_laws(DrainingDispatcher(SELECTORS[algorithm](), read_batch=read_batch), order, joins_during_replay=True)
-
-
-class Slow(KeySharedDispatcher):
-    """The rule as it is written down, with nothing remembered between two reads."""
-
-    def arrived(self, position: int, entry: Entry) -> list[Sent]:
-        return PendingDispatcher.arrived(self, position, entry)
-
-    def read_on(self) -> list[Sent]:
-        sent: list[Sent] = []
-        while True:
-            self._stuck = 0
-            more = super().read_on()
-            sent += more
-            if not more:
-                return sent
-
-
-@given(order=steps, algorithm=st.sampled_from(["auto_split", "consistent_hash"]), out_of_order=st.booleans(), read_batch=st.integers(1, 9))
-def test_what_makes_it_fast_changes_nothing(order: list[tuple[str, int]], algorithm: str, out_of_order: bool, read_batch: int) -> None:
-    fast, slow = (
-        kind(SELECTORS[algorithm](), allows_out_of_order=out_of_order, read_batch=read_batch) for kind in (KeySharedDispatcher, Slow)
-    )
-    for what, number in order:
-        names = list(fast.consumers)
-        if what == "publish":
-            for place in range(number % 5 + 1):
-                entry, position = Entry(KEYS[(number + place) % len(KEYS)]), fast.cursor.end
-                fast.entries[position] = slow.entries[position] = entry
-                assert fast.arrived(position, entry) == slow.arrived(position, entry)
-        elif what == "ack":
-            pending = sorted(position for positions in fast.pending().values() for position in positions)
-            for position in pending[number % 7 :: 5]:
-                assert fast.ack([position]) == slow.ack([position])
-        elif what == "join" and f"c{number % 9}" not in names:
-            assert fast.connect(f"c{number % 9}", f"c{number % 9}", number % 7) == slow.connect(f"c{number % 9}", f"c{number % 9}", number % 7)
-        elif what == "leave" and names:
-            assert fast.disconnect(names[number % len(names)]) == slow.disconnect(names[number % len(names)])
-        elif what == "flow" and names:
-            assert fast.flow(names[number % len(names)], number % 9) == slow.flow(names[number % len(names)], number % 9)
-        selector = selector_from_json(fast.selector.to_json())
-        again = KeySharedDispatcher(selector, allows_out_of_order=out_of_order, read_batch=read_batch, entries=fast.entries)
-        again.restore(fast.to_json())
-        assert again.to_json() == fast.to_json() and again.consumers == fast.consumers
 
 
 def obeys_the_laws(dispatcher: KeySharedDispatcher | DrainingDispatcher, order: list[tuple[str, int]], *, joins_during_replay: bool) -> None:

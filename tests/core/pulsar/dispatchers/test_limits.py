@@ -7,9 +7,7 @@ from broker_core.pulsar.dispatchers.key_shared import KeySharedDispatcher
 from broker_core.pulsar.dispatchers.shared import SharedDispatcher
 from broker_core.pulsar.entry import Entry
 from broker_core.pulsar.selectors import SELECTORS
-
-LOW, HIGH = 100, 40_000
-"""Hashes of two keys: with consumers a and b, in this order, auto-split gives the lower half to b and the upper to a."""
+from tests.core.pulsar.dispatchers.arriving import HIGH, LOW, arrive
 
 
 def shared(**options):
@@ -25,16 +23,6 @@ def current(**options):
 
 
 KINDS = pytest.mark.parametrize("kind", [shared, ordered, current])
-
-
-def arrive(dispatcher, *hashes):
-    sent = []
-    for hash32 in hashes:
-        position = dispatcher.cursor.end
-        dispatcher.entries[position] = Entry(hash32, position)
-        sent += dispatcher.arrived(position, dispatcher.entries[position])
-        dispatcher.check()
-    return sent
 
 
 @KINDS

@@ -7,9 +7,7 @@ from broker_core.pulsar.dispatchers.draining import DrainingDispatcher
 from broker_core.pulsar.dispatchers.key_shared import KeySharedDispatcher
 from broker_core.pulsar.dispatchers.shared import SharedDispatcher
 from broker_core.pulsar.selectors import SELECTORS
-
-LOW, HIGH = 100, 40_000
-"""Hashes of two keys: with consumers a and b, in this order, auto-split gives the lower half to b and the upper to a."""
+from tests.core.pulsar.dispatchers.arriving import HIGH, LOW
 
 
 def ordered(**options: bool) -> KeySharedDispatcher:
