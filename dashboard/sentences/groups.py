@@ -329,7 +329,7 @@ GROUPS = {
     "groups.column.status": _("status and its rule"),
     "groups.column.trend": _("trend"),
     "groups.keys": _(
-        "1 to 9 choose a member, C the coordinator; L leave, X crash, B start again, R restart, G GC pause, K stuck poll, S subscription, "
+        "Keys: 1 to 9 choose a member, C the coordinator; L leave, X crash, B start again, R restart, G GC pause, K stuck poll, S subscription, "
         "J new member, A partitions; F fold, T tables, Space play"
     ),
 }

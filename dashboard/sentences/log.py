@@ -224,7 +224,7 @@ LOG = {
     "log.state.cleaned": _("compacted"),
     "log.state.gone": _(".deleted, waits"),
     "log.state.deleted": _(".deleted, files are removed in {left}"),
-    "log.keys": _("T shows the pictures as tables, Left and Right step through a look-up, Space plays it."),
+    "log.keys": _("Keys: T shows the pictures as tables, Left and Right step through a look-up, Space plays it."),
     "log.hour": _("h"),
     "log.day": _("d"),
     # Opening a file

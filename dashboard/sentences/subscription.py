@@ -374,7 +374,7 @@ SUBSCRIPTION = {
     "subscription.axis_rate": _("messages/s"),
     "subscription.skew": _("skew"),
     "subscription.keys": _(
-        "[ and ] choose a consumer, A add, N add with settings, P pause or resume, H hold acks, W slow, X crash, B rejoin, L leave, "
+        "Keys: [ and ] choose a consumer, A add, N add with settings, P pause or resume, H hold acks, W slow, X crash, B rejoin, L leave, "
         "U unsubscribe, R lose receipts, + and − zoom, T tables, Space play"
     ),
 }
