@@ -3,6 +3,9 @@
 A refusal that the *original* broker would give is an event or a code, never one of these.
 """
 
+from collections.abc import Iterable
+from typing import Any, Self
+
 
 class HighwaterError(Exception):
     """Base of every error that the core raises on purpose."""
@@ -19,6 +22,27 @@ class SentenceError(HighwaterError):
         self.values = values
         self.reason = template.format(**values) if values else template
         super().__init__(self.reason)
+
+
+class Names(str):
+    """Several names as one value of a sentence. A page joins `each` as its language does: Chinese lists names with its own comma.
+
+    >>> text = Names(["c1", "c2"])
+    >>> text, text.each
+    ('c1, c2', ('c1', 'c2'))
+    """
+
+    each: tuple[str, ...]
+
+    def __new__(cls, names: Iterable[str]) -> Self:
+        each = tuple(names)
+        text = super().__new__(cls, ", ".join(each))
+        text.each = each
+        return text
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        # A refusal travels between processes: what it is made from is its names, not its text.
+        return (self.each,)
 
 
 class CommandError(SentenceError):

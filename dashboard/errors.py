@@ -1,11 +1,11 @@
 """What a service refuses, in the form that every entrance answers: an HTTP status and texts by field."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from django.utils import translation
 from django.utils.translation import gettext
 
-from broker_core.errors import CommandError, SentenceError
+from broker_core.errors import CommandError, Names, SentenceError
 from dashboard.formats import number
 from dashboard.sentences import LANGUAGES
 
@@ -20,6 +20,11 @@ class Refused(Exception):
         self.fields = {name: [text] for name, text in fields.items()}
 
 
+def listed(names: Iterable[str]) -> str:
+    """Names one after the other, as the reader's language writes them."""
+    return gettext(", ").join(names)
+
+
 def in_words(error: SentenceError) -> str:
     """The core's refusal in the language of the person who asked, its numbers as on every page. A value may be a sentence itself."""
     values = {name: _in_words(value) for name, value in error.values.items()}
@@ -29,6 +34,8 @@ def in_words(error: SentenceError) -> str:
 def _in_words(value: object) -> object:
     if isinstance(value, SentenceError):
         return in_words(value)
+    if isinstance(value, Names):
+        return listed(value.each)
     return number(value) if type(value) is int else value
 
 

@@ -10,7 +10,7 @@ from broker_core.lab.lesson.lesson import Lesson
 from broker_core.lab.lesson.lined import FileError
 from broker_core.lab.scenario import Scenario, scenario_to_json
 from dashboard import services
-from dashboard.errors import Refused
+from dashboard.errors import Refused, in_words
 from dashboard.limits import core_limits
 
 COMPARE, KAFKA_CLUSTER = "compare", "kafka_cluster"
@@ -89,7 +89,7 @@ def _read(text: str) -> Scenario:
 
 def error_words(error: FileError) -> str:
     """What is wrong with a scenario file, and where, in the reader's language."""
-    reason = gettext(error.template).format(**error.values) if error.values else gettext(error.template)
+    reason = in_words(error)
     place = gettext("line {line}").format(line=error.line) if error.line else ""
     return ": ".join(part for part in (place, error.field, reason) if part)
 

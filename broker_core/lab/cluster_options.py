@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from broker_core.errors import CommandError
+from broker_core.errors import CommandError, Names
 from broker_core.events import Json
 from broker_core.kafka.assignors import ASSIGNORS
 from broker_core.kafka.client.group_consumer.settings import ASYNC, AUTO, CLASSIC, CONSUMER, NEVER, SYNC
@@ -66,7 +66,7 @@ def check_cluster(entry: Json, where: str, partitions: int, topic: str) -> Json:
     for name, choices in _CHOICES.items():
         if name in entry:
             if entry[name] not in choices or isinstance(entry[name], bool) != isinstance(choices[0], bool):
-                raise CommandError(f"{where}.{name}", "must be one of {choices}", choices=", ".join(str(choice) for choice in choices))
+                raise CommandError(f"{where}.{name}", "must be one of {choices}", choices=Names(str(choice) for choice in choices))
             options[name] = entry[name]
     if options.get("idempotence") and options.get("acks", -1) != -1:
         raise CommandError(f"{where}.acks", "the idempotent producer needs acks=-1")
@@ -97,7 +97,7 @@ def _groups(given: object, where: str) -> dict[str, Json]:
             raise CommandError(at, "must be an object")
         refuse_unknown(wanted, ("consumers", "rate", "assignor"), f"{at}.", at)
         if wanted.get("assignor", "range") not in ASSIGNORS:
-            raise CommandError(f"{at}.assignor", "must be one of {choices}", choices=", ".join(ASSIGNORS))
+            raise CommandError(f"{at}.assignor", "must be one of {choices}", choices=Names(ASSIGNORS))
         found[name] = {
             "consumers": whole(f"{at}.consumers", wanted.get("consumers", 1), 1, READERS_MAX),
             "rate": whole(f"{at}.rate", wanted.get("rate", 100), 1, 100_000), "assignor": wanted.get("assignor", "range"),

@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from broker_core.errors import CommandError
+from broker_core.errors import CommandError, Names
 
 CONSUMER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,31}")
 COMMAND_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,63}")
@@ -23,7 +23,7 @@ def refuse_unknown(raw: Mapping[Any, Any], known: Collection[str], prefix: str, 
         if name not in known:
             if not isinstance(name, str) or not NAME.fullmatch(name):
                 raise CommandError(whole_field, "has a field that is not a name")
-            raise CommandError(f"{prefix}{name}", "is unknown; known: {names}", names=", ".join(sorted(known)))
+            raise CommandError(f"{prefix}{name}", "is unknown; known: {names}", names=Names(sorted(known)))
 
 
 def whole(field: str, value: object, low: int, high: int) -> int:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from broker_core.errors import CommandError
+from broker_core.errors import CommandError, Names
 from broker_core.events import Json
 from broker_core.lab.cluster_options import CLUSTER_FIELDS, check_cluster
 from broker_core.lab.fields import LANE_ID, refuse_unknown, whole
@@ -145,7 +145,7 @@ def _check_lanes(scenario: Json, topic: str) -> tuple[LaneSpec, ...]:
             raise CommandError(where, "must be an object")
         model = entry.get("model")
         if not isinstance(model, str) or model not in LANE_KINDS:
-            raise CommandError(f"{where}.model", "must be one of {choices}", choices=", ".join(LANE_KINDS))
+            raise CommandError(f"{where}.model", "must be one of {choices}", choices=Names(LANE_KINDS))
         refuse_unknown(entry, {"id", "model", "algorithm"} | _LANE_FIELDS[model], f"{where}.", where)
         lane_id = entry.get("id", model)
         if not isinstance(lane_id, str) or not LANE_ID.fullmatch(lane_id) or lane_id in ("all", "lab"):
@@ -162,7 +162,7 @@ def check_algorithm(model: str, algorithm: object, field: str) -> None:
     """Raise CommandError unless a lane of this model can run it."""
     known = algorithm_ids(model)
     if algorithm not in known:
-        raise CommandError(field, "must be one of {choices}", choices=", ".join(known))
+        raise CommandError(field, "must be one of {choices}", choices=Names(known))
 
 
 def _check_options(model: str, entry: Json, where: str, source_topic: str) -> Json:

@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from broker_core.errors import CommandError
+from broker_core.errors import CommandError, Names
 from broker_core.events import Json
 from broker_core.lab.fields import refuse_unknown
 from broker_core.pipeline.chunks import SPARK_SCHEMA, want
@@ -72,7 +72,7 @@ def live_check(source: object) -> Json:
         return dict(source)
     checked = source_check(source)
     if checked["kind"] != "kafka_log":
-        raise CommandError("source.kind", "must be one of {choices}", choices=", ".join(_KEYS))
+        raise CommandError("source.kind", "must be one of {choices}", choices=Names(_KEYS))
     return checked
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from broker_core.clock import SECOND_US
-from broker_core.errors import CommandError
+from broker_core.errors import CommandError, Names
 from broker_core.events import Json
 from broker_core.lab.fields import consumer_name, refuse_unknown, whole
 from broker_core.lab.limits import DEFAULT_LIMITS
@@ -58,7 +58,7 @@ def history_check(raw: object) -> Json:
         raise CommandError("history", "must be an object")
     kind = raw.get("kind", "given")
     if not isinstance(kind, str) or kind not in _KINDS:
-        raise CommandError("history.kind", "must be one of {choices}", choices=", ".join(_KINDS))
+        raise CommandError("history.kind", "must be one of {choices}", choices=Names(_KINDS))
     known, check, _ = _KINDS[kind]
     refuse_unknown(raw, {"kind", *known}, "history.", "history")
     checked: Json = {"kind": kind, **check(raw)}
@@ -148,7 +148,7 @@ def _check_given(raw: Json) -> Json:
         refuse_unknown(change, {"kind", "consumer", "at"}, f"{where}.", where)
         kind, consumer, at = change.get("kind"), change.get("consumer"), change.get("at")
         if kind not in CHANGE_KINDS:
-            raise CommandError(f"{where}.kind", "must be one of {choices}", choices=", ".join(CHANGE_KINDS))
+            raise CommandError(f"{where}.kind", "must be one of {choices}", choices=Names(CHANGE_KINDS))
         if consumer is not None:
             consumer_name(consumer, f"{where}.consumer")
         if at == "":

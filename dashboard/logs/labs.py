@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from django.utils.translation import gettext as _
 
-from broker_core.errors import CommandError
+from broker_core.errors import CommandError, Names
 from broker_core.events import Json
 from broker_core.lab.kafka_log.opened import OpenedLog
 from broker_core.lab.kafka_log.producer import EPOCH_MS, latest_topic
@@ -104,7 +104,7 @@ def asked_for(lab_id: str, query: Query) -> Asked:
     topic = query.get("topic", topics[0])
     try:
         if topic not in topics:
-            raise CommandError("topic", "must be one of {choices}", choices=", ".join(topics))
+            raise CommandError("topic", "must be one of {choices}", choices=Names(topics))
         partition = whole_number("partition", query.get("partition", "0"), 0, lane["partitions"] - 1)
         settings = lane_settings(query)
     except CommandError as error:

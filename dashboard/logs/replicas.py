@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from django.utils.translation import gettext as _
 
-from broker_core.errors import CommandError
+from broker_core.errors import CommandError, Names
 from broker_core.events import Json
 from broker_core.kafka.cluster.hosted_groups import OFFSETS_TOPIC
 from broker_core.kafka.cluster.state import DOWN
@@ -23,7 +23,7 @@ from broker_core.lab.kafka_log.settings import LaneSettings, digest, lane_settin
 from broker_core.lab.lanes.kafka_cluster_group import GROUP_ID
 from broker_core.lab.views.kafka_replica import LOST, STOPPED
 from dashboard import selectors
-from dashboard.errors import Refused, in_words
+from dashboard.errors import Refused, in_words, listed
 from dashboard.logs.opened_part import opened_part
 from dashboard.logs.places import BROKER, REPLICA, labs_dir, state_of, wish
 from dashboard.logs.source import Query, Source
@@ -90,11 +90,11 @@ def asked_for(lab: Lab, lane: Json, query: Query) -> AskedReplica:
         broker = whole_number(BROKER, query[BROKER], 1, BROKERS_MAX)
         if broker not in brokers:
             raise Refused(404, {BROKER: _("there is no broker %(broker)s; the cluster has %(brokers)s") % {
-                "broker": broker, "brokers": ", ".join(str(each) for each in brokers)}})  # fmt: skip
+                "broker": broker, "brokers": listed(map(str, brokers))}})  # fmt: skip
         counts = topics_of(lane, view)
         topic = query.get("topic", lane["topic"])
         if topic not in counts:
-            raise CommandError("topic", "must be one of {choices}", choices=", ".join(counts))
+            raise CommandError("topic", "must be one of {choices}", choices=Names(counts))
         usual = coordinator_partition(GROUP_ID, counts[topic]) if topic == OFFSETS_TOPIC else 0
         partition = whole_number("partition", query.get("partition", str(usual)), 0, min(PARTITION_MAX, counts[topic] - 1))
         settings = lane_settings(query)

@@ -7,8 +7,10 @@ import re
 
 from django.utils.translation import gettext
 
+from broker_core.errors import Names
 from broker_core.events import Json
 from broker_core.pipeline.study_errors import FAULT
+from dashboard.errors import listed
 
 WORKER_DIED = "The analysis worker ended while this study ran. Nothing of it was kept; start it again."
 WORKER_STOPPED = "The server was stopped while this study ran. Nothing of it was kept; start it again."
@@ -50,8 +52,14 @@ _FAULTS = (BROKEN, LIVE_BROKEN, FAULT)
 
 
 def reason(template: str, **values: object) -> Json:
-    """A reason as the row keeps it: values as texts and whole numbers."""
-    return {"template": template, "values": {name: value if isinstance(value, int) else str(value) for name, value in values.items()}}
+    """A reason as the row keeps it: values as texts, whole numbers and lists of names."""
+    return {"template": template, "values": {name: _kept(value) for name, value in values.items()}}
+
+
+def _kept(value: object) -> int | str | list[str]:
+    if isinstance(value, Names):
+        return list(value.each)
+    return value if isinstance(value, int) else str(value)
 
 
 def reason_of(error: Exception) -> Json | None:
@@ -74,8 +82,14 @@ def in_words(stored: Json | None) -> str | None:
     if stored is None:
         return None
     text = gettext(stored["template"])
-    values = {name: _of_reader(value) if isinstance(value, str) else value for name, value in stored["values"].items()}
+    values = {name: _in_words(value) for name, value in stored["values"].items()}
     return text.format(**values) if values else text
+
+
+def _in_words(value: int | str | list[str]) -> int | str:
+    if isinstance(value, list):
+        return listed(value)
+    return _of_reader(value) if isinstance(value, str) else value
 
 
 def _of_reader(text: str) -> str:

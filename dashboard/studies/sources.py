@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 
 from broker_core.events import Json
 from dashboard import selectors
-from dashboard.errors import Refused
+from dashboard.errors import Refused, listed
 from dashboard.models import Study, Upload
 from dashboard.studies import folders, uploads
 
@@ -42,7 +42,7 @@ def source_for_pipeline(source: Any, owner_hash: str | None) -> Json:
             return _upload(source, owner_hash)
         case kind if kind in GENERATED:
             return dict(source)
-    raise Refused(400, {"source.kind": _("must be one of %(kinds)s") % {"kinds": ", ".join(KINDS)}})
+    raise Refused(400, {"source.kind": _("must be one of %(kinds)s") % {"kinds": listed(KINDS)}})
 
 
 def _upload(source: Json, owner_hash: str | None) -> Json:

@@ -1,15 +1,18 @@
 """Every refusal that a person can meet has its Chinese sentence: the dashboard's own and those of the core."""
 
 import ast
+import json
+import pickle
 from pathlib import Path
 
 import pytest
 from django.utils import translation
 
-from broker_core.errors import CommandError
+from broker_core.errors import CommandError, Names
 from broker_core.kafka.error_codes import ErrorCode, Refused
 from broker_core.kafka.replication.placement import TOO_FEW_BROKERS
 from dashboard.errors import in_words
+from dashboard.studies import reasons
 from mqsite.messages import read_po
 
 ROOT = Path(__file__).parents[2]
@@ -83,3 +86,22 @@ def test_every_reason_of_the_pipeline_is_a_template_with_a_translation():
                     assert CATALOGUE.get(text.removeprefix("{file}: ")), f"{path.name}: {text}"
                 found += 1
     assert found > 40
+
+
+@pytest.mark.parametrize(("language", "words"), [("en", "must be one of csv, jsonl"), ("zh-hans", "只能是其中之一：csv、jsonl")])
+def test_names_in_a_refusal_are_listed_as_the_language_lists_them(language, words):
+    error = pickle.loads(pickle.dumps(Names(["csv", "jsonl"])))
+    with translation.override(language):
+        assert in_words(CommandError("source.kind", "must be one of {choices}", choices=error)) == words
+        kept = json.loads(json.dumps(reasons.reason("must be one of {choices}", choices=error)))
+        assert reasons.in_words(kept) == words
+
+
+def test_no_refusal_joins_names_by_a_comma_of_its_own():
+    """`Names` in the core and `listed` on the page are the only ones."""
+    raised = {"CommandError", "Refused", "SentenceError", "SourceFailed", "FileError", "_Wrong"}
+    for folder in ("broker_core", "dashboard"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.Call) and getattr(node.func, "id", "") in raised:
+                    assert "', '.join" not in ast.unparse(node), f"{path.name}:{node.lineno}"

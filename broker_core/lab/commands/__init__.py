@@ -10,7 +10,7 @@ None, "args": {...}}` (in requests `lane` is as good as `rig`), and once stored 
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from broker_core.errors import CommandError
+from broker_core.errors import CommandError, Names
 from broker_core.events import Json
 from broker_core.lab.commands.algorithm import SetAlgorithm, SetOrder
 from broker_core.lab.commands.base import ALL, Command, ConsumerCommand
@@ -50,7 +50,7 @@ def command_from_json(raw: object, limits: Limits = DEFAULT_LIMITS) -> Command:
         raise CommandError("command_id", "must be 1 to 64 letters, digits or . _ : -")
     kind = raw.get("kind")
     if not isinstance(kind, str) or kind not in COMMANDS:
-        raise CommandError("kind", "must be one of {choices}", choices=", ".join(COMMANDS))
+        raise CommandError("kind", "must be one of {choices}", choices=Names(COMMANDS))
     field = "lane" if "lane" in raw else "rig"
     if field == "lane" and "rig" in raw:
         raise CommandError(field, "give either lane or rig, which is the older name")

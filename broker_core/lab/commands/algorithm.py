@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self
 
-from broker_core.errors import CommandError
+from broker_core.errors import CommandError, Names
 from broker_core.events import Json
 from broker_core.lab.commands.base import ALL, Command
 from broker_core.lab.commands.facts import LabFacts
@@ -41,7 +41,7 @@ class SetAlgorithm(Command):
     def check(self, lab: LabFacts) -> None:
         (lane,) = self.targets(lab)
         if self.algorithm not in lane.algorithms:
-            raise CommandError("args.algorithm", "must be one of {choices}", choices=", ".join(lane.algorithms))
+            raise CommandError("args.algorithm", "must be one of {choices}", choices=Names(lane.algorithms))
         if self.algorithm == lane.algorithm:
             raise CommandError("args.algorithm", "{lane} already runs {algorithm}", lane=lane.id, algorithm=self.algorithm)
 
@@ -67,7 +67,7 @@ class SetOrder(Command):
             raise CommandError("consumer", "{kind} does not apply to one consumer: leave this out", kind=cls.kind)
         order = args.get("order")
         if order not in ORDERS:
-            raise CommandError("args.order", "must be one of {choices}", choices=", ".join(ORDERS))
+            raise CommandError("args.order", "must be one of {choices}", choices=Names(ORDERS))
         return cls(command_id=command_id, lane=lane, order=order)
 
     def args(self) -> Json:

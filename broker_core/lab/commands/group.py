@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from broker_core.clock import SECOND_US
-from broker_core.errors import CommandError
+from broker_core.errors import CommandError, Names
 from broker_core.events import Cause, Json
 from broker_core.kafka.assignors import ASSIGNORS
 from broker_core.kafka.assignors.custom import check_source
@@ -131,7 +131,7 @@ class Restart(MemberCommand):
         if assignors is not None:
             known = isinstance(assignors, list) and assignors and all(isinstance(name, str) and name in ASSIGNORS for name in assignors)
             if not known or len(set(assignors)) < len(assignors):
-                raise CommandError("args.assignors", "must be a list of different ones of {choices}", choices=", ".join(ASSIGNORS))
+                raise CommandError("args.assignors", "must be a list of different ones of {choices}", choices=Names(ASSIGNORS))
         if protocol not in (None, CLASSIC, CONSUMER):
             raise CommandError("args.protocol", "must be one of {choices}", choices=f"{CLASSIC}, {CONSUMER}")
         down_s = whole("args.down_s", args.get("down_s", DOWN_S), 1, DOWN_S_MAX)

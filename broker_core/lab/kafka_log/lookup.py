@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from itertools import groupby
 
-from broker_core.errors import CommandError
+from broker_core.errors import CommandError, Names
 from broker_core.events import Json
 from broker_core.kafka.log.errors import LogError
 from broker_core.kafka.log.index_file import IndexFile
@@ -69,7 +69,7 @@ def lookup_timestamp(log: OpenedLog, timestamp: int, rule: str) -> Json:
     Returns as lookup_offset; with rule "document" also `kafka_found`, where the other rule finds an earlier record.
     """
     if rule not in RULES:
-        raise CommandError("rule", "must be one of {choices}", choices=", ".join(RULES))
+        raise CommandError("rule", "must be one of {choices}", choices=Names(RULES))
     answer = _answer("timestamp", timestamp, rule)
     for place, base_offset in enumerate(log.live):
         segment = log.segment(base_offset)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from broker_core.errors import CommandError
+from broker_core.errors import CommandError, Names
 from broker_core.events import Json
 from broker_core.lab.commands import COMMANDS, FIELDS
 from broker_core.lab.lesson.lined import FileError, Lined, read_lined
@@ -75,7 +75,7 @@ def _scenario_json(lined: Lined) -> Json:
     for name in document:
         if name not in (*_START, *_TOLD, *_LISTS, "lasts_s"):
             raise FileError(lined.line_of((name,)), name, "is unknown; known: {names}",
-                            names=", ".join((*_TOLD[:4], "lasts_s", *_START, *_TOLD[4:], *(f"[[{each}]]" for each in _LISTS))))  # fmt: skip
+                            names=Names((*_TOLD[:4], "lasts_s", *_START, *_TOLD[4:], *(f"[[{each}]]" for each in _LISTS))))  # fmt: skip
     for name in _LISTS:
         if not isinstance(document.get(name, []), list):
             raise FileError(lined.line_of((name,)), name, "is a list: write [[{name}]], once for each", name=name)
@@ -128,7 +128,7 @@ def _step_json(lined: Lined, entry: Json, place: int) -> Json:
     for name in order:
         if name not in ("kind", *_COMMAND):
             raise FileError(lined.line_of(("step", place, name)), _as_written(("step", place, name)), "is unknown; known: {names}",
-                            names=", ".join(("at_s", "caption", "do", *_COMMAND, *sorted(args))))  # fmt: skip
+                            names=Names(("at_s", "caption", "do", *_COMMAND, *sorted(args))))  # fmt: skip
     step["order"] = {**order, "args": given} if given else order
     return step
 

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from broker_core.errors import CommandError
+from broker_core.errors import CommandError, Names
 from broker_core.events import Json
 from broker_core.lab.commands import check_command
 from broker_core.lab.commands.base import ALL
@@ -109,10 +109,10 @@ def lesson_from_json(raw: object, lanes: Mapping[str, Collection[str]], limits: 
     front = raw.get("front")
     ids = tuple(lanes)
     if front is not None and front not in ids:
-        raise CommandError(f"{where}.front", "must be one of {choices}", choices=", ".join(ids))
+        raise CommandError(f"{where}.front", "must be one of {choices}", choices=Names(ids))
     page = raw.get("page", STAGE)
     if page not in PAGES:
-        raise CommandError(f"{where}.page", "must be one of {choices}", choices=", ".join(PAGES))
+        raise CommandError(f"{where}.page", "must be one of {choices}", choices=Names(PAGES))
     shown = list(lanes.values()) if front is None else [lanes[front]]
     if page != STAGE and not any(page in pages for pages in shown):
         raise CommandError(f"{where}.page", "no lane that may stand in front has this page")
@@ -146,7 +146,7 @@ def _text(raw: Json, name: str, where: str, most: int) -> Text:
     where = f"{where}.{name}"
     texts = raw.get(name)
     if texts is None:
-        raise CommandError(where, "is missing: a text in each language, {languages}", languages=", ".join(LANGUAGES))
+        raise CommandError(where, "is missing: a text in each language, {languages}", languages=Names(LANGUAGES))
     if not isinstance(texts, dict):
         raise CommandError(where, "must be a text in each language: {name}.en and {name}.zh", name=name)
     refuse_unknown(texts, LANGUAGES, f"{where}.", where)
@@ -154,7 +154,7 @@ def _text(raw: Json, name: str, where: str, most: int) -> Text:
     for language in LANGUAGES:
         text = texts.get(language)
         if text is None:
-            raise CommandError(f"{where}.{language}", "is missing: every text is in each language, {languages}", languages=", ".join(LANGUAGES))
+            raise CommandError(f"{where}.{language}", "is missing: every text is in each language, {languages}", languages=Names(LANGUAGES))
         if not isinstance(text, str) or not 1 <= len(text.strip()) <= most:
             raise CommandError(f"{where}.{language}", "must be a text of 1 to {high} characters", high=most)
         if any(unicodedata.category(sign) in ("Cc", "Cs") for sign in "".join(text.split())):
@@ -202,7 +202,7 @@ def _order(raw: object, place: int, where: str, lanes: Collection[str], limits: 
         error.field = f"{where}.{error.field}"
         raise
     if body["rig"] not in (ALL, *lanes):
-        raise CommandError(f"{where}.rig", "must be one of {choices}", choices=", ".join((ALL, *lanes)))
+        raise CommandError(f"{where}.rig", "must be one of {choices}", choices=Names((ALL, *lanes)))
     return body
 
 
@@ -215,13 +215,13 @@ def _check(raw: object, where: str, lasts_us: int, lanes: Collection[str]) -> Ch
         raise CommandError(f"{where}.at_us", "is after the end, {end} s", end=lasts_us / 1e6)
     lane = raw.get("lane", "")
     if lane != "" and lane not in lanes:
-        raise CommandError(f"{where}.lane", "must be one of {choices}", choices=", ".join(lanes))
+        raise CommandError(f"{where}.lane", "must be one of {choices}", choices=Names(lanes))
     number = raw.get("number")
     if not isinstance(number, str) or not number or not _is_short(number):
         raise CommandError(f"{where}.number", "must be the name of a number, as bill.keys_moved")
     asks = raw.get("asks")
     if not isinstance(asks, dict) or not asks:
-        raise CommandError(where, "asks nothing: say one of {choices}", choices=", ".join(ASKS))
+        raise CommandError(where, "asks nothing: say one of {choices}", choices=Names(ASKS))
     refuse_unknown(asks, ASKS, f"{where}.asks.", f"{where}.asks")
     for name, wanted in asks.items():
         is_number = isinstance(wanted, int | float) and not isinstance(wanted, bool) and math.isfinite(wanted)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, cast
 
-from broker_core.errors import CommandError
+from broker_core.errors import CommandError, Names
 from broker_core.pipeline.sources.rows import SourceFailed
 
 PART_BYTES = 32 << 20
@@ -53,7 +53,7 @@ def source_files(kind: str, path: Path) -> list[Path]:
             files = [file for file in inside if file.name.lower().endswith(ENDINGS[kind])]
             if not files:
                 raise CommandError(
-                    "source.path", "the folder holds no {kind} file; a name ends in {endings}", kind=kind, endings=", ".join(ENDINGS[kind])
+                    "source.path", "the folder holds no {kind} file; a name ends in {endings}", kind=kind, endings=Names(ENDINGS[kind])
                 )
             files = [file for file in files if file.stat().st_size]
         elif path.exists():

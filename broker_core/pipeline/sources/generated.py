@@ -162,7 +162,7 @@ def lab_part(spec: Json, start: int, stop: int, folder: Path | None = None) -> I
         keys = [known.get(code) for code in codes]
         payloads = flight_payload_sizes(first, last) if is_flights else [len(workload.payload(index).encode()) for index in range(first, last)]
         sizes = [len(key or b"") + payload for key, payload in zip(keys, payloads, strict=True)]
-        times = flight_times(workload, first, last) if is_flights else [workload.arrival_us(index) for index in range(first, last)]
+        times = flight_times(workload, first, last) if is_flights else workload.arrival_times(first, last)
         yield pa.RecordBatch.from_arrays(
             [pa.array(keys, pa.binary()), pa.array(times, pa.int64()), pa.array(sizes, pa.int64()), pa.array(range(first, last), pa.int64())],
             schema=RECORDS,

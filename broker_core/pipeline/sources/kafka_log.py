@@ -43,7 +43,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxRows
 from pyspark.sql.types import StructType
 
-from broker_core.errors import CommandError
+from broker_core.errors import CommandError, Names
 from broker_core.pipeline.sources.kafka_log_folders import PartitionFolder, partition_folders
 from broker_core.pipeline.sources.kafka_log_plan import OFFSET_MAX, Bounds, LogRange, end_offset, last_stable_offset, offset_from, plan
 from broker_core.pipeline.sources.kafka_log_tasks import read_range
@@ -118,7 +118,7 @@ class Options:
             raise CommandError("source.path", "must name a file or a folder")
         for name, choices in _CHOICES.items():
             if given.get(name, choices[0]) not in choices:
-                raise CommandError(f"source.{name}", "must be one of {choices}", choices=", ".join(choices))
+                raise CommandError(f"source.{name}", "must be one of {choices}", choices=Names(choices))
         numbers: dict[str, int] = {}
         for name in _NUMBERS:
             if name in given:

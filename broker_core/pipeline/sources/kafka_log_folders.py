@@ -13,7 +13,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from broker_core.errors import CommandError
+from broker_core.errors import CommandError, Names
 
 _FOLDER = re.compile(r"(?P<topic>.+)-(?P<partition>\d{1,10})")
 _SEGMENT = re.compile(r"\d{20}\.log")
@@ -47,7 +47,7 @@ def partition_folders(path: Path, topic: str | None = None) -> list[PartitionFol
         return found
     chosen = [partition for partition in found if partition.topic == topic]
     if not chosen:
-        topics = ", ".join(sorted({partition.topic for partition in found})[:40])
+        topics = Names(sorted({partition.topic for partition in found})[:40])
         raise CommandError("source.topic", "there is no topic {name}; the topics are {topics}", name=topic[:100], topics=topics)
     return chosen
 

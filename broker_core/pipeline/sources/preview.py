@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from broker_core.errors import CommandError
+from broker_core.errors import CommandError, Names
 from broker_core.events import Json
 from broker_core.kafka.log.batch_reader import read_batches
 from broker_core.kafka.log.errors import LogError
@@ -59,7 +59,7 @@ def source_preview(spec: Json, rows: int = 20) -> Json:
     elif kind in _GENERATED:
         columns, shown, bad, size = *_generated(spec, rows), 0
     else:
-        raise CommandError("source.kind", "must be one of {choices}", choices="csv, jsonl, parquet, kafka_log, " + ", ".join(_GENERATED))
+        raise CommandError("source.kind", "must be one of {choices}", choices=Names(("csv", "jsonl", "parquet", "kafka_log", *_GENERATED)))
     return {"columns": columns[:COLUMNS_MAX], "key": key, "rows": [row[:COLUMNS_MAX] for row in shown], "bad": bad, "bytes": size}
 
 

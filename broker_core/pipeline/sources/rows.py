@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from broker_core.errors import SentenceError
+from broker_core.errors import Names, SentenceError
 from broker_core.events import Json
 from broker_core.pipeline.sources.numbers import parse_sizes, parse_times
 
@@ -58,10 +58,10 @@ def ensure_column(path: Path, columns: Sequence[str], name: str) -> None:
         )
 
 
-def columns_shown(columns: Sequence[str]) -> str:
+def columns_shown(columns: Sequence[str]) -> Names:
     """Their names in one line."""
-    more = "" if len(columns) <= _COLUMNS_SHOWN else ", …"
-    return (", ".join(" ".join(column[:60].split()) for column in columns[:_COLUMNS_SHOWN]) + more) or "-"
+    more = () if len(columns) <= _COLUMNS_SHOWN else ("…",)
+    return Names((*(" ".join(column[:60].split()) for column in columns[:_COLUMNS_SHOWN]), *more) or ("-",))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from broker_core.errors import CommandError
+from broker_core.errors import CommandError, Names
 from broker_core.events import Json
 from broker_core.lab.fields import refuse_unknown, whole
 from broker_core.lab.workload_flights import KEY_COLUMNS
@@ -32,7 +32,7 @@ def source_check(raw: object) -> Json:
         raise CommandError("source", "must be an object")
     kind = raw.get("kind")
     if kind not in KINDS:
-        raise CommandError("source.kind", "must be one of {choices}", choices=", ".join(KINDS))
+        raise CommandError("source.kind", "must be one of {choices}", choices=Names(KINDS))
     return _CHECKS[kind](kind, raw)
 
 
@@ -130,7 +130,7 @@ def _flights(kind: str, raw: Json) -> Json:
     refuse_unknown(raw, {"kind", "key", "records"}, "source.", "source")
     key = raw.get("key", "tail_number")
     if key not in KEY_COLUMNS:
-        raise CommandError("source.key", "must be one of {choices}", choices=", ".join(KEY_COLUMNS))
+        raise CommandError("source.key", "must be one of {choices}", choices=Names(KEY_COLUMNS))
     records = raw.get("records")
     spec = {"kind": kind, "key": key, "records": None if records is None else whole("source.records", records, 1, RECORDS_MAX)}
     lab_workload(spec)

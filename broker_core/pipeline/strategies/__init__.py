@@ -11,7 +11,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from types import MappingProxyType
 
-from broker_core.errors import CommandError
+from broker_core.errors import CommandError, Names
 from broker_core.events import Json
 from broker_core.pipeline.strategies.base import NOBODY, Family, Param, RouteTable, SlotRule, Step, Strategy
 
@@ -45,7 +45,7 @@ def strategy_parse(text: object, field: str = "strategies") -> Strategy:
     family_id, _, rest = text.partition(":")
     family = FAMILIES.get(family_id)
     if family is None:
-        raise CommandError(field, "must be one of {choices}", choices=", ".join(FAMILIES))
+        raise CommandError(field, "must be one of {choices}", choices=Names(FAMILIES))
     given: dict[str, int] = {}
     for part in rest.split(",") if rest else ():
         match = _PARAM.fullmatch(part)

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 from django.core.management.base import BaseCommand, CommandError
 from django.utils.translation import get_language, gettext, override
 
-from broker_core.errors import SentenceError
+from broker_core.errors import Names, SentenceError
 from broker_core.lab.lesson.file import line_of_check, line_of_step, read_file, scenario_from_text, shelf
 from broker_core.lab.lesson.lesson import LANGUAGES, Lesson, Step
 from broker_core.lab.lesson.lined import FileError
@@ -145,7 +145,7 @@ def _played(path: Path, text: str, scenario: Scenario) -> Iterator[Step | Came]:
             if isinstance(moment, Came) and "missing" in moment.result:
                 missing = moment.result["missing"]
                 error = SentenceError("there is no {name} at {at}; there are: {known}", name=missing["name"], at=clock(moment.check.at_us),
-                                      known=", ".join(missing["known"]))  # fmt: skip
+                                      known=Names(missing["known"]))  # fmt: skip
                 _wrong(path, line_of_check(text, moment.place), f"check {moment.place + 1}, number", error)
             yield moment
     except OrderRefused as refused:
