@@ -1,6 +1,6 @@
 """State as plain data and back, by its annotations; integer keys of dicts stay integers."""
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable
 from dataclasses import fields
 from itertools import accumulate
@@ -68,6 +68,9 @@ def _from_plain(wanted: type, value: Any) -> Any:
     if get_origin(wanted) is deque:
         (item,) = get_args(wanted)
         return deque(from_plain(value, list[item]))  # type: ignore[valid-type]
+    if get_origin(wanted) is Counter:
+        (item,) = get_args(wanted)
+        return Counter(from_plain(value, dict[item, int]))  # type: ignore[valid-type]
     from_json = getattr(wanted, "from_json", None)
     if from_json is None:
         raise InvariantError(f"{wanted} cannot be part of a checkpoint")

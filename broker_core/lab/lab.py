@@ -137,8 +137,7 @@ class Lab(LabState):
             if self.scenario.lesson is not None:
                 until_us = self.scenario.lesson.stop_us(self.clock.now_us, until_us)
             first, stop = self.record_count, self.workload.count_until(until_us)
-            arrival_us = self.workload.arrival_us
-            times = [arrival_us(index) for index in range(first, stop)]
+            times = self.workload.arrival_times(first, stop)
             codes = self.workload.key_codes(first, stop)
             self.keys.note(first, codes)
             for lane in self.lanes.values():
@@ -259,7 +258,8 @@ class Lab(LabState):
         self.caption = {"code": kind, "params": {**params, **by}}
         name = params.get("consumer")
         tick = {"at_us": self.now_us, "kind": kind, "consumer": name, "color": self.seen.get(name or ""), "count": params["count"]}
-        self.timeline[position] = {**tick, **by}
+        where = {} if command.lane == ALL else {"rig": command.lane}
+        self.timeline[position] = {**tick, **where, **by}
         while len(self.timeline) > TIMELINE_MAX:
             del self.timeline[next(iter(self.timeline))]
         if names or isinstance(command, LaneCommand):

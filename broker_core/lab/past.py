@@ -61,7 +61,7 @@ class LanePast:
         lab, lane = self.lab, self.lane
         first = lane.next_record
         stop = min(lab.record_count, max(first, lab.workload.count_until(at_us)))
-        times = [lab.workload.arrival_us(index) for index in range(first, stop)]
+        times = lab.workload.arrival_times(first, stop)
         yield from lane.advancing(at_us, first, times, lab.workload.key_codes(first, stop))
         return []
 

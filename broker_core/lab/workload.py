@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from broker_core.errors import CommandError
+from broker_core.errors import CommandError, Names
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
 from broker_core.lab.workload_base import Workload
 from broker_core.lab.workload_flights import KEY_COLUMNS, FlightsWorkload
@@ -53,7 +53,7 @@ def workload_from_json(data: Any, limits: Limits = DEFAULT_LIMITS, seed: int = 7
         raise CommandError("workload", "must be an object")
     kind = data.get("kind", "flights")
     if not isinstance(kind, str) or kind not in _FIELDS:
-        raise CommandError("workload.kind", "must be one of {choices}", choices=", ".join(_FIELDS))
+        raise CommandError("workload.kind", "must be one of {choices}", choices=Names(_FIELDS))
     unknown = sorted(str(name) for name in data if name not in _FIELDS[kind] | {"kind", "rate"})
     if unknown:
         raise CommandError(f"workload.{unknown[0][:40]}", "is not a field of the workload {kind}", kind=kind)
@@ -61,7 +61,7 @@ def workload_from_json(data: Any, limits: Limits = DEFAULT_LIMITS, seed: int = 7
     if kind == "flights":
         key_by = data.get("key", "tail_number")
         if not isinstance(key_by, str) or key_by not in KEY_COLUMNS:
-            raise CommandError("workload.key", "must be one of {choices}", choices=", ".join(KEY_COLUMNS))
+            raise CommandError("workload.key", "must be one of {choices}", choices=Names(KEY_COLUMNS))
         return FlightsWorkload(rate, key_by)
     if kind == "keys":
         return keys_workload(data, rate, seed)

@@ -29,6 +29,7 @@ class Workload(Protocol):
     key_count: int | None
 
     def arrival_us(self, index: int) -> int: ...
+    def arrival_times(self, start: int, stop: int) -> list[int]: ...
     def count_until(self, at_us: int) -> int: ...
     def key_code(self, index: int) -> int: ...
     def key_codes(self, start: int, stop: int) -> list[int]: ...
@@ -50,6 +51,11 @@ class EvenArrivals(ABC):
     def arrival_us(self, index: int) -> int:
         """When record `index` arrives, in microseconds of virtual time. The first one waits a whole gap: at 0 the lab is empty."""
         return (index + 1) * SECOND_US // self.rate
+
+    def arrival_times(self, start: int, stop: int) -> list[int]:
+        """When the records start..stop-1 arrive."""
+        rate = self.rate
+        return [moment // rate for moment in range((start + 1) * SECOND_US, (stop + 1) * SECOND_US, SECOND_US)]
 
     def count_until(self, at_us: int) -> int:
         """How many records have arrived at or before `at_us`: the exact inverse of `arrival_us`."""

@@ -254,8 +254,15 @@ class Broker:
             dispatcher.let_go.clear()
 
     def deliver(self, subscription: Subscription, dispatcher: Dispatcher, sent: Sequence[Sent], out: Outbox) -> None:
-        entries, counts, partly = subscription.entries, subscription.redelivery_counts, subscription.acked_in_batch
-        sent_before, consumers = dispatcher.sent_before, self.consumers
+        entries, sent_before, consumers = subscription.entries, dispatcher.sent_before, self.consumers
+        has_more = bool(subscription.redelivery_counts)
+        if len(sent) == 1 and not (has_more or sent_before or self.overhears):  # the usual case, short for speed
+            ((key, position),) = sent
+            entry = entries[position]
+            if not (entry.batch or entry.reconsumed):
+                connection, consumer_id = consumers[key]
+                out.feed(connection, CommandMessage(consumer_id, position, entry.message))
+                return
         for key, position in sent:
             connection, consumer_id = consumers[key]
             entry = entries[position]
@@ -265,15 +272,21 @@ class Broker:
                 sent_before.remove(position)
                 self.state.redelivered += entry.size
                 self.state.connections[connection].consumers[consumer_id].redelivered += entry.size
-            if not entry.batch and not counts and not entry.reconsumed:
-                out.send(connection, CommandMessage(consumer_id, position, entry.message))
-                continue
-            batch, places = entry.batch, tuple[int, ...]()
-            if position in partly:
-                acked = partly[position]
-                places = tuple(place for place in range(entry.size) if place not in acked)
-                batch = tuple(entry.batch[place] for place in places)
-            out.send(connection, CommandMessage(consumer_id, position, entry.message, counts.get(position, 0), batch, places, entry.reconsumed))
+            if has_more or entry.batch or entry.reconsumed:
+                out.send(connection, with_more(subscription, consumer_id, position, entry))
+            else:
+                out.feed(connection, CommandMessage(consumer_id, position, entry.message))
+
+
+def with_more(subscription: Subscription, consumer_id: int, position: int, entry: Entry) -> CommandMessage:
+    """The message for an entry that has been sent before, is a batch, or has been through a retry letter topic."""
+    batch, places = entry.batch, tuple[int, ...]()
+    if position in subscription.acked_in_batch:
+        acked = subscription.acked_in_batch[position]
+        places = tuple(place for place in range(entry.size) if place not in acked)
+        batch = tuple(entry.batch[place] for place in places)
+    count = subscription.redelivery_counts.get(position, 0)
+    return CommandMessage(consumer_id, position, entry.message, count, batch, places, entry.reconsumed)
 
 
 def flow(broker: Broker, connection: int, command: c.CommandFlow, now_us: int, out: Outbox) -> None:
@@ -320,7 +333,7 @@ def ping(broker: Broker, connection: int, command: c.CommandPing, now_us: int, o
 
 
 def spread(entry: Entry, producer_name: str, message: CommandSend) -> None:
-    """Hash an entry without a key as current does; one without a sequence id, as a retry letter here, stays with "NONE_KEY"."""
+    """Hash an entry without a key as current does; one without a sequence id stays with "NONE_KEY"."""
     number = message.sequence_id if message.first_sequence_id < 0 else message.first_sequence_id
     if number >= 0:
         entry.fallback = fallback_key(producer_name, number)

@@ -8,6 +8,7 @@ Source: Pulsar 3.2 `ManagedCursorImpl` (asyncDelete, asyncMarkDelete, asyncReset
 getNumberOfEntriesSinceFirstNotAckedMessage); one ledger, so positions are entry numbers from 0.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 
@@ -43,6 +44,19 @@ class Cursor:
             del ahead[mark_delete]
         self.mark_delete = mark_delete
         return True
+
+    def ack_all(self, positions: Iterable[int]) -> None:
+        """Acknowledge entries of the topic that are not acknowledged yet."""
+        mark_delete, ahead = self.mark_delete, self.ahead
+        for position in positions:
+            if position > mark_delete + 1:
+                ahead[position] = None
+            elif position > mark_delete:
+                mark_delete = position
+                while mark_delete + 1 in ahead:
+                    mark_delete += 1
+                    del ahead[mark_delete]
+        self.mark_delete = mark_delete
 
     def ack_cumulative(self, position: int) -> bool:
         """Acknowledge this entry and all before it. False, and nothing changes: it is at or below mark-delete, or does not exist."""

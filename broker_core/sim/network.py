@@ -22,12 +22,14 @@ if TYPE_CHECKING:
 
 JITTER_COUNT = 1024
 JITTER_MASK = JITTER_COUNT - 1
-"""A message takes the jitter at the place of its number in the world: no state of a link, and no two links are late together."""
+"""A message takes the jitter at the place that its moment and its link's number give: no state of a link, no two links are late together, and
+how late it is does not follow from what else happened in the world."""
 DEFAULT_DELAY_US = 1_000
 
-CUT, FULL, DEAF, STOPPED, GONE, CLOSING = 1, 2, 4, 8, 16, 32
+CUT, FULL, DEAF, STOPPED, GONE, CLOSING, DOOR = 1, 2, 4, 8, 16, 32, 64
 """What can be the matter with a link. CUT and FULL hold what is sent on the sender's side, STOPPED (its process is paused) on the receiver's.
 DEAF loses it, since the receiver has closed its end, and so does GONE, since the receiver is no more. CLOSING: the last message is on its way.
+DOOR is no trouble: messages wait at the receiver's door (`door.py`), and go in before any other.
 All in one number, so that a link in order costs a message one look."""
 
 
@@ -51,7 +53,8 @@ class LinkState:
 
     number: of the link in its world, never given twice. sender, receiver: numbers of the nodes. delay_us: one way, without jitter.
     last_us: when the last message sent is due; no later one is due before it. owed: tickets that came due while it was held.
-    cut_by: cause of the cut. queue: what is under way, with causes.
+    cut_by: cause of the cut. queue: what is under way, with causes. room: how many messages more may wait at the receiver's door, 0 when it is
+    shut; times: when those that do reach it, in front of all others in the queue.
     """
 
     number: int
@@ -64,6 +67,8 @@ class LinkState:
     owed: int = 0
     cut_by: Cause | None = None
     queue: deque[tuple[Any, Cause | None]] = field(default_factory=deque)
+    room: int = 0
+    times: deque[int] = field(default_factory=deque)
 
 
 @final
@@ -91,9 +96,9 @@ def jitter_table(random: SeededRandom, jitter_us: int) -> Sequence[int]:
     return tuple(int.from_bytes(drawn[at : at + 2], "little") * (jitter_us + 1) >> 16 for at in range(0, len(drawn), 2))
 
 
-def due_us(link: Link, now_us: int, jitter: Sequence[int], made: int) -> int:
-    """When a message sent now arrives, were the link in order. Never before one that was sent earlier. made: the message's number."""
-    at_us = now_us + link.delay_us + jitter[made & JITTER_MASK]
+def due_us(link: Link, now_us: int, jitter: Sequence[int]) -> int:
+    """When a message sent now arrives, were the link in order. Never before one that was sent earlier."""
+    at_us = now_us + link.delay_us + jitter[(now_us + link.number) & JITTER_MASK]
     if at_us < link.last_us:
         return link.last_us
     link.last_us = at_us

@@ -6,12 +6,15 @@ draws no chance of its own, so that a world is the same in every process, and a 
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
 from broker_core.events import Cause, Json
 from broker_core.sim.disk import Disk
+
+if TYPE_CHECKING:
+    from broker_core.sim.network import Link
 
 PERSON = 0
 """The connection on which a person's orders arrive: from outside the world, at once."""
@@ -34,6 +37,7 @@ class Outbox(Protocol):
 
     name: str
     disk: Disk
+    door: Link | None
 
     def connect(self, to: str) -> int:
         """Open a connection to a node and give its number, good for sending at once. The peer first receives `Opened`."""
@@ -41,6 +45,18 @@ class Outbox(Protocol):
 
     def send(self, connection: int, message: Any) -> None:
         """Send on a connection, in order. What is sent to an end that is closed is lost. Raises InvariantError after `Closed` arrived."""
+        ...
+
+    def feed(self, connection: int, message: Any) -> None:
+        """`send`, for what a busy program only puts into its buffer: it may wait at the program's door."""
+        ...
+
+    def open_door(self, connection: int, room: int) -> None:
+        """From now on so many messages fed to this node on this connection may wait at its door (`door`), until it takes them in; see `door.py`."""
+        ...
+
+    def shut_door(self) -> None:
+        """What is fed to this node is received again."""
         ...
 
     def close(self, connection: int) -> None:
@@ -51,8 +67,9 @@ class Outbox(Protocol):
         """How many messages wait on this side because the connection is cut or full."""
         ...
 
-    def deadline(self, name: str, at_us: int) -> None:
-        """Wake this node at `at_us` with this name. One of the same name that is still ahead is moved."""
+    def deadline(self, name: str, at_us: int, because: Cause | None = None) -> None:
+        """Wake this node at `at_us` with this name. One of the same name that is still ahead is moved. because: what it follows from, if not
+        from what this node answers now."""
         ...
 
     def cancel(self, name: str) -> None:

@@ -5,11 +5,13 @@ A client node holds a `Program` in its state and asks it; how messages reach the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import msgspec
 
+from broker_core.events import Cause
 from broker_core.sim.node import Outbox
 
 DONE = "done"
@@ -50,6 +52,10 @@ class Traffic(Protocol):
         """A program is done with a message."""
         ...
 
+    def handled_quietly(self, program: str, messages: Sequence[tuple[int, int]]) -> None:
+        """It was done with these by itself: (when, message) of each, in order."""
+        ...
+
     def dropped(self, program: str, message: int, now_us: int) -> None:
         """It releases a message unhandled, in hand or still waiting in its client."""
         ...
@@ -57,12 +63,17 @@ class Traffic(Protocol):
 
 @dataclass(slots=True)
 class Program:
-    """service_us: time one message takes. hand: the message it works on, -1 for none. finished: how many it has handled."""
+    """service_us: time one message takes. hand: the message it works on, -1 for none; done_us: when that is handled; because: what the first
+    message since it idled followed from. finished: how many it has handled. is_quiet: it goes from one message to the next by itself
+    (`door.py`), else DONE wakes its node."""
 
     service_us: int
     is_paused: bool = False
     hand: int = -1
     finished: int = 0
+    done_us: int = 0
+    because: Cause = field(default_factory=Cause)
+    is_quiet: bool = False
 
     @property
     def is_free(self) -> bool:
@@ -72,7 +83,8 @@ class Program:
     def take(self, message: int, now_us: int, out: Outbox) -> None:
         """Begin to handle a message; the node wakes with DONE when it is handled."""
         self.hand = message
-        out.deadline(DONE, now_us + self.service_us)
+        self.done_us = now_us + self.service_us
+        out.deadline(DONE, self.done_us)
 
     def done(self, now_us: int, out: Outbox, traffic: Traffic) -> int:
         """The message in hand is handled. Returns it."""
@@ -80,6 +92,12 @@ class Program:
         self.finished += 1
         traffic.handled(out.name, message, now_us)
         return message
+
+    def done_quietly(self, messages: Sequence[tuple[int, int]], hand: int, done_us: int, out: Outbox, traffic: Traffic) -> None:
+        """These were handled, each at its moment, and now it works on `hand`."""
+        self.hand, self.done_us = hand, done_us
+        self.finished += len(messages)
+        traffic.handled_quietly(out.name, messages)
 
     def drop(self, now_us: int, out: Outbox, traffic: Traffic) -> None:
         """Let go of the message in hand, if there is one."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from broker_core.errors import InvariantError
 from broker_core.events import Cause, Json
 from broker_core.sim.disk import Disk
+from broker_core.sim.door import QuietNode, open_door, shut
 from broker_core.sim.network import CLOSING, JITTER_MASK, Link
 from broker_core.sim.node import Closed, Node
 
@@ -24,12 +25,12 @@ class Slot:
     number: from 1, never given twice. silenced_by: cause of its crash or pause. deadlines: name -> (order of making, cause).
     deferred: those that came due while the process was paused. links: connection -> the link on which this node sends.
     has_machine: the process was killed and its machine runs on, so it resets what arrives for it.
-    receive, wake: the node's, bound once for all messages.
+    receive, wake: the node's, bound once for all messages; settle: of a quiet one. door: the link on which messages wait for it (`door.py`).
     """
 
     __slots__ = (
-        "condition", "deadlines", "deferred", "disk", "has_machine", "kind", "links", "name", "node", "number", "receive", "silenced_by", "wake",
-        "world",
+        "condition", "deadlines", "deferred", "disk", "door", "has_machine", "kind", "links", "name", "node", "number", "receive", "settle",
+        "silenced_by", "wake", "world",
     )  # fmt: skip
 
     def __init__(self, world: World, number: int, name: str, kind: str, node: Node) -> None:
@@ -39,6 +40,8 @@ class Slot:
         self.kind = kind
         self.node = node
         self.receive, self.wake = node.receive, node.wake
+        self.settle = node.settle if isinstance(node, QuietNode) else None
+        self.door: Link | None = None
         self.condition = RUNNING
         self.silenced_by: Cause | None = None
         self.has_machine = False
@@ -55,16 +58,42 @@ class Slot:
             link = self.links[connection]
         except KeyError:
             raise InvariantError(f"{self.name} sends on connection {connection}, which it does not have") from None
+        link.room = 0  # what is fed after this may not arrive before it
         world = self.world
         link.queue.append((message, world.cause))
         made = world.made = world.made + 1
         # `due_us`, written out: this is what every message goes through.
-        at_us = world.now_us + link.delay_us + world.jitter[made & JITTER_MASK]
+        now_us = world.now_us
+        at_us = now_us + link.delay_us + world.jitter[(now_us + link.number) & JITTER_MASK]
         if at_us < link.last_us:
             at_us = link.last_us
         else:
             link.last_us = at_us
         heappush(world.heap, (at_us, made, link, ""))
+
+    def feed(self, connection: int, message: Any) -> None:
+        link = self.links.get(connection)
+        if link is None or not link.room:
+            self.send(connection, message)
+            return
+        link.room -= 1
+        world = self.world
+        world.made += 1
+        link.queue.append((message, world.cause))
+        now_us = world.now_us
+        at_us = now_us + link.delay_us + world.jitter[(now_us + link.number) & JITTER_MASK]
+        if at_us < link.last_us:
+            at_us = link.last_us
+        else:
+            link.last_us = at_us
+        link.times.append(at_us)
+
+    def open_door(self, connection: int, room: int) -> None:
+        open_door(self, connection, room)
+
+    def shut_door(self) -> None:
+        if self.door is not None:
+            shut(self.world, self.door)
 
     def close(self, connection: int) -> None:
         self.send(connection, Closed("closed"))
@@ -76,10 +105,10 @@ class Slot:
         link = self.links[connection]
         return len(link.queue) if link.is_held else 0
 
-    def deadline(self, name: str, at_us: int) -> None:
+    def deadline(self, name: str, at_us: int, because: Cause | None = None) -> None:
         world = self.world
         made = world.made = world.made + 1
-        self.deadlines[name] = (made, world.cause)
+        self.deadlines[name] = (made, because or world.cause)
         heappush(world.heap, (at_us, made, self, name))
 
     def cancel(self, name: str) -> None:
@@ -112,6 +141,8 @@ class AheadSlot(Slot):
 
     def __init__(self, world: World, number: int, name: str, kind: str, node: Node) -> None:
         super().__init__(world, number, name, kind, node)
+        if self.settle is not None:
+            raise InvariantError(f"{name} is quiet, and its clock is ahead of the world's")
         ahead_us = self.ahead_us = world.design.ahead_us
         node_receive, node_wake = node.receive, node.wake
 
@@ -123,8 +154,8 @@ class AheadSlot(Slot):
 
         self.receive, self.wake = receive, wake  # type: ignore[assignment]
 
-    def deadline(self, name: str, at_us: int) -> None:
-        super().deadline(name, at_us - self.ahead_us)
+    def deadline(self, name: str, at_us: int, because: Cause | None = None) -> None:
+        super().deadline(name, at_us - self.ahead_us, because)
 
 
 @dataclass(slots=True)

@@ -18,8 +18,10 @@ from typing import Any
 from broker_core.errors import CommandError
 from broker_core.events import Cause, Json, TurningPoint
 from broker_core.rng import SeededRandom
-from broker_core.sim.network import CLOSING, CUT, DEAF, DEFAULT_DELAY_US, FULL, GONE, STOPPED, Link, Route, due_us, jitter_table
+from broker_core.sim.door import QuietNode, gone, shut
+from broker_core.sim.network import CLOSING, CUT, DEAF, DEFAULT_DELAY_US, DOOR, FULL, GONE, STOPPED, Link, Route, due_us, jitter_table
 from broker_core.sim.node import PERSON, Closed, Node, Opened
+from broker_core.sim.routes import follow_route
 from broker_core.sim.slot import CRASHED, PAUSED, RUNNING, AheadSlot, Slot
 from broker_core.sim.stream import Arrivals
 
@@ -78,6 +80,7 @@ class World(Counters):
         self.heap: list[tuple[int, int, Any, str]] = []  # the third is a link, or with a name a slot
         self.slots: dict[str, Slot] = {}
         self.by_number: dict[int, Slot] = {}
+        self.quiet: dict[int, Slot] = {}
         self.links: dict[int, Link] = {}
         self.of_connection: dict[int, list[Link]] = {}
         self.routes: dict[tuple[str, str], Route] = {}
@@ -147,6 +150,14 @@ class World(Counters):
                         return
         self.now_us = until_us
         self.cause = None
+        self.settle()
+
+    def settle(self) -> None:
+        """Before anybody looks: each node does what has happened inside of it by now."""
+        now_us = self.now_us
+        for slot in self.quiet.values():
+            if slot.condition == RUNNING:
+                slot.settle(now_us, slot)  # type: ignore[misc]  # those that have none are not among them
 
     def order(self, name: str, message: Any, cause: Cause | None = None) -> None:
         """Hand a node something from outside, now. Raises CommandError if no such process runs."""
@@ -163,6 +174,7 @@ class World(Counters):
         event = TurningPoint(f"{self.name}:{self.told_count}", self.now_us, self.name, kind, self.cause or Cause(), rule, inputs, data)
         self.told.append(event)
         if self.witness is not None:
+            self.settle()
             self.witness(event)
         self.cause = Cause(event=event.id)
         return self.cause
@@ -189,6 +201,8 @@ class World(Counters):
     def exit(self, name: str, cause: Cause | None = None) -> None:
         """The process ends in order: then its connections are closed."""
         slot = self._known(name)
+        if slot.condition == RUNNING:
+            self._shut_doors(slot)
         self.cause = cause
         for connection in list(slot.links):
             slot.close(connection)
@@ -198,6 +212,7 @@ class World(Counters):
     def crash(self, name: str, cause: Cause | None = None) -> None:
         """The machine goes silent. What it sent still arrives; its peers learn nothing, and their connections stay."""
         slot = self._running(name)
+        self._shut_doors(slot)
         slot.condition, slot.silenced_by = CRASHED, cause
         self._mark(slot, GONE)
         slot.deadlines.clear()
@@ -222,6 +237,7 @@ class World(Counters):
     def pause(self, name: str, cause: Cause | None = None) -> None:
         """The process is stopped (SIGSTOP): it neither receives nor wakes until `resume`, and the network does not notice."""
         slot = self._running(name)
+        self._shut_doors(slot)
         slot.condition, slot.silenced_by = PAUSED, cause
         self._mark(slot, STOPPED)
 
@@ -231,6 +247,8 @@ class World(Counters):
         if slot.condition != PAUSED:
             raise CommandError("node", "{name} is not paused", name=name)
         slot.condition, slot.silenced_by = RUNNING, None
+        if isinstance(slot.node, QuietNode):
+            slot.node.thaw(self.node_us, slot)
         for deadline, cause in slot.deferred:
             self.made += 1
             slot.deadlines[deadline] = (self.made, cause)
@@ -276,6 +294,7 @@ class World(Counters):
         if all(link.trouble & CUT for link in links):
             raise CommandError("link", "the link is cut already")
         for link in links:
+            shut(self, link)
             link.trouble |= CUT
             link.cut_by = cause
 
@@ -287,42 +306,14 @@ class World(Counters):
         for link in links:
             link.trouble &= ~CUT
             link.cut_by = None
-            self._release(link)
-
-    def cut_route(self, sender: str, receiver: str, cause: Cause | None = None) -> None:
-        """Nothing that one node sends to another is delivered any more, on this connection or a later one. Raises CommandError if it is cut."""
-        route = self.routes.get((sender, receiver)) or Route(sender, receiver)
-        if route.is_cut:
-            raise CommandError("link", "the link is cut already")
-        self.routes[sender, receiver] = route
-        route.is_cut, route.cut_by = True, cause
-        for link in self._on_route(sender, receiver):
-            link.trouble |= CUT
-            link.cut_by = cause
-
-    def heal_route(self, sender: str, receiver: str) -> None:
-        """What was held is on its way again. Raises CommandError if it was not cut."""
-        route = self.routes.get((sender, receiver))
-        if route is None or not route.is_cut:
-            raise CommandError("link", "the link is not cut")
-        route.is_cut, route.cut_by = False, None
-        for link in self._on_route(sender, receiver):
-            link.trouble &= ~CUT
-            link.cut_by = None
-            self._release(link)
-
-    def slow_route(self, sender: str, receiver: str, delay_us: int | None) -> None:
-        """What one node sends to another takes this long, on this connection or a later one; None: as long as by the design again."""
-        route = self.routes.setdefault((sender, receiver), Route(sender, receiver))
-        route.delay_us = delay_us
-        for link in self._on_route(sender, receiver):
-            link.delay_us = self.design.delay_us if delay_us is None else delay_us
+            self.release(link)
 
     def fill(self, connection: int, sender: str, full: bool) -> None:
         """The receiver's buffer is full (or has room again): what `sender` sends waits on its side."""
         for link in self._ways(connection, sender):
+            shut(self, link)
             link.trouble = link.trouble | FULL if full else link.trouble & ~FULL
-            self._release(link)
+            self.release(link)
 
     def reset(self, connection: int, cause: Cause | None = None) -> None:
         """The connection breaks: what is under way is lost, and both ends receive Closed("reset") after the link's delay.
@@ -333,6 +324,7 @@ class World(Counters):
         if not links:
             raise CommandError("link", "there is no such connection")
         for link in links:
+            shut(self, link)
             link.trouble = DEAF
             if any(type(message) is Opened for message, _ in link.queue):
                 continue  # the receiver never knew of the connection
@@ -341,12 +333,13 @@ class World(Counters):
             last.trouble |= CLOSING
             last.queue.append((Closed("reset"), cause))
             self.made += 1
-            heappush(self.heap, (due_us(last, self.now_us, self.jitter, self.made), self.made, last, ""))
+            heappush(self.heap, (due_us(last, self.now_us, self.jitter), self.made, last, ""))
 
     def stop_hearing(self, sending: Link) -> None:
         """The sender of this link has closed its end: what its peer has under way to it, or sends from now on, is lost."""
         for link in self._both(sending.connection):
             if link is not sending:
+                shut(self, link)
                 link.trouble |= DEAF
                 self._drop_if_dead(link)
 
@@ -354,6 +347,7 @@ class World(Counters):
 
     def _report(self) -> None:
         if self.listener is not None:
+            self.settle()
             told = self.told[:]
             self.told.clear()
             self.listener(told)
@@ -362,6 +356,8 @@ class World(Counters):
         node = self.design.kinds[kind][1](state)
         slot = AheadSlot(self, number, name, kind, node) if self.design.ahead_us else Slot(self, number, name, kind, node)
         self.slots[name] = self.by_number[number] = slot
+        if slot.settle is not None:
+            self.quiet[number] = slot
         return slot
 
     def _reset_all(self, slot: Slot, cause: Cause | None) -> None:
@@ -374,6 +370,7 @@ class World(Counters):
 
     def _remove(self, slot: Slot) -> None:
         del self.slots[slot.name], self.by_number[slot.number]
+        self.quiet.pop(slot.number, None)
         slot.deadlines.clear()
         self._mark(slot, GONE)
         for link in slot.links.values():
@@ -389,22 +386,14 @@ class World(Counters):
         elif link.to.condition == PAUSED:
             link.trouble = STOPPED
         if self.routes:
-            self._follow_route(link)
+            follow_route(self, link)
         return link
 
-    def _follow_route(self, link: Link) -> None:
-        """A new link takes the way that its nodes' route says."""
-        ends = self.by_number.get(link.sender), link.to
-        route = self.routes.get((ends[0].name, ends[1].name)) if ends[0] is not None and ends[1] is not None else None
-        if route is not None:
-            link.delay_us = self.design.delay_us if route.delay_us is None else route.delay_us
-            if route.is_cut:
-                link.trouble |= CUT
-                link.cut_by = route.cut_by
-
-    def _on_route(self, sender: str, receiver: str) -> list[Link]:
-        numbers = self._known(sender).number, self._known(receiver).number
-        return [link for link in self.links.values() if (link.sender, link.receiver) == numbers]
+    def _shut_doors(self, slot: Slot) -> None:
+        """Something becomes the matter with this process: up to now it did its work."""
+        if slot.settle is not None:
+            slot.settle(self.now_us, slot)
+        slot.shut_door()
 
     def _mark(self, slot: Slot, trouble: int) -> None:
         """This is now the matter with all links to a process; on those whose end it has closed nothing arrives anyway."""
@@ -416,7 +405,11 @@ class World(Counters):
     def arrives(self, link: Link) -> bool:
         """A ticket came due on a link that something is the matter with. False: it is owed, as its message will be delivered one day, or the
         message is lost."""
-        trouble = link.trouble
+        if link.trouble & DOOR and link.to is not None and link.to.settle is not None:
+            link.to.settle(self.now_us, link.to)  # who waits at the door goes in first
+            if not link.times and not link.room:
+                gone(link.to, link)
+        trouble = link.trouble & ~DOOR
         if trouble & (CUT | FULL) or (trouble & STOPPED and not trouble & (DEAF | GONE)):
             link.owed += 1
             return False
@@ -447,7 +440,7 @@ class World(Counters):
             if not others:
                 del self.of_connection[link.connection]
 
-    def _release(self, link: Link) -> None:
+    def release(self, link: Link) -> None:
         if link.is_held:
             return
         if not link.trouble & STOPPED:

@@ -21,7 +21,7 @@ WITHIN = 1.15
 
 
 def run() -> list[Figure]:
-    with before() as checkout:
+    with before(os.environ.get("HIGHWATER_BEFORE")) as checkout:
         if checkout is None:
             print(f"  The commit before worlds, {BEFORE}, is not in this repository: nothing to measure against.")
             return []

@@ -22,6 +22,7 @@ BEFORE = "213e526"
 ROOT = Path(__file__).parents[2]
 STRETCHES = 40
 BUSY = {"consumers": 12, "consumer_rate": 200, "workload": {"rate": 2_000}}
+ONE_PULSAR = {"lanes": [{"model": "pulsar"}]}
 ONE_BROKER = {"lanes": [{"model": "pulsar"}, {"model": "kafka", "cluster": False}, {"model": "tubemq"}, {"model": "rabbitmq"}]}
 """What is compared: before worlds there was no cluster."""
 CHECKPOINT_S = 300
@@ -31,7 +32,7 @@ Figure = tuple[str, float, str, str, str]
 
 
 def run() -> list[Figure]:
-    with before() as checkout:
+    with before(os.environ.get("HIGHWATER_BEFORE")) as checkout:
         if checkout is None:
             print(f"  The commit before worlds, {BEFORE}, is not in this repository: nothing to measure against.")
             return []
@@ -54,19 +55,18 @@ def run() -> list[Figure]:
 
 
 @contextmanager
-def before() -> Iterator[Path | None]:
-    """A checkout of the commit before, None where the history does not have it."""
-    named = os.environ.get("HIGHWATER_BEFORE")
+def before(named: str | None = None, commit: str = BEFORE) -> Iterator[Path | None]:
+    """A checkout of a commit before, None where the history does not have it. named: where there is one already."""
     if named:
         yield Path(named)
         return
     git = ["git", "-C", str(ROOT)]
-    if subprocess.run([*git, "cat-file", "-e", f"{BEFORE}^{{commit}}"], capture_output=True, check=False).returncode:
+    if subprocess.run([*git, "cat-file", "-e", f"{commit}^{{commit}}"], capture_output=True, check=False).returncode:
         yield None
         return
     with tempfile.TemporaryDirectory() as folder:
         checkout = Path(folder) / "before"
-        subprocess.run([*git, "worktree", "add", "--detach", "--quiet", str(checkout), BEFORE], check=True)
+        subprocess.run([*git, "worktree", "add", "--detach", "--quiet", str(checkout), commit], check=True)
         try:
             (checkout / "var").mkdir(exist_ok=True)
             (checkout / "var" / "flights").symlink_to(ROOT / "var" / "flights")
@@ -127,7 +127,9 @@ def stretches_of(case: str) -> Callable[[], float]:
     from broker_core.lab.scenario import scenario_from_json
 
     has_clusters = importlib.util.find_spec("broker_core.lab.cluster_options") is not None
-    scenario = scenario_from_json({**(BUSY if case == "busy" else {}), **(ONE_BROKER if has_clusters else {})})
+    lanes = ONE_PULSAR if "pulsar" in case else ONE_BROKER if has_clusters else {}
+    is_busy = case.startswith("busy")
+    scenario = scenario_from_json({**(BUSY if is_busy else {}), **lanes})
     if case == "timed":
         return timed(scenario)
     lab = Lab(scenario)
@@ -136,7 +138,7 @@ def stretches_of(case: str) -> Callable[[], float]:
         return lambda: float(len(lab.checkpoint()))
     if case == "seek":
         return seeks(scenario, lab)
-    warm_s, stretch_s = (5, 1) if case == "busy" else (60, 30)
+    warm_s, stretch_s = (5, 1) if is_busy else (60, 30)
     lab.advance_to(warm_s * 1_000_000)
 
     def advance() -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from broker_core.events import Cause, Json
@@ -21,6 +22,7 @@ class Played:
         self.closed: list[int] = []
         self.blamed: list[Cause | int] = []
         self.cause = Cause()
+        self.door = None
         self._draws = list(draws)
 
     def connect(self, to: str) -> int:
@@ -32,13 +34,21 @@ class Played:
         assert connection not in self.closed, f"{message} on connection {connection}, which is closed"
         self.sent.append((connection, message))
 
+    def feed(self, connection: int, message: Any) -> None:
+        self.send(connection, message)
+
+    def open_door(self, connection: int, room: int) -> None:
+        """Here every message is received."""
+
+    def shut_door(self) -> None: ...
+
     def close(self, connection: int) -> None:
         self.closed.append(connection)
 
     def unsent(self, connection: int) -> int:
         return 0
 
-    def deadline(self, name: str, at_us: int) -> None:
+    def deadline(self, name: str, at_us: int, because: Cause | None = None) -> None:
         self.deadlines[name] = at_us
 
     def cancel(self, name: str) -> None:
@@ -71,6 +81,7 @@ class Counted:
     """A `Traffic` that keeps what it is told."""
 
     is_watched = True
+    """So that each step of a program is one of its node's."""
 
     def __init__(self) -> None:
         self.log: list[tuple[str, int]] = []
@@ -81,6 +92,9 @@ class Counted:
 
     def handled(self, program: str, message: int, now_us: int) -> None:
         self.log.append(("handled", message))
+
+    def handled_quietly(self, program: str, messages: Sequence[tuple[int, int]]) -> None:
+        self.log += [("handled", message) for _, message in messages]
 
     def dropped(self, program: str, message: int, now_us: int) -> None:
         self.log.append(("dropped", message))

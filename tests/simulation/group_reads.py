@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 from broker_core.kafka.client.group_consumer.subscription import PartitionState, TopicPartition
@@ -59,6 +60,9 @@ class Reads:
         while up_to in handled:
             up_to += 1
         self.handled_up_to[partition] = up_to
+
+    def handled_quietly(self, program: str, messages: Sequence[tuple[int, int]]) -> None:
+        """A group's consumer wakes for each record."""
 
     def dropped(self, program: str, message: int, now_us: int) -> None:
         """A record was let go of, unhandled."""

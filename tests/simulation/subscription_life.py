@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from broker_core.errors import CommandError
@@ -44,6 +45,9 @@ class Handled:
 
     def handled(self, program: str, message: int, now_us: int) -> None:
         self.count[message] += 1
+
+    def handled_quietly(self, program: str, messages: Sequence[tuple[int, int]]) -> None:
+        self.count.update(message for _, message in messages)
 
     def dropped(self, program: str, message: int, now_us: int) -> None:
         """It comes again."""

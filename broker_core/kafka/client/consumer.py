@@ -22,6 +22,7 @@ from broker_core.clock import MILLISECOND_US, SECOND_US
 from broker_core.events import Cause
 from broker_core.kafka import requests as r
 from broker_core.kafka.assignors import ASSIGNORS, Assignor, StickyUserData, Subscription
+from broker_core.kafka.client.quiet import NEVER, plan, settle
 from broker_core.sim.node import Closed, Outbox
 from broker_core.sim.program import DONE, Leave, Pace, Pause, Program, Resume, Traffic
 
@@ -59,7 +60,8 @@ class ConsumerState:
     of its commits wait for their answer. turn: where the next poll begins to look. hand: partition of the record in hand, -1 for none.
     buffer: by partition. is_fetching: a fetch waits for its answer. previous: the last assignment it took; its generation, assigned, and
     max_generation are what its assignor remembers. late_us: by how much its heartbeats are late. because: cause of must_rejoin and pending.
-    resetting: partitions without a position, whose log start it has asked for (auto.offset.reset).
+    resetting: partitions without a position, whose log start it has asked for (auto.offset.reset). quiet_until_us: when the program's next step is
+    that can be noticed (`quiet.py`).
     """
 
     client_id: str
@@ -90,6 +92,7 @@ class ConsumerState:
     late_us: int = 0
     because: Cause = field(default_factory=Cause)
     resetting: list[int] = field(default_factory=list)
+    quiet_until_us: int = NEVER
 
 
 class Consumer:
@@ -103,6 +106,18 @@ class Consumer:
     # -- what reaches it ------------------------------------------------------------------------------------------------------------------
 
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
+        settle(self, now_us, out)
+        self.hear(message, now_us, out)
+        plan(self, out)
+
+    def settle(self, now_us: int, out: Outbox) -> None:
+        settle(self, now_us, out)
+
+    def thaw(self, now_us: int, out: Outbox) -> None:
+        self.state.program.done_us = max(self.state.program.done_us, now_us)
+        plan(self, out)
+
+    def hear(self, message: Any, now_us: int, out: Outbox) -> None:
         match message:
             case r.FetchResponse():
                 self.on_fetched(message, now_us, out)
@@ -134,15 +149,11 @@ class Consumer:
 
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
         state = self.state
+        settle(self, now_us - 1, out)  # a deadline is older than that of the record in hand would be
         if name == DONE:
-            state.program.done(now_us, out, self.traffic)
-            state.hand = -1
-            if state.commit_due or state.must_rejoin or state.pending is not None:
-                self.poll(now_us, out)
-            else:
-                self.take(now_us, out)
-                if not state.is_fetching and len(state.buffer) < len(state.owned):
-                    self.fetch(out)
+            state.quiet_until_us = NEVER
+            if state.program.hand >= 0 and state.program.done_us <= now_us:
+                self.handled(now_us, out)
         elif name == "heartbeat":
             out.send(state.connection, r.HeartbeatRequest(state.group_id, state.generation, state.member_id))
             out.deadline("heartbeat", now_us + HEARTBEAT_INTERVAL_US + state.late_us)
@@ -150,6 +161,19 @@ class Consumer:
             state.commit_due = True
             if state.hand < 0:
                 self.poll(now_us, out)
+        plan(self, out)
+
+    def handled(self, now_us: int, out: Outbox) -> None:
+        """The record in hand is done, and something may be noticed of it."""
+        state = self.state
+        state.program.done(now_us, out, self.traffic)
+        state.hand = -1
+        if state.commit_due or state.must_rejoin or state.pending is not None:
+            self.poll(now_us, out)
+        else:
+            self.take(now_us, out)
+            if not state.is_fetching and len(state.buffer) < len(state.owned):
+                self.fetch(out)
 
     # -- the poll loop --------------------------------------------------------------------------------------------------------------------
 
@@ -173,11 +197,24 @@ class Consumer:
         self.fetch(out)
 
     def take(self, now_us: int, out: Outbox) -> None:
-        """The program takes the next record of the next partition, in turn, that has one in the buffer."""
+        """The program takes the next record, if it is free and there is one."""
+        if self.state.hand >= 0 or self.state.program.is_paused:
+            return
+        record = self.next_record()
+        if record < 0:
+            return
+        if self.traffic.is_watched:
+            self.traffic.received(out.name, record, now_us)
+        program = self.state.program
+        program.hand, program.done_us, program.because = record, now_us + program.service_us, out.why()
+
+    def next_record(self) -> int:
+        """poll() gives the next record of the next partition, in turn, that has one in the buffer; -1: there is none."""
         state = self.state
         buffer = state.buffer
-        if not buffer or state.hand >= 0 or state.program.is_paused:
-            return
+        if not buffer:
+            state.hand = -1
+            return -1
         owned, turn = state.owned, state.turn
         last = len(owned) - 1
         number = owned[turn]
@@ -193,9 +230,7 @@ class Consumer:
             del buffer[number]
         state.hand = number
         self.count(number, offset)
-        if self.traffic.is_watched:
-            self.traffic.received(out.name, record, now_us)
-        state.program.take(record, now_us, out)
+        return record
 
     def fetch(self, out: Outbox) -> None:
         """Ask for what the buffer lacks, if no other fetch is under way."""
@@ -381,6 +416,7 @@ class Consumer:
         """close(): commit, LeaveGroup, and the connection with it."""
         state = self.state
         state.program.drop(now_us, out, self.traffic)
+        state.quiet_until_us = NEVER
         if state.member_id:
             if state.owned and state.phase in (IN, JOINING):
                 self.commit(out)
@@ -410,7 +446,7 @@ class Consumer:
     def lose_everything(self, now_us: int, out: Outbox) -> None:
         """The connection broke."""
         self.state.program.drop(now_us, out, self.traffic)
-        self.state.hand = -1
+        self.state.hand, self.state.quiet_until_us = -1, NEVER
         self.forget_membership(True, out)
         self.state.connection, self.state.phase, self.state.commits_out = 0, OUT, 0
         out.cancel("heartbeat")

@@ -33,6 +33,7 @@ from broker_core.kafka.cluster.names import CONTROLLER, TOOL, broker_node
 from broker_core.kafka.cluster.state import DOWN, SHUTTING_DOWN, BrokerDisk, BrokerState
 from broker_core.kafka.cluster.tool import Order
 from broker_core.kafka.controller import Topic
+from broker_core.sim.routes import cut_route, heal_route, slow_route
 from broker_core.sim.slot import CRASHED, PAUSED, RUNNING, Slot
 from broker_core.sim.world import World
 
@@ -141,7 +142,7 @@ def cut_link(world: World, one: int | str, other: int | str, *, one_way: bool = 
         raise CommandError("link", "the link is cut already")
     for way in ways:
         if not _is_cut(world, way):
-            world.cut_route(*way, cause)
+            cut_route(world, *way, cause)
 
 
 def heal_link(world: World, one: int | str, other: int | str) -> None:
@@ -149,7 +150,7 @@ def heal_link(world: World, one: int | str, other: int | str) -> None:
     if not ways:
         raise CommandError("link", "the link is not cut")
     for way in ways:
-        world.heal_route(*way)
+        heal_route(world, *way)
 
 
 def slow_link(world: World, one: int | str, other: int | str, delay_us: int | None) -> None:
@@ -157,7 +158,7 @@ def slow_link(world: World, one: int | str, other: int | str, delay_us: int | No
     if delay_us is not None and not 0 <= delay_us <= DELAY_US_MAX:
         raise CommandError("delay_us", "must be 0 to {high}", high=DELAY_US_MAX)
     for way in _ways(world, one, other, False):
-        world.slow_route(*way, delay_us)
+        slow_route(world, *way, delay_us)
 
 
 # --- an operator's tool

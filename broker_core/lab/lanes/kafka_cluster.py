@@ -94,6 +94,9 @@ class LabTime:
         if message != OTHERS_RECORD:
             self.inner.handled(program, message, now_us - AHEAD_US)
 
+    def handled_quietly(self, program: str, messages: Sequence[tuple[int, int]]) -> None:
+        self.inner.handled_quietly(program, [(now_us - AHEAD_US, message) for now_us, message in messages if message != OTHERS_RECORD])
+
     def dropped(self, program: str, message: int, now_us: int) -> None:
         if message != OTHERS_RECORD:
             self.inner.dropped(program, message, now_us - AHEAD_US)

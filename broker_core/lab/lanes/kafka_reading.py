@@ -44,6 +44,8 @@ class KeyPartitions(dict[int, int]):
 class KafkaReading:
     """partitions: of each key. notes: what the observers remember. shared: the nodes' states put together, made anew after each change."""
 
+    fresh: None = None
+
     def __init__(self, setup: LaneSetup) -> None:
         self.topic: str = setup.options["topic"]
         self.partition_count: int = setup.options["partitions"]

@@ -92,17 +92,34 @@ class Lane(LaneState):
     def _stream(self) -> Stream | Handed:
         """The records, on their way from the publisher."""
         publisher, publish = self.rules.publisher(self)
-        watch = self.traffic.watch
+        self.published = 0
+        if self.traffic.watch is not None:
+            publish = self._watched(self.traffic.watch, publish)
+        return Stream(publisher, publish) if self.rules.sends_at_once else Handed(publish)
 
+    def _watched(self, watch: Watch, publish: Callable[[int, int], tuple[int, Any]]) -> Callable[[int, int], tuple[int, Any]]:
         def hand_over(index: int, code: int) -> tuple[int, Any]:
-            self.next_record = index + 1
-            if watch is not None:
-                # A message may be made up to its delay after it was sent; who reads what changes with a turning point, before which all that
-                # was sent is caught up.
-                watch.arrived(index, code, self.reads.would_wait(self, index, code))
+            # A message may be made up to its delay after it was sent; who reads what changes with a turning point, before which all that was
+            # sent is caught up.
+            self._note_published()
+            watch.arrived(index, code, self.reads.would_wait(self, index, code))
             return publish(index, code)
 
-        return Stream(publisher, hand_over) if self.rules.sends_at_once else Handed(hand_over)
+        return hand_over
+
+    def _catch_up(self, until_us: int) -> None:
+        """What was published before `until_us` is on its way, and counted."""
+        self.stream.catch_up(until_us)
+        self._note_published()
+
+    def _note_published(self) -> None:
+        published, place = self.published, self.stream.place
+        if published < place:
+            self.published = place
+            self.next_record += place - published
+            fresh = self.reads.fresh
+            if fresh is not None:
+                fresh += self.stream.keys[published:place]
 
     # -- time -----------------------------------------------------------------------------------------------------------------------------
 
@@ -121,6 +138,7 @@ class Lane(LaneState):
         start = self.next_record - first
         coming = times[start : bisect_right(times, until_us)]
         stream.plan(coming, codes[start:], self.next_record)
+        self.published = 0
         while self.now_us < until_us or stream.place < len(coming):
             # Up to the last microsecond of a second, then to the full second: what is handled is counted by the second.
             second_us = (self.now_us // SECOND_US + 1) * SECOND_US
@@ -130,17 +148,15 @@ class Lane(LaneState):
                 if not self.world.is_midway:
                     break
                 yield
-            stream.catch_up(stop_us + 1)
+            self._catch_up(stop_us + 1)
             self.now_us = stop_us
             self.traffic.fold(stop_us // SECOND_US)
             if stop_us % SECOND_US == 0:
                 self._sample(stop_us // SECOND_US)
         # Logs grow and positions move without a turning point, too.
         self.rules.forget_caches()
-        finished = self.traffic.finished
-        if finished:
-            self.ledger.tally.finished.extend(finished)
-            finished.clear()
+        if self.traffic.finished:
+            self.ledger.tally.finished.extend(self.traffic.take_finished())
             self.ledger.tally.fold_finished(self.texts.codes_of)
 
     def _sample(self, second: int) -> None:
@@ -153,7 +169,7 @@ class Lane(LaneState):
 
     def _heard(self, event: TurningPoint) -> None:
         """A node tells this, in the middle of its step."""
-        self.stream.catch_up(self.world.now_us)
+        self._catch_up(self.world.now_us)
         self.now_us = self.world.now_us
         self.traffic.fold(self.now_us // SECOND_US)
         heard = self.narrator.heard(self, event)
@@ -162,7 +178,7 @@ class Lane(LaneState):
 
     def _told(self, events: list[TurningPoint]) -> None:
         """A node has told these; its step is over."""
-        self.stream.catch_up(self.world.now_us)
+        self._catch_up(self.world.now_us)
         self.now_us = self.world.now_us
         for told in events:
             event = self.heard.pop(told.id, None)

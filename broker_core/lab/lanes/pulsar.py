@@ -185,29 +185,20 @@ class PulsarRules:
         slot = lane.world.slots[PRODUCER]
         producer = cast(Producer, slot.node)
 
-        def publish(index: int, code: int) -> tuple[int, CommandSend]:
-            fresh.append(code)
-            return send(index, code)
-
         def publish_ordered(index: int, code: int) -> tuple[int, CommandSend]:
-            fresh.append(code)
             return send(index, code, code % ordering_keys if code >= 0 else -1)
 
         def gather(index: int, code: int) -> tuple[int, None]:
-            if self.reads.counts_keys:
-                fresh.append(code)
             now_us = lane.world.now_us
             later = self.delayed_every and index % self.delayed_every == 0
             producer.gather(index, code, now_us, slot, code % ordering_keys if ordering_keys and code >= 0 else -1,
                             now_us + self.delivery_delay_us if later else 0)  # fmt: skip
             return 0, None
 
-        fresh, ordering_keys, send = self.reads.fresh, self.ordering_keys, producer.send
+        ordering_keys, send = self.ordering_keys, producer.send
         if not self.sends_at_once:
             return slot, gather
-        if ordering_keys:
-            return slot, publish_ordered
-        return slot, publish if self.reads.counts_keys else send
+        return slot, publish_ordered if ordering_keys else send
 
     def join(self, lane: Lane, joiners: Sequence[Consumer], cause: Cause) -> None:
         self.start(lane, joiners, cause)

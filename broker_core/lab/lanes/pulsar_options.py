@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from broker_core.errors import CommandError
+from broker_core.errors import CommandError, Names
 from broker_core.events import Json
 from broker_core.lab.fields import LANE_ID, consumer_name, refuse_unknown, whole
 from broker_core.pulsar.client.producer import DEFAULT, KEY_BASED
@@ -58,7 +58,7 @@ def check_pulsar(entry: Json, where: str) -> Json:
     for name, choices in CHOICES.items():
         if name in entry:
             if entry[name] not in choices:
-                raise CommandError(f"{where}.{name}", "must be one of {choices}", choices=", ".join(choices))
+                raise CommandError(f"{where}.{name}", "must be one of {choices}", choices=Names(choices))
             options[name] = entry[name]
     for name in SWITCHES:
         if name in entry:
@@ -96,7 +96,7 @@ def check_subscriptions(raw: object, field: str) -> dict[str, Json]:
         refuse_unknown(wanted, ("type", "consumers", "rate"), f"{where}.", where)
         kind = wanted.get("type", READER_TYPES[0])
         if kind not in READER_TYPES:
-            raise CommandError(f"{where}.type", "must be one of {choices}", choices=", ".join(READER_TYPES))
+            raise CommandError(f"{where}.type", "must be one of {choices}", choices=Names(READER_TYPES))
         most = 1 if kind == READER_TYPES[0] else READERS_MAX  # a second one would be refused
         found[name] = {
             "type": kind, "consumers": whole(f"{where}.consumers", wanted.get("consumers", 1), 1, most),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 from typing import NamedTuple, cast
@@ -240,9 +240,9 @@ class Owners:
             self._holders[code] = now.holder_of(self.slot_of(code))
         return self._holders[code]
 
-    def note(self, counts: Mapping[int, int]) -> None:
-        """So many messages with these keys have been published."""
-        self._unweighed.update(counts)
+    def note(self, codes: Iterable[int]) -> None:
+        """Messages with these keys have been published."""
+        self._unweighed.update(codes)
 
     def weights(self, broker: Broker, counts: Mapping[int, int]) -> dict[str, int]:
         """Program -> messages so far whose key is its own now. counts: of each key, all those that were noted among them. Messages without a key

@@ -44,14 +44,13 @@ BROKER, PRODUCER = "(broker)", "(producer)"
 class Notes:
     """key_counts: messages of each key so far, by its code. batches: what was sent, entry by entry, where the producer makes batches."""
 
-    key_counts: dict[int, int] = field(default_factory=dict)
+    key_counts: Counter[int] = field(default_factory=Counter)
     batches: BatchNotes = field(default_factory=BatchNotes)
 
 
 class PulsarReading:
-    """owners: who owns what now. counts_keys: whether messages are counted by their keys. has_order: whether an
-    order rule of Key_Shared runs. notes: what the observers remember; fresh: keys of
-    messages that are not in them yet."""
+    """owners: who owns what now. counts_keys: whether messages are counted by their keys. has_order: whether an order rule of Key_Shared runs.
+    notes, fresh: see `Reading`."""
 
     counts_keys = True
     has_order = True
@@ -67,18 +66,16 @@ class PulsarReading:
         spreads_keyless = self.has_order and setup.options.get("order") == DRAINING
         self.owners = Owners(setup.texts, setup.keys, selector, setup.options.get("ordering_keys", 0), spreads_keyless)
         self._notes = Notes()
-        self.fresh: list[int] = []
+        self.fresh: list[int] | None = [] if self.counts_keys else None
         self.painted: Painted | None = None
         self.checked: Assignment | None = None  # whose slices are known to be whole
 
     @property
     def notes(self) -> Notes:
         if self.fresh:
-            counts, fresh = self._notes.key_counts, Counter(self.fresh)
+            self._notes.key_counts.update(self.fresh)
+            self.owners.note(self.fresh)
             self.fresh.clear()
-            for code, count in fresh.items():
-                counts[code] = counts.get(code, 0) + count
-            self.owners.note(fresh)
         return self._notes
 
     @notes.setter

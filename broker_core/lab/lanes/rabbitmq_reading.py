@@ -27,6 +27,7 @@ class RabbitMqReading:
     """prefetch: of each consumer, 0 for no limit."""
 
     notes: None = None
+    fresh: None = None
 
     def __init__(self, queue_name: str, prefetch: int) -> None:
         self.queue_name, self.prefetch = queue_name, prefetch

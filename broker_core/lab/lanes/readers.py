@@ -2,6 +2,8 @@
 is in none of the lab's figures. Another subscription of a Pulsar topic has them (`pulsar_readers.py`), and another group of a Kafka topic
 (`kafka_readers.py`)."""
 
+from collections.abc import Sequence
+
 from broker_core.events import Json
 
 OWN_GROUP = "lab"
@@ -17,6 +19,7 @@ class Unseen:
 
     def received(self, program: str, message: int, now_us: int) -> None: ...
     def handled(self, program: str, message: int, now_us: int) -> None: ...
+    def handled_quietly(self, program: str, messages: Sequence[tuple[int, int]]) -> None: ...
     def dropped(self, program: str, message: int, now_us: int) -> None: ...
 
 

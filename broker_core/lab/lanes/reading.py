@@ -14,9 +14,13 @@ if TYPE_CHECKING:
 
 
 class Reading(Protocol):
-    """notes: what the model's observers remember, a dataclass of annotated fields that a checkpoint holds; None where they need nothing."""
+    """notes: what the model's observers remember, a dataclass of annotated fields that a checkpoint holds; None where they need nothing.
+    fresh: codes of the keys of messages that were published and are not in the notes yet; None where nobody counts them."""
 
     notes: Any
+
+    @property
+    def fresh(self) -> list[int] | None: ...
 
     def would_wait(self, lane: Lane, index: int, code: int) -> bool:
         """Whether a message that is published now finds nobody alive who could take it."""

@@ -32,6 +32,8 @@ MASTER, PRODUCER = "tubemq:master", "tubemq:producer"
 class TubeMqReading:
     """brokers: node name of each broker id. partition_keys: all partitions, in their order. notes: what the lab itself knows of the group."""
 
+    fresh: None = None
+
     def __init__(self, options: Json) -> None:
         self.topic: str = options["topic"]
         self.each: int = options["partitions"] // options["brokers"]

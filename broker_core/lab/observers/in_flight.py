@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -42,12 +42,12 @@ class Watch(Protocol):
 
 @dataclass(slots=True)
 class LaneTraffic:
-    """watch: sees it too, None for nobody. by_node: node of a program's present life -> its consumer. finished: messages handled since
-    somebody last took the list, in order. done: node -> how many of them it handled since the last `fold`."""
+    """watch: sees it too, None for nobody. by_node: node of a program's present life -> its consumer. finished: (when, message) of those
+    handled since `take_finished`. done: node -> how many of them it handled since the last `fold`."""
 
     watch: Watch | None = None
     by_node: dict[str, Consumer] = field(default_factory=dict)
-    finished: list[int] = field(default_factory=list)
+    finished: list[tuple[int, int]] = field(default_factory=list)
     done: dict[str, int] = field(default_factory=dict)
     is_watched: bool = field(init=False)
 
@@ -59,11 +59,24 @@ class LaneTraffic:
             self.watch.received(program, message, now_us)
 
     def handled(self, program: str, message: int, now_us: int) -> None:
-        self.finished.append(message)
+        self.finished.append((now_us, message))
         done = self.done
         done[program] = done.get(program, 0) + 1
         if self.watch is not None:
             self.watch.handled(program, message, now_us)
+
+    def handled_quietly(self, program: str, messages: Sequence[tuple[int, int]]) -> None:
+        """As `handled`; a program of which each message is watched is never quiet."""
+        self.finished += messages
+        done = self.done
+        done[program] = done.get(program, 0) + len(messages)
+
+    def take_finished(self) -> list[int]:
+        """Messages handled since the last call, in the order in which programs finished them; of one moment, by their numbers."""
+        self.finished.sort()
+        finished = [message for _, message in self.finished]
+        self.finished.clear()
+        return finished
 
     def fold(self, second: int) -> None:
         """What was handled since the last call was handled in this second."""

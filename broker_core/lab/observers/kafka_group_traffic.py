@@ -17,7 +17,7 @@ from broker_core.kafka.cluster.controller_node import ControllerState
 from broker_core.kafka.cluster.groups import group_of_request
 from broker_core.kafka.cluster.names import CONTROLLER
 from broker_core.kafka.group import messages as m
-from broker_core.kafka.group.decoded import ANSWERS, KINDS, Fields, assignment_text, fields_of, ids_text, worst_code
+from broker_core.kafka.group.decoded import ANSWERS, KINDS, Fields, assignment_text, code_name, fields_of, ids_text, worst_code
 from broker_core.kafka.group.topics import topic_id
 from broker_core.lab.lanes.kafka_cluster_group import GROUP_ID
 
@@ -168,7 +168,7 @@ def exchange_view(one: Exchange) -> Json:
     return {
         "kind": one.kind, "member": one.member, "broker": one.broker, "sent_us": one.sent_us, "arrived_us": one.arrived_us,
         "answered_us": one.answered_us, "received_us": one.received_us, "lost_us": one.lost_us, "fields": one.fields, "answer": one.answer,
-        "note": one.note, "code": one.code, "quiet": one.is_quiet,
+        "note": one.note, "code": one.code, "error": code_name(one.code) if one.code else "", "quiet": one.is_quiet,
     }  # fmt: skip
 
 

@@ -20,7 +20,8 @@ class KafkaNotes:
     """What the observers of a Kafka lane remember. high_read: of each partition, the next offset that nobody has read yet; redelivered:
     records read a second time. readers: partition -> name of the program that reads it now. paused_us: partition that somebody read, or
     was to read, and nobody does -> since when. dark_us: of all such spans that are over, the sum over partitions; dark_most: how many
-    partitions were dark at once at most. moved: how often a partition got another reader than the one before, who is in last_readers."""
+    partitions were dark at once at most. moved: how often a partition got another reader than the one before, who is in last_readers;
+    last_since_us: since when that one is its reader, whatever pauses came between."""
 
     high_read: list[int]
     redelivered: int = 0
@@ -30,6 +31,7 @@ class KafkaNotes:
     dark_most: int = 0
     moved: int = 0
     last_readers: dict[int, str] = field(default_factory=dict)
+    last_since_us: dict[int, int] = field(default_factory=dict)
 
     def note_read(self, number: int, offset: int) -> None:
         """A program takes the record at this offset."""
@@ -59,7 +61,8 @@ class KafkaNotes:
         for number in numbers:
             self.readers[number] = name
             self.moved += self.last_readers.get(number, name) != name
-            self.last_readers[number] = name
+            if self.last_readers.get(number) != name:
+                self.last_readers[number], self.last_since_us[number] = name, lane.now_us
             since_us = self.paused_us.pop(number, None)
             if since_us is not None:
                 self.dark_us += lane.now_us - since_us

@@ -77,11 +77,16 @@ def told_again(consumer: Consumer, message: CommandMessage, now_us: int, out: Ou
 def produce(
     consumer: Consumer, producer_id: int, topic: str, message: CommandMessage, out: Outbox, *, reconsumed: int = 0, deliver_at_us: int = 0
 ) -> None:  # fmt: skip
-    """To another topic, with its key."""
+    """To another topic, with its key, by a producer that is made with the first one. Its name is nobody else's, as those that brokers give are."""
     state = consumer.state
-    out.send(state.connection, c.CommandProducer(producer_id, topic, -1, f"{state.name}-{topic.rpartition('-')[2]}"))
+    sequence_id = state.letters.get(producer_id, 0)
+    if not sequence_id:
+        name = f"{state.name}-{state.connection}-{topic.rpartition('-')[2]}"
+        out.send(state.connection, c.CommandProducer(producer_id, topic, -1, name))
+    state.letters[producer_id] = sequence_id + 1
     key = consumer.key_of(message.message)
-    out.send(state.connection, c.CommandSend(producer_id, message.message, key, deliver_at_us=deliver_at_us, reconsumed=reconsumed))
+    letter = c.CommandSend(producer_id, message.message, key, sequence_id=sequence_id, deliver_at_us=deliver_at_us, reconsumed=reconsumed)
+    out.send(state.connection, letter)
 
 
 def look_every_us(state: ConsumerState) -> int:

@@ -35,6 +35,7 @@ from broker_core.pulsar.client.again import (
     told_again,
 )
 from broker_core.pulsar.client.config import ConsumerConfig, Part
+from broker_core.pulsar.client.quiet import FLOW, can_be_quiet, go_on, go_quiet, plan, settle, surface, take_permits, wake_for_each
 from broker_core.pulsar.commands import CommandMessage
 from broker_core.pulsar.selectors.protocol import Range
 from broker_core.sim.node import Closed, Outbox
@@ -88,7 +89,8 @@ ConsumerOrder = Subscribe | Resubscribe | HoldAcks | ReleaseAcks | Seek | Unsubs
 class ConsumerState:
     """queue: messages received and not yet taken by the program; hand: the one that it works on. broker: where it connects to. ranges: sticky
     ranges of its configuration, else empty. request_id: of the last command that is answered. parts: consumer id -> part. waits_again, tracked:
-    see `again.py`. holds_acks: it is stuck; held: what it has handled since. refused_acks: acknowledgements that its client refused."""
+    see `again.py`. letters: producer id -> next sequence id, of its producers of retry and dead letters. awaits_flow: FLOW is set (`quiet.py`).
+    holds_acks: it is stuck; held: what it has handled since. refused_acks: acknowledgements that its client refused."""
 
     name: str
     program: Program
@@ -102,6 +104,8 @@ class ConsumerState:
     hand: CommandMessage | None = None
     waits_again: list[tuple[int, int, int]] = field(default_factory=list)
     tracked: list[Tracked] = field(default_factory=list)
+    letters: dict[int, int] = field(default_factory=dict)
+    awaits_flow: bool = False
     holds_acks: bool = False
     held: list[CommandMessage] = field(default_factory=list)
     refused_acks: int = 0
@@ -134,23 +138,32 @@ class Consumer:
         self.state = state
         self.traffic = traffic
         self.key_of = key_of
+        self.can_be_quiet = not traffic.is_watched and can_be_quiet(state.config)
 
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
         state = self.state
         if type(message) is CommandMessage:
             if not state.parts[message.consumer_id].is_subscribed:  # it was under way when the consumer closed
                 return
+            program = state.program
             if message.batch:
+                if program.is_quiet:
+                    surface(self, now_us, out)
                 self.unpack(message, now_us, out)
                 return
             if self.traffic.is_watched:
                 self.traffic.received(out.name, message.message, now_us)
-            program = state.program
+            if program.is_quiet:
+                settle(self, now_us, out)
             if program.hand < 0 and not program.is_paused:
                 self.begin(message, now_us, out)
-            else:
-                state.queue.append(message)
+                return
+            state.queue.append(message)
+            if program.is_quiet:
+                plan(state, out)
             return
+        if state.program.is_quiet:
+            surface(self, now_us, out)
         match message:
             case Subscribe(broker, ranges, after_us):
                 state.broker, state.ranges = broker, ranges
@@ -266,7 +279,22 @@ class Consumer:
         elif name == TIME_OVER:
             time_over(self, now_us, out)
         elif name == ACKS:
-            send_acks(state, out)
+            if state.program.is_quiet:
+                settle(self, now_us - 1, out)  # this deadline is older than that of the message in hand would be
+                send_acks(state, out)
+                go_on(self, out)
+            else:
+                send_acks(state, out)
+        elif name == FLOW and state.program.is_quiet:
+            take_permits(self, now_us, out)
+
+    def settle(self, now_us: int, out: Outbox) -> None:
+        settle(self, now_us, out)
+
+    def thaw(self, now_us: int, out: Outbox) -> None:
+        if self.state.program.is_quiet:
+            self.state.program.done_us = max(self.state.program.done_us, now_us)
+            wake_for_each(self, out)
 
     def done(self, now_us: int, out: Outbox) -> None:
         """The message in hand is handled, or cannot be."""
@@ -294,8 +322,7 @@ class Consumer:
         """The program begins to handle a message; half of the queue taken means permits for as many."""
         state = self.state
         state.hand, program = message, state.program
-        program.hand = message.message  # `Program.take`, written out: this is what every message goes through
-        out.deadline(DONE, now_us + program.service_us)
+        program.hand, program.done_us = message.message, now_us + program.service_us
         if state.config.ack_timeout_us:
             start_clock(state, message, now_us, out)
         part = state.parts[message.consumer_id]
@@ -303,6 +330,8 @@ class Consumer:
             part.taken += 1
         else:
             self.grant(message.consumer_id, 1, out)
+        if not (self.can_be_quiet and go_quiet(self, out)):
+            out.deadline(DONE, program.done_us)
 
     def grant(self, consumer_id: int, count: int, out: Outbox) -> None:
         """The queue has room for so many more: with half of it, the broker is told (ConsumerImpl.increaseAvailablePermits)."""

@@ -155,7 +155,16 @@ class KeySharedDispatcher(KeyDispatcher):
         if owner is not None and hash32 not in replay.counts:
             known = self.consumers[owner]
             if known.permits > 0 and not known.is_blocked:
-                self._take(known, position, entry)
+                if entry.batch:
+                    self._take(known, position, entry)
+                else:  # `_take`, written out
+                    known.pending[position] = hash32
+                    known.permits -= 1
+                    known.unacked += 1
+                    self.available = available - 1
+                    self.unacked += 1
+                    if known.unacked >= self.unacked_max or self.unacked >= self.unacked_all_max:
+                        self._limit(known)
                 return [(owner, position)]
         # It waits behind those known not to be sendable, for what they wait for or for its own consumer: they stay known.
         replay.add(position, hash32)

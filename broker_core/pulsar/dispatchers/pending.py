@@ -112,6 +112,8 @@ class PendingDispatcher(ABC):
         cursor, sent_before = self.cursor, self.sent_before
         mine = self.consumers.get(consumer) if consumer is not None else None
         again = False
+        if mine is not None and not self.is_full and not mine.is_blocked:
+            positions = self._ack_own(mine, positions)
         for position in positions:
             cursor.ack(position)
             if sent_before:
@@ -126,6 +128,27 @@ class PendingDispatcher(ABC):
                 self.changed()
                 again = True
         return self.read_on() if self._acked() or again else []
+
+    def _ack_own(self, mine: Receiver, positions: Iterable[int]) -> list[int]:
+        """The usual case, short for speed: it has them, and nobody is released by it. Returns those that it does not have."""
+        pending, entries, on_settled = mine.pending, self.entries, self.on_settled
+        own, others, size = [], [], 0
+        for position in positions:
+            hash32 = pending.pop(position, None)
+            if hash32 is None:
+                others.append(position)
+                continue
+            own.append(position)
+            entry = entries.get(position)
+            size += 1 if entry is None or not entry.batch else len(entry.batch)
+            if on_settled is not None:
+                on_settled(mine.consumer, hash32)
+        mine.unacked -= size
+        self.unacked -= size
+        self.cursor.ack_all(own)
+        if self.sent_before:
+            self.sent_before.difference_update(own)
+        return others
 
     def redeliver(self, consumer: str, positions: Iterable[int]) -> list[Sent]:
         """A client asks for messages of its own again; one that is not connected has none. Their hashes are not known here in 3.2, so they
@@ -221,6 +244,11 @@ class PendingDispatcher(ABC):
         known.permits -= size
         known.unacked += size
         self.unacked += size
+        if known.unacked >= self.unacked_max or self.unacked >= self.unacked_all_max:
+            self._limit(known)
+
+    def _limit(self, known: Receiver) -> None:
+        """Too much is unacknowledged, at this consumer or at all of them."""
         if self.unacked_max and known.unacked >= self.unacked_max and not known.is_blocked:
             known.is_blocked = True
             self.available -= max(known.permits, 0)

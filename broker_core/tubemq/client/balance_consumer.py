@@ -97,6 +97,8 @@ class BalanceConsumer:
         self.calls_of: dict[str, tuple[int, r.GetMessageRequestC2B, r.CommitOffsetRequestC2B]] = {}
 
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
+        if self.state.program.is_quiet:
+            self.settle(now_us, out)
         kind = type(message)
         if kind is r.GetMessageResponseB2C:
             self.on_read(message, now_us, out)
@@ -123,13 +125,17 @@ class BalanceConsumer:
             case Shutdown():
                 self.shut_down(now_us, out)
             case Pause() | Resume() | Pace():
+                self.wake_for_each(out)
                 self.state.program.obey(order)
                 self.go_on(now_us, out)
 
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
         state = self.state
+        if state.program.is_quiet:
+            self.settle(now_us - 1, out)  # a deadline is older than that of the message in hand would be
         what, _, rest = name.partition(":")
         if name == DONE:
+            state.program.is_quiet = False
             self.on_handled(now_us, out)
         elif what == "rest":
             state.idle.append(rest)
@@ -298,7 +304,7 @@ class BalanceConsumer:
                 for number in batch:
                     traffic.received(out.name, number, now_us)
             if state.program.is_free:
-                state.program.take(batch.popleft(), now_us, out)
+                self.begin(now_us, out)
             return
         if answer.code == r.NOT_FOUND:
             out.deadline(f"rest:{answer.partition}", now_us + REST_US)
@@ -310,9 +316,40 @@ class BalanceConsumer:
         """The program takes the next message of its batch; with none, the next read."""
         state = self.state
         if state.batch and state.program.is_free:
-            state.program.take(state.batch.popleft(), now_us, out)
+            self.begin(now_us, out)
         elif not state.batch:
             self.read(now_us, out)
+
+    def begin(self, now_us: int, out: Outbox) -> None:
+        """The program takes the next message of its batch. Nobody can notice what it does before it is done with the last one."""
+        batch, program = self.state.batch, self.state.program
+        program.hand, program.done_us = batch.popleft(), now_us + program.service_us
+        program.is_quiet, program.because = bool(batch) and not self.traffic.is_watched, out.why()
+        out.deadline(DONE, program.done_us + (len(batch) * program.service_us if program.is_quiet else 0))
+
+    def settle(self, now_us: int, out: Outbox) -> None:
+        """What the program has handled of its batch by now, but for the last message, which is confirmed."""
+        program, batch = self.state.program, self.state.batch
+        done_us = program.done_us
+        if done_us > now_us or not batch or not program.is_quiet:
+            return
+        hand, handled = program.hand, []
+        while batch and done_us <= now_us:
+            handled.append((done_us, hand))
+            hand = batch.popleft()
+            done_us += program.service_us
+        program.done_quietly(handled, hand, done_us, out, self.traffic)
+
+    def thaw(self, now_us: int, out: Outbox) -> None:
+        self.state.program.done_us = max(self.state.program.done_us, now_us)
+        self.wake_for_each(out)
+
+    def wake_for_each(self, out: Outbox) -> None:
+        """From here to the end of the message in hand nothing is quiet."""
+        program = self.state.program
+        if program.is_quiet:
+            program.is_quiet = False
+            out.deadline(DONE, program.done_us, program.because)
 
     def on_handled(self, now_us: int, out: Outbox) -> None:
         """The batch is confirmed with its last message; its partition goes to the end of the turn."""
@@ -345,6 +382,7 @@ class BalanceConsumer:
         """Let go of all that was read and is not confirmed."""
         state = self.state
         state.waiting = state.reading = ""
+        state.program.is_quiet = False
         state.program.drop(now_us, out, self.traffic)
         for number in state.batch:
             self.traffic.dropped(out.name, number, now_us)

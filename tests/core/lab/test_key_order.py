@@ -13,21 +13,26 @@ SECOND = 1_000_000
 
 @pytest.fixture
 def written_down(monkeypatch):
-    """id of a lane's traffic -> it, and the messages that its programs have handled, in order."""
-    handled, seen = LaneTraffic.handled, {}
+    """id of a lane's traffic -> it, and (when, message) of what its programs have handled."""
+    handled, handled_quietly, seen = LaneTraffic.handled, LaneTraffic.handled_quietly, {}
 
     def write_down(traffic, program, message, now_us):
-        seen.setdefault(id(traffic), (traffic, []))[1].append(message)
+        seen.setdefault(id(traffic), (traffic, []))[1].append((now_us, message))
         handled(traffic, program, message, now_us)
 
+    def write_all_down(traffic, program, messages):
+        seen.setdefault(id(traffic), (traffic, []))[1].extend(messages)
+        handled_quietly(traffic, program, messages)
+
     monkeypatch.setattr(LaneTraffic, "handled", write_down)
+    monkeypatch.setattr(LaneTraffic, "handled_quietly", write_all_down)
     return seen
 
 
 def out_of_order(lane, written_down):
     """Records finished after a later one of their key."""
     highest, count = {}, 0
-    for message in written_down.get(id(lane.traffic), (None, []))[1]:
+    for _, message in sorted(written_down.get(id(lane.traffic), (None, []))[1]):
         code = lane.texts.key_code(message)
         if code >= 0:
             count += message < highest.get(code, -1)

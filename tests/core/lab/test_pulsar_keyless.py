@@ -124,3 +124,12 @@ def test_the_newest_of_a_batch_is_shown_where_the_batch_goes(batching, keys):
             looked += 1
             assert route["consumer"] == entry.consumer
     assert looked > 5
+
+
+@pytest.mark.parametrize(("order_rule", "owners"), [("draining", 4), ("recently_joined", 1)])
+def test_retry_letters_without_a_key_are_spread_by_their_own_producers(order_rule, owners):
+    lab = lab_of(order=order_rule, rate=20, fails_every=3, retry_topic=True, nack_delay_us=200_000)
+    run(lab, 10)
+    letters = lane_of(lab).world.node("(broker)").find("subscription", topic="topic-subscription-RETRY")
+    to = {letters.selector.select(entry.hash32) for entry in letters.entries.values()}
+    assert len(letters.entries) > 20 and len(to) == owners

@@ -107,13 +107,14 @@ def test_retry_letter_is_delivered_later_and_in_the_end_is_a_dead_letter():
     node, out = consumer(SHARED, cannot=5, uses_retry_topic=True, max_redeliver=2, nack_delay_us=3_000_000, ack_group_us=0)
     assert [part.topic for part in node.state.parts.values()] == ["topic", "topic-subscription-RETRY"]
     sent = handle(node, out, 5)
-    retry = c.CommandProducer(1_000_001, "topic-subscription-RETRY", -1, "c1-RETRY")
-    assert sent == [(1, retry), (1, c.CommandSend(1_000_001, 5, 55, deliver_at_us=3_000_100, reconsumed=1)), (1, c.CommandAck(1, [5]))]
+    retry = c.CommandProducer(1_000_001, "topic-subscription-RETRY", -1, "c1-1-RETRY")
+    assert sent == [(1, retry), (1, c.CommandSend(1_000_001, 5, 55, sequence_id=0, deliver_at_us=3_000_100, reconsumed=1)), (1, c.CommandAck(1, [5]))]
     play(node, out, 1, c.CommandMessage(2, 0, 5, 0, (), (), 1))
-    assert [command.reconsumed for _, command in wake(node, out, DONE) if isinstance(command, c.CommandSend)] == [2]
+    again = c.CommandSend(1_000_001, 5, 55, sequence_id=1, deliver_at_us=3_000_100, reconsumed=2)
+    assert wake(node, out, DONE)[0] == (1, again), "its producer is there already"
     play(node, out, 1, c.CommandMessage(2, 1, 5, 0, (), (), 2))
     sent = wake(node, out, DONE)
-    assert sent[0] == (1, c.CommandProducer(1_000_000, "topic-subscription-DLQ", -1, "c1-DLQ")) and sent[2] == (1, c.CommandAck(2, [1]))
+    assert sent[0] == (1, c.CommandProducer(1_000_000, "topic-subscription-DLQ", -1, "c1-1-DLQ")) and sent[2] == (1, c.CommandAck(2, [1]))
 
 
 def test_without_a_policy_a_retry_letter_gives_up_after_sixteen_times():

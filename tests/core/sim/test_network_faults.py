@@ -4,6 +4,7 @@ import pytest
 
 from broker_core.errors import CommandError, InvariantError
 from broker_core.sim.keeping import keep, restored
+from broker_core.sim.routes import cut_route, heal_route
 from tests.core.sim.chatter import DESIGN, act, new_world
 
 
@@ -99,18 +100,18 @@ def test_refusals_name_the_field_and_change_nothing():
 
 def test_cut_route_holds_also_what_goes_over_a_new_connection():
     world, _ = talking()
-    world.cut_route("a", "b")
+    cut_route(world, "a", "b")
     with pytest.raises(CommandError):
-        world.cut_route("a", "b")
+        cut_route(world, "a", "b")
     heard = len(world.node("b").state.diary)
     act(world, ("talk", 0, 1))  # a new connection, between the same two
     world.advance(world.now_us + 20_000)
     assert len(world.node("b").state.diary) == heard
-    world.heal_route("a", "b")
+    heal_route(world, "a", "b")
     world.advance(world.now_us + 20_000)
     assert len(world.node("b").state.diary) > heard
     with pytest.raises(CommandError):
-        world.heal_route("a", "b")
+        heal_route(world, "a", "b")
 
 
 def test_killed_process_is_noticed_by_its_peers():
