@@ -83,7 +83,7 @@ def stage_context(view: Json, words: dict[str, str]) -> Json:
         "slots": shown["slots"],
         "lanes": [lane | {"query": lane_query(view, lane["id"])} for lane in shown["lanes"]],
         "lesson": shown["lesson"],
-        "shows_about": any(item["pressed"] and item["document"] for lane in shown["lanes"] for item in lane["algorithms"]),
+        "shows_about": any(lane["shows_about"] for lane in shown["lanes"]),
         "keys": [{"id": key, "label": words[f"key.{key}"]} for key in view["workload"].get("keys") or []],
         "speeds": [{"value": speed, "label": f"×{speed}", "pressed": speed == view["speed"]} for speed in SPEEDS],
         "blank": {"name": "", "state": "live", "paint": paint(None), "width": "0", "was_x": "0", "was_width": "0.0", "verbs": []},

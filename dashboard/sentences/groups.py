@@ -30,11 +30,15 @@ GROUPS = {
     "groups.head.leaderless": _("{leaderless} of {partitions} partitions {leaderless?has|have} no leader: nobody can read there."),
     "groups.head.twice": _("Stable: {members} members; {twice} of {partitions} partitions {twice?is|are} read by more than one of them."),
     "groups.head.dark": _("{dark} of {partitions} partitions {dark?is|are} read by nobody."),
-    "groups.head.idle": _("Stable: {members?one member|{members} members}, {idle} without a partition."),
+    "groups.head.idle": _("Stable: {members?one member|{members} members}, {idle?one|{idle}} without a partition."),
     "groups.head.stable": _("Stable: {members?one member reads|{members} members read} {partitions?one partition|{partitions} partitions}."),
     "groups.sub": _("Group {group}, {protocol}, assignor {assignor}."),
     "groups.sub_unassigned": _("Group {group}, {protocol}."),
     "groups.sub_group": _("Group {group}."),
+    "groups.sub_classic": _(
+        "{names} {count?speaks|speak} the classic protocol: {assignor} assigns to {count?it|them}, too, and {count?its own assignor is|their own "
+        "assignors are} not asked."
+    ),
     "groups.sub_where": _("Coordinator: broker {broker}, leader of __consumer_offsets-{partition}."),
     "groups.sub_old": _("The old coordinator answers, as in Kafka 3.9 by default."),
     "groups.sub_nobody": _("Its records are in __consumer_offsets-{partition}, which has no leader."),
@@ -54,7 +58,8 @@ GROUPS = {
     "groups.no_coordinator": _("no coordinator"),
     "groups.tool": _("tool"),
     "groups.static": pgettext_lazy("member", "static"),
-    "groups.with_instance": _("{name} ({instance})"),
+    "groups.with_tags": _("{name} ({tags})"),
+    "groups.classic": pgettext_lazy("member", "classic"),
     "groups.leads": _("Leader of the group: it assigns the partitions."),
     "groups.parked": _("{what} waits at the coordinator: {waited_us}"),
     "groups.waits": _("waits {waited_us}"),
@@ -109,9 +114,9 @@ GROUPS = {
     "groups.doing.UNKNOWN": _("unknown state"),
     "groups.doing.outside": _("not a member yet"),
     "groups.doing.searching": _("looks for the coordinator"),
-    "groups.doing.unanswered": _("the coordinator does not answer"),
+    "groups.doing.unanswered": _("gets no answer"),
     "groups.doing.stuck": _("poll loop is stuck"),
-    "groups.doing.stuck_out": _("poll loop is stuck; no longer a member"),
+    "groups.doing.stuck_out": _("stuck; no longer a member"),
     "groups.doing.stuck_silent": _("poll loop is stuck; no heartbeats"),
     "groups.doing.zombie": _("no longer a member, still reads {count?one partition|{count} partitions}"),
     "groups.doing.starting": _("its process starts"),
@@ -121,6 +126,7 @@ GROUPS = {
     "groups.doing.paused_out": _("paused; no longer a member"),
     "groups.doing.crashed_out": _("crashed; no longer a member"),
     "groups.doing.away": _("restarts; its place is kept"),
+    "groups.doing.closing": _("closes"),
     "groups.doing.failed": _("its program failed"),
     "groups.doing.failed_with": _("failed: {error}"),
     # Verbs
@@ -135,6 +141,7 @@ GROUPS = {
     "groups.verb.group_unstick": _("Poll again"),
     "groups.verb.group_subscribe": _("Change subscription"),
     "groups.verb.cluster_add_partitions": _("{more} more partitions"),
+    "groups.verb.group_subscribe_pattern": _("Subscribe by pattern"),
     "groups.subscribe": _("Subscribe to {topic}"),
     "groups.unsubscribe": _("Unsubscribe from {topic}"),
     "groups.verb_about.group_restart": _("It closes, and a new process starts two seconds later; a static member comes back as the same one."),
@@ -143,6 +150,14 @@ GROUPS = {
     "groups.verb_about.group_stick": _("It does not come back from its next record; heartbeats go on, so only max.poll.interval.ms runs out."),
     "groups.verb_about.group_unstick": _("It comes back from its record and polls."),
     "groups.verb_about.group_subscribe": _("It reads other topics from its next poll on, and the group rebalances."),
+    "groups.verb_about.group_subscribe_pattern": _("It reads every topic whose whole name matches, also those that come later."),
+    "groups.pattern_of": _("Topics that {member} reads, as a regular expression"),
+    "groups.pattern_hint": _("The whole name has to match: orders.* reads orders and orders-eu, flights|audit these two."),
+    "groups.pattern_make": _("Subscribe"),
+    "groups.pattern_cancel": _("Cancel"),
+    "groups.by_pattern": _("By the pattern {pattern} it reads {topics}."),
+    "groups.by_pattern_none": _("No topic has a name that the pattern {pattern} matches."),
+    "groups.sentence": _("{text}."),
     "groups.verb_about.cluster_add_partitions": _("Topic {topic} has {count} partitions from then on; members learn it with their next metadata."),
     "groups.verb_about.join": _("One more consumer starts and joins the group."),
     "groups.verb_about.leave": _("close(): it commits, sends LeaveGroup, and the others rebalance at once."),
@@ -163,12 +178,12 @@ GROUPS = {
     "groups.status.young": _("too few commits to judge"),
     "groups.status.idle": _("{status} by the last commits, and nobody commits now"),
     "groups.rule.no_lag": _("ok: no lag"),
-    "groups.rule.stopped": _("error: no commit for longer than the last ten took"),
-    "groups.rule.caught_up": _("ok: the lag was 0 at one of the last ten commits"),
+    "groups.rule.stopped": _("error: no commit for longer than the last ones took"),
+    "groups.rule.caught_up": _("ok: the lag was 0 at one of the last commits"),
     "groups.rule.young": _("ok: fewer than three commits say nothing yet"),
     "groups.rule.rewound": _("error: a commit went back"),
     "groups.rule.stalled": _("error: commits come, and the offset stays the same"),
-    "groups.rule.falling": _("warning: the lag never fell over the last ten commits"),
+    "groups.rule.falling": _("warning: the lag never fell over the last commits"),
     "groups.rule.moving": _("ok: the offset moves on and the lag fell at times"),
     # What holds it up
     "groups.stuck": _("What holds it up"),
@@ -202,10 +217,21 @@ GROUPS = {
         "{member} {members?hears with its next heartbeat that it|hear with their next heartbeats that they} may read "
         "{partitions?one partition|{partitions} partitions}."
     ),
+    "groups.finding.epoch_unheard": _(
+        "{member} {members?hears of the new epoch with its next heartbeat; its partitions stay|hear of the new epoch with their next heartbeats; "
+        "their partitions stay}."
+    ),
     "groups.finding.silent_owner": _("{member} is dead and still holds {partitions?one partition|{partitions} partitions}: nobody else may read."),
     "groups.finding.frozen_owner": _("{member} stands still and holds {partitions?one partition|{partitions} partitions}: nobody else may read."),
     "groups.finding.gone_owner": _("{member} restarts as a static member and keeps {partitions?one partition|{partitions} partitions}."),
     "groups.finding.stuck_owner": _("{member} does not poll and holds {partitions?one partition|{partitions} partitions}; its heartbeats go on."),
+    "groups.finding.closing_owner": _(
+        "{member} closes and reads {partitions?one partition|{partitions} partitions} no longer; the coordinator has not heard of it yet."
+    ),
+    "groups.finding.taking_owner": _(
+        "{member} {members?takes|take} up {partitions?one partition|{partitions} partitions} now: {members?its|their} next poll() begins to read "
+        "there."
+    ),
     "groups.finding.overdue_owner": _(
         "{member} has not polled for max.poll.interval.ms and beats no more; as a static member it keeps "
         "{partitions?one partition|{partitions} partitions}."
@@ -330,6 +356,6 @@ GROUPS = {
     "groups.column.trend": _("trend"),
     "groups.keys": _(
         "Keys: 1 to 9 choose a member, C the coordinator; L leave, X crash, B start again, R restart, G GC pause, K stuck poll, S subscription, "
-        "J new member, A partitions; F fold, T tables, Space play"
+        "P pattern, J new member, A partitions; F fold, T tables, Space play"
     ),
 }

@@ -28,6 +28,8 @@ LANES = {
     "algorithm.more": _("More"),
     "algorithm.only": _("the only rule"),
     "algorithm.document": _("as in the article"),
+    "algorithm.upgrading": _("KIP-848: {assignor} assigns to all, also to {names} (classic); {rule} is not asked."),
+    "algorithm.upgraded": _("KIP-848: the coordinator's {assignor} assigns; {rule} is not asked."),
     # Bill
     "hero.moved": _("of keys moved, {part} of {whole}"),
     "hero.moving": _("of keys moved so far, {part} of {whole}"),
@@ -99,6 +101,7 @@ LANES = {
     "never.rabbitmq.pause": _("RabbitMQ pauses nothing: any free consumer takes the next record."),
     # Sentences: cause, then effect, with its number
     "none": _("Nothing has changed yet."),
+    "none_dark": _("Nothing has changed yet. Starting left partitions dark for {dark_us}."),
     "idle": _("No consumers: records wait until one joins."),
     "left_gone": _("{consumer} had already been removed: nothing else changes."),
     "slow": _("{consumer} handles {rate} {rate?record|records} a second now; records sent to it wait."),

@@ -2,10 +2,12 @@
 
 from django.utils.translation import gettext_lazy as _
 
+from dashboard.sentences.lanes import LANES
+
 LESSON = {
     # Which of a lesson's own texts this language reads.
     "lesson.language": _("en"),
-    # What a check asks for, and what came of it. {value}: a figure or a word as the file writes it.
+    # What a check asks for, and what came of it. {value}: a figure, a word as the file writes it, or the state of a consumer as its row has it.
     "check.is": _("{value}"),
     "check.is_not": _("not {value}"),
     "check.at_least": _("at least {value}"),
@@ -20,6 +22,7 @@ LESSON = {
     "check.fails": _("fails"),
     "check.asked": _("asked at {time}: {asked}"),
     "check.told": _("{word}: {figure}{text}"),
+    **{f"check.state.{state}": LANES[f"state.{state}"] for state in ("slow", "paused", "crashed", "waiting", "gone")},
     # The parts of a lesson
     "lesson": _("Lesson"),
     "lesson.watch_for": _("Watch for"),

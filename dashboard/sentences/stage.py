@@ -69,6 +69,8 @@ STAGE = {
     "sub.noticed_by_four": _("All four have noticed."),
     "sub.noticed_by_all": _("It has been noticed."),
     "list.comma": _(", "),
+    "list.semicolon": _("; "),
+    "list.named": _("{name}: {what}"),
     "list.and": _("{first} and {last}"),
     "noun.flights": _("flights"),
     "noun.records": _("records"),

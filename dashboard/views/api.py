@@ -32,7 +32,7 @@ from django.views.decorators.csrf import csrf_exempt
 
 from dashboard import access, comparisons, keeping, selectors, services
 from dashboard.address import address_of
-from dashboard.errors import Refused
+from dashboard.errors import Refused, listed
 from dashboard.lane_names import under_its_name
 from dashboard.models import Lab
 from dashboard.serializers import json_body, json_response, refusal_response
@@ -57,7 +57,7 @@ def api(*methods: str) -> Callable[[View], View]:
         def answer(request: HttpRequest, **kwargs: Any) -> HttpResponse:
             try:
                 if request.method not in methods:
-                    raise Refused(405, {"method": _("must be %(methods)s") % {"methods": ", ".join(methods)}})
+                    raise Refused(405, {"method": _("must be %(methods)s") % {"methods": listed(methods)}})
                 if request.method not in ("GET", "HEAD"):
                     _check_csrf(request, view)
                 return view(request, **kwargs)

@@ -20,7 +20,7 @@ from dashboard.sentences.groups import GROUPS
 ROOT = Path(__file__).parents[2]
 EVENTS = {event.replace(" ", "_") for table in (classic_states.TRANSITIONS, consumer_states.TRANSITIONS) for _state, event in table}
 OF_MEMBERS = {verb for state in (LIVE, CRASHED, GONE, FROZEN, STUCK) for verb in member_verbs(Consumer("c1", 1, 1, 1, "c1", 0, state=state))}
-VERBS = OF_MEMBERS | set(group_verbs())
+VERBS = OF_MEMBERS | set(group_verbs()) | {"group_subscribe_pattern"}
 FIGURES = ("generation", "moved", "spread", "dark_us", "dark_most", "duplicates")
 RULES = re.findall(r"^        (\w+) .* (?:ok|warning|error)$", str(lag.__doc__), re.MULTILINE)
 FINDINGS = {

@@ -5,16 +5,16 @@ import test from "node:test";
 import { FIGURES, cellsOf, ownRow, stateWords } from "../../static/js/groups/comparison.js";
 import * as grid from "../../static/js/groups/grid.js";
 import * as machine from "../../static/js/groups/machine.js";
-import { COORDINATOR, inOrder, rowsOf as memberRows } from "../../static/js/groups/members.js";
+import { COORDINATOR, inOrder, rowsOf as memberRows, stillChosen } from "../../static/js/groups/members.js";
 import { ownWords } from "../../static/js/groups/own_assignor.js";
-import { labelOf, rowsOf, toneOf } from "../../static/js/groups/rows.js";
+import { codeName, labelOf, rowsOf, toneOf } from "../../static/js/groups/rows.js";
 import { geometry, layout as sequence, moment, placed } from "../../static/js/groups/sequence.js";
 import { othersTable } from "../../static/js/groups/others.js";
 import { membersTable, messagesTable, partitionsTable, runs, statesList } from "../../static/js/groups/tables.js";
 import { groupTimer, left, ownTimers, sweep } from "../../static/js/groups/timers.js";
 import { createTrend, direction } from "../../static/js/groups/trend.js";
-import { chosenWords, verbsOf } from "../../static/js/groups/verbs.js";
-import { counts, doing, findingsOf, gridWords, headline, messageWords, sub } from "../../static/js/groups/words.js";
+import { BY_PATTERN, chosenWords, patternOrder, verbsOf } from "../../static/js/groups/verbs.js";
+import { counts, doing, findingsOf, gridWords, headline, messageWords, sub, tagsOf } from "../../static/js/groups/words.js";
 import { load, say } from "./fixtures/load.mjs";
 
 const ALL = load("groups").map((view) => ({ ...view, ...view.rigs.kafka })), [empty, first, rest, silent, nobody, epochs, large] = ALL;
@@ -66,6 +66,13 @@ test("what is parked together is answered on one row, each with what it got", ()
   assert.deepEqual(notes, ["flights 0-3", "flights 4-7", "flights 8-11"]);
 });
 
+test("a refusal has Kafka's name, also where the answer has a code for each partition, and its number in a view of before", () => {
+  const refused = { kind: "commit", code: 25, error: "UNKNOWN_MEMBER_ID", answer: [["records", "0 25"]] };
+  assert.equal(codeName(refused), "UNKNOWN_MEMBER_ID");
+  assert.equal(codeName({ ...refused, error: undefined }), "25");
+  assert.equal(codeName({ ...refused, code: 0, error: "", answer: [] }), "");
+});
+
 test("folding takes rows away and no message", () => {
   for (const view of [rest, silent, epochs, large]) {
     const folded = rowsOf(view.group.exchanges, { isFolded: true }), open = rowsOf(view.group.exchanges, { isFolded: false });
@@ -76,7 +83,7 @@ test("folding takes rows away and no message", () => {
 });
 
 test("the newest row stands right above now, and every row shown is between the head and now", () => {
-  const rows = rowsOf(large.group.exchanges, { isFolded: true }), place = geometry(["c1"], { available: 960, height: 580 }), shown = placed(rows, place);
+  const rows = rowsOf(large.group.exchanges, { isFolded: true }), place = geometry(["c1"], { available: 960, height: 580 }), shown = placed(rows, place, say);
   assert.equal(shown.at(-1).id, rows.at(-1).id);
   for (const [at, row] of shown.entries()) assert.ok(row.y > 40 && row.y < place.now && (at === 0 || row.y > shown[at - 1].y));
 });
@@ -196,6 +203,17 @@ test("without a coordinator a program looks for one, or waits for the answer of 
   assert.equal(codesIn(headline({ ...rest.group, state: "Empty", members }, say))[0], "groups.head.zombie");
 });
 
+test("in a group of both protocols the members of the classic one are named, and that nobody asks for their assignors", () => {
+  const members = Object.fromEntries(Object.entries(epochs.group.members).map(([key, member], place) => [key, { ...member, protocol: place ? "classic" : "consumer" }]));
+  const mixed = { ...epochs.group, members }, classic = Object.values(members).slice(1).map(({ consumer }) => consumer);
+  assert.match(sub(mixed, say), new RegExp(`groups.sub_classic \\{"names":"${[...classic].sort().join("list.comma \\{\\}")}"`));
+  assert.ok(!sub(epochs.group, say).includes("sub_classic"));
+  const tags = Object.fromEntries(memberRows(mixed, epochs.consumers, say).map(({ name, tags: told }) => [name, told]));
+  for (const name of classic) assert.equal(tags[name], "groups.classic {}");
+  assert.equal(tagsOf({ instance_id: "c1", consumer: "c1", protocol: "classic" }, mixed, say), "groups.static {}list.comma {}groups.classic {}");
+  assert.equal(tagsOf({ instance_id: null, consumer: "c1", protocol: "classic" }, rest.group, say), "");
+});
+
 test("the head has the state that is lit", () => {
   assert.deepEqual(["Assigning", "Reconciling"].map((state) => codesIn(headline({ ...epochs.group, state }, say))[0]), ["groups.head.assigning", "groups.head.reconciling"]);
 });
@@ -231,7 +249,7 @@ test("another topic that a member reads has lanes of its own, and counts", () =>
   assert.ok(grid.height(view.group) > grid.height(rest.group));
   const c3 = rest.group.members.c3, row = membersTable(view.group, view.consumers, view.at_us, say).rows.find(([name]) => name.startsWith("c3"));
   assert.equal(doing(c3, view.group, say, "c3"), say("groups.doing.reads", { count: c3.owned.length + 1 }));
-  assert.match(row[4], /; audit 0$/);
+  assert.match(row[4], /list.semicolon \{\}audit 0$/);
   assert.equal(partitionsTable(view.group, view.group_health, {}, say).rows.length, 14);
   assert.ok(codesIn(gridWords(view.group, view.group_health, say)).includes("groups.grid_lag_in"));
 });
@@ -251,6 +269,7 @@ test("what has become of a process is told apart: away as a static member, silen
   assert.equal(word({ condition: "paused", member_id: null }), "paused_out");
   assert.equal(word({ condition: "crashed", member_id: null }), "crashed_out");
   assert.equal(word({ failed: "INCONSISTENT_GROUP_PROTOCOL" }), "failed_with");
+  assert.equal(word({ phase: "closing", owned: [] }), "closing");
   assert.equal(word({ failed: "" }), "failed");
   const head = (changes) => codesIn(headline(withMember(rest, "c1", changes).group, say))[0];
   assert.equal(head({ condition: "gone", instance_id: "c1", owned: [] }), "groups.head.away");
@@ -335,6 +354,16 @@ test("verbs are the view's, of the coordinator its broker's", () => {
   }
 });
 
+test("a member subscribes by a pattern through a form, and what the pattern means is told", () => {
+  const verb = verbsOf(rest.group, rest.cluster, "c1", say, true).find(({ id }) => id === BY_PATTERN);
+  assert.deepEqual([verb.order, verb.key, verb.isOpen], [null, "P", true]);
+  assert.deepEqual(patternOrder("c1", " fl.* "), { kind: "group_subscribe", consumer: "c1", args: { pattern: "fl.*" } });
+  const told = (changes) => codesIn(chosenWords({ ...rest.group, members: { c1: { ...rest.group.members.c1, ...changes } } }, "c1", say)).map((code) => code.split(".").at(-1));
+  assert.deepEqual(told({ pattern: "fl.*", topics: ["flights"] }), ["sentence", "by_pattern"]);
+  assert.deepEqual(told({ pattern: "none", topics: [] }), ["sentence", "by_pattern_none"]);
+  assert.equal(chosenWords(rest.group, "c1", say), rest.group.members.c1.member_id);
+});
+
 test("a message shows its fields and its times", () => {
   const join = Object.values(rest.group.exchanges).find(({ kind, note }) => kind === "join" && /leader/.test(note));
   const words = messageWords(join, rest.group, moment, say);
@@ -346,6 +375,15 @@ test("a message shows its fields and its times", () => {
   assert.equal(moment(61_002_500), "1:01.002");
 });
 
+test("a member that restarts stays chosen in its next life, and one that is gone does not", () => {
+  const group = { members: { c1: { consumer: "c1" }, "c2~2": { consumer: "c2" } } };
+  assert.equal(stillChosen("c2", "c2", group), "c2~2");
+  assert.equal(stillChosen("c1", "c1", group), "c1");
+  assert.equal(stillChosen("c3", "c3", group), null);
+  assert.equal(stillChosen(COORDINATOR, null, group), COORDINATOR);
+  assert.equal(stillChosen(null, null, group), null);
+});
+
 test("the tables have a row for each thing in the pictures", () => {
   for (const view of ALL) {
     assert.equal(membersTable(view.group, view.consumers, view.at_us, say).rows.length, Object.keys(view.group.members).length);
@@ -355,7 +393,7 @@ test("the tables have a row for each thing in the pictures", () => {
     }
   }
   assert.equal(statesList(CLASSIC, "Stable", say).length, CLASSIC.transitions.length + 1);
-  assert.equal(runs([3, 1, 2, 7]), "1–3, 7");
+  assert.equal(runs([3, 1, 2, 7], () => "、"), "1–3、7");
 });
 
 test("a trend needs some seconds, and begins anew when time goes back", () => {

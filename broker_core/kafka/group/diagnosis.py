@@ -4,14 +4,14 @@
     partitions and not read? ─► has a partition no leader, or is it given to nobody? ─► does a member read too slowly?
 
 Each finding says until when, if nothing changes, by the setting that a user knows: session, heartbeat, max.poll.interval.ms (which is also the
-longest that a join, a sync or a revocation may take), metadata.max.age.ms.
+longest that a join, a sync or a revocation may take), metadata.max.age.ms, broker.session.timeout.ms.
 docs/kafka/groups.md.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 
 from broker_core.kafka.group.lag import OK
@@ -23,6 +23,8 @@ MAX_POLL = "max.poll.interval.ms"
 CLASSIC_HEARTBEAT = "heartbeat.interval.ms"
 HEARTBEAT, BROKER_SESSION = "group.consumer.heartbeat.interval.ms", "group.consumer.session.timeout.ms"
 """Of the consumer protocol (KIP-848): both are the broker's there, and a client may not set its own."""
+LEADER_SESSION = "broker.session.timeout.ms"
+"""Of a broker at the controller: when it is over another one leads, and with a partition of __consumer_offsets coordinates its groups."""
 
 ALIVE, SILENT, FROZEN, GONE, GHOST = "alive", "silent", "frozen", "gone", "ghost"
 """A member's process: it answers; it is dead; it stands still; there is none any more: of a static member that restarts, and of another one,
@@ -32,9 +34,11 @@ whose name runs again as a new member."""
 @dataclass(frozen=True, slots=True)
 class MemberFacts:
     """process: as above. is_stuck: its program does not come back from a record; is_overdue: for so long that its heartbeats have stopped.
+    is_closing: it is in close(), and its coordinator has not heard of it.
     has_joined, has_synced: of the present rebalance; has_heard: it knows that it has to join again. lets_go: it still has partitions that it
     was not given again, or joins next. revokes: partitions that it was told to let go of and has (KIP-848); surplus: that it has beyond its
-    target, free: those of its target that nobody has any more; it hears of both with its next heartbeat. partitions: those that it owns at the
+    target, free: those of its target that nobody has any more; it hears of both with its next heartbeat.
+    is_behind: of the new epoch alone, as its partitions stay. partitions: those that it owns at the
     coordinator; reads_others: it has some of other topics. session, beat: which settings are its session's and its heartbeats' lengths.
     session_us, poll_us, rebalance_us, beat_us: when each timer ends, virtual time; None: it does not run."""
 
@@ -42,6 +46,7 @@ class MemberFacts:
     process: str = ALIVE
     is_stuck: bool = False
     is_overdue: bool = False
+    is_closing: bool = False
     has_heard: bool = True
     lets_go: bool = False
     has_joined: bool = False
@@ -51,6 +56,7 @@ class MemberFacts:
     revokes: tuple[int, ...] = ()
     surplus: tuple[int, ...] = ()
     free: tuple[int, ...] = ()
+    is_behind: bool = False
     partitions: tuple[int, ...] = ()
     reads_others: bool = False
     session: str = SESSION
@@ -63,7 +69,10 @@ class MemberFacts:
 
 @dataclass(frozen=True, slots=True)
 class PartitionFacts:
-    """owner: a member's name. leader: the broker, None: nobody leads it. status, rule: as `lag.py` gives them."""
+    """owner: a member's name. leader: the broker, None: nobody leads it. status, rule: as `lag.py` gives them. is_left_behind: its owner has had
+    it for two commits at least, or for as long as the window, and does not keep up: by `falling` its first record that is not committed was there
+    before the last commit but one. takeover_us: when another broker leads it, None: nobody knows. is_read:
+    somebody reads it now."""
 
     number: int
     owner: str | None
@@ -71,6 +80,9 @@ class PartitionFacts:
     lag: int
     status: str = OK
     rule: str = "no_lag"
+    is_left_behind: bool = False
+    takeover_us: int | None = None
+    is_read: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +90,7 @@ class GroupFacts:
     """coordinator: the broker, None: nobody coordinates. join_us, sync_us: when the join and the sync phase end at the latest. is_first: the
     join phase is the initial delay. pending, pending_us: ids that were given out and not used, and when the last of them is forgotten.
     is_unassigned: the group epoch is ahead of the assignment's; is_server_assigned: the coordinator assigns (KIP-848). known: how many partitions
-    the leader assigned by, None: nobody leads; metadata_us: when it looks again."""
+    the leader assigned by, None: nobody leads; metadata_us: when it looks again. takeover_us: when another broker coordinates, None: nobody knows."""
 
     state: str
     coordinator: int | None
@@ -93,6 +105,7 @@ class GroupFacts:
     is_server_assigned: bool = False
     known: int | None = None
     metadata_us: int | None = None
+    takeover_us: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +129,8 @@ def diagnose(group: GroupFacts) -> list[Finding]:
     'max.poll.interval.ms'
     """
     if group.coordinator is None:
-        return [Finding("no_coordinator", partitions=tuple(part.number for part in group.partitions)), *_leaderless(group)]
+        numbers = tuple(part.number for part in group.partitions)
+        return [Finding("no_coordinator", None, *_takeover([group.takeover_us]), numbers), *_leaderless(group)]
     if not group.members:
         return [Finding("no_members", partitions=tuple(part.number for part in group.partitions), count=sum(part.lag for part in group.partitions))]
     found = [*_rebalance(group), *_idle_owners(group), *_leaderless(group), *_unowned(group), *_slow(group), *_surplus(group)]
@@ -139,7 +153,10 @@ def _rank(code: str) -> int:
 
 
 _OF_INERT = ("silent_owner", "frozen_owner", "gone_owner", "ghost_owner", "stuck_owner", "overdue_owner", "ghost_waits")
-_RANKS = ((1, ("no_leader", "nobody_subscribed", "new_partitions", "left_out")), (4, ("slow_owner", "more_members_than_partitions")))
+_RANKS = (
+    (1, ("no_leader", "nobody_subscribed", "new_partitions", "left_out")), (4, ("epoch_unheard",)),
+    (5, ("slow_owner", "more_members_than_partitions")),
+)  # fmt: skip
 
 
 def _rebalance(group: GroupFacts) -> Iterator[Finding]:
@@ -171,6 +188,8 @@ def _rebalance(group: GroupFacts) -> Iterator[Finding]:
             yield Finding("revoke_unheard", member.name, member.beat, member.beat_us, member.surplus)
         elif member.free and member.process == ALIVE:
             yield Finding("free_unheard", member.name, member.beat, member.beat_us, member.free)
+        elif member.is_behind and _beats(member) and not member.is_stuck:
+            yield Finding("epoch_unheard", member.name, member.beat, member.beat_us)
 
 
 def _beats(member: MemberFacts) -> bool:
@@ -188,9 +207,11 @@ def _missing(code: str, member: MemberFacts, phase_us: int | None, partitions: t
 
 
 def _idle_owners(group: GroupFacts) -> Iterator[Finding]:
-    """Members that hold partitions and do not read them. To a dead one its target is kept, too, though it had not heard that it may read."""
+    """Members that hold partitions and do not read them. To a dead one its target is kept, too, though it had not heard that it may read. One
+    that lives has just been given them, or is about to leave."""
     if group.state in (PREPARING, COMPLETING):
         return
+    unread = {part.number for part in group.partitions if not part.is_read and part.leader is not None}
     for member in group.members:
         kept = tuple(sorted({*member.partitions, *member.free}))
         if member.process != ALIVE and kept:
@@ -199,12 +220,21 @@ def _idle_owners(group: GroupFacts) -> Iterator[Finding]:
             yield Finding("overdue_owner", member.name, member.session, member.session_us, member.partitions)
         elif member.is_stuck and member.partitions:
             yield Finding("stuck_owner", member.name, MAX_POLL, member.poll_us, member.partitions)
+        elif waiting := tuple(number for number in member.partitions if number in unread):
+            told = Finding("closing_owner", member.name) if member.is_closing else Finding("taking_owner", member.name)
+            yield replace(told, partitions=waiting)
 
 
 def _leaderless(group: GroupFacts) -> Iterator[Finding]:
-    numbers = tuple(part.number for part in group.partitions if part.leader is None)
-    if numbers:
-        yield Finding("no_leader", partitions=numbers)
+    lost = [part for part in group.partitions if part.leader is None]
+    if lost:
+        yield Finding("no_leader", None, *_takeover([part.takeover_us for part in lost]), tuple(part.number for part in lost))
+
+
+def _takeover(ends_us: Sequence[int | None]) -> tuple[str | None, int | None]:
+    """The timer that ends it, and when the last of them is over; none where one of them has no end in sight."""
+    known = [end_us for end_us in ends_us if end_us is not None]
+    return (LEADER_SESSION, max(known)) if len(known) == len(ends_us) else (None, None)
 
 
 def unowned(group: GroupFacts) -> tuple[int, ...]:
@@ -232,13 +262,14 @@ def _unowned(group: GroupFacts) -> Iterator[Finding]:
 
 
 def _slow(group: GroupFacts) -> Iterator[Finding]:
-    """Members that read, and fall behind or do not commit."""
+    """Members that read, and fall behind. A member that keeps up has some records in hand at each commit, too, and one that took a dead member's
+    partitions has not committed there yet: neither is slow, though the status of the partition is not ok."""
     if group.state in (PREPARING, COMPLETING):
         return
     held_up = {member.name for member in group.members if member.process != ALIVE or member.is_stuck}
     by_owner: dict[str, list[PartitionFacts]] = {}
     for part in group.partitions:
-        if part.status != OK and part.owner is not None and part.owner not in held_up:
+        if part.status != OK and part.is_left_behind and part.owner is not None and part.owner not in held_up:
             by_owner.setdefault(part.owner, []).append(part)
     for name, parts in by_owner.items():
         yield Finding("slow_owner", name, partitions=tuple(part.number for part in parts), count=sum(part.lag for part in parts))

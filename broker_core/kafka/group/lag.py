@@ -26,6 +26,8 @@ from typing import NamedTuple
 WINDOW, WINDOW_MIN = 10, 3
 OK, WARNING, ERROR = "ok", "warning", "error"
 _WORSE = (OK, WARNING, ERROR)
+FALLING, STOPPED = "falling", "stopped"
+"""The rules by which a member may be slow, or only have records in hand, or commit less often than it just did."""
 
 
 class Commit(NamedTuple):
@@ -89,7 +91,7 @@ def status_of(window: Sequence[Commit], lag_now: int, now_ms: int) -> Status:
     if lag_now == 0:
         return Status(OK, "no_lag")
     if _is_stopped(window, now_ms):
-        return Status(ERROR, "stopped")
+        return Status(ERROR, STOPPED)
     if any(commit.lag == 0 for commit in window):
         return Status(OK, "caught_up")
     if len(window) < WINDOW_MIN:
@@ -100,7 +102,7 @@ def status_of(window: Sequence[Commit], lag_now: int, now_ms: int) -> Status:
     if window[-1].offset == window[0].offset:
         return Status(ERROR, "stalled")
     never_fell = all(later.lag >= earlier.lag for earlier, later in pairs)
-    return Status(WARNING, "falling") if never_fell else Status(OK, "moving")
+    return Status(WARNING, FALLING) if never_fell else Status(OK, "moving")
 
 
 def _is_stopped(window: Sequence[Commit], now_ms: int) -> bool:

@@ -2,8 +2,9 @@
 
     {"state": "Stable", "generation": 3, "members": {"c1": ...}, "partitions": {"0": ...}, "timers": {...}, "exchanges": {"41": ...}}
 
-Members are keyed by the node of their program (`c1`, in its next life `c1~2`); one whose program is no more, by its member id. A classic group
-has a generation; one of the consumer protocol a group epoch, the assignment epoch that follows it, and an epoch for each member.
+Members are keyed by the node of their program (`c1`, in its next life `c1~2`); one whose program is no more, by its member id. A static member
+that restarts is one member, with the node of its next life: the coordinator keeps its place for that one. A classic group has a generation; one
+of the consumer protocol a group epoch, the assignment epoch that follows it, and an epoch for each member.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from broker_core.events import Json
 from broker_core.kafka.client.group_consumer.core import FAILED
+from broker_core.kafka.client.group_consumer.settings import CLASSIC
 from broker_core.kafka.client.group_consumer.settings import CONSUMER as CONSUMER_PROTOCOL
 from broker_core.kafka.cluster.controller_node import ControllerState
 from broker_core.kafka.cluster.hosted_groups import OFFSETS_TOPIC
@@ -30,7 +32,7 @@ from broker_core.lab.lanes.kafka_readers import readers_view
 from broker_core.lab.views.kafka_cluster import is_shown
 from broker_core.lab.views.kafka_group_timers import timers_view
 from broker_core.lab.views.kafka_group_verbs import group_verbs, member_verbs
-from broker_core.sim.slot import Slot
+from broker_core.sim.slot import RUNNING, Slot
 from broker_core.sim.world import World
 
 if TYPE_CHECKING:
@@ -111,21 +113,43 @@ def assignor_of(group: Group, settings: GroupSettings) -> str | None:
 def member_keys(shared: Shared, group: Group) -> dict[str, str]:
     """Member id -> its key in the view."""
     ids = () if group is None else group.members
-    return {member_id: shared.by_member[member_id].name if member_id in shared.by_member else member_id for member_id in ids}
+    slots = {**next_lives(shared, group), **shared.by_member}
+    return {member_id: slots[member_id].name if member_id in slots else member_id for member_id in ids}
+
+
+def next_lives(shared: Shared, group: Group) -> dict[str, Slot]:
+    """Id of a static member whose process is over -> the process that starts under its group.instance.id and has not joined yet."""
+    starting = {
+        consumer_state(slot).settings.group_instance_id: slot
+        for slot in shared.programs
+        if slot.condition == RUNNING and not consumer_state(slot).member.member_id and consumer_state(slot).member.phase != FAILED
+    }
+    members = {} if group is None else group.members
+    return {
+        member_id: starting[member.instance_id]
+        for member_id, member in members.items()
+        if member_id not in shared.by_member and member.instance_id is not None and member.instance_id in starting
+    }
 
 
 def members_view(lane: Lane, shared: Shared, group: Group, keys: Mapping[str, str], topic: str) -> Json:
-    """Members in the order in which they came, then programs that are no member yet, or no more, then consumers of which nothing is left."""
+    """Members in the order in which they came, then programs that are no member yet, or no more, then consumers of which nothing is left. A dead
+    process that is no member any more is not shown beside its next life."""
     views: Json = {}
+    starting = next_lives(shared, group)
     members = {} if group is None else group.members
     for member_id, key in keys.items():
         views[key] = {
             "consumer": members[member_id].client_id, "member_id": member_id, "instance_id": members[member_id].instance_id,
             **at_coordinator(group, member_id, topic), **of_program(shared.by_member.get(member_id), topic),
         }  # fmt: skip
+        if member_id in starting:
+            views[key] |= {name: of_program(starting[member_id], topic)[name] for name in ("topics", "pattern")}
     for slot in shared.programs:
-        if slot.name not in views:
-            state = consumer_state(slot)
+        state = consumer_state(slot)
+        whose = lane.consumers.get(state.settings.client_id)
+        is_former = slot.condition != RUNNING and whose is not None and whose.incarnation != slot.name
+        if slot.name not in views and not is_former:
             views[slot.name] = {
                 "consumer": state.settings.client_id, "member_id": None, "instance_id": state.settings.group_instance_id,
                 **OUTSIDE, **of_program(slot, topic),
@@ -144,20 +168,22 @@ def members_view(lane: Lane, shared: Shared, group: Group, keys: Mapping[str, st
 
 OUTSIDE: Json = {
     "is_leader": False, "awaits": None, "epoch": None, "state": None, "assigned": [], "target": None, "revoking": [], "assignors": [],
+    "protocol": None,
 }  # fmt: skip
 """Of a program that is no member at the coordinator."""
 
 
 def at_coordinator(group: Group, member_id: str, topic: str) -> Json:
     """A member as its coordinator has it. epoch: in the consumer protocol, of the target that it has taken up; target: what it is to have in the
-    end, revoking: what it was told to give up. awaits: a request of it is parked."""
+    end, revoking: what it was told to give up. awaits: a request of it is parked. protocol: what it speaks; in a group of the
+    consumer protocol the coordinator assigns to the classic members, too, and asks none of their assignors."""
     if isinstance(group, ClassicGroup):
         member = group.members[member_id]
         awaits = "join" if member.awaits_join is not None else "sync" if member.awaits_sync is not None else None
         return {
             "is_leader": group.leader == member_id, "awaits": awaits, "epoch": None, "state": None,
             "assigned": sorted(numbers_of(member.assignment, topic)), "target": None, "revoking": [],
-            "assignors": [offered.name for offered in member.protocols],
+            "assignors": [offered.name for offered in member.protocols], "protocol": CLASSIC,
         }  # fmt: skip
     assert group is not None
     consumer = group.members[member_id]
@@ -165,6 +191,7 @@ def at_coordinator(group: Group, member_id: str, topic: str) -> Json:
         "is_leader": False, "awaits": None, "epoch": consumer.epoch, "state": STATE_NAMES[consumer.state],
         "assigned": numbers_in(consumer.assigned, topic), "target": sorted(group.target_of(member_id).get(topic_id(topic), ())),
         "revoking": numbers_in(consumer.revoking, topic), "assignors": [] if consumer.server_assignor is None else [consumer.server_assignor],
+        "protocol": CONSUMER_PROTOCOL if consumer.classic is None else CLASSIC,
     }  # fmt: skip
 
 
@@ -174,17 +201,19 @@ def numbers_in(partitions: Partitions, topic: str) -> list[int]:
 
 def of_program(slot: Slot | None, topic: str) -> Json:
     """The consuming program behind a member. condition: of its process, "gone" if there is none. generation: or epoch, as it knows it.
+    topics: that it subscribes to, pattern: by which regular expression, None: by name.
     is_starting: its process comes up. is_searching: it knows of no coordinator. finished: records that this life has handled. failed: with which
     error poll() ended it; "" for an exception of its assignor."""
     if slot is None:
         return {
-            "condition": "gone", "phase": None, "generation": None, "owned": [], "topics": [], "is_stuck": False, "is_starting": False,
-            "is_searching": False, "finished": None, "failed": None,
+            "condition": "gone", "phase": None, "generation": None, "owned": [], "topics": [], "pattern": None, "is_stuck": False,
+            "is_starting": False, "is_searching": False, "finished": None, "failed": None,
         }  # fmt: skip
     state = consumer_state(slot)
     return {
         "condition": slot.condition, "phase": state.member.phase, "generation": state.member.generation,
         "owned": sorted(number for name, number in state.owned if name == topic), "topics": list(state.subscribed.topics),
+        "pattern": state.settings.pattern,
         "is_stuck": state.loop.is_stuck, "is_starting": state.loop.is_booting,
         "is_searching": state.coordinator.node_id < 0, "finished": state.program.finished,
         "failed": None if state.member.phase != FAILED else code_name(state.member.code) if state.member.code else "",

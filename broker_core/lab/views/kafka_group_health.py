@@ -9,12 +9,13 @@ The rules: `broker_core/kafka/group/lag.py`, `broker_core/kafka/group/diagnosis.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from broker_core.events import Json
 from broker_core.kafka.client.group_consumer.classic import HEARTBEAT
-from broker_core.kafka.client.group_consumer.core import FAILED, IN, METADATA, ConsumerState
+from broker_core.kafka.client.group_consumer.core import CLOSING, FAILED, IN, METADATA, ConsumerState
 from broker_core.kafka.cluster.hosted_groups import OFFSETS_TOPIC
 from broker_core.kafka.cluster.state import BrokerState
 from broker_core.kafka.group import diagnosis as d
@@ -23,11 +24,13 @@ from broker_core.kafka.group.classic.group import ClassicGroup
 from broker_core.kafka.group.consumer import sessions
 from broker_core.kafka.group.consumer.group import ConsumerGroup
 from broker_core.kafka.group.consumer.member import STATIC_LEAVE_EPOCH, ConsumerMember
-from broker_core.kafka.group.lag import WINDOW, Status, lag_of, status_of, worst
+from broker_core.kafka.group.lag import FALLING, OK, STOPPED, WINDOW, Status, lag_of, status_of, worst
 from broker_core.kafka.group.topics import topic_id
 from broker_core.kafka.producer.partitioner import coordinator_partition
 from broker_core.kafka.replication.replica_log import LightLog
 from broker_core.lab.lanes.kafka_cluster_group import GROUP_ID, Shared, brokers_of, consumer_state, coordinating, owned
+from broker_core.lab.views.kafka_group import offsets_partition
+from broker_core.lab.views.kafka_takeover import takeover_us
 from broker_core.sim.slot import PAUSED, RUNNING, Slot
 from broker_core.sim.world import World
 
@@ -53,7 +56,7 @@ def health_view(lane: Lane, reads: KafkaClusterReading, notes: ClusterNotes) -> 
             "lag": lag, "lag_us": 0 if not lag else None if written_us is None else max(0, now_us - written_us), "status": status.status,
             "rule": status.rule, "commits": [[commit.at_ms * 1_000 - world.design.ahead_us, commit.offset, commit.lag] for commit in window],
         }  # fmt: skip
-    facts = facts_of(lane, shared, reads.topic, partitions)
+    facts = facts_of(lane, shared, reads.topic, partitions, notes.last_since_us)
     return {
         "lag": sum(part["lag"] for part in partitions.values()),
         "lag_us": max((part["lag_us"] or 0 for part in partitions.values()), default=0),
@@ -82,15 +85,22 @@ def record_time_us(world: World, partition: tuple[str, int], leader: int | None,
     return int(batches[0].header.base_timestamp) * 1_000 if batches else None
 
 
-def facts_of(lane: Lane, shared: Shared, topic: str, partitions: Json) -> d.GroupFacts:
-    """What the diagnosis asks. partitions: of the view."""
+def facts_of(lane: Lane, shared: Shared, topic: str, partitions: Json, since_us: Mapping[int, int]) -> d.GroupFacts:
+    """What the diagnosis asks. partitions: of the view; since_us: since when each has had its owner."""
     found = coordinating(lane.world)
     parts = [
-        d.PartitionFacts(number, shared.holders[number], log.leader, **{name: partitions[str(number)][name] for name in ("lag", "status", "rule")})
+        d.PartitionFacts(
+            number, shared.holders[number], log.leader,
+            is_left_behind=partitions[str(number)]["status"] != OK and is_left_behind(partitions[str(number)], since_us.get(number, 0), lane.now_us),
+            takeover_us=takeover_us(lane.world, topic, number) if log.leader is None else None, is_read=number in shared.readers,
+            **{name: partitions[str(number)][name] for name in ("lag", "status", "rule")},
+        )
         for number, log in enumerate(shared.logs)
     ]  # fmt: skip
     if found is None:
-        return d.GroupFacts(shared.group.state, None, partitions=parts)
+        kept = offsets_partition(lane.world)
+        next_us = None if kept is None else takeover_us(lane.world, OFFSETS_TOPIC, kept)
+        return d.GroupFacts(shared.group.state, None, partitions=parts, takeover_us=next_us)
     broker, state = found
     group = state.groups.get(GROUP_ID)
     timers = _Timers(lane.world, broker)
@@ -113,7 +123,7 @@ def facts_of(lane: Lane, shared: Shared, topic: str, partitions: Json) -> d.Grou
                 surplus=beyond(each, group, topic), free=free_for(each, group, topic),
                 rebalance_us=timers.ends_us(sessions.rebalance_name(GROUP_ID, member_id)), is_static=each.instance_id is not None,
                 session=d.BROKER_SESSION if each.classic is None else d.SESSION, beat=d.HEARTBEAT if each.classic is None else d.CLASSIC_HEARTBEAT,
-                is_away=each.epoch == STATIC_LEAVE_EPOCH,
+                is_away=each.epoch == STATIC_LEAVE_EPOCH, is_behind=0 <= each.epoch < group.assignment_epoch,
             ))  # fmt: skip
     is_server_assigned = isinstance(group, ConsumerGroup)
     pending = shared.group.pending
@@ -126,11 +136,26 @@ def facts_of(lane: Lane, shared: Shared, topic: str, partitions: Json) -> d.Grou
     )  # fmt: skip
 
 
+LATE_US = 10_000_000
+"""Two auto.commit.interval.ms, 5 s each by default: commits of rebalances stand closer together, and nobody is late who commits by the clock."""
+
+
+def is_left_behind(part: Json, since_us: int, now_us: int) -> bool:
+    """Whether the owner of a partition does not keep up, as `PartitionFacts` has it. part: of the view, whose status is not ok; since_us: since
+    when it has been the owner."""
+    commits = part["commits"]
+    if since_us > commits[-2][0]:
+        return bool(now_us - since_us > commits[-1][0] - commits[0][0])
+    if part["rule"] == STOPPED:
+        return bool(now_us - commits[-1][0] > LATE_US)
+    return bool(part["rule"] != FALLING or (part["lag_us"] is not None and now_us - part["lag_us"] < commits[-2][0]))
+
+
 def _member(
     world: World, shared: Shared, topic: str, member_id: str, name: str, session_us: int | None, *, has_joined: bool = True,
     has_synced: bool = True, is_leader: bool = False, is_static: bool = False, revokes: tuple[int, ...] = (), surplus: tuple[int, ...] = (),
     free: tuple[int, ...] = (), rebalance_us: int | None = None, session: str = d.SESSION, is_classic: bool = False,
-    beat: str = d.HEARTBEAT, is_away: bool = False,
+    beat: str = d.HEARTBEAT, is_away: bool = False, is_behind: bool = False,
 ) -> d.MemberFacts:  # fmt: skip
     slot = shared.by_member.get(member_id)
     program = None if slot is None else consumer_state(slot)
@@ -140,9 +165,10 @@ def _member(
     joins_again = program is not None and is_classic and (program.member.must_rejoin or program.member.phase != IN)
     return d.MemberFacts(
         name, process_of(slot, is_static=is_static, is_back=is_back), is_stuck,
-        is_stuck and program is not None and (is_away or (is_classic and not program.member.is_beating)), program is None or joins_again,
+        is_stuck and program is not None and (is_away or (is_classic and not program.member.is_beating)),
+        program is not None and program.member.phase == CLOSING, program is None or joins_again,
         joins_again or (program is not None and is_classic and not set(owned(program, topic)) <= set(given)), has_joined, has_synced, is_leader,
-        program is None or topic in program.subscribed.topics, revokes, surplus, free, tuple(given),
+        program is None or topic in program.subscribed.topics, revokes, surplus, free, is_behind, tuple(given),
         program is not None and any(name != topic for name, _ in program.owned), session, beat, session_us,
         poll_ends_us(world, program), rebalance_us, ends_us(world, slot, HEARTBEAT),
     )  # fmt: skip

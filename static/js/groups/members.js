@@ -1,7 +1,7 @@
 // The members as a list of buttons: colour, name, what it does, its generation or epoch. One press chooses whom the verbs are about.
 
 import { paint } from "../paint.js";
-import { doing, isBehind } from "./words.js";
+import { doing, isBehind, tagsOf } from "./words.js";
 
 export const COORDINATOR = "@coordinator";
 
@@ -10,18 +10,24 @@ export function inOrder(group, consumers) {
   return Object.entries(group.members).sort(([, a], [, b]) => (consumers[a.consumer]?.order ?? 1e9) - (consumers[b.consumer]?.order ?? 1e9) || Number(b.condition === "running") - Number(a.condition === "running"));
 }
 
+// Who stays chosen: a member; when it is no more, the next life of its program. consumer: the name of who was chosen (a view is changed in place).
+export function stillChosen(chosen, consumer, { members }) {
+  if (chosen === null || chosen === COORDINATOR || chosen in members) return chosen;
+  return Object.keys(members).find((key) => members[key].consumer === consumer) ?? null;
+}
+
 export function rowsOf(group, consumers, say) {
   const rows = inOrder(group, consumers).map(([key, member]) => {
     const epoch = member.epoch ?? (member.member_id === null || member.generation === null || member.generation < 0 ? null : member.generation);
     return {
       key, name: member.consumer, color: consumers[member.consumer]?.color ?? null, isLeader: member.is_leader, doing: doing(member, group, say, key), isWell: member.condition === "running" && !member.is_stuck && member.failed === null,
-      epoch: epoch === null ? "–" : String(epoch), isBehind: member.epoch === null ? epoch !== null && epoch < group.generation : isBehind(member, group), instance: member.instance_id === member.consumer ? say("groups.static") : member.instance_id ?? "",
+      epoch: epoch === null ? "–" : String(epoch), isBehind: member.epoch === null ? epoch !== null && epoch < group.generation : isBehind(member, group), tags: tagsOf(member, group, say),
     };
   });
   const isThere = group.coordinator !== null;
   return [{
     key: COORDINATOR, name: say("groups.coordinator"), color: null, isLeader: false, isWell: isThere, doing: isThere ? say("groups.on_broker", { broker: group.coordinator }) : say("groups.no_coordinator"),
-    epoch: "", isBehind: false, instance: "",
+    epoch: "", isBehind: false, tags: "",
   }, ...rows];
 }
 
@@ -67,7 +73,7 @@ function made(key) {
 function fill(button, row, isChosen, say) {
   const [swatch, who, what, at] = button.children, color = row.color === null ? "none" : paint(row.color);
   if (swatch.firstElementChild.getAttribute("fill") !== color) swatch.firstElementChild.setAttribute("fill", color);
-  const name = `${row.isLeader ? "★ " : ""}${row.instance ? say("groups.with_instance", { name: row.name, instance: row.instance }) : row.name}`;
+  const name = `${row.isLeader ? "★ " : ""}${row.tags ? say("groups.with_tags", { name: row.name, tags: row.tags }) : row.name}`;
   if (who.textContent !== name) who.textContent = name;
   if (what.textContent !== row.doing) what.textContent = row.doing;
   if (at.textContent !== row.epoch) at.textContent = row.epoch;

@@ -8,19 +8,19 @@ const known = (value) => (value === null || value === undefined ? NONE : number(
 const sum = (consumers) => consumers.reduce((total, { finished }) => total + (finished ?? 0), 0);
 
 // A row for the group, then one for each of its consumers: [{name, partitions, finished}].
-function rowsOf(name, state, lag, consumers) {
+function rowsOf(name, state, lag, consumers, say) {
   return [
     [name, state ?? NONE, number(sum(consumers)), known(lag)],
-    ...consumers.map((consumer) => [INSIDE + consumer.name, runs(consumer.partitions), known(consumer.finished), ""]),
+    ...consumers.map((consumer) => [INSIDE + consumer.name, runs(consumer.partitions, say), known(consumer.finished), ""]),
   ];
 }
 
 // {head, terms, rows, offsets} as writeTable takes them.
 export function othersTable(group, lag, say) {
   const own = Object.values(group.members).map(({ consumer, owned, finished }) => ({ name: consumer, partitions: owned, finished }));
-  const rows = rowsOf(group.group_id, group.state, lag, own);
+  const rows = rowsOf(group.group_id, group.state, lag, own, say);
   for (const [name, other] of Object.entries(group.groups)) {
-    rows.push(...rowsOf(name, other.state, other.lag, Object.entries(other.consumers).map(([consumer, one]) => ({ name: consumer, ...one }))));
+    rows.push(...rowsOf(name, other.state, other.lag, Object.entries(other.consumers).map(([consumer, one]) => ({ name: consumer, ...one })), say));
   }
   return { head: ["group", "owned", "handled", "lag"].map((code) => say(`groups.column.${code}`)), terms: [null, null, null, "group_lag"], rows, offsets: rows.map(() => null) };
 }

@@ -15,10 +15,11 @@ import { createRoving } from "../roving.js";
 import { NONE, clock, number } from "../say.js";
 import { logAddress } from "../cluster/log_links.js";
 import { createVerbs } from "../cluster/verbs.js";
+import { createByPattern } from "./by_pattern.js";
 import { createComparison, ownRow } from "./comparison.js";
 import * as grid from "./grid.js";
 import * as machine from "./machine.js";
-import { COORDINATOR, createMembers, inOrder, rowsOf } from "./members.js";
+import { COORDINATOR, createMembers, inOrder, rowsOf, stillChosen } from "./members.js";
 import { createMessage } from "./message.js";
 import { othersTable } from "./others.js";
 import { layout as sequence, moment, needed } from "./sequence.js";
@@ -39,7 +40,7 @@ const writeMessage = createMessage($("message"), {
 
 const writeLesson = createLessonStrip();
 let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, twinAt = -Infinity, gridAt = -Infinity;
-let tall = 0, chosen = null, isFolded = true, looked = null, kept = null;
+let tall = 0, consumer = null, chosen = null, isFolded = true, looked = null, kept = null;
 
 const group = () => ({ ...view.rigs[lane].group, also: view.rigs[lane].group_topics }), health = () => view.rigs[lane].group_health;
 const isPhone = () => innerWidth <= 640;
@@ -65,7 +66,8 @@ function linkOffsets({ coordinator, offsets_partition: partition }) {
 function drawFrame(isForced = false) {
   isDirty = false;
   const now = group();
-  if (chosen !== null && chosen !== COORDINATOR && !(chosen in now.members)) chosen = null;
+  chosen = stillChosen(chosen, consumer, now);
+  consumer = now.members[chosen]?.consumer ?? null;
   document.body.toggleAttribute("data-still", still.matches || !view.playing);
   document.body.dataset.protocol = now.protocol;
   setText($("title"), headline(now, say));
@@ -151,9 +153,13 @@ const isSpread = (now) => Object.values(now.members).some(({ epoch }) => epoch !
 
 function drawMembers(now) {
   writeMembers(rowsOf(now, view.consumers, say), chosen, say);
-  verbs.write(verbsOf(now, view.rigs[lane].cluster, chosen, say));
+  const member = now.members[chosen];
+  byPattern.write(member?.verbs.includes("group_subscribe") ? member : null);
+  writeVerbs();
   setText($("verbs-about"), chosenWords(now, chosen, say));
 }
+
+const writeVerbs = () => verbs.write(verbsOf(group(), view.rigs[lane].cluster, chosen, say, byPattern.isOpen()));
 
 function drawFindings(now) {
   const found = findingsOf(now, health(), view.at_us, say), key = JSON.stringify([found, page.language]), list = $("findings");
@@ -200,7 +206,9 @@ function setText(element, text) {
 
 const orders = createOrders({ isStopped: () => Boolean(page.stopped || view.feed?.failed), notice });
 const order = (near, command) => orders.command(near, { lane, ...command });
-const verbs = createVerbs($("verbs"), (verb, near) => order(near, verb.order));
+const press = (verb, near) => (verb.order === null ? byPattern.press(group().members[chosen]) : order(near, verb.order));
+const verbs = createVerbs($("verbs"), press);
+const byPattern = createByPattern($("by-pattern"), $("verbs"), { send: (one) => orders.send({ lane, ...one }, $("by-pattern")), fail: orders.fail, onShow: () => writeVerbs() });
 const writeMembers = createMembers($("members"), choose);
 
 function choose(key) {
@@ -216,8 +224,9 @@ function look(number_) {
 }
 picture.addEventListener("pointerover", (event) => look(exchangeOf(event.target)));
 picture.addEventListener("pointerleave", () => look(null));
-picture.addEventListener("focusin", (event) => look(exchangeOf(event.target)));
-picture.addEventListener("focusout", () => look(null));
+// On its box: a drawing that listens for the focus itself becomes its own tab stop in Chromium.
+picture.parentElement.addEventListener("focusin", (event) => look(exchangeOf(event.target)));
+picture.parentElement.addEventListener("focusout", () => look(null));
 picture.addEventListener("click", (event) => {
   const number_ = exchangeOf(event.target);
   if (number_ === null && kept === null) return;
@@ -240,7 +249,7 @@ onKeys((event) => {
   if (event.key === "Escape" && (chosen !== null || kept !== null)) [chosen, kept] = [null, null];
   else if (/^[1-9]$/.test(event.key)) chooseByNumber(Number(event.key));
   else if (own) own();
-  else if (verb) order($("verbs"), verb.order);
+  else if (verb) press(verb, $("verbs"));
   else return false;
   schedule();
   return true;

@@ -64,15 +64,16 @@ export function toneOf(row) {
   return row.code === 0 ? "plain" : AWAITED.includes(row.code) ? "warn" : "bad";
 }
 
-export const codeName = (exchange) => exchange.answer.find(([name]) => name === "error_code")?.[1] ?? (exchange.code ? String(exchange.code) : "");
+// Kafka's name of the error; of an answer that has one code for each partition the worst. error: not in a view that older code has stored.
+export const codeName = (exchange) => (exchange.code && exchange.error) || (exchange.answer.find(([name]) => name === "error_code")?.[1] ?? (exchange.code ? String(exchange.code) : ""));
 
 // The words on a row: {title, note}. Kafka's own names, which no language changes.
-export function labelOf(row) {
+export function labelOf(row, comma = ", ") {
   const { items, way, kind } = row, many = (count) => (count > 1 ? ` ×${count}` : "");
   if (way === "quiet") {
     const counts = new Map();
     for (const { exchange } of items) counts.set(exchange.kind, (counts.get(exchange.kind) ?? 0) + 1);
-    return { title: [...counts].map(([one, count]) => `${one === "beat" ? "Heartbeat" : NAMES[one]}${many(count)}`).join(", "), note: "" };
+    return { title: [...counts].map(([one, count]) => `${one === "beat" ? "Heartbeat" : NAMES[one]}${many(count)}`).join(comma), note: "" };
   }
   const title = NAMES[kind] + many(items.length), notes = new Set(items.map(({ exchange }) => exchange.note.replace(/ leader$/, "")));
   if (way === "ask") return { title, note: "" };

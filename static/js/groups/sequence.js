@@ -25,11 +25,11 @@ export function namesOf(group, consumers, rows) {
 }
 
 // The rows that fit, each with its y, the oldest first.
-export function placed(rows, { now }) {
+export function placed(rows, { now }, say) {
   const found = [];
   let y = now - 20;
   for (const row of [...rows].reverse()) {
-    const label = labelOf(row), isNoted = label.note !== "";
+    const label = labelOf(row, say("list.comma")), isNoted = label.note !== "";
     if (y - (isNoted ? NOTED - ROW : 0) < HEAD + 20) break;
     found.push({ ...row, label, y: isNoted ? y - (NOTED - ROW) : y });
     y -= heightOf(row, label);
@@ -45,7 +45,7 @@ const heightOf = (row, label) => (label.note ? NOTED : ROW) + (row.gapUs ? GAP :
 // group: of the view; consumers: name -> {color, order}; chosen: number of the exchange that is looked at.
 export function layout(group, { consumers, available, height, isPhone = false, isFolded = true, atUs, chosen = null, say }) {
   const all = rowsOf(group.exchanges, { isFolded }), names = namesOf(group, consumers, all.slice(-24));
-  const grid = geometry(names, { available, height, isPhone, isLong: group.protocol === "consumer" }), rows = placed(all, grid).filter((row) => row.items.some(({ exchange }) => exchange.member in grid.columns));
+  const grid = geometry(names, { available, height, isPhone, isLong: group.protocol === "consumer" }), rows = placed(all, grid, say).filter((row) => row.items.some(({ exchange }) => exchange.member in grid.columns));
   const shapes = [...lifelines(group, grid, { consumers, say, atUs })];
   if (!rows.length) shapes.push({ id: "nothing", tag: "text", x: grid.coordinator + 14, y: HEAD + 40, class: "m", text: say("groups.nothing_said") });
   shapes.push(...parked(group, rows, grid, { consumers, atUs, say }), ...arcs(group, rows, grid, { atUs }));

@@ -28,7 +28,7 @@ export function membersTable(group, consumers, atUs, say) {
   return {
     head: ["member", "doing", "epoch", "assigned", "owned", "target", "session", "member_id"].map((code) => say(`groups.column.${code}`)), terms: [null, null, null, null, null, null, null, null],
     rows: inOrder(group, consumers).map(([key, member]) => [
-      member.consumer + (member.is_leader ? " ★" : ""), doing(member, group, say, key), figure(member.epoch ?? member.generation), inTopics("assigned", key, group), inTopics("owned", key, group), member.target === null ? NONE : inTopics("target", key, group),
+      member.consumer + (member.is_leader ? " ★" : ""), doing(member, group, say, key), figure(member.epoch ?? member.generation), inTopics("assigned", key, group, say), inTopics("owned", key, group, say), member.target === null ? NONE : inTopics("target", key, group, say),
       group.timers[`session:${key}`] ? left(group.timers[`session:${key}`].until_us - atUs, say) : NONE, member.member_id ?? NONE,
     ]),
   };
@@ -50,19 +50,19 @@ export function partitionsTable(group, health, lags, say) {
 }
 
 // Partitions of the lane's own topic by their numbers, those of others after the topic's name.
-function inTopics(what, key, group) {
+function inTopics(what, key, group, say) {
   const others = Object.entries(group.also ?? {}).map(([topic, { members }]) => [topic, members[key]?.[what] ?? []]).filter(([, numbers]) => numbers.length);
-  const own = group.members[key][what] ?? [], said = own.length || !others.length ? [runs(own)] : [];
-  return [...said, ...others.map(([topic, numbers]) => `${topic} ${runs(numbers)}`)].join("; ");
+  const own = group.members[key][what] ?? [], said = own.length || !others.length ? [runs(own, say)] : [];
+  return [...said, ...others.map(([topic, numbers]) => `${topic} ${runs(numbers, say)}`)].join(say("list.semicolon"));
 }
 
-export function runs(numbers) {
+export function runs(numbers, say) {
   const found = [];
   for (const value of [...numbers].sort((a, b) => a - b)) {
     if (found.length && found.at(-1)[1] === value - 1) found.at(-1)[1] = value;
     else found.push([value, value]);
   }
-  return found.map(([first, last]) => (first === last ? String(first) : `${first}–${last}`)).join(", ") || NONE;
+  return found.map(([first, last]) => (first === last ? String(first) : `${first}–${last}`)).join(say("list.comma")) || NONE;
 }
 
-export const statesList = (machine, state, say) => machine.transitions.map(([from, event, to]) => `${from} → ${to}: ${say(`groups.event.${event.replaceAll(" ", "_")}`)}`).concat(state === null ? say("groups.unknown") : say("groups.state_now", { state }));
+export const statesList = (machine, state, say) => machine.transitions.map(([from, event, to]) => say("list.named", { name: `${from} → ${to}`, what: say(`groups.event.${event.replaceAll(" ", "_")}`) })).concat(state === null ? say("groups.unknown") : say("groups.state_now", { state }));

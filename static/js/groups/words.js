@@ -2,7 +2,7 @@
 
 import { lanesOf, ownedBy } from "./lanes.js";
 import { codeName, NAMES } from "./rows.js";
-import { sentences } from "../say.js";
+import { inTurn, sentences } from "../say.js";
 
 const REBALANCING = ["PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling"];
 
@@ -31,7 +31,7 @@ const isAway = ({ condition, instance_id: instance }) => condition === "gone" &&
 
 export const counts = (group) => {
   const members = Object.values(group.members).filter(({ member_id }) => member_id !== null), lanes = lanesOf(group), partitions = lanes.map(({ partition }) => partition);
-  const named = (found) => [...new Set(found.map(({ consumer }) => consumer))];
+  const named = (found) => inTurn(found.map(({ consumer }) => consumer));
   return {
     members: members.length, partitions: partitions.length, dark: partitions.filter(({ owner }) => owner === null).length,
     waiting: members.filter(({ awaits }) => awaits === "join").length, silent: named(members.filter((member) => (member.condition !== "running" && !isAway(member)) || isOverdue(member))),
@@ -59,11 +59,22 @@ export function headline(group, say) {
   return say(`groups.head.${now.dark ? "dark" : now.leaderless ? "leaderless" : now.twice ? "twice" : now.idle ? "idle" : "stable"}`, now);
 }
 
+// Whom the coordinator of a group of KIP-848 assigns to though they speak the classic protocol: an upgrade member by member is under way.
+export const isTranslated = (member, group) => group.protocol === "consumer" && member.protocol === "classic";
+const classicOf = (group) => inTurn(Object.values(group.members).filter((member) => isTranslated(member, group)).map(({ consumer }) => consumer));
+
+// What stands behind a member's name: its group.instance.id, and in a group of both protocols that it speaks the classic one.
+export const tagsOf = (member, group, say) => [
+  ...(member.instance_id === null ? [] : [member.instance_id === member.consumer ? say("groups.static") : member.instance_id]), ...(isTranslated(member, group) ? [say("groups.classic")] : []),
+].join(say("list.comma"));
+
 export function sub(group, say) {
   if (group.coordinator === null) return sentences([say("groups.sub_group", { group: group.group_id }), say("groups.sub_nobody", { partition: group.offsets_partition })]);
   const protocol = say(group.protocol === "consumer" ? "groups.protocol.consumer" : group.is_cooperative ? "groups.protocol.cooperative" : "groups.protocol.eager");
   const what = group.assignor === null ? say("groups.sub_unassigned", { group: group.group_id, protocol }) : say("groups.sub", { group: group.group_id, protocol, assignor: group.assignor });
-  return sentences([what, ...(group.is_old ? [say("groups.sub_old")] : []), say("groups.sub_where", { broker: group.coordinator, partition: group.offsets_partition })]);
+  const classic = classicOf(group);
+  const asked = classic.length ? [say("groups.sub_classic", { names: classic.join(say("list.comma")), count: classic.length, assignor: group.assignor })] : [];
+  return sentences([what, ...asked, ...(group.is_old ? [say("groups.sub_old")] : []), say("groups.sub_where", { broker: group.coordinator, partition: group.offsets_partition })]);
 }
 
 export function gridWords(group, health, say) {
@@ -96,10 +107,10 @@ export const findingsOf = (group, health, atUs, say) => merged(health.findings).
 function merged(findings) {
   const rows = [];
   for (const { code, member, timer, ends_us: endsUs, partitions, count } of findings) {
-    const isUnheard = code.endsWith("_unheard"), isSame = (row) => row.code === code && row.timer === timer && (isUnheard || (code === "join_waits" && row.ends_us === endsUs));
+    const isUnheard = code.endsWith("_unheard"), isSame = (row) => row.code === code && row.timer === timer && (isUnheard || (["join_waits", "taking_owner"].includes(code) && row.ends_us === endsUs));
     const row = rows.find(isSame) ?? { code, members: [], timer, ends_us: endsUs, partitions: 0, count: 0 };
     if (!rows.includes(row)) rows.push(row);
-    if (member !== null) row.members = [...row.members, member].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
+    if (member !== null) row.members = inTurn([...row.members, member]);
     row.partitions += partitions.length;
     row.count += count;
     if (isUnheard && endsUs !== null) row.ends_us = Math.max(row.ends_us ?? endsUs, endsUs);
@@ -113,6 +124,7 @@ export function doing(member, group, say, key = null) {
   if (isAway(member)) return say("groups.doing.away");
   if (member.condition !== "running") return say(member.member_id === null && member.condition !== "gone" ? `groups.doing.${member.condition}_out` : `groups.doing.${member.condition}`);
   if (member.is_stuck) return say(`groups.doing.${isOverdue(member) ? "stuck_silent" : group.coordinator !== null && member.member_id === null ? "stuck_out" : "stuck"}`);
+  if (member.phase === "closing") return say("groups.doing.closing");
   if (isZombie(member, group)) return say("groups.doing.zombie", { count: member.owned.length });
   if (member.is_starting) return say("groups.doing.starting");
   if (group.coordinator === null) return say(member.is_searching ? "groups.doing.searching" : "groups.doing.unanswered");

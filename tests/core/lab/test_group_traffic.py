@@ -1,12 +1,13 @@
 """What members and coordinator say to each other, as it is overheard: each message once, with its times in order, whatever breaks."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
 from broker_core.kafka.group import messages as m
 from broker_core.lab.lab import Lab
-from broker_core.lab.observers.kafka_group_traffic import QUIET_KEPT, TOLD_KEPT, Exchange, GroupTraffic
+from broker_core.lab.observers.kafka_group_traffic import QUIET_KEPT, TOLD_KEPT, Exchange, GroupTraffic, exchange_view
 from broker_core.lab.scenario import scenario_from_json
 
 SECOND = 1_000_000
@@ -120,3 +121,8 @@ def test_what_no_member_sent_is_a_tools() -> None:
     (one,) = heard.exchanges.values()
     assert isinstance(one, Exchange)
     assert (one.member, one.broker, one.arrived_us, one.answered_us, one.code, heard.under_way) == ("tool", 2, 5, 7, 25, {})
+
+
+def test_the_error_of_an_answer_has_its_name_though_a_commit_has_a_code_for_each_partition() -> None:
+    one = Exchange("commit", "c2", 1, 0, [], code=25)
+    assert exchange_view(one)["error"] == "UNKNOWN_MEMBER_ID" and exchange_view(replace(one, code=0))["error"] == ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from broker_core.kafka.group.diagnosis import FROZEN, GHOST, GONE, SILENT, Finding, GroupFacts, MemberFacts, PartitionFacts, diagnose
@@ -102,13 +104,20 @@ def test_a_dead_member_keeps_what_it_is_to_have_and_had_not_heard_of() -> None:
 
 
 def test_slow_members_lost_leaders_and_surplus_members_are_named() -> None:
-    late = [PartitionFacts(0, "c1", None, 40, "warning", "falling"), PartitionFacts(1, "c2", 2, 0)]
+    late = [PartitionFacts(0, "c1", None, 40, "warning", "falling", is_left_behind=True), PartitionFacts(1, "c2", 2, 0)]
     members = [C1, MemberFacts("c2", partitions=(1,)), MemberFacts("c3")]
     assert diagnose(GroupFacts(STABLE, 1, members, late)) == [
         Finding("no_leader", partitions=(0,)), Finding("slow_owner", "c1", partitions=(0,), count=40),
         Finding("more_members_than_partitions", count=1),
     ]  # fmt: skip
     assert codes(GroupFacts(STABLE, 1, [MemberFacts("c1", is_subscribed=False)], PARTS)) == ["nobody_subscribed"]
+
+
+def test_a_member_that_has_few_records_in_hand_at_each_commit_keeps_up() -> None:
+    in_hand = PartitionFacts(0, "c1", 1, 1, "warning", "falling")
+    assert codes(GroupFacts(STABLE, 1, [C1], [in_hand])) == []
+    assert codes(GroupFacts(STABLE, 1, [C1], [replace(in_hand, is_left_behind=True)])) == ["slow_owner"]
+    assert codes(GroupFacts(STABLE, 1, [C1], [replace(in_hand, status="ok", is_left_behind=True)])) == []
 
 
 def test_who_has_not_heard_of_the_rebalance_hears_with_its_next_heartbeat_and_joins_then() -> None:
@@ -165,3 +174,25 @@ def test_who_reads_another_topic_has_something_to_do() -> None:
 def test_a_classic_member_of_a_group_of_kip_848_beats_at_its_own_interval() -> None:
     member = MemberFacts("c2", beat="heartbeat.interval.ms", beat_us=5, session_us=9, free=(1,))
     assert diagnose(GroupFacts("Reconciling", 1, [C1, member], PARTS))[0].timer == "heartbeat.interval.ms"
+
+
+def test_what_has_no_leader_ends_with_the_last_session_or_with_none_in_sight() -> None:
+    first, second = PartitionFacts(0, None, None, 0, takeover_us=5), PartitionFacts(1, None, None, 0, takeover_us=7)
+    assert diagnose(GroupFacts(STABLE, None, [C1], [first, second], takeover_us=4)) == [
+        Finding("no_coordinator", None, "broker.session.timeout.ms", 4, (0, 1)), Finding("no_leader", None, "broker.session.timeout.ms", 7, (0, 1)),
+    ]  # fmt: skip
+    for_ever = replace(second, takeover_us=None)
+    assert [(each.timer, each.ends_us) for each in diagnose(GroupFacts(STABLE, None, [C1], [first, for_ever]))] == [(None, None)] * 2
+
+
+def test_a_member_that_lives_and_does_not_read_what_it_has_is_named() -> None:
+    unread = [replace(part, is_read=False) for part in PARTS]
+    assert diagnose(GroupFacts(STABLE, 1, [replace(C1, partitions=(0, 1))], unread)) == [Finding("taking_owner", "c1", partitions=(0, 1))]
+    closing = replace(C1, partitions=(0, 1), is_closing=True)
+    assert diagnose(GroupFacts(STABLE, 1, [closing], [unread[0], PARTS[1]])) == [Finding("closing_owner", "c1", partitions=(0,))]
+    assert codes(GroupFacts(STABLE, 1, [replace(C1, partitions=(0, 1))], [replace(unread[0], leader=None), PARTS[1]])) == ["no_leader"]
+
+
+def test_who_only_hears_of_the_new_epoch_is_named_with_its_heartbeat() -> None:
+    late = replace(C1, partitions=(0, 1), is_behind=True, beat_us=7)
+    assert diagnose(GroupFacts("Reconciling", 1, [late], PARTS, is_server_assigned=True)) == [Finding("epoch_unheard", "c1", late.beat, 7)]

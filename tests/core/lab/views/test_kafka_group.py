@@ -231,3 +231,62 @@ def test_a_lanes_groups_may_have_the_old_coordinator() -> None:
     with pytest.raises(CommandError) as refused:
         lab_of("consumer", group_coordinator="old")
     assert refused.value.field == "lanes.0.group_coordinator"
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_static_member_that_restarts_is_one_member_all_the_time(protocol: str) -> None:
+    lab = lab_of(protocol, static_members=True)
+    run(lab, 20)
+    order(lab, "group_restart", "c2")
+    seen = []
+    for _ in range(25):
+        view = run(lab, 0.1)
+        (member,) = [(key, each) for key, each in view["members"].items() if each["consumer"] == "c2"]
+        seen.append((member[0], member[1]["condition"], len(member[1]["assigned"]), member[1]["verbs"][0]))
+        assert view["timers"]["session:c2~2"]["member"] == "c2~2"
+        assert [part["given"] for part in view["partitions"].values()].count("c2~2") == 4
+    assert list(dict.fromkeys(seen)) == [("c2~2", "gone", 4, "group_subscribe"), ("c2~2", "running", 4, "group_subscribe")]
+
+
+def test_a_dead_process_that_is_no_member_is_not_shown_beside_its_next_life() -> None:
+    lab = lab_of(static_members=True)
+    run(lab, 20)
+    order(lab, "crash", "c2")
+    run(lab, 2)
+    order(lab, "rejoin", "c2")
+    view = run(lab, 0.2)
+    assert [(key, each["member_id"] is None) for key, each in view["members"].items() if each["consumer"] == "c2"] == [("c2~2", False)]
+
+
+def test_a_next_life_that_was_refused_stands_beside_the_former_one() -> None:
+    lab = lab_of("consumer", static_members=True)
+    run(lab, 20)
+    order(lab, "crash", "c2")
+    run(lab, 2)
+    order(lab, "rejoin", "c2")
+    view = run(lab, 0.2)
+    assert [(key, each["failed"]) for key, each in view["members"].items() if each["consumer"] == "c2"] == [
+        ("c2", None), ("c2~2", "UNRELEASED_INSTANCE_ID"),
+    ]  # fmt: skip
+
+
+def test_a_subscription_by_pattern_is_told_with_the_topics_that_it_means() -> None:
+    lab = lab_of(more_topics=[{"name": "audit", "partitions": 2}])
+    run(lab, 20)
+    assert {(member["pattern"], *member["topics"]) for member in group(lab)["members"].values()} == {(None, "flights")}
+    order(lab, "group_subscribe", "c2", pattern="fl.*|au.+")
+    view = run(lab, 12)
+    assert (view["members"]["c2"]["pattern"], view["members"]["c2"]["topics"]) == ("fl.*|au.+", ["audit", "flights"])
+    with pytest.raises(CommandError) as refused:
+        order(lab, "group_subscribe", "c2", pattern="(a+)+")
+    assert refused.value.field == "args.pattern"
+
+
+def test_members_that_are_upgraded_one_by_one_say_what_they_speak_and_one_assignor_is_for_all() -> None:
+    lab = lab_of(algorithm="cooperative-sticky", migration_policy="bidirectional")
+    view = run(lab, 15)
+    assert view["assignor"] == "cooperative-sticky" and {member["protocol"] for member in view["members"].values()} == {"classic"}
+    order(lab, "group_restart", "c1", protocol="consumer")
+    view = run(lab, 12)
+    assert (view["protocol"], view["assignor"]) == ("consumer", "uniform")
+    assert {member["consumer"]: member["protocol"] for member in view["members"].values()} == {"c1": "consumer", "c2": "classic", "c3": "classic"}

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.core.lab.test_group_commands import SECOND, lab_of, lane_of, order
+from broker_core.lab.lab import Lab
+from broker_core.lab.scenario import scenario_from_json
+from broker_core.lab.views.kafka_group_health import is_left_behind
+from tests.core.lab.test_group_commands import LANE, SECOND, lab_of, lane_of, order
 
 
 def health(lab):
@@ -66,6 +69,46 @@ def test_a_consumer_that_is_too_slow_is_a_warning_with_its_rule():
     assert any(finding["code"] == "slow_owner" and finding["member"] == "c2" for finding in seen["findings"])
 
 
+@pytest.mark.parametrize(("rule", "age", "since", "expected"), [
+    ("falling", 8, 0, False), ("falling", 9, 0, True), ("falling", None, 0, False), ("falling", 9, 16, False),
+    ("stopped", 9, 16, False), ("stalled", 0, 15, True),
+])  # fmt: skip
+def test_an_owner_does_not_keep_up_by_what_it_leaves_behind_and_not_by_the_status_alone(rule, age, since, expected):
+    assert is_left_behind({"rule": rule, "commits": [[10, 1, 1], [15, 2, 1], [17, 3, 1]], "lag_us": age}, since, 23) is expected
+
+
+def test_an_owner_that_commits_by_the_clock_after_the_commits_of_rebalances_is_not_late():
+    part = {"rule": "stopped", "commits": [[10 * SECOND, 1, 1], [11 * SECOND, 2, 1], [12 * SECOND, 3, 1]], "lag_us": 30}
+    assert [is_left_behind(part, 0, second * SECOND) for second in (16, 22, 23)] == [False, False, True]
+
+
+def test_a_new_owner_that_has_not_committed_for_as_long_as_the_window_does_not_keep_up():
+    part = {"rule": "stopped", "commits": [[10, 1, 1], [15, 2, 1], [17, 3, 1]], "lag_us": 30}
+    assert [is_left_behind(part, 20, now_us) for now_us in (27, 28)] == [False, True]
+
+
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+def test_who_takes_a_dead_members_partitions_is_not_called_slow(protocol):
+    lab = lab_of(group_protocol=protocol, seconds=30)
+    order(lab, "crash", consumer="c2")
+    statuses = set()
+    for _ in range(300):
+        lab.advance_to(lab.now_us + SECOND // 5)
+        assert "slow_owner" not in found(lab), lab.now_us
+        statuses.add(health(lab)["status"])
+    assert "error" in statuses
+
+
+def test_members_that_keep_up_with_a_slow_producer_hold_nothing_up():
+    lab = Lab(scenario_from_json({"lanes": [LANE], "consumers": 3, "workload": {"rate": 6}}))
+    statuses = set()
+    for _ in range(60):
+        lab.advance_to(lab.now_us + SECOND)
+        statuses.add(health(lab)["status"])
+        assert "slow_owner" not in found(lab)
+    assert statuses == {"ok", "warning"}, "by the number of records alone it would have come and gone"
+
+
 def test_a_group_without_members_or_a_coordinator():
     lab = lab_of()
     for name in ("c1", "c2", "c3"):
@@ -92,7 +135,8 @@ def test_while_a_group_of_kip_848_reconciles_somebody_is_named_with_the_heartbea
         heard += [each["code"] for each in found]
         assert all(lab.now_us < each["ends_us"] <= lab.now_us + 5 * SECOND for each in found if each["code"].endswith("unheard"))
         lab.advance_to(lab.now_us + SECOND // 10)
-    assert list(dict.fromkeys(heard)) == ["revoke_unheard", "free_unheard"] and health(lab)["findings"] == []
+    # One gives a partition up, two keep what they have.
+    assert list(dict.fromkeys(heard)) == ["revoke_unheard", "epoch_unheard", "free_unheard"] and health(lab)["findings"] == []
 
 
 def test_after_a_leave_a_group_of_kip_848_waits_for_a_heartbeat_to_assign_again():
@@ -184,3 +228,38 @@ def test_a_program_looks_for_another_coordinator_only_when_it_knows_that_its_own
     order(lab, kind, 0.3, args={"broker": lane_of(lab)["group"]["coordinator"]})
     group = lane_of(lab)["group"]
     assert group["coordinator"] is None and any(member["is_searching"] for member in group["members"].values()) == search
+
+
+@pytest.mark.parametrize("kind", ["cluster_crash", "cluster_pause"])
+def test_without_a_coordinator_the_session_is_named_after_which_another_one_takes_over(kind):
+    lab = lab_of()
+    order(lab, kind, 0.1, args={"broker": lane_of(lab)["group"]["coordinator"]})
+    first, second = found(lab)["no_coordinator"], found(lab)["no_leader"]
+    assert (first["timer"], first["member"]) == ("broker.session.timeout.ms", None) and first["ends_us"] == second["ends_us"]
+    assert lab.now_us < first["ends_us"] <= lab.now_us + 9 * SECOND
+    lab.advance_to(first["ends_us"] - 1_000)
+    assert lane_of(lab)["group"]["coordinator"] is None
+    lab.advance_to(first["ends_us"] + SECOND // 10)
+    assert lane_of(lab)["group"]["coordinator"] is not None and not {"no_coordinator", "no_leader"} & set(found(lab))
+
+
+def test_without_anybody_to_take_over_no_timer_ends_it():
+    lab = lab_of()
+    for broker in (1, 2, 3):
+        order(lab, "cluster_crash", 0.1, args={"broker": broker})
+    assert {(each["timer"], each["ends_us"]) for each in health(lab)["findings"]} == {(None, None)}
+
+
+@pytest.mark.parametrize(("protocol", "algorithm", "kind"), [
+    ("classic", "cooperative-sticky", "group_restart"), ("classic", "range", "leave"), ("consumer", "range", "leave"), ("consumer", "range", "crash"),
+])  # fmt: skip
+def test_whenever_nobody_reads_a_partition_somebody_is_named(protocol, algorithm, kind):
+    lab = lab_of(group_protocol=protocol, algorithm=algorithm)
+    order(lab, kind, consumer="c2")
+    named = set()
+    for _ in range(60):
+        if any(part["owner"] is None for part in lane_of(lab)["group"]["partitions"].values()):
+            assert found(lab), lab.now_us
+            named |= set(found(lab))
+        lab.advance_to(lab.now_us + SECOND // 20)
+    assert kind == "crash" or "closing_owner" in named
