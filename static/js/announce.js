@@ -1,17 +1,19 @@
 // Says a lane's new sentence to people who listen instead of looking: politely, once per change, never more than every few seconds. A
 // countdown inside a sentence is not a change.
 
+import { sentences } from "./say.js";
+
 const PAUSE_MS = 4000;
 
 // write(text): puts it where a screen reader hears it.
-export function createAnnouncer(write, { now = () => performance.now(), after = setTimeout, pauseMs = PAUSE_MS } = {}) {
+export function createAnnouncer(write, say, { now = () => performance.now(), after = setTimeout, pauseMs = PAUSE_MS } = {}) {
   const keys = new Map(), waiting = new Map();           // lane -> what it last told of; lane -> the words to say
   let said = -Infinity, isDue = false;
 
   function flush() {
     isDue = false;
     said = now();
-    write([...waiting].map(([name, sentence]) => `${name}: ${sentence}`).join(" "));
+    write(sentences([...waiting].map(([name, what]) => say("list.named", { name, what }))));
     waiting.clear();
   }
 

@@ -3,6 +3,7 @@
 import { NONE, clock, number } from "./say.js";
 
 const DECIMALS = 1000;
+const STATES = new Set(["slow", "paused", "crashed", "waiting", "gone"]), STATE_OF_ONE = /^consumers\.[^.]+\.state$/;
 const languageOf = (say) => say("lesson.language");
 const shortClock = (us) => clock(us).replace(/\.0$/, "");
 
@@ -38,12 +39,12 @@ export function lessonOf(view, say) {
 
 // isOneOfSeveral: other checks ask another lane, so each names its own.
 function checkOf(check, result, isOneOfSeveral, say) {
-  const asked = say("check.asked", { time: shortClock(check.at_us), asked: asksOf(check.asks, say) });
+  const asked = say("check.asked", { time: shortClock(check.at_us), asked: asksOf(check, say) });
   const state = result ? (result.holds ? "holds" : "fails") : "not_yet";
   return {
     state,
     word: say(`check.${state}`),
-    figure: !result ? NONE : result.missing ? say("check.missing") : valueOf(result.came, say),
+    figure: !result ? NONE : result.missing ? say("check.missing") : wordOf(check, result.came, say),
     text: besideFigure(check.says[languageOf(say)]),
     about: isOneOfSeveral && check.lane ? `${check.lane} · ${asked}` : asked,
     number: `${check.lane} ${check.number}`.trim(),
@@ -67,7 +68,11 @@ function valueOf(value, say) {
   return typeof value === "number" ? number(Math.round(value * DECIMALS) / DECIMALS) : String(value);
 }
 
-function asksOf(asks, say) {
-  return Object.entries(asks).map(([name, value]) => say(`check.${name}`, { value: valueOf(value, say) }))
+// The state of a consumer has the word that its row has; any other value is as the file writes it.
+const wordOf = ({ number: path }, value, say) =>
+  (STATES.has(value) && STATE_OF_ONE.test(path) ? say(`check.state.${value}`) : valueOf(value, say));
+
+function asksOf(check, say) {
+  return Object.entries(check.asks).map(([name, value]) => say(`check.${name}`, { value: wordOf(check, value, say) }))
     .reduce((first, second) => say("check.both", { first, second }));
 }

@@ -4,7 +4,7 @@
 import { billCovers, heroCovers, listed, rebalanceFor } from "./covers.js";
 import { lessonCaption, lessonOf } from "./lesson.js";
 import { paint } from "./paint.js";
-import { NONE, clock, figure, number, percent, seconds, speaker } from "./say.js";
+import { NONE, clock, figure, inTurn, number, percent, seconds, speaker } from "./say.js";
 import { twin } from "./twins.js";
 
 export const ROWS_MAX = 24;
@@ -115,11 +115,12 @@ function lane(id, rig, view, words, say, limit, withTwins, scope) {
   return {
     id, model,
     has_cluster: "cluster" in rig,
+    shows_about: showsAbout(rig),
     slots: {
       title: ownName(say(laneName(model, rig.picture)), id, model),
       note: note(model, rig, say),
       rule: say(`${model}.${rig.algorithm}`),
-      about: say(`${model}.${rig.algorithm}.about`),
+      about: isUpgraded(rig) ? upgradedWords(rig, say) : say(`${model}.${rig.algorithm}.about`),
       tab: ownName(say(`rig.${model}`), id, model),
       ...hero(rig.hero, view.at_us, say),
       hero_covers: heroCovers(rig, say),
@@ -181,6 +182,18 @@ function note(model, rig, say) {
   return say(`${model}.${rig.algorithm}.note`);
 }
 
+// A group of KIP-848 in a lane whose rule is one of the members': the coordinator assigns to all of them, and asks nobody for that rule.
+const isUpgraded = ({ group, algorithm }) => group?.protocol === "consumer" && group.assignor !== null && !algorithm.startsWith("server_");
+
+function upgradedWords({ group, algorithm }, say) {
+  const classic = inTurn(Object.values(group.members).filter(({ protocol }) => protocol === "classic").map(({ consumer }) => consumer));
+  const params = { assignor: say(`kafka.server_${group.assignor}`), rule: say(`kafka.${algorithm}`), names: listed(classic, say), count: classic.length };
+  return say(classic.length ? "algorithm.upgrading" : "algorithm.upgraded", params);
+}
+
+// Whether a line says about the rule what its name does not: an article's rule, or one that nobody is asked for.
+export const showsAbout = (rig) => isUpgraded(rig) || rig.algorithms.some(({ id, document }) => document && id === rig.algorithm);
+
 // The large figure and what it is of. what: undefined in a view that older code has stored, until its lab moves again.
 function hero(what, at, say) {
   if (!what) return { hero: NONE, hero_note: "" };
@@ -235,12 +248,16 @@ function figures(model, rig, bill, words, say) {
   return list;
 }
 
+// Whether all that the tally calls dark is the start's, for which "nothing has changed" alone would be no explanation.
+const isDarkSinceStart = (rig, view) => rig.tally?.dark_us > 0 && Object.values(view.timeline).every(({ kind }) => !kind.startsWith("cluster_"));
+
 // What happened last in a lane, in words.
 export function sentence(rig, view, say) {
   const params = { ...rig.sentence.params };
   if ("deadline_us" in params) params.left = timeLeft(params.deadline_us, view.at_us);
   if ("algorithm" in params) params.algorithm = say(`${rig.model}.${params.algorithm}`);
   if ("members" in params) params.who = rebalanceFor(rig, say) || params.consumer;
+  if (rig.sentence.code === "none" && isDarkSinceStart(rig, view)) return say("none_dark", { dark_us: rig.tally.dark_us });
   return say(rig.sentence.code, params);
 }
 

@@ -48,6 +48,10 @@ export function fill(text, params, words) {
   });
 }
 
+// Names as a person counts them: c2 before c10. (The server's engine knows no numeric localeCompare.)
+const countOf = (name) => Number(/\d*$/.exec(name)[0]);
+export const inTurn = (names) => [...new Set(names)].sort((a, b) => countOf(a) - countOf(b) || (a < b ? -1 : 1));
+
 // Sentences one after the other: in Chinese nothing stands between a full stop and what follows.
 export const sentences = (list) => list.join(" ").replaceAll(/([。！？）]) /g, "$1");
 

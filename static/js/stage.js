@@ -12,7 +12,7 @@ import { createLesson } from "./lesson_panel.js";
 import { createLive } from "./live.js";
 import { paint } from "./paint.js";
 import { applyPatch } from "./patch.js";
-import { ROWS_MAX, present, routes } from "./present.js";
+import { ROWS_MAX, present, routes, showsAbout } from "./present.js";
 import { createScope } from "./scope.js";
 import { figure } from "./say.js";
 import { refusalIn } from "./refusal.js";
@@ -46,7 +46,7 @@ const skewChart = createSkewChart($("skew"), page.urls.plotly);
 const scope = createScope(document, () => redraw());
 const whyPanel = createWhyPanel($("why"), { laneOf: (id) => laneOf.get(id).root, now: () => ({ view, say, words: words() }), onLight: () => redraw() });
 const lesson = $("lesson") && createLesson($("lesson"));
-const announce = createAnnouncer((text) => { $("announce").textContent = text; });
+const announce = createAnnouncer((text) => { $("announce").textContent = text; }, say);
 const aroundMarks = createRoving($("timeline"), '[role="button"]', ["Enter"]);     // Space plays and pauses
 const limits = Object.fromEntries(lanes.map(({ id }) => [id, ROWS_MAX]));
 
@@ -97,8 +97,7 @@ function drawPart(ids, now, withHead) {
   lesson?.write(shown.lesson);
   if (sizes.stream > 40) stream.render($("stream"), view, { width: sizes.stream, say });
   if (sizes.timeline > 40 && isTimelineDue(now)) aroundMarks(() => timeline.render($("timeline"), view, { width: sizes.timeline, say }));
-  const hasArticle = (rig) => rig.algorithms.some((rule) => rule.document && rule.id === rig.algorithm);
-  $("lanes").toggleAttribute("data-about", Object.values(view.rigs).some(hasArticle));
+  $("lanes").toggleAttribute("data-about", Object.values(view.rigs).some(showsAbout));
   whyPanel.write();
   drawTransport();
   drawChart(withTwins);

@@ -78,10 +78,10 @@ function clients(picture, rig, words) {
   return [["twin.partition", "twin.owner", "twin.assigned", "twin.before", "twin.lag"], rows];
 }
 
-function queue(picture, rig) {
+function queue(picture, rig, words) {
   const rows = Object.entries(picture.in_flight).map(([name, records]) => {
     const count = rig.consumers[name]?.unacked ?? records.length;
-    const shown = records.slice(0, 2).map((item) => `#${number(item.record)}`).join(", ");
+    const shown = records.slice(0, 2).map((item) => `#${number(item.record)}`).join(words["list.comma"]);
     return [name, number(count), shown + (count > 2 ? " …" : "")];
   });
   return [["twin.consumer", "twin.in_flight", "twin.records"], rows];

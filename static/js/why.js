@@ -55,14 +55,14 @@ function plain(name, value, model, say, words) {
   if (Array.isArray(value) && words[`each.${name}`]) {
     return value.map((item) => say(`each.${name}${item.dead ? "_dead" : ""}`, { ...item, consumer: item.consumer ?? say("each.nobody") })).join("\n");
   }
-  const text = spread(value, say("list.comma"));
+  const text = spread(value, say);
   return text.length > LONGEST ? `${text.slice(0, LONGEST)} …` : text;
 }
 
 // Lists and tables in words: names such as 1:flights:3 stay as they are.
-function spread(value, comma) {
-  if (Array.isArray(value)) return value.length ? value.map((item) => (Array.isArray(item) ? item.join("–") : spread(item, comma))).join(comma) : "–";
-  if (value !== null && typeof value === "object") return Object.entries(value).map(([name, item]) => `${name}: ${spread(item, comma)}`).join("; ");
+function spread(value, say) {
+  if (Array.isArray(value)) return value.length ? value.map((item) => (Array.isArray(item) ? item.join("–") : spread(item, say))).join(say("list.comma")) : "–";
+  if (value !== null && typeof value === "object") return Object.entries(value).map(([name, item]) => say("list.named", { name, what: spread(item, say) })).join(say("list.semicolon"));
   return String(value);
 }
 

@@ -241,6 +241,16 @@ class Told:
         return said
 
 
+def test_what_was_dark_at_the_start_is_explained_until_something_changes(words: dict[str, dict[str, str]]) -> None:
+    told = Told(words["en"])
+    lanes, said = told.lanes(30), told.sentences(30)
+    dark = {name: figure["value"].replace("\u202f", " ") for name, lane in lanes.items() for figure in lane["tally"] if figure["term"] == "dark"}
+    assert dark["pulsar"] == dark["rabbitmq"] == "0 s" and "0 s" not in (dark["kafka"], dark["tubemq"])
+    for name, text in said.items():
+        rest = "" if dark[name] == "0 s" else f" Starting left partitions dark for {dark[name]}."
+        assert text == f"Nothing has changed yet.{rest}"
+
+
 def test_when_the_last_one_leaves_nobody_is_said_to_take_over(words: dict[str, dict[str, str]]) -> None:
     told = Told(words["en"], consumers=1).do(20, "leave", "c1")
     lanes = told.lanes(30)

@@ -54,7 +54,7 @@ test("share: every consumer of the step is a dot in its own colour, and the fair
   assert.equal(traces[1].x.length, even.length);
   const fair = layout.shapes.at(-1);
   assert.equal(fair.x0, 100 / members.length);
-  traces[0].text.forEach((text, index) => assert.equal(traces[0].marker.color[index], COLORS.identity[hueOf(places.get(text.split(" ")[0]))]));
+  traces[0].text.forEach((text, index) => assert.equal(traces[0].marker.color[index], COLORS.identity[hueOf(places.get(JSON.parse(text.slice(text.indexOf("{"))).name.split(" ")[0]))]));
 });
 
 test("share: dots of one row that would cover each other stand at different heights", () => {
@@ -270,10 +270,10 @@ test("two studies: the same differ in nothing, another history is named, and dif
 
 test("live windows: a narrow picture has room for each of its times", () => {
   const windows = gather(Array.from({ length: 300 }, (_, place) => ({ start_us: 1.7e15 + place * 1e6, rig: "orders", throughput: 5 })));
-  const times = (width) => chartOf("throughput").layout({ windows, words: {}, colors: COLORS, width }).layout.xaxis.tickvals.length;
+  const times = (width) => chartOf("throughput").layout({ windows, words: {}, say, colors: COLORS, width }).layout.xaxis.tickvals.length;
   assert.ok(times(330) <= 3 && times(330) >= 2, String(times(330)));
   assert.ok(times(640) >= 5);
-  assert.equal(chartOf("throughput").layout({ windows, words: {}, colors: COLORS, width: 330 }).traces[0].x.length, 60);
+  assert.equal(chartOf("throughput").layout({ windows, words: {}, say, colors: COLORS, width: 330 }).traces[0].x.length, 60);
 });
 
 test("churn: changes are counted in whole numbers, each once", () => {

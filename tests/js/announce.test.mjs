@@ -4,10 +4,10 @@ import test from "node:test";
 
 import { createAnnouncer } from "../../static/js/announce.js";
 
-function listener() {
+function listener(colon = ": ") {
   const heard = [];
   let time = 0, due = null;
-  const note = createAnnouncer((text) => heard.push(text), { now: () => time, after: (act, ms) => { due = { act, at: time + ms }; } });
+  const note = createAnnouncer((text) => heard.push(text), (code, { name, what }) => `${name}${colon}${what}`, { now: () => time, after: (act, ms) => { due = { act, at: time + ms }; } });
   const pass = (ms) => {
     time += ms;
     if (due && due.at <= time) {
@@ -41,4 +41,13 @@ test("lanes that change together are said together, with their latest words, and
   assert.equal(heard.length, 1);
   pass(1000);
   assert.deepEqual(heard.slice(1), ["Kafka: Done."]);
+});
+
+test("in Chinese nothing but its own colon and full stop parts what is said", () => {
+  const { heard, note, pass } = listener("：");
+  for (const lane of ["Kafka", "TubeMQ"]) note(lane, lane, "之前", "a");
+  note("Kafka", "Kafka", "还剩 12 秒。", "b");
+  note("TubeMQ", "TubeMQ", "重启。", "b");
+  pass(5000);
+  assert.deepEqual(heard, ["Kafka：还剩 12 秒。TubeMQ：重启。"]);
 });

@@ -13,3 +13,18 @@ test("the record's way through every lane can be had without the rest of the lan
     for (const name in slots) assert.equal(slots[name], whole[index].slots[name]);
   }
 });
+
+test("a rule that nobody is asked for, as the group was upgraded to KIP-848, says who assigns to whom", () => {
+  const view = load("stage"), words = new Proxy({}, { get: (_, code) => `${String(code)} {assignor} {names}`, has: () => true }), rig = view.rigs.kafka;
+  const about = (group, algorithm) => {
+    Object.assign(rig, { group, algorithm });
+    const lane = present(view, words, { withTwins: false }).lanes.find(({ id }) => id === "kafka");
+    return [lane.shows_about, lane.slots.about.split(" ")[0]];
+  };
+  const members = { c1: { consumer: "c1", protocol: "consumer" }, c2: { consumer: "c2", protocol: "classic" } };
+  assert.deepEqual(about({ protocol: "classic", assignor: "sticky", members }, "sticky"), [false, "kafka.sticky.about"]);
+  assert.deepEqual(about({ protocol: "consumer", assignor: "uniform", members }, "sticky"), [true, "algorithm.upgrading"]);
+  assert.deepEqual(about({ protocol: "consumer", assignor: "uniform", members: { c1: members.c1 } }, "sticky"), [true, "algorithm.upgraded"]);
+  assert.deepEqual(about({ protocol: "consumer", assignor: "uniform", members: { c1: members.c1 } }, "server_uniform"), [false, "kafka.server_uniform.about"]);
+  assert.deepEqual(about({ protocol: "consumer", assignor: null, members: {} }, "sticky"), [false, "kafka.sticky.about"]);
+});

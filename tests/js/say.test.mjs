@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
 import test from "node:test";
 
 import { createFreshness } from "../../static/js/freshness.js";
-import { clock, fill, number, percent, seconds, sentences } from "../../static/js/say.js";
+import { clock, fill, inTurn, number, percent, seconds, sentences } from "../../static/js/say.js";
 
 const words = { second: "s", minute: "min" };
 
@@ -15,6 +16,8 @@ test("figures are grouped, rounded and timed", () => {
   assert.equal(clock(76_000_000), "1:16.0");
   assert.equal(clock(3_661_500_000), "1:01:01.5");
 });
+
+test("names stand in turn, each once", () => assert.deepEqual(inTurn(["c10", "c2", "audit", "c1", "b2", "c2"]), ["audit", "c1", "b2", "c2", "c10"]));
 
 test("between sentences stands a blank, after a Chinese full stop none", () => {
   assert.equal(sentences(["One.", "Two."]), "One. Two.");
@@ -56,4 +59,11 @@ test("what lasted less than half a tenth of a second is not said to have lasted 
   assert.equal(seconds(20_000, own), "20\u202fms");
   assert.equal(seconds(3, own), "1\u202fms");
   assert.equal(seconds(50_000, own), "0.1\u202fs");
+});
+
+test("what parts names in a row comes from the catalogue: in Chinese it is another sign", () => {
+  const root = new URL("../../static/js/", import.meta.url), inputs = ["pulsar/editor.js", "analyze/strategies_step.js", "analyze/watch_form.js", "log/words.js"];   // what is typed or stored as it is; <time, offset>
+  const files = readdirSync(root, { recursive: true }).filter((name) => name.endsWith(".js") && !inputs.includes(name));
+  const found = files.filter((name) => /join\("(, |; |: )"\)|\}(, |: )\$\{/.test(readFileSync(new URL(name, root), "utf8")));
+  assert.deepEqual(found.filter((name) => !name.includes("vendor")), []);
 });

@@ -100,6 +100,18 @@ test("every partition has one cell, in the row of its owner", () => {
   assert.equal(shapes.filter((shape) => shape.id === "current").length, 1);
 });
 
+test("how many consumers have no row stands above the words of the lag, with a high watermark and without", () => {
+  const stage = load("stage").rigs.kafka, order = [...stage.order, ...Array.from({ length: 30 }, (_, number) => `n${number}`)];
+  const consumers = { ...stage.consumers, ...Object.fromEntries(order.slice(stage.order.length).map((name) => [name, stage.consumers[stage.order[0]]])) };
+  for (const above of [true, false]) {
+    const rig = structuredClone({ ...stage, order, consumers });
+    for (const part of Object.values(rig.picture.partitions)) if (above) part.high_watermark = part.end; else delete part.high_watermark;
+    const shapes = new Map(partitionGrid.layout(rig, { say, current: rig.route }).map((shape) => [shape.id, shape]));
+    assert.equal(shapes.get("more").text, "+31");
+    assert.ok(shapes.get("more").y <= shapes.get(above ? "hw-word" : "lag-word").y - 13);
+  }
+});
+
 test("each partition of a cluster has a mark at its high watermark; what is above it is hatched, up to the end of the bar", () => {
   const rig = load("stage").rigs.kafka, parts = rig.picture.partitions;
   Object.assign(parts["2"], { position: 100, high_watermark: 130, end: 140, lag: 40 });
@@ -186,6 +198,16 @@ for (const width of [254, 700]) {
     assert.ok(hits.length < 60 && shapes.some(({ id, text }) => id.endsWith("-n") && Number(text) > 1));
   });
 }
+
+test("timeline: a change of one lane of several is told with its lane, one of all lanes without", () => {
+  const told = (kafka, order) => timeline.layout({
+    at_us: 60e6, rig_order: order, rigs: { pulsar: { model: "pulsar" }, kafka: { model: "kafka" } },
+    timeline: { 0: { at_us: 0, kind: "join", count: 3, color: 1 }, 1: { at_us: 30e6, kind: "set_algorithm", count: 1, color: null, ...kafka } },
+  }, { width: 700, say: (code, params) => (code === "list.named" ? `${params.name}: ${params.what}` : code) }).filter(({ id }) => id.startsWith("hit-")).map((shape) => shape["data-tip"]);
+  assert.deepEqual(told({ rig: "kafka" }, ["pulsar", "kafka"]), ["0:00.0 tick.join_many", "0:30.0 rig.kafka: tick.set_algorithm"]);
+  assert.deepEqual(told({}, ["pulsar", "kafka"]), ["0:00.0 tick.join_many", "0:30.0 tick.set_algorithm"]);
+  assert.deepEqual(told({ rig: "kafka" }, ["kafka"]), ["0:00.0 tick.join_many", "0:30.0 tick.set_algorithm"]);
+});
 
 test("timeline: a mark counts each change once", () => {
   const marks = timeline.clusters([{ at: 10 }, { at: 25 }, { at: 200 }, { at: 212 }, { at: 219 }], ({ at }) => at);

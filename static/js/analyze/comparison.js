@@ -10,7 +10,7 @@ export function differences(a, b, { say, words }) {
   const parts = [
     ["compare.source", sourceWords], ["compare.records", ({ workload }) => number(workload.records)],
     ["compare.keys", ({ workload }) => number(workload.keys)],
-    ["compare.strategies", (result, other) => onlyHere(result, other, words)], ["compare.history", historyWords], ["compare.service", serviceWords],
+    ["compare.strategies", (result, other) => onlyHere(result, other, words, say)], ["compare.history", historyWords], ["compare.service", serviceWords],
     ["weights.title", weightWords],
   ];
   return parts.map(([code, write]) => [say(code), write(a, b, say), write(b, a, say)]).filter(([, first, second]) => first !== second);
@@ -18,22 +18,22 @@ export function differences(a, b, { say, words }) {
 
 function sourceWords({ request: { source } }, _, say) {
   switch (source.kind) {
-    case "flights": return `${say("data.flights")}, ${say(`key.${source.key}`)}`;
+    case "flights": return listed([say("data.flights"), say(`key.${source.key}`)], say);
     case "lab": return `${say("data.lab_which")} ${source.lab ?? ""}`;
     case "zipf": case "uniform": {
       const exponent = source.kind === "zipf" ? `${say("data.exponent")} ${source.exponent}` : null;
-      return listed([say(`data.shape_${source.kind}`), `${say("data.keys")} ${number(source.keys)}`, exponent, `${say("data.seed")} ${source.seed}`]);
+      return listed([say(`data.shape_${source.kind}`), `${say("data.keys")} ${number(source.keys)}`, exponent, `${say("data.seed")} ${source.seed}`], say);
     }
     default:
-      return listed([source.file ?? source.name ?? source.upload, source.key ? `${say("data.key")} ${source.key}` : null, source.topic ? `${say("data.topic")} ${source.topic}` : null]);
+      return listed([source.file ?? source.name ?? source.upload, source.key ? `${say("data.key")} ${source.key}` : null, source.topic ? `${say("data.topic")} ${source.topic}` : null], say);
   }
 }
 
-const listed = (texts) => texts.filter(Boolean).join(", ");
+const listed = (texts, say) => texts.filter(Boolean).join(say("list.comma"));
 
-function onlyHere(result, other, words) {
+function onlyHere(result, other, words, say) {
   const others = new Set(other.strategies.map(({ id }) => id));
-  return result.strategies.filter(({ id }) => !others.has(id)).map((strategy) => fullName(strategy, words)).join("; ") || NONE;
+  return result.strategies.filter(({ id }) => !others.has(id)).map((strategy) => fullName(strategy, words)).join(say("list.semicolon")) || NONE;
 }
 
 const fullName = (strategy, words) => {
@@ -47,11 +47,12 @@ function historyWords({ steps }) {
 }
 
 function serviceWords({ request: { service } }, _, say) {
-  return service ? `${say("service.rate")}: ${number(service.rate)}; ${say("service.consumer_rate")}: ${number(service.consumer_rate)}` : NONE;
+  if (!service) return NONE;
+  return ["rate", "consumer_rate"].map((name) => say("list.named", { name: say(`service.${name}`), what: service[name] })).join(say("list.semicolon"));
 }
 
 function weightWords({ request: { weights } }, _, say) {
-  return listed(Object.entries(weights).map(([term, weight]) => `${say(`weight.${term}`)} ${weight}`));
+  return listed(Object.entries(weights).map(([term, weight]) => `${say(`weight.${term}`)} ${weight}`), say);
 }
 
 // The columns of each study, and of their difference: a score compares the strategies of its own study, so scores have none.

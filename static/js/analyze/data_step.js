@@ -217,10 +217,10 @@ export function createDataStep(form, { onChange }) {
     // What a study is called where nobody named it.
     title() {
       if (kind() === "file") return file?.name ?? "";
-      if (kind() === "folder") return [folder?.chosen()?.name, folder?.topic()].filter(Boolean).join(", ");
-      if (kind() === "flights") return `${say("data.flights")}, ${say(`key.${form.elements.flights_key.value}`)}`;
+      if (kind() === "folder") return [folder?.chosen()?.name, folder?.topic()].filter(Boolean).join(say("list.comma"));
+      if (kind() === "flights") return [say("data.flights"), say(`key.${form.elements.flights_key.value}`)].join(say("list.comma"));
       if (kind() === "lab") return `${say("data.lab_which")} ${form.elements.source_lab.value}`;
-      return `${say(`workload.${form.elements.shape.value}`)}, ${form.elements.keys.value}`;
+      return [say(`workload.${form.elements.shape.value}`), form.elements.keys.value].join(say("list.comma"));
     },
     // Fill in what an earlier study asked for; an upload that is gone is asked for again.
     fill(source) {

@@ -154,7 +154,7 @@ function showUse() {
   $("use-excluded").hidden = !ranking.some(({ id, excluded }) => id === picked && excluded.length);
   $("use").replaceChildren(...strategy.config.map(({ file, lines, for: versions }) => {
     const block = $("use-file").content.firstElementChild.cloneNode(true);
-    block.querySelector("[data-file]").textContent = versions ? `${file}, ${versions}` : file;
+    block.querySelector("[data-file]").textContent = versions ? [file, versions].join(say("list.comma")) : file;
     block.querySelector("code").textContent = lines.join("\n");
     speak(block.querySelector("button"), "use.copy");   // a template's words do not change with the language
     block.querySelector("button").addEventListener("click", (event) => copy(lines.join("\n"), event.currentTarget));

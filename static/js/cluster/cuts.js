@@ -3,7 +3,7 @@
 import { round } from "../draw.js";
 import { rise } from "./window.js";
 
-const SVG = "http://www.w3.org/2000/svg", FALLS_MS = 2400;
+const SVG = "http://www.w3.org/2000/svg", FALLS_MS = 2400, END_ROOM = 28, FOOT_ROOM = 12;
 
 // -> [{broker, from, to}]: copies that end earlier than a moment before; `isAll`: the log began anew elsewhere.
 export function cutsBetween(before, now) {
@@ -14,6 +14,9 @@ export function cutsBetween(before, now) {
   });
 }
 
+// The height of its words: above what falls, clear of the number at the log's new end and of the words below the strip.
+export const wordsAt = (top, bottom, base) => round(Math.min(top - 6, bottom - END_ROOM, base - FOOT_ROOM));
+
 export function createCuts(layer, isStill) {
   return function show(cuts, { grid, place, width, say }) {
     for (const { broker, from, to, count } of cuts) {
@@ -21,10 +24,14 @@ export function createCuts(layer, isStill) {
       const group = layer.appendChild(document.createElementNS(SVG, "g"));
       const box = group.appendChild(document.createElementNS(SVG, "rect")), words = group.appendChild(document.createElementNS(SVG, "text"));
       for (const [name, value] of Object.entries({ x, y: round(top), width, height: round(Math.max(4, bottom - top)), class: "fallen" })) box.setAttribute(name, value);
-      for (const [name, value] of Object.entries({ x: x + width / 2, y: round((top + bottom) / 2 + 4), class: "n b mid halo bad" })) words.setAttribute(name, value);
+      for (const [name, value] of Object.entries({ x: x + width / 2, y: wordsAt(top, bottom, place.base), class: "n b mid halo bad" })) words.setAttribute(name, value);
       words.textContent = say("cluster.cut_off", { count });
       if (isStill()) setTimeout(() => group.remove(), FALLS_MS);
-      else group.animate([{ transform: "none", opacity: 1 }, { transform: "none", opacity: 1, offset: 0.35 }, { transform: "translate(26px, 46px) rotate(7deg)", opacity: 0 }], { duration: FALLS_MS, easing: "ease-in", fill: "forwards" }).finished.then(() => group.remove(), () => group.remove());
+      else {
+        const stays = { transform: "none", opacity: 1 }, timing = { duration: FALLS_MS, easing: "ease-in", fill: "forwards" };
+        words.animate([stays, { ...stays, offset: 0.7 }, { ...stays, opacity: 0 }], timing);
+        box.animate([stays, { ...stays, offset: 0.35 }, { transform: "translate(26px, 46px) rotate(7deg)", opacity: 0 }], timing).finished.then(() => group.remove(), () => group.remove());
+      }
     }
   };
 }

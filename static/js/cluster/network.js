@@ -152,7 +152,7 @@ function clientShapes(cluster, grid, say, chosen, reader) {
 // What is said of a client: whether its process runs.
 export function clientWords(name, cluster, say) {
   const { kind, condition } = cluster.clients[name], words = kind === "producer" ? nodeWords(name, say) : say("cluster.consumer", { consumer: name });
-  return `${words}: ${say(`cluster.stage.${condition}`)}`;
+  return say("list.named", { name: words, what: say(`cluster.stage.${condition}`) });
 }
 
 function brokerShapes(id, broker, { columns, boxes, brokerY }, say, chosen) {

@@ -6,7 +6,7 @@ import { paint, textOn } from "../paint.js";
 import { number } from "../say.js";
 import { rise } from "./window.js";
 
-const OPEN = 7, RECORD_LEAST = 7, LABEL_APART = 15, FOOT_APART = 20;
+const OPEN = 7, RECORD_LEAST = 7, FOOT_APART = 20, LETTER = 7.8, FLAG = 14, LIFT = 6;
 
 // copy: of the view. at: {x, width, base: y of the bottom, window}. -> shapes for draw.js, all ids under `id`.
 export function layout(id, copy, { x, width, base, window, say, labels = true }) {
@@ -41,7 +41,8 @@ export function layout(id, copy, { x, width, base, window, say, labels = true })
     shapes.push({ id: `${id}-lso`, tag: "text", x: x - 12, y: stable + 4, class: "n m s end halo", "data-term": "last_stable_offset", text: `LSO ${number(copy.stable)}` });
   }
   if (bottom <= base - FOOT_APART) shapes.push({ id: `${id}-start`, tag: "text", x: x + width / 2, y: bottom + 15, class: "n m s mid halo", "data-term": "log_start", text: say("cluster.starts_at", { offset: copy.start }) });
-  const endAt = Math.min(top - OPEN - 3, mark - top < LABEL_APART ? top - OPEN - 3 : top - 3);
-  shapes.push({ id: `${id}-leo`, tag: "text", x: x + width / 2, y: round(endAt), class: "n m mid halo", text: `${copy.end < window.low ? "↓ " : ""}LEO ${number(copy.end)}` });
+  const text = `${copy.end < window.low ? "↓ " : ""}LEO ${number(copy.end)}`, isWide = text.length * LETTER > width + 2 * FLAG;       // it reaches over the flag's number
+  const endAt = top - OPEN - (isWide ? 3 + LIFT : 3);
+  shapes.push({ id: `${id}-leo`, tag: "text", x: x + width / 2, y: round(endAt), class: "n m mid halo", text });
   return shapes;
 }

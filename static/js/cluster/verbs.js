@@ -51,13 +51,13 @@ export function chosenWords(cluster, chosen, say) {
   if (chosen.includes(">")) return linkWords(chosen, cluster, say);
   if (cluster.clients?.[chosen]) return sentences([say("cluster.sentence", { text: clientWords(chosen, cluster, say) }), say("cluster.client_links")]);
   const broker = cluster.brokers[chosen.slice(chosen.indexOf("-") + 1)];
-  const stage = stageOf(broker), words = `${nodeWords(chosen, say)}: ${say(`cluster.stage.${stage}`)}`;
+  const stage = stageOf(broker), words = say("list.named", { name: nodeWords(chosen, say), what: say(`cluster.stage.${stage}`) });
   if (stage === "running") return words;
   const noticed = SILENT.includes(stage) ? [say(broker.is_fenced ? "cluster.noticed" : "cluster.unnoticed")] : [];
   return sentences([say("cluster.sentence", { text: words }), say(`cluster.stage_about.${broker.disk === "lost" ? "disk_lost" : stage}`), ...noticed]);
 }
 
-// Writes the buttons; touches the document only where something is another.
+// Writes the buttons; touches the document only where something is another. isOpen: of a verb that opens a form.
 export function createVerbs(box, onPress) {
   let shown = "", verbs = [];
   box.addEventListener("click", (event) => {
@@ -67,14 +67,15 @@ export function createVerbs(box, onPress) {
   return {
     write(next) {
       verbs = next;
-      const key = next.map(({ id, text }) => `${id}/${text}`).join();
+      const key = next.map(({ id, text, isOpen }) => `${id}/${text}/${isOpen}`).join();
       if (key === shown) return;
       shown = key;
       const held = box.contains(document.activeElement) ? document.activeElement.dataset.order : null;
-      box.replaceChildren(...next.map(({ id, text, about, key: shortcut }) => {
+      box.replaceChildren(...next.map(({ id, text, about, key: shortcut, isOpen }) => {
         const button = document.createElement("button");
         Object.assign(button, { type: "button", className: "btn", title: about, textContent: text });
         button.dataset.order = id;
+        if (isOpen !== undefined) button.setAttribute("aria-expanded", String(isOpen));
         if (shortcut) {
           button.setAttribute("aria-keyshortcuts", shortcut);
           button.append(Object.assign(document.createElement("kbd"), { textContent: shortcut }));

@@ -33,7 +33,7 @@ export function partitionWords(partition, say) {
 // A move that is under way: who has to catch up, and who leaves then.
 function moves({ adding, removing }, say) {
   const code = adding.length && removing.length ? "adds_and_removes" : adding.length ? "adds" : "removes";
-  return say(`cluster.move.${code}`, { adding: adding.join(", "), removing: removing.join(", "), count: adding.length, old: removing.length });
+  return say(`cluster.move.${code}`, { adding: adding.join(say("list.comma")), removing: removing.join(say("list.comma")), count: adding.length, old: removing.length });
 }
 
 // What one more crash would do to an under-replicated partition.

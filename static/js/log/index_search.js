@@ -67,7 +67,7 @@ function search(shapes, step, { width, probes, isResult }) {
   });
 }
 
-function boxes(shapes, step, top, { width, isResult }) {
+function boxes(shapes, step, top, { width, isResult, say }) {
   const { around } = step, each = width / Math.max(1, around.length), first = step.around_first_slot ?? 0, isTime = step.kind === "time";
   const wide = around.some(([value]) => each - 8 <= figuresWidth(number(value))), last = (value, digits) => `…${number(String(value).slice(-digits))}`;
   const names = around.map(([value]) => (isTime ? last(value, 6) : wide && String(value).length > 6 ? last(value, 3) : number(value)));
@@ -76,7 +76,7 @@ function boxes(shapes, step, top, { width, isResult }) {
     const isChosen = isResult && first + row === step.result_slot, x = row * each + 2, id = `row-${value}`;
     shapes.push({
       id, tag: "rect", x: round(x), y: top + 0.5, width: round(each - 4), height: BOX, rx: 3, class: isChosen ? "row-box chosen" : "row-box",
-      role: "button", tabindex: -1, "data-offset": isTime ? points : value, "aria-label": isTime ? `${value}: ${points}` : `${value}`,
+      role: "button", tabindex: -1, "data-offset": isTime ? points : value, "aria-label": isTime ? say("list.named", { name: String(value), what: String(points) }) : `${value}`,
     });
     if (isNamed) shapes.push({ id: `${id}-no`, tag: "text", x: round(x + each / 2 - 2), y: top + 19, class: `n mid${isChosen ? " on-ink" : ""}`, text: names[row] });
     if (isTime && each - 8 > figuresWidth(number(points))) shapes.push({ id: `${id}-to`, tag: "text", x: round(x + each / 2 - 2), y: top + BOX + 15, class: "n mid m", text: number(points) });

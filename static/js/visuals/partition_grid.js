@@ -58,7 +58,7 @@ export function layout(rig, { say, current, height: pictureHeight = TALL }) {
     shapes.push({ id: "current", tag: "rect", x: x(keys.indexOf(place)) - 2, y: 2, width: cell + 4, height: pictureHeight - 4, rx: 3, class: "frame" });
   }
   if (largest) shapes.push(largest);   // after the frame: its halo keeps the line off the figure
-  if (hidden) shapes.push({ id: "more", tag: "text", x: 0, y: base - 22, class: "n m", text: `+${hidden}` });
+  if (hidden) shapes.push({ id: "more", tag: "text", x: 0, y: base - 5 - (onCluster(picture) ? 2 : 1) * LETTERS, class: "n m", text: `+${hidden}` });
   shapes.push({ id: "lag-word", tag: "text", "data-term": "lag", x: 0, y: base - 4, class: "m", text: say("picture.lag") });
   if (onCluster(picture)) {
     shapes.push({ id: "hw-word", tag: "text", "data-term": "high_watermark", x: 0, y: base - 4 - LETTERS, class: "m", text: say("picture.hw") });

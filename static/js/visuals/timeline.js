@@ -4,6 +4,7 @@
 
 import { draw, round } from "../draw.js";
 import { paint } from "../paint.js";
+import { ownName } from "../present.js";
 import { clock } from "../say.js";
 
 const LINE = 20, TEXT = 44, LETTER = 7.4, APART = 20, TOLD_MAX = 8;
@@ -15,8 +16,8 @@ export function layout(view, { width, say }) {
   const shapes = [{ id: "line", tag: "path", d: `M${left} ${LINE}H${right}`, class: "axis" }], marks = clusters(ticks, (tick) => x(tick.at_us));
   for (const { ticks: own, at } of marks) shapes.push(...(own.length === 1 ? mark(own[0], at) : many(own, at)));
   shapes.push({ id: "now", tag: "path", d: `M${right} 8V32`, class: "here" });
-  shapes.push(...labels(marks, right, say));
-  for (const { ticks: own, at } of [...marks].reverse()) shapes.push(hit(own, at, say));   // in the order of time: arrow keys follow it
+  shapes.push(...labels(marks, right, view, say));
+  for (const { ticks: own, at } of [...marks].reverse()) shapes.push(hit(own, at, view, say));   // in the order of time: arrow keys follow it
   return shapes;
 }
 
@@ -39,15 +40,20 @@ const many = (ticks, x) => {
   ];
 };
 
-const what = (tick, say) => say(`tick.${tick.kind === "join" && tick.count > 1 ? "join_many" : tick.kind}`, tick);
+// What was done, and in which lane where it was done in one of several.
+function what(tick, view, say) {
+  const did = say(`tick.${tick.kind === "join" && tick.count > 1 ? "join_many" : tick.kind}`, tick), model = view.rigs?.[tick.rig]?.model;
+  if (!model || view.rig_order.length < 2) return did;
+  return say("list.named", { name: ownName(say(`rig.${model}`), tick.rig, model), what: did });
+}
 
 // What a finger, a mouse or the focus meets: larger than the mark. Its caption is the same for all three.
-function hit(ticks, x, say) {
-  const told = ticks.slice(-TOLD_MAX).map((tick) => `${clock(tick.at_us)} ${what(tick, say)}`), hidden = ticks.length - told.length;
+function hit(ticks, x, view, say) {
+  const told = ticks.slice(-TOLD_MAX).map((tick) => `${clock(tick.at_us)} ${what(tick, view, say)}`), hidden = ticks.length - told.length;
   const text = [...(hidden ? [say("picture.more", { count: hidden })] : []), ...told].join("\n");
   return {
     id: `hit-${ticks.at(-1).position}`, tag: "rect", x: round(x - APART / 2), y: 2, width: APART, height: 36, rx: 4, class: "hit",
-    role: "button", "aria-label": text.replaceAll("\n", ", "), "data-tip": text, "data-part": ticks.at(-1).position,
+    role: "button", "aria-label": text.replaceAll("\n", say("covers.comma")), "data-tip": text, "data-part": ticks.at(-1).position,
   };
 }
 
@@ -69,11 +75,11 @@ function mark({ position, kind, color }, x) {
 }
 
 // Newest first: a name that would touch one already placed is left out.
-function labels(marks, right, say) {
+function labels(marks, right, view, say) {
   const placed = [], shapes = [];
   for (const [index, { ticks, at: x }] of marks.entries()) {
     if (index > 0 && ticks.length > 1) continue;
-    const tick = ticks.at(-1), text = what(tick, say);
+    const tick = ticks.at(-1), text = what(tick, view, say);
     const half = ([...text].reduce((sum, letter) => sum + (letter > "\u2e80" ? 13 : LETTER), 0)) / 2;
     const at = Math.min(right - half + 8, Math.max(half, x));
     if (placed.some(([from, to]) => at + half + 8 > from && at - half - 8 < to)) continue;

@@ -36,7 +36,7 @@ export function layout(context) {
   return {
     height, minWidth: 0,
     traces: lines.map(({ strategy, model, dash, y }) => ({
-      type: "scatter", mode: "lines", x, y, line: lineOf({ model, dash }, strategy.id === picked, colors), hovertemplate: `${plain(names.get(strategy.id))}: %{y:.2f}<extra></extra>`,
+      type: "scatter", mode: "lines", x, y, line: lineOf({ model, dash }, strategy.id === picked, colors), hovertemplate: `${say("list.named", { name: plain(names.get(strategy.id)), what: "%{y:.2f}" })}<extra></extra>`,
     })),
     layout: {
       ...ground(colors, height, { l: LEFT, r: room, t: TOP, b: BOTTOM }),

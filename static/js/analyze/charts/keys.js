@@ -29,7 +29,7 @@ export function layout({ result, say, colors }) {
     traces: [{
       type: "bar", orientation: "h", x: keys.map(({ records }) => records), y: rows, width: 0.6, cliponaxis: false,
       text: keys.map(({ records, error }) => (error > 0 ? `${number(records)}–${number(records + error)}` : number(records))), textposition: "outside", textfont: { family: colors.mono, size: 13, color: colors.ink },
-      hovertemplate: keys.map((entry) => `${plain(keyWords(entry, say))}: ${number(entry.records)} (${percent(entry.share, 2)})<extra></extra>`),
+      hovertemplate: keys.map((entry) => `${say("list.named", { name: plain(keyWords(entry, say)), what: `${number(entry.records)} (${percent(entry.share, 2)})` })}<extra></extra>`),
       marker: { color: colors.muted, line: { color: colors.muted, width: 1 }, pattern: { shape: keys.map((entry) => (isKeyless(entry) ? "/" : "")), bgcolor: colors.panel, size: 6, solidity: 0.25 } },
     }],
     layout: {

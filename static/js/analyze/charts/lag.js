@@ -32,7 +32,7 @@ export function layout(context) {
     height, minWidth: 0,
     traces: lines.map(({ strategy, model, dash, curve }) => ({
       type: "scatter", mode: "lines", x: curve.map(([at]) => at), y: curve.map(([, waiting]) => waiting), line: lineOf({ model, dash }, strategy.id === picked, colors),
-      hovertemplate: `${plain(names.get(strategy.id))}: %{y:d}<extra></extra>`,
+      hovertemplate: `${say("list.named", { name: plain(names.get(strategy.id)), what: "%{y:d}" })}<extra></extra>`,
     })),
     layout: {
       ...ground(colors, height, { l: LEFT, r: room, t: TOP, b: BOTTOM }),

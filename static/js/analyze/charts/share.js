@@ -34,7 +34,7 @@ export function layout(context) {
     if (list.length > 1 && most - least < EQUAL * 100) {
       hollow.x.push(most);
       hollow.y.push(row);
-      hollow.text.push(`${name}: ${percent(most / 100, 1)}`);
+      hollow.text.push(say("list.named", { name, what: percent(most / 100, 1) }));
       notes.push({ x: most, y: row, xanchor: "left", xshift: 12, showarrow: false, text: plain(say("shares.all", { count: list.length })), font: { color: colors.muted } });
       return;
     }
@@ -45,7 +45,7 @@ export function layout(context) {
       taken.push({ share, level });
       dots.x.push(share);
       dots.y.push(row - level * LEVEL);
-      dots.text.push(`${plain(consumer)} · ${name}: ${figure(share, 1)} %`);
+      dots.text.push(say("list.named", { name: `${plain(consumer)} · ${name}`, what: `${figure(share, 1)} %` }));
       dots.color.push(colors.identity[hueOf(place)]);
       dots.symbol.push(symbolOf(place));
     }

@@ -32,7 +32,7 @@ export const rigWords = (rig, words) => words[`rig.${rig}`] ?? rig;
 const inkOf = (rig, colors) => (rig in colors.model ? colorOf(rig, colors) : colors.ink);
 
 export const chartOf = (measure) => ({
-  layout({ windows, words, colors, width = 640 }) {
+  layout({ windows, words, say, colors, width = 640 }) {
     // Fewer windows where there is less room: lines that go up and down within a pixel or two are a smear.
     const { of } = windows, starts = windows.starts.slice(-Math.max(SHOWN_MIN, Math.floor((width - LEFT - ROOM) / STEP)));
     const rigs = windows.rigs.filter((rig) => starts.some((start) => of(start, rig)?.[measure] !== null && of(start, rig)?.[measure] !== undefined)).slice(0, RIGS_MAX);
@@ -48,7 +48,7 @@ export const chartOf = (measure) => ({
       height: HEIGHT, minWidth: 0,
       traces: lines.map(({ rig, index, y }) => ({
         type: "scatter", mode: starts.length > 1 ? "lines" : "markers", x: starts, y, connectgaps: false, line: { ...lineOf({ model: rig, dash: index }, false, colors), color: inkOf(rig, colors) }, marker: { color: inkOf(rig, colors) },
-        hovertemplate: `${plain(rigWords(rig, words))}: %{y:.4~g}<extra></extra>`,
+        hovertemplate: `${say("list.named", { name: plain(rigWords(rig, words)), what: "%{y:.4~g}" })}<extra></extra>`,
       })),
       layout: {
         ...ground(colors, HEIGHT, { l: LEFT, r: ROOM, t: TOP, b: BOTTOM }),
