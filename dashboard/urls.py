@@ -30,6 +30,7 @@ urlpatterns = [
     path("analyze/compare/", analyze.compare, name="analyze-compare"),
     path("analyze/<lab_id:study_id>/", analyze.study, name="study"),
     path("lab/<lab_id:lab_id>/kafka/log", log.of_lab, name="log"),
+    path("lab/<lab_id:lab_id>/kafka/log/", log.with_slash),
     path("lab/<lab_id:lab_id>/kafka/cluster/", cluster.of_lab, name="cluster"),
     path("lab/<lab_id:lab_id>/kafka/groups/", groups.of_lab, name="groups"),
     path("lab/<lab_id:lab_id>/pulsar/", pulsar.of_lab, name="pulsar"),

@@ -137,6 +137,7 @@ LANES = {
     "never.pulsar.partitions": _("Shared: no key and no partition belongs to anybody, so nothing can change hands."),
     "never.pulsar.pause_shared": _("Shared pauses nothing: whoever has permits takes the next record."),
     "pulsar.refused": _("{consumer} was refused ({error}): another consumer has the subscription."),
+    "pulsar.refused_many": _("{count} consumers were refused ({error}): another consumer has the subscription."),
     "pulsar.standby_left": _("{consumer} left; it was not active, so nothing else changes."),
     "pulsar.exclusive.join": _("{consumer} is the one consumer: all {partitions} partitions are its own."),
     "pulsar.exclusive.leave": _("{consumer} left: nobody takes over, its {redelivered} unacked records wait for the next consumer."),

@@ -9,7 +9,7 @@ from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.middleware.csrf import get_token
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
@@ -25,6 +25,13 @@ from dashboard.page import base_context
 
 FIRST_STATE_WAIT_S = 2.5
 FIRST_STATE_POLL_S = 0.05
+
+
+@require_safe
+@never_cache
+async def with_slash(request: HttpRequest, lab_id: str) -> HttpResponse:
+    """The other pages of a lab end in a slash: who types one here comes to the same page."""
+    return redirect(f"{reverse('log', args=[lab_id])}{'?' if request.GET else ''}{request.GET.urlencode()}")
 
 
 @require_safe

@@ -1,5 +1,6 @@
 // A lesson in words: its caption, and what its panel shows. The server runs this file, too. Whether a check holds is the lab's to say.
 
+import { laneName } from "./lane_name.js";
 import { NONE, clock, number } from "./say.js";
 
 const DECIMALS = 1000;
@@ -20,7 +21,7 @@ export function lessonOf(view, say) {
   if (!lesson) return null;
   const own = (text) => text[languageOf(say)], isOver = view.at_us >= lesson.lasts_us;
   const isOneOfSeveral = new Set(lesson.checks.map(({ lane }) => lane)).size > 1;
-  const checks = lesson.checks.map((check, place) => checkOf(check, lesson.results[place], isOneOfSeveral, say));
+  const checks = lesson.checks.map((check, place) => checkOf(check, lesson.results[place], isOneOfSeveral ? view.rigs : {}, say));
   const known = checks.filter(({ state }) => state !== "not_yet"), held = known.filter(({ state }) => state === "holds").length;
   return {
     is_over: isOver,
@@ -37,8 +38,8 @@ export function lessonOf(view, say) {
   };
 }
 
-// isOneOfSeveral: other checks ask another lane, so each names its own.
-function checkOf(check, result, isOneOfSeveral, say) {
+// rigs: where the checks ask more than one lane, so that each names its own.
+function checkOf(check, result, rigs, say) {
   const asked = say("check.asked", { time: shortClock(check.at_us), asked: asksOf(check, say) });
   const state = result ? (result.holds ? "holds" : "fails") : "not_yet";
   return {
@@ -46,7 +47,7 @@ function checkOf(check, result, isOneOfSeveral, say) {
     word: say(`check.${state}`),
     figure: !result ? NONE : result.missing ? say("check.missing") : wordOf(check, result.came, say),
     text: besideFigure(check.says[languageOf(say)]),
-    about: isOneOfSeveral && check.lane ? `${check.lane} · ${asked}` : asked,
+    about: check.lane in rigs ? `${laneName(check.lane, rigs[check.lane].model, say)} · ${asked}` : asked,
     number: `${check.lane} ${check.number}`.trim(),
   };
 }

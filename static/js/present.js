@@ -2,6 +2,7 @@
 // change of what a lane says is made here and nowhere else. No rule of a model is here.
 
 import { billCovers, heroCovers, listed, rebalanceFor } from "./covers.js";
+import { laneName, ownName } from "./lane_name.js";
 import { lessonCaption, lessonOf } from "./lesson.js";
 import { paint } from "./paint.js";
 import { NONE, clock, figure, inTurn, number, percent, seconds, speaker } from "./say.js";
@@ -53,7 +54,7 @@ export function caption(view, say) {
     const model = view.rigs[params.rig]?.model ?? params.rig;
     if (code !== "set_algorithm") {
       const did = say(`tick.${view.caption.code}${(params.count ?? 1) > 1 ? "_many" : ""}`, params);
-      return say("caption.in_lane", { did, lane: ownName(say(`rig.${model}`), params.rig, model) });
+      return say("caption.in_lane", { did, lane: laneName(params.rig, model, say) });
     }
     params.algorithm = say(`${model}.${params.algorithm}`);
     params.rig = say(`rig.${model}`);
@@ -77,7 +78,7 @@ function noticedBy(view, say) {
   const noticed = [], waiting = [];
   for (const id of view.caption.params.rig ? [view.caption.params.rig] : view.rig_order) {
     const { model, consumers } = view.rigs[id], isSilent = consumers[view.caption.params.consumer]?.state === "crashed";
-    (isSilent ? waiting : noticed).push(ownName(say(`rig.${model}`), id, model));
+    (isSilent ? waiting : noticed).push(laneName(id, model, say));
   }
   if (!waiting.length) return say(noticed.length === FOUR ? "sub.noticed_by_four" : "sub.noticed_by_all");
   return say(noticed.length ? "sub.noticed" : "sub.unnoticed", { noticed: listed(noticed, say), waiting: listed(waiting, say), count: waiting.length });
@@ -110,18 +111,18 @@ function lane(id, rig, view, words, say, limit, withTwins, scope) {
   let serving = 0;
   for (const name of rig.order) if (rig.consumers[name].state !== "gone") serving += 1;
   const fair = serving ? 1 / serving : null, scale = barScale(rig, fair);
-  const where = scope === "all" && view.rig_order.length > 1 ? say("where.all") : say("where.one", { lane: ownName(say(`rig.${model}`), id, model) });
+  const where = scope === "all" && view.rig_order.length > 1 ? say("where.all") : say("where.one", { lane: laneName(id, model, say) });
   const hidden = rig.order.slice(limit).map((name) => rig.consumers[name].share);
   return {
     id, model,
     has_cluster: "cluster" in rig,
     shows_about: showsAbout(rig),
     slots: {
-      title: ownName(say(laneName(model, rig.picture)), id, model),
+      title: ownName(say(titleCode(model, rig.picture)), id, model),
       note: note(model, rig, say),
       rule: say(`${model}.${rig.algorithm}`),
       about: isUpgraded(rig) ? upgradedWords(rig, say) : say(`${model}.${rig.algorithm}.about`),
-      tab: ownName(say(`rig.${model}`), id, model),
+      tab: laneName(id, model, say),
       ...hero(rig.hero, view.at_us, say),
       hero_covers: heroCovers(rig, say),
       sentence: sentence(rig, view, say),
@@ -146,7 +147,7 @@ function lane(id, rig, view, words, say, limit, withTwins, scope) {
 // Pulsar's subscription types look like what other systems have: partitions, or one queue for all.
 const shapeOf = (model, picture) => (model === "pulsar" ? { grid: "kafka", queue: "turns" }[picture.kind] ?? model : model);
 
-const laneName = (model, { type }) => (model === "pulsar" && type && type !== "Key_Shared" ? `lane.pulsar.${type}` : `lane.${model}`);
+const titleCode = (model, { type }) => (model === "pulsar" && type && type !== "Key_Shared" ? `lane.pulsar.${type}` : `lane.${model}`);
 
 const least = (list) => list.reduce((a, b) => Math.min(a, b));
 const most = (list) => list.reduce((a, b) => Math.max(a, b));
@@ -162,8 +163,6 @@ export function routes(view, words) {
 
 const routeColor = (route, consumers) => (route?.consumer ? consumers[route.consumer]?.color ?? null : null);
 
-// A lab may hold one model twice; then the lanes tell themselves apart by their ids.
-export const ownName = (title, id, model) => (id === model ? title : `${title} ${id}`);
 
 // What the group's number is: a group of the consumer protocol (KIP-848) has no generation.
 const epochName = ({ group }) => (group?.protocol === "consumer" ? "group_epoch" : "generation");

@@ -272,3 +272,8 @@ def test_the_pages_open(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     assert Client().get(f"/lab/{lab.pk}/kafka/log?partition=99").status_code == 200
     for path in ("/lab/nobody/kafka/log", "/log/nobody/"):
         assert Client().get(path).status_code == 404
+
+
+def test_the_page_s_address_may_end_in_a_slash() -> None:
+    answer = Client().get("/lab/someone/kafka/log/", {"partition": "2"})
+    assert (answer.status_code, answer.headers["Location"]) == (302, "/lab/someone/kafka/log?partition=2")

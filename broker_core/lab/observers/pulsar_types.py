@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from broker_core.lab.lanes.lane import Lane
     from broker_core.lab.lanes.pulsar_reading import PulsarReading
 
+REFUSED = ("pulsar.refused", "pulsar.refused_many")
+
 
 class TypeNarrator:
     """kind: exclusive, failover or shared, as it stands in the codes of the sentences."""
@@ -36,7 +38,7 @@ class TypeNarrator:
 
     def told(self, lane: Lane, event: TurningPoint) -> None:
         if event.kind == "pulsar.consumer.refused":
-            lane.say("pulsar.refused", consumer=event.data["consumer"], error=event.data["error"])
+            self.say_refused(lane, event.data["consumer"], event.data["error"])
         elif event.kind == "pulsar.consumer.disconnected":
             name, incarnation = event.data["consumer"], event.data["client"]
             if event.inputs["reason"] not in (KEEP_ALIVE, LIVENESS):
@@ -47,6 +49,14 @@ class TypeNarrator:
                 lane.say(code, consumer=name)
         else:
             say_alike(lane, event)
+
+    def say_refused(self, lane: Lane, name: str, error: str) -> None:
+        """Of several that came at once all are told; each is refused on each partition."""
+        before, bill = lane.sentence, lane.ledger.bill
+        change = 0 if bill is None else bill.position
+        is_more = before["code"] in REFUSED and before["params"]["change"] == change
+        names = [*(other for other in before["params"]["refused"] if other != name), name] if is_more else [name]
+        lane.say(REFUSED[len(names) > 1], consumer=name, count=len(names), error=error, refused=names, change=change)
 
     def say_left(self, lane: Lane, incarnation: str, name: str, unacked: int) -> None:
         """A program leaves, and its broker is about to learn it."""
@@ -64,7 +74,7 @@ class TypeNarrator:
         return {**sentence, "code": f"pulsar.{self.kind}.paused"} if sentence["code"] == "pulsar.paused" else sentence
 
     def on_settled(self, lane: Lane, bill: Bill) -> None:
-        if bill.kind not in ("join", "rejoin") or lane.sentence["code"] == "pulsar.refused":
+        if bill.kind not in ("join", "rejoin") or lane.sentence["code"] in REFUSED:
             return
         units = lane.units() or {}
         code = code_of(f"pulsar.{self.kind}.joined", first=len(self.reads.served(lane)) == bill.count, many=bill.count > 1,

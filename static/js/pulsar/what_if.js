@@ -35,7 +35,7 @@ export function createAsker({ url, inputs, params, show }) {
   return { ask, soon };
 }
 
-// -> [[word, text, name of whom it is about or null, term or null]]: the answer, line by line.
+// -> [[word, text, name of whom it is about or null, term or null]]: the answer, line by line; the hash where it decides anything.
 export function lines(answer, rig, say) {
   const { type } = rig.pulsar, whose = (name) => name ?? say("subscription.answer.nobody");
   if (answer.hash === null) {
@@ -43,7 +43,8 @@ export function lines(answer, rig, say) {
       [say("subscription.answer.hash"), say("subscription.answer.spread_hash"), null, "key_hash"], [say("subscription.answer.now"), say("subscription.answer.spread"), null, null],
     ];
   }
-  const rows = [[say("subscription.answer.hash"), answer.key === "" ? say("subscription.answer.keyless", { hash: answer.hash }) : number(answer.hash), null, "key_hash"]];
+  const rows = [], decides = type === "Key_Shared" || answer.partition !== null || (rig.pulsar.topics > 0 && Boolean(answer.topic));
+  if (decides) rows.push([say("subscription.answer.hash"), answer.key === "" ? say("subscription.answer.keyless", { hash: answer.hash }) : number(answer.hash), null, "key_hash"]);
   if (answer.slot !== null) {
     rows.push([say("subscription.answer.slot"), number(answer.slot), null, "slot"]);
     if (answer.range) rows.push([say("subscription.answer.range"), `${number(answer.range[0])}..${number(answer.range[1])}`, null, null]);

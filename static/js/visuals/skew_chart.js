@@ -2,8 +2,8 @@
 // most once a second, and seldom while it is not on screen. Lines differ by dash and weight and carry their name at the end; colour stays
 // with the consumers.
 
+import { laneName } from "../lane_name.js";
 import { colorsOf, loadPlotly } from "../plotly.js";
-import { ownName } from "../present.js";
 import { figure } from "../say.js";
 
 const DASHES = { pulsar: "solid", kafka: "dash", tubemq: "dot", rabbitmq: "longdashdot" };
@@ -19,7 +19,7 @@ export function layout(view, { say, colors, width = 1000 }) {
   // The lines end at this moment, with the lane's own figure: at the last whole second it was another one.
   const now = Math.round(view.at_us / 1e5) / 10, isNewer = now > (seconds.at(-1) ?? -1), moments = isNewer ? [...seconds, now] : seconds;
   const traces = view.rig_order.map((id) => ({
-    x: moments, y: moments.map((at) => (at === now ? view.rigs[id].skew : view.history[at]?.[id]) ?? null), name: ownName(say(`rig.${view.rigs[id].model}`), id, view.rigs[id].model), mode: "lines", type: "scatter",
+    x: moments, y: moments.map((at) => (at === now ? view.rigs[id].skew : view.history[at]?.[id]) ?? null), name: laneName(id, view.rigs[id].model, say), mode: "lines", type: "scatter",
     line: { color: colors.ink, width: WEIGHTS[view.rigs[id].model], dash: DASHES[view.rigs[id].model] }, hovertemplate: "%{y:.2f}",
   }));
   const values = traces.flatMap((trace) => trace.y).filter((value) => value !== null);

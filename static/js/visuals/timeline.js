@@ -3,8 +3,8 @@
 // bold; older names show where there is room. A mark that is pressed, or has the focus, says what was done and when.
 
 import { draw, round } from "../draw.js";
+import { laneName } from "../lane_name.js";
 import { paint } from "../paint.js";
-import { ownName } from "../present.js";
 import { clock } from "../say.js";
 
 const LINE = 20, TEXT = 44, LETTER = 7.4, APART = 20, TOLD_MAX = 8;
@@ -44,7 +44,7 @@ const many = (ticks, x) => {
 function what(tick, view, say) {
   const did = say(`tick.${tick.kind === "join" && tick.count > 1 ? "join_many" : tick.kind}`, tick), model = view.rigs?.[tick.rig]?.model;
   if (!model || view.rig_order.length < 2) return did;
-  return say("list.named", { name: ownName(say(`rig.${model}`), tick.rig, model), what: did });
+  return say("list.named", { name: laneName(tick.rig, model, say), what: did });
 }
 
 // What a finger, a mouse or the focus meets: larger than the mark. Its caption is the same for all three.

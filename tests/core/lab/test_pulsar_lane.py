@@ -387,6 +387,18 @@ def test_failover_takes_the_article_s_places_and_tells_who_stands_by():
     assert sentence(lab)["code"] == "pulsar.failover.leave" and bill_of(lab)["pause_us"] == SECOND
 
 
+@pytest.mark.parametrize("partitions", [0, 3])
+def test_exclusive_tells_of_all_that_were_refused_at_once_and_of_later_ones_anew(partitions):
+    lab = lab_of("exclusive", consumers=1, partitions=partitions)
+    lab.advance_to(2 * SECOND)
+    order(lab, "join", count=3)
+    lab.advance_to(3 * SECOND)
+    assert sentence(lab)["code"] == "pulsar.refused_many" and sentence(lab)["params"]["count"] == 3
+    order(lab, "join")
+    lab.advance_to(4 * SECOND)
+    assert sentence(lab)["code"] == "pulsar.refused" and sentence(lab)["params"]["consumer"] == "c5"
+
+
 def test_exclusive_refuses_the_second_by_its_name_and_shared_only_takes_turns():
     lab = lab_of("exclusive", consumers=1)
     lab.advance_to(2 * SECOND)
