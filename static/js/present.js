@@ -5,7 +5,7 @@ import { billCovers, heroCovers, listed, rebalanceFor } from "./covers.js";
 import { laneName, ownName } from "./lane_name.js";
 import { lessonCaption, lessonOf } from "./lesson.js";
 import { paint } from "./paint.js";
-import { NONE, clock, figure, inTurn, number, percent, seconds, speaker } from "./say.js";
+import { NONE, clock, figure, inTurn, number, percent, ratio, seconds, speaker } from "./say.js";
 import { twin } from "./twins.js";
 
 export const ROWS_MAX = 24;
@@ -242,7 +242,7 @@ function figures(model, rig, bill, words, say) {
   list.push(item("redelivered", whole(known.redelivered)));
   list.push(PAUSING.includes(shape) ? item("pause", seconds(known.pause_us, words)) : never(isShared ? "pause_shared" : "pause"));
   const before = known.skew_before;
-  const skew = item("skew", figure(rig.skew, 2), before === null || before === undefined ? "" : `${figure(before, 2)} →`);
+  const skew = item("skew", ratio(rig.skew), before === null || before === undefined ? "" : `${ratio(before)} →`);
   list.push(rig.skew === null || rig.skew === undefined ? { ...skew, reason: say("idle") } : skew);
   return list;
 }

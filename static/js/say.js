@@ -19,6 +19,9 @@ export function halfUp(value, digits = 0) {
 
 export const figure = (value, digits) => (value === null || value === undefined ? NONE : halfUp(value, digits));
 
+// A ratio in four places at most, so that two of them fit into a lane: 1.28, 13.0, 130.
+export const ratio = (value) => figure(value, value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2);
+
 export const percent = (share, digits = 0) =>
   share === null || share === undefined ? NONE : `${halfUp(share * 100, digits)}${NARROW}%`;
 

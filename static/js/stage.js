@@ -8,6 +8,7 @@ import { createDemo } from "./demo.js";
 import { textOnce } from "./dom.js";
 import { createFreshness } from "./freshness.js";
 import { createLane, fillCells } from "./lanes.js";
+import { laneName } from "./lane_name.js";
 import { createLesson } from "./lesson_panel.js";
 import { createLive } from "./live.js";
 import { paint } from "./paint.js";
@@ -148,7 +149,7 @@ function drawChart(withTable) {
   const fold = $("skew-twin").closest("details");
   if (!fold.open || !withTable) return;
   const table = $("skew-twin"), recent = Object.keys(view.history).map(Number).sort((a, b) => b - a).slice(0, 60);
-  const rows = [[say("chart.time"), ...view.rig_order.map((id) => say(`rig.${view.rigs[id].model}`))],
+  const rows = [[say("chart.time"), ...view.rig_order.map((id) => laneName(id, view.rigs[id].model, say))],
     ...recent.map((second) => [`${Math.floor(second / 60)}:${String(second % 60).padStart(2, "0")}`, ...view.rig_order.map((id) => figure(view.history[second][id], 2))])];
   while (table.rows.length > rows.length) table.deleteRow(-1);
   rows.forEach((texts, index) => fillCells(table.rows[index] ?? table.insertRow(), texts, index ? "td" : "th"));

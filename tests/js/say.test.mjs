@@ -3,7 +3,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import test from "node:test";
 
 import { createFreshness } from "../../static/js/freshness.js";
-import { clock, fill, inTurn, number, percent, seconds, sentences } from "../../static/js/say.js";
+import { clock, fill, inTurn, number, percent, ratio, seconds, sentences } from "../../static/js/say.js";
 
 const words = { second: "s", minute: "min" };
 
@@ -15,6 +15,10 @@ test("figures are grouped, rounded and timed", () => {
   assert.equal(seconds(0, words), "0\u202fs");
   assert.equal(clock(76_000_000), "1:16.0");
   assert.equal(clock(3_661_500_000), "1:01:01.5");
+});
+
+test("a ratio has four places at most, the point among them or not", () => {
+  assert.deepEqual([1, 1.276, 9.994, 9.995, 13, 99.94, 99.95, 512, null].map(ratio), ["1.00", "1.28", "9.99", "10.0", "13.0", "99.9", "100", "512", "–"]);
 });
 
 test("names stand in turn, each once", () => assert.deepEqual(inTurn(["c10", "c2", "audit", "c1", "b2", "c2"]), ["audit", "c1", "b2", "c2", "c10"]));
