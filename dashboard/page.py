@@ -60,7 +60,6 @@ def lab_page(lab_id: str, *, seq: int, epoch: int, is_owner: bool, csrf: str, st
             "fork": f"/api/labs/{lab_id}/fork/",
             "journal": f"/api/labs/{lab_id}/journal/",
             "labs": "/api/labs/",
-            "list": "/labs/",
             "lab": "/lab/{id}/",
             "socket": f"/ws/labs/{lab_id}/",
             "plotly": static("vendor/plotly.min.js"),

@@ -1,6 +1,7 @@
 // What the pages of one lane share of their feed: frames as they come, the pill that says how fresh they are, and what the worker has refused.
 
 import { page, say, speak } from "./chrome.js";
+import { createGone } from "./gone.js";
 import { createLive } from "./live.js";
 import { applyPatch } from "./patch.js";
 import { refusalIn } from "./refusal.js";
@@ -10,6 +11,7 @@ const $ = (id) => document.getElementById(id);
 
 // take(view, seq): a newer view is here. current(): the one that is shown. near: where a refusal stands.
 export function createFeed({ freshness, notice, near, current, take }) {
+  const gone = createGone(notice);
   let socket = null;
   const receive = createLive({
     applyPatch,
@@ -18,6 +20,7 @@ export function createFeed({ freshness, notice, near, current, take }) {
       freshness.frame(view.at_us, view.speed, view.playing);
       const reason = refusalIn(events, page.language);
       if (reason !== null) notice(say("notice.refused", { reason }), { near });
+      gone.frame();
       take(view, seq);
       socket?.acknowledge(seq);
     },
@@ -45,6 +48,7 @@ export function createFeed({ freshness, notice, near, current, take }) {
         if (state === "open") freshness.opened();
         else freshness.closed();
         if (state === "full") notice(say("notice.full"), { near: $("fresh") });
+        gone.state(state);
         tell();
       },
     });

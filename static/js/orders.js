@@ -2,6 +2,7 @@
 
 import { page, say } from "./chrome.js";
 import { Refusal, fork, submit } from "./commands.js";
+import { tellGone } from "./gone.js";
 
 // isStopped(): the lab broke down and moves no more.
 export function createOrders({ isStopped, notice }) {
@@ -25,6 +26,7 @@ export function createOrders({ isStopped, notice }) {
 
   function fail(error, near) {
     if (error instanceof Refusal && error.status === 403) offerCopy(near);
+    else if (error instanceof Refusal && error.status === 404 && "lab" in error.fields) tellGone(notice);
     else if (error instanceof Refusal && error.message) notice(say("notice.refused", { reason: error.message }), { near });
     else if (error instanceof Refusal) notice(say("notice.failed", { status: error.status }), { near });
     else notice(say("notice.unreachable"), { near });

@@ -7,6 +7,7 @@ import { createControls, isStopped } from "./controls.js";
 import { createDemo } from "./demo.js";
 import { textOnce } from "./dom.js";
 import { createFreshness } from "./freshness.js";
+import { createGone } from "./gone.js";
 import { createLane, fillCells } from "./lanes.js";
 import { laneName } from "./lane_name.js";
 import { createLesson } from "./lesson_panel.js";
@@ -52,7 +53,7 @@ const aroundMarks = createRoving($("timeline"), '[role="button"]', ["Enter"]);  
 const limits = Object.fromEntries(lanes.map(({ id }) => [id, ROWS_MAX]));
 
 let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, isForced = true, sizes = null, drawMs = 0;
-let socket = null, speedKey = "", timelineKey = "", timelineAt = -Infinity, changeKey = "", isSecondHalf = false, isTurn = false, restTimer = 0, isGone = false;
+let socket = null, speedKey = "", timelineKey = "", timelineAt = -Infinity, changeKey = "", isSecondHalf = false, isTurn = false, restTimer = 0;
 
 // -- drawing ---------------------------------------------------------------------------------------------------------------------------
 
@@ -204,7 +205,7 @@ function drawInTurn() {
 
 // A frame that does not fit the view is a gap like any other: ask for the whole.
 function onMessage(message) {
-  isGone = false;
+  gone.frame();
   if (isSecondHalf) drawFrame();   // a patch changes the view in place, and this half belongs to the view as it is
   try {
     receive(message);
@@ -224,16 +225,14 @@ function redraw() {
   schedule();
 }
 
+const controls = createControls({ view: () => view, laneOf: scope.laneOf }), gone = createGone(controls.notice);
 socket = openSocket(page.urls.socket, {
   onMessage,
   onState(state) {
     if (state === "open") freshness.opened();
     else freshness.closed();
     if (state === "full") controls.notice(say("notice.full"), { near: $("fresh") });
-    if (state === "gone" && !isGone) {
-      isGone = true;
-      controls.notice(say("notice.gone"), { near: $("fresh"), label: say("notice.to_labs"), onAction: () => location.assign(page.urls.list) });
-    }
+    gone.state(state);
     showFreshness();
   },
 });
@@ -241,7 +240,6 @@ receive({ type: "snapshot", epoch: page.epoch, seq: page.seq, view });
 
 // -- what the page itself does ---------------------------------------------------------------------------------------------------------
 
-const controls = createControls({ view: () => view, laneOf: scope.laneOf });
 createDemo(page.demo, { view: () => view, submit: (order) => submit(page, order).catch(() => {}) });   // refused: it stays as it is
 window.highwater = { view: () => view, drop: () => socket.drop() };   // for tests, and for people who open the console
 onLanguage(redraw);

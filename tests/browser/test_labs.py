@@ -165,3 +165,22 @@ def test_a_stage_in_another_tab_says_that_its_lab_was_deleted_and_goes_on_when_i
     labs.click(f"{row(labs, 'first')} [data-delete]")
     stage.click("#notice-action")
     stage.wait_for_url("**/labs/")
+
+
+def test_who_has_a_deleted_lab_open_is_told_and_again_when_they_press(profile: Profile, site: SupervisedSite) -> None:
+    context = profile()
+    labs, pages = context.new_page(), {place: context.new_page() for place in ("", "pulsar/", "kafka/cluster/", "kafka/groups/", "kafka/log")}
+    lab = make(labs, site, "open elsewhere")
+    for place, page in pages.items():
+        page.goto(f"{site.url}lab/{lab}/{place}")
+        page.wait_for_selector("#fresh[data-state=live]")
+    open_labs(labs, site)
+    labs.click(f"{row(labs, 'open elsewhere')} [data-delete]")
+    for place, page in pages.items():
+        expect(page.locator("#notice-text")).to_contain_text("This lab was deleted.", timeout=15_000)
+        if place != "kafka/log":  # where nothing is ordered
+            page.click("#notice-close")
+            page.click("#play")
+            expect(page.locator("#notice-text")).to_contain_text("This lab was deleted.")
+            page.click("#notice-action")
+            page.wait_for_url("**/labs/")

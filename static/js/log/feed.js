@@ -8,8 +8,9 @@ import { openSocket } from "../socket.js";
 
 const APART_MS = 1000;
 
-// onGrown(): the lane has moved on. onFresh({state, ms}). onFull(): there was no room for one more socket. partition(): which one is looked at.
-export function watchLab({ url, rig, partition, onGrown, onFresh, onFull }) {
+// onGrown(): the lane has moved on. onFresh({state, ms}). onFull(): there was no room for one more socket. gone: tells of
+// a lab that is deleted. partition(): which one is looked at.
+export function watchLab({ url, rig, partition, onGrown, onFresh, onFull, gone }) {
   const freshness = createFreshness();
   let socket = null, view = null, mark = "", last = -Infinity, timer = 0;
 
@@ -26,6 +27,7 @@ export function watchLab({ url, rig, partition, onGrown, onFresh, onFull }) {
     requestSnapshot: (unanswered) => socket.askSnapshot(unanswered),
     onChange(newView, seq) {
       view = newView;
+      gone.frame();
       freshness.frame(view.at_us, view.speed, view.playing);
       const part = view.rigs[rig]?.picture?.partitions?.[partition()];
       const now = part ? `${part.end}/${part.committed}` : "";
@@ -53,6 +55,7 @@ export function watchLab({ url, rig, partition, onGrown, onFresh, onFull }) {
       if (state === "open") freshness.opened();
       else freshness.closed();
       if (state === "full") onFull();
+      gone.state(state);
       tell();
     },
   });

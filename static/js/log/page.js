@@ -2,6 +2,7 @@
 
 import { onLanguage, page, say, speak, words } from "../chrome.js";
 import { Refusal } from "../commands.js";
+import { createGone } from "../gone.js";
 import { createNotice } from "../notice.js";
 import { clock, number, sentences } from "../say.js";
 import { SETTINGS, createApi } from "./api.js";
@@ -352,7 +353,7 @@ redraw();
 if (isUnfinished()) setTimeout(grown, AGAIN_MS);
 if (page.log.socket) {
   watchLab({ url: page.log.socket, rig: page.log.rig, partition: () => String(folder.partition), onGrown: grown, onFresh: showFresh,
-    onFull: () => notice(say("notice.full"), { near: $("fresh") }) });
+    onFull: () => notice(say("notice.full"), { near: $("fresh") }), gone: createGone(notice) });
 }
 lookup.begin(query);
 readClean();
