@@ -242,7 +242,10 @@ receive({ type: "snapshot", epoch: page.epoch, seq: page.seq, view });
 
 createDemo(page.demo, { view: () => view, submit: (order) => submit(page, order).catch(() => {}) });   // refused: it stays as it is
 window.highwater = { view: () => view, drop: () => socket.drop() };   // for tests, and for people who open the console
-onLanguage(redraw);
+onLanguage(() => {
+  $("announce").textContent = "";   // it was said in the other language, and is over
+  redraw();
+});
 addEventListener("resize", measureAgain);
 // What is wide enough changes without the window, too: a bar that opens, a font that comes late.
 const watcher = new ResizeObserver(measureAgain);

@@ -136,6 +136,7 @@ def test_language_changes_in_place_and_stays(page: Page) -> None:
     wait_text(page, "h1", "c4 joined")
     page.click("#pulsar [data-why]")
     page.keyboard.press("Escape")
+    page.wait_for_function("() => document.getElementById('announce').textContent.includes('c4')")
     page.click("#language")
     wait_text(page, "h1", "c4 加入。一次变化，四种代价。")
     wait_text(page, "#add", "添加消费者")
