@@ -60,3 +60,10 @@ def test_the_page_draws_the_very_tables_that_the_core_has() -> None:
         machine = machines()[protocol]
         assert {(state, event): after for state, event, after in machine["transitions"]} == dict(table)
         assert {state for one in machine["transitions"] for state in (one[0], one[2])} == set(machine["states"])
+
+
+def test_every_page_of_a_lab_stands_under_labs() -> None:
+    lab = lab_with({"rig_order": ["kafka"], **VIEW})
+    for place in ("kafka/cluster/", "kafka/groups/"):
+        text = Client().get(f"/lab/{lab}/{place}").content.decode()
+        assert re.search(r'data-say="nav.labs" aria-current="page"', text), place

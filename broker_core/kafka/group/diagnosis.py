@@ -34,13 +34,12 @@ whose name runs again as a new member."""
 @dataclass(frozen=True, slots=True)
 class MemberFacts:
     """process: as above. is_stuck: its program does not come back from a record; is_overdue: for so long that its heartbeats have stopped.
-    is_closing: it is in close(), and its coordinator has not heard of it.
-    has_joined, has_synced: of the present rebalance; has_heard: it knows that it has to join again. lets_go: it still has partitions that it
-    was not given again, or joins next. revokes: partitions that it was told to let go of and has (KIP-848); surplus: that it has beyond its
-    target, free: those of its target that nobody has any more; it hears of both with its next heartbeat.
-    is_behind: of the new epoch alone, as its partitions stay. partitions: those that it owns at the
-    coordinator; reads_others: it has some of other topics. session, beat: which settings are its session's and its heartbeats' lengths.
-    session_us, poll_us, rebalance_us, beat_us: when each timer ends, virtual time; None: it does not run."""
+    is_closing: it is in close(), and its coordinator has not heard of it. has_joined, has_synced: of the present rebalance; has_heard: it knows
+    that it has to join again. lets_go: it still has partitions that it was not given again, or joins next. revokes: partitions that it was told
+    to let go of and has (KIP-848); surplus: that it has beyond its target, free: those of its target that nobody has any more; it hears of both
+    with its next heartbeat. is_behind: of the new epoch alone, as its partitions stay. partitions: those that it owns at the coordinator;
+    reads_others: it has some of other topics. session, beat: which settings are its session's and its heartbeats' lengths. session_us,
+    poll_us, rebalance_us, beat_us: when each timer ends, virtual time; None: it does not run."""
 
     name: str
     process: str = ALIVE
@@ -71,8 +70,7 @@ class MemberFacts:
 class PartitionFacts:
     """owner: a member's name. leader: the broker, None: nobody leads it. status, rule: as `lag.py` gives them. is_left_behind: its owner has had
     it for two commits at least, or for as long as the window, and does not keep up: by `falling` its first record that is not committed was there
-    before the last commit but one. takeover_us: when another broker leads it, None: nobody knows. is_read:
-    somebody reads it now."""
+    before the last commit but one. takeover_us: when another broker leads it, None: nobody knows. is_read: somebody reads it now."""
 
     number: int
     owner: str | None
