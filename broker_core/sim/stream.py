@@ -25,14 +25,15 @@ AFTER_ALL = 1 << 60
 
 
 class Arrivals:
-    """times: ascending moments. place: of the next one. arrive(place): what happens then."""
+    """times: ascending moments. place: of the next one. arrive(place, until_us): what happens then; and up to `until_us` at as many after it as
+    come before anything else is due, and until somebody tells something."""
 
     def __init__(self, times: Sequence[int] = (), arrive: Callable[[int], None] | None = None) -> None:
         self.times = times
         self.place = 0
         self.act = arrive
 
-    def arrive(self, place: int) -> None:
+    def arrive(self, place: int, until_us: int) -> None:
         self.place = place + 1
         if self.act is not None:
             self.act(place)
@@ -87,20 +88,30 @@ class Stream(Arrivals):
             times[place] = last_us  # type: ignore[index]  # a list, once there is a plan
             place += 1
 
-    def arrive(self, place: int) -> None:
-        """A message reaches its receiver; it was not put on its way before."""
-        self.place = place + 1
-        connection, message = self.publish(self.number + place, self.keys[place])
-        sender = self.sender
-        world, link = sender.world, sender.links[connection]
-        link.last_us = world.now_us
-        if link.trouble:
-            link.queue.append((message, None))
-            if not world.arrives(link):
+    def arrive(self, place: int, until_us: int) -> None:
+        """Messages reach their receivers; they were not put on their way before."""
+        sender, publish, times, keys, number = self.sender, self.publish, self.times, self.keys, self.number
+        world, links = sender.world, sender.links
+        heap, told, stop, at_us = world.heap, world.told, len(times), world.now_us
+        while True:
+            self.place = place + 1
+            connection, message = publish(number + place, keys[place])
+            link = links[connection]
+            link.last_us = at_us
+            if link.trouble:
+                link.queue.append((message, None))
+                if not world.arrives(link):
+                    return
+                message, world.cause = link.queue.popleft()
+            receiver = link.to
+            receiver.receive(connection, message, at_us, receiver)  # type: ignore[union-attr, arg-type]  # without a receiver it is GONE
+            place = self.place
+            if told or place == stop:
                 return
-            message, world.cause = link.queue.popleft()
-        receiver = link.to
-        receiver.receive(connection, message, world.now_us, receiver)  # type: ignore[union-attr, arg-type]  # without a receiver it is GONE
+            at_us = times[place]
+            if at_us > until_us or (heap and heap[0][0] <= at_us):
+                return
+            world.now_us, world.cause = at_us, None
 
     def catch_up(self, until_us: int) -> None:
         """Put on its way what was sent before `until_us`."""
@@ -132,12 +143,12 @@ class Handed(Arrivals):
         """These come next: when each is handed over, its key, and the number of the first."""
         self.times, self.keys, self.number, self.place = sent, keys, number, 0
 
-    def arrive(self, place: int) -> None:
-        self.place = place + 1
-        self.hand_over(self.number + place, self.keys[place])
+    def arrive(self, place: int, until_us: int) -> None:
+        self.post(place)
 
     def post(self, place: int) -> None:
-        self.arrive(place)
+        self.place = place + 1
+        self.hand_over(self.number + place, self.keys[place])
 
     def catch_up(self, until_us: int) -> None:
         """Nothing is on its way."""

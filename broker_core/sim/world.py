@@ -142,7 +142,7 @@ class World(Counters):
             elif coming.place == place and times[place] == arrival:  # else it was put on its way meanwhile, or has to wait for another one
                 self.now_us = arrival
                 self.cause = None
-                coming.arrive(place)
+                coming.arrive(place, until_us)
                 if told:
                     self._report()
                     if by_report:
