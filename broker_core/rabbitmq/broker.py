@@ -141,11 +141,15 @@ class Broker:
 
     def deliver(self, deliveries: Sequence[Delivery], out: Outbox) -> None:
         """Send what a queue gave out, in its order."""
+        consumers = self.consumers
         for key, message, redelivered in deliveries:
-            channel, tag, _ = self.consumers[key]
+            channel, tag, _ = consumers[key]
             if redelivered:
                 self.state.redelivered += 1
-            out.send(channel.connection, BasicDeliver(channel.number, tag, channel.deliver(key, message), redelivered, message))
+            # `channel.deliver`, written out: this is what every message goes through.
+            delivery_tag = channel.last_tag = channel.last_tag + 1
+            channel.unacked[delivery_tag] = key, message
+            out.feed(channel.connection, BasicDeliver(channel.number, tag, delivery_tag, redelivered, message))
 
     def without_channel(self, known: Connection, connection: int, method: Any, out: Outbox) -> None:
         """A method for a channel that is not open. On one that the broker has just closed, what was on its way is dropped; else it is a

@@ -54,6 +54,9 @@ def shut(world: World, link: Link) -> None:
         return
     slot = link.to
     assert slot is not None  # a link whose receiver is gone has no door
+    if slot.recall is not None:
+        slot.recall(world.now_us, slot)
+        return
     if slot.settle is not None:
         slot.settle(world.now_us, slot)
     for at_us in link.times:

@@ -6,6 +6,7 @@ draws no chance of its own, so that a world is the same in every process, and a 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
@@ -57,6 +58,19 @@ class Outbox(Protocol):
 
     def shut_door(self) -> None:
         """What is fed to this node is received again."""
+        ...
+
+    def post(self, connection: int, message: Any, leaves_us: int, because: Cause) -> None:
+        """Send a message that leaves at a moment ahead, after all that was posted before. Only a node that plans (`plan.py`) does; before it
+        sends anything else on the connection it withdraws what has not left."""
+        ...
+
+    def withdraw(self, connection: int, count: int) -> None:
+        """Take back the last so many posted messages, none of which has left."""
+        ...
+
+    def put_back(self, expected: Sequence[tuple[int, Any, Cause | None]]) -> None:
+        """What was expected through the door, (when, message, why) of each, has not arrived yet: it is on its way again."""
         ...
 
     def close(self, connection: int) -> None:

@@ -48,6 +48,7 @@ def slow_route(world: World, sender: str, receiver: str, delay_us: int | None) -
     route = world.routes.setdefault((sender, receiver), Route(sender, receiver))
     route.delay_us = delay_us
     for link in links:
+        world.recall_sender(link)
         link.delay_us = world.design.delay_us if delay_us is None else delay_us
 
 

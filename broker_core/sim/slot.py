@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from heapq import heappush
 from typing import TYPE_CHECKING, Any
@@ -9,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 from broker_core.errors import InvariantError
 from broker_core.events import Cause, Json
 from broker_core.sim.disk import Disk
-from broker_core.sim.door import QuietNode, open_door, shut
+from broker_core.sim.door import QuietNode, gone, open_door, shut
 from broker_core.sim.network import CLOSING, JITTER_MASK, Link
-from broker_core.sim.node import Closed, Node
+from broker_core.sim.node import Closed, Node, Outbox
+from broker_core.sim.plan import PlanningNode, put_back, withdraw
 
 if TYPE_CHECKING:
     from broker_core.sim.world import World
@@ -25,12 +27,13 @@ class Slot:
     number: from 1, never given twice. silenced_by: cause of its crash or pause. deadlines: name -> (order of making, cause).
     deferred: those that came due while the process was paused. links: connection -> the link on which this node sends.
     has_machine: the process was killed and its machine runs on, so it resets what arrives for it.
-    receive, wake: the node's, bound once for all messages; settle: of a quiet one. door: the link on which messages wait for it (`door.py`).
+    receive, wake: the node's, bound once for all messages; settle: of a quiet one; expect, recall: of one that plans (`plan.py`). door: the link
+    on which messages wait for it (`door.py`), or are expected.
     """
 
     __slots__ = (
-        "condition", "deadlines", "deferred", "disk", "door", "has_machine", "kind", "links", "name", "node", "number", "receive", "settle",
-        "silenced_by", "wake", "world",
+        "condition", "deadlines", "deferred", "disk", "door", "expect", "has_machine", "kind", "links", "name", "node", "number", "recall", "receive",
+        "settle", "silenced_by", "wake", "world",
     )  # fmt: skip
 
     def __init__(self, world: World, number: int, name: str, kind: str, node: Node) -> None:
@@ -41,6 +44,9 @@ class Slot:
         self.node = node
         self.receive, self.wake = node.receive, node.wake
         self.settle = node.settle if isinstance(node, QuietNode) else None
+        plans = isinstance(node, PlanningNode)
+        self.expect: Callable[[Any, int, Cause | None, Outbox], None] | None = node.expect if plans else None  # type: ignore[attr-defined]
+        self.recall: Callable[[int, Outbox], None] | None = node.recall if plans else None  # type: ignore[attr-defined]
         self.door: Link | None = None
         self.condition = RUNNING
         self.silenced_by: Cause | None = None
@@ -77,23 +83,47 @@ class Slot:
             self.send(connection, message)
             return
         link.room -= 1
-        world = self.world
+        world, receiver = self.world, link.to
         world.made += 1
-        link.queue.append((message, world.cause))
         now_us = world.now_us
         at_us = now_us + link.delay_us + world.jitter[(now_us + link.number) & JITTER_MASK]
         if at_us < link.last_us:
             at_us = link.last_us
         else:
             link.last_us = at_us
+        if receiver.expect is not None:  # type: ignore[union-attr]  # a link whose receiver is gone has no door
+            receiver.expect(message, at_us, world.cause, receiver)  # type: ignore[union-attr, arg-type]
+            return
+        link.queue.append((message, world.cause))
         link.times.append(at_us)
+
+    def post(self, connection: int, message: Any, leaves_us: int, because: Cause) -> None:
+        link, world = self.links[connection], self.world
+        made = world.made = world.made + 1
+        link.queue.append((message, because))
+        at_us = leaves_us + link.delay_us + world.jitter[(leaves_us + link.number) & JITTER_MASK]
+        if at_us < link.last_us:
+            at_us = link.last_us
+        else:
+            link.last_us = at_us
+        heappush(world.heap, (at_us, made, link, ""))
+
+    def withdraw(self, connection: int, count: int) -> None:
+        withdraw(self, connection, count)
+
+    def put_back(self, expected: Sequence[tuple[int, Any, Cause | None]]) -> None:
+        put_back(self, expected)
 
     def open_door(self, connection: int, room: int) -> None:
         open_door(self, connection, room)
 
     def shut_door(self) -> None:
-        if self.door is not None:
+        if self.door is None:
+            return
+        if self.recall is None:
             shut(self.world, self.door)
+        else:  # it has recalled its plan, or has none
+            gone(self, self.door)
 
     def close(self, connection: int) -> None:
         self.send(connection, Closed("closed"))

@@ -286,6 +286,7 @@ class World(Counters):
     def set_delay(self, connection: int, delay_us: int) -> None:
         """From now on a message takes this long, each way. What is under way keeps its time."""
         for link in self._both(connection):
+            self.recall_sender(link)
             link.delay_us = delay_us
 
     def cut(self, connection: int, sender: str | None = None, cause: Cause | None = None) -> None:
@@ -391,9 +392,17 @@ class World(Counters):
 
     def _shut_doors(self, slot: Slot) -> None:
         """Something becomes the matter with this process: up to now it did its work."""
-        if slot.settle is not None:
+        if slot.recall is not None:
+            slot.recall(self.now_us, slot)
+        elif slot.settle is not None:
             slot.settle(self.now_us, slot)
         slot.shut_door()
+
+    def recall_sender(self, link: Link) -> None:
+        """What the sender of this link has planned was for the link as it is."""
+        sender = self.by_number.get(link.sender)
+        if sender is not None and sender.recall is not None and sender.condition == RUNNING:
+            sender.recall(self.now_us, sender)
 
     def _mark(self, slot: Slot, trouble: int) -> None:
         """This is now the matter with all links to a process; on those whose end it has closed nothing arrives anyway."""

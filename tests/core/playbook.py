@@ -9,12 +9,17 @@ from broker_core.events import Cause, Json
 
 
 class Played:
-    """sent: (connection, message). deadlines: name -> at_us. told: (kind, data). draws: what `draw` gives, in order, then 0.
+    """sent: (connection, message). posted: (connection, message, when it leaves), of those that have not been withdrawn. put_on_way: (when, message)
+    of what was expected and is put back. room: at the open door, 0: it is shut. deadlines: name -> at_us. told: (kind, data). draws: what `draw`
+    gives, in order, then 0.
     cause: of what the node answers."""
 
     def __init__(self, name: str = "node", draws: tuple[int, ...] = ()) -> None:
         self.name = name
         self.sent: list[tuple[int, Any]] = []
+        self.posted: list[tuple[int, Any, int]] = []
+        self.put_on_way: list[tuple[int, Any]] = []
+        self.room = 0
         self.deadlines: dict[str, int] = {}
         self.told: list[tuple[str, Json]] = []
         self.rules: list[str | None] = []
@@ -38,9 +43,20 @@ class Played:
         self.send(connection, message)
 
     def open_door(self, connection: int, room: int) -> None:
-        """Here every message is received."""
+        self.room = room
 
-    def shut_door(self) -> None: ...
+    def shut_door(self) -> None:
+        self.room = 0
+
+    def post(self, connection: int, message: Any, leaves_us: int, because: Cause) -> None:
+        self.posted.append((connection, message, leaves_us))
+
+    def withdraw(self, connection: int, count: int) -> None:
+        assert len(self.posted) >= count, "more is withdrawn than was posted"
+        del self.posted[len(self.posted) - count :]
+
+    def put_back(self, expected: Sequence[tuple[int, Any, Cause | None]]) -> None:
+        self.put_on_way += [(at_us, message) for at_us, message, _ in expected]
 
     def close(self, connection: int) -> None:
         self.closed.append(connection)

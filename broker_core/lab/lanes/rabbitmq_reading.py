@@ -12,7 +12,7 @@ from broker_core.lab.consumer import CRASHED, GONE, Consumer
 from broker_core.lab.observers.in_flight import BUCKETS_KEPT_S
 from broker_core.rabbitmq.broker import BrokerState
 from broker_core.rabbitmq.channel import Channel
-from broker_core.rabbitmq.client.worker import TAG
+from broker_core.rabbitmq.client import TAG
 from broker_core.rabbitmq.queue import WorkQueue
 
 if TYPE_CHECKING:

@@ -8,10 +8,9 @@ from typing import Any
 import msgspec
 
 from broker_core.rabbitmq import methods as m
+from broker_core.rabbitmq.client import CHANNEL
 from broker_core.rabbitmq.methods import BasicPublish
 from broker_core.sim.node import Outbox
-
-CHANNEL = 1
 
 
 class Declare(msgspec.Struct, frozen=True, tag="rabbitmq.publisher.declare", array_like=True):
