@@ -124,7 +124,7 @@ class DrainingDispatcher(KeyDispatcher):
             self.has_delayed = True
         if self.available <= 0:
             return []
-        if cursor.read_position != position or self.is_full or self.has_delayed or (self.replay.positions and not self._stuck):
+        if cursor.read_position != position or self.is_full or self.has_delayed or (self.replay.waiting and not self._stuck):
             return self.read_on()
         if self._stuck and len(self.replay) >= self._waiting_max():
             return []
@@ -141,11 +141,11 @@ class DrainingDispatcher(KeyDispatcher):
         sent: list[Sent] = []
         while self.available > 0:
             count = min(self.read_batch, self.available)
-            if self.replay.positions and not self._stuck:
+            if self.replay.waiting and not self._stuck:
                 if self._send_waiting(count, sent):
                     continue
                 self._stuck = 1
-            if self.is_full or (self.replay.positions and len(self.replay) >= self._waiting_max()):
+            if self.is_full or (self.replay.waiting and len(self.replay) >= self._waiting_max()):
                 break
             read = self.cursor.read(count)
             if not read:
@@ -168,7 +168,7 @@ class DrainingDispatcher(KeyDispatcher):
         owners: list[str] = []
         acked = []
         left = {consumer: max(known.permits, 0) for consumer, known in self.consumers.items() if not known.is_blocked}
-        for position in self.replay.positions:
+        for position in self.replay:
             if len(chosen) == count:
                 break
             if self.cursor.is_acked(position):
@@ -185,15 +185,16 @@ class DrainingDispatcher(KeyDispatcher):
             left[owner] -= 1
             chosen.append(position)
             owners.append(owner)
-        for position in acked:
-            self.replay.remove(position)
+        self.replay.remove(acked)
+        gone = []
         for position, owner in zip(chosen, owners, strict=True):
             known = self.consumers[owner]
             if not known.is_available:  # batches took what was left
                 continue
-            self.replay.remove(position)
+            gone.append(position)
             self._take(known, position, self.entries[position])
             sent.append((owner, position))
+        self.replay.remove(gone)
         return bool(chosen or acked)
 
     def _goes_to(self, hash32: int) -> str | None:

@@ -65,7 +65,7 @@ class KeyDispatcher(PendingDispatcher):
     def waiting_for(self, consumer: str) -> int:
         """Entries at nobody whose key is this consumer's. Takes as long as there are entries that wait."""
         unread = range(self.cursor.read_position, self.cursor.end)
-        places = [*self.replay.positions, *(position for _, position in self.delayed), *unread]
+        places = [*self.replay, *(position for _, position in self.delayed), *unread]
         return sum(self.owner(self.entries[place].hash32) == consumer for place in places if not self.cursor.is_acked(place))
 
     def _join(self, consumer: str, name: str, priority: int, permits: int, ranges: Sequence[Range] | None) -> Receiver:
@@ -145,7 +145,7 @@ class KeySharedDispatcher(KeyDispatcher):
             return []
         if (
             cursor.read_position != position or self.recently_joined or self.is_full or self.has_delayed
-            or (replay.positions and self._stuck < min(available, self.read_batch))
+            or (replay.waiting and self._stuck < min(available, self.read_batch))
         ):  # fmt: skip
             return self.read_on()
         self._looks_ahead = False
@@ -188,7 +188,7 @@ class KeySharedDispatcher(KeyDispatcher):
             count = min(self.read_batch, self.available)
             looks_ahead, self._looks_ahead = self._looks_ahead, False
             replayed: list[int] = []
-            if not looks_ahead and self.replay.positions:
+            if not looks_ahead and self.replay.waiting:
                 if count <= self._stuck:
                     if self.recently_joined:
                         break
@@ -198,9 +198,7 @@ class KeySharedDispatcher(KeyDispatcher):
             if replayed:
                 entries = [position for position in replayed if not self.cursor.is_acked(position)]
                 if len(entries) < len(replayed):
-                    for position in replayed:
-                        if self.cursor.is_acked(position):
-                            self.replay.remove(position)
+                    self.replay.remove([position for position in replayed if self.cursor.is_acked(position)])
             elif self.is_full:
                 break
             else:
@@ -237,10 +235,10 @@ class KeySharedDispatcher(KeyDispatcher):
                 for position in mine[count:]:
                     self._hold(position, entries[position].hash32)
             for position in mine[:count]:
-                if is_replay:
-                    self.replay.remove(position)
                 self._take(known, position, entries[position])
                 sent.append((consumer, position))
+        if is_replay:
+            self.replay.remove(position for _, position in sent)
         if is_replay and (sent or len(self.replay) <= self._stuck):
             self._stuck = 0
         return sent

@@ -1,60 +1,92 @@
 """Positions that wait to be sent again, and the hashes of their keys, which block newer messages of the same keys.
 
-Source: Pulsar 3.2 `MessageRedeliveryController`.
+    order    . . . 12 15 16 20 21 ...      what comes is appended, what goes is mostly at the front
+                   ^ start                 take 12 and 16 away: . . . . . 15 20 21, and nothing behind them has moved
+
+So neither costs more where thousands wait. Source: Pulsar 3.2 `MessageRedeliveryController`.
 """
 
-from bisect import bisect_left, insort
-from collections.abc import Iterable, Mapping
+from bisect import bisect_right, insort
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from broker_core.plain import from_steps, to_steps
 
 
 class ReplaySet:
-    """blocks: whether hashes are kept; not where order is nobody's wish (allowOutOfOrderDelivery). positions: ascending. counts: hash -> how
-    many positions of it wait."""
+    """blocks: whether hashes are kept; not where order is nobody's wish (allowOutOfOrderDelivery). waiting: position -> the hash that it blocks,
+    None for none; in no order. counts: hash -> how many positions of it wait."""
 
     def __init__(self, *, blocks: bool = True) -> None:
         self.blocks = blocks
-        self.positions: list[int] = []
+        self.waiting: dict[int, int | None] = {}
         self.counts: dict[int, int] = {}
-        self._known: set[int] = set()
-        self._hash_of: dict[int, int] = {}
+        self._order: list[int] = []  # ascending; those before `_start` are gone
+        self._start = 0
 
     def __len__(self) -> int:
-        return len(self.positions)
+        return len(self.waiting)
 
     def __contains__(self, position: int) -> bool:
-        return position in self._known
+        return position in self.waiting
+
+    def __iter__(self) -> Iterator[int]:
+        """Ascending."""
+        return islice(self._order, self._start, None)
+
+    @property
+    def positions(self) -> list[int]:
+        """All of them, ascending."""
+        return self._order[self._start :]
 
     def add(self, position: int, hash32: int | None = None) -> None:
         """hash32: None blocks nothing, as after a redelivery that a client asked for. A position that is in keeps the hash it has."""
-        if position not in self._known:
-            self._known.add(position)
-            if not self.positions or position > self.positions[-1]:
-                self.positions.append(position)
+        if not self.blocks:
+            hash32 = None
+        waiting = self.waiting
+        if position not in waiting:
+            order = self._order
+            if not order or position > order[-1]:
+                order.append(position)
             else:
-                insort(self.positions, position)
-        if self.blocks and hash32 is not None and position not in self._hash_of:
-            self._hash_of[position] = hash32
+                insort(order, position, self._start)
+        elif hash32 is None or waiting[position] is not None:
+            return
+        waiting[position] = hash32
+        if hash32 is not None:
             self.counts[hash32] = self.counts.get(hash32, 0) + 1
 
-    def remove(self, position: int) -> None:
-        if position not in self._known:
+    def remove(self, positions: Iterable[int]) -> None:
+        """Take these away, all of which are in."""
+        waiting, counts, last = self.waiting, self.counts, -1
+        for position in positions:
+            hash32 = waiting.pop(position)
+            if position > last:
+                last = position
+            if hash32 is not None:
+                if counts[hash32] == 1:
+                    del counts[hash32]
+                else:
+                    counts[hash32] -= 1
+        if last < 0:
             return
-        self._known.remove(position)
-        del self.positions[bisect_left(self.positions, position)]
-        hash32 = self._hash_of.pop(position, None)
-        if hash32 is not None:
-            self.counts[hash32] -= 1
-            if not self.counts[hash32]:
-                del self.counts[hash32]
+        # Those that stay close up to the last one that goes: what is behind it, usually most of them, keeps its place.
+        order, start = self._order, self._start
+        stop = bisect_right(order, last, start)
+        staying = [position for position in order[start:stop] if position in waiting]
+        start = stop - len(staying)
+        order[start:stop] = staying
+        if start * 2 > len(order):
+            del order[:start]
+            start = 0
+        self._start = start
 
     def clear(self) -> None:
-        self.positions.clear()
+        self.waiting.clear()
         self.counts.clear()
-        self._known.clear()
-        self._hash_of.clear()
+        self._order.clear()
+        self._start = 0
 
     def has_hash(self, hashes: Iterable[int]) -> bool:
         """Whether a position with one of these hashes waits."""
@@ -62,11 +94,12 @@ class ReplaySet:
 
     def first(self, count: int) -> list[int]:
         """The lowest positions, at most so many."""
-        return self.positions[:count]
+        return self._order[self._start : self._start + count]
 
     def to_json(self) -> dict[str, Any]:
         """positions: ascending; hashes: position -> hash, of those that block."""
-        return {"positions": to_steps(self.positions), "hashes": {each: self._hash_of[each] for each in self.positions if each in self._hash_of}}
+        positions, waiting = self.positions, self.waiting
+        return {"positions": to_steps(positions), "hashes": {each: waiting[each] for each in positions if waiting[each] is not None}}
 
     def restore(self, kept: Mapping[str, Any]) -> None:
         """Become the set that wrote `kept`."""

@@ -163,8 +163,7 @@ class SharedDispatcher(PendingDispatcher):
             count = min(self.read_batch, self.available)
             positions = self.replay.first(count)
             if positions:
-                for position in positions:
-                    self.replay.remove(position)
+                self.replay.remove(positions)
                 positions = [position for position in positions if not self.cursor.is_acked(position)]
             elif self.is_full:
                 break
