@@ -196,7 +196,8 @@ class KeySharedDispatcher(KeyDispatcher):
                 else:
                     replayed = self.replay.first(count)
             if replayed:
-                entries = [position for position in replayed if not self.cursor.is_acked(position)]
+                mark_delete, ahead = self.cursor.mark_delete, self.cursor.ahead
+                entries = [position for position in replayed if position > mark_delete and position not in ahead]
                 if len(entries) < len(replayed):
                     self.replay.remove([position for position in replayed if self.cursor.is_acked(position)])
             elif self.is_full:
@@ -217,30 +218,31 @@ class KeySharedDispatcher(KeyDispatcher):
         return sent
 
     def _send(self, positions: Sequence[int], *, is_replay: bool) -> list[Sent]:
-        entries = self.entries
-        groups: dict[str, list[int]] = {}
+        entries, owners = self.entries, self._owners
+        waiting = self.replay.waiting
+        groups: dict[str | None, list[int]] = {}
         for position in positions:
             hash32 = entries[position].hash32
-            owner = self.owner(hash32)
-            if owner is None:
-                self._hold(position, hash32)
+            owner = owners[hash32] if hash32 in owners else self.owner(hash32)
+            if owner in groups:
+                groups[owner].append(position)
             else:
-                groups.setdefault(owner, []).append(position)
+                groups[owner] = [position]
         sent: list[Sent] = []
-        wait_already = is_replay and not self.replay.blocks  # where hashes block, holding one again notes its hash
         for consumer, mine in groups.items():
-            known = self.consumers[consumer]
-            count = self._allowed(known, mine, is_replay=is_replay)
-            if not wait_already:
-                for position in mine[count:]:
+            count = 0
+            if consumer is not None:
+                known = self.consumers[consumer]
+                count = self._allowed(known, mine, is_replay=is_replay)
+                self._take_all(known, mine[:count])
+                sent += [(consumer, position) for position in mine[:count]]
+            for position in mine[count:]:
+                if waiting.get(position) is None:  # else it is held already, with its hash
                     self._hold(position, entries[position].hash32)
-            for position in mine[:count]:
-                self._take(known, position, entries[position])
-                sent.append((consumer, position))
         if is_replay:
-            self.replay.remove(position for _, position in sent)
-        if is_replay and (sent or len(self.replay) <= self._stuck):
-            self._stuck = 0
+            self.replay.remove([position for _, position in sent])
+            if sent or len(waiting) <= self._stuck:
+                self._stuck = 0
         return sent
 
     def _allowed(self, known: Receiver, positions: Sequence[int], *, is_replay: bool) -> int:

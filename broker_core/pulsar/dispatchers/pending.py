@@ -247,6 +247,24 @@ class PendingDispatcher(ABC):
         if known.unacked >= self.unacked_max or self.unacked >= self.unacked_all_max:
             self._limit(known)
 
+    def _take_all(self, known: Receiver, positions: Sequence[int]) -> None:
+        """These entries go to this consumer, one after the other; without batches it has permits for all of them, and its limit is not reached
+        before the last."""
+        entries = self.entries
+        taken = [entries[position] for position in positions]
+        if any(entry.batch for entry in taken):
+            for position, entry in zip(positions, taken, strict=True):
+                self._take(known, position, entry)
+        elif taken:  # the usual case, short for speed
+            count = len(taken)
+            known.pending.update(zip(positions, [entry.hash32 for entry in taken], strict=True))
+            known.permits -= count
+            known.unacked += count
+            self.available -= count
+            self.unacked += count
+            if known.unacked >= self.unacked_max or self.unacked >= self.unacked_all_max:
+                self._limit(known)
+
     def _limit(self, known: Receiver) -> None:
         """Too much is unacknowledged, at this consumer or at all of them."""
         if self.unacked_max and known.unacked >= self.unacked_max and not known.is_blocked:
