@@ -43,13 +43,13 @@ class Broker:
         self.hash_of = hash_of
         self.settings = settings
         self.overhears = overhears
-        self.spreads_keyless = settings.spreads_keyless
+        self.spreads_keyless, self.has_dedup = settings.spreads_keyless, settings.has_dedup
         for topic in state.topics.values():
             topic.attach(settings, hash_of)
-        # Derived from the connections, for speed: a subscription's consumer by its key there, and topics and subscriptions by number.
+        # Derived from the connections, for speed: a subscription's consumer by its key there, and by number topics, subscriptions and that key.
         self.consumers: dict[str, tuple[int, int]] = {}
         self.producers: dict[tuple[int, int], tuple[Topic, str, bool]] = {}
-        self.of_consumer: dict[tuple[int, int], tuple[Topic, Subscription]] = {}
+        self.of_consumer: dict[tuple[int, int], tuple[Topic, Subscription, str]] = {}
         for number, connection in state.connections.items():
             for consumer_id, known in connection.consumers.items():
                 self.attach(number, consumer_id, known)
@@ -58,8 +58,9 @@ class Broker:
 
     def attach(self, connection: int, consumer_id: int, known: Attached) -> None:
         topic = self.state.topics[known.topic]
-        self.consumers[consumer_key(connection, consumer_id)] = connection, consumer_id
-        self.of_consumer[connection, consumer_id] = topic, topic.subscriptions[known.subscription]
+        key = consumer_key(connection, consumer_id)
+        self.consumers[key] = connection, consumer_id
+        self.of_consumer[connection, consumer_id] = topic, topic.subscriptions[known.subscription], key
 
     def attach_consumer(self, connection: int, consumer_id: int, known: Attached) -> None:
         """A consumer has been let in."""
@@ -93,8 +94,8 @@ class Broker:
             if known is None:  # no such producer: ignored, as there
                 return
             topic, name, wants_receipts = known
-            if (wants_receipts or self.settings.has_dedup) and message.sequence_id >= 0:
-                if not topic.takes(name, message.sequence_id, len(message.batch) or 1, self.settings.has_dedup):
+            if (wants_receipts or self.has_dedup) and message.sequence_id >= 0:
+                if not topic.takes(name, message.sequence_id, len(message.batch) or 1, self.has_dedup):
                     if wants_receipts:
                         out.send(connection, c.CommandSendReceipt(message.producer_id, message.sequence_id, -1))
                     return
@@ -116,7 +117,14 @@ class Broker:
                 dispatcher.now_us = now_us
                 sent = dispatcher.arrived(position, entry)
                 if sent:
-                    self.deliver(subscription, dispatcher, sent, out)
+                    consumer, first = sent[0]
+                    if first == position and len(sent) == 1 and not (
+                        message.batch or message.reconsumed or subscription.redelivery_counts or self.overhears
+                    ):  # the usual case, short for speed: it goes out, and nothing else does  # fmt: skip
+                        to, consumer_id = self.consumers[consumer]
+                        out.feed(to, CommandMessage(consumer_id, position, message.message))
+                    else:
+                        self.deliver(subscription, dispatcher, sent, out)
                 if dispatcher.has_news:
                     self.tell_news(topic, subscription, now_us, out)
         elif kind is CommandAck:
@@ -190,7 +198,7 @@ class Broker:
         for producer_id in known.producers:
             del self.producers[connection, producer_id]
         # One after the other, and only then is anything sent: what goes from one to the next of them would go into a closed connection.
-        removed = [(*self.of_consumer[connection, number], self.remove(known, connection, number, reason, now_us, out)) for number in known.consumers]
+        removed = [(*self.of_consumer[connection, number][:2], self.remove(known, connection, number, reason, now_us, out)) for number in known.consumers]
         for topic, subscription, sent in removed:
             self.after(topic, subscription, [one for one in sent if one[0] in self.consumers], now_us, out)
         for asker, command in known.asking:
@@ -202,8 +210,7 @@ class Broker:
 
         Returns what is to be sent. Of a connection that is gone, nothing to its other consumers: theirs comes back as they are removed.
         """
-        topic, subscription = self.of_consumer.pop((connection, consumer_id))
-        key = consumer_key(connection, consumer_id)
+        topic, subscription, key = self.of_consumer.pop((connection, consumer_id))
         subscription.attached.now_us = now_us
         unacked = set(subscription.unacked(key))
         given = subscription.disconnect(key)
@@ -256,13 +263,6 @@ class Broker:
     def deliver(self, subscription: Subscription, dispatcher: Dispatcher, sent: Sequence[Sent], out: Outbox) -> None:
         entries, sent_before, consumers = subscription.entries, dispatcher.sent_before, self.consumers
         has_more = bool(subscription.redelivery_counts)
-        if len(sent) == 1 and not (has_more or sent_before or self.overhears):  # the usual case, short for speed
-            ((key, position),) = sent
-            entry = entries[position]
-            if not (entry.batch or entry.reconsumed):
-                connection, consumer_id = consumers[key]
-                out.feed(connection, CommandMessage(consumer_id, position, entry.message))
-                return
         for key, position in sent:
             connection, consumer_id = consumers[key]
             entry = entries[position]
@@ -293,9 +293,9 @@ def flow(broker: Broker, connection: int, command: c.CommandFlow, now_us: int, o
     """From a consumer that is closed meanwhile it changes nothing."""
     if (connection, command.consumer_id) not in broker.of_consumer:
         return
-    topic, subscription = broker.of_consumer[connection, command.consumer_id]
+    topic, subscription, key = broker.of_consumer[connection, command.consumer_id]
     subscription.attached.now_us = now_us
-    sent = subscription.attached.flow(consumer_key(connection, command.consumer_id), command.message_permits)
+    sent = subscription.attached.flow(key, command.message_permits)
     broker.after(topic, subscription, sent, now_us, out)
 
 
@@ -304,13 +304,13 @@ def ack(broker: Broker, connection: int, command: c.CommandAck, now_us: int, out
     known = broker.of_consumer.get((connection, command.consumer_id))
     if known is None or (command.is_cumulative and len(command.entries) != 1):
         return
-    topic, subscription = known
+    topic, subscription, key = known
     dispatcher, cursor = subscription.attached, subscription.cursor
     dispatcher.now_us = now_us
     mark_delete = cursor.mark_delete
     sent: list[Sent] = []
     if not command.is_cumulative:
-        sent = subscription.ack(consumer_key(connection, command.consumer_id), command.entries, command.in_batch)
+        sent = subscription.ack(key, command.entries, command.in_batch)
     elif not subscription.ack_cumulative(command.entries[0]):
         broker.state.ignored_cumulative += 1
     if cursor.mark_delete != mark_delete:
@@ -322,9 +322,9 @@ def ack(broker: Broker, connection: int, command: c.CommandAck, now_us: int, out
 def redeliver(broker: Broker, connection: int, command: c.CommandRedeliverUnacknowledgedMessages, now_us: int, out: Outbox) -> None:
     """A client asks for messages again: negative acknowledgements, or those whose time is over."""
     if (connection, command.consumer_id) in broker.of_consumer:
-        topic, subscription = broker.of_consumer[connection, command.consumer_id]
+        topic, subscription, key = broker.of_consumer[connection, command.consumer_id]
         subscription.attached.now_us = now_us
-        sent = subscription.redeliver(consumer_key(connection, command.consumer_id), command.entries)
+        sent = subscription.redeliver(key, command.entries)
         broker.after(topic, subscription, sent, now_us, out)
 
 

@@ -94,7 +94,7 @@ def close_consumer(broker: Broker, connection: int, command: c.CommandCloseConsu
     for other in broker.state.connections.values():
         other.asking = [asked for asked in other.asking if asked[0] != connection or asked[1].consumer_id != command.consumer_id]
     if command.consumer_id in known.consumers:
-        topic, subscription = broker.of_consumer[connection, command.consumer_id]
+        topic, subscription, _ = broker.of_consumer[connection, command.consumer_id]
         sent = broker.remove(known, connection, command.consumer_id, "pulsar.consumer.closed", now_us, out)
         del known.consumers[command.consumer_id]
         broker.after(topic, subscription, sent, now_us, out)
@@ -106,10 +106,10 @@ def unsubscribe(broker: Broker, connection: int, command: c.CommandUnsubscribe, 
     if (connection, command.consumer_id) not in broker.of_consumer:
         out.send(connection, c.CommandError(command.request_id, c.METADATA_ERROR, CONSUMER_NOT_FOUND))
         return
-    topic, subscription = broker.of_consumer[connection, command.consumer_id]
+    topic, subscription, key = broker.of_consumer[connection, command.consumer_id]
     known = broker.state.connections[connection]
     try:
-        subscription.unsubscribe(consumer_key(connection, command.consumer_id))
+        subscription.unsubscribe(key)
     except SubscriptionRefused as refusal:
         out.tell("pulsar.unsubscribe.refused", "pulsar.subscription.unsubscribe", {"consumers": len(subscription.consumers)},
                  {"consumer": known.consumers[command.consumer_id].name, "error": refusal.code, "message": refusal.message})  # fmt: skip
@@ -130,7 +130,7 @@ def seek(broker: Broker, connection: int, command: c.CommandSeek, now_us: int, o
     if (connection, command.consumer_id) not in broker.of_consumer:
         out.send(connection, c.CommandError(command.request_id, c.METADATA_ERROR, CONSUMER_NOT_FOUND))
         return
-    topic, subscription = broker.of_consumer[connection, command.consumer_id]
+    topic, subscription, _ = broker.of_consumer[connection, command.consumer_id]
     wanted = command.entry if command.entry >= 0 else topic.ledger.first_at(command.publish_time_us)
     position = min(max(wanted, topic.ledger.first), topic.ledger.end)
     for key in subscription.consumers:

@@ -47,16 +47,16 @@ class Cursor:
 
     def ack_all(self, positions: Iterable[int]) -> None:
         """Acknowledge entries of the topic that are not acknowledged yet."""
-        mark_delete, ahead = self.mark_delete, self.ahead
+        first, ahead = self.mark_delete + 1, self.ahead
         for position in positions:
-            if position > mark_delete + 1:
+            if position > first:
                 ahead[position] = None
-            elif position > mark_delete:
-                mark_delete = position
-                while mark_delete + 1 in ahead:
-                    mark_delete += 1
-                    del ahead[mark_delete]
-        self.mark_delete = mark_delete
+            elif position == first:
+                first += 1
+                while first in ahead:
+                    del ahead[first]
+                    first += 1
+        self.mark_delete = first - 1
 
     def ack_cumulative(self, position: int) -> bool:
         """Acknowledge this entry and all before it. False, and nothing changes: it is at or below mark-delete, or does not exist."""

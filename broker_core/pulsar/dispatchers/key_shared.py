@@ -145,7 +145,7 @@ class KeySharedDispatcher(KeyDispatcher):
             return []
         if (
             cursor.read_position != position or self.recently_joined or self.is_full or self.has_delayed
-            or (replay.waiting and self._stuck < min(available, self.read_batch))
+            or (replay.waiting and self._stuck < self.read_batch and self._stuck < available)
         ):  # fmt: skip
             return self.read_on()
         self._looks_ahead = False

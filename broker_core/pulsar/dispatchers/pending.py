@@ -132,6 +132,7 @@ class PendingDispatcher(ABC):
     def _ack_own(self, mine: Receiver, positions: Iterable[int]) -> list[int]:
         """The usual case, short for speed: it has them, and nobody is released by it. Returns those that it does not have."""
         pending, entries, on_settled = mine.pending, self.entries, self.on_settled
+        has_batches = mine.unacked != len(pending)
         own, others, size = [], [], 0
         for position in positions:
             hash32 = pending.pop(position, None)
@@ -139,10 +140,13 @@ class PendingDispatcher(ABC):
                 others.append(position)
                 continue
             own.append(position)
-            entry = entries.get(position)
-            size += 1 if entry is None or not entry.batch else len(entry.batch)
+            if has_batches:
+                entry = entries.get(position)
+                size += 1 if entry is None or not entry.batch else len(entry.batch)
             if on_settled is not None:
                 on_settled(mine.consumer, hash32)
+        if not has_batches:
+            size = len(own)
         mine.unacked -= size
         self.unacked -= size
         self.cursor.ack_all(own)
