@@ -54,8 +54,8 @@ def shut(world: World, link: Link) -> None:
         return
     slot = link.to
     assert slot is not None  # a link whose receiver is gone has no door
-    if slot.recall is not None:
-        slot.recall(world.now_us, slot)
+    if slot.expect is not None:
+        slot.recall(world.now_us, slot)  # type: ignore[misc]  # who expects something can recall it
         return
     if slot.settle is not None:
         slot.settle(world.now_us, slot)

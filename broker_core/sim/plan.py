@@ -29,14 +29,19 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class PlanningNode(QuietNode, Protocol):
-    """A node that can say beforehand what it will answer to what is fed to it."""
+    """A node that posts what it will send."""
+
+    def recall(self, now_us: int, out: Outbox) -> None:
+        """Withdraw what has not left by now; from here on the node is asked step by step, until it plans anew."""
+        ...
+
+
+@runtime_checkable
+class ExpectingNode(PlanningNode, Protocol):
+    """A node that plans what is fed to it before it has arrived. Its `recall` puts back what has not, and shuts the door."""
 
     def expect(self, message: Any, at_us: int, because: Cause | None, out: Outbox) -> None:
         """This message will arrive at `at_us`, after all that was expected or received before. because: what it follows from."""
-        ...
-
-    def recall(self, now_us: int, out: Outbox) -> None:
-        """From here on the node is asked step by step."""
         ...
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heappush
 from typing import TYPE_CHECKING, Any
@@ -12,8 +12,8 @@ from broker_core.events import Cause, Json
 from broker_core.sim.disk import Disk
 from broker_core.sim.door import QuietNode, gone, open_door, shut
 from broker_core.sim.network import CLOSING, JITTER_MASK, Link
-from broker_core.sim.node import Closed, Node, Outbox
-from broker_core.sim.plan import PlanningNode, put_back, withdraw
+from broker_core.sim.node import Closed, Node
+from broker_core.sim.plan import ExpectingNode, PlanningNode, put_back, withdraw
 
 if TYPE_CHECKING:
     from broker_core.sim.world import World
@@ -27,7 +27,7 @@ class Slot:
     number: from 1, never given twice. silenced_by: cause of its crash or pause. deadlines: name -> (order of making, cause).
     deferred: those that came due while the process was paused. links: connection -> the link on which this node sends.
     has_machine: the process was killed and its machine runs on, so it resets what arrives for it.
-    receive, wake: the node's, bound once for all messages; settle: of a quiet one; expect, recall: of one that plans (`plan.py`). door: the link
+    receive, wake: the node's, bound once for all messages; settle: of a quiet one; recall, expect: of one that plans (`plan.py`). door: the link
     on which messages wait for it (`door.py`), or are expected.
     """
 
@@ -44,9 +44,8 @@ class Slot:
         self.node = node
         self.receive, self.wake = node.receive, node.wake
         self.settle = node.settle if isinstance(node, QuietNode) else None
-        plans = isinstance(node, PlanningNode)
-        self.expect: Callable[[Any, int, Cause | None, Outbox], None] | None = node.expect if plans else None  # type: ignore[attr-defined]
-        self.recall: Callable[[int, Outbox], None] | None = node.recall if plans else None  # type: ignore[attr-defined]
+        self.recall = node.recall if isinstance(node, PlanningNode) else None
+        self.expect = node.expect if isinstance(node, ExpectingNode) else None
         self.door: Link | None = None
         self.condition = RUNNING
         self.silenced_by: Cause | None = None
@@ -120,7 +119,7 @@ class Slot:
     def shut_door(self) -> None:
         if self.door is None:
             return
-        if self.recall is None:
+        if self.expect is None:
             shut(self.world, self.door)
         else:  # it has recalled its plan, or has none
             gone(self, self.door)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, cast
 
 from broker_core.errors import InvariantError
@@ -239,8 +240,10 @@ class PulsarReading:
         """Messages that a program has handled and its broker will learn of: acknowledgements travel in groups."""
         if slot.kind != "consumer" or not slot.node.state.connection:
             return 0
-        waiting = 0 if slot.condition == NODE_CRASHED else slot.node.state.unreported
-        under_way = slot.links[slot.node.state.connection].queue
+        client = slot.node.state
+        waiting = 0 if slot.condition == NODE_CRASHED else client.unreported
+        queue = slot.links[client.connection].queue
+        under_way = islice(queue, len(queue) - len(client.leaving))  # the others are posted, and have not left
         return waiting + sum(len(message.entries) for message, _ in under_way if type(message) is c.CommandAck)
 
     def place(self, lane: Lane, index: int, code: int, first: Waiting | None) -> tuple[int, str | None]:

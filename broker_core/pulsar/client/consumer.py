@@ -35,7 +35,18 @@ from broker_core.pulsar.client.again import (
     told_again,
 )
 from broker_core.pulsar.client.config import ConsumerConfig, Part
-from broker_core.pulsar.client.quiet import FLOW, can_be_quiet, go_on, go_quiet, plan, settle, surface, take_permits, wake_for_each
+from broker_core.pulsar.client.quiet import (
+    FLOW,
+    can_be_quiet,
+    go_quiet,
+    group_goes,
+    plan,
+    recall,
+    settle,
+    surface,
+    take_permits,
+    wake_for_each,
+)
 from broker_core.pulsar.commands import CommandMessage
 from broker_core.pulsar.selectors.protocol import Range
 from broker_core.sim.node import Closed, Outbox
@@ -89,8 +100,9 @@ ConsumerOrder = Subscribe | Resubscribe | HoldAcks | ReleaseAcks | Seek | Unsubs
 class ConsumerState:
     """queue: messages received and not yet taken by the program; hand: the one that it works on. broker: where it connects to. ranges: sticky
     ranges of its configuration, else empty. request_id: of the last command that is answered. parts: consumer id -> part. waits_again, tracked:
-    see `again.py`. letters: producer id -> next sequence id, of its producers of retry and dead letters. awaits_flow: FLOW is set (`quiet.py`).
-    holds_acks: it is stuck; held: what it has handled since. refused_acks: acknowledgements that its client refused."""
+    see `again.py`. letters: producer id -> next sequence id, of its producers of retry and dead letters. awaits_flow: FLOW is set;
+    leaving: when each group that is posted leaves, and how many entries it has (`quiet.py`). holds_acks: it is stuck; held: what it has
+    handled since. refused_acks: acknowledgements that its client refused."""
 
     name: str
     program: Program
@@ -106,6 +118,7 @@ class ConsumerState:
     tracked: list[Tracked] = field(default_factory=list)
     letters: dict[int, int] = field(default_factory=dict)
     awaits_flow: bool = False
+    leaving: deque[tuple[int, int]] = field(default_factory=deque)
     holds_acks: bool = False
     held: list[CommandMessage] = field(default_factory=list)
     refused_acks: int = 0
@@ -268,7 +281,12 @@ class Consumer:
 
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
         state = self.state
-        if name == DONE:
+        if name == ACKS:
+            if state.program.is_quiet:
+                group_goes(self, now_us, out)
+            else:
+                send_acks(state, out)
+        elif name == DONE:
             self.done(now_us, out)
             if state.queue and not state.program.is_paused:
                 self.begin(state.queue.popleft(), now_us, out)
@@ -278,18 +296,14 @@ class Consumer:
             ask_again(self, now_us, out)
         elif name == TIME_OVER:
             time_over(self, now_us, out)
-        elif name == ACKS:
-            if state.program.is_quiet:
-                settle(self, now_us - 1, out)  # this deadline is older than that of the message in hand would be
-                send_acks(state, out)
-                go_on(self, out)
-            else:
-                send_acks(state, out)
         elif name == FLOW and state.program.is_quiet:
             take_permits(self, now_us, out)
 
     def settle(self, now_us: int, out: Outbox) -> None:
         settle(self, now_us, out)
+
+    def recall(self, now_us: int, out: Outbox) -> None:
+        recall(self, now_us, out)
 
     def thaw(self, now_us: int, out: Outbox) -> None:
         if self.state.program.is_quiet:

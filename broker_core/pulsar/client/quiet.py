@@ -1,7 +1,10 @@
 """A program that handles messages by itself: between two groups of acknowledgements nobody can notice what it does.
 
-    message ─► idle program begins, door opens ─► settle: handled, next, handled, ... ─► ACKS: the group goes out
+    message ─► idle program begins, door opens ─► settle: handled, next, handled, ... ─► ACKS: the group goes out, the next ones are posted
                                                        └─ FLOW: half of the queue is taken, permits go out
+
+As far as the queue says what it will handle, its groups are known, too: they are posted for the moments at which they leave (`sim/plan.py`),
+and ACKS wakes it for the first one that is not known.
 
 Quiet is a program whose messages all end the same: handled, acknowledged in a group. One that may give a message back, is watched by an ack
 time-out, tells of a refusal or takes batches apart wakes for each of them, as does one to which a person has just said something: `surface`.
@@ -12,11 +15,12 @@ See `sim/door.py`. What it does is what `Consumer.begin`, `done` and `acknowledg
 from __future__ import annotations
 
 from collections import deque
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from broker_core.events import Cause
 from broker_core.pulsar.client.acks import ACKS
-from broker_core.pulsar.commands import CommandMessage
+from broker_core.pulsar.commands import CommandAck, CommandMessage
 from broker_core.sim.program import DONE
 
 if TYPE_CHECKING:
@@ -26,6 +30,8 @@ if TYPE_CHECKING:
 
 FLOW = "flow"
 """Deadline: the program begins with the message with which half of the queue is taken."""
+GROUPS_MAX = 8
+"""Groups of acknowledgements that are posted ahead."""
 NOBODY: deque[int] = deque()
 NO_CAUSE = Cause()
 ROOM = 1 << 30
@@ -84,6 +90,13 @@ def settle(consumer: Consumer, now_us: int, out: Outbox) -> None:
         begin(state, message, at_us, because or NO_CAUSE)
         if program.done_us <= now_us:
             work(consumer, now_us, times, coming, out)
+    leaving = state.leaving
+    if leaving and leaving[0][0] <= now_us:
+        (part,) = state.parts.values()
+        left = 0
+        while leaving and leaving[0][0] <= now_us:
+            left += leaving.popleft()[1]
+        del part.acks[:left]
 
 
 def begin(state: ConsumerState, message: CommandMessage, at_us: int, because: Cause) -> None:
@@ -117,22 +130,58 @@ def work(consumer: Consumer, now_us: int, times: deque[int], coming: deque[Any],
     program.done_quietly(handled, -1 if hand is None else hand.message, done_us, out, consumer.traffic)
 
 
-def go_on(consumer: Consumer, out: Outbox) -> None:
-    """The group of acknowledgements is out: the next one begins with the message in hand. A program that idles waits for the next message."""
-    state, door = consumer.state, out.door
+def group_goes(consumer: Consumer, now_us: int, out: Outbox) -> None:
+    """The group of acknowledgements goes out, and the next one begins with the message in hand. A program that idles waits for the next message."""
+    settle(consumer, now_us - 1, out)  # its deadline is older than that of the message in hand would be
+    state = consumer.state
+    for consumer_id, part in state.parts.items():  # there is one
+        if part.acks:
+            acks, part.acks = part.acks, []
+            out.send(state.connection, CommandAck(consumer_id, acks))
     if state.hand is None:
         state.program.is_quiet = False
         out.shut_door()
         return
-    out.deadline(ACKS, state.program.done_us + state.config.ack_group_us, state.program.because)
+    out.deadline(ACKS, post_groups(state, out) + state.config.ack_group_us, state.program.because)
+    door = out.door
     if door is None or not door.room:  # else as many as before: what was taken since has left the queue as well
         plan(state, out)
+
+
+def post_groups(state: ConsumerState, out: Outbox) -> int:
+    """Post the groups that are known. Returns when the first message after them is done."""
+    program, queue, hand = state.program, state.queue, state.hand
+    assert hand is not None  # a group has just gone out, and the next one begins with it
+    group_us, done_us, service_us = state.config.ack_group_us, program.done_us, program.service_us
+    size = (group_us - 1) // service_us + 1  # the first message and those done before the group leaves
+    known = min(len(queue) // size, GROUPS_MAX)  # of one that the queue ends in nobody knows the rest
+    if not known:
+        return done_us
+    coming = iter(queue)
+    first = hand.entry
+    for _ in range(known):
+        entries = [first, *(message.entry for message in islice(coming, size - 1))]
+        out.post(state.connection, CommandAck(hand.consumer_id, entries), done_us + group_us, program.because)
+        state.leaving.append((done_us + group_us, size))
+        first = next(coming).entry
+        done_us += size * service_us
+    return done_us
+
+
+def recall(consumer: Consumer, now_us: int, out: Outbox) -> None:
+    """The program wakes for each group."""
+    settle(consumer, now_us, out)
+    state = consumer.state
+    if state.leaving:
+        out.withdraw(state.connection, len(state.leaving))
+        out.deadline(ACKS, state.leaving[0][0], state.program.because)
+        state.leaving.clear()
 
 
 def take_permits(consumer: Consumer, now_us: int, out: Outbox) -> None:
     """Half of the queue is taken."""
     consumer.state.awaits_flow = False
-    settle(consumer, now_us, out)
+    recall(consumer, now_us, out)  # or what has not left would be before the permits
     for consumer_id in consumer.state.parts:
         consumer.grant(consumer_id, 0, out)
     out.shut_door()  # more may be on their way than are not enough for the next half
@@ -143,7 +192,7 @@ def take_permits(consumer: Consumer, now_us: int, out: Outbox) -> None:
 def surface(consumer: Consumer, now_us: int, out: Outbox) -> None:
     """From here on the node wakes for each message."""
     out.shut_door()
-    settle(consumer, now_us, out)
+    recall(consumer, now_us, out)
     for consumer_id in consumer.state.parts:
         consumer.grant(consumer_id, 0, out)
     wake_for_each(consumer, out)

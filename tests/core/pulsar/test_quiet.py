@@ -174,6 +174,62 @@ def test_a_quiet_program_wakes_for_its_group_of_acknowledgements_and_for_permits
     assert DONE not in deadlines(run)
 
 
+def posted(run: Run) -> list[tuple[list[int], int]]:
+    """(entries, when it reaches the broker) of the groups that are posted and have not left."""
+    slot = run.world.slots["c"]
+    link, count = slot.links[run.client.connection], len(run.client.leaving)
+    tickets = sorted(ticket[0] for ticket in run.world.heap if ticket[2] is link)
+    messages = [message.entries for message, _ in link.queue]
+    return list(zip(messages, tickets, strict=True))[len(messages) - count :]
+
+
+def with_a_backlog(count: int = 30) -> Run:
+    """Its group goes out at 152.5 ms with three messages, and the queue says what the next ones will be."""
+    run = Run(is_watched=False, queue_size=1_000, service_us=40 * MS)
+    for _ in range(count):
+        run.send()
+    run.world.advance(154 * MS)
+    return run
+
+
+def test_groups_that_the_queue_tells_are_posted():
+    run = with_a_backlog()
+    # Handled at 52, 92, 132 | 172, 212, 252 | 292, ...: a group leaves 100.5 ms after the first of its messages.
+    assert [(at_us, what[:39]) for at_us, what in run.heard if "CommandAck(" in what] == [(153_500, "CommandAck(consumer_id=1, entries=[0, 1")]
+    assert posted(run) == [([n, n + 1, n + 2], (52 + n * 40) * MS + GROUP_US + MS) for n in range(3, 27, 3)]
+    assert deadlines(run) == {"acks"} and not run.client.parts[1].acks
+
+
+def test_a_group_that_has_left_is_on_its_way_for_whoever_looks():
+    run = with_a_backlog()
+    run.world.advance(271 * MS)
+    assert run.client.parts[1].acks == [3, 4, 5] and run.client.unreported == 3
+    run.world.advance(172 * MS + GROUP_US)
+    assert run.client.parts[1].acks == [] and len(posted(run)) == 7, "it is on its way"
+
+
+def test_what_a_person_says_withdraws_what_has_not_left():
+    run = with_a_backlog()
+    run.world.advance(215 * MS)
+    run.do("pause")
+    assert posted(run) == [] and not run.client.leaving and run.client.parts[1].acks == [3, 4]
+    assert deadlines(run) == {DONE, "acks"}
+    run.world.advance(SECOND)
+    acks = [what.partition("entries=")[2].partition(",  is")[0] for _, what in run.heard if "CommandAck(" in what]
+    assert [text[: text.index("]") + 1] for text in acks] == ["[0, 1, 2]", "[3, 4, 5]"], "the one in hand is handled, and no more"
+
+
+def test_permits_go_out_before_groups_that_leave_later():
+    run = Run(is_watched=False, queue_size=20, service_us=40 * MS)
+    for _ in range(20):
+        run.send()
+    run.world.advance(2 * SECOND)
+    order = [what.partition("(")[0] for _, what in run.heard if "CommandAck(" in what or "CommandFlow(" in what]
+    flows = [at_us for at_us, what in run.heard if "CommandFlow(" in what]
+    assert flows[1:] == [(12 + 9 * 40 + 1) * MS, (12 + 19 * 40 + 1) * MS], "as the tenth and the twentieth message is begun"
+    assert order[:6] == ["CommandFlow", "CommandAck", "CommandAck", "CommandFlow", "CommandAck", "CommandAck"]
+
+
 def test_a_program_that_may_give_a_message_back_wakes_for_each():
     for config in ({"cannot": 7}, {"ack_timeout_us": SECOND}, {"acks_cumulatively": True}):
         run = Run(is_watched=False, queue_size=10, service_us=7 * MS, **config)
