@@ -198,7 +198,10 @@ class Broker:
         for producer_id in known.producers:
             del self.producers[connection, producer_id]
         # One after the other, and only then is anything sent: what goes from one to the next of them would go into a closed connection.
-        removed = [(*self.of_consumer[connection, number][:2], self.remove(known, connection, number, reason, now_us, out)) for number in known.consumers]
+        removed = []
+        for number in known.consumers:
+            topic, subscription, _ = self.of_consumer[connection, number]
+            removed.append((topic, subscription, self.remove(known, connection, number, reason, now_us, out)))
         for topic, subscription, sent in removed:
             self.after(topic, subscription, [one for one in sent if one[0] in self.consumers], now_us, out)
         for asker, command in known.asking:

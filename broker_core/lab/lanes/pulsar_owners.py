@@ -171,6 +171,20 @@ class Assignment:
         ]  # fmt: skip
 
 
+class ProgramOfKey(dict[int, str | None]):
+    """Key code -> the program that owns it in one assignment, looked up once a key; None for nobody's, and where each message without a key has
+    an owner of its own."""
+
+    def __init__(self, owners: Owners, assignment: Assignment) -> None:
+        self.owners, self.assignment = owners, assignment
+
+    def __missing__(self, code: int) -> str | None:
+        is_spread = code == NO_KEY and self.owners.spreads_keyless
+        holder = None if is_spread else self.assignment.holder_of(self.owners.slot_of(code))
+        name = self[code] = None if holder is None else self.assignment.names[holder]
+        return name
+
+
 class Owners:
     """Who owns what now, as a cache: all of it follows from the broker's state and from how many messages of each key there were."""
 
@@ -186,8 +200,9 @@ class Owners:
         self._is_good = False
         self._key_owners: list[str | None] = []
         self._holders: dict[int, str | None] = {}
-        self._weights: dict[str, int] | None = None
-        self._unweighed: Counter[int] = Counter()
+        self._weights: Counter[str | None] | None = None
+        self._programs: dict[int, str | None] = {}
+        self._unweighed: list[int] = []
         self.spreads_keyless = spreads_keyless
 
     def forget(self) -> None:
@@ -205,6 +220,7 @@ class Owners:
             self._now = Assignment(selector, raw, program_names(broker))
             self._key_owners, self._weights = [], None
             self._holders.clear()
+            self._programs = ProgramOfKey(self, self._now)
         self._is_good = True
         return self._now
 
@@ -242,7 +258,7 @@ class Owners:
 
     def note(self, codes: Iterable[int]) -> None:
         """Messages with these keys have been published."""
-        self._unweighed.update(codes)
+        self._unweighed += codes
 
     def weights(self, broker: Broker, counts: Mapping[int, int]) -> dict[str, int]:
         """Program -> messages so far whose key is its own now. counts: of each key, all those that were noted among them. Messages without a key
@@ -250,18 +266,11 @@ class Owners:
         """
         now = self.now(broker)
         if self._weights is None:
-            self._weights, fresh = dict.fromkeys(now.names.values(), 0), counts
+            self._weights = Counter(dict.fromkeys(now.names.values(), 0))
+            for code, count in counts.items():
+                self._weights[self._programs[code]] += count
         else:
-            fresh = self._unweighed
-        weights, names, holders = self._weights, now.names, self._holders
-        for code, count in fresh.items():
-            if code == NO_KEY and self.spreads_keyless:
-                continue
-            holder = holders[code] if code in holders else self.holder_of(broker, code)
-            if holder is not None:
-                weights[names[holder]] += count
+            self._weights.update(map(self._programs.__getitem__, self._unweighed))
         self._unweighed.clear()
-        if not self.spreads_keyless or not counts.get(NO_KEY):
-            return weights
-        keyless = now.spread(counts[NO_KEY])
-        return {name: weight + keyless.get(name, 0) for name, weight in weights.items()}
+        keyless = now.spread(counts[NO_KEY]) if self.spreads_keyless and counts.get(NO_KEY) else {}
+        return {name: weight + keyless.get(name, 0) for name, weight in self._weights.items() if name is not None}

@@ -284,6 +284,11 @@ class PulsarReading:
             assignment.check()
             self.checked = assignment
         for consumer in lane.consumers.values():
-            client, held = self.client(lane, consumer.incarnation), self.held(lane, consumer)
-            if client.is_subscribed and self.is_served(lane, consumer) and len(client.queue) > held:
-                raise InvariantError(f"{consumer.name} has {len(client.queue)} messages waiting, the broker knows of {held}")
+            self.check_queue(lane, consumer)
+
+    def check_queue(self, lane: Lane, consumer: Consumer) -> None:
+        """Raise InvariantError if more waits in its client than the broker has given it."""
+        client = self.client(lane, consumer.incarnation)
+        queued = len(client.queue)
+        if queued and queued > self.held(lane, consumer) and client.is_subscribed and self.is_served(lane, consumer):
+            raise InvariantError(f"{consumer.name} has {queued} messages waiting, the broker knows of {self.held(lane, consumer)}")
