@@ -308,7 +308,7 @@ def ack(broker: Broker, connection: int, command: c.CommandAck, now_us: int, out
     if known is None or (command.is_cumulative and len(command.entries) != 1):
         return
     topic, subscription, key = known
-    dispatcher, cursor = subscription.attached, subscription.cursor
+    dispatcher, cursor = subscription.dispatcher or subscription.attached, subscription.cursor
     dispatcher.now_us = now_us
     mark_delete = cursor.mark_delete
     sent: list[Sent] = []

@@ -38,10 +38,11 @@ class ManagedLedger:
 
     def trim(self, until: int) -> None:
         """Forget all entries before this position."""
-        entries = self.entries
-        for position in range(self.first, until):
-            del entries[position]
-        self.first = max(self.first, until)
+        entries, first = self.entries, self.first
+        if until > first:
+            for position in range(first, until):
+                del entries[position]
+            self.first = until
 
     def first_at(self, at_us: int) -> int:
         """Position of the first entry published at or after a moment; the end if there is none."""

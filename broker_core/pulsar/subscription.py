@@ -9,7 +9,7 @@ Source: Pulsar 3.2 `PersistentSubscription` (addConsumer, acknowledgeMessage, re
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 from broker_core.errors import InvariantError
@@ -139,17 +139,16 @@ class Subscription:
 
     # -- messages ------------------------------------------------------------------------------------------------------
 
-    def ack(self, consumer: str, positions: Iterable[int], in_batch: Mapping[int, Sequence[int]] | None = None) -> list[Sent]:
+    def ack(self, consumer: str, positions: Sequence[int], in_batch: Mapping[int, Sequence[int]] | None = None) -> list[Sent]:
         """Individual acknowledgements, allowed in every type. in_batch: position -> places in its batch; the entry is acknowledged with the last
         of them."""
         if in_batch:
             positions = [*positions, *self._acked_whole(in_batch)]
         if self.redelivery_counts or self.acked_in_batch:
-            positions = list(positions)
             for position in positions:
                 self.redelivery_counts.pop(position, None)
                 self.acked_in_batch.pop(position, None)
-        return self.attached.ack(positions, consumer)
+        return (self.dispatcher or self.attached).ack(positions, consumer)  # who acknowledges has connected
 
     def _acked_whole(self, in_batch: Mapping[int, Sequence[int]]) -> list[int]:
         """Entries that are acknowledged with these places; of the others they are noted."""

@@ -84,6 +84,7 @@ class Producer:
     def __init__(self, state: ProducerState, hash_of: Callable[[int], int] | None = None) -> None:
         self.state = state
         self.hash_of = hash_of
+        self.has_parts = bool(state.partitions or state.topics)
 
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
         state = self.state
@@ -133,7 +134,7 @@ class Producer:
         sequence_id = state.sequence_id
         state.sequence_id = sequence_id + 1
         producer_id = PRODUCER_ID
-        if state.partitions or state.topics:
+        if self.has_parts:
             producer_id += self.partition(key if ordering_key < 0 else ordering_key)
         return state.connection, CommandSend(producer_id, message, key, ordering_key, sequence_id)
 
@@ -174,7 +175,7 @@ class Producer:
         of: dict[tuple[int, int], list[Waiting]] = {}
         for one in waiting:
             sticky = one.key if one.ordering_key < 0 else one.ordering_key
-            partition = self.partition(sticky) if state.partitions or state.topics else 0
+            partition = self.partition(sticky) if self.has_parts else 0
             of.setdefault((partition, sticky if state.batching == KEY_BASED else 0), []).append(one)
         for (partition, _), batch in sorted(of.items(), key=lambda item: item[1][-1].sequence_id):
             first = batch[0]

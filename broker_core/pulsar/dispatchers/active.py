@@ -10,7 +10,7 @@ Source: Pulsar 3.2 `PersistentDispatcherSingleActiveConsumer`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -111,7 +111,7 @@ class ActiveDispatcher:
         self.cursor.end = position + 1
         return self.read_on()
 
-    def ack(self, positions: Iterable[int], consumer: str | None = None) -> list[Sent]:
+    def ack(self, positions: Sequence[int], consumer: str | None = None) -> list[Sent]:
         """Acknowledge messages one by one, whoever has them."""
         for position in positions:
             if self.cursor.ack(position) and self.sent_before:

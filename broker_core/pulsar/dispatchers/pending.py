@@ -107,13 +107,28 @@ class PendingDispatcher(ABC):
         self._grant(known, permits)
         return self.read_on()
 
-    def ack(self, positions: Iterable[int], consumer: str | None = None) -> list[Sent]:
+    def ack(self, positions: Sequence[int], consumer: str | None = None) -> list[Sent]:
         """Acknowledge messages one by one. consumer: who says so, usually the one that has them; another may as well."""
-        cursor, sent_before = self.cursor, self.sent_before
+        cursor, sent_before, again = self.cursor, self.sent_before, False
         mine = self.consumers.get(consumer) if consumer is not None else None
-        again = False
-        if mine is not None and not self.is_full and not mine.is_blocked:
-            positions = self._ack_own(mine, positions)
+        if mine is not None and not self.is_full and not mine.is_blocked:  # the usual case, short for speed: nobody is released by it
+            pending = mine.pending
+            has_batches = mine.unacked != len(pending)
+            taken = [pending.pop(position, None) for position in positions]
+            own, positions = positions, []
+            if None in taken:
+                positions = [position for position, hash32 in zip(own, taken, strict=True) if hash32 is None]
+                own = [position for position, hash32 in zip(own, taken, strict=True) if hash32 is not None]
+            size = sum(map(self._size, own)) if has_batches else len(own)
+            mine.unacked -= size
+            self.unacked -= size
+            cursor.ack_all(own)
+            if sent_before:
+                sent_before.difference_update(own)
+            if self.on_settled is not None:
+                for hash32 in taken:
+                    if hash32 is not None:
+                        self.on_settled(mine.consumer, hash32)
         for position in positions:
             cursor.ack(position)
             if sent_before:
@@ -129,30 +144,10 @@ class PendingDispatcher(ABC):
                 again = True
         return self.read_on() if self._acked() or again else []
 
-    def _ack_own(self, mine: Receiver, positions: Iterable[int]) -> list[int]:
-        """The usual case, short for speed: it has them, and nobody is released by it. Returns those that it does not have."""
-        pending, entries, on_settled = mine.pending, self.entries, self.on_settled
-        has_batches = mine.unacked != len(pending)
-        own, others, size = [], [], 0
-        for position in positions:
-            hash32 = pending.pop(position, None)
-            if hash32 is None:
-                others.append(position)
-                continue
-            own.append(position)
-            if has_batches:
-                entry = entries.get(position)
-                size += 1 if entry is None or not entry.batch else len(entry.batch)
-            if on_settled is not None:
-                on_settled(mine.consumer, hash32)
-        if not has_batches:
-            size = len(own)
-        mine.unacked -= size
-        self.unacked -= size
-        self.cursor.ack_all(own)
-        if self.sent_before:
-            self.sent_before.difference_update(own)
-        return others
+    def _size(self, position: int) -> int:
+        """Messages in an entry; one that is not kept any more counts as one."""
+        entry = self.entries.get(position)
+        return 1 if entry is None else len(entry.batch) or 1
 
     def redeliver(self, consumer: str, positions: Iterable[int]) -> list[Sent]:
         """A client asks for messages of its own again; one that is not connected has none. Their hashes are not known here in 3.2, so they
@@ -280,8 +275,7 @@ class PendingDispatcher(ABC):
     def _settle(self, known: Receiver, position: int) -> bool:
         """The entry is not pending at this consumer any more. True: somebody is released by it."""
         hash32 = known.pending.pop(position)
-        entry = self.entries.get(position)
-        size = 1 if entry is None else len(entry.batch) or 1
+        size = self._size(position)
         known.unacked -= size
         self.unacked -= size
         if self.on_settled is not None:
