@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from broker_core.clock import SECOND_US
 
-CHUNK_BITS = 12
+CHUNK_BITS = 14
 CHUNK_SIZE = 1 << CHUNK_BITS
-# 64 chunks hold the last 262,144 records, more than any lane looks back; beyond that a code is simply computed again.
-CHUNKS_MAX = 64
+# 16 chunks hold the last 262,144 records, more than any lane looks back; beyond that a code is simply computed again.
+CHUNKS_MAX = 16
 # Distinct keys are collected a block at a time: a block of codes is 8 MB.
 DISTINCT_BLOCK = 1 << 20
 
@@ -92,7 +92,13 @@ class CodeChunks:
 
     def of(self, records: Sequence[int]) -> list[int]:
         """The codes of these records, in whatever order they are."""
+        if not records:
+            return []
+        number = min(records) >> CHUNK_BITS
         chunks = self._chunks
+        if max(records) >> CHUNK_BITS == number:  # as most often: then a record costs one look
+            chunk, first = chunks.get(number) or self._load(number), number << CHUNK_BITS
+            return [chunk[index - first] for index in records]
         try:
             return [chunks[index >> CHUNK_BITS][index & (CHUNK_SIZE - 1)] for index in records]
         except KeyError:

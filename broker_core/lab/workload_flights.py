@@ -96,9 +96,13 @@ _SCHEDULE = ("year", "month", "day", "sched_dep_time")
 @lru_cache(maxsize=16)
 def _chunks_of(folder: Path, column: str) -> CodeChunks:
     """One set of chunks per table and key, shared by all labs of the process."""
-    codes = open_flights(folder).columns[column]
+    codes = np.asarray(open_flights(folder).columns[column])  # without what a mapped array does at each slice
+    count = len(codes)
 
     def compute(start: int, stop: int) -> CodeArray:
-        return np.take(codes, range(start, stop), mode="wrap")
+        first = start % count
+        if first + stop - start <= count:
+            return codes[first : first + stop - start]
+        return np.take(codes, np.arange(start, stop), mode="wrap")
 
     return CodeChunks(compute)

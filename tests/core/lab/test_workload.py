@@ -57,6 +57,15 @@ def test_codes_of_a_range_are_the_codes_of_its_records(data: dict[str, object], 
 
 
 @kinds
+@settings(max_examples=40, deadline=None)
+@given(records=st.lists(st.integers(0, 5 * CHUNK_SIZE), max_size=30), first=st.integers(0, 340_000), few=st.lists(st.integers(0, 99), max_size=9))
+def test_codes_of_records_are_in_their_order(data: dict[str, object], records: list[int], first: int, few: list[int]) -> None:
+    workload = workload_from_json(data)
+    for asked in (records, [first + more for more in few]):
+        assert workload.codes_of(asked) == [workload.key_code(index) for index in asked]
+
+
+@kinds
 @pytest.mark.parametrize("count", [0, 1, 37, 5000, 340_000])
 def test_distinct_keys_are_those_that_a_reader_would_have_noted(data: dict[str, object], count: int) -> None:
     workload = workload_from_json(data)
