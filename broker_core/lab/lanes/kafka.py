@@ -40,6 +40,7 @@ from broker_core.lab.observers.kafka import KafkaNarrator
 from broker_core.sim.program import Leave, Order, Program
 from broker_core.sim.slot import Slot
 from broker_core.sim.world import Design
+from broker_core.sim.written import Written
 
 OPERATOR = "operator"
 DELETE_EVERY_S = 10
@@ -104,10 +105,39 @@ class KafkaRules:
 
         def publish(index: int, code: int) -> tuple[int, r.ProduceRequest]:
             if code == NO_KEY:
-                return producer.send_keyless(index, len(self.texts.payload(index).encode()), slot)
+                return producer.send_keyless(index, self.size_of(index), slot)
             return producer.send(index, code)
 
         return slot, publish
+
+    def size_of(self, index: int) -> int:
+        """A record's size in bytes."""
+        return len(self.texts.payload(index).encode())
+
+    def written(self, lane: Lane) -> Written:
+        slot, publish = self.publisher(lane)
+        producer, receiver = cast(Producer, slot.node), lane.world.slots[BROKER]
+        broker = cast(Broker, receiver.node)
+        logs, interested, partition_of = broker.state.logs, broker.interested, producer.partition_of
+
+        def write(number: int, keys: Sequence[int], times: Sequence[int], place: int, until_us: int) -> int:
+            # `publish`, and the broker's `receive` of what it makes, written out: this is what every record goes through.
+            for at in range(place, len(times)):
+                if times[at] >= until_us:
+                    break
+                place, key = at + 1, keys[at]
+                partition = partition_of[key] if key != NO_KEY else producer.place_keyless(self.size_of(number + at), slot)
+                log = logs[partition]
+                log.records.append(number + at)
+                log.end += 1
+                if interested[partition]:
+                    lane.world.now_us = times[at]
+                    broker.wake_fetches(partition, receiver)
+                    break
+            slot.links[producer.state.connection].last_us = times[place - 1]
+            return place
+
+        return Written(slot, publish, write)
 
     def tidy(self, lane: Lane, second: int) -> None:
         """Below a partition's committed offset, and below the position of whoever still reads it, nobody reads again."""

@@ -19,7 +19,7 @@ from typing import Any
 from broker_core.clock import SECOND_US
 from broker_core.events import Cause, Json, TurningPoint
 from broker_core.lab.consumer import CRASHED, FROZEN, GONE, LIVE, PAUSED, Consumer, incarnation_name
-from broker_core.lab.lanes.model import LaneModel
+from broker_core.lab.lanes.model import LaneModel, WritingModel
 from broker_core.lab.lanes.reading import Reading
 from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.observers.bill import Space
@@ -36,6 +36,7 @@ from broker_core.sim.program import Order, Pace, Pause, Resume
 from broker_core.sim.slot import CRASHED as NODE_CRASHED
 from broker_core.sim.stream import Handed, Stream
 from broker_core.sim.world import World
+from broker_core.sim.written import Unread
 
 WHY_MAX, WHY_FIRST = 40, 20
 """Of a longer chain the first 20 and the last 20 turning points are kept: how it began, and how it came to rest."""
@@ -95,6 +96,8 @@ class Lane(LaneState):
         self.published = 0
         if self.traffic.watch is not None:
             publish = self._watched(self.traffic.watch, publish)
+        elif isinstance(self.rules, WritingModel):
+            return self.rules.written(self)
         return Stream(publisher, publish) if self.rules.sends_at_once else Handed(publish)
 
     def _watched(self, watch: Watch, publish: Callable[[int, int], tuple[int, Any]]) -> Callable[[int, int], tuple[int, Any]]:
@@ -144,7 +147,7 @@ class Lane(LaneState):
             second_us = (self.now_us // SECOND_US + 1) * SECOND_US
             stop_us = min(until_us, second_us - 1 if self.now_us < second_us - 1 else second_us)
             while True:
-                self.world.advance(stop_us, stream, by_report=True)
+                self.world.advance(stop_us, stream.steps if isinstance(stream, Unread) else stream, by_report=True)
                 if not self.world.is_midway:
                     break
                 yield

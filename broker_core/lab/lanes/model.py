@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from broker_core.events import Cause, Json, TurningPoint
 from broker_core.lab.consumer import Consumer
@@ -11,6 +11,7 @@ from broker_core.lab.lanes.reading import Reading
 from broker_core.lab.observers.narrator import Narrator
 from broker_core.sim.slot import Slot
 from broker_core.sim.world import Design
+from broker_core.sim.written import Written
 
 if TYPE_CHECKING:
     from broker_core.lab.lanes.lane import Lane
@@ -70,4 +71,13 @@ class LaneModel(Protocol):
 
     def told(self, lane: Lane, event: TurningPoint) -> None:
         """A node told this and its step is over, before anything is said of it: what the lab itself has to do then."""
+        ...
+
+
+@runtime_checkable
+class WritingModel(Protocol):
+    """A model whose brokers do nothing with a record that arrives but write it down."""
+
+    def written(self, lane: Lane) -> Written:
+        """What `publisher` sends, several records in a step."""
         ...

@@ -14,6 +14,7 @@ from typing import cast
 from broker_core.clock import MILLISECOND_US
 from broker_core.events import Cause, Json, TurningPoint
 from broker_core.lab.consumer import GONE, PAUSED, Consumer
+from broker_core.lab.keys import NO_KEY
 from broker_core.lab.lanes import tubemq_operator as operator
 from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.setup import LaneSetup
@@ -22,10 +23,12 @@ from broker_core.lab.lanes.tubemq_reading import GROUP, MASTER, PRODUCER, TubeMq
 from broker_core.lab.observers.codes import code_of
 from broker_core.lab.observers.in_flight import Watch
 from broker_core.lab.observers.tubemq import TubeMqNarrator
+from broker_core.sim.network import Link
 from broker_core.sim.program import Order, Program
 from broker_core.sim.slot import CRASHED as NODE_CRASHED
 from broker_core.sim.slot import Slot
 from broker_core.sim.world import Design
+from broker_core.sim.written import Unread
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.broker import Broker, BrokerState, Partition
 from broker_core.tubemq.client import balance_consumer as clients
@@ -104,6 +107,35 @@ class TubeMqRules:
     def publisher(self, lane: Lane) -> tuple[Slot, Callable[[int, int], tuple[int, r.SendMessageRequestP2B]]]:
         slot = lane.world.slots[PRODUCER]
         return slot, cast(Producer, slot.node).send
+
+    def written(self, lane: Lane) -> Unread:
+        slot, publish = self.publisher(lane)
+        producer, sent = cast(Producer, slot.node), cast(Producer, slot.node).state.sent
+        ways: dict[int, tuple[str, Partition, Link]] = {}  # of each key
+
+        def way_of(code: int) -> tuple[str, Partition, Link]:
+            connection, key = producer.route(code)
+            link = slot.links[connection]
+            return key, cast(Slot, link.to).node.state.partitions[key], link
+
+        def write(number: int, keys: Sequence[int], times: Sequence[int], place: int, until_us: int) -> int:
+            # The producer's `send`, and the broker's `send_message`, written out: this is what every message goes through.
+            while place < len(times) and times[place] < until_us:
+                code = keys[place]
+                way = ways.get(code)
+                if way is None:
+                    way = way_of(code)
+                    if code != NO_KEY:
+                        ways[code] = way
+                key, partition, link = way
+                sent[key] += 1
+                partition.log.messages.append(number + place)
+                partition.end += 1
+                link.last_us = times[place]
+                place += 1
+            return place
+
+        return Unread(slot, publish, write)
 
     # -- the operator ---------------------------------------------------------------------------------------------------------------------
 

@@ -51,12 +51,15 @@ class Producer:
 
     def send(self, message: int, code: int) -> tuple[int, SendMessageRequestP2B]:
         """The application has a message to send: on which connection, and what. message: its number; code: of its key, NO_KEY for none."""
-        if code == NO_KEY:
-            connection, partition = self.in_turn()
-        else:
-            connection, partition = self.routes.get(code) or self.route_of(code)
+        connection, partition = self.route(code)
         self.state.sent[partition] += 1
         return connection, SendMessageRequestP2B(partition, message)
+
+    def route(self, code: int) -> tuple[int, str]:
+        """The connection and the partition of the next message with this key."""
+        if code == NO_KEY:
+            return self.in_turn()
+        return self.routes.get(code) or self.route_of(code)
 
     def route_of(self, code: int) -> tuple[int, str]:
         """The route of a key's messages."""

@@ -49,4 +49,8 @@ class Producer:
 
     def send_keyless(self, record: int, size: int, out: Outbox) -> tuple[int, ProduceRequest]:
         """It has one without a key. size: in bytes."""
-        return self.state.connection, ProduceRequest(self.state.placement.of_keyless(size, out.draw), record)
+        return self.state.connection, ProduceRequest(self.place_keyless(size, out), record)
+
+    def place_keyless(self, size: int, out: Outbox) -> int:
+        """The partition of the next record without a key."""
+        return self.state.placement.of_keyless(size, out.draw)

@@ -1,0 +1,101 @@
+"""Streams to a broker that only writes a message down when it arrives: several are written in one step, each as of its own moment.
+
+    Stream      one step a message: arrive ─► receive
+    Written     one step for all that arrive before the next event of the world, or until something follows from one (who waited is answered)
+    Unread      no step at all: nothing follows from an arrival, and what has arrived is written before its receiver is asked anything
+
+What the world looks like whenever somebody looks is what one step a message would have made of it. Where anything is the matter with a link,
+each message is a step again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from broker_core.sim.stream import Arrivals, Stream
+
+if TYPE_CHECKING:
+    from broker_core.sim.slot import Slot
+
+NEVER = 1 << 62
+
+
+class Write(Protocol):
+    """What `publish` and the receivers' `receive` do with some messages, without making any."""
+
+    def __call__(self, number: int, keys: Sequence[int], times: Sequence[int], place: int, until_us: int) -> int:
+        """Write the messages from `place` on that arrive before `until_us`, or fewer: it ends after one from which something follows. Returns the
+        place of the next one. number: of the message at place 0. The link's `last_us` is that of the last message on it."""
+        ...
+
+
+class Written(Stream):
+    """is_plain: something is the matter with a link."""
+
+    def __init__(self, sender: Slot, publish: Callable[[int, int], tuple[int, Any]], write: Write) -> None:
+        super().__init__(sender, publish)
+        self.write = write
+        self.is_plain = False
+
+    def plan(self, sent: Sequence[int], keys: Sequence[int], number: int) -> None:
+        super().plan(sent, keys, number)
+        self.is_plain = any(link.trouble or link.to is None for link in self.sender.links.values())
+
+    def arrive(self, place: int, until_us: int) -> None:
+        if self.is_plain:
+            super().arrive(place, until_us)
+            return
+        heap, limit_us = self.sender.world.heap, until_us + 1
+        if heap and heap[0][0] < limit_us:
+            limit_us = heap[0][0]  # what is due in the same microsecond goes before an arrival; the one at this place has waited for it
+        self.place = self.write(self.number, self.keys, self.times, place, limit_us)
+
+
+class Unread(Written):
+    """next_us: when the next message arrives that is not written yet; the receivers ask for it before anything else."""
+
+    def __init__(self, sender: Slot, publish: Callable[[int, int], tuple[int, Any]], write: Write) -> None:
+        super().__init__(sender, publish, write)
+        self.next_us = NEVER
+        for link in sender.links.values():
+            if link.to is not None:
+                self._ask_first(link.to)
+
+    def _ask_first(self, receiver: Slot) -> None:
+        node_receive = receiver.node.receive
+
+        def receive(connection: int, message: Any, now_us: int, out: Slot) -> None:
+            if self.next_us < now_us:
+                self.take_in(now_us)
+            node_receive(connection, message, now_us, out)
+
+        receiver.receive = receive  # type: ignore[assignment]
+
+    def plan(self, sent: Sequence[int], keys: Sequence[int], number: int) -> None:
+        super().plan(sent, keys, number)
+        self._look_ahead()
+
+    def _look_ahead(self) -> None:
+        self.next_us = NEVER if self.is_plain or self.place == len(self.times) else self.times[self.place]
+
+    @property
+    def steps(self) -> Arrivals | None:
+        """What the world steps through."""
+        return self if self.is_plain else None
+
+    def take_in(self, until_us: int) -> None:
+        """Write what has arrived before `until_us`."""
+        times = self.times
+        place = self.place = self.write(self.number, self.keys, times, self.place, until_us)
+        self.next_us = times[place] if place < len(times) else NEVER
+
+    def catch_up(self, until_us: int) -> None:
+        if self.next_us < until_us:
+            self.take_in(until_us)
+        super().catch_up(until_us)
+        self._look_ahead()
+
+    def keep_order(self) -> None:
+        super().keep_order()
+        self._look_ahead()
