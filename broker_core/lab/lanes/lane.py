@@ -86,6 +86,7 @@ class Lane(LaneState):
         self.jitter_us = self.delay_us // JITTER_PART
         self.world = World(self.id, rules.design(self), setup.seed, self._told, self._heard)
         self.now_us = self.world.now_us = -rules.head_start_us(self)
+        self.traffic.begin(self.now_us, self.world.design.ahead_us)
         rules.begin(self)
         self.stream = self._stream()
         rules.forget_caches()
@@ -143,9 +144,7 @@ class Lane(LaneState):
         stream.plan(coming, codes[start:], self.next_record)
         self.published = 0
         while self.now_us < until_us or stream.place < len(coming):
-            # Up to the last microsecond of a second, then to the full second: what is handled is counted by the second.
-            second_us = (self.now_us // SECOND_US + 1) * SECOND_US
-            stop_us = min(until_us, second_us - 1 if self.now_us < second_us - 1 else second_us)
+            stop_us = min(until_us, (self.now_us // SECOND_US + 1) * SECOND_US)
             while True:
                 self.world.advance(stop_us, stream.steps if isinstance(stream, Unread) else stream, by_report=True)
                 if not self.world.is_midway:
@@ -153,7 +152,7 @@ class Lane(LaneState):
                 yield
             self._catch_up(stop_us + 1)
             self.now_us = stop_us
-            self.traffic.fold(stop_us // SECOND_US)
+            self.traffic.fold(stop_us)
             if stop_us % SECOND_US == 0:
                 self._sample(stop_us // SECOND_US)
         # Logs grow and positions move without a turning point, too.
@@ -174,7 +173,7 @@ class Lane(LaneState):
         """A node tells this, in the middle of its step."""
         self._catch_up(self.world.now_us)
         self.now_us = self.world.now_us
-        self.traffic.fold(self.now_us // SECOND_US)
+        self.traffic.fold(self.now_us)
         heard = self.narrator.heard(self, event)
         if heard is not None:  # else it is no part of what the lab shows
             self.heard[event.id] = heard
@@ -473,5 +472,6 @@ class Lane(LaneState):
             consumer.incarnation: consumer for consumer in self.consumers.values() if consumer.state not in (CRASHED, GONE)
         }
         self.world = restored(self.id, self.rules.design(self), self.seed, state["world"], self._told, self._heard)
+        self.traffic.begin(self.now_us, self.world.design.ahead_us)
         self.stream = self._stream()
         self.rules.forget_caches()

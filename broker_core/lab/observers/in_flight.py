@@ -43,16 +43,29 @@ class Watch(Protocol):
 @dataclass(slots=True)
 class LaneTraffic:
     """watch: sees it too, None for nobody. by_node: node of a program's present life -> its consumer. finished: (when, message) of those
-    handled since `take_finished`. done: node -> how many of them it handled since the last `fold`."""
+    handled since `take_finished`. done: node -> how many of them it handled since the last `fold` in this second, which `ends_us` ends on the
+    nodes' clocks; after: and later. second: of the lab's clock, which the nodes' are ahead of by `ahead_us`."""
 
     watch: Watch | None = None
     by_node: dict[str, Consumer] = field(default_factory=dict)
     finished: list[tuple[int, int]] = field(default_factory=list)
     done: dict[str, int] = field(default_factory=dict)
+    after: dict[str, int] = field(default_factory=dict)
+    second: int = 0
+    ends_us: int = SECOND_US
+    ahead_us: int = 0
     is_watched: bool = field(init=False)
 
     def __post_init__(self) -> None:
         self.is_watched = self.watch is not None
+
+    def begin(self, now_us: int, ahead_us: int) -> None:
+        """It is now so late."""
+        self.ahead_us = ahead_us
+        self._enter(now_us // SECOND_US)
+
+    def _enter(self, second: int) -> None:
+        self.second, self.ends_us = second, (second + 1) * SECOND_US + self.ahead_us
 
     def received(self, program: str, message: int, now_us: int) -> None:
         if self.watch is not None:
@@ -60,16 +73,21 @@ class LaneTraffic:
 
     def handled(self, program: str, message: int, now_us: int) -> None:
         self.finished.append((now_us, message))
-        done = self.done
+        done = self.done if now_us < self.ends_us else self.after
         done[program] = done.get(program, 0) + 1
         if self.watch is not None:
             self.watch.handled(program, message, now_us)
 
     def handled_quietly(self, program: str, messages: Sequence[tuple[int, int]]) -> None:
-        """As `handled`; a program of which each message is watched is never quiet."""
+        """As `handled`, of one message at least; a program of which each message is watched is never quiet."""
         self.finished += messages
-        done = self.done
-        done[program] = done.get(program, 0) + len(messages)
+        if messages[-1][0] < self.ends_us:
+            done = self.done
+            done[program] = done.get(program, 0) + len(messages)
+            return
+        for at_us, _ in messages:
+            done = self.done if at_us < self.ends_us else self.after
+            done[program] = done.get(program, 0) + 1
 
     def take_finished(self) -> list[int]:
         """Messages handled since the last call, in the order in which programs finished them; of one moment, by their numbers."""
@@ -78,16 +96,26 @@ class LaneTraffic:
         self.finished.clear()
         return finished
 
-    def fold(self, second: int) -> None:
-        """What was handled since the last call was handled in this second."""
+    def fold(self, now_us: int) -> None:
+        """What was handled until now is counted, each in its second. Asked at the end of each second at the latest."""
+        if self.done:
+            self._count()
+        if now_us >= self.ends_us - self.ahead_us:
+            self._enter(now_us // SECOND_US)
+            self.done, self.after = self.after, self.done
+            if self.done:
+                self._count()
+
+    def _count(self) -> None:
+        second = self.second
         for program, count in self.done.items():
             consumer = self.by_node.get(program)
             if consumer is not None:
                 acked = consumer.acked
                 acked[second] = acked.get(second, 0) + count
                 if len(acked) > BUCKETS_KEPT_S:
-                    for old in [s for s in acked if s < second - BUCKETS_KEPT_S]:
-                        del acked[old]
+                    while (oldest := next(iter(acked))) < second - BUCKETS_KEPT_S:
+                        del acked[oldest]
         self.done.clear()
 
     def dropped(self, program: str, message: int, now_us: int) -> None:
@@ -96,7 +124,7 @@ class LaneTraffic:
 
     def let_go(self, program: str, now_us: int) -> None:
         """The program of this node is gone."""
-        self.fold(now_us // SECOND_US)
+        self.fold(now_us)
         self.by_node.pop(program, None)
         if self.watch is not None:
             self.watch.let_go(program, now_us)
