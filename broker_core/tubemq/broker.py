@@ -18,7 +18,7 @@ from broker_core.errors import InvariantError
 from broker_core.sim.node import Closed, Opened, Outbox
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.client_id import host_of
-from broker_core.tubemq.message_log import MessageLog
+from broker_core.tubemq.message_log import GONE_AT_ONCE, MessageLog
 
 
 @dataclass(slots=True)
@@ -48,7 +48,8 @@ class Partition:
     def confirm(self, place: Consumed) -> None:
         """What this group has read and not confirmed is done."""
         place.offset += place.pending
-        self.log.forget(min(group.offset for group in self.groups.values()))
+        if place.offset - self.log.start >= GONE_AT_ONCE:  # else another group, which is behind, lets nothing go either
+            self.log.forget(min(group.offset for group in self.groups.values()))
 
 
 @dataclass(slots=True)
@@ -155,14 +156,14 @@ def get_message(broker: Broker, connection: int, request: r.GetMessageRequestC2B
     """One batch from the stored offset; a second read without a confirmation gives the same one. Reading keeps the owner alive too."""
     key = request.partition
     state = broker.state
-    place = broker.place(request.group, key)
-    if place is None or place.owner != request.client_id:
+    partition = state.partitions.get(key)
+    place = None if partition is None else partition.groups.get(request.group) or broker.place(request.group, key)
+    if partition is None or place is None or place.owner != request.client_id:
         code = r.HB_NO_NODE if place is None else not_owner(place, request.client_id)
         out.send(connection, r.GetMessageResponseB2C(code, key, [], 0, 0))
         return
     place.deadline_us = now_us + r.TIMEOUT_US
-    end = state.partitions[key].end
-    first = place.offset
+    end, first = partition.end, place.offset
     if first >= end:
         out.send(connection, r.GetMessageResponseB2C(r.NOT_FOUND, key, [], end, end))
         return
@@ -175,23 +176,24 @@ def get_message(broker: Broker, connection: int, request: r.GetMessageRequestC2B
         place.furthest = stop
     else:
         state.read_again += stop - first
-    out.send(connection, r.GetMessageResponseB2C(r.SUCCESS, key, state.partitions[key].log.between(first, stop), first, end))
+    out.send(connection, r.GetMessageResponseB2C(r.SUCCESS, key, partition.log.between(first, stop), first, end))
 
 
 def commit_offset(broker: Broker, connection: int, request: r.CommitOffsetRequestC2B, now_us: int, out: Outbox) -> None:
     """confirmConsume: true moves the stored offset past the batch, false forgets the batch. Renews nothing."""
     key = request.partition
-    place = broker.place(request.group, key)
-    if place is None:
+    partition = broker.state.partitions.get(key)
+    place = None if partition is None else partition.groups.get(request.group) or broker.place(request.group, key)
+    if partition is None or place is None:
         out.send(connection, r.CommitOffsetResponseB2C(r.FORBIDDEN, key, 0, 0))
         return
     code = r.UNAUTHORIZED
     if place.owner == request.client_id:
         code = r.SUCCESS
         if request.last_pack_consumed:
-            broker.state.partitions[key].confirm(place)
+            partition.confirm(place)
         place.pending = 0
-    out.send(connection, r.CommitOffsetResponseB2C(code, key, place.offset, broker.state.partitions[key].end))
+    out.send(connection, r.CommitOffsetResponseB2C(code, key, place.offset, partition.end))
 
 
 def not_owner(place: Consumed, client_id: str) -> int:

@@ -9,7 +9,6 @@ A checkpoint holds them as steps from one to the next.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Mapping
 from typing import Any, Self
 
@@ -31,11 +30,11 @@ class MessageLog:
 
     def __init__(self, start: int = 0, messages: list[int] | None = None) -> None:
         self.start = start
-        self.messages = array("q", messages or [])
+        self.messages = messages or []
 
     def between(self, first: int, stop: int) -> list[int]:
         """Numbers of the messages at the offsets first..stop-1."""
-        return self.messages[first - self.start : stop - self.start].tolist()
+        return self.messages[first - self.start : stop - self.start]
 
     def forget(self, until: int) -> None:
         """Nobody will read what is before this offset."""

@@ -212,19 +212,22 @@ class TubeMqReading:
         }  # fmt: skip
 
     def check(self, lane: Lane) -> None:
-        places, readers = self.places(lane), self.notes.readers
-        for key, partition in self.partitions(lane).items():
-            place = places[key]
-            if not 0 <= place.offset <= place.offset + place.pending <= place.furthest <= partition.end:
-                raise InvariantError(f"{key}: offset {place.offset} and {place.pending}, read to {place.furthest}, end {partition.end}")
-            if key in readers and place.owner != readers[key]:
-                raise InvariantError(f"{readers[key]} reads {key}, whose broker has registered {place.owner or 'nobody'}")
+        partitions, readers = self.partitions(lane), self.notes.readers
+        owners: dict[str, str] = {}
+        for key, partition in partitions.items():
+            place = partition.groups.get(GROUP) or Consumed()
+            offset, pending = place.offset, place.pending
+            owner = owners[key] = place.owner
+            if offset < 0 or pending < 0 or not offset + pending <= place.furthest <= partition.end:
+                raise InvariantError(f"{key}: offset {offset} and {pending}, read to {place.furthest}, end {partition.end}")
+            if readers.get(key, owner) != owner:
+                raise InvariantError(f"{readers[key]} reads {key}, whose broker has registered {owner or 'nobody'}")
         for consumer in lane.consumers.values():
             if is_alive(consumer):
                 client = self.client(lane, consumer.incarnation)
                 for key in client.registered:
-                    if places[key].owner != client.client_id:
-                        raise InvariantError(f"{client.client_id} believes it holds {key}, its broker says {places[key].owner or 'nobody'}")
+                    if owners[key] != client.client_id:
+                        raise InvariantError(f"{client.client_id} believes it holds {key}, its broker says {owners[key] or 'nobody'}")
 
 
 def is_alive(consumer: Consumer | None) -> bool:

@@ -36,6 +36,8 @@ CONNECT_GUARD_US = 5 * SECOND_US
 RELEASE_WAIT_US = 3 * SECOND_US
 SHUTDOWN_SLEEP_US = 200 * MILLISECOND_US
 CONNECT_TRIES = 2
+REST = "rest:"
+"""Before the key of a partition: the deadline at which it is read again."""
 
 BOOTING, STARTING, STARTED, REFUSED, STOPPING, STOPPED = "booting", "starting", "started", "refused", "stopping", "stopped"
 
@@ -97,13 +99,13 @@ class BalanceConsumer:
         self.calls_of: dict[str, tuple[int, r.GetMessageRequestC2B, r.CommitOffsetRequestC2B]] = {}
 
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
+        kind = type(message)
+        if kind is r.CommitOffsetResponseB2C:
+            return  # nothing depends on it
         if self.state.program.is_quiet:
             self.settle(now_us, out)
-        kind = type(message)
         if kind is r.GetMessageResponseB2C:
             self.on_read(message, now_us, out)
-        elif kind is r.CommitOffsetResponseB2C:
-            return
         elif kind is r.RegisterResponseB2C:
             self.on_call_answered(message, now_us, out)
         elif kind is r.GetPartMetaResponseM2C:
@@ -131,14 +133,13 @@ class BalanceConsumer:
 
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
         state = self.state
+        if name == DONE:
+            self.on_handled(now_us, out)
+            return
         if state.program.is_quiet:
             self.settle(now_us - 1, out)  # a deadline is older than that of the message in hand would be
-        what, _, rest = name.partition(":")
-        if name == DONE:
-            state.program.is_quiet = False
-            self.on_handled(now_us, out)
-        elif what == "rest":
-            state.idle.append(rest)
+        if name.startswith(REST):
+            state.idle.append(name.removeprefix(REST))
             self.read(now_us, out)
         elif name == "boot":
             state.phase = STARTING
@@ -307,25 +308,25 @@ class BalanceConsumer:
                 self.begin(now_us, out)
             return
         if answer.code == r.NOT_FOUND:
-            out.deadline(f"rest:{answer.partition}", now_us + REST_US)
+            out.deadline(REST + answer.partition, now_us + REST_US)
         else:
             self.lose([answer.partition], "tubemq.broker.one_owner", now_us, out)
         self.read(now_us, out)
 
     def go_on(self, now_us: int, out: Outbox) -> None:
         """The program takes the next message of its batch; with none, the next read."""
-        state = self.state
-        if state.batch and state.program.is_free:
-            self.begin(now_us, out)
-        elif not state.batch:
+        if not self.state.batch:
             self.read(now_us, out)
+        elif self.state.program.is_free:
+            self.begin(now_us, out)
 
     def begin(self, now_us: int, out: Outbox) -> None:
         """The program takes the next message of its batch. Nobody can notice what it does before it is done with the last one."""
         batch, program = self.state.batch, self.state.program
         program.hand, program.done_us = batch.popleft(), now_us + program.service_us
-        program.is_quiet, program.because = bool(batch) and not self.traffic.is_watched, out.why()
-        out.deadline(DONE, program.done_us + (len(batch) * program.service_us if program.is_quiet else 0))
+        program.is_quiet = is_quiet = bool(batch) and not self.traffic.is_watched
+        program.because = out.why()
+        out.deadline(DONE, program.done_us + (len(batch) * program.service_us if is_quiet else 0))
 
     def settle(self, now_us: int, out: Outbox) -> None:
         """What the program has handled of its batch by now, but for the last message, which is confirmed."""
@@ -333,12 +334,11 @@ class BalanceConsumer:
         done_us = program.done_us
         if done_us > now_us or not batch or not program.is_quiet:
             return
-        hand, handled = program.hand, []
-        while batch and done_us <= now_us:
-            handled.append((done_us, hand))
-            hand = batch.popleft()
-            done_us += program.service_us
-        program.done_quietly(handled, hand, done_us, out, self.traffic)
+        service_us = program.service_us
+        count = min((now_us - done_us) // service_us + 1, len(batch))
+        taken = [program.hand, *(batch.popleft() for _ in range(count))]
+        hand, next_us = taken.pop(), done_us + count * service_us
+        program.done_quietly(list(zip(range(done_us, next_us, service_us), taken, strict=True)), hand, next_us, out, self.traffic)
 
     def thaw(self, now_us: int, out: Outbox) -> None:
         self.state.program.done_us = max(self.state.program.done_us, now_us)
@@ -353,8 +353,15 @@ class BalanceConsumer:
 
     def on_handled(self, now_us: int, out: Outbox) -> None:
         """The batch is confirmed with its last message; its partition goes to the end of the turn."""
-        state = self.state
-        state.program.done(now_us, out, self.traffic)
+        state, program = self.state, self.state.program
+        if program.is_quiet:  # it has handled the whole batch by itself
+            taken = [program.hand, *state.batch]
+            state.batch.clear()
+            handled = list(zip(range(program.done_us, now_us + 1, program.service_us), taken, strict=True))
+            program.is_quiet = False
+            program.done_quietly(handled, -1, now_us, out, self.traffic)
+        else:
+            program.done(now_us, out, self.traffic)
         if not state.batch:
             key, state.reading = state.reading, ""
             connection, _, request = self.calls_of.get(key) or self.calls_for(key)
@@ -372,7 +379,7 @@ class BalanceConsumer:
             state.registered.remove(key)
         if key in state.idle:
             state.idle.remove(key)
-        out.cancel(f"rest:{key}")
+        out.cancel(REST + key)
         if key == state.waiting:
             state.waiting = ""
         if key == state.reading:
@@ -417,7 +424,7 @@ class BalanceConsumer:
     def stopped(self, out: Outbox) -> None:
         self.state.phase = STOPPED
         for key in self.state.registered:
-            out.cancel(f"rest:{key}")
+            out.cancel(REST + key)
         self.state.registered.clear()
         self.state.idle.clear()
         self.state.calls.clear()
