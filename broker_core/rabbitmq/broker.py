@@ -257,15 +257,23 @@ def basic_publish(broker: Broker, known: Connection, channel: Channel, method: m
     """
     queue = broker.queues.get(method.routing_key)
     if queue is not None:
-        broker.deliver(queue.publish(method.message), out)
+        deliveries = queue.publish(method.message)
+        if deliveries:
+            broker.deliver(deliveries, out)
 
 
 def basic_ack(broker: Broker, known: Connection, channel: Channel, method: m.BasicAck, out: Outbox) -> None:
-    if method.multiple:
-        settled = channel.settle(method.delivery_tag, True)
-    else:  # the usual case, short for speed
+    if not method.multiple:  # the usual case, short for speed
         found = channel.unacked.pop(method.delivery_tag, None)
-        settled = None if found is None else [found]
+        if found is None:
+            refuse_tag(broker, known, channel, method, out)
+            return
+        key, message = found
+        deliveries = broker.consumers[key][2].ack(key, message)
+        if deliveries:
+            broker.deliver(deliveries, out)
+        return
+    settled = channel.settle(method.delivery_tag, True)
     if settled is None:
         refuse_tag(broker, known, channel, method, out)
         return

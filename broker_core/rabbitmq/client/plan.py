@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 
 PLANNED_MAX = 32
 """Each is in the world's heap, which an endless prefetch would fill."""
-Planned = tuple[int, int, int, int, bool, Cause | None]
-"""A message that is planned: when it arrives, when it is done; its delivery tag, its number, whether it is redelivered; what its delivery
-followed from."""
+Planned = tuple[int, int, BasicDeliver, Cause | None]
+"""A message that is planned: when it arrives, when it is done, its delivery, and what that followed from."""
 
 
 def arrived(worker: Worker, message: BasicDeliver, now_us: int, out: Outbox) -> None:
@@ -46,11 +45,12 @@ def settle(worker: Worker, now_us: int, out: Outbox) -> None:
         return
     handled: list[tuple[int, int]] = []
     while ahead and ahead[0][1] <= now_us:
-        _, done_us, _, message, _, _ = ahead.popleft()
-        handled.append((done_us, message))
+        _, done_us, delivery, _ = ahead.popleft()
+        handled.append((done_us, delivery.message))
     program = state.program
     if ahead and ahead[0][0] <= now_us:
-        _, done_us, state.hand_tag, hand, _, _ = ahead[0]
+        _, done_us, delivery, _ = ahead[0]
+        state.hand_tag, hand = delivery.delivery_tag, delivery.message
     else:
         hand, done_us = -1, program.done_us
     if handled:
@@ -65,7 +65,7 @@ def go_ahead(worker: Worker, now_us: int, out: Outbox) -> None:
     ahead, buffer, program = state.ahead, state.buffer, state.program
     if program.hand >= 0:
         out.cancel(DONE)
-        ahead.append((now_us, program.done_us, state.hand_tag, program.hand, False, None))
+        ahead.append((now_us, program.done_us, BasicDeliver(CHANNEL, TAG, state.hand_tag, False, program.hand), None))
         out.post(state.connection, BasicAck(CHANNEL, state.hand_tag), program.done_us, program.because)
     while buffer and len(ahead) < PLANNED_MAX:
         tag, message = buffer.popleft()
@@ -81,10 +81,10 @@ def recall(worker: Worker, now_us: int, out: Outbox) -> None:
     settle(worker, now_us, out)
     state, program = worker.state, worker.state.program
     out.withdraw(state.connection, len(state.ahead))
-    here = [planned for planned in state.ahead if planned[0] <= now_us]
-    coming = [planned for planned in state.ahead if planned[0] > now_us]
+    here = [delivery for at_us, _, delivery, _ in state.ahead if at_us <= now_us]
+    coming = [(at_us, delivery, because) for at_us, _, delivery, because in state.ahead if at_us > now_us]
     state.ahead.clear()
-    state.buffer.extendleft(reversed([(tag, message) for _, _, tag, message, _, _ in here[1:]]))
-    out.put_back([(at_us, BasicDeliver(CHANNEL, TAG, tag, redelivered, message), because) for at_us, _, tag, message, redelivered, because in coming])
+    state.buffer.extendleft(reversed([(delivery.delivery_tag, delivery.message) for delivery in here[1:]]))
+    out.put_back(coming)
     if here:
         out.deadline(DONE, program.done_us, program.because)

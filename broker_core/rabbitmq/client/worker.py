@@ -120,13 +120,13 @@ class Worker:
     def expect(self, message: BasicDeliver, at_us: int, because: Cause | None, out: Outbox) -> None:
         """The program takes this message when it has arrived and those before it are done."""
         state = self.state
-        ahead, program, tag = state.ahead, state.program, message.delivery_tag
+        ahead, program = state.ahead, state.program
         done_us = ahead[-1][1] if ahead else at_us
         if done_us <= at_us:  # it is idle then
             done_us, program.because = at_us, because or NO_CAUSE
         done_us += program.service_us
-        ahead.append((at_us, done_us, tag, message.message, message.redelivered, because))
-        out.post(state.connection, BasicAck(CHANNEL, tag), done_us, program.because)
+        ahead.append((at_us, done_us, message, because))
+        out.post(state.connection, BasicAck(CHANNEL, message.delivery_tag), done_us, program.because)
 
     def recall(self, now_us: int, out: Outbox) -> None:
         if self.state.ahead:
