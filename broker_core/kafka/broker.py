@@ -130,13 +130,14 @@ class Broker:
                 sync_phase_over(self.state.groups[rest], now_us, out)
 
     def wake_fetches(self, number: int, out: Outbox) -> None:
-        """A record came into this partition: answer who waits for it."""
-        waiting, interested = self.state.waiting, self.interested[number]
+        """A record came into this partition: answer who waits for it. Of the other partitions that such a fetch asks for nothing has come, else it
+        would not wait any more."""
+        waiting, interested, records = self.state.waiting, self.interested[number], self.state.logs[number].records
         for connection in interested:
             fetch = waiting.get(connection)
             if fetch is not None and number in fetch.request.offsets:
                 del waiting[connection]
-                self.answer(connection, fetch.request, out)
+                out.send(connection, r.FetchResponse([(number, fetch.request.offsets[number], records[-1:])]))
         interested.clear()
 
     def fetch(self, connection: int, request: r.FetchRequest, now_us: int, out: Outbox) -> None:

@@ -96,8 +96,9 @@ class ConsumerState:
 
 
 class Consumer:
-    def __init__(self, state: ConsumerState, traffic: Traffic, count: Callable[[int, int], None]) -> None:
-        """count(partition, offset): poll() gives the record there to the program; as `traffic`, it changes nothing."""
+    def __init__(self, state: ConsumerState, traffic: Traffic, count: Callable[[int, int, int], None]) -> None:
+        """count(partition, offset, end): poll() gives the program the records from one offset to another, which is excluded; as `traffic`, it
+        changes nothing."""
         self.state = state
         self.traffic = traffic
         self.count = count
@@ -229,15 +230,45 @@ class Consumer:
         if not fetched.records:
             del buffer[number]
         state.hand = number
-        self.count(number, offset)
+        self.count(number, offset, offset + 1)
         return record
+
+    def next_records(self, count: int) -> list[int]:
+        """As many polls, one after the other, until there is none; then nothing is in hand."""
+        state = self.state
+        buffer, owned, positions, turn, number = state.buffer, state.owned, state.positions, state.turn, -1
+        last = len(owned) - 1
+        records: list[int] = []
+        begun: dict[int, int] = {}  # partition -> the first offset that was taken
+        while buffer and len(records) < count:
+            number = owned[turn]
+            turn = turn + 1 if turn < last else 0
+            fetched = buffer.get(number)
+            if fetched is None:
+                continue
+            offset = fetched.first
+            if number not in begun:
+                begun[number] = offset
+            fetched.first = positions[number] = offset + 1
+            records.append(fetched.records.popleft())
+            if not fetched.records:
+                del buffer[number]
+        state.turn = turn
+        state.hand = number if len(records) == count else -1
+        for number, offset in begun.items():
+            self.count(number, offset, positions[number])
+        return records
 
     def fetch(self, out: Outbox) -> None:
         """Ask for what the buffer lacks, if no other fetch is under way."""
         state = self.state
         if state.is_fetching or not state.connection:
             return
-        wanted = {number: state.positions[number] for number in state.owned if number not in state.buffer and number in state.positions}
+        buffer, positions = state.buffer, state.positions
+        wanted: dict[int, int] = {}
+        for number in state.owned:
+            if number not in buffer and number in positions:
+                wanted[number] = positions[number]
         if wanted:
             state.is_fetching = True
             out.send(state.connection, r.FetchRequest(wanted, FETCH_MAX_WAIT_US, FETCH_RECORDS_MAX))

@@ -9,12 +9,13 @@ person's word. See `sim/door.py`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from broker_core.sim.program import DONE
 
 if TYPE_CHECKING:
-    from broker_core.kafka.client.consumer import Consumer
+    from broker_core.kafka.client.consumer import Consumer, Fetched
     from broker_core.sim.node import Outbox
 
 NEVER = 1 << 62
@@ -23,27 +24,32 @@ NEVER = 1 << 62
 def plan(consumer: Consumer, out: Outbox) -> None:
     """When the program's next step is that can be noticed."""
     state, program = consumer.state, consumer.state.program
-    planned, state.quiet_until_us = state.quiet_until_us, NEVER
-    if program.hand < 0:
-        return
-    if consumer.traffic.is_watched or program.is_paused or state.commit_due or state.must_rejoin or state.pending is not None:
-        state.quiet_until_us = program.done_us
-    elif not state.is_fetching:
-        takes = takes_until_empty(consumer)
-        state.quiet_until_us = program.done_us + max(takes - 1, 0) * program.service_us
-    if state.quiet_until_us == NEVER:
-        out.cancel(DONE)
-    elif state.quiet_until_us != planned:
-        out.deadline(DONE, state.quiet_until_us, program.because)
+    planned, until_us = state.quiet_until_us, NEVER
+    if program.hand >= 0:
+        if consumer.traffic.is_watched or program.is_paused or state.commit_due or state.must_rejoin or state.pending is not None:
+            until_us = program.done_us
+        elif not state.is_fetching:
+            until_us = program.done_us
+            if len(state.buffer) >= len(state.owned) > 0:
+                until_us += (takes_until_empty(state.buffer, state.owned, state.turn) - 1) * program.service_us
+        if until_us == NEVER:
+            if planned != NEVER:
+                out.cancel(DONE)
+        elif until_us != planned:
+            out.deadline(DONE, until_us, program.because)
+    state.quiet_until_us = until_us
 
 
-def takes_until_empty(consumer: Consumer) -> int:
-    """How many records the program takes, in turn from all partitions, until one of them has nothing in the buffer; 0: one has nothing now."""
-    state = consumer.state
-    buffer, owned = state.buffer, state.owned
-    if not owned or len(buffer) < len(owned):
-        return 0
-    return min((len(buffer[number].records) - 1) * len(owned) + (place - state.turn) % len(owned) + 1 for place, number in enumerate(owned))
+def takes_until_empty(buffer: Mapping[int, Fetched], owned: Sequence[int], turn: int) -> int:
+    """How many records the program takes, in turn from all partitions, until one of them, which all have some, has nothing in the buffer."""
+    count, fewest = len(owned), NEVER
+    wait = count - turn  # until the turn comes to a partition
+    for number in owned:
+        takes = (len(buffer[number].records) - 1) * count + wait % count
+        if takes < fewest:
+            fewest = takes
+        wait += 1
+    return fewest + 1
 
 
 def settle(consumer: Consumer, now_us: int, out: Outbox) -> None:
@@ -52,11 +58,9 @@ def settle(consumer: Consumer, now_us: int, out: Outbox) -> None:
     done_us, until_us = program.done_us, min(now_us + 1, state.quiet_until_us)
     if program.hand < 0 or done_us >= until_us:
         return
-    hand, handled = program.hand, []
-    while done_us < until_us:
-        handled.append((done_us, hand))
-        hand = consumer.next_record()
-        if hand < 0:
-            break
-        done_us += program.service_us
+    service_us = program.service_us
+    taken = consumer.next_records((until_us - 1 - done_us) // service_us + 1)
+    handled = list(zip(range(done_us, until_us, service_us), (program.hand, *taken), strict=False))  # until none are left, or until now
+    hand = taken[-1] if len(taken) == len(handled) else -1
+    done_us += (len(handled) if hand >= 0 else len(handled) - 1) * service_us
     program.done_quietly(handled, hand, done_us, out, consumer.traffic)

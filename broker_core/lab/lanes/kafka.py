@@ -73,8 +73,8 @@ class KafkaRules:
     # -- the world ------------------------------------------------------------------------------------------------------------------------
 
     def design(self, lane: Lane) -> Design:
-        def count(number: int, offset: int) -> None:
-            self.reads.notes.note_read(number, offset)
+        def count(number: int, offset: int, end: int) -> None:
+            self.reads.notes.note_reads(number, offset, end)
 
         return Design(
             {

@@ -35,12 +35,17 @@ class KafkaNotes:
 
     def note_read(self, number: int, offset: int) -> None:
         """A program takes the record at this offset."""
+        self.note_reads(number, offset, offset + 1)
+
+    def note_reads(self, number: int, offset: int, end: int) -> None:
+        """A program takes the records from one offset to another, which is excluded."""
         while number >= len(self.high_read):  # the topic has grown
             self.high_read.append(0)
-        if offset >= self.high_read[number]:
-            self.high_read[number] = offset + 1
-        else:
-            self.redelivered += 1
+        high = self.high_read[number]
+        if offset < high:
+            self.redelivered += min(end, high) - offset
+        if end > high:
+            self.high_read[number] = end
 
     def stop(self, lane: Lane, numbers: Iterable[int], cause: Cause, rule: str | None) -> None:
         """Nobody reads these partitions from here on. cause, rule: why."""

@@ -22,7 +22,7 @@ ME = "c1-00000001"
 
 def joined(assignor="range", generation=1, draws=(40_000,)):
     counted = Counted()
-    node = Consumer(ConsumerState("c1", "g", "t", 4, assignor, Program(100)), counted, lambda partition, offset: None)
+    node = Consumer(ConsumerState("c1", "g", "t", 4, assignor, Program(100)), counted, lambda partition, offset, end: None)
     out = Played("c1", draws)
     ((_, request),) = play(node, out, PERSON, Join("broker"))
     assert (request.member_id, request.client_id, request.protocol) == ("", "c1", assignor)
@@ -205,7 +205,7 @@ def cluster(assignor: str, consumers: int):
     design = Design(
         {
             "broker": (BrokerState, Broker),
-            "consumer": (ConsumerState, lambda own: Consumer(own, counted, lambda number, offset: None)),
+            "consumer": (ConsumerState, lambda own: Consumer(own, counted, lambda number, offset, end: None)),
             "producer": (ProducerState, lambda own: Producer(own, {code: code % PARTITIONS for code in range(10_000)})),
         },
         r.Request | Join | Leave | Pause | Resume | Pace | producers.Connect, jitter_us=200,

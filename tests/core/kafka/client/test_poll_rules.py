@@ -1,8 +1,14 @@
 """What the consumer on the lane of one broker asks for, commits and forgets between two polls."""
 
+from collections import deque
+
+from hypothesis import given
+from hypothesis import strategies as st
+
 from broker_core.clock import SECOND_US
 from broker_core.kafka import requests as r
-from broker_core.kafka.client.consumer import AUTO_COMMIT_INTERVAL_US, Consumer, ConsumerState, Join
+from broker_core.kafka.client.consumer import AUTO_COMMIT_INTERVAL_US, Consumer, ConsumerState, Fetched, Join
+from broker_core.lab.observers.kafka_pause import KafkaNotes
 from broker_core.sim.node import PERSON, Closed
 from broker_core.sim.program import DONE, Leave, Program
 from tests.core.kafka.client.test_consumer import ME, joined, reading
@@ -12,14 +18,43 @@ from tests.core.playbook import Counted, Played, play, wake
 def test_each_record_that_poll_gives_is_counted_with_its_place():
     places = []
     node = Consumer(
-        ConsumerState("c1", "g", "t", 4, "range", Program(100)), Counted(), lambda number, offset: places.append((number, offset))
+        ConsumerState("c1", "g", "t", 4, "range", Program(100)), Counted(), lambda number, offset, end: places.append((number, offset, end))
     )
     node.state.connection, node.state.owned, node.state.positions = 1, [0, 3], {0: 5, 3: 7}
     out = Played("c1")
     play(node, out, 1, r.FetchResponse([(0, 5, [50, 51]), (3, 7, [70])]))
     for _ in range(2):
         wake(node, out, DONE)
-    assert places == [(0, 5), (3, 7), (0, 6)], "in turn from each partition"
+    assert places == [(0, 5, 6), (3, 7, 8), (0, 6, 7)], "in turn from each partition"
+
+
+@given(
+    st.lists(st.integers(0, 9), unique=True, min_size=1, max_size=5).flatmap(
+        lambda owned: st.tuples(st.just(owned), st.dictionaries(st.sampled_from(owned), st.integers(1, 6)), st.integers(0, len(owned) - 1))
+    ),
+    st.integers(1, 30),
+)
+def test_polls_one_after_the_other_are_what_each_is_by_itself(client, polls):
+    owned, buffered, turn = client
+
+    def node():
+        made = KafkaNotes([0] * 10)
+        made.high_read[owned[0]] = 102  # some are read again
+        consumer = Consumer(ConsumerState("c1", "g", "t", 10, "range", Program(100)), Counted(), made.note_reads)
+        state = consumer.state
+        state.owned, state.turn, state.positions = owned, turn, dict.fromkeys(owned, 100)
+        state.buffer = {number: Fetched(100, deque(range(number * 10, number * 10 + count))) for number, count in buffered.items()}
+        return consumer, made
+
+    (one, one_notes), (many, many_notes) = node(), node()
+    taken = []
+    for _ in range(polls):
+        record = one.next_record()
+        if record < 0:
+            break
+        taken.append(record)
+    assert many.next_records(polls) == taken
+    assert (many.state, many_notes) == (one.state, one_notes)
 
 
 def test_what_is_fetched_reaches_the_program_when_poll_gives_it():
