@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from broker_core.lab.flights import COLUMNS, Flights, data_dir, open_flights
-from broker_core.lab.workload_base import CodeArray, CodeChunks, EvenArrivals, distinct_codes
+from broker_core.lab.flights import COLUMNS, NO_CODE, Flights, data_dir, open_flights
+from broker_core.lab.workload_base import EvenArrivals, distinct_codes
 
 # What a person may choose as the key -> the column of the table.
 KEY_COLUMNS = {"tail_number": "tailnum", "carrier": "carrier", "route": "route", "origin": "origin"}
@@ -27,7 +27,7 @@ class FlightsWorkload(EvenArrivals):
     key_by: str
     key_count: int | None = field(init=False)
     _flights: Flights = field(init=False, repr=False)
-    _chunks: CodeChunks = field(init=False, repr=False)
+    _codes: list[int] = field(init=False, repr=False)
     _keys: list[str] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -36,24 +36,32 @@ class FlightsWorkload(EvenArrivals):
         column = KEY_COLUMNS[self.key_by]
         self._keys = self._flights.texts[column]
         self.key_count = len(self._keys)
-        self._chunks = _chunks_of(folder, column)
+        self._codes = _codes_of(folder, column)
 
     @property
     def row_count(self) -> int:
         """Flights in one pass over the data."""
-        return len(self._flights.columns["year"])
+        return len(self._codes)
 
     def key_code(self, index: int) -> int:
         """The code of the record's key; -1: it has none."""
-        return self._chunks.at(index)
+        return self._codes[index % len(self._codes)]
 
     def codes_of(self, records: Sequence[int]) -> list[int]:
         """The key codes of these records."""
-        return self._chunks.of(records)
+        codes = self._codes
+        try:
+            return [codes[index] for index in records]
+        except IndexError:  # beyond the first pass over the data
+            return [codes[index % len(codes)] for index in records]
 
     def key_codes(self, start: int, stop: int) -> list[int]:
         """The key codes of records start..stop-1."""
-        return self._chunks.between(start, stop)
+        codes = self._codes
+        first = start % len(codes)
+        if first + stop - start <= len(codes):
+            return codes[first : first + stop - start]
+        return [codes[index % len(codes)] for index in range(start, stop)]
 
     def key(self, code: int) -> str:
         """The key's text: "N14228", "UA", "JFK-LAX" or "JFK"."""
@@ -79,7 +87,7 @@ class FlightsWorkload(EvenArrivals):
     def payload(self, index: int) -> str:
         """The whole row as JSON, fields in the package's order; whole numbers as integers, missing as null."""
         place = index % self.row_count
-        return json.dumps({name: self._flights.value(name, place) for name in COLUMNS}, separators=(",", ":"))
+        return _JSON.encode({name: self._flights.value(name, place) for name in COLUMNS})
 
     def to_json(self) -> dict[str, Any]:
         """What `workload_from_json` reads back."""
@@ -90,19 +98,14 @@ class FlightsWorkload(EvenArrivals):
         return self.to_json() | {"keys": list(KEY_COLUMNS), "loop": record_count // self.row_count}
 
 
+_JSON = json.JSONEncoder(separators=(",", ":"))
 _SCHEDULE = ("year", "month", "day", "sched_dep_time")
 
 
 @lru_cache(maxsize=16)
-def _chunks_of(folder: Path, column: str) -> CodeChunks:
-    """One set of chunks per table and key, shared by all labs of the process."""
-    codes = np.asarray(open_flights(folder).columns[column])  # without what a mapped array does at each slice
-    count = len(codes)
-
-    def compute(start: int, stop: int) -> CodeArray:
-        first = start % count
-        if first + stop - start <= count:
-            return codes[first : first + stop - start]
-        return np.take(codes, np.arange(start, stop), mode="wrap")
-
-    return CodeChunks(compute)
+def _codes_of(folder: Path, column: str) -> list[int]:
+    """The code of each row, once per table and key for all labs of the process: 8 bytes a row, since alike codes are one number."""
+    codes = open_flights(folder).columns[column]
+    numbers = np.array([*range(int(codes.max()) + 1), NO_CODE], dtype=object)  # code -1, nothing, picks the last entry
+    each: list[int] = numbers[codes].tolist()
+    return each
