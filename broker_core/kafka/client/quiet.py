@@ -59,6 +59,11 @@ def settle(consumer: Consumer, now_us: int, out: Outbox) -> None:
     if program.hand < 0 or done_us >= until_us:
         return
     service_us = program.service_us
+    if done_us + service_us >= until_us:  # only the one in hand
+        handled = [(done_us, program.hand)]
+        hand = consumer.next_record()
+        program.done_quietly(handled, hand, done_us if hand < 0 else done_us + service_us, out, consumer.traffic)
+        return
     taken = consumer.next_records((until_us - 1 - done_us) // service_us + 1)
     handled = list(zip(range(done_us, until_us, service_us), (program.hand, *taken), strict=False))  # until none are left, or until now
     hand = taken[-1] if len(taken) == len(handled) else -1

@@ -78,9 +78,18 @@ def look(world: World) -> Shared:
     """The state of the world's nodes, put together."""
     broker: BrokerState = world.slots[BROKER].node.state
     group = group_of(world)
-    programs = [slot for slot in world.slots.values() if slot.kind == CONSUMER]
-    by_connection = {consumer_state(slot).connection: slot for slot in programs if consumer_state(slot).connection}
-    readers = {number: slot for slot in programs if slot.condition == RUNNING for number in consumer_state(slot).owned}
+    programs: list[Slot] = []
+    by_connection: dict[int, Slot] = {}
+    readers: dict[int, Slot] = {}
+    for slot in world.slots.values():
+        if slot.kind == CONSUMER:
+            state = consumer_state(slot)
+            programs.append(slot)
+            if state.connection:
+                by_connection[state.connection] = slot
+            if slot.condition == RUNNING:
+                for number in state.owned:
+                    readers[number] = slot
     members = {member.connection: member for member in group.members.values()}
     shared = Shared(broker, group, programs, by_connection, members, readers)
     shared.holders = _holders(shared)

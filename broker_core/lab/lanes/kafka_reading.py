@@ -206,10 +206,13 @@ class KafkaReading:
                 other = owned.setdefault((state.assigned, number), slot.name)
                 if other != slot.name:
                     raise InvariantError(f"partition {number} is read by {other} and {slot.name} in generation {state.assigned}")
+        offsets, readers, noted = shared.group.offsets, shared.readers, self.notes.readers
         for number, log in enumerate(shared.logs):
-            committed = shared.committed(number)
-            position = consumer_state(shared.readers[number]).positions.get(number, committed) if number in shared.readers else committed
-            if (number in shared.readers) != (number in self.notes.readers):
+            committed = position = offsets.get(number, 0)
+            reader = readers.get(number)
+            if (reader is not None) != (number in noted):
                 raise InvariantError(f"partition {number}: the lane's notes differ from what the programs own")
+            if reader is not None:
+                position = consumer_state(reader).positions.get(number, committed)
             if not log.start <= committed <= position <= log.end or len(log.records) != log.end - log.start:
                 raise InvariantError(f"partition {number}: start {log.start}, committed {committed}, position {position}, end {log.end}")

@@ -120,8 +120,10 @@ class TubeMqRules:
 
         def write(number: int, keys: Sequence[int], times: Sequence[int], place: int, until_us: int) -> int:
             # The producer's `send`, and the broker's `send_message`, written out: this is what every message goes through.
-            while place < len(times) and times[place] < until_us:
-                code = keys[place]
+            for at in range(place, len(times)):
+                at_us, code = times[at], keys[at]
+                if at_us >= until_us:
+                    return at
                 way = ways.get(code)
                 if way is None:
                     way = way_of(code)
@@ -129,11 +131,10 @@ class TubeMqRules:
                         ways[code] = way
                 key, partition, link = way
                 sent[key] += 1
-                partition.log.messages.append(number + place)
+                partition.log.messages.append(number + at)
                 partition.end += 1
-                link.last_us = times[place]
-                place += 1
-            return place
+                link.last_us = at_us
+            return len(times)
 
         return Unread(slot, publish, write)
 
