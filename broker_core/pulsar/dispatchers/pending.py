@@ -16,6 +16,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from bisect import insort
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import repeat
 from typing import Any, ClassVar
 
 import msgspec
@@ -114,7 +115,7 @@ class PendingDispatcher(ABC):
         if mine is not None and not self.is_full and not mine.is_blocked:  # the usual case, short for speed: nobody is released by it
             pending = mine.pending
             has_batches = mine.unacked != len(pending)
-            taken = [pending.pop(position, None) for position in positions]
+            taken: list[int | None] = list(map(pending.pop, positions, repeat(None)))
             own, positions = positions, []
             if None in taken:
                 positions = [position for position, hash32 in zip(own, taken, strict=True) if hash32 is None]

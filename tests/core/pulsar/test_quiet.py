@@ -146,7 +146,7 @@ def looks(steps: list[tuple[int, str]], at_ms: list[int], kept: int = -1, **opti
 
 
 @given(steps=STEPS, at_ms=st.lists(st.integers(11, 1500), max_size=4), queue_size=st.sampled_from((1, 2, 5, 20, 1000)),
-       service_ms=st.sampled_from((1, 7, 30)))  # fmt: skip
+       service_ms=st.sampled_from((1, 7, 30, 101, 160)))  # fmt: skip
 @settings(max_examples=200, deadline=None)
 def test_a_quiet_program_is_the_same_as_one_that_wakes_for_each_message(steps, at_ms, queue_size, service_ms):
     options = {"queue_size": queue_size, "service_us": service_ms * MS + 1}
