@@ -102,31 +102,11 @@ class Broker:
             key = message.key if message.ordering_key < 0 else message.ordering_key
             entry = Entry(self.hash_of(key), message.message, key, now_us, message.batch, message.deliver_at_us, message.reconsumed)
             if key < 0 and self.spreads_keyless:
-                spread(entry, name, message)
-            ledger = topic.ledger
-            position = ledger.end  # `ledger.append`, written out: this is what every message goes through
-            ledger.entries[position] = entry
-            ledger.end = position + 1
+                spread(entry, name, message.sequence_id if message.first_sequence_id < 0 else message.first_sequence_id)
+            position = topic.ledger.append(entry)
             if wants_receipts:
                 out.send(connection, c.CommandSendReceipt(message.producer_id, message.sequence_id, position))
-            for subscription in topic.subscriptions.values():
-                dispatcher = subscription.dispatcher
-                if dispatcher is None:
-                    subscription.cursor.end = position + 1
-                    continue
-                dispatcher.now_us = now_us
-                sent = dispatcher.arrived(position, entry)
-                if sent:
-                    consumer, first = sent[0]
-                    if first == position and len(sent) == 1 and not (
-                        message.batch or message.reconsumed or subscription.redelivery_counts or self.overhears
-                    ):  # the usual case, short for speed: it goes out, and nothing else does  # fmt: skip
-                        to, consumer_id = self.consumers[consumer]
-                        out.feed(to, CommandMessage(consumer_id, position, message.message))
-                    else:
-                        self.deliver(subscription, dispatcher, sent, out)
-                if dispatcher.has_news:
-                    self.tell_news(topic, subscription, now_us, out)
+            self.dispatch(topic, position, entry, now_us, out)
         elif kind is CommandAck:
             ack(self, connection, message, now_us, out)
         elif kind is Opened:
@@ -136,6 +116,43 @@ class Broker:
             self.drop(connection, "pulsar.connection.closed", now_us, out)
         else:
             HANDLERS[kind](self, connection, message, now_us, out)
+
+    def published(self, connection: int, producer_id: int, message: int, key: int, sequence_id: int, now_us: int, out: Outbox) -> None:
+        """What `receive` does with a `CommandSend` of one message, for a producer whose messages nobody sees on their way. key: the sticky one."""
+        known = self.producers.get((connection, producer_id))
+        if known is None or known[2] or self.has_dedup:
+            self.receive(connection, CommandSend(producer_id, message, key, sequence_id=sequence_id), now_us, out)
+            return
+        topic = known[0]
+        entry = Entry(self.hash_of(key), message, key, now_us)
+        if key < 0 and self.spreads_keyless:
+            spread(entry, known[1], sequence_id)
+        ledger = topic.ledger
+        position = ledger.end  # `ledger.append`, written out: this is what every message goes through
+        ledger.entries[position] = entry
+        ledger.end = position + 1
+        self.dispatch(topic, position, entry, now_us, out)
+
+    def dispatch(self, topic: Topic, position: int, entry: Entry, now_us: int, out: Outbox) -> None:
+        """A new entry is at the end of its topic: each subscription sends it on, or leaves it."""
+        for subscription in topic.subscriptions.values():
+            dispatcher = subscription.dispatcher
+            if dispatcher is None:
+                subscription.cursor.end = position + 1
+                continue
+            dispatcher.now_us = now_us
+            sent = dispatcher.arrived(position, entry)
+            if sent:
+                consumer, first = sent[0]
+                if first == position and len(sent) == 1 and not (
+                    entry.batch or entry.reconsumed or subscription.redelivery_counts or self.overhears
+                ):  # the usual case, short for speed: it goes out, and nothing else does  # fmt: skip
+                    to, consumer_id = self.consumers[consumer]
+                    out.feed(to, CommandMessage(consumer_id, position, entry.message))
+                else:
+                    self.deliver(subscription, dispatcher, sent, out)
+            if dispatcher.has_news:
+                self.tell_news(topic, subscription, now_us, out)
 
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
         what, _, number = name.partition(":")
@@ -335,9 +352,8 @@ def ping(broker: Broker, connection: int, command: c.CommandPing, now_us: int, o
     out.send(connection, c.CommandPong())
 
 
-def spread(entry: Entry, producer_name: str, message: CommandSend) -> None:
-    """Hash an entry without a key as current does; one without a sequence id stays with "NONE_KEY"."""
-    number = message.sequence_id if message.first_sequence_id < 0 else message.first_sequence_id
+def spread(entry: Entry, producer_name: str, number: int) -> None:
+    """Hash an entry without a key as current does. number: its sequence id; without one (-1) it stays with "NONE_KEY"."""
     if number >= 0:
         entry.fallback = fallback_key(producer_name, number)
         entry.hash32 = murmur3_32(entry.fallback)

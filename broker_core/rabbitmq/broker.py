@@ -139,6 +139,23 @@ class Broker:
             **capped("skipped", list(skipped), LISTED_MAX),
         }
 
+    def published(self, connection: int, channel: int, routing_key: str, message: int, out: Outbox) -> None:
+        """What `receive` does with a `BasicPublish`, for a publisher whose messages nobody sees on their way."""
+        known = self.connections[connection]
+        if channel in known.channels:
+            known.was_heard = True
+            self.route(routing_key, message, out)
+        else:
+            self.receive(connection, m.BasicPublish(channel, routing_key, message), 0, out)
+
+    def route(self, routing_key: str, message: int, out: Outbox) -> None:
+        """By the default exchange, to the queue that the routing key names; where there is none, the message is dropped."""
+        queue = self.queues.get(routing_key)
+        if queue is not None:
+            deliveries = queue.publish(message)
+            if deliveries:
+                self.deliver(deliveries, out)
+
     def deliver(self, deliveries: Sequence[Delivery], out: Outbox) -> None:
         """Send what a queue gave out, in its order."""
         consumers = self.consumers
@@ -249,17 +266,11 @@ def basic_cancel(broker: Broker, known: Connection, channel: Channel, method: m.
 
 
 def basic_publish(broker: Broker, known: Connection, channel: Channel, method: m.BasicPublish, out: Outbox) -> None:
-    """By the default exchange, to the queue that the routing key names; where there is none, the message is dropped.
-
-    Here an exchange of another type (direct, fanout, topic, headers) would come in: its bindings give the queues, and each of them gets the
-    message as this one does. It needs its name in `methods.BasicPublish`, its declare and bind among the methods, its bindings in
-    `BrokerState`, and its routing rule in a file of its own.
+    """Here an exchange of another type (direct, fanout, topic, headers) would come in: its bindings give the queues, and each of them gets the
+    message as `Broker.route` gives it to one. It needs its name in `methods.BasicPublish`, its declare and bind among the methods, its bindings
+    in `BrokerState`, and its routing rule in a file of its own.
     """
-    queue = broker.queues.get(method.routing_key)
-    if queue is not None:
-        deliveries = queue.publish(method.message)
-        if deliveries:
-            broker.deliver(deliveries, out)
+    broker.route(method.routing_key, method.message, out)
 
 
 def basic_ack(broker: Broker, known: Connection, channel: Channel, method: m.BasicAck, out: Outbox) -> None:

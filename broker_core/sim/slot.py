@@ -83,7 +83,6 @@ class Slot:
             return
         link.room -= 1
         world, receiver = self.world, link.to
-        world.made += 1
         now_us = world.now_us
         at_us = now_us + link.delay_us + world.jitter[(now_us + link.number) & JITTER_MASK]
         if at_us < link.last_us:

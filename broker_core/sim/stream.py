@@ -15,7 +15,7 @@ from itertools import accumulate, cycle, islice
 from operator import add
 from typing import TYPE_CHECKING, Any
 
-from broker_core.sim.network import JITTER_MASK
+from broker_core.sim.network import JITTER_MASK, Link
 
 if TYPE_CHECKING:
     from broker_core.sim.slot import Slot
@@ -43,12 +43,14 @@ class Stream(Arrivals):
     """A publisher's messages. Its times are those at which they reach their receivers.
 
     sender: the publisher's slot. publish(number, key): what the publisher does when the application hands it a message; gives the
-    connection and the message that it sends. number: of the first message of the plan.
+    connection and the message that it sends. hand_on(number, key, now_us): the same, and what the receiver does with it, without a message
+    in between; for a publisher with one connection, and as long as that is in order. number: of the first message of the plan.
     """
 
-    def __init__(self, sender: Slot, publish: Callable[[int, int], tuple[int, Any]]) -> None:
+    def __init__(self, sender: Slot, publish: Callable[[int, int], tuple[int, Any]], hand_on: Callable[[int, int, int], None] | None = None) -> None:
         super().__init__()
-        self.sender, self.publish = sender, publish
+        self.sender, self.world, self.publish, self.hand_on = sender, sender.world, publish, hand_on
+        self.only: Link | None = None
         self.sent: Sequence[int] = ()
         self.keys: Sequence[int] = ()
         self.number = 0
@@ -79,6 +81,7 @@ class Stream(Arrivals):
         if times and (times[0] < last_us or sorted(times) != times):  # no message overtakes another one
             times = list(accumulate(times, max, initial=last_us))[1:]
         self.sent, self.keys, self.times, self.number, self.place = sent, keys, times, number, 0
+        self.only = links[0] if self.hand_on is not None and len(links) == 1 else None
 
     def keep_order(self) -> None:
         """The publisher has sent something itself: what it is given from now on arrives after that."""
@@ -90,28 +93,37 @@ class Stream(Arrivals):
 
     def arrive(self, place: int, until_us: int) -> None:
         """Messages reach their receivers; they were not put on their way before."""
-        sender, publish, times, keys, number = self.sender, self.publish, self.times, self.keys, self.number
-        world, links = sender.world, sender.links
-        heap, told, stop, at_us = world.heap, world.told, len(times), world.now_us
+        link, keys, times, number, world = self.only, self.keys, self.times, self.number, self.world
+        at_us = world.now_us
         while True:
             self.place = place + 1
-            connection, message = publish(number + place, keys[place])
-            link = links[connection]
-            link.last_us = at_us
-            if link.trouble:
-                link.queue.append((message, None))
-                if not world.arrives(link):
-                    return
-                message, world.cause = link.queue.popleft()
-            receiver = link.to
-            receiver.receive(connection, message, at_us, receiver)  # type: ignore[union-attr, arg-type]  # without a receiver it is GONE
+            if link is not None and not link.trouble:
+                link.last_us = at_us
+                self.hand_on(number + place, keys[place], at_us)  # type: ignore[misc]  # whoever has an only link has it
+            elif not self.receive(number + place, keys[place]):
+                return
             place = self.place
-            if told or place == stop:
+            if place == len(times) or world.told:
                 return
             at_us = times[place]
+            heap = world.heap
             if at_us > until_us or (heap and heap[0][0] <= at_us):
                 return
             world.now_us, world.cause = at_us, None
+
+    def receive(self, number: int, key: int) -> bool:
+        """The receiver is given a message. False: it is lost, or has to wait."""
+        connection, message = self.publish(number, key)
+        world, link = self.world, self.sender.links[connection]
+        link.last_us = world.now_us
+        if link.trouble:
+            link.queue.append((message, None))
+            if not world.arrives(link):
+                return False
+            message, world.cause = link.queue.popleft()
+        receiver = link.to
+        receiver.receive(connection, message, world.now_us, receiver)  # type: ignore[union-attr, arg-type]  # without a receiver it is GONE
+        return True
 
     def catch_up(self, until_us: int) -> None:
         """Put on its way what was sent before `until_us`."""

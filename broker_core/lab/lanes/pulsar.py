@@ -46,6 +46,7 @@ from broker_core.pulsar.topic import LATEST
 from broker_core.sim.program import Leave, Order, Program
 from broker_core.sim.slot import CRASHED as NODE_CRASHED
 from broker_core.sim.slot import Slot
+from broker_core.sim.stream import Handed, Stream
 from broker_core.sim.world import Design
 
 
@@ -199,6 +200,20 @@ class PulsarRules:
         if not self.sends_at_once:
             return slot, gather
         return slot, publish_ordered if ordering_keys else send
+
+    def written(self, lane: Lane) -> Stream | Handed:
+        slot, publish = self.publisher(lane)
+        if not self.sends_at_once:
+            return Handed(publish)
+        producer, receiver = cast(Producer, slot.node), lane.world.slots[BROKER]
+        published, state, ordering_keys = cast(Broker, receiver.node).published, producer.state, self.ordering_keys
+
+        def hand_on(index: int, code: int, now_us: int) -> None:
+            key = code % ordering_keys if ordering_keys and code >= 0 else code
+            producer_id, sequence_id = producer.stamp(key)
+            published(state.connection, producer_id, index, key, sequence_id, now_us, receiver)
+
+        return Stream(slot, publish, hand_on)
 
     def join(self, lane: Lane, joiners: Sequence[Consumer], cause: Cause) -> None:
         self.start(lane, joiners, cause)

@@ -19,12 +19,14 @@ from broker_core.lab.observers.in_flight import Watch
 from broker_core.lab.observers.rabbitmq import RabbitMqNarrator
 from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq.broker import Broker, BrokerState
+from broker_core.rabbitmq.client import CHANNEL
 from broker_core.rabbitmq.client.publisher import Declare, Publisher, PublisherState
 from broker_core.rabbitmq.client.worker import Subscribe, Worker, WorkerState
 from broker_core.rabbitmq.connection import SILENT_CHECKS_MAX
 from broker_core.rabbitmq.methods import BasicPublish
 from broker_core.sim.program import Leave, Order, Program
 from broker_core.sim.slot import Slot
+from broker_core.sim.stream import Stream
 from broker_core.sim.world import Design
 
 PREFETCH = {"prefetch_5": 5, "prefetch_1": 1, "prefetch_unlimited": 0}
@@ -82,6 +84,12 @@ class RabbitMqRules:
     def publisher(self, lane: Lane) -> tuple[Slot, Callable[[int, int], tuple[int, BasicPublish]]]:
         slot = lane.world.slots[PUBLISHER]
         return slot, cast(Publisher, slot.node).publish
+
+    def written(self, lane: Lane) -> Stream:
+        slot, publish = self.publisher(lane)
+        state, receiver = cast(Publisher, slot.node).state, lane.world.slots[BROKER]
+        published = cast(Broker, receiver.node).published
+        return Stream(slot, publish, lambda index, code, now_us: published(state.connection, CHANNEL, state.queue, index, receiver))
 
     def join(self, lane: Lane, joiners: Sequence[Consumer], cause: Cause) -> None:
         for consumer in joiners:

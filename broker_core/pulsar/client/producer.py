@@ -130,13 +130,15 @@ class Producer:
     def send(self, message: int, key: int, ordering_key: int = -1) -> tuple[int, CommandSend]:
         """The application has a message to send by itself: on which connection, and what. message: its number; key, ordering_key: codes, -1 for
         none."""
+        producer_id, sequence_id = self.stamp(key if ordering_key < 0 else ordering_key)
+        return self.state.connection, CommandSend(producer_id, message, key, ordering_key, sequence_id)
+
+    def stamp(self, key: int) -> tuple[int, int]:
+        """The producer id and the sequence id of the next message. key: the sticky one."""
         state = self.state
         sequence_id = state.sequence_id
         state.sequence_id = sequence_id + 1
-        producer_id = PRODUCER_ID
-        if self.has_parts:
-            producer_id += self.partition(key if ordering_key < 0 else ordering_key)
-        return state.connection, CommandSend(producer_id, message, key, ordering_key, sequence_id)
+        return (PRODUCER_ID + self.partition(key) if self.has_parts else PRODUCER_ID), sequence_id
 
     def gather(self, message: int, key: int, now_us: int, out: Outbox, ordering_key: int = -1, deliver_at_us: int = 0) -> None:
         """The same for a producer with batching: it goes out with its batch. deliver_at_us: not before this moment, 0 for at once; such a message
