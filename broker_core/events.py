@@ -7,6 +7,8 @@ Traffic (queued, delivered, acked) is not a turning point: it is re-derived from
 from dataclasses import dataclass, replace
 from typing import Any
 
+import msgspec
+
 Json = dict[str, Any]
 
 
@@ -21,8 +23,7 @@ def capped(name: str, entries: list[Any], most: int) -> Json:
     return {name: entries[:most], f"{name}_more": left} if left > 0 else {name: entries}
 
 
-@dataclass(frozen=True, slots=True)
-class Cause:
+class Cause(msgspec.Struct, frozen=True):
     """What a turning point follows from: a command by its position in the journal, or another turning point by its id."""
 
     command: int | None = None

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+import msgspec
+
 from broker_core.kafka import requests as r
 from broker_core.kafka.group.group import Group
 from broker_core.kafka.group.heartbeat import heartbeat, session_over
@@ -45,8 +47,7 @@ class PartitionRecords:
             self.start = offset
 
 
-@dataclass(slots=True)
-class WaitingFetch:
+class WaitingFetch(msgspec.Struct):
     """A fetch that found nothing, and until when it waits."""
 
     request: r.FetchRequest

@@ -44,8 +44,7 @@ class Join(msgspec.Struct, frozen=True, tag="kafka.consumer.join", array_like=Tr
     broker: str
 
 
-@dataclass(slots=True)
-class Fetched:
+class Fetched(msgspec.Struct):
     """What is buffered of one partition: records from the offset `first` on."""
 
     first: int
@@ -107,8 +106,12 @@ class Consumer:
     # -- what reaches it ------------------------------------------------------------------------------------------------------------------
 
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
-        settle(self, now_us, out)
-        self.hear(message, now_us, out)
+        if self.state.program.hand >= 0:
+            settle(self, now_us, out)
+        if type(message) is r.FetchResponse:
+            self.on_fetched(message, now_us, out)
+        else:
+            self.hear(message, now_us, out)
         plan(self, out)
 
     def settle(self, now_us: int, out: Outbox) -> None:
@@ -120,8 +123,6 @@ class Consumer:
 
     def hear(self, message: Any, now_us: int, out: Outbox) -> None:
         match message:
-            case r.FetchResponse():
-                self.on_fetched(message, now_us, out)
             case r.HeartbeatResponse(code):
                 self.on_heartbeat(code, now_us, out)
             case r.JoinGroupResponse():
@@ -276,10 +277,11 @@ class Consumer:
     def on_fetched(self, answer: r.FetchResponse, now_us: int, out: Outbox) -> None:
         state = self.state
         state.is_fetching = False
+        owned, positions, buffer = state.owned, state.positions, state.buffer
         for number, first, records in answer.read:
             # What was asked for before a rebalance, and is no longer the position, is thrown away.
-            if state.positions.get(number) == first and number in state.owned and number not in state.buffer:
-                state.buffer[number] = Fetched(first, deque(records))
+            if positions.get(number) == first and number in owned and number not in buffer:
+                buffer[number] = Fetched(first, deque(records))
         if answer.errors:
             self.on_fetch_errors(answer.errors, out)
         if state.hand < 0:

@@ -59,7 +59,7 @@ def settle(consumer: Consumer, now_us: int, out: Outbox) -> None:
     if program.hand < 0 or done_us >= until_us:
         return
     service_us = program.service_us
-    if done_us + service_us >= until_us:  # only the one in hand
+    if not state.buffer or done_us + service_us >= until_us:  # only the one in hand
         handled = [(done_us, program.hand)]
         hand = consumer.next_record()
         program.done_quietly(handled, hand, done_us if hand < 0 else done_us + service_us, out, consumer.traffic)
