@@ -203,8 +203,11 @@ class Consumer:
         if self.state.hand >= 0 or self.state.program.is_paused:
             return
         record = self.next_record()
-        if record < 0:
-            return
+        if record >= 0:
+            self.begin(record, now_us, out)
+
+    def begin(self, record: int, now_us: int, out: Outbox) -> None:
+        """poll() has given the program this record."""
         if self.traffic.is_watched:
             self.traffic.received(out.name, record, now_us)
         program = self.state.program
@@ -277,8 +280,18 @@ class Consumer:
     def on_fetched(self, answer: r.FetchResponse, now_us: int, out: Outbox) -> None:
         state = self.state
         state.is_fetching = False
-        owned, positions, buffer = state.owned, state.positions, state.buffer
-        for number, first, records in answer.read:
+        owned, positions, buffer, read = state.owned, state.positions, state.buffer, answer.read
+        if len(read) == 1 and len(read[0][2]) == 1 and state.hand < 0 and not (buffer or state.program.is_paused or answer.errors):
+            # The one record that an idle program has waited for: written out, without the buffer that it would pass through.
+            number, first, (record,) = read[0]
+            if positions.get(number) == first and number in owned:
+                state.hand, state.turn = number, (owned.index(number) + 1) % len(owned)
+                positions[number] = first + 1
+                self.count(number, first, first + 1)
+                self.begin(record, now_us, out)
+            self.fetch(out)
+            return
+        for number, first, records in read:
             # What was asked for before a rebalance, and is no longer the position, is thrown away.
             if positions.get(number) == first and number in owned and number not in buffer:
                 buffer[number] = Fetched(first, deque(records))
