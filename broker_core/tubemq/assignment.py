@@ -65,7 +65,12 @@ def owned_by(keys: Iterable[str], source_count: int, node_id: int) -> list[str]:
     >>> owned_by(["1:test:1", "1:test:0", "2:test:0"], 2, 0)
     ['1:test:1', '2:test:0']
     """
-    return java_sorted(key for key in keys if is_owned(key, source_count, node_id))
+    return [*_owned_by(tuple(keys), source_count, node_id)]
+
+
+@lru_cache(maxsize=1_024)
+def _owned_by(keys: tuple[str, ...], source_count: int, node_id: int) -> tuple[str, ...]:
+    return tuple(java_sorted(key for key in keys if is_owned(key, source_count, node_id)))
 
 
 class Disconnect(msgspec.Struct, frozen=True, tag="disconnect"):
@@ -129,9 +134,9 @@ def planned_calls(
     if not status:
         # The example takes an empty answer for "nothing known yet", so it releases nothing.
         return []
-    kept = {key for key in registered if status.get(key) and is_owned(key, source_count, node_id)}
-    releases: list[Call] = [Disconnect(key) for key in java_sorted(registered) if key not in kept]
-    return releases + [
-        Connect(key, saved_offsets.get(key, KEEP_STORED_OFFSET))
-        for key in owned_by(status, source_count, node_id) if status[key] and key not in kept
-    ]  # fmt: skip
+    assigned = [key for key in owned_by(status, source_count, node_id) if status[key]]
+    wanted, held = set(assigned), set(registered)
+    if wanted == held:  # as at most passes
+        return []
+    releases: list[Call] = [Disconnect(key) for key in java_sorted(held - wanted)]
+    return releases + [Connect(key, saved_offsets.get(key, KEEP_STORED_OFFSET)) for key in assigned if key not in held]

@@ -111,12 +111,15 @@ class TubeMqRules:
     def written(self, lane: Lane) -> Unread:
         slot, publish = self.publisher(lane)
         producer, sent = cast(Producer, slot.node), cast(Producer, slot.node).state.sent
-        ways: dict[int, tuple[str, Partition, Link]] = {}  # of each key
+        ways: dict[int, tuple[str, Partition, Link]] = {}  # of each key; one for all keys of a partition, so that they stay at hand
+        to_partition: dict[str, tuple[str, Partition, Link]] = {}
 
         def way_of(code: int) -> tuple[str, Partition, Link]:
             connection, key = producer.route(code)
-            link = slot.links[connection]
-            return key, cast(Slot, link.to).node.state.partitions[key], link
+            if key not in to_partition:
+                link = slot.links[connection]
+                to_partition[key] = key, cast(Slot, link.to).node.state.partitions[key], link
+            return to_partition[key]
 
         def write(number: int, keys: Sequence[int], times: Sequence[int], place: int, until_us: int) -> int:
             # The producer's `send`, and the broker's `send_message`, written out: this is what every message goes through.
