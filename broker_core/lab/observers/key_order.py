@@ -14,9 +14,12 @@ from itertools import accumulate, pairwise
 
 from broker_core.events import Json
 
+NONE = -1
+"""In place of a record: none of that key is finished."""
+
 
 class KeyOrder:
-    """count: records finished out of order. last: key code -> the highest record of it that is finished.
+    """count: records finished out of order. last: by key code, the highest record of it that is finished; the last entry is that of no key.
 
     >>> order = KeyOrder()
     >>> order.finish([15, 16, 19, 7, 17, 20], [3, 4, 3, 3, 3, -1])
@@ -26,26 +29,29 @@ class KeyOrder:
 
     __slots__ = ("count", "kept", "last")
 
-    def __init__(self, count: int = 0, last: dict[int, int] | None = None) -> None:
+    def __init__(self, count: int = 0) -> None:
         self.count = count
-        self.last = last if last is not None else {}
+        self.last = [NONE]
         self.kept: list[int] = []  # of a checkpoint: the records in `last`, until `know_keys`
 
     def finish(self, records: Sequence[int], codes: Sequence[int]) -> None:
         """Programs finished these records, in this order. codes: of their keys; -1, no key, has no order."""
         last = self.last
-        highest = last.get
+        unknown = max(codes, default=-1) + 2 - len(last)
+        if unknown > 0:
+            last[-1:-1] = [NONE] * unknown
         count = 0
         for record, code in zip(records, codes, strict=True):
-            if record >= highest(code, 0):
-                last[code] = record
+            if record >= last[code]:
+                last[code] = record  # no key, -1, has the last entry
             elif code >= 0:
                 count += 1
         self.count += count
 
     def to_json(self) -> Json:
         """Only the records, as steps from one to the next: their keys follow from the workload, and this would be most of a lane's checkpoint."""
-        return {"count": self.count, "steps": [now - before for before, now in pairwise([0, *sorted(self.last.values())])]}
+        finished = sorted(record for record in self.last if record != NONE)
+        return {"count": self.count, "steps": [now - before for before, now in pairwise([0, *finished])]}
 
     @classmethod
     def from_json(cls, state: Json) -> KeyOrder:
@@ -55,4 +61,5 @@ class KeyOrder:
 
     def know_keys(self, codes_of: Callable[[Sequence[int]], Sequence[int]]) -> None:
         """After `from_json`. codes_of: key codes of records."""
-        self.last, self.kept = dict(zip(codes_of(self.kept), self.kept, strict=True)), []
+        self.finish(self.kept, codes_of(self.kept))
+        self.kept = []

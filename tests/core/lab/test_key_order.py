@@ -1,6 +1,8 @@
 """Out of order is what the programs saw: held against everything that they finished, written down record by record."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from broker_core.lab.lab import Lab
 from broker_core.lab.observers.in_flight import LaneTraffic
@@ -87,8 +89,21 @@ def test_two_programs_at_different_speeds_break_the_order_of_a_queue(written_dow
 
 
 def test_order_that_was_kept_goes_on_the_same():
-    order = KeyOrder(2, {5: 40, -1: 7, 3: 12})
+    order = KeyOrder(2)
+    order.finish([12, 7, 40], [3, -1, 5])
     again = KeyOrder.from_json(order.to_json())
     again.know_keys(lambda records: [{40: 5, 7: -1, 12: 3}[record] for record in records])
     assert (again.count, again.last) == (order.count, order.last) and again.to_json() == order.to_json()
-    assert KeyOrder.from_json(KeyOrder().to_json()).last == {}
+    assert KeyOrder.from_json(KeyOrder().to_json()).last == KeyOrder().last
+
+
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(-1, 6)), max_size=60), st.integers(0, 60))
+def test_a_record_is_out_of_order_after_a_later_one_of_its_key(finished, stretch):
+    order, highest, count = KeyOrder(), {}, 0
+    for part in (finished[:stretch], finished[stretch:]):
+        order.finish([record for record, _ in part], [code for _, code in part])
+    for record, code in finished:
+        count += code >= 0 and record < highest.get(code, -1)
+        highest[code] = max(record, highest.get(code, -1))
+    assert order.count == count
+    assert sum(order.to_json()["steps"]) == max(highest.values(), default=0) and len(order.to_json()["steps"]) == len(highest)
