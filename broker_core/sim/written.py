@@ -63,12 +63,12 @@ class Unread(Written):
                 self._ask_first(link.to)
 
     def _ask_first(self, receiver: Slot) -> None:
-        node_receive = receiver.node.receive
+        arrives = receiver.receive
 
         def receive(connection: int, message: Any, now_us: int, out: Slot) -> None:
             if self.next_us < now_us:
                 self.take_in(now_us)
-            node_receive(connection, message, now_us, out)
+            arrives(connection, message, now_us, out)
 
         receiver.receive = receive  # type: ignore[assignment]
 
