@@ -48,13 +48,13 @@ class Broker:
             topic.attach(settings, hash_of)
         # Derived from the connections, for speed: a subscription's consumer by its key there, and by number topics, subscriptions and that key.
         self.consumers: dict[str, tuple[int, int]] = {}
-        self.producers: dict[tuple[int, int], tuple[Topic, str, bool]] = {}
+        self.producers: dict[int, dict[int, tuple[Topic, str, bool]]] = {}
         self.of_consumer: dict[tuple[int, int], tuple[Topic, Subscription, str]] = {}
         for number, connection in state.connections.items():
             for consumer_id, known in connection.consumers.items():
                 self.attach(number, consumer_id, known)
             for producer_id, (key, name, wants_receipts) in connection.producers.items():
-                self.producers[number, producer_id] = state.topics[key], name, wants_receipts
+                self.producers.setdefault(number, {})[producer_id] = state.topics[key], name, wants_receipts
 
     def attach(self, connection: int, consumer_id: int, known: Attached) -> None:
         topic = self.state.topics[known.topic]
@@ -90,10 +90,10 @@ class Broker:
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
         kind = type(message)
         if kind is CommandSend:
-            known = self.producers.get((connection, message.producer_id))
-            if known is None:  # no such producer: ignored, as there
+            try:
+                topic, name, wants_receipts = self.producers[connection][message.producer_id]
+            except KeyError:  # no such producer: ignored, as there
                 return
-            topic, name, wants_receipts = known
             if (wants_receipts or self.has_dedup) and message.sequence_id >= 0:
                 if not topic.takes(name, message.sequence_id, len(message.batch) or 1, self.has_dedup):
                     if wants_receipts:
@@ -212,8 +212,7 @@ class Broker:
         known = self.state.connections.pop(connection)
         out.cancel(f"keep_alive:{connection}")
         out.cancel(f"liveness:{connection}")
-        for producer_id in known.producers:
-            del self.producers[connection, producer_id]
+        self.producers.pop(connection, None)
         # One after the other, and only then is anything sent: what goes from one to the next of them would go into a closed connection.
         removed = []
         for number in known.consumers:
@@ -364,7 +363,7 @@ def producer(broker: Broker, connection: int, command: c.CommandProducer, now_us
     topic = broker.topic(command.topic, command.partition)
     name = command.name or broker.state.connections[connection].peer
     broker.state.connections[connection].producers[command.producer_id] = topic_key(topic.name, topic.partition), name, command.wants_receipts
-    broker.producers[connection, command.producer_id] = topic, name, command.wants_receipts
+    broker.producers.setdefault(connection, {})[command.producer_id] = topic, name, command.wants_receipts
 
 
 HANDLERS: Mapping[type, Callable[[Broker, int, Any, int, Outbox], None]] = MappingProxyType({
