@@ -119,14 +119,16 @@ class Broker:
 
     def published(self, connection: int, producer_id: int, message: int, key: int, sequence_id: int, now_us: int, out: Outbox) -> None:
         """What `receive` does with a `CommandSend` of one message, for a producer whose messages nobody sees on their way. key: the sticky one."""
-        known = self.producers.get((connection, producer_id))
-        if known is None or known[2] or self.has_dedup:
+        try:
+            topic, name, wants_receipts = self.producers[connection][producer_id]
+        except KeyError:
+            return
+        if wants_receipts or self.has_dedup:
             self.receive(connection, CommandSend(producer_id, message, key, sequence_id=sequence_id), now_us, out)
             return
-        topic = known[0]
         entry = Entry(self.hash_of(key), message, key, now_us)
         if key < 0 and self.spreads_keyless:
-            spread(entry, known[1], sequence_id)
+            spread(entry, name, sequence_id)
         ledger = topic.ledger
         position = ledger.end  # `ledger.append`, written out: this is what every message goes through
         ledger.entries[position] = entry
