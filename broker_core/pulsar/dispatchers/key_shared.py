@@ -220,6 +220,7 @@ class KeySharedDispatcher(KeyDispatcher):
     def _send(self, positions: Sequence[int], *, is_replay: bool) -> list[Sent]:
         entries, owners = self.entries, self._owners
         waiting = self.replay.waiting
+        holds = not is_replay or self.replay.blocks  # else all of them wait already, and no hash is noted
         groups: dict[str | None, list[int]] = {}
         for position in positions:
             hash32 = entries[position].hash32
@@ -236,8 +237,8 @@ class KeySharedDispatcher(KeyDispatcher):
                 count = self._allowed(known, mine, is_replay=is_replay)
                 self._take_all(known, mine[:count])
                 sent += [(consumer, position) for position in mine[:count]]
-            for position in mine[count:]:
-                if waiting.get(position) is None:  # else it is held already, with its hash
+            for position in mine[count:] if holds else ():
+                if waiting.get(position) is None:  # else it waits already, with its hash
                     self._hold(position, entries[position].hash32)
         if is_replay:
             self.replay.remove([position for _, position in sent])
