@@ -55,12 +55,13 @@ class KeyHashes(dict[int, int]):
 
 
 def program_names(broker: Broker) -> dict[str, str]:
-    """What the broker's subscriptions call a consumer -> its program's name; of the lab's programs, not of the lane's own (`pulsar_readers.py`)."""
+    """What the broker's subscriptions call a consumer -> its program's name; of the lab's programs, not of the lane's own (`pulsar_readers.py`).
+    Of a connection that is gone, the broker takes one consumer after the other away: those that are left have no name any more."""
     connections = broker.state.connections
     return {
         key: connections[connection].consumers[number].name
         for key, (connection, number) in sorted(broker.consumers.items(), key=lambda item: item[1])  # a restored broker has them in another order
-        if is_program(connections[connection].peer)
+        if connection in connections and is_program(connections[connection].peer)
     }
 
 

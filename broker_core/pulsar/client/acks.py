@@ -42,11 +42,17 @@ def acknowledge(state: ConsumerState, message: CommandMessage, now_us: int, out:
             gathered(state, len(acks), now_us, out)
         return
     if message.places:
+        place = message.places[0]
+        if place < 0:  # its batch has been asked for again: it completes nothing
+            if config.acks_batch_index:
+                part.in_batch.setdefault(message.entry, []).append(~place)
+                gathered(state, part.gathered, now_us, out)
+            return
         left = part.batches[message.entry]
-        left.remove(message.places[0])
+        left.remove(place)
         if left:
             if config.acks_batch_index:
-                part.in_batch.setdefault(message.entry, []).append(message.places[0])
+                part.in_batch.setdefault(message.entry, []).append(place)
                 gathered(state, part.gathered, now_us, out)
             return
         del part.batches[message.entry]

@@ -15,7 +15,11 @@ ConsumerImpl.processPossibleToDLQ, doReconsumeLater and redeliverUnacknowledgedM
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Container
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from broker_core.clock import MILLISECOND_US
 from broker_core.pulsar import commands as c
@@ -152,6 +156,7 @@ def redeliver(consumer: Consumer, wanted: list[Tracked], now_us: int, out: Outbo
         part = state.parts[consumer_id]
         if state.config.is_active_only:
             dropped = consumer.clear_queue(consumer_id, now_us, out)
+            outlive(state, consumer_id, part.batches)
             part.batches.clear()
             state.held = [message for message in state.held if message.consumer_id != consumer_id]
             state.tracked = [one for one in state.tracked if one[1] != consumer_id]
@@ -159,6 +164,45 @@ def redeliver(consumer: Consumer, wanted: list[Tracked], now_us: int, out: Outbo
             out.send(state.connection, c.CommandRedeliverUnacknowledgedMessages(consumer_id, []))
             consumer.grant(consumer_id, dropped, out)
             continue
+        removed = take_from_queue(consumer, consumer_id, entries, now_us, out)
+        outlive(state, consumer_id, entries)
         part.batches = {entry: places for entry, places in part.batches.items() if entry not in entries}
         state.held = [message for message in state.held if message.consumer_id != consumer_id or message.entry not in entries]
         out.send(state.connection, c.CommandRedeliverUnacknowledgedMessages(consumer_id, sorted(entries)))
+        if removed:
+            consumer.grant(consumer_id, removed, out)
+
+
+def take_from_queue(consumer: Consumer, consumer_id: int, entries: set[int], now_us: int, out: Outbox) -> int:
+    """Drop what is asked for again from the front of the queue, and the message behind it, which is then asked for as well. Returns how many
+    messages. Where another entry is in front, all stay.
+
+    Source: Pulsar 3.2 client, ConsumerImpl.removeExpiredMessagesFromQueue.
+    """
+    queue, removed = consumer.state.queue, 0
+    if not queue or queue[0].consumer_id != consumer_id or queue[0].entry not in entries:
+        return 0
+    asked = frozenset(entries)
+    while queue and queue[0].consumer_id == consumer_id:
+        message = queue.popleft()
+        consumer.traffic.dropped(out.name, message.message, now_us)
+        removed += 1
+        if message.entry not in asked:
+            entries.add(message.entry)
+            break
+    return removed
+
+
+def outlive(state: ConsumerState, consumer_id: int, entries: Container[int]) -> None:
+    """These batches come again: what the program still has of their old delivery completes nothing when it is done. Its place says so: ~place.
+
+    Source: Pulsar 3.2 client, BatchMessageAcker: each delivery of a batch has its own.
+    """
+
+    def old(message: CommandMessage) -> CommandMessage:
+        comes_again = message.consumer_id == consumer_id and message.entry in entries and message.places and message.places[0] >= 0
+        return replace(message, places=(~message.places[0],)) if comes_again else message
+
+    state.queue = deque(map(old, state.queue))
+    if state.hand is not None:
+        state.hand = old(state.hand)

@@ -29,6 +29,7 @@ from broker_core.pulsar.client.again import (
     Tracked,
     ask_again,
     forget_clock,
+    outlive,
     retry_topic,
     start_clock,
     time_over,
@@ -241,7 +242,10 @@ class Consumer:
         """The messages of a batch, one by one."""
         state = self.state
         places = message.places or tuple(range(len(message.batch)))
-        state.parts[message.consumer_id].batches[message.entry] = list(places)
+        batches = state.parts[message.consumer_id].batches
+        if message.entry in batches:  # it was asked for again while a delivery of it was on its way
+            outlive(state, message.consumer_id, (message.entry,))
+        batches[message.entry] = list(places)
         for place, number in zip(places, message.batch, strict=True):
             if self.traffic.is_watched:
                 self.traffic.received(out.name, number, now_us)

@@ -196,6 +196,26 @@ def test_retry_letters_come_again_after_their_delay_and_end_as_dead_letters():
     lab.lanes["pulsar"].check_invariants()
 
 
+@pytest.mark.parametrize("algorithm", ["consistent_hash", "shared", "failover"])
+def test_program_with_a_retry_letter_topic_can_be_lost_and_can_leave(algorithm):
+    """It has two consumers on its connection, and goes with both."""
+    lab = lab_of(algorithm, consumers=3, retry_topic=True, fails_every=10, max_redeliver=2, nack_delay_us=2 * SECOND)
+    order(lab, "crash", "c1", seconds=70)
+    assert [event["data"]["consumer"] for event in order(lab, "leave", "c2", seconds=5) if event["kind"] == "pulsar.consumer.disconnected"]
+    lane = lab.lanes["pulsar"]
+    assert {known.name for connection in lane.reads.broker(lane).state.connections.values() for known in connection.consumers.values()} == {"c3"}
+    lab.lanes["pulsar"].check_invariants()
+
+
+def test_batches_of_which_some_messages_cannot_be_handled_come_again_and_are_done_in_the_end():
+    lab = lab_of("consistent_hash", consumers=5, rate=36, batching="default", batching_delay_us=400_000, fails_every=3, max_redeliver=2,
+                 nack_delay_us=SECOND, receiver_queue_size=3)  # fmt: skip
+    lab.advance_to(60 * SECOND)
+    picture = view(lab)["picture"]
+    assert picture["mark_delete"] > 5 and picture["dead_letters"] > 20 and view(lab)["tally"]["redelivered"] > 100
+    lab.lanes["pulsar"].check_invariants()
+
+
 def test_delayed_records_wait_and_others_pass_them():
     lab = lab_of("shared", delayed_every=5, delay_us=3 * SECOND)
     assert lab.lanes["pulsar"].lag() >= 12

@@ -144,3 +144,63 @@ def test_closed_connection_forgets_what_was_held_and_whose_time_runs():
     handle(node, out, 5)
     play(node, out, 1, Closed("reset"))
     assert node.state.held == [] and node.state.tracked == [] and "time_over" not in out.deadlines
+
+
+def asked_again(node, out, *after):
+    """Of entry 7, three messages, the first cannot be handled; its time has come while the program has the second in hand."""
+    play(node, out, 1, c.CommandMessage(1, 7, 20, 0, (20, 21, 22)), *messages(*after))
+    wake(node, out, DONE)
+    assert node.state.program.hand == 21
+    return wake(node, out, "ask_again")
+
+
+def entries(node):
+    return [message.entry for message in node.state.queue]
+
+
+def test_what_is_asked_for_again_leaves_the_front_of_the_queue_with_the_message_behind_it():
+    node, out = consumer(queue_size=6, cannot=20, nack_delay_us=100_000)
+    assert node.state.parts[1].taken == 0
+    assert asked_again(node, out, 8, 9) == [(1, c.CommandRedeliverUnacknowledgedMessages(1, [7, 8])), (1, c.CommandFlow(1, 4))]
+    assert entries(node) == [9]
+
+
+def test_nothing_leaves_a_queue_that_begins_with_another_entry():
+    node, out = consumer(ack_group_us=0, cannot=20, nack_delay_us=100_000)
+    play(node, out, 1, c.CommandMessage(1, 7, 20, 0, (20,)), *messages(5, 6, 8))
+    assert wake(node, out, DONE) == [] and node.state.program.hand == 5
+    assert wake(node, out, "ask_again") == [(1, c.CommandRedeliverUnacknowledgedMessages(1, [7]))] and entries(node) == [6, 8]
+
+
+def test_message_of_a_batch_that_was_asked_for_again_completes_nothing():
+    node, out = consumer(ack_group_us=0, cannot=20, nack_delay_us=100_000)
+    assert asked_again(node, out) == [(1, c.CommandRedeliverUnacknowledgedMessages(1, [7]))] and entries(node) == []
+    assert wake(node, out, DONE) == [], "the batch comes again, whole"
+    assert node.state.parts[1].batches == {} and node.state.program.finished == 1
+
+
+def test_batch_that_comes_again_is_complete_when_its_own_messages_are_done():
+    node, out = consumer(ack_group_us=0, cannot=20, nack_delay_us=100_000)
+    asked_again(node, out)
+    node.state.config.cannot = 0
+    play(node, out, 1, c.CommandMessage(1, 7, 20, 1, (20, 21, 22)))
+    handled = [wake(node, out, DONE) for _ in range(4)]  # one of the old delivery, three of the new one
+    assert handled == [[], [], [], [(1, c.CommandAck(1, [7]))]]
+
+
+def test_place_of_a_batch_that_was_asked_for_again_still_counts_with_batch_index_acknowledgement():
+    node, out = consumer(ack_group_us=0, acks_batch_index=True, cannot=20, nack_delay_us=100_000)
+    asked_again(node, out)
+    assert wake(node, out, DONE) == [(1, c.CommandAck(1, [], False, {7: [1]}))]
+
+
+def test_failover_asks_for_everything_again_and_the_one_in_hand_completes_nothing():
+    node, out = consumer(FAILOVER, ack_group_us=0, cannot=20, nack_delay_us=100_000)
+    assert (1, c.CommandRedeliverUnacknowledgedMessages(1, [])) in asked_again(node, out)
+    assert wake(node, out, DONE) == [] and node.state.program.hand == -1
+
+
+def test_batch_that_arrives_twice_is_complete_with_its_last_delivery():
+    node, out = consumer(ack_group_us=0)
+    play(node, out, 1, c.CommandMessage(1, 7, 20, 1, (20, 21)), c.CommandMessage(1, 7, 20, 2, (20, 21)))
+    assert [wake(node, out, DONE) for _ in range(4)] == [[], [], [], [(1, c.CommandAck(1, [7]))]]
