@@ -22,6 +22,7 @@ from broker_core.kafka.client.consumer import Consumer as ConsumerNode
 from broker_core.kafka.client.producer import plain as producers
 from broker_core.kafka.client.producer.plain import Producer, ProducerState
 from broker_core.kafka.producer.placement import Placement
+from broker_core.kafka.written import written
 from broker_core.lab.consumer import CRASHED, GONE, Consumer
 from broker_core.lab.keys import NO_KEY
 from broker_core.lab.lanes.kafka_group import (
@@ -114,30 +115,9 @@ class KafkaRules:
         """A record's size in bytes."""
         return len(self.texts.payload(index).encode())
 
-    def written(self, lane: Lane) -> Written:
+    def stream(self, lane: Lane) -> Written:
         slot, publish = self.publisher(lane)
-        producer, receiver = cast(Producer, slot.node), lane.world.slots[BROKER]
-        broker = cast(Broker, receiver.node)
-        logs, interested, partition_of = broker.state.logs, broker.interested, producer.partition_of
-
-        def write(number: int, keys: Sequence[int], times: Sequence[int], place: int, until_us: int) -> int:
-            # `publish`, and the broker's `receive` of what it makes, written out: this is what every record goes through.
-            for at in range(place, len(times)):
-                if times[at] >= until_us:
-                    break
-                place, key = at + 1, keys[at]
-                partition = partition_of[key] if key != NO_KEY else producer.place_keyless(self.size_of(number + at), slot)
-                log = logs[partition]
-                log.records.append(number + at)
-                log.end += 1
-                if interested[partition]:
-                    lane.world.now_us = times[at]
-                    broker.wake_fetches(partition, receiver)
-                    break
-            slot.links[producer.state.connection].last_us = times[place - 1]
-            return place
-
-        return Written(slot, publish, write)
+        return written(slot, lane.world.slots[BROKER], publish, self.size_of)
 
     def tidy(self, lane: Lane, second: int) -> None:
         """Below a partition's committed offset, and below the position of whoever still reads it, nobody reads again."""

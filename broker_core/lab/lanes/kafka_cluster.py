@@ -47,6 +47,7 @@ from broker_core.lab.observers.kafka_group_traffic import Listening
 from broker_core.sim.node import Node
 from broker_core.sim.program import Leave, Order, Program, Traffic
 from broker_core.sim.slot import Slot
+from broker_core.sim.stream import Handed
 from broker_core.sim.world import Design, World
 
 OPERATOR = "operator"
@@ -190,6 +191,9 @@ class KafkaClusterRules:
             return 0, None
 
         return slot, publish
+
+    def stream(self, lane: Lane) -> Handed:
+        return Handed(self.publisher(lane)[1])
 
     def tidy(self, lane: Lane, second: int) -> None:
         """Below a partition's committed offset, and below the position of whoever still reads it, nobody reads again."""

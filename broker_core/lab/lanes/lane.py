@@ -19,7 +19,7 @@ from typing import Any
 from broker_core.clock import SECOND_US
 from broker_core.events import Cause, Json, TurningPoint
 from broker_core.lab.consumer import CRASHED, FROZEN, GONE, LIVE, PAUSED, Consumer, incarnation_name
-from broker_core.lab.lanes.model import LaneModel, WritingModel
+from broker_core.lab.lanes.model import LaneModel
 from broker_core.lab.lanes.reading import Reading
 from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.observers.bill import Space
@@ -93,12 +93,11 @@ class Lane(LaneState):
 
     def _stream(self) -> Stream | Handed:
         """The records, on their way from the publisher."""
-        publisher, publish = self.rules.publisher(self)
         self.published = 0
-        if self.traffic.watch is not None:
-            publish = self._watched(self.traffic.watch, publish)
-        elif isinstance(self.rules, WritingModel):
-            return self.rules.written(self)
+        if self.traffic.watch is None:
+            return self.rules.stream(self)
+        publisher, publish = self.rules.publisher(self)
+        publish = self._watched(self.traffic.watch, publish)
         return Stream(publisher, publish) if self.rules.sends_at_once else Handed(publish)
 
     def _watched(self, watch: Watch, publish: Callable[[int, int], tuple[int, Any]]) -> Callable[[int, int], tuple[int, Any]]:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol
 
 from broker_core.events import Cause, Json, TurningPoint
 from broker_core.lab.consumer import Consumer
 from broker_core.lab.lanes.reading import Reading
 from broker_core.lab.observers.narrator import Narrator
 from broker_core.sim.slot import Slot
+from broker_core.sim.stream import Handed, Stream
 from broker_core.sim.world import Design
-from broker_core.sim.written import Written
 
 if TYPE_CHECKING:
     from broker_core.lab.lanes.lane import Lane
@@ -55,6 +55,10 @@ class LaneModel(Protocol):
         """Who publishes, and what it does with a record, given its number and the code of its key: connection and message to send."""
         ...
 
+    def stream(self, lane: Lane) -> Stream | Handed:
+        """What `publisher` sends, in as few steps as nobody can notice."""
+        ...
+
     def tidy(self, lane: Lane, second: int) -> None:
         """A full second is over: drop what nobody will look at again."""
         ...
@@ -71,13 +75,4 @@ class LaneModel(Protocol):
 
     def told(self, lane: Lane, event: TurningPoint) -> None:
         """A node told this and its step is over, before anything is said of it: what the lab itself has to do then."""
-        ...
-
-
-@runtime_checkable
-class WritingModel(Protocol):
-    """A model whose brokers do nothing with a record that arrives but write it down."""
-
-    def written(self, lane: Lane) -> Written:
-        """What `publisher` sends, several records in a step."""
         ...

@@ -201,7 +201,7 @@ class PulsarRules:
             return slot, gather
         return slot, publish_ordered if ordering_keys else send
 
-    def written(self, lane: Lane) -> Stream | Handed:
+    def stream(self, lane: Lane) -> Stream | Handed:
         slot, publish = self.publisher(lane)
         if not self.sends_at_once:
             return Handed(publish)

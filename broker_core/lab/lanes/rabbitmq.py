@@ -85,7 +85,7 @@ class RabbitMqRules:
         slot = lane.world.slots[PUBLISHER]
         return slot, cast(Publisher, slot.node).publish
 
-    def written(self, lane: Lane) -> Stream:
+    def stream(self, lane: Lane) -> Stream:
         slot, publish = self.publisher(lane)
         state, receiver = cast(Publisher, slot.node).state, lane.world.slots[BROKER]
         published = cast(Broker, receiver.node).published

@@ -14,7 +14,6 @@ from typing import cast
 from broker_core.clock import MILLISECOND_US
 from broker_core.events import Cause, Json, TurningPoint
 from broker_core.lab.consumer import GONE, PAUSED, Consumer
-from broker_core.lab.keys import NO_KEY
 from broker_core.lab.lanes import tubemq_operator as operator
 from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.setup import LaneSetup
@@ -23,7 +22,6 @@ from broker_core.lab.lanes.tubemq_reading import GROUP, MASTER, PRODUCER, TubeMq
 from broker_core.lab.observers.codes import code_of
 from broker_core.lab.observers.in_flight import Watch
 from broker_core.lab.observers.tubemq import TubeMqNarrator
-from broker_core.sim.network import Link
 from broker_core.sim.program import Order, Program
 from broker_core.sim.slot import CRASHED as NODE_CRASHED
 from broker_core.sim.slot import Slot
@@ -38,6 +36,7 @@ from broker_core.tubemq.client.producer import Producer, ProducerState
 from broker_core.tubemq.client_id import make_client_id
 from broker_core.tubemq.master import Master, MasterState
 from broker_core.tubemq.partition_key import broker_of
+from broker_core.tubemq.written import written
 
 START_MIN_US, START_SPREAD_US = 300 * MILLISECOND_US, 1_700 * MILLISECOND_US
 READ_US = 500 * MILLISECOND_US
@@ -108,38 +107,8 @@ class TubeMqRules:
         slot = lane.world.slots[PRODUCER]
         return slot, cast(Producer, slot.node).send
 
-    def written(self, lane: Lane) -> Unread:
-        slot, publish = self.publisher(lane)
-        producer, sent = cast(Producer, slot.node), cast(Producer, slot.node).state.sent
-        ways: dict[int, tuple[str, Partition, Link]] = {}  # of each key; one for all keys of a partition, so that they stay at hand
-        to_partition: dict[str, tuple[str, Partition, Link]] = {}
-
-        def way_of(code: int) -> tuple[str, Partition, Link]:
-            connection, key = producer.route(code)
-            if key not in to_partition:
-                link = slot.links[connection]
-                to_partition[key] = key, cast(Slot, link.to).node.state.partitions[key], link
-            return to_partition[key]
-
-        def write(number: int, keys: Sequence[int], times: Sequence[int], place: int, until_us: int) -> int:
-            # The producer's `send`, and the broker's `send_message`, written out: this is what every message goes through.
-            for at in range(place, len(times)):
-                at_us, code = times[at], keys[at]
-                if at_us >= until_us:
-                    return at
-                way = ways.get(code)
-                if way is None:
-                    way = way_of(code)
-                    if code != NO_KEY:
-                        ways[code] = way
-                key, partition, link = way
-                sent[key] += 1
-                partition.log.messages.append(number + at)
-                partition.end += 1
-                link.last_us = at_us
-            return len(times)
-
-        return Unread(slot, publish, write)
+    def stream(self, lane: Lane) -> Unread:
+        return written(lane.world.slots[PRODUCER])
 
     # -- the operator ---------------------------------------------------------------------------------------------------------------------
 

@@ -44,15 +44,14 @@ def settle(worker: Worker, now_us: int, out: Outbox) -> None:
     if not ahead:
         return
     handled: list[tuple[int, int]] = []
+    program, hand, done_us = state.program, -1, state.program.done_us
     while ahead and ahead[0][1] <= now_us:
         _, done_us, delivery, _ = ahead.popleft()
+        state.hand_tag = delivery.delivery_tag  # as of the last one that it had: nothing here may depend on who looked when
         handled.append((done_us, delivery.message))
-    program = state.program
     if ahead and ahead[0][0] <= now_us:
         _, done_us, delivery, _ = ahead[0]
         state.hand_tag, hand = delivery.delivery_tag, delivery.message
-    else:
-        hand, done_us = -1, program.done_us
     if handled:
         program.done_quietly(handled, hand, done_us, out, worker.traffic)
     else:

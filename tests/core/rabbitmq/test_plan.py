@@ -1,6 +1,7 @@
 """A consuming program that plans: what it posts, how far it has come, and what is left when somebody interrupts it."""
 
 from broker_core.events import Cause
+from broker_core.plain import to_plain
 from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq.client.plan import PLANNED_MAX
 from broker_core.rabbitmq.client.worker import Subscribe, Worker, WorkerState
@@ -57,6 +58,18 @@ def test_whoever_looks_finds_what_has_happened_by_then():
         node.settle(now_us, out)
         assert (node.state.program.hand, counted.log) == (hand, [("handled", message) for message in handled]), now_us
     assert posted(out) == [(1, 150), (2, 250), (3, 500)], "a look changes nothing"
+
+
+def test_what_is_left_of_a_plan_does_not_depend_on_who_looked_when():
+    states = []
+    for looks in ((), (120,), (155,), (60, 149, 240)):
+        node, out, _ = worker()
+        play(node, out, 1, delivery(1), now_us=50)
+        expect(node, out, (2, 60))
+        for now_us in (*looks, 400):
+            node.settle(now_us, out)
+        states.append(to_plain(node.state))
+    assert states == states[:1] * 4 and states[0]["hand_tag"] == 2 and states[0]["program"]["done_us"] == 250
 
 
 def test_pause_leaves_one_in_hand_some_waiting_and_some_on_their_way():
