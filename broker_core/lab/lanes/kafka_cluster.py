@@ -241,7 +241,8 @@ class KafkaClusterRules:
         else:
             taken = owned(consumer_state(lane.world.slots[consumer.incarnation]), self.reads.topic)
             lane.world.order(consumer.incarnation, Leave(), cause)
-            self.reads.notes.stop(lane, taken, cause, "kafka.group.leave")
+            self.forget_caches()
+            self.narrator.stop_unread(lane, taken, cause, "kafka.group.leave")
         self.forget_caches()
         if lane.consumers:
             self.narrator.say_rebalancing(lane)
@@ -282,7 +283,7 @@ class KafkaClusterRules:
         taken, timeout_us = owned(consumer_state(slot), self.reads.topic), self.session_timeout_us(consumer_state(slot))
         crashed = lane.emit("kafka.member.crashed", cause, "kafka.group.session_timeout", {"session_timeout_us": timeout_us},
                             {"consumer": consumer.name, "partitions": len(taken), "deadline_us": consumer.deadline_us})  # fmt: skip
-        self.reads.notes.stop(lane, taken, crashed, "kafka.group.session_timeout")
+        self.narrator.stop_unread(lane, taken, crashed, "kafka.group.session_timeout")
         lane.say("kafka.crash_pending", consumer=consumer.name, partitions=len(taken), deadline_us=consumer.deadline_us)
 
     # -- what happened --------------------------------------------------------------------------------------------------------------------

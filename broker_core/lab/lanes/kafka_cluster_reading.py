@@ -273,7 +273,9 @@ class KafkaClusterReading:
         taken: dict[tuple[int, int], str] = {}
         for slot in shared.programs:
             state = consumer_state(slot)
-            for number in owned(state, self.topic) if slot.condition == RUNNING else ():
+            # One that has left the group while its program works, or was told that it is no member, reads what it had until its next poll().
+            is_member = slot.condition == RUNNING and state.member.generation != NO_GENERATION
+            for number in owned(state, self.topic) if is_member else ():
                 other = taken.setdefault((state.member.generation, number), slot.name)
                 # A user's own assignor may give a partition to two members: then both read it, and that is what the lane shows.
                 if other != slot.name and "assignor_source" not in lane.set_to:

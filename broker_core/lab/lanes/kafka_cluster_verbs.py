@@ -46,7 +46,7 @@ def freeze(lane: Lane, name: str, position: int) -> None:
         told = lane.emit("kafka.member.frozen", cause, "kafka.group.session_timeout",
                          {"session_timeout_us": rules.session_timeout_us(state)},
                          {"consumer": name, "partitions": len(taken), "deadline_us": consumer.deadline_us})  # fmt: skip
-        rules.reads.notes.stop(lane, taken, told, "kafka.group.session_timeout")
+        rules.narrator.stop_unread(lane, taken, told, "kafka.group.session_timeout")
         lane.say("kafka.frozen", consumer=name, partitions=len(taken), deadline_us=consumer.deadline_us)
 
     lane.act("group_freeze", name, position, do)
@@ -114,7 +114,8 @@ def restart(lane: Lane, name: str, position: int, down_us: int, set_to: Json) ->
         told = lane.emit("kafka.member.restarting", cause, None, {}, {"consumer": name, "down_us": down_us, "instance": instance})
         lane.traffic.let_go(consumer.incarnation, lane.now_us)
         lane.world.order(consumer.incarnation, Leave(), told)
-        rules.reads.notes.stop(lane, taken, told, "kafka.consumer.closed")
+        rules.forget_caches()
+        rules.narrator.stop_unread(lane, taken, told, "kafka.consumer.closed")
         consumer.state, consumer.deadline_us, consumer.deadline_from_us, consumer.held_by = LIVE, None, None, 0
         consumer.acked = {}
         consumer.incarnation, consumer.joined_us = lane.new_incarnation(name), lane.now_us

@@ -240,3 +240,22 @@ def test_a_held_group_goes_on_the_same_after_a_checkpoint_and_under_another_rule
     assert lab.view() == other.view() and lab.checkpoint() == other.checkpoint()
     order(lab, "set_algorithm", rig="kafka", args={"algorithm": "roundrobin"})
     assert lane_of(lab)["consumers"]["c2"]["state"] == "stuck"
+
+
+@pytest.mark.parametrize("kind", ["group_freeze", "group_restart", "crash", "leave"])
+def test_a_stuck_zombie_reads_on_what_another_member_has_when_that_one_stops(kind: str) -> None:
+    lab = lab_of()
+    order(lab, "group_stick", 30, consumer="c1")  # the group has given its partitions to the others; it cannot know yet
+    assert owners(lab) == {"c2", "c3"}
+    for name in ("c2", "c3"):
+        order(lab, kind, 8, consumer=name)
+    order(lab, "group_unstick", 40, consumer="c1")
+    assert owners(lab) == ({"c1", "c2", "c3"} if kind == "group_restart" else {"c1"})
+
+
+def test_members_that_are_out_of_the_group_may_read_the_same_partitions() -> None:
+    lab = lab_of(max_poll_interval_ms=1_000, max_poll_records=500)
+    order(lab, "slow", 0, consumer="c1", args={"rate": 1})
+    order(lab, "slow", 0, consumer="c2", args={"rate": 1})
+    told = order(lab, "slow", 60, consumer="c3", args={"rate": 1})  # a batch takes longer than max.poll.interval.ms: each is put out in turn
+    assert {event["data"]["consumer"] for event in told if event["kind"] == "kafka.consumer.poll_timeout"} == {"c1", "c2", "c3"}
