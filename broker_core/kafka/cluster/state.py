@@ -219,7 +219,7 @@ class BrokerState:
     clean_at_us: int = 0
 
     def rejoin(self) -> None:
-        """After a restore: every replica has its log from the disk and the brokers from the metadata."""
+        """After a restore, and when the disk is lost: every replica has its log from the disk, if it is there, and the brokers from the metadata."""
         for key, replica in self.replicas.items():
             replica.partition.log, replica.partition.brokers = self.disk.logs.get(key), self.brokers
 

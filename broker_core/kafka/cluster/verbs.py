@@ -74,6 +74,7 @@ def lose_disk(world: World, broker: int, cause: Cause | None = None) -> None:
         _kill(world, slot, cause, breaks_connections=True)
     slot.disk.lose()
     _state(slot).disk = BrokerDisk()
+    _state(slot).rejoin()
 
 
 def pause(world: World, broker: int, cause: Cause | None = None) -> None:

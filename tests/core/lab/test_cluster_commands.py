@@ -298,3 +298,10 @@ def test_no_consumer_takes_the_name_of_a_node():
     for name in ("broker-1", "writer-2", "controller", "tool"):
         with pytest.raises(CommandError, match="process of the lane itself"):
             lab.submit({"command_id": f"join-{name}", "kind": "join", "consumer": name})
+
+
+def test_a_cluster_that_has_lost_its_only_disk_shows_no_log_and_neither_does_its_restored_copy():
+    lab = lab_on_a_cluster(brokers=1, min_insync_replicas=1)
+    order(lab, "lose_disk", 5, broker=1)
+    assert {partition["end"] for partition in lab.view()["rigs"]["kafka"]["picture"]["partitions"].values()} == {0}
+    assert Lab.restore(lab.scenario, lab.checkpoint()).view() == lab.view()
