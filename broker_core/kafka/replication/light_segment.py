@@ -10,7 +10,7 @@ Source: Kafka 3.9 storage/internals/log/LogSegment, of which this keeps sizes an
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -61,6 +61,7 @@ class LightSegment(Segment):
         self.ends: list[int] = []  # next offset behind each batch, rising
         self.log = _Length("")
         self.max_timestamp, self.offset_of_max_timestamp = -1, base_offset
+        self.forgotten = (-1, base_offset)  # the largest timestamp of what was forgotten, and its offset
         self._is_time_loaded = True
         self._last_offset_max = base_offset + 2**31 - 1
         self._segment_ms = settings.segment_ms - settings.segment_jitter_ms
@@ -71,7 +72,10 @@ class LightSegment(Segment):
     def to_json(self) -> dict[str, Any]:
         """All of it as plain data, but for the folder and the settings, which are the log's."""
         times = (self.created_ms, self.max_timestamp, self.offset_of_max_timestamp, self._first_timestamp, self._timestamp_max)
-        return {"base": self.base_offset, "times": times, "batches": columns_of(self.held), "position": self.starts[0] if self.starts else 0}
+        return {
+            "base": self.base_offset, "times": times, "batches": columns_of(self.held), "position": self.starts[0] if self.starts else 0,
+            "forgotten": self.forgotten,
+        }  # fmt: skip
 
     @classmethod
     def from_json(cls, plain: dict[str, Any], folder: Folder, settings: LogSettings) -> LightSegment:
@@ -81,6 +85,7 @@ class LightSegment(Segment):
         segment.append(0, max_timestamp, offset_of_max_timestamp, batches_of(plain["batches"]))
         segment.max_timestamp, segment.offset_of_max_timestamp = max_timestamp, offset_of_max_timestamp
         segment._first_timestamp, segment._timestamp_max = first_timestamp, timestamp_max
+        segment.forgotten = tuple(plain["forgotten"])
         return segment
 
     @property
@@ -144,10 +149,7 @@ class LightSegment(Segment):
         cut, self.log.size = self.log.size - found.position, found.position
         keep = bisect_left(self.starts, found.position)
         del self.held[keep:], self.starts[keep:], self.ends[keep:]
-        self.max_timestamp, self.offset_of_max_timestamp = -1, self.base_offset
-        for header, _ in self.held:
-            if header.max_timestamp > self.max_timestamp:
-                self.max_timestamp, self.offset_of_max_timestamp = header.max_timestamp, header.last_offset
+        self.max_timestamp, self.offset_of_max_timestamp = self._largest(self.held)
         truncate_aborted(self.folder, file_name(self.base_offset, TXN_INDEX), offset)
         if not self.held:
             self.created_ms, self._first_timestamp, self._timestamp_max = now_ms, -1, -1
@@ -165,10 +167,22 @@ class LightSegment(Segment):
         return position, (self.held[first],) if stop == first + 1 else tuple(self.held[first:stop])
 
     def forget_below(self, offset: int) -> None:
-        """Drop what lies wholly below the log start, which nobody reads again; the last batch stays. Where the others lie does not change."""
-        place = min(bisect_right(self.ends, offset), len(self.held) - 1)
+        """Drop what lies wholly below the log start, which nobody reads again. Where the others lie does not change.
+
+        The last batch of these stays: where the log is cut off at its start, the segment ends behind it, and is not empty.
+        """
+        place = bisect_right(self.ends, offset) - 1
         if place > 0:
+            self.forgotten = self._largest(self.held[:place])
             del self.held[:place], self.starts[:place], self.ends[:place]
+
+    def _largest(self, held: Sequence[LightBatch]) -> tuple[int, int]:
+        """The largest timestamp of what was forgotten and of these batches, and its offset."""
+        time, offset = self.forgotten
+        for header, _ in held:
+            if header.max_timestamp > time:
+                time, offset = header.max_timestamp, header.last_offset
+        return time, offset
 
     def close_for_appends(self) -> None:
         """Nothing is written later."""

@@ -238,6 +238,26 @@ def test_the_same_steps_give_the_same_offsets_epochs_and_producer_errors(steps: 
         both.take(name, *args)
 
 
+def filled(count: int) -> LightLog:
+    log = LightLog.begin(LogSettings(), now_ms=0)
+    for index in range(count):
+        log.append(light_batch([index], timestamp=count - index), now_ms=index)
+    log.high_watermark = count
+    return log
+
+
+def test_a_checkpoint_changes_nothing_for_a_log_that_is_cut_off_at_its_start() -> None:
+    kept, other = filled(8), filled(8)
+    for log in (kept, other):
+        log.raise_log_start(5)
+    kept = from_plain(msgspec.json.decode(msgspec.json.encode(to_plain(kept))), LightLog)
+    for log in (kept, other):
+        assert log.truncate_to(5, 100)
+    assert to_plain(kept) == to_plain(other) and kept.active.size == 305 and kept.active.max_timestamp == 8
+    found = [log.found_again(now_ms=200, log_start_offset=5) for log in (kept, other)]
+    assert [log.log_end_offset for log in found] == [5, 5] and to_plain(found[0]) == to_plain(found[1])
+
+
 # -- in place of the other ---------------------------------------------------------------------------------------------
 
 
