@@ -288,11 +288,13 @@ class PulsarReading:
 
     def check_queue(self, lane: Lane, consumer: Consumer) -> None:
         """Raise InvariantError if more waits in its client than the broker has given it. Batches do not count where a program may ask for them
-        again: of what it has and has on its way, the broker may have taken back any."""
+        again: of what it has and has on its way, the broker may have taken back any. Nothing counts where there is a time-out: what is handled
+        after it waits a second time by then, and the ack is for both."""
         client = self.client(lane, consumer.incarnation)
         if not client.queue or len(client.queue) <= self.held(lane, consumer) or not client.is_subscribed or not self.is_served(lane, consumer):
             return
-        asks_again = client.config.cannot or client.config.ack_timeout_us
-        queued = sum(not (asks_again and message.places) for message in client.queue)
+        if client.config.ack_timeout_us:
+            return
+        queued = sum(not (client.config.cannot and message.places) for message in client.queue)
         if queued > self.held(lane, consumer):
             raise InvariantError(f"{consumer.name} has {queued} messages waiting, the broker knows of {self.held(lane, consumer)}")
