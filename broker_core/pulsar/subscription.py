@@ -72,7 +72,7 @@ class Subscription:
 
     @property
     def consumers(self) -> Sequence[str]:
-        """Those connected, as they came."""
+        """Those connected: as they came, or where one is active in the order in which it is picked."""
         return [] if self.dispatcher is None else list(self.dispatcher.consumers)
 
     def connect(self, consumer: str, asked: Asked, now_us: int = 0) -> list[Sent]:

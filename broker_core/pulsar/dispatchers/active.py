@@ -65,7 +65,9 @@ class ActiveDispatcher:
     def connect(self, consumer: str, name: str, permits: int, priority: int = 0) -> list[Sent]:
         """Let a consumer in. Raises ConsumerBusy for the second of an Exclusive subscription, state untouched."""
         change = self.picker.add(Standby(consumer, name, priority))
-        self.consumers[consumer] = Standing(name, priority, permits)
+        known = {**self.consumers, consumer: Standing(name, priority, permits)}
+        # In the order of the original's list, in which they are closed by a seek, too.
+        self.consumers = {each: known[each] for each in self.picker.order}
         return self._after(change)
 
     def disconnect(self, consumer: str) -> list[Sent]:

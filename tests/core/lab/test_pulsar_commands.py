@@ -436,3 +436,23 @@ def test_who_has_unsubscribed_can_leave_crash_or_subscribe_again():
         assert lab.lanes["pulsar"].reads.is_settled(lab.lanes["pulsar"])
         if kind == "pulsar_priority":
             assert view(lab)["pulsar"]["consumers"]["c1"]["connected"] and view(lab)["consumers"]["c1"]["rate"] > 0
+
+
+@pytest.mark.parametrize("consumers", [1, 2])
+def test_an_ack_timeout_as_short_as_the_handling_of_a_record_stops_no_lab(consumers):
+    lab = lab_of(consumers=consumers, rate=5, ack_timeout_us=SECOND)
+    for number in range(consumers):
+        order(lab, "slow", f"c{number + 1}", rate=1)
+    lab.advance_to(40 * SECOND)  # what is in hand is asked for again, so it waits twice, and its ack is for both
+    assert view(lab)["tally"]["redelivered"] > 0
+
+
+def test_a_seek_closes_the_consumers_of_failover_in_the_same_order_after_a_checkpoint():
+    lab = lab_of("failover", partitions=2)
+    for name in ("c0", "d1", "b2"):
+        order(lab, "join", name, seconds=5)
+    told = []
+    for each in (lab, Lab.restore(lab.scenario, lab.checkpoint())):
+        order(each, "pulsar_seek", "c1", seconds=0, entry=0)
+        told.append([event["data"]["consumer"] for event in each.advance_to(each.now_us + SECOND) if event["kind"] == "pulsar.consumer.disconnected"])
+    assert told[0] == told[1] == ["b2", "c0", "c1", "c2", "d1"] * 2, "by name, as the broker picks who is active"
