@@ -9,7 +9,7 @@ It is started by `runner.py`, and shares nothing with the project. Four locks, e
     an audit hook          refuses to open, import, connect, start, look into frames; it cannot be taken out       `lock`
     the kernel             CPU, memory, no new file descriptor, so no file and no socket; RLIMIT_NPROC binds everybody but root
 
-Steps are counted line by line, so that a loop ends at the same step on every machine.
+Steps are counted line by line, so that a loop ends at the same step on every machine; a loop within one line by its instructions.
 """
 
 import ast
@@ -18,8 +18,10 @@ import resource
 import sys
 
 STEPS_MAX = 300_000
+INSTRUCTIONS_MAX = 10 * STEPS_MAX
+"""More than so many lines take, a quarter of a second: the shard of a lab waits for each member that leads."""
 MEMORY_BYTES = 256 << 20
-CPU_S = 2
+CPU_S = 1
 NAME = "<assignor>"
 BUILTINS = (
     "abs", "all", "any", "bool", "dict", "divmod", "enumerate", "filter", "float", "frozenset", "int", "isinstance", "iter", "len", "list",
@@ -91,14 +93,18 @@ def main() -> None:
 
 def answer(order: dict) -> str:
     """The answer as JSON."""
-    steps = line = 0
+    steps = instructions = line = 0
 
     def count(frame, event, arg):
-        nonlocal steps, line
-        if event == "line":
+        nonlocal steps, instructions, line
+        if event == "opcode":
+            instructions += 1
+        elif event == "line":
             steps, line = steps + 1, frame.f_lineno
-            if steps > STEPS_MAX:
-                raise TooManySteps
+        elif event == "call":
+            frame.f_trace_opcodes = True
+        if steps > STEPS_MAX or instructions > INSTRUCTIONS_MAX:
+            raise TooManySteps
         return count
 
     known = __builtins__ if isinstance(__builtins__, dict) else vars(__builtins__)

@@ -40,6 +40,8 @@ def test_it_is_given_what_the_built_in_ones_are_given() -> None:
 @pytest.mark.parametrize(("source", "line", "reason"), [
     (WRONG, 3, "ZeroDivisionError: integer division or modulo by zero"),
     ("def assign(members, partitions):\n    while True:\n        pass\n", 0, "took more than 300,000 steps"),
+    ("def assign(members, partitions):\n    while True: pass\n", 2, "took more than 300,000 steps"),
+    ("def assign(members, partitions):\n    return {m: [] for m in members for n in range(10000000)}\n", 2, "took more than 300,000 steps"),
     ("def assign(members, partitions):\n    x = [0]\n    while True:\n        x += x\n", 4, "needed more memory than it may have"),
     ("def assign(members, partitions):\n    return open('/etc/passwd')\n", 2, "NameError: name 'open' is not defined"),
     ("def assign(members, partitions):\n    return sum(range(10000000000))\n", 0, "used more CPU than it may"),
