@@ -111,6 +111,10 @@ class Run:
                 world.set_delay(connection, 5 * MS)
             case "crash":
                 world.crash("c")
+            case "stop":
+                world.pause("c")
+            case "go on":
+                world.resume("c")
 
     def look(self) -> tuple[Any, ...]:
         client = self.client
@@ -120,7 +124,7 @@ class Run:
 
 
 STEPS = st.lists(st.tuples(st.integers(11, 900), st.sampled_from(
-    ["send"] * 12 + ["pause", "resume", "resume", "hold", "release", "leave", "again", "slow", "fast", "cut", "heal", "heal", "slow link", "crash"]
+    ["send"] * 12 + ["pause", "resume", "resume", "hold", "release", "leave", "again", "slow", "fast", "cut", "heal", "heal", "slow link", "crash", "stop", "go on", "go on"]
 )), max_size=40)  # fmt: skip
 
 
