@@ -13,7 +13,8 @@ BUCKETS_KEPT_S = 10
 
 
 class Watch(Protocol):
-    """Who wants to see each message of a lane, in headless runs; it changes nothing. programs: by their nodes' names."""
+    """Who wants to see each message of a lane, in headless runs; it changes nothing, but for the order of what is due in one microsecond: a watched
+    program goes step by step. programs: by their nodes' names."""
 
     def arrived(self, message: int, code: int, would_wait: bool) -> None:
         """A message is published."""
