@@ -183,6 +183,7 @@ class Lab(LabState):
         if self.lesson is not None:
             self.lesson.ordered(ordered, self.now_us)
         for lane in self.lanes.values():
+            lane.count_handled()  # an order may have made a program finish what it had in hand
             lane.check_invariants()
         return self._collect()
 

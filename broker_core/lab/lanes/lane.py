@@ -156,6 +156,11 @@ class Lane(LaneState):
                 self._sample(stop_us // SECOND_US)
         # Logs grow and positions move without a turning point, too.
         self.rules.forget_caches()
+        self.count_handled()
+
+    def count_handled(self) -> None:
+        """What the programs have handled by now is in their rates and in the tally: a checkpoint holds nothing that is still to be counted."""
+        self.traffic.fold(self.now_us)
         if self.traffic.finished:
             self.ledger.tally.finished.extend(self.traffic.take_finished())
             self.ledger.tally.fold_finished(self.texts.codes_of)

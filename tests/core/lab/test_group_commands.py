@@ -259,3 +259,12 @@ def test_members_that_are_out_of_the_group_may_read_the_same_partitions() -> Non
     order(lab, "slow", 0, consumer="c2", args={"rate": 1})
     told = order(lab, "slow", 60, consumer="c3", args={"rate": 1})  # a batch takes longer than max.poll.interval.ms: each is put out in turn
     assert {event["data"]["consumer"] for event in told if event["kind"] == "kafka.consumer.poll_timeout"} == {"c1", "c2", "c3"}
+
+
+def test_what_a_member_finishes_at_an_order_is_counted_before_a_checkpoint() -> None:
+    lab = lab_of()
+    order(lab, "group_stick", 5, consumer="c2")
+    order(lab, "group_unstick", consumer="c2")  # it comes back from its record at once
+    copy = Lab.restore(lab.scenario, lab.checkpoint())
+    assert copy.advance_to(25 * SECOND) == lab.advance_to(25 * SECOND)
+    assert copy.view() == lab.view() and copy.checkpoint() == lab.checkpoint()
