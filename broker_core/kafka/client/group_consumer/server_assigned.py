@@ -14,6 +14,7 @@ from broker_core.clock import MILLISECOND_US
 from broker_core.kafka.client.group_consumer.classic import COORDINATOR_LOAD_IN_PROGRESS, HEARTBEAT, LEAVE
 from broker_core.kafka.client.group_consumer.commits import Committer
 from broker_core.kafka.client.group_consumer.core import COMMITTING, FAILED, IN, OUT, Core
+from broker_core.kafka.client.group_consumer.network import COORDINATOR
 from broker_core.kafka.client.group_consumer.ownership import Ownership
 from broker_core.kafka.client.group_consumer.settings import AUTO
 from broker_core.kafka.client.group_consumer.subscription import TopicPartition
@@ -47,6 +48,9 @@ class ServerAssignedMember:
             out.because(member.because)
             self._reconcile(now_us, out)
         if (member.phase == OUT or member.is_reporting or not member.was_told) and not member.is_beating:
+            if self.core.network.is_backing_off(COORDINATOR, now_us, self.core.backoff_us):
+                self.core.later(out, now_us)  # the heartbeat before failed just now: perhaps its broker is gone, and the others do not know yet
+                return
             self._heartbeat(now_us, out)
 
     def _reconcile(self, now_us: int, out: Outbox) -> None:

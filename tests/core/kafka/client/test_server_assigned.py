@@ -47,6 +47,17 @@ def test_after_its_coordinator_was_lost_it_says_everything_again() -> None:
     assert (again.member_epoch, again.subscribed_topic_names) == (1, ["t"]) and again.topic_partitions[0].partitions == [0]
 
 
+def test_a_coordinator_that_was_lost_just_now_is_asked_again_after_the_back_off() -> None:
+    bench = reading(0)
+    bench.node.wake("heartbeat", 5 * SECOND, bench.out)
+    bench.node.receive(bench.state.network.connections[-1], Closed("reset"), 5 * SECOND, bench.out)
+    bench.to(m.ConsumerGroupHeartbeatRequest)
+    bench.serve(5 * SECOND + 200)  # a broker that has not heard names the same one again
+    assert asked(bench) == [] and bench.out.deadlines["retry"] == 5 * SECOND + 100_000
+    bench.node.wake("retry", 5 * SECOND + 100_000, bench.out)
+    assert len(asked(bench)) == 1
+
+
 def test_who_is_not_the_coordinator_any_more_is_replaced_and_the_member_keeps_what_it_reads() -> None:
     bench = reading(0)
     bench.node.wake("heartbeat", 5 * SECOND, bench.out)
