@@ -161,6 +161,7 @@ class GroupConsumer:
                     state.coordinator.node_id = node_id
                     self.positions.lost(now_us, out)
                 else:
+                    state.coordinator.retry_us = now_us + self.core.backoff_us
                     self.core.later(out, now_us)
             case m.JoinGroupResponse() if isinstance(group, ClassicMember):
                 group.answered_join(message, now_us, out)

@@ -68,10 +68,11 @@ class Membership:
 
 @dataclass(slots=True)
 class Coordinator:
-    """node_id: -1 while it is unknown. is_asked: an answer is under way."""
+    """node_id: -1 while it is unknown. is_asked: an answer is under way. retry_us: nobody is asked before."""
 
     node_id: int = -1
     is_asked: bool = False
+    retry_us: int = 0
 
 
 @dataclass(slots=True)
@@ -187,7 +188,9 @@ class Core:
         coordinator = self.state.coordinator
         if coordinator.node_id >= 0:
             return True
-        if not coordinator.is_asked:
+        if coordinator.retry_us > now_us:
+            self.later(out, now_us)
+        elif not coordinator.is_asked:
             broker = self.network.least_loaded(self.state.cluster.in_turn(self.settings.bootstrap), now_us)
             if broker is None:
                 self.later(out, now_us)

@@ -86,6 +86,16 @@ def test_a_coordinator_that_still_loads_is_asked_again_after_the_back_off():
     assert bench.out.deadlines["retry"] == SECOND + 100_000 and not bench.to(FindCoordinatorRequest)
 
 
+def test_who_finds_no_coordinator_looks_for_one_again_after_the_back_off():
+    bench = Bench()
+    bench.node.receive(0, Start(), 0, bench.out)
+    bench.answer(r.MetadataRequest, bench.metadata())
+    bench.answer(FindCoordinatorRequest, FindCoordinatorResponse(15, -1), SECOND)
+    assert not bench.to(FindCoordinatorRequest) and bench.out.deadlines["retry"] == SECOND + 100_000
+    bench.node.wake("retry", SECOND + 100_000, bench.out)
+    assert len(bench.to(FindCoordinatorRequest)) == 1
+
+
 @pytest.mark.parametrize("code", [30, codes.INCONSISTENT_GROUP_PROTOCOL, codes.FENCED_INSTANCE_ID])
 def test_who_is_refused_for_good_says_so_loses_what_it_had_and_asks_nothing_more(code):
     bench = member()
