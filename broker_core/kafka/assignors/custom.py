@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from broker_core.errors import CommandError, HighwaterError, Names
+from broker_core.errors import CommandError, HighwaterError
 from broker_core.hashing.java_hash import java_sorted
 from broker_core.kafka.assignors.cooperative_sticky import changing_hands
 from broker_core.kafka.assignors.protocol import Assignment, Assignor, PartitionRacks, Subscription, TopicPartition
@@ -129,8 +129,8 @@ def custom_assignor(source: str) -> Assignor:
             raise AssignorFailed(str(answer["error"]), int(answer["line"]))
         assignment = _checked(answer["assignment"], subscriptions, counts)
         if cooperative and (early := sorted(changing_hands(subscriptions, assignment))):
-            names = Names(f"{topic}-{number}" for topic, number in early[:5])
-            raise _failed("cooperative", names=names)
+            # Plain text: what is told of a failure is kept in checkpoints.
+            raise _failed("cooperative", names=", ".join(f"{topic}-{number}" for topic, number in early[:5]))
         return assignment
 
     return Assignor(CUSTOM, rule, cooperative=cooperative, remembers=True)

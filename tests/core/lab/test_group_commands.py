@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from broker_core.errors import CommandError
+from broker_core.kafka.assignors import custom
 from broker_core.lab.commands import command_from_json
 from broker_core.lab.commands.facts import facts_of_view
 from broker_core.lab.lab import Lab
@@ -268,3 +269,24 @@ def test_what_a_member_finishes_at_an_order_is_counted_before_a_checkpoint() -> 
     copy = Lab.restore(lab.scenario, lab.checkpoint())
     assert copy.advance_to(25 * SECOND) == lab.advance_to(25 * SECOND)
     assert copy.view() == lab.view() and copy.checkpoint() == lab.checkpoint()
+
+
+@pytest.mark.parametrize("rule", ["range_global", "round_robin_hashed"])
+def test_a_rule_that_knows_no_unequal_subscriptions_ends_the_leader_and_not_the_lab(rule: str) -> None:
+    lab = lab_of(algorithm=rule, more_topics=[{"name": "audit", "partitions": 2}])
+    told = order(lab, "group_subscribe", 20, consumer="c2", args={"topics": ["audit"]})
+    failed = [event for event in told if event["kind"] == "kafka.consumer.assignor_failed"]
+    assert failed and failed[0]["data"]["reason"] == f"{rule} needs all members to subscribe to the same topics"
+
+
+def test_what_a_cooperative_assignor_of_ones_own_violates_is_in_a_checkpoint(monkeypatch: pytest.MonkeyPatch) -> None:
+    def moves_everything(_source: str, members: dict[str, Any], partitions: dict[str, int]) -> dict[str, Any]:
+        last = max(members, key=lambda member: not members[member]["owned"])
+        return {"assignment": {last: [[topic, number] for topic, count in partitions.items() for number in range(count)]}}
+
+    monkeypatch.setattr(custom, "_runner", moves_everything)
+    lab = lab_of()
+    order(lab, "group_assignor", 20, args={"source": "COOPERATIVE = True\ndef assign(members, partitions):\n    return {}\n"})
+    told = order(lab, "join", 20)
+    assert "kafka.consumer.assignor_failed" in kinds(told)
+    assert Lab.restore(lab.scenario, lab.checkpoint()).view() == lab.view()

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from broker_core.clock import MILLISECOND_US
-from broker_core.kafka.assignors import ASSIGNORS, Assignor, StickyUserData, Subscription
+from broker_core.kafka.assignors import ASSIGNORS, AssignmentRefused, Assignor, StickyUserData, Subscription
 from broker_core.kafka.assignors.custom import AssignorFailed
 from broker_core.kafka.assignors.subscription_bytes import (
     CONSUMER_PROTOCOL_TYPE,
@@ -176,6 +176,9 @@ class ClassicMember:
                 given = self._assign(answer) if answer.leader == answer.member_id and not answer.skip_assignment else []
             except AssignorFailed as error:
                 self._assignor_failed(error, now_us, out)
+                return
+            except AssignmentRefused as error:  # a rule of a document, which knows no unequal subscriptions
+                self._assignor_failed(AssignorFailed(error.reason, 0), now_us, out)
                 return
             request = m.SyncGroupRequest(
                 core.settings.group_id, member.generation, member.member_id, core.settings.group_instance_id, CONSUMER_PROTOCOL_TYPE,
