@@ -40,13 +40,13 @@ def apply(c: GroupCoordinator, record: r.Record, offset: int) -> None:
 
 def _apply_to_consumer_group(c: GroupCoordinator, key: r.Key, value: r.Value | None) -> None:
     if isinstance(key, r.ConsumerGroupMetadataKey):
-        if value is None:
-            c.state.groups.remove(key.group_id)
-        else:
+        if value is not None:
             _own(c, key.group_id).epoch = cast("r.ConsumerGroupMetadataValue", value).epoch
+        elif isinstance(c.state.groups.get(key.group_id), ConsumerGroup):
+            c.state.groups.remove(key.group_id)
         return
     assert not isinstance(key, r.OffsetCommitKey | r.GroupMetadataKey)
-    if value is None and c.state.groups.get(key.group_id) is None:
+    if value is None and not isinstance(c.state.groups.get(key.group_id), ConsumerGroup):
         return
     group = _own(c, key.group_id)
     match key:
@@ -82,7 +82,8 @@ def _own(c: GroupCoordinator, group_id: str) -> ConsumerGroup:
     """The group, made if it is missing, to be changed: readers of the past keep a copy of how it was."""
     groups = c.state.groups
     group = groups.get(group_id)
-    if group is None:
+    # One that was made for a commit has no records of its own: what it is its first record says.
+    if group is None or (isinstance(group, ClassicGroup) and group.protocol_type is None):
         group = ConsumerGroup(group_id)
         groups.put(group_id, group)
     if not isinstance(group, ConsumerGroup):

@@ -11,6 +11,9 @@ from hypothesis import strategies as st
 
 from broker_core.kafka.cluster.groups import _stored
 from broker_core.kafka.cluster.names import broker_node
+from broker_core.kafka.group import records as r
+from broker_core.kafka.group.classic.group import ClassicGroup
+from broker_core.kafka.group.consumer.group import ConsumerGroup
 from broker_core.kafka.group.group_coordinator import GroupCoordinator
 from broker_core.kafka.group.settings import GroupSettings
 from broker_core.kafka.group.topics import Topic, TopicsImage, topic_id
@@ -147,3 +150,16 @@ def test_a_lab_s_offsets_topic_is_compacted_on_every_broker_and_survives_its_coo
     lab.advance_to(150 * SECOND)
     end = log_of(lab, leader_of(lab)).log_end_offset
     assert abs(log_of(lab, first).log_end_offset - end) <= 3
+
+
+def test_commits_that_come_before_what_is_left_of_a_group_of_the_consumer_protocol_make_no_classic_group() -> None:
+    coordinator = GroupCoordinator(GroupSettings(), TopicsImage.of([]))
+    commit = r.OffsetCommitValue(offset=7, leader_epoch=0, metadata="", commit_timestamp=1)
+    coordinator.apply(r.Record(r.OffsetCommitKey("g", "t", 0), commit), 0)
+    for gone in (r.ConsumerGroupCurrentMemberAssignmentKey("g", "m"), r.ConsumerGroupMetadataKey("g")):
+        coordinator.apply(r.Record(gone, None), 1)
+    assert isinstance(coordinator.state.groups.get("g"), ClassicGroup), "a tombstone of what is not there changes nothing"
+    coordinator.apply(r.Record(r.ConsumerGroupMetadataKey("g"), r.ConsumerGroupMetadataValue(epoch=6)), 2)
+    group = coordinator.state.groups.get("g")
+    assert isinstance(group, ConsumerGroup) and group.epoch == 6
+    assert coordinator.state.offsets.visible.present["g", "t", 0].offset == 7
