@@ -320,8 +320,11 @@ class Lane(LaneState):
         """The broker has found out that this life is over, and has changed nothing yet: from here on things move, so the bill begins here."""
         self.rules.forget_caches()
         subject = self.ledger.tally.subject
-        if subject is not None and subject.kind == "crash" and not self.keys_have_owners:
-            subject.lose(self)  # the last look at what it held
+        if subject is not None and subject.kind == "crash":
+            if not self.keys_have_owners:
+                subject.lose(self)  # the last look at what it held
+            elif subject.consumer == name and not self.is_ghost(incarnation, name):
+                subject.last_look(self)
         self.ledger.begin_change(self.crash_positions[incarnation], "crash", name)
         if self.ledger.kept_bill is not None:
             self.ledger.kept_bill.note_change("noticed", [name], self.now_us)

@@ -15,8 +15,8 @@ SPACE_UNITS = 10_000
 
 @dataclass(slots=True)
 class Darkness:
-    """units: how many there are, dark: how many of them are dark since `since_us`. began_us: since when something has been dark without a
-    break, None while all is served. unit_us: dark units times microseconds, summed up to `since_us`.
+    """units: how many there are, dark: how many of them are dark since `since_us`. level_us: since when it has been as many. began_us: since
+    when something has been dark without a break, None while all is served. unit_us: dark units times microseconds, summed up to `since_us`.
 
     >>> darkness = Darkness()
     >>> darkness.fold(0, 0, 12); darkness.fold(1_000_000, 4, 12); darkness.fold(4_000_000, 0, 12)
@@ -27,12 +27,15 @@ class Darkness:
     units: int = 0
     dark: int = 0
     since_us: int = 0
+    level_us: int = 0
     began_us: int | None = None
     unit_us: int = 0
 
     def fold(self, now_us: int, dark: int, units: int) -> None:
         """From now on `dark` of `units` are dark."""
         self.unit_us = self.unit_us_at(now_us)
+        if dark != self.dark:
+            self.level_us = now_us
         self.since_us, self.dark, self.units = now_us, dark, units
         if not dark:
             self.began_us = None

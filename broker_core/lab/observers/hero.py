@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from broker_core.events import Json
-from broker_core.lab.consumer import GONE
+from broker_core.lab.consumer import CRASHED, GONE
 from broker_core.lab.observers.change import Change, add_changes, changes_view
 from broker_core.lab.observers.pace import PACE_KINDS
 
@@ -43,8 +43,7 @@ class Subject:
 
     def lose(self, lane: "Lane") -> None:
         """What is without service now is the doing of this subject, and of those before it that still leave something without."""
-        self.part, self.whole = lane.stuck()
-        self.dark_after = lane.ledger.tally.darkness.dark
+        self.share(lane)
         lost = lane.ledger.tally.lost
         if lane.ledger.bill is not None:
             add_changes(lost, lane.ledger.bill.changes)
@@ -52,6 +51,27 @@ class Subject:
         if self.since_us is None:
             began_us = lane.ledger.tally.darkness.began_us
             self.since_us = (lost[0].at_us if lost else lane.now_us) if began_us is None else began_us
+
+    def last_look(self, lane: "Lane") -> None:
+        """The crash is found out, and what follows moves things: what was dark longest until now is what it has left without service.
+
+        At the crash it may have been another part: a change was under way, or one that came before it had to wait for the dead.
+        """
+        if self.since_us is None or self.until_us is not None:
+            return
+        darkness = lane.ledger.tally.darkness
+        if darkness.dark != self.dark_after and lane.now_us - darkness.level_us >= darkness.level_us - self.since_us:
+            self.share(lane)
+
+    def is_unnoticed(self, lane: "Lane") -> bool:
+        """Whether it is a crash that nobody has found out: until then all that is dark may be dark because of it."""
+        consumer = lane.consumers.get(self.consumer)
+        return self.kind == "crash" and consumer is not None and consumer.state == CRASHED
+
+    def share(self, lane: "Lane") -> None:
+        """Take what is without service now."""
+        self.part, self.whole = lane.stuck()
+        self.dark_after = lane.ledger.tally.darkness.dark
 
     def come_to_rest(self, lane: "Lane") -> None:
         """The change is over; if it left more in the dark than before, that is what there is to say."""
@@ -88,10 +108,11 @@ def hero_view(lane: "Lane") -> Json:
         part = 0 if consumer is None else lane.waiting_for(consumer)
         return {"code": "waits" if lane.keys_have_owners else "in_hands", "consumer": subject.consumer, "part": part, "lag": lane.lag()}
     if subject.since_us is not None:
-        lasts = subject.until_us is None
-        # Amid another change more is dark at first than stays so.
-        is_less = lane.ledger.tally.darkness.dark < subject.dark_after
-        part, whole = lane.stuck() if lasts and (is_less or not lane.keys_have_owners) else (subject.part, subject.whole)
+        # Amid another change more or less is dark at first than stays so. Once the crash is found out, a rebalance pauses more for a moment.
+        dark, was_dark = darkness.dark, subject.dark_after
+        has_changed = dark != was_dark if subject.is_unnoticed(lane) else dark < was_dark
+        is_live = subject.until_us is None and (has_changed or not lane.keys_have_owners)
+        part, whole = lane.stuck() if is_live else (subject.part, subject.whole)
         return {
             "code": "dark" if lane.keys_have_owners else "held", "consumer": subject.consumer, "part": part, "whole": whole,
             "since_us": subject.since_us, "until_us": subject.until_us, "changes": changes_view(subject.changes),

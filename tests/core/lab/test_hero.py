@@ -16,7 +16,7 @@ class Story:
         self.lab = Lab(scenario_from_json(scenario))
 
     def at(self, second):
-        self.lab.advance_to(second * SECOND)
+        self.lab.advance_to(int(second * SECOND))
         return self
 
     def do(self, kind, consumer=None, lane="all", **args):
@@ -141,3 +141,27 @@ def test_a_crash_amid_a_restart_is_told_in_the_keys_that_stay_without_a_consumer
     assert story.heroes()["tubemq"]["part"] == story.heroes()["tubemq"]["whole"]
     hero = story.at(45).heroes()["tubemq"]
     assert hero["code"] == "dark" and hero["until_us"] is None and 0.25 < hero["part"] / hero["whole"] < 0.75
+
+
+@pytest.mark.parametrize("is_clustered", [True, False])
+def test_all_that_a_rebalance_pauses_while_it_waits_for_the_dead_is_without_a_consumer(is_clustered):
+    kafka = [{"model": "kafka", "cluster": is_clustered}]
+    left = Story(lanes=kafka).at(20).do("leave", "c1").at(20.3).do("crash", "c2")
+    again = Story(lanes=kafka).at(20).do("crash", "c2").at(25).do("rejoin", "c2").at(26).do("crash", "c2")
+    for story in (left, again):
+        hero = story.at(50).heroes()["kafka"]
+        assert hero["code"] == "dark" and hero["part"] == hero["whole"] and (hero["since_us"], hero["until_us"]) == (20 * SECOND, None)
+    hero = left.at(90).heroes()["kafka"]
+    assert hero["part"] == hero["whole"] and hero["until_us"] > 60 * SECOND
+
+
+def test_once_all_is_served_again_the_share_is_what_was_dark_longest():
+    """A switch of Failover takes a second, in which all that it moves is dark; the crash leaves only what was c4's."""
+    story = Story(lanes=[{"model": "pulsar", "algorithm": "failover", "partitions": 12}]).at(20).do("join").at(20.3).do("crash", "c4")
+    at_once, amid, after = (story.at(second).heroes()["pulsar"] for second in (20.4, 60, 100))
+    assert at_once["part"] / at_once["whole"] > 0.6 and 0.2 < amid["part"] / amid["whole"] < 0.4
+    assert after["until_us"] > 80 * SECOND and 0.2 < after["part"] / after["whole"] < 0.4
+    # Two crashes: that the others waited, too, for the second one was the shorter time.
+    story = Story(lanes=[{"model": "kafka"}]).at(20).do("crash", "c2").at(40).do("crash", "c3")
+    during, after = (story.at(second).heroes()["kafka"] for second in (70, 100))
+    assert during["part"] == during["whole"] and 0.6 < after["part"] / after["whole"] < 0.8
