@@ -60,7 +60,7 @@ class Subject:
         if self.since_us is None or self.until_us is not None:
             return
         darkness = lane.ledger.tally.darkness
-        if darkness.dark != self.dark_after and lane.now_us - darkness.level_us >= darkness.level_us - self.since_us:
+        if not self.part or darkness.dark != self.dark_after and lane.now_us - darkness.level_us >= darkness.level_us - self.since_us:
             self.share(lane)
 
     def is_unnoticed(self, lane: "Lane") -> bool:
@@ -79,8 +79,11 @@ class Subject:
             self.lose(lane)
 
     def look(self, lane: "Lane") -> None:
-        """Who serves what has changed: perhaps all is served again."""
+        """Who serves what has changed: perhaps all is served again, or what a newcomer is assigned that crashed on its way waits for it."""
         if not lane.ledger.is_all_served():
+            if self.until_us is not None and self.is_unnoticed(lane):
+                self.since_us, self.until_us = lane.ledger.tally.darkness.began_us, None
+                add_changes(lane.ledger.tally.lost, self.changes)
             return
         lane.ledger.tally.lost = []
         if self.since_us is not None and self.until_us is None:

@@ -165,3 +165,14 @@ def test_once_all_is_served_again_the_share_is_what_was_dark_longest():
     story = Story(lanes=[{"model": "kafka"}]).at(20).do("crash", "c2").at(40).do("crash", "c3")
     during, after = (story.at(second).heroes()["kafka"] for second in (70, 100))
     assert during["part"] == during["whole"] and 0.6 < after["part"] / after["whole"] < 0.8
+
+
+@pytest.mark.parametrize("rule", ["range", "sticky", "cooperative-sticky"])
+def test_what_a_newcomer_is_assigned_that_crashed_amid_its_rebalance_has_no_consumer(rule):
+    story = Story(lanes=[{"model": "kafka", "algorithm": rule}]).at(20).do("join").at(20.4).do("crash", "c4")
+    assert story.heroes()["kafka"]["part"] == 0
+    for second, lasts in ((29, True), (60, True), (90, False)):
+        hero = story.at(second).heroes()["kafka"]
+        assert hero["code"] == "dark" and 0.15 < hero["part"] / hero["whole"] < 0.35 and (hero["until_us"] is None) == lasts
+        assert 20.4 * SECOND < hero["since_us"] < 24 * SECOND
+        assert hero["changes"] == [{"kind": "join", "names": ["c4"], "count": 1}, {"kind": "crash", "names": ["c4"], "count": 1}]
