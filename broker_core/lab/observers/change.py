@@ -12,6 +12,9 @@ from broker_core.events import Json
 NAMES_KEPT = 3
 """More than three are counted, not named."""
 
+TAKING = ("leave", "crash")
+"""Kinds that take a consumer away."""
+
 
 @dataclass(slots=True)
 class Change:

@@ -60,7 +60,7 @@ class Subject:
         if self.since_us is None or self.until_us is not None:
             return
         darkness = lane.ledger.tally.darkness
-        if not self.part or darkness.dark != self.dark_after and lane.now_us - darkness.level_us >= darkness.level_us - self.since_us:
+        if not self.part or (darkness.dark != self.dark_after and lane.now_us - darkness.level_us >= darkness.level_us - self.since_us):
             self.share(lane)
 
     def is_unnoticed(self, lane: "Lane") -> bool:
@@ -95,15 +95,15 @@ def hero_view(lane: "Lane") -> Json:
 
     next: `way`, how the lane takes a newcomer in. moving, moved: `part` of `whole` keys. keyless: keys have no owner, nothing can move.
     dark, held: `part` of `whole` from `since_us` to `until_us` (null: still), because of `changes`, `consumer` the last of them.
-    waits, in_hands: `lag` records, `part` of them for or with `consumer`. empty, queued: nobody alive consumes since `since_us`; `lag` records
-    wait.
+    waits, in_hands: `lag` records, `part` of them for or with `consumer`. empty, queued: nobody alive consumes since `since_us`, because of
+    `changes`; `lag` records wait.
     """
     subject, bill = lane.ledger.tally.subject, lane.ledger.bill
     darkness = lane.ledger.tally.darkness
     if not lane.keys_have_owners and darkness.dark:
-        return {"code": "queued", "since_us": darkness.began_us, "lag": lane.lag()}
+        return {"code": "queued", "since_us": darkness.began_us, "lag": lane.lag(), "changes": changes_view(lane.ledger.tally.began)}
     if all(consumer.state == GONE for consumer in lane.consumers.values()):
-        return {"code": "empty", "since_us": darkness.began_us, "lag": lane.lag()}
+        return {"code": "empty", "since_us": darkness.began_us, "lag": lane.lag(), "changes": changes_view(lane.ledger.tally.began)}
     if subject is None or bill is None:
         return {"code": "next", "way": lane.way_in()}
     if subject.kind in PACE_KINDS:

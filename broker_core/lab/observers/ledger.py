@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from broker_core.lab.observers.bill import Bill
+from broker_core.lab.observers.change import TAKING, add_changes
 from broker_core.lab.observers.hero import Subject
 from broker_core.lab.observers.pace import PACE_KINDS
 from broker_core.lab.observers.shares import shares, skew_milli
@@ -123,9 +124,19 @@ class Ledger(LedgerState):
         if not self.tally.is_stale or self.lane.now_us < 0:  # before the lab begins there is nothing to serve
             return
         self.tally.is_stale = False
+        was = self.tally.darkness.dark
         self.tally.darkness.fold(self.lane.now_us, *self.lane.dark_units())
+        self._note_began(was)
         if self.tally.subject is not None:
             self.tally.subject.look(self.lane)
+
+    def _note_began(self, was: int) -> None:
+        """Who made it dark, and darker: who has come since then, or is removed as a row that was gone, has not."""
+        darkness, bill = self.tally.darkness, self.kept_bill
+        if darkness.began_us is None:
+            self.tally.began = []
+        elif bill is not None and not bill.settled and (darkness.dark > was or bill.at_us <= darkness.began_us):
+            add_changes(self.tally.began, [change for change in bill.changes if not was or change.kind in TAKING])
 
     def is_all_served(self) -> bool:
         """Whether no key waits for somebody who serves it."""

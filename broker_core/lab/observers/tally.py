@@ -18,7 +18,8 @@ from broker_core.lab.observers.key_order import KeyOrder
 @dataclass(slots=True)
 class Tally:
     """keys_moved: by the changes before the present bill's; a key that moves twice counts twice. subject: what the lane's large figure speaks
-    of, None before the first change. lost: changes that have left something without service, until all is served again. finished: records
+    of, None before the first change. lost: changes that have left something without service, until all is served again. began: those that began the
+    present darkness, and that have added to it. finished: records
     that the folds have not seen yet, in the order in which programs finished them. is_stale: who serves what has changed since the last
     report of darkness; at first there was none."""
 
@@ -27,6 +28,7 @@ class Tally:
     order: KeyOrder = field(default_factory=KeyOrder)
     subject: Subject | None = None
     lost: list[Change] = field(default_factory=list)
+    began: list[Change] = field(default_factory=list)
     finished: list[int] = field(default_factory=list)
     is_stale: bool = True
 

@@ -176,3 +176,16 @@ def test_what_a_newcomer_is_assigned_that_crashed_amid_its_rebalance_has_no_cons
         assert hero["code"] == "dark" and 0.15 < hero["part"] / hero["whole"] < 0.35 and (hero["until_us"] is None) == lasts
         assert 20.4 * SECOND < hero["since_us"] < 24 * SECOND
         assert hero["changes"] == [{"kind": "join", "names": ["c4"], "count": 1}, {"kind": "crash", "names": ["c4"], "count": 1}]
+
+
+def test_a_lane_without_consumers_names_those_who_were_there_when_it_went_dark():
+    story = Story().at(60).do("crash", "c1").at(62).do("crash", "c2").at(64).do("crash", "c3")
+    crashed, last = ([{"kind": "crash", "names": names, "count": len(names)}] for names in (["c1", "c2", "c3"], ["c3"]))
+    timed_out = story.at(280).heroes()
+    for heroes in (timed_out, story.do("leave", "c1").at(300).heroes()):  # the row's consumer was gone before
+        assert {name: hero["changes"] for name, hero in heroes.items()} == {**dict.fromkeys(KEYED, crashed), "rabbitmq": last}
+        assert {name: hero["since_us"] for name, hero in heroes.items()} == {**dict.fromkeys(KEYED, 60 * SECOND), "rabbitmq": 64 * SECOND}
+    all_left = Story().at(20).do("leave", "c1").do("leave", "c2").do("leave", "c3").at(60)
+    left = [{"kind": "leave", "names": ["c1", "c2", "c3"], "count": 3}]
+    assert {name: hero["changes"] for name, hero in all_left.heroes().items()} == dict.fromkeys((*KEYED, "rabbitmq"), left)
+    assert all(hero["changes"] == [] for hero in Story(consumers=0).at(5).heroes().values())
