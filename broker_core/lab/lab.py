@@ -248,7 +248,8 @@ class Lab(LabState):
         names: the consumers that it was about, none for a change of rule.
         """
         kind, args = command.kind, command.said()
-        params: Json = {**args, "count": max(1, len(names))}
+        count = max(1, len(names))
+        params: Json = {"count": count, **args}
         if names:
             params["consumer"] = names[-1]
         if kind == Join.kind:
@@ -258,7 +259,7 @@ class Lab(LabState):
         by = {"by": "demo"} if kind == Join.kind and command.command_id == DEMO_JOIN_ID else {}
         self.caption = {"code": kind, "params": {**params, **by}}
         name = params.get("consumer")
-        tick = {"at_us": self.now_us, "kind": kind, "consumer": name, "color": self.seen.get(name or ""), "count": params["count"]}
+        tick = {"at_us": self.now_us, "kind": kind, "consumer": name, "color": self.seen.get(name or ""), "count": count}
         where = {} if command.lane == ALL else {"rig": command.lane}
         self.timeline[position] = {**tick, **where, **by}
         while len(self.timeline) > TIMELINE_MAX:

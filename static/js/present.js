@@ -11,6 +11,7 @@ import { twin } from "./twins.js";
 export const ROWS_MAX = 24;
 const BAR_WIDTH = 312, SEGMENTS_MAX = 4, FOUR = 4;
 const OF_FOUR = ["start", "join", "join_many", "leave", "rejoin"];    // captions that count the lanes
+const OF_ALL = ["join", "leave", "crash", "rejoin", "pause", "resume", "slow"];   // orders that all lanes have
 const PRIMARY = { pulsar: ["exclusive", "failover", "shared", "consistent_hash"], kafka: ["range", "sticky", "cooperative-sticky"] };
 const PAUSING = ["kafka", "tubemq"];                    // a change stops partitions there until it is over
 
@@ -51,10 +52,14 @@ export function caption(view, say) {
     params.lanes = view.rig_order.length;
   }
   if (params.rig) {
-    const model = view.rigs[params.rig]?.model ?? params.rig;
+    const model = view.rigs[params.rig]?.model ?? params.rig, lane = laneName(params.rig, model, say);
+    if (OF_ALL.includes(view.caption.code)) {
+      const many = view.caption.code === "join" && (params.count ?? 1) > 1 ? "_many" : "";
+      return say("caption.in_lane", { did: say(`covers.${view.caption.code}${many}`, { ...params, who: params.consumer }), lane });
+    }
     if (code !== "set_algorithm") {
-      const did = say(`tick.${view.caption.code}${(params.count ?? 1) > 1 ? "_many" : ""}`, params);
-      return say("caption.in_lane", { did, lane: laneName(params.rig, model, say) });
+      const said = say(`caption.${code}`, params);
+      return view.rig_order.length > 1 ? say("list.named", { name: lane, what: said }) : said;
     }
     params.algorithm = say(`${model}.${params.algorithm}`);
     params.rig = say(`rig.${model}`);

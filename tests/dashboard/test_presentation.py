@@ -203,6 +203,27 @@ def test_after_a_crash_the_caption_says_who_has_noticed(words: dict[str, dict[st
     ]
 
 
+IN_ONE_LANE: list[tuple[dict[str, Any], str, str]] = [
+    ({"kind": "cluster_crash", "args": {"broker": 2}}, "Kafka: Broker 2 crashed. Who leads its partitions now?",
+     "Kafka：Broker 2 崩溃。它的分区现在由谁领导？"),
+    ({"kind": "cluster_add_partitions", "args": {"topic": "flights", "count": 14}}, "Kafka: Topic flights has 14 partitions from now on.",
+     "Kafka：主题 flights 从现在起有 14 个分区。"),
+    ({"kind": "group_freeze", "consumer": "c2"}, "Kafka: c2 stands still in a long GC pause: no polls, no heartbeats.",
+     "Kafka：c2 陷入长时间 GC 停顿：不拉取，也不发心跳。"),
+    ({"kind": "crash", "consumer": "c2"}, "c2 crashed, in Kafka only.", "c2 崩溃，只在 Kafka。"),
+    ({"kind": "slow", "consumer": "c2"}, "c2 slowed down, in Kafka only.", "c2 变慢，只在 Kafka。"),
+    ({"kind": "join", "args": {"count": 3}}, "3 joined, in Kafka only.", "3 个加入，只在 Kafka。"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("order", "english", "chinese"), IN_ONE_LANE)
+def test_the_caption_of_an_order_in_one_lane_is_a_sentence(order: dict[str, Any], english: str, chinese: str, words: dict[str, Any]) -> None:
+    lab = Lab(scenario_from_json({}))
+    lab.advance_to(20_000_000)
+    lab.submit({"command_id": "c", "rig": "kafka", "consumer": None, "args": {}, **order})
+    assert [present(lab.view(), words[language])["slots"]["caption"] for language in ("en", "zh-hans")] == [english, chinese]
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_lab_of_two_lanes_counts_two(language: str, words: dict[str, dict[str, str]]) -> None:
     view = load("start")
