@@ -101,6 +101,7 @@ LANES = {
     "never.rabbitmq.pause": _("RabbitMQ pauses nothing: any free consumer takes the next record."),
     # Sentences: cause, then effect, with its number
     "none": _("Nothing has changed yet."),
+    "none_cluster": _("The cluster has changed; no consumer has come or gone yet."),
     "none_dark": _("Nothing has changed yet. Starting left partitions dark for {dark_us}."),
     "idle": _("No consumers: records wait until one joins."),
     "left_gone": _("{consumer} had already been removed: nothing else changes."),

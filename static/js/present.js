@@ -253,7 +253,10 @@ function figures(model, rig, bill, words, say) {
 }
 
 // Whether all that the tally calls dark is the start's, for which "nothing has changed" alone would be no explanation.
-const isDarkSinceStart = (rig, view) => rig.tally?.dark_us > 0 && Object.values(view.timeline).every(({ kind }) => !kind.startsWith("cluster_"));
+const isDarkSinceStart = (rig) => rig.tally?.dark_us > 0;
+
+// An order for the lane's cluster is no change of its consumers, so its sentence is still the first one.
+const hasChangedCluster = (rig, view) => Object.values(view.timeline).some((tick) => tick.kind.startsWith("cluster_") && view.rigs[tick.rig] === rig);
 
 // What happened last in a lane, in words.
 export function sentence(rig, view, say) {
@@ -261,7 +264,8 @@ export function sentence(rig, view, say) {
   if ("deadline_us" in params) params.left = timeLeft(params.deadline_us, view.at_us);
   if ("algorithm" in params) params.algorithm = say(`${rig.model}.${params.algorithm}`);
   if ("members" in params) params.who = rebalanceFor(rig, say) || params.consumer;
-  if (rig.sentence.code === "none" && isDarkSinceStart(rig, view)) return say("none_dark", { dark_us: rig.tally.dark_us });
+  if (rig.sentence.code === "none" && hasChangedCluster(rig, view)) return say("none_cluster");
+  if (rig.sentence.code === "none" && isDarkSinceStart(rig)) return say("none_dark", { dark_us: rig.tally.dark_us });
   return say(rig.sentence.code, params);
 }
 

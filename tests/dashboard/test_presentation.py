@@ -272,6 +272,13 @@ def test_what_was_dark_at_the_start_is_explained_until_something_changes(words: 
         assert text == f"Nothing has changed yet.{rest}"
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_after_a_broker_crashed_it_is_not_said_that_nothing_has_changed(language: str, words: dict[str, dict[str, str]]) -> None:
+    lanes = [{"model": "kafka"}, {"model": "kafka", "id": "other"}]
+    said = Told(words[language], lanes=lanes).do(20, "cluster_crash", lane="kafka", broker=2).sentences(30)
+    assert said["kafka"] == words[language]["none_cluster"] and said["other"].startswith(words[language]["none"])
+
+
 def test_when_the_last_one_leaves_nobody_is_said_to_take_over(words: dict[str, dict[str, str]]) -> None:
     told = Told(words["en"], consumers=1).do(20, "leave", "c1")
     lanes = told.lanes(30)
