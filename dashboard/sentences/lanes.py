@@ -303,12 +303,16 @@ LANES = {
     ),
     "tubemq.idle": _("{count} of {of} clients {count?has|have} no partition: none of the {partitions} maps to {count?its|their} nodeId."),
     "rabbitmq.join": _("Nothing to move: {consumer} simply takes its turn. No order within a key."),
+    "rabbitmq.join_former": _("{consumer} takes its turn. Its former connection still holds {former} unacked, until it times out in {left}."),
     "rabbitmq.join_many": _("Nothing to move: the {count} newcomers simply take their turn. No order within a key."),
     "rabbitmq.join_first": _("{consumer} is the only consumer: it takes what waits in the queue, from the head."),
     "rabbitmq.join_first_many": _("The {count} newcomers are the only consumers: they take what waits in the queue, in turn."),
     "rabbitmq.leave": _("{consumer} left: {redelivered} unacked went back to the head of the queue."),
     "rabbitmq.leave_last": _("{consumer}, the last one, left: {redelivered} unacked wait at the head of the queue."),
     "rabbitmq.paused": _("{consumer} takes no more records and holds {held} unacked."),
+    "rabbitmq.paused_former": _(
+        "{consumer} takes no more records and holds {held} unacked; its former connection keeps {former} until it times out in {left}."
+    ),
     "rabbitmq.crash_pending": _("{consumer} is silent and holds {unacked} unacked until its heartbeat times out, {left} more."),
     "rabbitmq.crash_noticed": _("{consumer} missed its heartbeats: its {unacked} unacked went back to the head of the queue."),
     "rabbitmq.ghost_noticed": _("{consumer}'s former connection missed its heartbeats: {unacked} unacked went back to the head."),
@@ -375,6 +379,8 @@ LANES = {
     "picture.head": _("head waits for an ack"),
     "picture.gauges": _("one cell per consumer: what it holds"),
     "picture.empty": _("empty: nothing waits"),
+    "picture.none_ready": _("none ready, {unacked} unacked"),
+    "picture.former": _("former connection, {left} more"),
     "picture.ring_label": _("Hash ring: who owns which part, before and after the last change"),
     "picture.ranges_label": _("Hash ranges: who owns which part, before and after the last change"),
     "picture.grid_label": _("Partitions by consumer; the lag of each, on a cluster with its high watermark and log end"),
@@ -433,4 +439,5 @@ LANES = {
     "twin.leo": _("LEO"),
     "twin.in_flight": _("in flight"),
     "twin.records": _("records"),
+    "twin.former": _("{name}, former connection, until {clock}"),
 }

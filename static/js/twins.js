@@ -1,6 +1,6 @@
 // The pictures as tables: what a screen reader reads, and what key T shows in their place.
 
-import { NONE, fill, number, percent } from "./say.js";
+import { NONE, clock, fill, number, percent } from "./say.js";
 
 const ROWS_MAX = 60;
 const dash = (value) => (value === null || value === undefined ? NONE : typeof value === "number" ? number(value) : value);
@@ -79,12 +79,14 @@ function clients(picture, rig, words) {
 }
 
 function queue(picture, rig, words) {
-  const rows = Object.entries(picture.in_flight).map(([name, records]) => {
-    const count = rig.consumers[name]?.unacked ?? records.length;
+  const line = (name, count, records) => {
     const shown = records.slice(0, 2).map((item) => `#${number(item.record)}`).join(words["list.comma"]);
     return [name, number(count), shown + (count > 2 ? " …" : "")];
-  });
-  return [["twin.consumer", "twin.in_flight", "twin.records"], rows];
+  };
+  const former = Object.entries(picture.former ?? {}).map(([name, { unacked, until_us: until, records }]) =>
+    line(fill(words["twin.former"], { name, clock: clock(until) }, words), unacked, records));
+  const rows = Object.entries(picture.in_flight).map(([name, records]) => line(name, rig.consumers[name]?.unacked ?? records.length, records));
+  return [["twin.consumer", "twin.in_flight", "twin.records"], [...former, ...rows]];
 }
 
 const TABLES = { ring: hashes, ranges: hashes, grid, clients, queue };

@@ -257,3 +257,25 @@ test("queue: where rows are lower than a letter, a count stands in every row tha
   assert.ok(counts.length > 2 && counts.length === named.length);
   assert.ok(counts.every(({ y }, index) => index === 0 || y - counts[index - 1].y >= 13));
 });
+
+test("queue: what the former connection of one who came back holds has a row, or a gauge, of its own", () => {
+  const rig = load("stage").rigs.rabbitmq;
+  Object.assign(rig.picture, { head: [], ready: 0, unacked: 31, former: { c1: { unacked: 17, until_us: 190_500_000, records: [{ record: 1_200, redelivered: false }, { record: 1_203, redelivered: false }] } } });
+  for (const height of [TALL, SHORT]) {
+    const shapes = queueDispatch.layout(rig, { say, at: 20_000_000, height });
+    check(shapes, WIDTH, height);
+    assert.equal(shapes.find(({ id }) => id === "former-count-c1").text, "17");
+    assert.equal(shapes.find(({ id }) => id === "former-word-c1").text, 'picture.former {"left":171000000}');
+    assert.equal(shapes.find(({ id }) => id === "hint").text, 'picture.none_ready {"unacked":31}');
+  }
+  rig.picture.former.c99 = { ...rig.picture.former.c1 };            // it has left again
+  check(queueDispatch.layout(rig, { say, at: 20_000_000 }), WIDTH, TALL);
+  const { rows } = twin(rig, { "twin.former": "{name} before, until {clock}", "list.comma": ", " });
+  assert.deepEqual(rows[0], ["c1 before, until 3:10.5", "17", "#1\u202f200, #1\u202f203 …"]);
+  const names = Array.from({ length: 14 }, (_, index) => `c${index + 1}`);
+  rig.order = names;
+  for (const name of names) rig.consumers[name] ??= { ...rig.consumers.c2, name };
+  const many = queueDispatch.layout(rig, { say, at: 20_000_000 });
+  check(many, WIDTH, TALL);
+  assert.ok(many.some(({ id }) => id === "full-former-c1") && many.some(({ id }) => id === "full-c14"));
+});

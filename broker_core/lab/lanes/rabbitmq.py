@@ -122,15 +122,11 @@ class RabbitMqRules:
         lane.say("rabbitmq.crash_pending", consumer=consumer.name, unacked=unacked, deadline_us=consumer.deadline_us)
 
     def given_up_us(self, lane: Lane, consumer: Consumer) -> int:
-        """When the broker will drop the connection of a program that falls silent now; what it has sent still arrives."""
-        link = lane.world.slots[consumer.incarnation].links[self.reads.connection_of(lane, consumer.incarnation)]
-        known = self.reads.broker(lane).connections.get(link.connection)
+        """When the broker will drop the connection of a program that falls silent now."""
+        known = self.reads.broker(lane).connections.get(self.reads.connection_of(lane, consumer.incarnation))
         if known is None:  # its first words are still on their way
             return consumer.joined_us + lane.delay_us + (SILENT_CHECKS_MAX + 1) * m.HEARTBEAT_US
-        look_us = known.since_us + ((lane.now_us - known.since_us) // m.HEARTBEAT_US + 1) * m.HEARTBEAT_US
-        if not link.queue:
-            return look_us + (known.looks_left() - 1) * m.HEARTBEAT_US
-        return look_us + (SILENT_CHECKS_MAX + (link.last_us >= look_us)) * m.HEARTBEAT_US
+        return self.reads.given_up_us(lane, consumer.incarnation, known)
 
     def rejoin(self, lane: Lane, consumer: Consumer, cause: Cause) -> None:
         self.start(lane, consumer, cause)

@@ -10,9 +10,11 @@ from broker_core.errors import InvariantError
 from broker_core.events import Json
 from broker_core.lab.consumer import CRASHED, GONE, Consumer
 from broker_core.lab.observers.in_flight import BUCKETS_KEPT_S
+from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq.broker import BrokerState
 from broker_core.rabbitmq.channel import Channel
 from broker_core.rabbitmq.client import TAG
+from broker_core.rabbitmq.connection import SILENT_CHECKS_MAX, Connection
 from broker_core.rabbitmq.queue import WorkQueue
 
 if TYPE_CHECKING:
@@ -48,12 +50,40 @@ class RabbitMqReading:
         workers = [slot for slot in lane.world.slots.values() if slot.kind == "worker"]
         return next(slot.name for slot in workers if slot.node.state.connection == connection)
 
+    def consuming(self, lane: Lane) -> list[tuple[Connection, Channel]]:
+        """Consumers of the queue at the broker."""
+        return [(known, channel) for known in self.broker(lane).connections.values() for channel in known.channels.values() if channel.consumers]
+
     def channels(self, lane: Lane) -> dict[str, Channel]:
-        """Consumers of the queue at the broker: name -> channel. A ghost and its program's new life have the same name: the newer one."""
-        return {
-            known.name: channel
-            for known in self.broker(lane).connections.values() for channel in known.channels.values() if channel.consumers
-        }  # fmt: skip
+        """The same, name -> channel, without the former connections of programs that have come back."""
+        former = self.former_connections(lane)
+        return {known.name: channel for known, channel in self.consuming(lane) if channel.connection not in former}
+
+    def former_connections(self, lane: Lane) -> dict[int, str]:
+        """Those of dead lives whose program has come back: the broker takes them for living consumers. Connection -> the life's node."""
+        names = {incarnation: lane.world.slots[incarnation].node.state.name for incarnation in lane.crash_positions}
+        return {self.connection_of(lane, incarnation): incarnation for incarnation, name in names.items() if lane.is_ghost(incarnation, name)}
+
+    def former(self, lane: Lane) -> Json:
+        """What former connections hold, by the program's name: how many messages and the first of them, and when the broker gives up the last."""
+        found: Json = {}
+        queue, lives = self.queue(lane), self.former_connections(lane)
+        for known, channel in self.consuming(lane):
+            if channel.connection not in lives or not channel.unacked:
+                continue
+            of = found.setdefault(known.name, {"unacked": 0, "until_us": 0, "records": []})
+            of["unacked"] += len(channel.unacked)
+            of["until_us"] = max(of["until_us"], self.given_up_us(lane, lives[channel.connection], known))
+            of["records"] += in_hand(queue, channel)[: IN_FLIGHT_SHOWN - len(of["records"])]
+        return found
+
+    def given_up_us(self, lane: Lane, incarnation: str, known: Connection) -> int:
+        """When the broker drops the connection of a silent program; what that has sent still arrives."""
+        link = lane.world.slots[incarnation].links[self.connection_of(lane, incarnation)]
+        look_us = known.since_us + ((lane.now_us - known.since_us) // m.HEARTBEAT_US + 1) * m.HEARTBEAT_US
+        if not link.queue:
+            return look_us + (known.looks_left() - 1) * m.HEARTBEAT_US
+        return look_us + (SILENT_CHECKS_MAX + (link.last_us >= look_us)) * m.HEARTBEAT_US
 
     def served(self, lane: Lane) -> list[int]:
         """Connections that consume."""
@@ -132,9 +162,10 @@ class RabbitMqReading:
     def route(self, lane: Lane, index: int, code: int) -> Json:
         """Where the record is: in whose hands, at which place of the queue, or done."""
         queue = self.queue(lane)
-        for name, channel in self.channels(lane).items():
+        former = self.former_connections(lane)
+        for known, channel in self.consuming(lane):
             if queue.holds(channel.consumer_key(TAG), index):
-                return {"hash": None, "unit": None, "consumer": name, "place": None, "waits": False}
+                return {"hash": None, "unit": None, "consumer": known.name, "place": None, "waits": channel.connection in former}
         ready = queue.ready
         return {"hash": None, "unit": None, "consumer": None, "place": ready if ready else None, "waits": ready > 0}
 
@@ -145,20 +176,22 @@ class RabbitMqReading:
             "kind": "queue", "name": self.queue_name, "ready": queue.ready,
             "head": [{"record": position, "redelivered": redelivered} for position, redelivered in queue.head(HEAD_SHOWN)],
             "prefetch": self.prefetch, "ring": [names[key] for key in queue.ring if key in names],
-            "in_flight": {
-                name: [{"record": p, "redelivered": r} for p, r in queue.unacked(channel.consumer_key(TAG), IN_FLIGHT_SHOWN)]
-                for name, channel in channels.items()
-            },
-            "unacked": self.unacked(lane),
+            "in_flight": {name: in_hand(queue, channel) for name, channel in channels.items()},
+            "former": self.former(lane), "unacked": self.unacked(lane),
         }  # fmt: skip
 
     def check(self, lane: Lane) -> None:
         queue = self.queue(lane)
         if queue.ready + self.unacked(lane) + queue.acked != queue.published:
             raise InvariantError(f"{queue.ready} ready, {self.unacked(lane)} unacked and {queue.acked} done are not {queue.published} published")
-        for name, channel in self.channels(lane).items():
-            count = queue.unacked_count(channel.consumer_key(TAG))
+        for known, channel in self.consuming(lane):
+            name, count = known.name, queue.unacked_count(channel.consumer_key(TAG))
             if count != len(channel.unacked):
                 raise InvariantError(f"{name}: the queue has {count} messages with it, its channel {len(channel.unacked)}")
             if self.prefetch and count > self.prefetch:
                 raise InvariantError(f"{name} holds {count} messages with a prefetch of {self.prefetch}")
+
+
+def in_hand(queue: WorkQueue, channel: Channel) -> list[Json]:
+    """The first messages that are out on a channel."""
+    return [{"record": position, "redelivered": again} for position, again in queue.unacked(channel.consumer_key(TAG), IN_FLIGHT_SHOWN)]

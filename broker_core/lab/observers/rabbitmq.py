@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from broker_core.lab.lanes.lane import Lane
     from broker_core.lab.lanes.rabbitmq_reading import RabbitMqReading
 
+WITH_FORMER = {"rabbitmq.join": "rabbitmq.join_former", "rabbitmq.paused": "rabbitmq.paused_former"}
+"""Sentences about a consumer, and the same while its former connection holds messages."""
+
 
 class RabbitMqNarrator:
     def __init__(self, reads: RabbitMqReading) -> None:
@@ -45,7 +48,12 @@ class RabbitMqNarrator:
         lane.say(code_of("rabbitmq.left", last=not self.reads.living(lane)), consumer=name, redelivered=unacked)
 
     def sentence_now(self, lane: Lane) -> Json:
-        return lane.sentence
+        """Of one who has come back also what is still with its former connection."""
+        code, params = lane.sentence["code"], lane.sentence["params"]
+        former = self.reads.former(lane).get(params["consumer"]) if code in WITH_FORMER else None
+        if former is None:
+            return lane.sentence
+        return {"code": WITH_FORMER[code], "params": params | {"former": former["unacked"], "deadline_us": former["until_us"]}}
 
     def on_settled(self, lane: Lane, bill: Bill) -> None:
         if bill.kind in ("join", "rejoin"):

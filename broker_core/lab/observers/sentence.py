@@ -23,7 +23,8 @@ SILENT = frozenset({
 """Sentences about a silent consumer that tell how many unacknowledged messages it holds."""
 
 PAUSED = frozenset({
-    "kafka.paused", "pulsar.paused", "pulsar.exclusive.paused", "pulsar.failover.paused", "pulsar.shared.paused", "rabbitmq.paused", "tubemq.paused",
+    "kafka.paused", "pulsar.paused", "pulsar.exclusive.paused", "pulsar.failover.paused", "pulsar.shared.paused", "rabbitmq.paused",
+    "rabbitmq.paused_former", "tubemq.paused",
 })  # fmt: skip
 """Sentences about a consumer that a person has paused."""
 

@@ -117,3 +117,52 @@ def test_broken_law_is_noticed_while_the_lane_runs_and_not_at_the_next_command()
     lane_of(lab).reads.queue(lane_of(lab)).state.acked += 1
     with pytest.raises(InvariantError, match="published"):
         lab.advance_to(4 * SECOND)
+
+
+@pytest.mark.parametrize("algorithm", ["prefetch_unlimited", "prefetch_5"])
+def test_what_a_former_connection_holds_is_counted_so_that_the_numbers_agree(algorithm):
+    lab = lab_of(algorithm)
+    lab.advance_to(20 * SECOND)
+    order(lab, "crash", "c1")
+    deadline_us = lane_of(lab).consumers["c1"].deadline_us
+    lab.advance_to(24 * SECOND)
+    order(lab, "rejoin", "c1")
+    lab.advance_to(27 * SECOND)
+    view = lab.view()["rigs"]["rabbitmq"]
+    former = view["picture"]["former"]["c1"]
+    assert former["unacked"] >= 5 and former["until_us"] == deadline_us
+    assert view["sentence"]["code"] == "rabbitmq.join_former" and view["sentence"]["params"]["former"] == former["unacked"]
+    order(lab, "pause", "c1")
+    lab.advance_to(40 * SECOND)
+    view = lab.view()["rigs"]["rabbitmq"]
+    former = view["picture"]["former"]["c1"]
+    assert former["unacked"] + sum(consumer["unacked"] for consumer in view["consumers"].values()) == view["picture"]["unacked"]
+    assert view["sentence"] == {"code": "rabbitmq.paused_former", "params": view["sentence"]["params"]}
+    assert view["sentence"]["params"]["former"] == former["unacked"] and view["sentence"]["params"]["deadline_us"] == deadline_us
+    assert view["sentence"]["params"]["held"] == view["consumers"]["c1"]["unacked"]
+    lab.advance_to(deadline_us + SECOND)
+    assert lab.view()["rigs"]["rabbitmq"]["picture"]["former"] == {}
+
+
+def test_who_comes_back_shows_nothing_of_its_former_connection_as_its_own_while_its_new_one_is_on_its_way():
+    lab = lab_of()
+    lab.advance_to(20 * SECOND)
+    order(lab, "crash", "c1")
+    lab.advance_to(24 * SECOND)
+    order(lab, "rejoin", "c1")
+    picture = lab.view()["rigs"]["rabbitmq"]["picture"]
+    assert picture["former"]["c1"]["unacked"] == 5 and "c1" not in picture["in_flight"]
+
+
+def test_former_connection_of_one_who_has_left_again_is_still_counted():
+    lab = lab_of()
+    lab.advance_to(20 * SECOND)
+    order(lab, "crash", "c1")
+    lab.advance_to(24 * SECOND)
+    order(lab, "rejoin", "c1")
+    lab.advance_to(25 * SECOND)
+    order(lab, "leave", "c1")
+    lab.advance_to(26 * SECOND)
+    view = lab.view()["rigs"]["rabbitmq"]
+    held = sum(consumer["unacked"] for consumer in view["consumers"].values())
+    assert view["picture"]["former"]["c1"]["unacked"] + held == view["picture"]["unacked"]
