@@ -74,10 +74,18 @@ class TypeNarrator:
         return {**sentence, "code": f"pulsar.{self.kind}.paused"} if sentence["code"] == "pulsar.paused" else sentence
 
     def on_settled(self, lane: Lane, bill: Bill) -> None:
+        units = lane.units() or {}
+        if lane.sentence["code"] == "pulsar.exclusive.crash_noticed":
+            self.say_taken_over(lane, units)
         if bill.kind not in ("join", "rejoin") or lane.sentence["code"] in REFUSED:
             return
-        units = lane.units() or {}
         code = code_of(f"pulsar.{self.kind}.joined", first=len(self.reads.served(lane)) == bill.count, many=bill.count > 1,
                        standby=bool(units) and bill.consumer not in units.values())  # fmt: skip
         lane.say(code, consumer=bill.consumer, count=bill.count, active=sum(owner == bill.consumer for owner in units.values()),
                  partitions=len(units))  # fmt: skip
+
+    def say_taken_over(self, lane: Lane, units: Mapping[str, str | None]) -> None:
+        """Somebody had asked to subscribe while the one consumer was silent, and came in when the broker gave that one up."""
+        taker = next((owner for owner in units.values() if owner is not None), None)
+        if taker is not None:
+            lane.say("pulsar.exclusive.join", consumer=taker, count=1, active=sum(owner == taker for owner in units.values()), partitions=len(units))

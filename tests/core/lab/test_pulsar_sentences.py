@@ -75,3 +75,33 @@ def test_a_newcomer_waits_for_as_many_as_why_it_is_idle_says():
         assert code == "pulsar.join_waits" and params["unacked"] == panel(lab)["consumers"]["c4"]["idle"]["older"]
         counts.append(params["unacked"])
     assert counts[-1] < counts[0]
+
+
+@pytest.mark.parametrize(("kind", "who", "taker"), [("join", None, "c4"), ("rejoin", "c1", "c1")])
+@pytest.mark.parametrize("later", [0, 0.0005, 4])
+def test_who_asked_for_an_exclusive_subscription_while_its_consumer_was_silent_has_it_when_that_one_is_given_up(kind, who, taker, later):
+    lab = lab_of("exclusive")
+    run(lab, 3)
+    order(lab, "crash", "c1")
+    run(lab, later)
+    order(lab, kind, who)
+    run(lab, 70)
+    assert sentence(lab) == ("pulsar.exclusive.join", {"consumer": taker, "count": 1, "active": 12, "partitions": 12})
+
+
+def test_who_had_asked_before_the_exclusive_consumer_fell_silent_has_the_subscription_when_that_one_is_given_up():
+    lab = lab_of("exclusive")
+    run(lab, 3)
+    order(lab, "join")
+    run(lab, 0.0005)
+    order(lab, "crash", "c1")
+    run(lab, 30)
+    assert sentence(lab)[0] == "pulsar.exclusive.join" and sentence(lab)[1]["consumer"] == "c4"
+
+
+def test_nobody_has_an_exclusive_subscription_whose_consumer_is_given_up_when_nobody_asks_for_it():
+    lab = lab_of("exclusive")
+    run(lab, 3)
+    order(lab, "crash", "c1")
+    run(lab, 70)
+    assert sentence(lab) == ("pulsar.exclusive.crash_noticed", {"consumer": "c1"})
