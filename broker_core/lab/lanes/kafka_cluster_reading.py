@@ -217,12 +217,12 @@ class KafkaClusterReading:
         return self.notes.redelivered
 
     def held(self, lane: Lane, consumer: Consumer) -> int:
-        """Records read since the last commit."""
+        """Records read and not committed; of one that is out of the group a new owner may have committed more than it has read."""
         slot = self.slot_of(lane, consumer)
         if slot is None:
             return 0
         shared = self.look(lane)
-        return sum(position - shared.committed(number) for number, position in positions(consumer_state(slot), self.topic).items())
+        return sum(max(0, position - shared.committed(number)) for number, position in positions(consumer_state(slot), self.topic).items())
 
     def is_served(self, lane: Lane, consumer: Consumer) -> bool:
         slot = self.slot_of(lane, consumer)

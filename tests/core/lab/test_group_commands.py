@@ -65,6 +65,12 @@ def test_a_frozen_member_is_noticed_by_its_session_and_comes_back_as_a_zombie(pr
     assert lane_of(lab)["bill"]["settled"]
 
 
+def test_a_zombie_holds_nothing_of_what_its_partitions_new_owner_has_committed() -> None:
+    lab = lab_of()
+    order(lab, "group_freeze", 40, consumer="c2")
+    assert lane_of(lab)["consumers"]["c2"]["unacked"] == 0
+
+
 def test_a_short_pause_is_nobodys_business_but_its_own_partitions() -> None:
     lab = lab_of()
     generation = lane_of(lab)["picture"]["generation"]
