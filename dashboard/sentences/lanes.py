@@ -134,6 +134,8 @@ LANES = {
     "lane.pulsar.Exclusive": _("Pulsar Exclusive"),
     "lane.pulsar.Failover": _("Pulsar Failover"),
     "lane.pulsar.Shared": _("Pulsar Shared"),
+    "next.exclusive": _("a newcomer is refused: one consumer has the subscription"),
+    "next.standby": _("a newcomer stands by until the active consumer is gone"),
     "next.failover": _("when a consumer joins, partitions go to another by modulo after 1 s"),
     "never.pulsar.partitions": _("Shared: no key and no partition belongs to anybody, so nothing can change hands."),
     "never.pulsar.pause_shared": _("Shared pauses nothing: whoever has permits takes the next record."),

@@ -405,7 +405,8 @@ class Lane(LaneState):
         return step_us
 
     def way_in(self) -> str:
-        """How this lane takes a newcomer in, for the words that tell it beforehand: ring, halves, eager, cooperative, restart, turn."""
+        """How this lane takes a newcomer in, for the words that tell it beforehand: ring, halves, exclusive, failover, standby,
+        eager, cooperative, restart, turn."""
         return self.reads.way_in(self)
 
     def sentence_as_of_now(self) -> Json:

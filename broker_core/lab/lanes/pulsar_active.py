@@ -16,6 +16,7 @@ from broker_core.pulsar.broker_state import consumer_key, topic_key
 from broker_core.pulsar.client.consumer import CONSUMER_ID
 from broker_core.pulsar.client.producer import MASK_31
 from broker_core.pulsar.dispatchers.active import ActiveDispatcher
+from broker_core.pulsar.settings import EXCLUSIVE
 from broker_core.pulsar.subscription import Subscription
 from broker_core.pulsar.topic import Topic
 
@@ -27,7 +28,7 @@ STANDBYS_SHOWN = 8
 
 class ActiveReading(PulsarReading):
     """type: Exclusive or Failover. parts: the (topic, partition) that consumers have; each is shown as the partition of its place. count: how many
-    there are to choose from, 0 for the one topic without partitions."""
+    there are to choose from, 0 for the one topic without partitions. in_order: there whoever came first is active, as the documentation has it."""
 
     counts_keys = False
     has_order = False
@@ -36,6 +37,7 @@ class ActiveReading(PulsarReading):
         super().__init__(setup)
         self.type = kind
         self.count = topics or partitions
+        self.in_order = setup.algorithm == "failover_document" and not topics
         self.parts = c.parts_of(c.TOPIC, partitions, topics)
         self.hashes = self.owners.hashes
 
@@ -131,7 +133,7 @@ class ActiveReading(PulsarReading):
         return sum(known.cursor.backlog for known in mine) - self.unreported(lane.world.slots[consumer.incarnation])
 
     def way_in(self, lane: Lane) -> str:
-        return "failover"
+        return "exclusive" if self.type == EXCLUSIVE else "standby" if self.in_order else "failover"
 
     def held(self, lane: Lane, consumer: Consumer) -> int:
         keys = self.keys_of(lane, consumer.incarnation)

@@ -105,3 +105,14 @@ def test_nobody_has_an_exclusive_subscription_whose_consumer_is_given_up_when_no
     order(lab, "crash", "c1")
     run(lab, 70)
     assert sentence(lab) == ("pulsar.exclusive.crash_noticed", {"consumer": "c1"})
+
+
+@pytest.mark.parametrize(("algorithm", "way"), [("exclusive", "exclusive"), ("failover", "failover"), ("failover_document", "standby")])
+def test_what_comes_next_is_what_happens_to_a_newcomer(algorithm, way):
+    lab = lab_of(algorithm)
+    run(lab, 3)
+    assert whole(lab_view(lab))["rigs"]["pulsar"]["hero"] == {"code": "next", "way": way}
+    order(lab, "join")
+    run(lab, 3)
+    assert (panel(lab)["consumers"]["c4"]["refused"] != "") == (way == "exclusive")
+    assert (whole(lab_view(lab))["rigs"]["pulsar"]["bill"]["partitions_moved"] > 0) == (way == "failover")
