@@ -92,6 +92,7 @@ EVENTS = {
     "event.tubemq.client.connected": _("{consumer} computed its partitions and registered them"),
     "event.tubemq.group.partitions_resumed": _("The pause ends: every partition is registered again; the longest pause was {pause_us}"),
     "event.tubemq.client.refused": _("{consumer} was refused with code {code}"),
+    "event.tubemq.client.lost": _("{consumer} fell silent before the master knew it: nobody will miss it"),
     "event.tubemq.client.crashed": _("{consumer} fell silent; its partitions stay registered"),
     "event.tubemq.client.disconnected": _("{consumer} lost partitions to another client, or with a connection"),
     "event.tubemq.client.stopped": _("{consumer} stopped and released its partitions"),

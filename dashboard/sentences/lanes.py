@@ -244,6 +244,7 @@ LANES = {
     "kafka.crash_pending_idle": _IDLE_CRASH,
     "tubemq.crash_pending_idle": _IDLE_CRASH,
     "kafka.paused_idle": _IDLE_PAUSE,
+    "tubemq.crash_unknown_idle": _IDLE_CRASH,
     "tubemq.paused_idle": _IDLE_PAUSE,
     "kafka.crash_noticed_idle": _("{consumer} timed out; it left nothing to read again."),
     "tubemq.crash_noticed_idle": _("The broker dropped {consumer}; it had no partition."),
@@ -286,6 +287,9 @@ LANES = {
     ),
     "tubemq.crash_pending": _(
         "{consumer} is silent: its {partitions} {partitions?partition waits|partitions wait}, no other client may take them."
+    ),
+    "tubemq.crash_unknown": _(
+        "{consumer} crashed before the master knew it: {partitions?one partition waits|{partitions} partitions wait} until it comes back or leaves."
     ),
     "tubemq.crash_noticed": _(
         "The broker dropped {consumer}; its {partitions} {partitions?partition is|partitions are} unregistered until it returns."

@@ -66,6 +66,7 @@ STAGE = {
     ),
     "sub.unnoticed": _("Nobody has noticed yet: {waiting} still {count?counts|count} on it."),
     "sub.noticed": _("Noticed by {noticed}; {waiting} {count?waits|wait}."),
+    "sub.unknown": _("It had not registered with {lanes} yet: nobody there will notice."),
     "sub.noticed_by_four": _("All four have noticed."),
     "sub.noticed_by_all": _("It has been noticed."),
     "list.comma": _(", "),

@@ -5,7 +5,7 @@ import { billCovers, heroCovers, listed, rebalanceFor } from "./covers.js";
 import { laneName, ownName } from "./lane_name.js";
 import { lessonCaption, lessonOf } from "./lesson.js";
 import { paint } from "./paint.js";
-import { NONE, clock, figure, inTurn, number, percent, ratio, seconds, speaker } from "./say.js";
+import { NONE, clock, figure, inTurn, number, percent, ratio, seconds, sentences, speaker } from "./say.js";
 import { twin } from "./twins.js";
 
 export const ROWS_MAX = 24;
@@ -78,13 +78,20 @@ function sub(view, say) {
   });
 }
 
-// A crashed consumer's state tells: "crashed" until its lane has noticed, "gone" from then on.
+// A crashed consumer's state tells: "crashed" until its lane has noticed, "gone" from then on. Where it had not yet arrived, nobody ever notices.
 function noticedBy(view, say) {
-  const noticed = [], waiting = [];
+  const noticed = [], waiting = [], unknown = [];
   for (const id of view.caption.params.rig ? [view.caption.params.rig] : view.rig_order) {
-    const { model, consumers } = view.rigs[id], isSilent = consumers[view.caption.params.consumer]?.state === "crashed";
-    (isSilent ? waiting : noticed).push(laneName(id, model, say));
+    const { model, consumers, sentence: told } = view.rigs[id], isSilent = consumers[view.caption.params.consumer]?.state === "crashed";
+    const isUnknown = /\.crash_unknown(_idle)?$/.test(told.code) && told.params.consumer === view.caption.params.consumer;
+    (isUnknown ? unknown : isSilent ? waiting : noticed).push(laneName(id, model, say));
   }
+  if (!unknown.length) return noticedOrNot(noticed, waiting, say);
+  const others = noticed.length || waiting.length ? [noticedOrNot(noticed, waiting, say)] : [];
+  return sentences([...others, say("sub.unknown", { lanes: listed(unknown, say) })]);
+}
+
+function noticedOrNot(noticed, waiting, say) {
   if (!waiting.length) return say(noticed.length === FOUR ? "sub.noticed_by_four" : "sub.noticed_by_all");
   return say(noticed.length ? "sub.noticed" : "sub.unnoticed", { noticed: listed(noticed, say), waiting: listed(waiting, say), count: waiting.length });
 }

@@ -21,6 +21,7 @@ from broker_core.lab.lanes.tubemq_operator import Operator, OperatorState, TakeO
 from broker_core.lab.lanes.tubemq_reading import GROUP, MASTER, PRODUCER, TubeMqReading, is_alive
 from broker_core.lab.observers.codes import code_of
 from broker_core.lab.observers.in_flight import Watch
+from broker_core.lab.observers.shares import units_of
 from broker_core.lab.observers.tubemq import TubeMqNarrator
 from broker_core.sim.program import Order, Program
 from broker_core.sim.slot import CRASHED as NODE_CRASHED
@@ -178,9 +179,10 @@ class TubeMqRules:
         client = self.reads.client(lane, consumer.incarnation)
         member = self.reads.member(lane, client.client_id)
         if member is None:
-            # It died before the master knew it: nobody will miss it.
-            del lane.crash_positions[consumer.incarnation]
-            consumer.state, consumer.deadline_from_us = GONE, None
+            # It died before the master knew it: nobody will miss it, and what falls to its node id waits for a person.
+            lane.bury(consumer.incarnation, consumer.name)
+            lane.emit("tubemq.client.lost", cause, None, {}, {"consumer": consumer.name, "partitions": units_of(lane, consumer.name)})
+            lane.say("tubemq.crash_unknown", consumer=consumer.name, partitions=units_of(lane, consumer.name))
             return
         places = [place for place in self.reads.places(lane).values() if place.owner == client.client_id]
         consumer.deadline_us = max([member.deadline_us, *(place.deadline_us for place in places)])

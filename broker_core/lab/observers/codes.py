@@ -73,6 +73,7 @@ NOW: Mapping[str, Sequence[Choice]] = MappingProxyType({
     "pulsar.failover.paused": _choices(("pulsar.paused_standby", "idle"), ("pulsar.failover.paused",)),
     "tubemq.crash_pending": _choices(("tubemq.crash_pending_idle", "idle"), ("tubemq.crash_pending",)),
     "tubemq.crash_noticed": _choices(("tubemq.crash_noticed_idle", "idle"), ("tubemq.crash_noticed",)),
+    "tubemq.crash_unknown": _choices(("tubemq.crash_unknown_idle", "idle"), ("tubemq.crash_unknown",)),
     "tubemq.paused": _choices(("tubemq.paused_idle", "idle"), ("tubemq.paused",)),
 })  # fmt: skip
 """Sentences whose numbers go on changing, so that they are chosen again for each view. idle: it has no partition, or nothing to read again;

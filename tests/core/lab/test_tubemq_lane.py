@@ -373,3 +373,19 @@ def test_slow_network_adds_its_delay_to_a_restart_and_changes_nothing_else():
     deadline_us = lane_of(lab).consumers["c2"].deadline_us
     last_us = max(event["at_us"] for event in at(lab, 90) if event["kind"].endswith("timed_out"))
     assert deadline_us <= last_us <= deadline_us + 220_000
+
+
+@pytest.mark.parametrize(("kind", "who"), [("leave", "c1"), ("join", None)])
+def test_one_that_crashes_in_the_middle_of_a_restart_is_told_though_nobody_will_miss_it(kind, who):
+    lab = lab_of()
+    at(lab, 10, kind, who)
+    at(lab, 10.3, "crash", "c2")
+    for second in (11, 25, 60):
+        at(lab, second)
+        lane = seen(lab)
+        lost = sum(part["assigned"] == "c2" for part in lane["picture"]["partitions"].values())
+        assert lane["sentence"] == {"code": "tubemq.crash_unknown", "params": {"consumer": "c2", "partitions": lost}} and lost
+        assert "tubemq.client.lost" in [event["kind"] for event in lane["why"]]
+    at(lab, 61, "rejoin", "c2")
+    at(lab, 80)
+    assert seen(lab)["sentence"]["code"] == "tubemq.rejoined" and lane_of(lab).dark_units()[0] == 0
