@@ -13,7 +13,7 @@ from typing import cast
 
 from broker_core.clock import MILLISECOND_US
 from broker_core.events import Cause, Json, TurningPoint
-from broker_core.lab.consumer import GONE, PAUSED, Consumer
+from broker_core.lab.consumer import PAUSED, Consumer
 from broker_core.lab.lanes import tubemq_operator as operator
 from broker_core.lab.lanes.lane import Lane
 from broker_core.lab.lanes.setup import LaneSetup
