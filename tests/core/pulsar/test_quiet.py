@@ -124,7 +124,8 @@ class Run:
 
 
 STEPS = st.lists(st.tuples(st.integers(11, 900), st.sampled_from(
-    ["send"] * 12 + ["pause", "resume", "resume", "hold", "release", "leave", "again", "slow", "fast", "cut", "heal", "heal", "slow link", "crash", "stop", "go on", "go on"]
+    ["send"] * 12 + ["pause", "resume", "resume", "hold", "release", "leave", "again", "slow", "fast", "cut", "heal", "heal", "slow link", "crash"]
+    + ["stop", "go on", "go on"]
 )), max_size=40)  # fmt: skip
 
 
