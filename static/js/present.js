@@ -2,7 +2,7 @@
 // change of what a lane says is made here and nowhere else. No rule of a model is here.
 
 import { billCovers, heroCovers, listed, rebalanceFor } from "./covers.js";
-import { laneName, ownName } from "./lane_name.js";
+import { laneName, laneTitle } from "./lane_name.js";
 import { lessonCaption, lessonOf } from "./lesson.js";
 import { paint } from "./paint.js";
 import { NONE, clock, figure, inTurn, number, percent, ratio, seconds, sentences, speaker } from "./say.js";
@@ -130,7 +130,7 @@ function lane(id, rig, view, words, say, limit, withTwins, scope) {
     has_cluster: "cluster" in rig,
     shows_about: showsAbout(rig),
     slots: {
-      title: ownName(say(titleCode(model, rig.picture)), id, model),
+      title: laneTitle(id, rig, say),
       note: note(model, rig, say),
       rule: say(`${model}.${rig.algorithm}`),
       about: isUpgraded(rig) ? upgradedWords(rig, say) : say(`${model}.${rig.algorithm}.about`),
@@ -158,8 +158,6 @@ function lane(id, rig, view, words, say, limit, withTwins, scope) {
 
 // Pulsar's subscription types look like what other systems have: partitions, or one queue for all.
 const shapeOf = (model, picture) => (model === "pulsar" ? { grid: "kafka", queue: "turns" }[picture.kind] ?? model : model);
-
-const titleCode = (model, { type }) => (model === "pulsar" && type && type !== "Key_Shared" ? `lane.pulsar.${type}` : `lane.${model}`);
 
 const least = (list) => list.reduce((a, b) => Math.min(a, b));
 const most = (list) => list.reduce((a, b) => Math.max(a, b));

@@ -2,6 +2,7 @@
 // the picture where there is no room beside it. A step that has the pointer or the focus lights what it speaks of.
 
 import { billCovers } from "./covers.js";
+import { laneTitle } from "./lane_name.js";
 import { spokenOf } from "./visuals/lit.js";
 import { chain, entries } from "./why.js";
 
@@ -13,6 +14,9 @@ export function sideOf(lane, width) {
   if (lane.right + needed <= width) return "right";
   return lane.left >= needed ? "left" : "below";
 }
+
+// Whose chain it is: the lane as the heading above its picture calls it.
+export const titleOf = (id, rig, say) => say("why.title", { lane: laneTitle(id, rig, say) });
 
 // laneOf: rig id -> the lane's element. now: () -> { view, say, words }. onLight: the picture must be drawn again.
 export function createWhyPanel(panel, { laneOf, now, onLight }) {
@@ -60,7 +64,7 @@ export function createWhyPanel(panel, { laneOf, now, onLight }) {
     if (newest === key && language.words === words) return;
     [key, words] = [newest, language.words];
     const focused = [...list.children].indexOf(document.activeElement);
-    title.textContent = language.say("why.title", { lane: language.say(`lane.${rig.model}`) });
+    title.textContent = titleOf(open, rig, language.say);
     covers.textContent = billCovers(rig, language.say);
     list.replaceChildren(...entries(chain(rig, view.timeline, language), language.say));
     light(null);

@@ -5,7 +5,7 @@ import * as clientGrid from "../../static/js/visuals/client_grid.js";
 import * as hashRing from "../../static/js/visuals/hash_ring.js";
 import { isLit, spokenOf } from "../../static/js/visuals/lit.js";
 import * as queueDispatch from "../../static/js/visuals/queue_dispatch.js";
-import { sideOf } from "../../static/js/why_panel.js";
+import { sideOf, titleOf } from "../../static/js/why_panel.js";
 import { load } from "./fixtures/load.mjs";
 
 const view = load("stage"), say = (code) => code;
@@ -45,4 +45,11 @@ test("the panel stands at the right, at the left of the last lane, below where t
   assert.equal(sideOf({ left: 24, right: 360 }, 1440), "right");
   assert.equal(sideOf({ left: 1080, right: 1416 }, 1440), "left");
   assert.equal(sideOf({ left: 0, right: 390 }, 390), "below");
+});
+
+test("the panel's title calls its lane as the heading above the picture does", () => {
+  const told = (id, rig) => titleOf(id, rig, (code, params) => (params ? `${code} ${params.lane}` : code));
+  assert.equal(told("pulsar", { model: "pulsar", picture: { type: "Failover" } }), "why.title lane.pulsar.Failover");
+  assert.equal(told("old", { model: "pulsar", picture: { type: "Key_Shared" } }), "why.title lane.pulsar old");
+  assert.equal(told("kafka", { model: "kafka", picture: {} }), "why.title lane.kafka");
 });
