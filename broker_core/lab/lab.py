@@ -242,10 +242,10 @@ class Lab(LabState):
         self.lanes[lane] = made
         self.shown = Shown()
 
-    def note(self, command: Command, position: int, names: list[str]) -> None:
+    def note(self, command: Command, position: int, names: list[str], meaning: Json | None = None) -> None:
         """Caption and timeline say what was last ordered; the history is what a switched lane runs through again.
 
-        names: the consumers that it was about, none for a change of rule.
+        names: the consumers that it was about, none for a change of rule. meaning: `ConsumerCommand.meaning`.
         """
         kind, args = command.kind, command.said()
         count = max(1, len(names))
@@ -257,7 +257,7 @@ class Lab(LabState):
         if command.lane != ALL:
             params["rig"] = command.lane
         by = {"by": "demo"} if kind == Join.kind and command.command_id == DEMO_JOIN_ID else {}
-        self.caption = {"code": kind, "params": {**params, **by}}
+        self.caption = {"code": kind, "params": {**params, **by, **(meaning or {})}}
         name = params.get("consumer")
         tick = {"at_us": self.now_us, "kind": kind, "consumer": name, "color": self.seen.get(name or ""), "count": count}
         where = {} if command.lane == ALL else {"rig": command.lane}

@@ -10,6 +10,7 @@ STAGE = {
     "caption.join_many": _("{count} consumers joined. One change, four bills."),
     "caption.leave": _("{consumer} left. Four ways to close the gap."),
     "caption.leave_last": _("{consumer}, the last one, left. Records gather until somebody joins."),
+    "caption.leave_gone": _("{consumer} was gone already: only its row is removed."),
     "caption.crash": _("{consumer} crashed. Who notices, and when?"),
     "caption.rejoin": _("{consumer} is back. Four ways to make room."),
     # the same where there are not four lanes

@@ -46,6 +46,7 @@ export function caption(view, say) {
   const params = { ...view.caption.params };
   if (code === "join" && (params.count ?? 1) > 1) code = "join_many";
   if (params.by === "demo") code = "join_demo";
+  if (params.gone) code = "leave_gone";
   if (code === "leave" && !view.consumer_count) code = "leave_last";
   if (OF_FOUR.includes(code) && view.rig_order.length !== FOUR) {
     code += "_lanes";
@@ -53,7 +54,7 @@ export function caption(view, say) {
   }
   if (params.rig) {
     const model = view.rigs[params.rig]?.model ?? params.rig, lane = laneName(params.rig, model, say);
-    if (OF_ALL.includes(view.caption.code)) {
+    if (OF_ALL.includes(view.caption.code) && !params.gone) {
       const many = view.caption.code === "join" && (params.count ?? 1) > 1 ? "_many" : "";
       return say("caption.in_lane", { did: say(`covers.${view.caption.code}${many}`, { ...params, who: params.consumer }), lane });
     }

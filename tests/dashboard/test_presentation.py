@@ -272,6 +272,18 @@ def test_what_was_dark_at_the_start_is_explained_until_something_changes(words: 
         assert text == f"Nothing has changed yet.{rest}"
 
 
+def test_to_remove_the_row_of_who_is_gone_is_no_leaving(words: dict[str, dict[str, str]]) -> None:
+    def caption(lab: Lab) -> str:
+        said: str = present(lab.view(), words["en"])["slots"]["caption"]
+        return said
+
+    told = Told(words["en"]).do(20, "crash", "c1").do(21, "crash", "c2").do(22, "crash", "c3")
+    assert caption(told.do(300, "leave", "c1").lab) == "c1 was gone already: only its row is removed."
+    assert caption(told.do(301, "leave", "c2", lane="kafka").lab) == "Kafka: c2 was gone already: only its row is removed."
+    silent = Told(words["en"]).do(20, "crash", "c1").do(21, "leave", "c1")
+    assert caption(silent.lab) == "c1 left. Four ways to close the gap."
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_after_a_broker_crashed_it_is_not_said_that_nothing_has_changed(language: str, words: dict[str, dict[str, str]]) -> None:
     lanes = [{"model": "kafka"}, {"model": "kafka", "id": "other"}]

@@ -12,6 +12,7 @@ from broker_core.lab.commands.facts import LabFacts, LaneFacts
 from broker_core.lab.limits import Limits
 
 if TYPE_CHECKING:
+    from broker_core.lab.consumer import Consumer
     from broker_core.lab.lab import Lab
     from broker_core.lab.lanes.lane import Lane
 
@@ -127,11 +128,16 @@ class ConsumerCommand(Command):
         """Raise CommandError if it makes no sense for this consumer in this lane."""
 
     def carry_out(self, lab: "Lab", position: int) -> Iterable[None]:
-        for lane in lab.lanes_of(self.lane):
-            if self.consumer in lane.consumers:
-                self.carry_out_in(lane, position)
-                yield
-        lab.note(self, position, [self.consumer])
+        lanes = [lane for lane in lab.lanes_of(self.lane) if self.consumer in lane.consumers]
+        meaning = self.meaning([lane.consumers[self.consumer] for lane in lanes])
+        for lane in lanes:
+            self.carry_out_in(lane, position)
+            yield
+        lab.note(self, position, [self.consumer], meaning)
+
+    def meaning(self, consumers: Sequence["Consumer"]) -> Json:
+        """What a caption must know of them as they are before the order, in its lanes: the same order can be another matter."""
+        return {}
 
     def carry_out_in(self, lane: "Lane", position: int) -> None:
         """In one lane, which has the consumer."""

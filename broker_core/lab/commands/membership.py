@@ -1,6 +1,6 @@
 """Who is there: join, leave, crash, rejoin."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self
 
@@ -10,6 +10,7 @@ from broker_core.lab import fields
 from broker_core.lab.commands.base import Command, ConsumerCommand
 from broker_core.lab.commands.facts import LabFacts, LaneFacts
 from broker_core.lab.commands.sticky import check_ranges_of, read_ranges
+from broker_core.lab.consumer import GONE, Consumer
 from broker_core.lab.lanes.pulsar_options import PRIORITY_MAX
 from broker_core.lab.limits import Limits
 from broker_core.pulsar.selectors.protocol import Range
@@ -91,6 +92,9 @@ class Leave(ConsumerCommand):
 
     def check_in(self, lane: LaneFacts) -> None:
         self.refuse_frozen(lane)
+
+    def meaning(self, consumers: Sequence[Consumer]) -> Json:
+        return {"gone": True} if all(consumer.state == GONE for consumer in consumers) else {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
