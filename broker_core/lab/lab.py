@@ -261,7 +261,7 @@ class Lab(LabState):
         name = params.get("consumer")
         tick = {"at_us": self.now_us, "kind": kind, "consumer": name, "color": self.seen.get(name or ""), "count": count}
         where = {} if command.lane == ALL else {"rig": command.lane}
-        self.timeline[position] = {**tick, **where, **by}
+        self.timeline[position] = {**tick, **where, **by, **(meaning or {})}
         while len(self.timeline) > TIMELINE_MAX:
             del self.timeline[next(iter(self.timeline))]
         if names or isinstance(command, LaneCommand):

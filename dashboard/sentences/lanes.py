@@ -63,6 +63,7 @@ LANES = {
     "covers.noticed": _("{who} timed out"),
     "covers.pause": _("{who} paused"),
     "covers.resume": _("{who} resumed"),
+    "covers.full_speed": _("{who} got its full speed back"),
     "covers.slow": _("{who} slowed down"),
     "covers.group_freeze": _("{who} paused by GC"),
     "covers.group_thaw": _("{who} went on"),

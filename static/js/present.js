@@ -47,6 +47,7 @@ export function caption(view, say) {
   if (code === "join" && (params.count ?? 1) > 1) code = "join_many";
   if (params.by === "demo") code = "join_demo";
   if (params.gone) code = "leave_gone";
+  if (params.full_speed) code = "full_speed";
   if (code === "leave" && !view.consumer_count) code = "leave_last";
   if (OF_FOUR.includes(code) && view.rig_order.length !== FOUR) {
     code += "_lanes";
@@ -55,8 +56,8 @@ export function caption(view, say) {
   if (params.rig) {
     const model = view.rigs[params.rig]?.model ?? params.rig, lane = laneName(params.rig, model, say);
     if (OF_ALL.includes(view.caption.code) && !params.gone) {
-      const many = view.caption.code === "join" && (params.count ?? 1) > 1 ? "_many" : "";
-      return say("caption.in_lane", { did: say(`covers.${view.caption.code}${many}`, { ...params, who: params.consumer }), lane });
+      const many = view.caption.code === "join" && (params.count ?? 1) > 1 ? "_many" : "", did = params.full_speed ? code : view.caption.code;
+      return say("caption.in_lane", { did: say(`covers.${did}${many}`, { ...params, who: params.consumer }), lane });
     }
     if (code !== "set_algorithm") {
       const said = say(`caption.${code}`, params);

@@ -1,6 +1,6 @@
 // "Why?": the chain of causes of a lane's last change, as the core recorded it: what happened, because of what, by which rule, from what.
 
-import { clock, number, seconds } from "./say.js";
+import { clock, number, seconds, tickCode } from "./say.js";
 
 const LONGEST = 400, CLOCK_TIMES = ["deadline_us", "paused_from_us"];
 
@@ -30,7 +30,7 @@ function because(cause, known, timeline, say) {
   }
   const command = timeline[cause.command];
   if (!command) return say("why.your_earlier", { position: cause.command });
-  const { kind, consumer, count } = command, did = say(`tick.${kind}${count > 1 ? "_many" : ""}`, { consumer, count });
+  const { consumer, count } = command, did = say(tickCode(command), { consumer, count });
   return say(cause.command === 0 ? "why.start" : command.by === "demo" ? "why.demo" : "why.you", { did });
 }
 

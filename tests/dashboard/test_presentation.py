@@ -284,6 +284,19 @@ def test_to_remove_the_row_of_who_is_gone_is_no_leaving(words: dict[str, dict[st
     assert caption(silent.lab) == "c1 left. Four ways to close the gap."
 
 
+def test_a_second_resume_gives_the_full_speed_back(words: dict[str, dict[str, str]]) -> None:
+    told = Told(words["en"]).do(20, "slow", "c1").do(25, "pause", "c1")
+    said = []
+    for second in (30, 35):
+        shown = present(told.do(second, "resume", "c1").lab.view(), words["en"])
+        said.append((shown["slots"]["caption"], {lane["slots"]["hero_covers"] for lane in shown["lanes"]}))
+    assert said == [("c1 resumed.", {"Since 0:30.0: c1 resumed"}), ("c1 works at full speed again.", {"Since 0:35.0: c1 got its full speed back"})]
+    alone = present(told.do(40, "slow", "c1").do(45, "resume", "c1", lane="kafka").lab.view(), words["en"])
+    assert alone["slots"]["caption"] == "c1 got its full speed back, in Kafka only."
+    ticks = list(told.lab.view()["timeline"].values())
+    assert ["full_speed" in tick for tick in ticks if tick["kind"] == "resume"] == [False, True, True]
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_after_a_broker_crashed_it_is_not_said_that_nothing_has_changed(language: str, words: dict[str, dict[str, str]]) -> None:
     lanes = [{"model": "kafka"}, {"model": "kafka", "id": "other"}]

@@ -207,6 +207,7 @@ test("timeline: a change of one lane of several is told with its lane, one of al
   assert.deepEqual(told({ rig: "kafka" }, ["pulsar", "kafka"]), ["0:00.0 tick.join_many", "0:30.0 rig.kafka: tick.set_algorithm"]);
   assert.deepEqual(told({}, ["pulsar", "kafka"]), ["0:00.0 tick.join_many", "0:30.0 tick.set_algorithm"]);
   assert.deepEqual(told({ rig: "kafka" }, ["kafka"]), ["0:00.0 tick.join_many", "0:30.0 tick.set_algorithm"]);
+  assert.deepEqual(told({ kind: "resume", full_speed: true }, ["kafka"]), ["0:00.0 tick.join_many", "0:30.0 tick.full_speed"]);
 });
 
 test("timeline: a mark counts each change once", () => {

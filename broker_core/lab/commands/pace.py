@@ -1,5 +1,6 @@
 """How fast a consumer works: pause, resume, slow."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -9,7 +10,9 @@ from broker_core.events import Json
 from broker_core.lab import fields
 from broker_core.lab.commands.base import ConsumerCommand
 from broker_core.lab.commands.facts import LaneFacts
+from broker_core.lab.consumer import Consumer
 from broker_core.lab.limits import Limits
+from broker_core.lab.observers.pace import ends_no_pause
 
 if TYPE_CHECKING:
     from broker_core.lab.lanes.lane import Lane
@@ -40,6 +43,9 @@ class Resume(ConsumerCommand):
         known = lane.consumer(self.consumer)
         if not known.is_paused and not known.has_own_pace:
             raise CommandError("consumer", "{consumer} is neither paused nor slow", consumer=self.consumer)
+
+    def meaning(self, consumers: Sequence[Consumer]) -> Json:
+        return {"full_speed": True} if all(ends_no_pause(consumer) for consumer in consumers) else {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,7 +27,7 @@ from broker_core.lab.observers.history import keep_skew
 from broker_core.lab.observers.in_flight import LaneTraffic, Watch
 from broker_core.lab.observers.ledger import Ledger, LedgerState
 from broker_core.lab.observers.narrator import Narrator
-from broker_core.lab.observers.pace import PACE_KINDS, pace_code
+from broker_core.lab.observers.pace import FULL_SPEED, PACE_KINDS, ends_no_pause, pace_code
 from broker_core.lab.pieces import Pieces, whole
 from broker_core.plain import from_plain, kept, take_back, to_plain
 from broker_core.sim.keeping import in_parts, restored
@@ -240,7 +240,7 @@ class Lane(LaneState):
         consumer, cause = self.consumers[name], Cause(command=position)
         self.ledger.begin(position, kind, name)
         if self.ledger.kept_bill is not None:
-            self.ledger.kept_bill.note_change(kind, [name], self.now_us)
+            self.ledger.kept_bill.note_change(FULL_SPEED if kind == "resume" and ends_no_pause(consumer) else kind, [name], self.now_us)
         match kind:
             case "leave":
                 self.traffic.let_go(consumer.incarnation, self.now_us)
@@ -266,8 +266,7 @@ class Lane(LaneState):
                 consumer.state = PAUSED
                 self._order(consumer, Pause(), cause)
             case "resume":
-                # Paused and slow: the first resume ends the pause, a second one the slowness.
-                if consumer.state == LIVE:
+                if ends_no_pause(consumer):
                     consumer.service_us = consumer.normal_us
                     self._order(consumer, Pace(consumer.service_us), cause)
                 else:

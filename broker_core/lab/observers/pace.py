@@ -1,10 +1,20 @@
 """What is true of a consumer after pause, resume and slow: whether it works, and how fast."""
 
-from broker_core.lab.consumer import PAUSED, Consumer
+from broker_core.lab.consumer import LIVE, PAUSED, Consumer
 from broker_core.lab.observers.codes import code_of
 
-PACE_KINDS = ("pause", "resume", "slow", "group_stick", "group_unstick")
+FULL_SPEED = "full_speed"
+"""What a bill calls a resume that ends no pause."""
+PACE_KINDS = ("pause", "resume", FULL_SPEED, "slow", "group_stick", "group_unstick")
 """Commands that change how one program works and nothing of who gets what."""
+
+
+def ends_no_pause(consumer: Consumer) -> bool:
+    """Whether a resume gives this consumer only its own pace back.
+
+    Of one that is paused and slow the first resume ends the pause, a second one the slowness.
+    """
+    return consumer.state == LIVE
 
 
 def pace_code(model: str, kind: str, consumer: Consumer) -> str:

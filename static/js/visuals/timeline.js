@@ -5,7 +5,7 @@
 import { draw, round } from "../draw.js";
 import { laneName } from "../lane_name.js";
 import { paint } from "../paint.js";
-import { clock } from "../say.js";
+import { clock, tickCode } from "../say.js";
 
 const LINE = 20, TEXT = 44, LETTER = 7.4, APART = 20, TOLD_MAX = 8;
 
@@ -42,7 +42,7 @@ const many = (ticks, x) => {
 
 // What was done, and in which lane where it was done in one of several.
 function what(tick, view, say) {
-  const did = say(`tick.${tick.kind === "join" && tick.count > 1 ? "join_many" : tick.kind}`, tick), model = view.rigs?.[tick.rig]?.model;
+  const did = say(tickCode(tick), tick), model = view.rigs?.[tick.rig]?.model;
   if (!model || view.rig_order.length < 2) return did;
   return say("list.named", { name: laneName(tick.rig, model, say), what: did });
 }
