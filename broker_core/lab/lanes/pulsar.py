@@ -268,6 +268,7 @@ class PulsarRules:
             lane.bury(consumer.incarnation, consumer.name)
             lane.say("pulsar.crash_unknown", consumer=consumer.name)
             return
+        self.reads.note_readers(lane)
         consumer.deadline_us = self.given_up_us(lane, consumer)
         unacked = self.reads.held(lane, consumer)
         lane.emit("pulsar.consumer.crashed", cause, KEEP_ALIVE, {"keep_alive_us": c.KEEP_ALIVE_US, "unacked": unacked},

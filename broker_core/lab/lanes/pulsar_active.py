@@ -144,12 +144,26 @@ class ActiveReading(PulsarReading):
         return 0
 
     def stopped(self, lane: Lane) -> Mapping[str, int]:
+        """Also of a partition that nobody has read yet, the second before somebody does."""
         found = {}
         for place, subscription in enumerate(self.subscriptions(lane)):
             dispatcher = subscription.dispatcher
-            if isinstance(dispatcher, ActiveDispatcher) and dispatcher.switching and subscription.cursor.end:
+            if place in self.notes.unread_us:
+                found[str(place)] = self.notes.unread_us[place]
+            elif isinstance(dispatcher, ActiveDispatcher) and dispatcher.switching and subscription.cursor.end:
                 found[str(place)] = dispatcher.since_us
         return found
+
+    def note_readers(self, lane: Lane) -> None:
+        notes = self.notes
+        read = [place for place, subscription in enumerate(self.subscriptions(lane)) if self.is_read(lane, subscription)]
+        for place in read:
+            since_us = notes.unread_us.pop(place, None)
+            if since_us is not None:
+                lane.ledger.note_pause(since_us)
+        for place in sorted({*notes.read}.difference(read)):
+            notes.unread_us[place] = lane.now_us
+        notes.read = read
 
     def lag(self, lane: Lane) -> int:
         backlog = sum(subscription.cursor.backlog for subscription in self.subscriptions(lane))

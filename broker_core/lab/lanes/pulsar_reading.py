@@ -43,10 +43,13 @@ BROKER, PRODUCER = "(broker)", "(producer)"
 
 @dataclass(slots=True)
 class Notes:
-    """key_counts: messages of each key so far, by its code. batches: what was sent, entry by entry, where the producer makes batches."""
+    """key_counts: messages of each key so far, by its code. batches: what was sent, entry by entry, where the producer makes batches. read:
+    places of the partitions that somebody alive is active on and reads; unread_us: of those that nobody reads any more, since when."""
 
     key_counts: Counter[int] = field(default_factory=Counter)
     batches: BatchNotes = field(default_factory=BatchNotes)
+    read: list[int] = field(default_factory=list)
+    unread_us: dict[int, int] = field(default_factory=dict)
 
 
 class PulsarReading:
@@ -221,6 +224,9 @@ class PulsarReading:
 
     def stopped(self, lane: Lane) -> Mapping[str, int]:
         return {}
+
+    def note_readers(self, lane: Lane) -> None:
+        """Somebody may have begun to read, or have stopped; here there are no partitions."""
 
     def lag(self, lane: Lane) -> int:
         cursor, retries = self.subscription(lane).cursor, self.retry_letters(lane)

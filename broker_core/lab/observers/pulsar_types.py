@@ -37,6 +37,7 @@ class TypeNarrator:
         return event
 
     def told(self, lane: Lane, event: TurningPoint) -> None:
+        self.reads.note_readers(lane)
         if event.kind == "pulsar.consumer.refused":
             self.say_refused(lane, event.data["consumer"], event.data["error"])
         elif event.kind == "pulsar.consumer.disconnected":

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.core.lab.views.test_pulsar import lab_of, lab_view, order, panel, run, whole
+from tests.core.lab.views.test_pulsar import SECOND, lab_of, lab_view, order, panel, run, whole
 
 
 def sentence(lab):
@@ -116,3 +116,40 @@ def test_what_comes_next_is_what_happens_to_a_newcomer(algorithm, way):
     run(lab, 3)
     assert (panel(lab)["consumers"]["c4"]["refused"] != "") == (way == "exclusive")
     assert (whole(lab_view(lab))["rigs"]["pulsar"]["bill"]["partitions_moved"] > 0) == (way == "failover")
+
+
+def lane_view(lab):
+    return whole(lab_view(lab))["rigs"]["pulsar"]
+
+
+@pytest.mark.parametrize("algorithm", ["failover", "failover_document", "exclusive"])
+def test_the_pause_of_a_crash_is_as_long_as_its_partitions_had_nobody(algorithm):
+    lab = lab_of(algorithm)
+    run(lab, 5)
+    order(lab, "crash", "c1")
+    run(lab, 4)
+    lane = lane_view(lab)
+    assert lane["bill"]["pause_us"] == 4 * SECOND == lab.now_us - lane["hero"]["since_us"]
+    paused = [part for part in lane["picture"]["partitions"].values() if part["stopped"]]
+    own = [part for part in lane["picture"]["partitions"].values() if part["owner"] == "c1"]
+    assert paused == own != []
+    run(lab, 66)
+    if algorithm == "exclusive":
+        assert lane_view(lab)["bill"]["pause_us"] == 70 * SECOND
+        order(lab, "join")
+        run(lab, 2)
+    lane = lane_view(lab)
+    dark_us = lab.lanes["pulsar"].ledger.tally.darkness.unit_us_at(lab.now_us)
+    assert not any(part["stopped"] for part in lane["picture"]["partitions"].values())
+    if algorithm == "failover":
+        assert lane["bill"]["pause_us"] == lane["hero"]["until_us"] - lane["hero"]["since_us"] > 50 * SECOND
+    else:
+        assert lane["bill"]["pause_us"] * len(lane["picture"]["partitions"]) == dark_us
+
+
+def test_nothing_is_paused_by_a_crash_of_one_who_stands_by():
+    lab = lab_of("failover", partitions=2)
+    run(lab, 5)
+    order(lab, "crash", "c3")
+    run(lab, 70)
+    assert lane_view(lab)["bill"]["pause_us"] == 0
