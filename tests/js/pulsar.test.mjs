@@ -117,6 +117,13 @@ test("the strip's marks stand where the numbers say, and entries have the colour
   assert.equal(cells.filter(({ class: look }) => look.includes("acked")).length, one.near.filter(([who]) => who === -1).reduce((sum, [, count]) => sum + count, 0));
 });
 
+function refusing(...names) {
+  const rig = structuredClone(exclusive), one = Object.values(rig.pulsar.consumers).find(({ idle }) => idle?.code === "refused");
+  for (const name in rig.pulsar.consumers) if (rig.pulsar.consumers[name].idle?.code === "refused") delete rig.pulsar.consumers[name];
+  for (const name of names) rig.pulsar.consumers[name] = structuredClone(one);
+  return rig;
+}
+
 test("the headline and the lines of the table name the cause", () => {
   const { position, older } = newcomer.pulsar.consumers.c4.idle;
   assert.match(headline(newcomer, say), new RegExp(`head.newcomer .*"older":${older}.*"consumer":"c4"`));
@@ -124,6 +131,9 @@ test("the headline and the lines of the table name the cause", () => {
   assert.match(headline(sticky, say), /head.gap .*50/);
   assert.match(headline(failover, say), /head.switching/);
   assert.match(headline(exclusive, say), /head.refused .*ConsumerBusy/);
+  assert.match(headline(refusing("c2", "c3"), say), /"who":"list.and {.*first.*c2.*last.*c3/);
+  assert.match(headline(refusing("c2"), say), /"who":"c2"/);
+  assert.match(headline(refusing("c2", "c3", "c4", "c5"), say), /"who":"subscription.consumers {.*4/);
   assert.match(headline(nobody, say), /head.nobody/);
   assert.match(headline(crowd, say), /head.well .*17/);
   const rows = consumerRows(newcomer, "c2", say);

@@ -1,12 +1,13 @@
 // The page's sentences: what holds the subscription up, which rule runs, and why a consumer has nothing to do.
 
+import { listed } from "../covers.js";
 import { number, percent } from "../say.js";
 import { owned } from "./space.js";
 
 // Causes that somebody should know of, the worst first; the others are as they should be.
 const WORTH = ["acks_refused", "newcomer", "behind_newcomer", "blocked", "subscription_full", "no_permits", "draining", "key_waits", "out_of_reach", "refused", "no_range", "crashed", "paused", "holding", "switching"];
 
-const QUEUE_LONG = 50, QUEUE_TIMES = 3, UNEVEN = 1.2;
+const NAMED_MAX = 3, QUEUE_LONG = 50, QUEUE_TIMES = 3, UNEVEN = 1.2;
 
 // The one sentence of the head.
 export function headline(rig, say) {
@@ -19,7 +20,7 @@ export function headline(rig, say) {
   for (const code of WORTH) {
     if (code === "refused" && held) break;              // what a dead connection holds keeps others out, too
     const found = consumers.filter(([, { idle }]) => idle?.code === code);
-    if (found.length) return say(`subscription.head.${code}`, { count: found.length, ...params(found[0][1].idle, say, found[0][0]), consumer: found[0][0] });
+    if (found.length) return say(`subscription.head.${code}`, { count: found.length, ...params(found[0][1].idle, say, found[0][0]), consumer: found[0][0], who: together(found.map(([name]) => name), say) });
   }
   if (held) return say("subscription.head.former", { consumer: held[0], count: held[1].former });
   if (pulsar.batches?.misplaced) return say("subscription.head.stray", { part: percent(pulsar.batches.misplaced / pulsar.batches.messages, 0) });
@@ -38,6 +39,8 @@ export function headline(rig, say) {
   if (waiting) return say("subscription.head.levels", { count: connected - waiting, waiting });
   return say("subscription.head.well", { count: connected });
 }
+
+const together = (names, say) => (names.length > NAMED_MAX ? say("subscription.consumers", { count: names.length }) : listed(names, say));
 
 // Uneven ranges: the one consumer at its normal pace that owns more than its share of the hash space and whose queue alone has grown long.
 function overloaded({ picture, pulsar, consumers }) {
