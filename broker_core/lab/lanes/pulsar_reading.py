@@ -209,7 +209,10 @@ class PulsarReading:
         return held + retries.unacked_count(consumer_key(self.client(lane, consumer.incarnation).connection, CONSUMER_ID + 1))
 
     def is_served(self, lane: Lane, consumer: Consumer) -> bool:
-        return self.key_of(lane, consumer.incarnation) in self.broker(lane).consumers and not self.held_back(lane, consumer)
+        """A newcomer that is kept from newer messages is so while it has older ones, that another gave back."""
+        if self.key_of(lane, consumer.incarnation) not in self.broker(lane).consumers:
+            return False
+        return not self.held_back(lane, consumer) or self.held(lane, consumer) > 0
 
     def held_back(self, lane: Lane, consumer: Consumer) -> int:
         """Unacknowledged records from before its join that keep a newcomer from everything newer, by the order rule of 3.2; else 0."""

@@ -153,3 +153,21 @@ def test_nothing_is_paused_by_a_crash_of_one_who_stands_by():
     order(lab, "crash", "c3")
     run(lab, 70)
     assert lane_view(lab)["bill"]["pause_us"] == 0
+
+
+def test_a_newcomer_that_handles_what_was_given_back_does_not_wait():
+    lab = lab_of("auto_split", order="recently_joined", rate=60)
+    run(lab, 5)
+    order(lab, "pause", "c1")
+    run(lab, 20)
+    order(lab, "join")
+    run(lab, 1)
+    assert lane_view(lab)["consumers"]["c4"]["state"] == "waiting"
+    order(lab, "leave", "c1")
+    worked = 0
+    for _ in range(40):
+        run(lab, 0.25)
+        known = lane_view(lab)["consumers"]["c4"]
+        assert known["state"] == ("live" if known["unacked"] else known["state"])
+        worked += known["unacked"] > 0 and lab.lanes["pulsar"].reads.held_back(lab.lanes["pulsar"], lab.lanes["pulsar"].consumers["c4"]) > 0
+    assert worked
