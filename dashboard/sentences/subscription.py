@@ -43,7 +43,7 @@ SUBSCRIPTION = {
     "subscription.head.out_of_reach": _("{consumer} waits: the broker does not get past {before} older entries that cannot be sent."),
     "subscription.head.refused": _("The broker refused {who}: {error}."),
     "subscription.head.no_range": _("{consumer} owns no part of the hash space."),
-    "subscription.consumers": _("{count} consumers"),
+    "subscription.head.consumers": _("{count} consumers"),
     "subscription.head.crashed": _("{who} {count?is|are} silent; the broker has not noticed yet."),
     "subscription.head.paused": _("{consumer} is paused and holds {unacked?one message|{unacked} messages}."),
     "subscription.head.holding": _("{consumer} acknowledges nothing: it holds {count?one message|{count} messages} that it has handled."),

@@ -133,7 +133,7 @@ test("the headline and the lines of the table name the cause", () => {
   assert.match(headline(exclusive, say), /head.refused .*ConsumerBusy/);
   assert.match(headline(refusing("c2", "c3"), say), /"who":"list.and {.*first.*c2.*last.*c3/);
   assert.match(headline(refusing("c2"), say), /"who":"c2"/);
-  assert.match(headline(refusing("c2", "c3", "c4", "c5"), say), /"who":"subscription.consumers {.*4/);
+  assert.match(headline(refusing("c2", "c3", "c4", "c5"), say), /"who":"subscription.head.consumers {.*4/);
   assert.match(headline(nobody, say), /head.nobody/);
   assert.match(headline(crowd, say), /head.well .*17/);
   const rows = consumerRows(newcomer, "c2", say);

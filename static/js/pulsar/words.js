@@ -40,7 +40,7 @@ export function headline(rig, say) {
   return say("subscription.head.well", { count: connected });
 }
 
-const together = (names, say) => (names.length > NAMED_MAX ? say("subscription.consumers", { count: names.length }) : listed(names, say));
+const together = (names, say) => (names.length > NAMED_MAX ? say("subscription.head.consumers", { count: names.length }) : listed(names, say));
 
 // Uneven ranges: the one consumer at its normal pace that owns more than its share of the hash space and whose queue alone has grown long.
 function overloaded({ picture, pulsar, consumers }) {
