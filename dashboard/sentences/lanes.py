@@ -119,11 +119,22 @@ LANES = {
     "pulsar.rejoin": _("{consumer} is back and took {keys_moved} of {keys_total} keys; the others keep the rest."),
     "pulsar.sticky_join": _("{from} reconnected first and gave {consumer} the slots {start} to {end}."),
     "pulsar.sticky_conflict": _("{consumer} waits: its ranges belong to a silent connection, which has 5 s to answer the broker's ping."),
-    "pulsar.leave": _("{consumer} left: its {redelivered} unacked records and {keys_moved} keys go to the others."),
+    "pulsar.leave": _(
+        "{consumer} left: its {redelivered} unacked {redelivered?record|records} and {keys_moved} {keys_moved?key|keys} go to "
+        "{several?the others|{other}}."
+    ),
+    "pulsar.leave_nothing": _(
+        "{consumer} left with nothing unacked: its {keys_moved} {keys_moved?key goes|keys go} to {several?the "
+        "others|{other}}."
+    ),
     "pulsar.leave_last": _("{consumer}, the last one, left: {unacked} unacked records and all {keys_total} keys wait."),
     "pulsar.crash_pending": _("{consumer} is silent: {unacked} unacked and all its keys wait, for {left} more."),
     "pulsar.crash_unknown": _("{consumer} fell silent before it had connected: the broker never knew of it."),
-    "pulsar.crash_noticed": _("The broker gave up on {consumer}: its {unacked} unacked {unacked?record goes|records go} to the others."),
+    "pulsar.crash_noticed_nothing": _("The broker gave up on {consumer}, which held nothing: its keys go to {several?the others|{other}}."),
+    "pulsar.crash_noticed": _(
+        "The broker gave up on {consumer}: its {unacked} unacked {unacked?record goes|records go} to {several?the "
+        "others|{other}}."
+    ),
     "pulsar.ghost_noticed": _(
         "{consumer}'s former connection is closed; its {unacked} unacked "
         "{unacked?record is|records are} redelivered."
@@ -159,14 +170,18 @@ LANES = {
     "pulsar.failover.crash_noticed_last": _("The broker gave up on {consumer}; no consumer remains: all partitions wait."),
     "pulsar.shared.join": _("Nothing to move: {consumer} takes its turn, up to 20 records in a row. No order within a key."),
     "pulsar.shared.join_many": _("Nothing to move: the {count} newcomers take their turns. No order within a key."),
-    "pulsar.shared.leave": _("{consumer} left: its {redelivered} unacked records go to the others before anything new."),
+    "pulsar.shared.leave": _(
+        "{consumer} left: its {redelivered} unacked {redelivered?record goes|records go} to {several?the others|{other}} before "
+        "anything new."
+    ),
+    "pulsar.shared.leave_nothing": _("{consumer} left with nothing unacked: nothing is redelivered."),
     "pulsar.shared.leave_last": _("{consumer} left and no consumer remains: its {redelivered} unacked records wait."),
     "pulsar.exclusive.paused": _PAUSED_ACTIVE,
     "pulsar.failover.paused": _PAUSED_ACTIVE,
     "pulsar.paused_standby": _("{consumer} takes no more records; it is not active, so nothing waits for it."),
     "pulsar.shared.paused": _("{consumer} takes no more records and still gets some while it has permits: {held} {held?is|are} unacked at it."),
     "pulsar.shared.crash_pending": _("{consumer} is silent and holds {unacked} unacked records for {left} more."),
-    "pulsar.shared.crash_noticed": _("The broker gave up on {consumer}: its unacked records go to the others before anything new."),
+    "pulsar.shared.crash_noticed": _("The broker gave up on {consumer}: its unacked records go to {several?the others|{other}} before anything new."),
     "pulsar.join_waits": _("{consumer} waits until {unacked} unacked {unacked?record|records} from before its join {unacked?is|are} acknowledged."),
     "pulsar.join_waits_many": _(
         "The {count} newcomers wait until {unacked} unacked {unacked?record|records} from before their join {unacked?is|are} acknowledged."

@@ -4,7 +4,7 @@ under it the first one whose facts all hold is said, the last one needs none.
     happened  ghost: the program has come back in a new life, or has left     last: nobody alive is left     gap: nobody takes its hash ranges
               first: nobody else consumes     back: it was here before        many: several came at once     made_room: one gave it of its own
               stopped: partitions stood still     moved: some changed hands   pause, slow: what was ordered  paused, normal, fast: what it is now
-              drops: the broker keeps nothing twice
+              drops: the broker keeps nothing twice     nothing: it had no unacknowledged record
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ CODES: Mapping[str, Sequence[Choice]] = MappingProxyType({
         ("kafka.cooperative", "stopped", "cooperative"), ("kafka.rebalanced", "stopped"), ("kafka.formed", "moved"), ("kafka.unmoved",),
     ),
     "pulsar.given_up": _choices(
-        ("pulsar.ghost_noticed", "ghost"), ("pulsar.crash_noticed_last", "last"), ("pulsar.crash_noticed_gap", "gap"), ("pulsar.crash_noticed",),
+        ("pulsar.ghost_noticed", "ghost"), ("pulsar.crash_noticed_last", "last"), ("pulsar.crash_noticed_gap", "gap"),
+        ("pulsar.crash_noticed_nothing", "nothing"), ("pulsar.crash_noticed",),
     ),
     "pulsar.exclusive.given_up": _choices(("pulsar.exclusive.crash_noticed",),),
     "pulsar.exclusive.left": _choices(("pulsar.standby_left", "standby"), ("pulsar.exclusive.leave",)),
@@ -41,9 +42,9 @@ CODES: Mapping[str, Sequence[Choice]] = MappingProxyType({
         ("pulsar.failover.join_many", "many"), ("pulsar.failover.join_standby", "standby"), ("pulsar.failover.join",),
     ),
     "pulsar.shared.given_up": _choices(("pulsar.crash_noticed_last", "last"), ("pulsar.shared.crash_noticed",)),
-    "pulsar.shared.left": _choices(("pulsar.shared.leave_last", "last"), ("pulsar.shared.leave",)),
+    "pulsar.shared.left": _choices(("pulsar.shared.leave_last", "last"), ("pulsar.shared.leave_nothing", "nothing"), ("pulsar.shared.leave",)),
     "pulsar.shared.joined": _choices(("pulsar.shared.join_many", "many"), ("pulsar.shared.join",)),
-    "pulsar.left": _choices(("pulsar.leave_last", "last"), ("pulsar.gap", "gap"), ("pulsar.leave",)),
+    "pulsar.left": _choices(("pulsar.leave_last", "last"), ("pulsar.gap", "gap"), ("pulsar.leave_nothing", "nothing"), ("pulsar.leave",)),
     "pulsar.joined": _choices(
         ("pulsar.join_first_many", "first", "many"), ("pulsar.join_first", "first"), ("pulsar.rejoin", "back"),
         ("pulsar.sticky_join", "made_room"), ("pulsar.join_many", "many"), ("pulsar.join",),

@@ -12,7 +12,7 @@ from broker_core.lab.lanes.pulsar_sticky import overlap
 from broker_core.lab.observers.bill import Bill
 from broker_core.lab.observers.codes import code_of
 from broker_core.lab.observers.pulsar_moves import EXPLAINED_MAX, KEYS_MAX, given_facts, taken_facts
-from broker_core.lab.observers.pulsar_told import say_alike
+from broker_core.lab.observers.pulsar_told import others_of, say_alike
 from broker_core.pulsar.broker import KEEP_ALIVE, LIVENESS
 from broker_core.pulsar.selectors.protocol import Ranges
 from broker_core.sim.slot import CRASHED as NODE_CRASHED
@@ -101,9 +101,9 @@ class PulsarNarrator:
         if reason in (KEEP_ALIVE, LIVENESS):
             if lane.ledger.bill is None or lane.ledger.bill.kind != "crash":
                 return  # a newcomer waited for this word
-            is_last = not self.reads.served(lane) - lane.crash_positions.keys()
-            code = code_of("pulsar.given_up", ghost=lane.is_ghost(incarnation, name), last=is_last, gap=self.reads.is_sticky)
-            lane.say(code, consumer=name, unacked=unacked)
+            is_last, is_ghost = not self.reads.served(lane) - lane.crash_positions.keys(), lane.is_ghost(incarnation, name)
+            code = code_of("pulsar.given_up", ghost=is_ghost, last=is_last, gap=self.reads.is_sticky, nothing=not unacked)
+            lane.say(code, consumer=name, unacked=unacked, **others_of(lane, name))
         elif reason != SEEK and not self.is_of_one_who_makes_room(lane, incarnation):
             self.say_left(lane, incarnation, name, unacked)
 
@@ -114,8 +114,8 @@ class PulsarNarrator:
         if is_last:
             numbers = {"unacked": unacked, "keys_total": lane.keys.count_at(lane.next_record)}
         elif not self.reads.is_sticky:
-            numbers = {"redelivered": unacked, "keys_moved": 0}  # the bill's number, once it is known
-        lane.say(code_of("pulsar.left", last=is_last, gap=self.reads.is_sticky), consumer=name, **numbers)
+            numbers = {"redelivered": unacked, "keys_moved": 0} | others_of(lane, name)  # the bill's number, once it is known
+        lane.say(code_of("pulsar.left", last=is_last, gap=self.reads.is_sticky, nothing=not unacked), consumer=name, **numbers)
 
     def say_conflict(self, lane: Lane, newcomer: Consumer, given: Mapping[str, Ranges]) -> None:
         """The broker will ask whether those are alive who have what the newcomers want."""

@@ -9,7 +9,7 @@ from broker_core.events import Json, TurningPoint
 from broker_core.lab.consumer import Consumer
 from broker_core.lab.observers.bill import Bill
 from broker_core.lab.observers.codes import code_of
-from broker_core.lab.observers.pulsar_told import say_alike
+from broker_core.lab.observers.pulsar_told import others_of, say_alike
 from broker_core.pulsar.broker import KEEP_ALIVE, LIVENESS
 from broker_core.pulsar.selectors.protocol import Ranges
 
@@ -47,7 +47,7 @@ class TypeNarrator:
             if lane.ledger.bill is not None and lane.ledger.bill.kind == "crash":
                 is_last = not self.reads.served(lane) - lane.crash_positions.keys()
                 code = code_of(f"pulsar.{self.kind}.given_up", ghost=lane.is_ghost(incarnation, name), last=is_last)
-                lane.say(code, consumer=name)
+                lane.say(code, consumer=name, **(others_of(lane, name) if self.kind == "shared" else {}))
         else:
             say_alike(lane, event)
 
@@ -64,7 +64,8 @@ class TypeNarrator:
         is_last = not self.reads.served(lane) - lane.crash_positions.keys() - {incarnation}
         units = lane.units()
         stands_by = units is not None and name not in units.values()
-        lane.say(code_of(f"pulsar.{self.kind}.left", last=is_last, standby=stands_by), consumer=name, redelivered=unacked)
+        code = code_of(f"pulsar.{self.kind}.left", last=is_last, standby=stands_by, nothing=not unacked)
+        lane.say(code, consumer=name, redelivered=unacked, **(others_of(lane, name) if self.kind == "shared" else {}))
 
     def say_conflict(self, lane: Lane, newcomer: Consumer, given: Mapping[str, Ranges]) -> None:
         """Nobody asks for ranges."""

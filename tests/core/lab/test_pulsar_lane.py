@@ -127,7 +127,8 @@ def test_newcomer_takes_keys_and_a_leaver_gives_its_own_to_the_others():
     (left,) = lab.advance_to(12 * SECOND)
     assert sum(entry["keys"] for entry in left["data"]["given"]) == bill_of(lab)["keys_moved"] > 0
     unacked, moved = left["inputs"]["unacked"], bill_of(lab)["keys_moved"]
-    assert sentence(lab) == {"code": "pulsar.leave", "params": {"consumer": "c2", "redelivered": unacked, "keys_moved": moved}}
+    told = {"consumer": "c2", "redelivered": unacked, "keys_moved": moved, "several": 1, "other": ""}
+    assert sentence(lab) == {"code": "pulsar.leave", "params": told}
     assert bill_of(lab)["redelivered"] == unacked and bill_of(lab)["settled"]
     assert hero_view(lane_of(lab)) == {"code": "moved", "part": moved, "whole": bill_of(lab)["keys_total"]}
 

@@ -171,3 +171,24 @@ def test_a_newcomer_that_handles_what_was_given_back_does_not_wait():
         assert known["state"] == ("live" if known["unacked"] else known["state"])
         worked += known["unacked"] > 0 and lab.lanes["pulsar"].reads.held_back(lab.lanes["pulsar"], lab.lanes["pulsar"].consumers["c4"]) > 0
     assert worked
+
+
+@pytest.mark.parametrize("algorithm", ["auto_split", "shared"])
+def test_what_a_leaver_had_goes_to_the_one_other_or_to_several(algorithm):
+    lab = lab_of(algorithm)
+    run(lab, 5)
+    order(lab, "leave", "c1")
+    run(lab, 1)
+    assert sentence(lab)[1]["several"] == 1
+    order(lab, "leave", "c2")
+    run(lab, 1)
+    assert (sentence(lab)[1]["several"], sentence(lab)[1]["other"]) == (0, "c3")
+
+
+@pytest.mark.parametrize(("algorithm", "code"), [("auto_split", "pulsar.leave_nothing"), ("shared", "pulsar.shared.leave_nothing")])
+def test_one_that_held_nothing_gives_nothing_back(algorithm, code):
+    lab = lab_of(algorithm, rate=1)
+    run(lab, 5.5)
+    order(lab, "leave", "c1")
+    run(lab, 1)
+    assert sentence(lab)[0] == code and lane_view(lab)["bill"]["redelivered"] == 0
