@@ -325,7 +325,7 @@ LANES = {
     ),
     "tubemq.idle": _("{count} of {of} clients {count?has|have} no partition: none of the {partitions} maps to {count?its|their} nodeId."),
     "rabbitmq.join": _("Nothing to move: {consumer} simply takes its turn. No order within a key."),
-    "rabbitmq.join_former": _("{consumer} takes its turn. Its former connection still holds {former} unacked, until it times out in {left}."),
+    "rabbitmq.join_former": _("{consumer} takes its turn. Its former connection holds {former} unacked for another {left}."),
     "rabbitmq.join_many": _("Nothing to move: the {count} newcomers simply take their turn. No order within a key."),
     "rabbitmq.join_first": _("{consumer} is the only consumer: it takes what waits in the queue, from the head."),
     "rabbitmq.join_first_many": _("The {count} newcomers are the only consumers: they take what waits in the queue, in turn."),
@@ -333,7 +333,7 @@ LANES = {
     "rabbitmq.leave_last": _("{consumer}, the last one, left: {redelivered} unacked wait at the head of the queue."),
     "rabbitmq.paused": _("{consumer} takes no more records and holds {held} unacked."),
     "rabbitmq.paused_former": _(
-        "{consumer} takes no more records and holds {held} unacked; its former connection keeps {former} until it times out in {left}."
+        "{consumer} takes no more; it holds {held} unacked, its former connection {former} for another {left}."
     ),
     "rabbitmq.crash_pending": _("{consumer} is silent and holds {unacked} unacked until its heartbeat times out, {left} more."),
     "rabbitmq.crash_noticed": _("{consumer} missed its heartbeats: its {unacked} unacked went back to the head of the queue."),
