@@ -402,7 +402,7 @@ LANES = {
     "picture.gauges": _("one cell per consumer: what it holds"),
     "picture.empty": _("empty: nothing waits"),
     "picture.none_ready": _("none ready, {unacked} unacked"),
-    "picture.former": _("former connection, {left} more"),
+    "picture.former": _("former connection, {left}"),
     "picture.ring_label": _("Hash ring: who owns which part, before and after the last change"),
     "picture.ranges_label": _("Hash ranges: who owns which part, before and after the last change"),
     "picture.grid_label": _("Partitions by consumer; the lag of each, on a cluster with its high watermark and log end"),
