@@ -332,9 +332,7 @@ LANES = {
     "rabbitmq.leave": _("{consumer} left: {redelivered} unacked went back to the head of the queue."),
     "rabbitmq.leave_last": _("{consumer}, the last one, left: {redelivered} unacked wait at the head of the queue."),
     "rabbitmq.paused": _("{consumer} takes no more records and holds {held} unacked."),
-    "rabbitmq.paused_former": _(
-        "{consumer} takes no more; it holds {held} unacked, its former connection {former} for another {left}."
-    ),
+    "rabbitmq.paused_former": _("{consumer} is paused with {held} unacked; its former connection has {former} for another {left}."),
     "rabbitmq.crash_pending": _("{consumer} is silent and holds {unacked} unacked until its heartbeat times out, {left} more."),
     "rabbitmq.crash_noticed": _("{consumer} missed its heartbeats: its {unacked} unacked went back to the head of the queue."),
     "rabbitmq.ghost_noticed": _("{consumer}'s former connection missed its heartbeats: {unacked} unacked went back to the head."),
