@@ -229,7 +229,7 @@ def test_two_that_are_silent_are_told_in_one_sentence(profile: Profile, site: Su
     for _ in range(2):
         page.keyboard.press("]")
         page.keyboard.press("x")
-    wait_text(page, "h1", "and others are silent")
+    wait_text(page, "h1", "c1 and c2 are silent")
 
 
 def test_several_topics_are_called_topics_and_their_rule_is_the_ring_of_names(profile: Profile, site: SupervisedSite) -> None:
