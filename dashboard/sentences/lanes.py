@@ -235,6 +235,12 @@ LANES = {
         "The leader is {silent}'s dead session, so nobody assigns; {paused} of "
         "{partitions} partitions {paused?is|are} paused."
     ),
+    "kafka.held_up_first": _("The rebalance waits for {silent}'s dead session; no partition has a consumer yet."),
+    "kafka.leader_silent_first": _("The leader is {silent}'s dead session, so nobody assigns; no partition has a consumer yet."),
+    "kafka.assigned_to_silent": _(
+        "The new assignment is out; {waiting} of {partitions_total} partitions {waiting?is|are} a silent member's and "
+        "{waiting?waits|wait} for its session timeout."
+    ),
     "kafka.rebalanced": _(
         "{stopped} of {partitions_total} partitions {stopped?was|were} paused for "
         "up to {pause_us}; {partitions_moved} changed hands."

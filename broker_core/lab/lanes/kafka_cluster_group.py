@@ -93,6 +93,10 @@ class Shared:
         slot = self.slot_of(member)
         return slot is not None and slot.condition == RUNNING
 
+    def assigned_to_silent(self) -> int:
+        """Partitions that are assigned to silent members: they wait for a session timeout."""
+        return sum(len(member.assignment) for member in self.group.members.values() if not self.is_alive(member))
+
     def member_of(self, slot: Slot) -> MemberView | None:
         """The member that a program is at the coordinator."""
         return self.group.members.get(consumer_state(slot).member.member_id)

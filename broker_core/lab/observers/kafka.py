@@ -65,11 +65,16 @@ class KafkaNarrator:
         lane.say(code, consumer=name, read_again=event.data["read_again"], partitions=self.reads.partition_count)
 
     def on_settled(self, lane: Lane, bill: Bill) -> None:
-        if self.reads.look(lane).group.state != STABLE or bill.kind == "crash" or lane.sentence["code"] == "left_gone":
+        shared = self.reads.look(lane)
+        if shared.group.state != STABLE or bill.kind == "crash" or lane.sentence["code"] == "left_gone":
             return
-        code = code_of("kafka.settled", stopped=bill.partitions_stopped > 0, cooperative=self.reads.is_cooperative, moved=bool(bill.partitions_moved))
-        lane.say(code, consumer=bill.consumer, pause_us=bill.pause_us, partitions_moved=bill.partitions_moved,
-                 partitions_total=bill.partitions_total, stopped=bill.partitions_stopped)  # fmt: skip
+        params = {"consumer": bill.consumer, "pause_us": bill.pause_us, "partitions_moved": bill.partitions_moved,
+                  "partitions_total": bill.partitions_total, "stopped": bill.partitions_stopped}  # fmt: skip
+        lane.say("kafka.assigned_to_silent" if shared.assigned_to_silent() else self.settled_code(params), **params)
+
+    def settled_code(self, params: Json) -> str:
+        cooperative, moved = self.reads.is_cooperative, bool(params["partitions_moved"])
+        return code_of("kafka.settled", stopped=params["stopped"] > 0, cooperative=cooperative, moved=moved)
 
     def say_rebalancing(self, lane: Lane) -> None:
         self.reads.forget()
@@ -84,12 +89,16 @@ class KafkaNarrator:
     def sentence_now(self, lane: Lane) -> Json:
         sentence = lane.sentence
         code, params = sentence["code"], sentence["params"]
-        if code not in ("kafka.rebalancing", "kafka.crash_pending"):
+        if code not in ("kafka.first", "kafka.rebalancing", "kafka.crash_pending", "kafka.assigned_to_silent"):
             return sentence
         shared, paused = self.reads.look(lane), len(self.reads.notes.paused_us)
         if code == "kafka.rebalancing":
             return rebalance_sentence(shared, paused, self.reads.is_cooperative, params["consumer"], params["count"])
-        if shared.group.state in (PREPARING, COMPLETING):
-            now = rebalance_sentence(shared, paused, self.reads.is_cooperative, params["consumer"])
+        if code == "kafka.assigned_to_silent":
+            waiting = shared.assigned_to_silent()
+            return {"code": code if waiting else self.settled_code(params), "params": params | {"waiting": waiting}}
+        bill = lane.ledger.kept_bill
+        if bill is not None and shared.group.state in (PREPARING, COMPLETING):
+            now = rebalance_sentence(shared, paused, self.reads.is_cooperative, bill.consumer)
             return now if now["code"] in HOLD_UPS else sentence
         return sentence

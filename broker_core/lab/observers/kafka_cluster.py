@@ -13,7 +13,8 @@ from broker_core.lab.lanes.kafka_readers import is_readers
 from broker_core.lab.observers.bill import Bill
 from broker_core.lab.observers.codes import code_of
 from broker_core.lab.observers.kafka_cluster_names import with_names
-from broker_core.lab.observers.kafka_cluster_rebalance import HOLD_UPS, rebalance_sentence
+from broker_core.lab.observers.kafka_cluster_rebalance import rebalance_sentence
+from broker_core.lab.observers.kafka_rebalance import HOLD_UPS
 
 if TYPE_CHECKING:
     from broker_core.lab.lanes.kafka_cluster_reading import KafkaClusterReading
@@ -117,12 +118,16 @@ class KafkaClusterNarrator:
         lane.say(code, consumer=name, read_again=event.data["read_again"], partitions=self.reads.count(lane))
 
     def on_settled(self, lane: Lane, bill: Bill) -> None:
-        if self.reads.look(lane).group.state != STABLE or bill.kind in SILENCING or lane.sentence["code"] == "left_gone":
+        shared = self.reads.look(lane)
+        if shared.group.state != STABLE or bill.kind in SILENCING or lane.sentence["code"] == "left_gone":
             return
-        cooperative, moved = self.reads.is_cooperative(lane), bool(bill.partitions_moved)
-        code = code_of("kafka.settled", stopped=bill.partitions_stopped > 0, cooperative=cooperative, moved=moved)
-        lane.say(code, consumer=bill.consumer, pause_us=bill.pause_us, partitions_moved=bill.partitions_moved,
-                 partitions_total=bill.partitions_total, stopped=bill.partitions_stopped)  # fmt: skip
+        params = {"consumer": bill.consumer, "pause_us": bill.pause_us, "partitions_moved": bill.partitions_moved,
+                  "partitions_total": bill.partitions_total, "stopped": bill.partitions_stopped}  # fmt: skip
+        lane.say("kafka.assigned_to_silent" if shared.assigned_to_silent() else self.settled_code(lane, params), **params)
+
+    def settled_code(self, lane: Lane, params: Json) -> str:
+        cooperative, moved = self.reads.is_cooperative(lane), bool(params["partitions_moved"])
+        return code_of("kafka.settled", stopped=params["stopped"] > 0, cooperative=cooperative, moved=moved)
 
     def say_rebalancing(self, lane: Lane) -> None:
         self.reads.forget()
@@ -137,12 +142,16 @@ class KafkaClusterNarrator:
     def sentence_now(self, lane: Lane) -> Json:
         sentence = lane.sentence
         code, params = sentence["code"], sentence["params"]
-        if code not in ("kafka.rebalancing", "kafka.crash_pending"):
+        if code not in ("kafka.first", "kafka.rebalancing", "kafka.crash_pending", "kafka.assigned_to_silent"):
             return sentence
         shared, paused = self.reads.look(lane), len(self.reads.notes.paused_us)
         if code == "kafka.rebalancing":
             return rebalance_sentence(shared, paused, self.reads.is_cooperative(lane), params["consumer"], params["count"])
-        if shared.group.state in (PREPARING, COMPLETING):
-            now = rebalance_sentence(shared, paused, self.reads.is_cooperative(lane), params["consumer"])
+        if code == "kafka.assigned_to_silent":
+            waiting = shared.assigned_to_silent()
+            return {"code": code if waiting else self.settled_code(lane, params), "params": params | {"waiting": waiting}}
+        bill = lane.ledger.kept_bill
+        if bill is not None and shared.group.state in (PREPARING, COMPLETING):
+            now = rebalance_sentence(shared, paused, self.reads.is_cooperative(lane), bill.consumer)
             return now if now["code"] in HOLD_UPS else sentence
         return sentence

@@ -12,10 +12,8 @@ from broker_core.events import Json
 from broker_core.kafka.client.group_consumer.core import IN, SYNCING
 from broker_core.kafka.group.states import COMPLETING, PREPARING
 from broker_core.lab.lanes.kafka_cluster_group import Shared, consumer_state
+from broker_core.lab.observers.kafka_rebalance import hold_up
 from broker_core.sim.slot import RUNNING
-
-HOLD_UPS = ("kafka.held_up", "kafka.leader_silent")
-"""Everybody waits for one who is silent, until its session times out."""
 
 
 def rebalance_sentence(shared: Shared, paused: int, cooperative: bool, consumer: str, count: int = 1) -> Json:
@@ -35,12 +33,12 @@ def rebalance_sentence(shared: Shared, paused: int, cooperative: bool, consumer:
         leader = group.members.get(group.leader or "")
         if leader is not None and not shared.is_alive(leader):
             # Everybody has joined; the leader, who should bring the assignment, is the one who is silent.
-            return {"code": "kafka.leader_silent", "params": params | {"silent": leader.client_id}}
+            return hold_up("kafka.leader_silent", leader.client_id, shared.readers, params)
     elif group.state == PREPARING:
         missing = [member for member in members if not member.awaits_join]
         silent = [member for member in missing if not shared.is_alive(member)]
         if silent and len(silent) == len(missing):
-            return {"code": "kafka.held_up", "params": params | {"silent": silent[0].client_id}}
+            return hold_up("kafka.held_up", silent[0].client_id, shared.readers, params)
     elif not is_starting(shared):
         params["joined"] = len(members)
         if not cooperative:

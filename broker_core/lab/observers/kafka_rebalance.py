@@ -8,6 +8,8 @@ have, one after the other, cooperative ones only what moves.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from broker_core.events import Json
 from broker_core.kafka.client.consumer import IN, SYNCING
 from broker_core.kafka.group.states import COMPLETING, PREPARING
@@ -15,8 +17,8 @@ from broker_core.lab.lanes.kafka_group import Shared, consumer_state
 from broker_core.lab.observers.kafka_names import consumer_name
 from broker_core.sim.slot import RUNNING
 
-HOLD_UPS = ("kafka.held_up", "kafka.leader_silent")
-"""Everybody waits for one who is silent, until its session times out."""
+HOLD_UPS = ("kafka.held_up", "kafka.held_up_first", "kafka.leader_silent", "kafka.leader_silent_first")
+"""Everybody waits for one who is silent, until its session times out; first: no partition has had a consumer yet, so none is paused."""
 
 
 def rebalance_sentence(shared: Shared, paused: int, cooperative: bool, consumer: str, count: int = 1) -> Json:
@@ -36,12 +38,12 @@ def rebalance_sentence(shared: Shared, paused: int, cooperative: bool, consumer:
         leader = group.members.get(group.leader or "")
         if leader is not None and not shared.is_alive(leader):
             # Everybody has joined; the leader, who should bring the assignment, is the one who is silent.
-            return {"code": "kafka.leader_silent", "params": params | {"silent": consumer_name(leader.member_id)}}
+            return hold_up("kafka.leader_silent", consumer_name(leader.member_id), shared.readers, params)
     elif group.state == PREPARING:
         missing = [member for member in members if not member.awaits_join]
         silent = [member for member in missing if not shared.is_alive(member)]
         if silent and len(silent) == len(missing):
-            return {"code": "kafka.held_up", "params": params | {"silent": consumer_name(silent[0].member_id)}}
+            return hold_up("kafka.held_up", consumer_name(silent[0].member_id), shared.readers, params)
     elif not is_starting(shared):
         params["joined"] = len(members)
         if not cooperative:
@@ -49,6 +51,12 @@ def rebalance_sentence(shared: Shared, paused: int, cooperative: bool, consumer:
     if cooperative:
         return {"code": "kafka.cooperating" if paused else "kafka.cooperating_unpaused", "params": params}
     return {"code": "kafka.rebalancing" if paused else "kafka.announced", "params": params}
+
+
+def hold_up(code: str, silent: str, readers: Mapping[int, object], params: Json) -> Json:
+    """The sentence that all wait for this one, who is silent. readers: partition -> who reads it now."""
+    is_first = not readers and not params["paused"]
+    return {"code": f"{code}_first" if is_first else code, "params": params | {"silent": silent}}
 
 
 def is_starting(shared: Shared) -> bool:

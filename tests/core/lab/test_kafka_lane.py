@@ -176,7 +176,7 @@ def test_dead_leader_holds_up_the_group_in_its_second_phase_too():
     order(lab, "crash", leader)
     assert view_of(lab)["sentence"] == {"code": "kafka.crash_joining", "params": {"consumer": leader, "partitions": 0, "deadline_us": None}}
     lab.advance_to(10 * SECOND)
-    assert code_of(lab) == "kafka.leader_silent"
+    assert code_of(lab) == "kafka.leader_silent_first"
     assert lane_of(lab).consumers[leader].deadline_us in range(51 * SECOND - 5_000, 51 * SECOND + 5_000)
     lab.advance_to(60 * SECOND)
     assert lane_of(lab).stuck()[0] == 0 and lane_of(lab).consumers[leader].state == "gone"
