@@ -61,6 +61,7 @@ EVENTS = {
     "event.kafka.member.restarting": _("{consumer} closes; its next process comes up after {down_us}"),
     "event.kafka.member.subscribed": _("{consumer} subscribes to {topics}"),
     "event.kafka.consumer.assignor_failed": _("The leader {consumer} ends: its own assignor failed in line {line}: {reason}"),
+    "event.kafka.consumer.assignor_refused": _("The leader {consumer} ends: the group's rule needs every member to subscribe to the same topics"),
     "event.kafka.producer.id_given": _("The producer got producer id {producer_id}, epoch {epoch}"),
     "event.kafka.producer.id_given_up": _("The producer gave up its producer id: a sequence is lost"),
     "event.kafka.producer.epoch_bumped": _("The producer raised its epoch to {epoch}: a sequence is lost"),

@@ -177,8 +177,9 @@ class ClassicMember:
             except AssignorFailed as error:
                 self._assignor_failed(error, now_us, out)
                 return
-            except AssignmentRefused as error:  # a rule of a document, which knows no unequal subscriptions
-                self._assignor_failed(AssignorFailed(error.reason, 0), now_us, out)
+            except AssignmentRefused:  # a rule of a document, which knows no unequal subscriptions
+                out.tell("kafka.consumer.assignor_refused", None, {}, {"client": core.settings.client_id, "assignor": member.protocol})
+                self.give_up(now_us, out)
                 return
             request = m.SyncGroupRequest(
                 core.settings.group_id, member.generation, member.member_id, core.settings.group_instance_id, CONSUMER_PROTOCOL_TYPE,
