@@ -22,6 +22,7 @@ from broker_core.pulsar.dispatchers.draining import UNBLOCKING_US, DrainingDispa
 from broker_core.pulsar.dispatchers.key_shared import KeySharedDispatcher
 from broker_core.pulsar.dispatchers.pending import Sent
 from broker_core.pulsar.entry import Entry, fallback_key
+from broker_core.pulsar.noted import ANY_NUMBER, Noted, arrived_by, note
 from broker_core.pulsar.settings import KEY_SHARED, BrokerSettings
 from broker_core.pulsar.subscription import Dispatcher, Subscription
 from broker_core.pulsar.topic import LATEST, Topic
@@ -89,6 +90,11 @@ class Broker:
 
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
         kind = type(message)
+        if out.doors:
+            if kind in PLAIN:
+                self.settle(now_us - 1, out)
+            else:
+                out.shut_door()
         if kind is CommandSend:
             try:
                 topic, name, wants_receipts = self.producers[connection][message.producer_id]
@@ -142,8 +148,13 @@ class Broker:
             if dispatcher is None:
                 subscription.cursor.end = position + 1
                 continue
+            needs_acks = bool(out.doors) and dispatcher.needs_acks(entry)
+            if needs_acks:
+                self.settle(now_us, out)
             dispatcher.now_us = now_us
             sent = dispatcher.arrived(position, entry)
+            if needs_acks and not dispatcher.only_notes_acks:
+                out.shut_door()
             if sent:
                 consumer, first = sent[0]
                 if first == position and len(sent) == 1 and not (
@@ -155,6 +166,18 @@ class Broker:
                     self.deliver(subscription, dispatcher, sent, out)
             if dispatcher.has_news:
                 self.tell_news(topic, subscription, now_us, out)
+
+    def settle(self, now_us: int, out: Outbox) -> None:
+        """Note the acknowledgements that have arrived by now; see `noted.py`."""
+        arrived = arrived_by(now_us, out.doors)
+        if arrived:
+            self.note(arrived)
+
+    def note(self, arrived: Sequence[Noted]) -> None:
+        note(self, arrived)
+
+    def thaw(self, now_us: int, out: Outbox) -> None:
+        """It was busy with nothing."""
 
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
         what, _, number = name.partition(":")
@@ -179,6 +202,7 @@ class Broker:
 
     def wake_subscription(self, what: str, name: str, now_us: int, out: Outbox) -> None:
         """A second after a switch, ten milliseconds after a slot has drained, or the time of a delayed message."""
+        out.shut_door()
         topic_name, _, subscription_name = name.rpartition("|")
         topic = self.state.topics[topic_name]
         subscription = topic.subscriptions.get(subscription_name)
@@ -211,6 +235,7 @@ class Broker:
 
     def drop(self, connection: int, reason: str, now_us: int, out: Outbox) -> None:
         """The connection is gone, and its consumers with it; who waited for the word about it is let in."""
+        out.shut_door()
         known = self.state.connections.pop(connection)
         out.cancel(f"keep_alive:{connection}")
         out.cancel(f"liveness:{connection}")
@@ -317,6 +342,8 @@ def flow(broker: Broker, connection: int, command: c.CommandFlow, now_us: int, o
     topic, subscription, key = broker.of_consumer[connection, command.consumer_id]
     subscription.attached.now_us = now_us
     sent = subscription.attached.flow(key, command.message_permits)
+    if out.doors and not subscription.attached.only_notes_acks:
+        out.shut_door()
     broker.after(topic, subscription, sent, now_us, out)
 
 
@@ -338,6 +365,8 @@ def ack(broker: Broker, connection: int, command: c.CommandAck, now_us: int, out
         topic.trim(broker.settings.retention)
     if sent or dispatcher.has_news:
         broker.after(topic, subscription, sent, now_us, out)
+    elif dispatcher.only_notes_acks:
+        out.open_door(connection, ANY_NUMBER)
 
 
 def redeliver(broker: Broker, connection: int, command: c.CommandRedeliverUnacknowledgedMessages, now_us: int, out: Outbox) -> None:
@@ -368,6 +397,8 @@ def producer(broker: Broker, connection: int, command: c.CommandProducer, now_us
     broker.producers.setdefault(connection, {})[command.producer_id] = topic, name, command.wants_receipts
 
 
+PLAIN = (CommandAck, CommandSend, c.CommandFlow, c.CommandProducer, c.CommandPing, c.CommandPong, Opened)
+"""What changes nobody's place in a subscription."""
 HANDLERS: Mapping[type, Callable[[Broker, int, Any, int, Outbox], None]] = MappingProxyType({
     c.CommandProducer: producer, c.CommandSubscribe: subscribe, c.CommandFlow: flow, c.CommandSeek: seek, c.CommandUnsubscribe: unsubscribe,
     c.CommandRedeliverUnacknowledgedMessages: redeliver, c.CommandCloseConsumer: close_consumer, c.CommandPing: ping, c.CommandPong: pong,

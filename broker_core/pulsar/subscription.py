@@ -19,7 +19,7 @@ from broker_core.pulsar.dispatchers.active import ActiveDispatcher
 from broker_core.pulsar.dispatchers.draining import DrainingDispatcher
 from broker_core.pulsar.dispatchers.errors import ServerMetadata, SubscriptionBusy
 from broker_core.pulsar.dispatchers.key_shared import KeySharedDispatcher
-from broker_core.pulsar.dispatchers.pending import Sent
+from broker_core.pulsar.dispatchers.pending import PendingDispatcher, Sent
 from broker_core.pulsar.dispatchers.shared import SharedDispatcher
 from broker_core.pulsar.dispatchers.single_active import NOT_PARTITIONED, SingleActiveDispatcher
 from broker_core.pulsar.entry import Entries
@@ -149,6 +149,15 @@ class Subscription:
                 self.redelivery_counts.pop(position, None)
                 self.acked_in_batch.pop(position, None)
         return (self.dispatcher or self.attached).ack(positions, consumer)  # who acknowledges has connected
+
+    def note_acks(self, groups: Sequence[tuple[str, Sequence[int]]]) -> None:
+        """`ack` for each (consumer, positions), one after the other, while the dispatcher `only_notes_acks`."""
+        dispatcher = self.dispatcher
+        if isinstance(dispatcher, PendingDispatcher) and not self.redelivery_counts and not self.acked_in_batch:
+            groups = dispatcher.note_acks(groups)
+        for consumer, positions in groups:
+            if self.ack(consumer, positions):
+                raise InvariantError(f"an acknowledgement of {positions} by {consumer} was only noted, and something is sent because of it")
 
     def _acked_whole(self, in_batch: Mapping[int, Sequence[int]]) -> list[int]:
         """Entries that are acknowledged with these places; of the others they are noted."""

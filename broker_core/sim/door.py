@@ -43,7 +43,7 @@ def open_door(slot: Slot, connection: int, room: int) -> None:
         link = next((link for link in slot.world.of_connection.get(connection, ()) if link.receiver == slot.number), None)
     if link is None or link.trouble & ~DOOR or len(link.queue) != len(link.times):
         return
-    slot.door = link
+    slot.door = slot.doors[connection] = link
     link.room = room
     link.trouble |= DOOR
 
@@ -71,3 +71,4 @@ def gone(slot: Slot, link: Link) -> None:
     link.room = 0
     link.trouble &= ~DOOR
     slot.door = None
+    slot.doors.pop(link.connection, None)

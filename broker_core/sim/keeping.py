@@ -92,7 +92,7 @@ def restored(
     for link in world.links.values():
         link.to = world.by_number.get(link.receiver)
         if link.trouble & DOOR and link.to is not None:
-            link.to.door = link
+            link.to.door = link.to.doors[link.connection] = link
     world.heap = [
         (at_us, made, target, name)
         for at_us, made, number, name in state.heap

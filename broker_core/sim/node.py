@@ -39,6 +39,7 @@ class Outbox(Protocol):
     name: str
     disk: Disk
     door: Link | None
+    doors: dict[int, Link]
 
     def connect(self, to: str) -> int:
         """Open a connection to a node and give its number, good for sending at once. The peer first receives `Opened`."""

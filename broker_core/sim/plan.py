@@ -52,6 +52,12 @@ def withdraw(slot: Slot, connection: int, count: int) -> None:
         return
     for _ in range(count):
         link.queue.pop()
+    if link.room:  # they are posted to a door, and nothing else is on its way behind them
+        link.room += count
+        for _ in range(count):
+            link.times.pop()
+        link.last_us = link.times[-1] if link.times else min(link.last_us, slot.world.now_us)
+        return
     heap = slot.world.heap
     tickets = sorted(ticket[:2] for ticket in heap if ticket[2] is link)
     withdrawn = set(tickets[-count:])

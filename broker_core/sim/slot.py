@@ -28,12 +28,12 @@ class Slot:
     deferred: those that came due while the process was paused. links: connection -> the link on which this node sends.
     has_machine: the process was killed and its machine runs on, so it resets what arrives for it.
     receive, wake: the node's, bound once for all messages; settle: of a quiet one; recall, expect: of one that plans (`plan.py`). door: the link
-    on which messages wait for it (`door.py`), or are expected.
+    on which messages wait for it (`door.py`), or are expected; doors: all of them, by connection.
     """
 
     __slots__ = (
-        "condition", "deadlines", "deferred", "disk", "door", "expect", "has_machine", "kind", "links", "name", "node", "number", "recall", "receive",
-        "settle", "silenced_by", "wake", "world",
+        "condition", "deadlines", "deferred", "disk", "door", "doors", "expect", "has_machine", "kind", "links", "name", "node", "number", "recall",
+        "receive", "settle", "silenced_by", "wake", "world",
     )  # fmt: skip
 
     def __init__(self, world: World, number: int, name: str, kind: str, node: Node) -> None:
@@ -47,6 +47,7 @@ class Slot:
         self.recall = node.recall if isinstance(node, PlanningNode) else None
         self.expect = node.expect if isinstance(node, ExpectingNode) else None
         self.door: Link | None = None
+        self.doors: dict[int, Link] = {}
         self.condition = RUNNING
         self.silenced_by: Cause | None = None
         self.has_machine = False
@@ -97,13 +98,17 @@ class Slot:
 
     def post(self, connection: int, message: Any, leaves_us: int, because: Cause) -> None:
         link, world = self.links[connection], self.world
-        made = world.made = world.made + 1
         link.queue.append((message, because))
         at_us = leaves_us + link.delay_us + world.jitter[(leaves_us + link.number) & JITTER_MASK]
         if at_us < link.last_us:
             at_us = link.last_us
         else:
             link.last_us = at_us
+        if link.room:
+            link.room -= 1
+            link.times.append(at_us)
+            return
+        made = world.made = world.made + 1
         heappush(world.heap, (at_us, made, link, ""))
 
     def withdraw(self, connection: int, count: int) -> None:
@@ -116,11 +121,10 @@ class Slot:
         open_door(self, connection, room)
 
     def shut_door(self) -> None:
-        if self.door is None:
-            return
         if self.expect is None:
-            shut(self.world, self.door)
-        else:  # it has recalled its plan, or has none
+            for link in list(self.doors.values()):
+                shut(self.world, link)
+        elif self.door is not None:  # it has recalled its plan, or has none
             gone(self, self.door)
 
     def close(self, connection: int) -> None:

@@ -28,6 +28,7 @@ class Played:
         self.blamed: list[Cause | int] = []
         self.cause = Cause()
         self.door = None
+        self.doors: dict[int, Any] = {}
         self._draws = list(draws)
 
     def connect(self, to: str) -> int:

@@ -137,7 +137,7 @@ def group_goes(consumer: Consumer, now_us: int, out: Outbox) -> None:
     for consumer_id, part in state.parts.items():  # there is one
         if part.acks:
             acks, part.acks = part.acks, []
-            out.send(state.connection, CommandAck(consumer_id, acks))
+            out.feed(state.connection, CommandAck(consumer_id, acks))
     if state.hand is None:
         state.program.is_quiet = False
         out.shut_door()

@@ -62,6 +62,15 @@ class ActiveDispatcher:
     def active(self) -> str | None:
         return self.picker.active
 
+    @property
+    def only_notes_acks(self) -> bool:
+        """No: a cumulative one moves the cursor."""
+        return False
+
+    def needs_acks(self, entry: Entry) -> bool:
+        """It has no limit of unacknowledged messages."""
+        return False
+
     def connect(self, consumer: str, name: str, permits: int, priority: int = 0) -> list[Sent]:
         """Let a consumer in. Raises ConsumerBusy for the second of an Exclusive subscription, state untouched."""
         change = self.picker.add(Standby(consumer, name, priority))

@@ -170,6 +170,10 @@ class KeySharedDispatcher(KeyDispatcher):
         replay.add(position, hash32)
         return []
 
+    @property
+    def only_notes_acks(self) -> bool:
+        return not self.recently_joined and super().only_notes_acks
+
     def _acked(self) -> bool:
         if not self.recently_joined:
             return False

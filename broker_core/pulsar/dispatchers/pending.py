@@ -28,6 +28,7 @@ from broker_core.pulsar.dispatchers.receiver import Receiver
 from broker_core.pulsar.dispatchers.replay import ReplaySet
 from broker_core.pulsar.entry import Entries, Entry
 
+NO_LIMIT = 1 << 62
 READ_BATCH = 100
 """dispatcherMaxReadBatchSize: entries of one read."""
 UNACKED_PER_CONSUMER_MAX = 50_000
@@ -57,6 +58,7 @@ class PendingDispatcher(ABC):
         self.read_batch = read_batch
         self.unacked_max = unacked_max
         self.unacked_all_max = unacked_all_max
+        self._limit_first = min(unacked_max or NO_LIMIT, unacked_all_max or NO_LIMIT)
         self.consumers = {}
         self.replay = ReplaySet(blocks=blocks)
         self.on_settled: Callable[[str, int], None] | None = None
@@ -144,6 +146,34 @@ class PendingDispatcher(ABC):
                 self.changed()
                 again = True
         return self.read_on() if self._acked() or again else []
+
+    def note_acks(self, groups: Sequence[tuple[str, Sequence[int]]]) -> Sequence[tuple[str, Sequence[int]]]:
+        """`ack` for each (consumer, positions), as long as all of them are pending at it as single messages. Returns those that are left."""
+        noted: list[int] = []
+        left: Sequence[tuple[str, Sequence[int]]] = ()
+        for place, (consumer, positions) in enumerate(groups):
+            mine = self.consumers.get(consumer)
+            if mine is None or mine.unacked != len(mine.pending) or not mine.pending.keys() >= set(positions):
+                left = groups[place:]
+                break
+            for position in positions:
+                del mine.pending[position]
+            mine.unacked -= len(positions)
+            noted += positions
+        self.unacked -= len(noted)
+        self.cursor.ack_all(noted)
+        if self.sent_before:
+            self.sent_before.difference_update(noted)
+        return left
+
+    @property
+    def only_notes_acks(self) -> bool:
+        """Whether acknowledgements only change what is counted: nobody waits for one, and nobody will before more messages have gone out."""
+        return self.on_settled is None and not self.is_full and 2 * self.unacked < self._limit_first
+
+    def needs_acks(self, entry: Entry) -> bool:
+        """Whether it decides about this entry, which arrives, what is acknowledged by now: a limit may be reached by what is sent because of it."""
+        return self.unacked + self.available + len(entry.batch) >= self._limit_first
 
     def _size(self, position: int) -> int:
         """Messages in an entry; one that is not kept any more counts as one."""

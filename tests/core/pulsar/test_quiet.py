@@ -11,6 +11,7 @@ from broker_core.clock import MILLISECOND_US as MS
 from broker_core.clock import SECOND_US as SECOND
 from broker_core.errors import CommandError
 from broker_core.events import Cause
+from broker_core.plain import to_plain
 from broker_core.pulsar import commands as c
 from broker_core.pulsar.broker import Broker
 from broker_core.pulsar.broker_state import BrokerState
@@ -55,6 +56,10 @@ class Hearing(Broker):
         if type(message) is not c.CommandSend:
             self.heard.append((now_us, repr(message)))
         super().receive(connection, message, now_us, out)
+
+    def note(self, arrived: Any) -> None:
+        self.heard += [(at_us, repr(message)) for at_us, _, message in arrived]
+        super().note(arrived)
 
 
 class Run:
@@ -120,7 +125,8 @@ class Run:
         client = self.client
         parts = [(part.taken, part.acks[:], part.is_subscribed) for part in client.parts.values()]
         queue = [message.message for message in client.queue]
-        return queue, client.program.hand, client.program.finished, parts, sorted(self.handled.log), self.heard[:]
+        broker = to_plain(self.world.node("b").state)
+        return queue, client.program.hand, client.program.finished, parts, sorted(self.handled.log), sorted(self.heard), broker
 
 
 STEPS = st.lists(st.tuples(st.integers(11, 900), st.sampled_from(
