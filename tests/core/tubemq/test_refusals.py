@@ -1,0 +1,167 @@
+"""What a master and a broker refuse: the first check that fails decides, and a refused request changes nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from broker_core.clock import SECOND_US
+from broker_core.plain import to_plain
+from broker_core.tubemq import requests as r
+from broker_core.tubemq.broker import Broker, BrokerState, Consumed, Partition
+from broker_core.tubemq.master import Group, Master, MasterState, Member
+from tests.core.playbook import Played, play
+
+KEY, OTHER, UNKNOWN = "1:orders:0", "1:orders:1", "1:orders:7"
+AT_US = 10 * SECOND_US
+
+# -- the master ----------------------------------------------------------------------------------------------------------------------------
+
+
+def master(**groups: Group) -> tuple[Master, Played]:
+    return Master(MasterState(["orders#1:1:2:1"], [1], groups=groups)), Played("master")
+
+
+def group(source_count: int, **node_ids: int) -> Group:
+    return Group(source_count, {client: Member(client, 1, node_id, 30 * SECOND_US) for client, node_id in node_ids.items()})
+
+
+@pytest.mark.parametrize(
+    ("there", "client", "source_count", "node_id", "code"),
+    [
+        (None, "a", 2, 0, 200),
+        (group(2, a=0), "b", 2, 1, 200),
+        (group(2, a=0), "b", 3, 0, 429),  # the count is looked at before the node id
+        (group(2, a=0), "b", 2, 0, 430),
+        (group(2, a=0), "b", -2, 1, 429),
+        (group(-2, a=-2), "b", -2, -2, 200),  # a group that does not count its sources has no node ids to share
+        (group(-2, a=-2), "b", 2, 0, 429),
+        (group(2, a=0, b=1), "a", 5, 0, 429),
+        (group(2, a=0, b=1), "a", 2, 1, 430),
+        (group(2, a=0, b=1), "a", 2, 0, 200),
+    ],
+)  # fmt: skip
+def test_registration_is_refused_by_the_first_check_that_fails(
+    there: Group | None, client: str, source_count: int, node_id: int, code: int
+) -> None:
+    node, out = master(**({} if there is None else {"g": there}))
+    before = to_plain(node.state)
+    ((connection, answer),) = play(node, out, 6, r.RegisterRequestC2M(client, "g", source_count, node_id), now_us=AT_US)
+    assert (connection, answer.code) == (6, code)
+    if code != r.SUCCESS:
+        assert to_plain(node.state) == before and out.deadlines == {}
+    else:
+        member = node.state.groups["g"].members[client]
+        assert (member.connection, member.node_id, member.deadline_us) == (6, node_id, AT_US + 30 * SECOND_US)
+        assert out.deadlines == {f"consumer:g:{client}": AT_US + 30 * SECOND_US}
+
+
+@pytest.mark.parametrize("request_of", [r.HeartRequestC2M, lambda client, name: r.GetPartMetaRequestC2M(client, name, -2)])
+@pytest.mark.parametrize(("client", "name"), [("z", "g"), ("a", "other")])
+def test_stranger_gets_411_and_learns_nothing(request_of: Any, client: str, name: str) -> None:
+    node, out = master(g=group(2, a=0))
+    before = to_plain(node.state)
+    ((_, answer),) = play(node, out, 1, request_of(client, name), now_us=AT_US)
+    assert answer.code == r.HB_NO_NODE and not getattr(answer, "topic_meta", None)
+    assert to_plain(node.state) == before and out.deadlines == {}
+
+
+@pytest.mark.parametrize(("client", "name"), [("z", "g"), ("a", "other")])
+def test_close_of_a_stranger_changes_nothing(client: str, name: str) -> None:
+    node, out = master(g=group(2, a=0))
+    before = to_plain(node.state)
+    assert play(node, out, 1, r.CloseRequestC2M(client, name)) == [] and to_plain(node.state) == before
+
+
+def test_master_that_changed_a_topic_gives_it_to_those_who_have_the_old_one() -> None:
+    node, out = master(g=group(1, a=0))
+    node.state.topic_meta, node.state.topic_meta_id = ["orders#1:1:4:1"], 2
+    answers = [play(node, out, 1, r.GetPartMetaRequestC2M("a", "g", known))[0][1] for known in (1, 2)]
+    assert [(each.code, each.topic_meta_id, each.topic_meta) for each in answers] == [(200, 2, ["orders#1:1:4:1"]), (200, 2, [])]
+
+
+# -- a broker ------------------------------------------------------------------------------------------------------------------------------
+
+
+def broker(owner: str = "a", deadline_us: int = 30 * SECOND_US, messages: int = 4, pending: int = 0, offset: int = 0) -> tuple[Broker, Played]:
+    """One partition of which `owner` is registered, on connection 3, and one of which nobody is."""
+    node, out = Broker(BrokerState(1, {KEY: Partition(), OTHER: Partition()})), Played("broker")
+    play(node, out, 9, *[r.SendMessageRequestP2B(KEY, 70 + number) for number in range(messages)])
+    node.state.partitions[KEY].groups["g"] = Consumed(offset, pending, owner, 3 if owner else 0, deadline_us if owner else 0)
+    return node, out
+
+
+def ask(node: Broker, out: Played, request: Any, now_us: int = AT_US) -> Any:
+    ((connection, answer),) = play(node, out, 5, request, now_us=now_us)
+    assert connection == 5, "who asks is answered, on its connection"
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("request_", "code"),
+    [
+        (r.RegisterRequestC2B(r.REGISTER, "b", "g", KEY), 410),
+        (r.RegisterRequestC2B(r.REGISTER, "b", "g", KEY, 2), 410),
+        (r.RegisterRequestC2B(r.UNREGISTER, "b", "g", KEY, -1, True), 412),
+        (r.RegisterRequestC2B(r.UNREGISTER, "a", "other", KEY), 411),
+        (r.RegisterRequestC2B(r.UNREGISTER, "a", "g", OTHER), 411),
+        (r.RegisterRequestC2B(r.REGISTER, "b", "g", UNKNOWN), 403),
+        (r.RegisterRequestC2B(r.UNREGISTER, "b", "g", UNKNOWN), 403),
+        (r.GetMessageRequestC2B("b", "g", KEY), 412),
+        (r.GetMessageRequestC2B("a", "other", KEY), 411),
+        (r.GetMessageRequestC2B("a", "g", OTHER), 411),
+        (r.GetMessageRequestC2B("a", "g", UNKNOWN), 411),
+        (r.CommitOffsetRequestC2B("b", "g", KEY, True), 401),
+        (r.CommitOffsetRequestC2B("a", "other", KEY, True), 401),
+        (r.CommitOffsetRequestC2B("a", "g", OTHER, True), 401),
+        (r.CommitOffsetRequestC2B("a", "g", UNKNOWN, True), 403),
+    ],
+)
+def test_what_is_not_the_askers_is_refused_and_stays_as_it_was(request_: Any, code: int) -> None:
+    node, out = broker(pending=1)
+    place = node.state.partitions[KEY].groups["g"]
+    before, log = to_plain(place), list(node.state.partitions[KEY].log.messages)
+    answer = ask(node, out, request_)
+    assert answer.code == code and answer.partition == request_.partition
+    assert not getattr(answer, "messages", None)
+    assert to_plain(place) == before and node.state.partitions[KEY].log.messages == log
+    assert out.told == [] and out.deadlines == {} and node.state.read_again == 0
+
+
+def test_refused_register_says_where_the_owner_is() -> None:
+    node, out = broker(offset=2)
+    answer = ask(node, out, r.RegisterRequestC2B(r.REGISTER, "b", "g", KEY))
+    assert (answer.op_type, answer.curr_offset, answer.max_offset) == (r.REGISTER, 2, 4)
+
+
+@pytest.mark.parametrize(("now_us", "is_removed"), [(30 * SECOND_US - 1, False), (30 * SECOND_US, True)])
+def test_owner_counts_as_dead_when_its_thirty_seconds_are_over_to_the_microsecond(now_us: int, is_removed: bool) -> None:
+    node, out = broker(pending=1)
+    assert ask(node, out, r.RegisterRequestC2B(r.REGISTER, "b", "g", KEY), now_us).code == r.PARTITION_OCCUPIED
+    place = node.state.partitions[KEY].groups["g"]
+    assert (place.owner, place.pending) == (("", 0) if is_removed else ("a", 1))
+    assert out.blamed == ([3] if is_removed else [])
+    assert ask(node, out, r.RegisterRequestC2B(r.REGISTER, "b", "g", KEY), now_us).code == (r.SUCCESS if is_removed else r.PARTITION_OCCUPIED)
+
+
+def test_dead_owner_that_comes_back_first_keeps_its_partition() -> None:
+    node, out = broker(pending=1)
+    assert ask(node, out, r.RegisterRequestC2B(r.REGISTER, "a", "g", KEY), 99 * SECOND_US).code == r.SUCCESS
+    place = node.state.partitions[KEY].groups["g"]
+    assert (place.owner, place.pending, place.connection, place.deadline_us) == ("a", 0, 5, 129 * SECOND_US) and out.told == []
+
+
+def test_dead_owners_request_is_served_as_long_as_nobody_noticed() -> None:
+    node, out = broker()
+    assert ask(node, out, r.GetMessageRequestC2B("a", "g", KEY), 99 * SECOND_US).messages == [70]
+    assert node.state.partitions[KEY].groups["g"].deadline_us == 129 * SECOND_US
+
+
+@pytest.mark.parametrize("is_consumed", [True, False])
+def test_unregister_moves_the_stored_offset_only_if_the_batch_was_handled(is_consumed: bool) -> None:
+    node, out = broker(pending=2)
+    answer = ask(node, out, r.RegisterRequestC2B(r.UNREGISTER, "a", "g", KEY, -1, is_consumed))
+    place = node.state.partitions[KEY].groups["g"]
+    assert (answer.code, answer.op_type, answer.curr_offset, answer.max_offset) == (200, r.UNREGISTER, 2 if is_consumed else 0, 4)
+    assert (place.owner, place.pending, place.offset) == ("", 0, 2 if is_consumed else 0)
