@@ -86,13 +86,13 @@ class Broker:
             time_out(place, key, out)
 
     def place(self, group: str, key: str) -> Consumed | None:
-        """The group's place in a partition, None where this broker has no such partition."""
+        """The group's place in a partition, None where this broker has no such partition. A group that is new begins where the log does."""
         partition = self.state.partitions.get(key)
         if partition is None:
             return None
         place = partition.groups.get(group)
         if place is None:
-            place = partition.groups[group] = Consumed()
+            place = partition.groups[group] = Consumed(partition.log.start, furthest=partition.log.start)
         return place
 
 

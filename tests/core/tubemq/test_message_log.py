@@ -102,6 +102,18 @@ def test_newcomers_group_begins_at_the_first_message_and_its_own_place_holds_the
     assert answer.messages[:2] == [1_000, 1_001]
 
 
+def test_newcomers_group_begins_where_the_log_does_as_recorded() -> None:
+    """Vectors: tubemq/broker_register.json, offset-first: without a stored offset a group starts at the log's minimum."""
+    node, out = placed(a=100)
+    read_and_confirm(node, out, "a")
+    assert node.state.partitions[KEY].log.start == 150
+    ((_, answer),) = play(node, out, 1, r.RegisterRequestC2B(r.REGISTER, "b", "late", KEY))
+    assert (answer.code, answer.curr_offset) == (200, 150)
+    assert read_and_confirm(node, out, "a") == list(range(1_150, 1_200))
+    (_, batch), _ = play(node, out, 1, r.GetMessageRequestC2B("b", "late", KEY), r.CommitOffsetRequestC2B("b", "late", KEY, True))
+    assert batch.messages == list(range(1_150, 1_200)) and node.state.read_again == 0
+
+
 def test_broker_restored_in_the_middle_of_a_batch_gives_it_again() -> None:
     node, out = placed(a=0)
     ((_, first),) = play(node, out, 1, r.GetMessageRequestC2B("a", "a", KEY))
