@@ -430,11 +430,16 @@ class BalanceConsumer:
         self.state.calls.clear()
 
     def on_closed(self, connection: int, now_us: int, out: Outbox) -> None:
-        """A connection broke: everything that this broker gave is dropped; the next pass connects again."""
+        """A connection broke: everything that this broker gave is dropped; the next pass connects again. What was asked on it and has no answer
+        yet is asked again."""
         state = self.state
         for broker_id in [broker_id for broker_id, number in state.connections.items() if number == connection]:
             state.connections[broker_id] = out.connect(state.broker_names[broker_id])
             self.calls_of.clear()
             self.lose([key for key in state.registered if broker_of(key) == broker_id], None, now_us, out)
+            if state.phase == STARTED and state.tries and broker_of(state.calls[0].key) == broker_id:
+                out.deadline("call", now_us + REGISTER_RETRY_US)  # the answer to it will never come
         if connection == state.master:
             state.master = out.connect(state.master_name)
+            if state.phase == STARTING:
+                out.deadline("boot", now_us + REGISTER_RETRY_US)
