@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -208,7 +210,10 @@ def test_broken_connection_cannot_be_broken_cut_or_filled_again() -> None:
     with pytest.raises(CommandError, match="no such connection"):
         world.reset(connection)
     world.advance(20_000)
-    for act in (lambda: world.reset(connection), lambda: world.cut(connection), lambda: world.fill(connection, "a", True)):
+    acts: list[Callable[[], object]] = [
+        lambda: world.reset(connection), lambda: world.cut(connection), lambda: world.fill(connection, "a", True),
+    ]  # fmt: skip
+    for act in acts:
         with pytest.raises(CommandError) as refusal:
             act()
         assert (refusal.value.field, refusal.value.reason) == ("link", "there is no such connection")

@@ -34,7 +34,7 @@ def busy(service_us: int = 100, message: int = 41, now_us: int = 50) -> tuple[Pr
 
 def test_message_taken_is_in_hand_until_its_time_is_over() -> None:
     program, out, traffic = busy()
-    assert (program.hand, program.done_us, out.deadlines) == (41, 150, {DONE: 150}) and not program.is_free
+    assert (program.hand, program.done_us, out.deadlines, program.is_free) == (41, 150, {DONE: 150}, False)
     assert program.done(150, out, traffic) == 41
     assert program.is_free and program.finished == 1 and traffic.times == [("handled", "c1", 150)]
 

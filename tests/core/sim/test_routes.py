@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from broker_core.errors import CommandError
@@ -102,7 +104,8 @@ def test_route_is_cut_and_healed_once_and_each_way_by_itself() -> None:
 @pytest.mark.parametrize(("one", "other", "missing"), [("ghost", "b", "ghost"), ("a", "ghost", "ghost")])
 def test_route_of_an_unknown_node_is_refused_and_leaves_no_route(one: str, other: str, missing: str) -> None:
     world, _ = joined()
-    for act in (lambda: cut_route(world, one, other), lambda: slow_route(world, one, other, 5_000)):
+    acts: list[Callable[[], object]] = [lambda: cut_route(world, one, other), lambda: slow_route(world, one, other, 5_000)]
+    for act in acts:
         with pytest.raises(CommandError, match=f"there is no {missing}"):
             act()
     assert world.routes == {}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from broker_core.errors import CommandError
@@ -14,6 +16,13 @@ from tests.core.sim.puppet import Note, Puppet, PuppetState, cause, diary, joine
 
 def tell(node: Puppet, connection: int, out: Outbox) -> None:
     out.tell("toy.told", "toy.rule", {"seen": len(node.state.diary)}, {"name": out.name})
+
+
+def arrived(world: World) -> Callable[[int], None]:
+    def act(place: int) -> None:
+        world.tell("toy.arrived", None, {}, {})
+
+    return act
 
 
 # -- order ---------------------------------------------------------------------------------------------------------------------------------
@@ -92,7 +101,7 @@ def test_listener_hears_of_an_order_and_of_an_arrival_too() -> None:
     world = stage("a", acts={"hello": tell}, listener=lambda told: batches.append([event.at_us for event in told]))
     world.order("a", Note("hello"))
     assert batches == [[0]]
-    world.advance(9, Arrivals([4], lambda _: world.tell("toy.arrived", None, {}, {})))
+    world.advance(9, Arrivals([4], arrived(world)))
     assert batches == [[0], [4]] and world.told == []
 
 
@@ -128,7 +137,7 @@ def test_by_report_stops_after_each_step_that_told_and_the_same_call_goes_on(by_
 
 def test_by_report_stops_after_an_arrival_that_told_and_the_rest_is_left() -> None:
     world = stage("a")
-    coming = Arrivals([3, 5], lambda _: world.tell("toy.arrived", None, {}, {}))
+    coming = Arrivals([3, 5], arrived(world))
     world.advance(9, coming, by_report=True)
     assert (world.is_midway, world.now_us, coming.place) == (True, 3, 1)
     world.advance(9, coming, by_report=True)
@@ -197,7 +206,7 @@ def test_why_and_because_carry_a_cause_over_to_a_later_step() -> None:
 def test_arrival_has_no_cause_even_in_the_microsecond_of_a_step_that_has() -> None:
     world = stage("a")
     slot(world, "a").deadline("due", 7, because=cause(4))
-    world.advance(7, Arrivals([7], lambda _: world.tell("toy.arrived", None, {}, {})))
+    world.advance(7, Arrivals([7], arrived(world)))
     assert world.told[0].cause == Cause()
 
 
