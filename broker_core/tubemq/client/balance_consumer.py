@@ -274,6 +274,7 @@ class BalanceConsumer:
             self.drop(key, now_us, out)
         if lost:
             out.tell("tubemq.client.disconnected", rule, {}, {**self.who(), "partitions": lost})
+        self.read(now_us, out)  # the next in turn, should it have been the one that was read
 
     # -- reading ------------------------------------------------------------------------------------------------------------------------------
 
@@ -311,6 +312,7 @@ class BalanceConsumer:
             out.deadline(REST + answer.partition, now_us + REST_US)
         else:
             self.lose([answer.partition], "tubemq.broker.one_owner", now_us, out)
+            return
         self.read(now_us, out)
 
     def go_on(self, now_us: int, out: Outbox) -> None:

@@ -97,11 +97,22 @@ def test_lost_partition_rests_no_longer() -> None:
 
 def test_partition_lost_while_its_read_is_under_way_leaves_the_turn_to_the_next() -> None:
     node, out, counted = asking()
-    play(node, out, BROKER, r.HeartBeatResponseB2C([(412, OWN)]))
-    assert node.state.waiting == "" and node.state.registered == [OTHER]
+    assert play(node, out, BROKER, r.HeartBeatResponseB2C([(412, OWN)])) == [ask(OTHER)]
+    assert node.state.registered == [OTHER]
     assert play(node, out, BROKER, batch(OWN, 41)) == [] and counted.received_count == 0, "it came too late"
-    node.read(0, out)
-    assert out.take() == [ask(OTHER)]
+
+
+def test_partition_lost_with_its_batch_in_hand_leaves_the_turn_to_the_next() -> None:
+    node, out, counted = asking()
+    play(node, out, BROKER, batch(OWN, 41, 42))
+    assert play(node, out, BROKER, r.HeartBeatResponseB2C([(412, OWN)])) == [ask(OTHER)]
+    assert counted.log == [("dropped", 41), ("dropped", 42)] and DONE not in out.deadlines
+
+
+def test_partition_lost_out_of_turn_disturbs_neither_the_read_nor_the_batch() -> None:
+    node, out, _ = asking()
+    assert play(node, out, BROKER, r.HeartBeatResponseB2C([(412, OTHER)])) == []
+    assert play(node, out, BROKER, batch(OWN, 41)) == [] and wake(node, out, DONE) == [confirm(OWN), ask(OWN)]
 
 
 def test_answer_to_a_confirmation_changes_nothing() -> None:
