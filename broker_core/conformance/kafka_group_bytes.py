@@ -69,9 +69,10 @@ def _user_data(case_id: str, row: Json) -> CaseResult:
     if row.get("before_first_assignment"):
         return compare(case_id, row["hex"], None if read_sticky_user_data(None) == ([], -1) else "remembered")
     by_topic: dict[str, list[int]] = {}
-    for topic, number in map(partition_of, row["partitions"]):
+    claimed = list(map(partition_of, row["partitions"]))
+    for topic, number in claimed:
         by_topic.setdefault(topic, []).append(number)
-    ordered = {topic: by_topic[topic] for topic in computed_order(by_topic)}
+    ordered = {topic: by_topic[topic] for topic in computed_order(topic for topic, _ in claimed)}
     partitions, generation = read_sticky_user_data(bytes.fromhex(row["sticky_hex"]))
     got = {
         "sticky_hex": write_sticky_user_data(ordered, row["generation"]).hex(), "partitions": sorted(map(name, partitions)),

@@ -77,6 +77,8 @@ def copied_order(copied: Iterable[str], removed: Iterable[str] = (), computed: I
 def computed_order(keys: Iterable[str]) -> list[str]:
     """Give `keys` in the iteration order of a HashMap filled by computeIfAbsent: a newcomer comes first in its slot.
 
+    keys: one for each call, so a key that comes again belongs in: the call looks at the size before it finds the key, and may double the table.
+
     >>> java_order(["Aa", "BB"]), computed_order(["Aa", "BB"])
     (['Aa', 'BB'], ['BB', 'Aa'])
     """
@@ -150,10 +152,10 @@ class _ComputedKeys(JavaHashSet[Key]):
     __slots__ = ()
 
     def add(self, key: Key) -> None:
+        if 4 * len(self._hashes) > 3 * self._slot_count:  # also for a key that is in already
+            self._double()
         if key in self._hashes:
             return
-        if 4 * len(self._hashes) > 3 * self._slot_count:
-            self._double()
         spread = self._hashes[key] = spread_hash(self._hash_code(key))
         slot = spread & self._slot_count - 1
         size = self._slot_sizes[slot] = self._slot_sizes.get(slot, 0) + 1

@@ -43,9 +43,11 @@ def by_java_topic(partitions: Iterable[TopicPartition]) -> list[TopicPartition]:
     [('t', 2), ('u', 1), ('u', 0)]
     """
     by_topic: dict[str, list[TopicPartition]] = {}
+    asked = []
     for partition in partitions:
+        asked.append(partition[0])
         by_topic.setdefault(partition[0], []).append(partition)
-    return [partition for topic in computed_order(by_topic) for partition in by_topic[topic]]
+    return [partition for topic in computed_order(asked) for partition in by_topic[topic]]
 
 
 def by_topic_and_number(partitions: Iterable[TopicPartition]) -> list[TopicPartition]:
