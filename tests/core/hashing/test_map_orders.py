@@ -112,7 +112,7 @@ def test_scala_maps_hand_out_their_keys_as_scala_prints_them(names: str) -> None
 
 def test_mutable_map_that_has_held_more_keys_keeps_its_table() -> None:
     # Scala 2.13.18, after x0 to x19 were put in and removed again.
-    assert scala_order("c0 c1 c2 zeta omega".split(), size_peak=25) == "zeta c0 c1 omega c2".split()
+    assert scala_order(["c0", "c1", "c2", "zeta", "omega"], size_peak=25) == ["zeta", "c0", "c1", "omega", "c2"]
 
 
 def test_scala_doubles_one_key_earlier_than_java() -> None:

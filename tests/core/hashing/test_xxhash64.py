@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from broker_core.errors import CommandError
 from broker_core.hashing.xxhash64 import xxhash64_column
 
-# org.apache.spark.sql.catalyst.expressions.XXH64.hashUnsafeBytes of Spark 4.3, seed 42, over the bytes (i * 37 + length) mod 256 for i below the length.
+# XXH64.hashUnsafeBytes of Spark 4.3 (catalyst), seed 42, over the bytes (i * 37 + length) mod 256 for i below the length.
 SPARK = {
     0: -7444071767201028348, 1: 6668291691252061002, 3: 3148920741393208189, 4: -8529620464318019565, 7: 7106858344616572659,
     8: 8002105678239176810, 11: 4173798746257674030, 12: 7259836395577705014, 31: 5586001559101069169, 32: -1950638814635592905,
