@@ -1,0 +1,279 @@
+"""Streams played by hand: when a message is made, when it arrives, what it waits for, and what the publisher's own messages do to it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from broker_core.sim.node import Outbox
+from broker_core.sim.stream import Arrivals, Handed, Stream
+from broker_core.sim.world import World
+from broker_core.sim.written import NEVER, Unread, Written
+from tests.core.sim.puppet import Note, Puppet, diary, say, slot, stage, texts
+
+DELAY_US = 1_000
+
+
+def tell(node: Puppet, connection: int, out: Outbox) -> None:
+    out.tell("toy.told", None, {}, {})
+
+
+class Published:
+    """A publisher `p` with a connection to each reader; a message goes to the reader of its key. made: numbers, as they were published."""
+
+    def __init__(self, *readers: str, kind: type[Stream] = Stream, acts: Any = None, by_hand: bool = False) -> None:
+        self.world: World = stage("p", *readers, acts=acts)
+        self.ways = [slot(self.world, "p").connect(reader) for reader in readers]
+        self.world.advance(5_000)
+        for reader in readers:
+            diary(self.world, reader).clear()
+        self.made: list[int] = []
+        self.handed: list[tuple[int, int, int]] = []
+        more = (self.hand_on,) if by_hand else ()
+        self.stream = kind(slot(self.world, "p"), self.publish, *more)
+
+    def publish(self, number: int, key: int) -> tuple[int, Note]:
+        self.made.append(number)
+        return self.ways[key], Note(f"m{number}")
+
+    def hand_on(self, number: int, key: int, now_us: int) -> None:
+        self.handed.append((number, key, now_us))
+
+    def plan(self, *sent: int, keys: tuple[int, ...] | None = None, number: int = 0) -> None:
+        self.stream.plan(list(sent), list(keys or (0,) * len(sent)), number)
+
+
+# -- arrivals ------------------------------------------------------------------------------------------------------------------------------
+
+
+def test_arrivals_without_an_act_are_passed_over() -> None:
+    world = stage("a")
+    coming = Arrivals([3, 5])
+    world.advance(4, coming)
+    assert coming.place == 1 and world.now_us == 4
+
+
+def test_handed_over_messages_are_the_publishers_own_matter() -> None:
+    got: list[tuple[int, int]] = []
+    handed = Handed(lambda number, key: got.append((number, key)))
+    handed.plan([3, 5, 9], [7, 8, 9], 40)
+    handed.catch_up(100)
+    assert got == [] and handed.place == 0, "nothing is on its way"
+    world = stage("a")
+    world.advance(5, handed)
+    assert got == [(40, 7), (41, 8)]
+    handed.plan([12], [1], 42)
+    world.advance(20, handed)
+    assert got[2:] == [(42, 1)] and handed.place == 1
+
+
+# -- a stream ------------------------------------------------------------------------------------------------------------------------------
+
+
+def test_message_of_a_stream_is_made_when_it_arrives_one_delay_after_it_was_sent() -> None:
+    run = Published("r")
+    run.plan(6_000, 6_500)
+    run.world.advance(7_000, run.stream)
+    assert run.made == [0] and diary(run.world, "r") == [(7_000, "m0")] and run.stream.place == 1
+    run.world.advance(9_000, run.stream)
+    assert diary(run.world, "r")[1:] == [(7_500, "m1")]
+
+
+def test_each_key_goes_its_way_and_numbers_go_on_with_the_next_plan() -> None:
+    run = Published("r", "s")
+    run.plan(6_000, 6_000, 6_001, keys=(0, 1, 0), number=10)
+    run.world.advance(8_000, run.stream)
+    run.plan(8_500, keys=(1,), number=13)
+    run.world.advance(10_000, run.stream)
+    assert texts(run.world, "r") == ["m10", "m12"] and texts(run.world, "s") == ["m11", "m13"]
+
+
+def test_who_looks_puts_what_was_sent_on_its_way_and_changes_no_moment() -> None:
+    run = Published("r")
+    run.plan(6_000, 6_400, 6_800)
+    run.world.advance(6_500, run.stream)
+    run.stream.catch_up(6_500)
+    link = slot(run.world, "p").links[run.ways[0]]
+    assert run.made == [0, 1] and [message.text for message, _ in link.queue] == ["m0", "m1"]
+    run.stream.catch_up(6_500)
+    assert run.made == [0, 1], "once"
+    run.world.advance(9_000, run.stream)
+    assert diary(run.world, "r") == [(7_000, "m0"), (7_400, "m1"), (7_800, "m2")]
+
+
+@pytest.mark.parametrize(("until_us", "made"), [(6_000, []), (6_001, [0])])
+def test_what_is_sent_at_the_moment_of_the_look_itself_is_not_sent_yet(until_us: int, made: list[int]) -> None:
+    run = Published("r")
+    run.plan(6_000)
+    run.stream.catch_up(until_us)
+    assert run.made == made
+
+
+def test_other_events_of_the_same_microsecond_go_first() -> None:
+    run = Published("r")
+    run.plan(6_000)
+    slot(run.world, "r").deadline("due", 7_000)
+    run.world.advance(9_000, run.stream)
+    assert texts(run.world, "r") == ["due: due", "m0"]
+
+
+def test_publishers_own_message_keeps_its_place_among_those_of_the_stream() -> None:
+    def own(node: Puppet, connection: int, out: Outbox) -> None:
+        out.send(1, Note("own"))
+
+    run = Published("r", acts={"due: beat": own})
+    run.plan(6_000, 6_500, 7_000)
+    slot(run.world, "p").deadline("beat", 6_700)
+    run.world.advance(9_000, run.stream)
+    assert diary(run.world, "r") == [(7_000, "m0"), (7_500, "m1"), (7_700, "own"), (8_000, "m2")]
+
+
+def test_slow_message_of_the_publisher_holds_up_those_of_the_stream() -> None:
+    def slow_word(node: Puppet, connection: int, out: Outbox) -> None:
+        link = slot(run.world, "p").links[run.ways[0]]
+        link.delay_us = 3_000
+        out.send(run.ways[0], Note("slow"))
+        link.delay_us = DELAY_US
+
+    run = Published("r", acts={"due: beat": slow_word})
+    run.plan(6_500, 7_000)
+    slot(run.world, "p").deadline("beat", 6_000)
+    run.world.advance(12_000, run.stream)
+    assert diary(run.world, "r") == [(9_000, "slow"), (9_000, "m0"), (9_000, "m1")], "no message overtakes another one"
+
+
+def test_held_messages_wait_for_the_heal_in_their_order() -> None:
+    run = Published("r")
+    run.world.cut(run.ways[0])
+    run.plan(6_000, 6_500)
+    run.world.advance(8_000, run.stream)
+    assert diary(run.world, "r") == [] and slot(run.world, "p").unsent(run.ways[0]) == 2
+    run.world.heal(run.ways[0])
+    run.plan(8_100, number=2)
+    run.world.advance(12_000, run.stream)
+    assert diary(run.world, "r") == [(9_000, "m0"), (9_000, "m1"), (9_100, "m2")]
+
+
+def test_messages_to_a_process_that_is_gone_are_lost_and_the_others_go_on() -> None:
+    run = Published("r", "s")
+    run.world.crash("r")
+    run.plan(6_000, 6_100, 6_200, keys=(0, 1, 0))
+    run.world.advance(9_000, run.stream)
+    assert run.made == [0, 1, 2] and texts(run.world, "r") == [] and texts(run.world, "s") == ["m1"]
+
+
+def test_stream_stops_at_a_message_that_tells_something_and_the_next_call_goes_on() -> None:
+    run = Published("r", acts={"m1": tell})
+    run.plan(6_000, 6_100, 6_200)
+    run.world.advance(9_000, run.stream, by_report=True)
+    while run.world.is_midway:
+        assert (run.world.now_us, texts(run.world, "r")) == (7_100, ["m0", "m1"]) and run.world.told.pop().kind == "toy.told"
+        run.world.advance(9_000, run.stream, by_report=True)
+    assert texts(run.world, "r") == ["m0", "m1", "m2"] and run.world.now_us == 9_000
+
+
+def test_message_of_a_stream_has_no_cause() -> None:
+    run = Published("r", acts={"m0": tell, "due: due": tell})
+    run.plan(6_000)
+    slot(run.world, "r").deadline("due", 7_000)
+    run.world.advance(9_000, run.stream)
+    assert [event.cause.to_json() for event in run.world.told] == [None, None]
+
+
+# -- handed on without a message -----------------------------------------------------------------------------------------------------------
+
+
+def test_publisher_with_one_connection_hands_on_without_a_message_as_long_as_it_is_in_order() -> None:
+    run = Published("r", by_hand=True)
+    run.plan(6_000, 6_500, keys=(0, 0), number=3)
+    run.world.advance(9_000, run.stream)
+    assert run.handed == [(3, 0, 7_000), (4, 0, 7_500)] and run.made == [] and run.world.heap == []
+    run.world.fill(run.ways[0], "p", True)
+    run.plan(9_100, number=5)
+    run.world.advance(12_000, run.stream)
+    assert len(run.handed) == 2 and run.made == [5] and slot(run.world, "p").unsent(run.ways[0]) == 1
+
+
+def test_publisher_with_two_connections_sends_messages() -> None:
+    run = Published("r", "s", by_hand=True)
+    run.plan(6_000)
+    run.world.advance(9_000, run.stream)
+    assert run.handed == [] and texts(run.world, "r") == ["m0"]
+
+
+# -- several in one step -------------------------------------------------------------------------------------------------------------------
+
+
+class Books:
+    """What is written down of a stream: (place, when), and for how far each step was asked."""
+
+    def __init__(self) -> None:
+        self.written: list[tuple[int, int]] = []
+        self.asked: list[tuple[int, int]] = []
+
+    def write(self, number: int, keys: Any, times: Any, place: int, until_us: int) -> int:
+        self.asked.append((place, until_us))
+        while place < len(times) and times[place] < until_us:
+            self.written.append((number + place, times[place]))
+            place += 1
+        return place
+
+
+def writing(kind: type[Written]) -> tuple[Published, Any, Books]:
+    run, books = Published("r"), Books()
+    run.stream = kind(slot(run.world, "p"), run.publish, books.write)
+    return run, run.stream, books
+
+
+def test_all_that_arrive_before_the_next_event_are_written_in_one_step() -> None:
+    run, stream, books = writing(Written)
+    slot(run.world, "r").deadline("due", 7_600)
+    run.plan(6_000, 6_500, 6_700, 7_000)
+    run.world.advance(7_700, stream)
+    assert books.asked == [(0, 7_600), (2, 7_701)], "what is due in a microsecond goes before an arrival of it"
+    assert [at_us for _, at_us in books.written] == [7_000, 7_500, 7_700] and stream.place == 3
+
+
+def test_unread_messages_are_written_when_somebody_asks_and_no_step_is_made_before() -> None:
+    run, stream, books = writing(Unread)
+    run.plan(6_000, 6_500)
+    assert stream.steps is None and stream.next_us == 7_000
+    say(run.world, "p", run.ways[0], "question")  # it arrives at 6,000, before all of them
+    slot(run.world, "r").deadline("due", 7_100)
+    run.world.advance(7_200)
+    assert books.written == [] and texts(run.world, "r") == ["question", "due: due"]
+    say(run.world, "p", run.ways[0], "question")
+    run.world.advance(8_200)
+    assert books.written == [(0, 7_000), (1, 7_500)] and stream.next_us == NEVER
+
+
+def test_what_was_sent_and_has_not_arrived_when_somebody_looks_is_put_on_its_way() -> None:
+    run, stream, books = writing(Unread)
+    run.plan(6_000, 6_500, 6_900)
+    run.world.advance(7_200)
+    stream.catch_up(7_201)
+    assert books.written == [(0, 7_000)] and run.made == [1, 2] and stream.next_us == NEVER
+    run.world.advance(9_000)
+    assert diary(run.world, "r") == [(7_500, "m1"), (7_900, "m2")]
+
+
+@pytest.mark.parametrize("kind", [Written, Unread])
+@pytest.mark.parametrize("trouble", ["cut", "crash"])
+def test_where_something_is_the_matter_each_message_is_a_step_again(kind: type[Written], trouble: str) -> None:
+    run, stream, books = writing(kind)
+    if trouble == "cut":
+        run.world.cut(run.ways[0])
+    else:
+        run.world.crash("r")
+    run.plan(6_000, 6_500)
+    assert stream.is_plain and getattr(stream, "steps", stream) is stream
+    run.world.advance(9_000, stream)
+    assert books.written == [] and run.made == [0, 1]
+    if trouble == "cut":
+        run.world.heal(run.ways[0])
+        run.plan(9_500, number=2)
+        assert not stream.is_plain
+        run.world.advance(12_000, None if kind is Unread else stream)
+        stream.catch_up(12_001)
+        assert texts(run.world, "r") == ["m0", "m1"] and books.written == [(2, 10_500)]
