@@ -21,8 +21,11 @@ from broker_core.hashing.hash_range import taken_ranges
 
 @pytest.mark.parametrize(
     ("loads", "skew", "unevenness", "high"),
-    [([7], 1000, 0.0, 1.0), ([0, 5], 2000, 0.5, 1.98), ([1, 1, 1], 1000, 0.0, 1.0), ([1, 0, 0], 3000, 2 / 3, 2.94), ([2, 1], 1333, 1 / 6, 1.99 / 1.5)],
-)
+    [
+        ([7], 1000, 0.0, 1.0), ([0, 5], 2000, 0.5, 1.98), ([1, 1, 1], 1000, 0.0, 1.0), ([1, 0, 0], 3000, 2 / 3, 2.94),
+        ([2, 1], 1333, 1 / 6, 1.99 / 1.5),
+    ],
+)  # fmt: skip
 def test_few_consumers_are_measured_exactly(loads: list[int], skew: int, unevenness: float, high: float) -> None:
     assert skew_milli(loads) == skew and gini(loads) == pytest.approx(unevenness) and p99(loads) == pytest.approx(high)
 

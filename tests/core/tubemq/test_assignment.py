@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker_core.errors import CommandError
-from broker_core.tubemq.assignment import Call, Connect, Disconnect, assigner_pass, is_owned, node_of, owned_by
+from broker_core.tubemq.assignment import Call, Connect, Disconnect, assigner_pass, is_owned, node_of, owned_by, planned_calls
 
 KEYS = st.sets(
     st.builds("{}:{}:{}".format, st.integers(0, 40), st.text(max_size=6), st.integers(0, 30_003)), max_size=40
@@ -83,3 +83,47 @@ def test_a_client_shut_down_ends_only_the_loop_it_is_met_in() -> None:
     status = {"1:t:0": False, "1:t:1": True, "1:t:2": True}
     calls = one_pass(status, ["1:t:0", "1:t:1"], {Disconnect("1:t:0"): 420, Connect("1:t:1", -1): 420})
     assert calls == [(Disconnect("1:t:0"), 420), (Connect("1:t:1", -1), 420)]
+
+
+# -- what a pass plans -----------------------------------------------------------------------------------------------------------------------
+
+
+def planned(status: dict[str, bool], registered: list[str], source_count: int = 1, node_id: int = 0) -> list[Call]:
+    return planned_calls(status, registered, source_count=source_count, node_id=node_id, saved_offsets={})
+
+
+@given(KEYS, st.sets(st.integers(0, 39)), st.integers(1, 6), st.data())
+@settings(max_examples=30)
+def test_after_its_calls_a_client_has_what_is_its_own_and_subscribable_and_the_next_pass_has_none(
+    keys: set[str], offline: set[int], source_count: int, data: st.DataObject
+) -> None:
+    status = {key: place not in offline for place, key in enumerate(sorted(keys))}
+    node_id = data.draw(st.integers(0, source_count - 1))
+    held = data.draw(st.sets(st.sampled_from(sorted(keys)))) if keys else set()
+    after = set(held)
+    for call in planned(status, sorted(held), source_count, node_id):
+        assert (call.key in after) is isinstance(call, Disconnect), "nothing is released or connected twice"
+        after ^= {call.key}
+    own = {key for key in owned_by(keys, source_count, node_id) if status[key]}
+    assert after == (own if status else held)
+    assert planned(status, sorted(after), source_count, node_id) == []
+
+
+def test_calls_are_sorted_by_utf_16_units_releases_first() -> None:
+    # Below U+FFEE by its first unit, above it as a code point.
+    keys = ["1:\uffee:0", "1:\U0001f600:0"]
+    assert [call.key for call in planned(dict.fromkeys(keys, True), [])] == keys[::-1]
+    assert [call.key for call in planned(dict.fromkeys(keys, False), keys)] == keys[::-1]
+
+
+@pytest.mark.parametrize("registered", [[], ["1:t:0"], ["1:t:0", "9:gone:0"]])
+def test_empty_metadata_is_no_answer_yet(registered: list[str]) -> None:
+    assert planned({}, registered) == []
+
+
+def test_a_changed_source_count_moves_most_keys_and_a_node_without_any_releases_all() -> None:
+    keys = [f"1:orders:{number}" for number in range(60)]
+    two, three = owned_by(keys, 2, 0), owned_by(keys, 3, 0)
+    calls = planned(dict.fromkeys(keys, True), two, 3, 0)
+    assert len([call for call in calls if isinstance(call, Disconnect)]) == len(set(two) - set(three)) > len(two) // 2
+    assert planned(dict.fromkeys(keys, True), two, 3, 7) == [Disconnect(key) for key in two], "a node id beyond the count owns nothing"
