@@ -28,7 +28,7 @@ def test_ring_of_one_point_is_its_holders_whole_and_an_empty_one_is_nobodys() ->
     ring = ring_of(a=[77])
     assert {ring.holder_at(slot, is_split) for slot in range(SPACE) for is_split in (False, True)} == {"a"}
     ring.remove("a", [77])
-    assert len(ring) == 0 and ring.points == ring.first_holders == []
+    assert len(ring) == 0 and ring.points == [] and ring.first_holders == []
     assert [ring.holder_at(slot, is_split) for slot in (0, 77, 255) for is_split in (False, True)] == [None] * 6
 
 

@@ -98,8 +98,8 @@ def test_reset_gives_what_a_worker_held_to_the_other_at_once(is_watched: bool) -
     assert connection is not None and held(world) == {"w1": 2, "w2": 2}
     world.reset(connection)
     after(world, SECOND_US)
-    assert world.slots["w1"].node.state.connection == 0 and held(world) == {"w2": 0}  # type: ignore[attr-defined]
-    assert sorted(done(traffic)) == [0, 1, 2, 3] and world.slots["broker"].node.state.redelivered == 2  # type: ignore[attr-defined]
+    assert world.slots["w1"].node.state.connection == 0 and held(world) == {"w2": 0}
+    assert sorted(done(traffic)) == [0, 1, 2, 3] and world.slots["broker"].node.state.redelivered == 2
     (closed,) = told(world, "channel.closed")
     assert closed.inputs == {"unacked": 2, "reason": "rabbitmq.connection.closed_by_peer"}
 
@@ -130,7 +130,7 @@ def test_worker_whose_way_here_is_cut_hears_that_it_was_given_up_and_what_it_sen
     world.cut(connection, "w1")
     publish(world, 0, 1)
     after(world, 4 * m.HEARTBEAT_US)
-    assert world.slots["w1"].node.state.connection == 0  # type: ignore[attr-defined]
+    assert world.slots["w1"].node.state.connection == 0
     assert sorted(done(traffic)) == [0, 0, 1], "both have handled message 0: at least once"
     assert queue(world).acked == 2, "and one of them has acknowledged it"
     assert world.connection("w1", "broker") is None

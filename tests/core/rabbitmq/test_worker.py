@@ -143,7 +143,8 @@ def test_restored_in_the_middle_of_its_work_it_goes_on_the_same(is_watched: bool
     node.settle(170, out)
     traffic = Counted()
     traffic.is_watched = is_watched
-    twin, again = Worker(from_plain(to_plain(node.state), WorkerState), traffic), Played("c1")
+    twin = Worker(from_plain(to_plain(node.state), WorkerState), traffic)
+    again: Any = Played("c1")
     again.deadlines, again.posted, again.connected = dict(out.deadlines), list(out.posted), dict(out.connected)
     for each, each_out in ((node, out), (twin, again)):
         play(each, each_out, PERSON, Pause(), now_us=180)

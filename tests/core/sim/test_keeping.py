@@ -34,7 +34,10 @@ FAULTS: dict[str, Fault] = {
 
 def mend(world: World, connection: int) -> None:
     """Whatever of it there is."""
-    for act in (lambda: world.heal(connection), lambda: world.fill(connection, "a", False), lambda: world.resume("b"), lambda: world.forget("b")):
+    acts: list[Callable[[], object]] = [
+        lambda: world.heal(connection), lambda: world.fill(connection, "a", False), lambda: world.resume("b"), lambda: world.forget("b"),
+    ]  # fmt: skip
+    for act in acts:
         try:
             act()
         except CommandError:

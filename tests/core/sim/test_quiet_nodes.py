@@ -93,7 +93,11 @@ def test_it_is_asked_before_a_listener_hears_and_before_a_witness_sees(way: str)
         out.tell("toy.told", None, {}, {})
 
     looks: list[int] = []
-    world, _ = pair(acts={"due: due": tell}, **{way: lambda _: looks.append(len(asked(world)))})
+
+    def look(_: object) -> None:
+        looks.append(len(asked(world)))
+
+    world: World = pair(acts={"due: due": tell}, listener=look if way == "listener" else None, witness=look if way == "witness" else None)[0]
     slot(world, "a").deadline("due", 10_700)
     world.advance(15_000)
     assert looks == [1] and asked(world) == [(10_700, "settle"), (15_000, "settle")]

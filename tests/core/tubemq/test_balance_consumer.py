@@ -1,5 +1,7 @@
 """The consuming program by itself, and a whole small cluster of them."""
 
+from typing import Any
+
 from broker_core.clock import SECOND_US
 from broker_core.sim.node import PERSON
 from broker_core.sim.program import DONE, Pause, Program, Resume
@@ -18,7 +20,7 @@ META = ["t#1:1:2:1"]
 OWN, OTHER = "1:t:0", "1:t:1"
 
 
-def booted(source_count=1, node_id=0):
+def booted(source_count: int = 1, node_id: int = 0) -> tuple[Any, Any, Counted]:
     counted = Counted()
     node, out = BalanceConsumer(ConsumerState("a", "g", source_count, node_id, Program(100)), counted), Played("a")
     assert play(node, out, PERSON, Start("master", {1: "b1"}, 500)) == []
@@ -26,7 +28,7 @@ def booted(source_count=1, node_id=0):
     return node, out, counted
 
 
-def started(source_count=1, node_id=0, keys=(OWN, OTHER)):
+def started(source_count: int = 1, node_id: int = 0, keys: tuple[str, ...] = (OWN, OTHER)) -> tuple[Any, Any, Counted]:
     """A consumer that is registered for its partitions and has read them all to the end."""
     node, out, counted = booted(source_count, node_id)
     assert play(node, out, 1, r.RegisterResponseM2C(200)) == [(1, r.GetPartMetaRequestC2M("a", "g", -2))]
