@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker_core.errors import InvariantError
 from broker_core.events import Cause
-from broker_core.sim.network import DOOR
+from broker_core.sim.network import DOOR, JITTER_MASK
 from broker_core.sim.node import Opened
-from tests.core.sim.puppet import Note, cause, diary, joined, say, slot, stage, texts
+from broker_core.sim.world import World
+from tests.core.sim.puppet import DELAY_US, Note, PuppetState, cause, design_of, diary, joined, say, slot, stage, texts
 
 # -- deadlines -----------------------------------------------------------------------------------------------------------------------------
 
@@ -181,6 +184,41 @@ def test_withdrawal_on_a_connection_that_is_gone_is_no_mistake() -> None:
     slot(world, "a").withdraw(99, 1)
 
 
+def test_posted_message_never_arrives_before_one_that_was_posted_earlier() -> None:
+    world, connection = joined()
+    world.set_delay(connection, 5_000)
+    post(world, 12_000)
+    world.set_delay(connection, 100)
+    post(world, 13_000, 20_000)
+    say(world, "a", connection, "sent")
+    world.advance(30_000)
+    assert diary(world, "b") == [(17_000, "post 0"), (17_000, "post 0"), (20_100, "post 1"), (20_100, "sent")]
+
+
+@pytest.mark.parametrize("now_us", [10_000, 10_001, 10_777, 13_333])
+def test_sent_fed_and_posted_at_one_moment_arrive_at_one_moment_jitter_and_all(now_us: int) -> None:
+    arrived = []
+    for way in ("send", "feed", "post"):
+        world = World("w", replace(design_of(), jitter_us=900), 7)
+        for name in ("a", "b"):
+            world.start(name, "puppet", PuppetState())
+        connection = slot(world, "a").connect("b")
+        world.advance(now_us)
+        diary(world, "b").clear()
+        link = slot(world, "a").links[connection]
+        if way == "feed":
+            slot(world, "b").open_door(connection, 4)
+            slot(world, "a").feed(connection, Note("x"))
+            arrived.append(link.times[0])
+        else:
+            more = (now_us, Cause()) if way == "post" else ()
+            getattr(slot(world, "a"), way)(connection, Note("x"), *more)
+            world.advance(30_000)
+            arrived.append(diary(world, "b")[0][0])
+        assert link.last_us == arrived[-1]
+    assert arrived == [now_us + DELAY_US + world.jitter[(now_us + link.number) & JITTER_MASK]] * 3
+
+
 # -- a door --------------------------------------------------------------------------------------------------------------------------------
 
 
@@ -214,6 +252,28 @@ def test_door_opens_on_a_quiet_connection_only() -> None:
     slot(world, "b").open_door(connection, 4)
     door = slot(world, "b").door
     assert door is not None and door.room == 4 and door.trouble == DOOR
+
+
+def test_fed_messages_keep_their_order_when_the_link_grows_faster() -> None:
+    world, connection = joined()
+    slot(world, "b").open_door(connection, 4)
+    for delay_us in (5_000, 100):
+        world.set_delay(connection, delay_us)
+        slot(world, "a").feed(connection, Note(f"fed {delay_us}"))
+    link = slot(world, "a").links[connection]
+    assert list(link.times) == [15_000, 15_000] and link.last_us == 15_000
+    say(world, "a", connection, "sent")
+    assert link.last_us == 15_000 and world.heap[0][0] == 15_000, "nor does what is sent then come before them"
+
+
+def test_shut_door_sends_who_has_not_arrived_on_the_long_way() -> None:
+    world, connection = joined()
+    slot(world, "b").open_door(connection, 4)
+    slot(world, "a").feed(connection, Note("fed"))
+    slot(world, "b").shut_door()
+    assert slot(world, "b").door is None and slot(world, "a").links[connection].room == 0
+    world.advance(20_000)
+    assert diary(world, "b") == [(11_000, "fed")]
 
 
 def test_sending_shuts_out_what_is_fed_after_it() -> None:
