@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from broker_core.clock import SECOND_US
+from broker_core.errors import InvariantError
 from broker_core.plain import to_plain
+from broker_core.sim.node import Closed, Opened
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.broker import Broker, BrokerState, Consumed, Partition
 from broker_core.tubemq.master import Group, Master, MasterState, Member
@@ -165,3 +167,31 @@ def test_unregister_moves_the_stored_offset_only_if_the_batch_was_handled(is_con
     place = node.state.partitions[KEY].groups["g"]
     assert (answer.code, answer.op_type, answer.curr_offset, answer.max_offset) == (200, r.UNREGISTER, 2 if is_consumed else 0, 4)
     assert (place.owner, place.pending, place.offset) == ("", 0, 2 if is_consumed else 0)
+
+
+def test_sweep_that_comes_after_the_owner_was_removed_tells_nothing_more() -> None:
+    node, out = broker(owner="")
+    ask(node, out, r.RegisterRequestC2B(r.REGISTER, "a", "g", KEY), 0)
+    ask(node, out, r.RegisterRequestC2B(r.REGISTER, "b", "g", KEY), 30 * SECOND_US)
+    node.wake(f"registration:g:{KEY}", 30 * SECOND_US, out)
+    assert [kind for kind, _ in out.told] == ["tubemq.broker.registration_timed_out"] and out.blamed == [5]
+    assert node.state.partitions[KEY].groups["g"].owner == ""
+
+
+def test_broker_keeps_its_owners_when_their_connections_come_and_go() -> None:
+    """A registration ends with its 30 s, not with its connection."""
+    node, out = broker(pending=1)
+    before = to_plain(node.state)
+    assert play(node, out, 3, Closed("reset"), Opened("c1")) == [] and to_plain(node.state) == before and out.told == []
+
+
+def test_broker_that_is_asked_what_it_does_not_know_is_our_own_mistake() -> None:
+    node, out = broker()
+    with pytest.raises(InvariantError, match="broker 1 cannot answer"):
+        node.receive(5, r.HeartRequestC2M("a", "g"), 0, out)
+
+
+def test_master_keeps_its_members_when_their_connections_come_and_go() -> None:
+    node, out = master(g=group(2, a=0))
+    before = to_plain(node.state)
+    assert play(node, out, 1, Closed("reset"), Opened("c1")) == [] and to_plain(node.state) == before and out.deadlines == {}
