@@ -107,6 +107,8 @@ def test_partition_lost_with_its_batch_in_hand_leaves_the_turn_to_the_next() -> 
     play(node, out, BROKER, batch(OWN, 41, 42))
     assert play(node, out, BROKER, r.HeartBeatResponseB2C([(412, OWN)])) == [ask(OTHER)]
     assert counted.log == [("dropped", 41), ("dropped", 42)] and DONE not in out.deadlines
+    play(node, out, BROKER, batch(OTHER, 51))
+    assert wake(node, out, DONE)[0] == confirm(OTHER) and counted.log[2:] == [("handled", 51)], "nothing of the lost batch is left"
 
 
 def test_partition_lost_out_of_turn_disturbs_neither_the_read_nor_the_batch() -> None:
