@@ -72,7 +72,7 @@ class Lane:
 
     def at_s(self, name: str) -> float:
         """When a deadline comes, in seconds."""
-        return self.out.deadlines[name] / SECOND_US
+        return float(self.out.deadlines[name]) / SECOND_US
 
 
 def gathered(*connections: int) -> tuple[Lane, list[str]]:
