@@ -187,12 +187,18 @@ def test_sync_timer_of_an_older_generation_removes_nobody(is_old: bool) -> None:
 
 
 @BOTH
-def test_timer_of_a_group_that_is_gone_does_nothing(is_old: bool) -> None:
-    desk = Desk(is_old=is_old)
-    desk.send(join(), 3, "a")
+@pytest.mark.parametrize("phase", ["initial delay", "join", "sync"])
+def test_timers_of_a_group_that_is_gone_do_nothing(phase: str, is_old: bool) -> None:
+    desk, ids = (completing_group if phase == "sync" else stable_group)("a", "b", is_old=is_old)
+    if phase == "join":
+        park(desk, join(ids[0]))
+    if phase == "initial delay":
+        desk.send(leave(*ids))
+        park(desk, join(), 3)
     desk.coordinator.state.groups.remove("g")
+    told = len(desk.told)
     desk.pass_until(400_000)
-    assert desk.group() is None
+    assert desk.group() is None and len(desk.told) == told and set(desk.deadlines) == {"expire-group-metadata"}
 
 
 def test_group_that_is_larger_than_a_new_limit_rebalances_when_it_is_loaded() -> None:
