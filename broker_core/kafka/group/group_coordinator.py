@@ -280,8 +280,8 @@ class GroupCoordinator:
             state.groups.seal(appended.end_offset)
             state.offsets.seal(appended.end_offset)
             self._committed_up_to(appended.high_watermark)
-        elif self.settings.is_old:
-            # The old coordinator has no timeline: what is in memory is what readers see.
+        if self.settings.is_old:
+            # The old coordinator has no timeline of its groups: what is in memory is what readers see.
             state.groups.seal(state.end_offset)
             state.groups.commit(state.end_offset)
         if state.high_watermark >= state.end_offset:

@@ -15,7 +15,7 @@ from broker_core.kafka.group.codes import (
     UNKNOWN_MEMBER_ID,
     UNKNOWN_SERVER_ERROR,
 )
-from broker_core.kafka.group.states import COMPLETING, EMPTY, PREPARING, STABLE
+from broker_core.kafka.group.states import COMPLETING, DEAD, EMPTY, PREPARING, STABLE
 from tests.core.kafka.group.desk import Desk, join, stable_group, sync
 
 BOTH = pytest.mark.parametrize("is_old", [False, True])
@@ -123,3 +123,18 @@ def test_tombstone_of_an_expired_offset_leaves_an_open_transaction_alone_only_in
     desk.send(m.WriteTxnMarkers(100, 0, True))
     asked = m.OffsetFetchRequest([m.OffsetFetchGroup("g", topics=[m.FetchedTopic("t", [0])])])
     assert desk.send(asked).groups[0].topics[0].partitions[0].committed_offset == 5
+
+
+@BOTH
+def test_group_that_a_commit_made_is_listed_before_it_is_confirmed_by_the_old_one_alone(is_old):
+    """It adds the group to its cache before it appends (GroupCoordinator.scala, handleCommitOffsets); the offset waits in both."""
+    desk = Desk(is_old=is_old)
+    desk.is_held = True
+    assert desk.send(commit(-1)) is None
+    assert [group.group_id for group in desk.send(m.ListGroupsRequest(), 5).groups] == (["g"] if is_old else [])
+    assert desk.send(m.DescribeGroupsRequest(["g"]), 5).groups[0].group_state == (EMPTY if is_old else DEAD)
+    asked = m.OffsetFetchRequest([m.OffsetFetchGroup("g", topics=[m.FetchedTopic("t", [0])])])
+    assert desk.send(asked).groups[0].topics[0].partitions[0].committed_offset == -1
+    desk.let_go()
+    assert [group.group_id for group in desk.send(m.ListGroupsRequest(), 5).groups] == ["g"]
+    assert desk.send(asked).groups[0].topics[0].partitions[0].committed_offset == 1
