@@ -70,7 +70,7 @@ def _group(reader: FieldReader, version: int) -> r.GroupMetadataValue:
 
 def _group_epoch(reader: FieldReader, version: int) -> r.ConsumerGroupMetadataValue:
     _check(version, 0)
-    return r.ConsumerGroupMetadataValue(reader.int32())
+    return _ended(reader, r.ConsumerGroupMetadataValue(reader.int32()))
 
 
 def _topics(reader: FieldReader, version: int) -> r.ConsumerGroupPartitionMetadataValue:
@@ -82,7 +82,7 @@ def _topics(reader: FieldReader, version: int) -> r.ConsumerGroupPartitionMetada
     def topic() -> r.StoredTopic:
         return _ended(reader, r.StoredTopic(_uuid(reader), _string(reader), reader.int32(), _array(reader, racks)))
 
-    return r.ConsumerGroupPartitionMetadataValue(_array(reader, topic))
+    return _ended(reader, r.ConsumerGroupPartitionMetadataValue(_array(reader, topic)))
 
 
 def _member(reader: FieldReader, version: int) -> r.ConsumerGroupMemberMetadataValue:
@@ -107,19 +107,19 @@ def _classic(reader: FieldReader) -> r.ClassicMemberMetadata:
 
 def _target_epoch(reader: FieldReader, version: int) -> r.ConsumerGroupTargetAssignmentMetadataValue:
     _check(version, 0)
-    return r.ConsumerGroupTargetAssignmentMetadataValue(reader.int32())
+    return _ended(reader, r.ConsumerGroupTargetAssignmentMetadataValue(reader.int32()))
 
 
 def _target(reader: FieldReader, version: int) -> r.ConsumerGroupTargetAssignmentMemberValue:
     _check(version, 0)
-    return r.ConsumerGroupTargetAssignmentMemberValue(_array(reader, lambda: _partitions(reader)))
+    return _ended(reader, r.ConsumerGroupTargetAssignmentMemberValue(_array(reader, lambda: _partitions(reader))))
 
 
 def _current(reader: FieldReader, version: int) -> r.ConsumerGroupCurrentMemberAssignmentValue:
     _check(version, 0)
     head = (reader.int32(), reader.int32(), reader.int8())
     assigned = _array(reader, lambda: _partitions(reader))
-    return r.ConsumerGroupCurrentMemberAssignmentValue(*head, assigned, _array(reader, lambda: _partitions(reader)))
+    return _ended(reader, r.ConsumerGroupCurrentMemberAssignmentValue(*head, assigned, _array(reader, lambda: _partitions(reader))))
 
 
 def _partitions(reader: FieldReader) -> TopicPartitions:
