@@ -136,6 +136,17 @@ def test_all_offsets_are_those_below_the_high_watermark_also_while_they_are_dele
     assert shown(fetch(desk)) == {"t": {1: 6}}
 
 
+@pytest.mark.parametrize("asked", [None, [m.FetchedTopic("t", [0, 1])]], ids=["all", "named"])
+def test_stable_fetch_tells_what_earlier_writes_wrote_once_they_are_confirmed(asked: list[m.FetchedTopic] | None) -> None:
+    desk = Desk()
+    desk.is_held = True
+    commit(desk, ("t", 0, 5))
+    ticket = park(desk, m.OffsetFetchRequest([m.OffsetFetchGroup("g", topics=asked)], True))
+    commit(desk, ("t", 0, 6))
+    desk.let_go()
+    assert shown(desk.answers[ticket].groups[0]) == {"t": {0: 5} if asked is None else {0: 5, 1: -1}}, "as it was when it was asked"
+
+
 def test_group_that_is_deleted_is_there_for_readers_until_that_is_confirmed() -> None:
     desk = Desk()
     commit(desk, ("t", 0, 5))
