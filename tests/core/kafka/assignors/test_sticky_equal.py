@@ -108,6 +108,12 @@ def test_cooperative_members_that_own_one_partition_twice_are_asked_to_let_go_of
     assert 0 not in given_out["a"] + given_out["b"] and given_out["a"][:1] == [1] and given_out["b"][:1] == [2]
 
 
+def test_partition_that_two_claim_in_one_generation_is_not_kept_by_a_third_that_claims_it_in_a_newer_one() -> None:
+    """AbstractStickyAssignor takes what was ever claimed twice from everybody; nobody has it until the next rebalance."""
+    members = {"a": cooperative(0, generation=3), "b": cooperative(0, generation=3), "c": cooperative(0, 1, generation=4)}
+    assert numbers(assign_cooperative(members, {"t": 3})) == {"a": [], "b": [2], "c": [1]}
+
+
 def test_eager_members_ignore_what_a_subscription_says_it_owns() -> None:
     owns = Subscription(("t",), owned=(("t", 0), ("t", 1)), generation=1)
     assert assign({"a": Subscription(("t",)), "b": owns}, {"t": 2}) == {"a": [("t", 0)], "b": [("t", 1)]}
@@ -121,6 +127,12 @@ def test_partition_in_another_rack_is_let_go_and_dealt_within_the_racks() -> Non
     assert numbers(assign(members, {"t": 4}, RACKS)) == {"a": [2, 3], "b": [0, 1]}
     first = assign_cooperative({"a": cooperative(0, 1, rack="e"), "b": cooperative(2, 3, rack="w")}, {"t": 4}, RACKS)
     assert numbers(first) == {"a": [], "b": []}, "all of it changes hands"
+
+
+def test_seat_at_the_ceiling_goes_to_one_that_reads_at_home_also_when_it_has_just_been_filled() -> None:
+    members = {"a": eager(rack="e"), "b": eager(rack="w")}
+    assert numbers(assign(members, {"t": 3}, {"t": [["e"], ["e"], ["w"]]})) == {"a": [0, 1], "b": [2]}
+    assert numbers(assign(members, {"t": 3}, {"t": [["w"], ["e"], ["w"]]})) == {"a": [1], "b": [0, 2]}
 
 
 def test_hardest_to_place_goes_first() -> None:

@@ -149,13 +149,16 @@ def test_open_transaction_keeps_its_partition_and_with_it_the_group() -> None:
 
 
 def test_group_with_nothing_but_an_open_transaction_goes_as_in_the_original() -> None:
-    """docs/kafka/groups.md: kept as it is. The transaction that is committed later finds its offset's place all the same."""
+    """docs/kafka/groups.md: kept as it is. What the transaction commits later is stored, and nobody can fetch it: there is no group."""
     desk = Desk(**SHORT)
     desk.send(m.TxnOffsetCommitRequest("tx", "g", 100, 0, [m.CommittedTopic("t", [m.CommittedPartition(0, 9)])]))
     desk.pass_until(1_000)
     assert desk.group() is None and (desk.log[-1].key.type, desk.log[-1].value) == ("GroupMetadata", None)
     desk.send(m.WriteTxnMarkers(100, 0, True))
     assert there(desk) == [("t", 0)]
+    for is_stable in (False, True):
+        asked = m.OffsetFetchRequest([m.OffsetFetchGroup("g", topics=[m.FetchedTopic("t", [0])])], is_stable)
+        assert desk.send(asked).groups[0].topics[0].partitions[0] == m.FetchedPartition(0)
 
 
 def test_look_whose_tombstones_are_refused_is_repeated_half_a_second_later() -> None:
