@@ -133,6 +133,9 @@ def test_seat_at_the_ceiling_goes_to_one_that_reads_at_home_also_when_it_has_jus
     members = {"a": eager(rack="e"), "b": eager(rack="w")}
     assert numbers(assign(members, {"t": 3}, {"t": [["e"], ["e"], ["w"]]})) == {"a": [0, 1], "b": [2]}
     assert numbers(assign(members, {"t": 3}, {"t": [["w"], ["e"], ["w"]]})) == {"a": [1], "b": [0, 2]}
+    with_third = members | {"c": eager(rack="north")}
+    racks = {"t": [["e"], ["w"], ["e"], ["w"]]}
+    assert numbers(assign(with_third, {"t": 4}, racks)) == {"a": [0, 2], "b": [1], "c": [3]}, "the one seat is taken"
 
 
 def test_hardest_to_place_goes_first() -> None:
