@@ -74,6 +74,11 @@ def test_quota_comes_before_the_rack() -> None:
     assert numbers(assign_range(racked(a="e", b="w"), {"t": 4}, racks)) == {"a": [0, 1], "b": [2, 3]}
 
 
+def test_one_that_took_the_one_more_in_its_rack_leaves_none_for_the_others() -> None:
+    racks: Racks = {"t": [["e"], ["e"], ["w"], ["w"]]}
+    assert numbers(assign_range(racked(a="e", b="w", c=None), {"t": 4}, racks)) == {"a": [0, 1], "b": [2], "c": [3]}
+
+
 def test_member_without_a_rack_takes_what_is_first_and_the_others_the_rest() -> None:
     racks: Racks = {"t": [["e"], ["w"], ["w"]]}
     assert numbers(assign_range(racked(a=None, b="e", c="w"), {"t": 3}, racks)) == {"a": [0], "b": [2], "c": [1]}

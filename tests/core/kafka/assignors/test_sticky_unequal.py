@@ -57,6 +57,17 @@ def test_newcomer_is_filled_up_from_the_fullest_until_the_difference_is_one() ->
     assert set(given_out["a"]) < set(of("t", 0, 1, 2, 3))
 
 
+def test_partitions_that_are_newly_placed_move_before_those_that_somebody_had() -> None:
+    """a had t-0 and is given t-2 as well; what evens out is t-2, though t-0 stands first."""
+    members = {"a": member("tu", ("t", 0)), "b": member("u", *of("u", 0, 2)), "c": member("t")}
+    assert assign(members, {"t": 3, "u": 3}) == {"a": [("t", 0), ("u", 1)], "b": of("u", 0, 2), "c": of("t", 1, 2)}
+
+
+def test_one_partition_after_the_other_moves_from_the_member_that_has_all() -> None:
+    members = {"a": member("tu"), "b": member("u"), "c": member("t", *of("t", 0, 1, 2, 3))}
+    assert assign(members, {"t": 4, "u": 1}) == {"a": of("t", 0, 1), "b": of("u", 0), "c": of("t", 2, 3)}
+
+
 def test_who_alone_reads_a_new_topic_gives_up_what_others_can_have() -> None:
     members = {"a": member("tu", *of("t", 0, 1)), "b": member("tv", *of("t", 2, 3))}
     given_out = assign(members, {"t": 4, "u": 2, "v": 0})
