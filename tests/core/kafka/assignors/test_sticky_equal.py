@@ -157,6 +157,21 @@ def test_next_match_goes_around_from_where_it_begins(members: list[str], first: 
     assert preference.next_match(("t", 1), members, first) == preference.next_match(("t", 9), members, first) == -1
 
 
+def test_partitions_that_the_fewest_members_can_read_at_home_come_first_and_others_keep_their_order() -> None:
+    replicas = {"t": [["e"], ["w"], ["e", "w"], ["north"], ["e"], []]}
+    preference = RackPreference.of({name: eager(rack=rack) for name, rack in {"a": "e", "b": "e", "c": "w"}.items()}, {"t": 6}, replicas)
+    row = [("t", number) for number in range(6)]
+    assert [number for _, number in preference.hardest_first(row)] == [3, 5, 1, 0, 4, 2]
+
+
+@pytest.mark.parametrize(
+    ("members", "replicas"), [({"a": "north"}, [["e"], ["w"]]), ({"a": "e"}, [["e"], ["e"]]), ({"a": ""}, [["e"], ["w"]]), ({"a": "e"}, [])]
+)
+def test_racks_that_make_no_difference_are_not_looked_at(members: dict[str, str], replicas: list[list[str]]) -> None:
+    asked = {name: eager(rack=rack) for name, rack in members.items()}
+    assert RackPreference.of(asked, {"t": 2}, {"t": replicas}) == RackPreference({}, {})
+
+
 def test_mismatch_needs_a_rack_of_the_member() -> None:
     preference = RackPreference({"a": "e"}, {("t", 0): frozenset({"w"}), ("t", 1): frozenset({"e"})})
     asked = [("a", 0), ("a", 1), ("a", 9), ("b", 0)]

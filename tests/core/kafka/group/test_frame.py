@@ -153,6 +153,18 @@ def test_successor_reads_what_was_appended_though_nobody_was_told() -> None:
     assert code(desk.answers[ticket]) == NOT_COORDINATOR and offset(desk.send(fetch())) == 7
 
 
+def test_what_is_written_after_a_take_over_is_later_than_all_that_was_loaded() -> None:
+    """A transaction's commit never overwrites a later plain one, so each record's place in the log must go on where the log ended."""
+    desk = Desk()
+    for number in range(5):
+        desk.send(commit(number))
+    desk.fail_over()
+    assert (desk.coordinator.state.end_offset, desk.coordinator.state.high_watermark) == (5, 5)
+    desk.send(m.TxnOffsetCommitRequest("tx", "g", 100, 0, [m.CommittedTopic("t", [m.CommittedPartition(0, 70)])]))
+    desk.send(m.WriteTxnMarkers(100, 0, True))
+    assert offset(desk.send(fetch())) == 70
+
+
 def test_leaders_assignment_that_waits_fails_with_its_coordinator_and_its_group_says_so() -> None:
     desk, (leader, follower) = completing_group("a", "b")
     in_sync = park(desk, sync(1, follower))

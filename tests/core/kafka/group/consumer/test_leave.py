@@ -194,12 +194,14 @@ def test_who_left_for_a_while_is_fenced_under_its_old_id_and_replaced_by_a_new_p
     assert desk.send(beat(one, -1, "i")).error_code == FENCED_INSTANCE_ID
 
 
-def test_new_process_that_reads_other_topics_raises_the_epoch() -> None:
+def test_new_process_that_reads_other_topics_raises_the_epoch_and_is_shared_with_instead_of_the_old_one() -> None:
     desk = Desk()
-    one = desk.send(heartbeat848(instance_id="i")).member_id
+    one, two = desk.send(heartbeat848(instance_id="i")).member_id, desk.send(heartbeat848()).member_id
     desk.send(beat(one, -2, "i"))
     back = desk.send(beat("", 0, "i", rebalance_timeout_ms=10_000, subscribed_topic_names=["t", "u"], topic_partitions=[]))
-    assert (back.error_code, back.member_epoch, desk.group().epoch) == (NONE, 2, 2) and len(desk.group().members) == 1
+    assert (back.error_code, desk.group().epoch) == (NONE, 3) and set(desk.group().members) == {two, back.member_id}
+    shares = {member_id: len(numbers.get(TOPIC_ID, ())) for member_id, numbers in desk.group().target.items()}
+    assert shares == {two: 3, back.member_id: 3}
 
 
 def test_place_of_who_left_for_a_while_ends_with_its_session_counted_from_before() -> None:

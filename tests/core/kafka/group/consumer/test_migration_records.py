@@ -28,9 +28,11 @@ def kinds(desk: Desk, since: int) -> list[str]:
     return [record.key.type.removeprefix("ConsumerGroup") + ("+" if record.value is None else "") for record in desk.log[since:]]
 
 
-def classic_group(*clients: str, assignments: list[bytes] | None = None, **settings: Any) -> tuple[Desk, list[str]]:
+def classic_group(
+    *clients: str, assignments: list[bytes] | None = None, partitions: int | None = None, **settings: Any
+) -> tuple[Desk, list[str]]:
     """A Stable classic group of which every member has one partition, or what the test gives it."""
-    desk = Desk(partitions=len(clients), **{"migration_policy": "bidirectional"} | settings)
+    desk = Desk(partitions=partitions or len(clients), **{"migration_policy": "bidirectional"} | settings)
     for client in clients:
         desk.send(join(), 3, client)
     desk.pass_until(6_000 if len(clients) > 1 else 3_000)
@@ -73,6 +75,16 @@ def test_upgraded_members_keep_their_own_sessions() -> None:
         **{f"session-timeout-g-{member_id}": 19_000 for member_id in ids}, f"session-timeout-g-{newcomer}": 54_000,
     }  # fmt: skip
     assert ("kafka.group.upgraded", None) in desk.told
+
+
+def test_classic_member_that_must_let_go_has_its_sync_timer_and_no_rebalance_timer() -> None:
+    desk, (only,) = classic_group("a", assignments=[write_assignment([("t", 0), ("t", 1)])], partitions=2)
+    desk.send(heartbeat848())
+    owns = write_subscription(SubscriptionData(("t",), owned=(("t", 0), ("t", 1))))
+    answer = desk.send(m.JoinGroupRequest("g", 10_000, only, "consumer", [m.Protocol("range", owns)], 30_000))
+    assert answer.error_code == NONE and desk.group().members[only].revoking != {}
+    assert desk.deadlines[f"sync-g-{only}"] == desk.now_ms + 30_000
+    assert not any(name.startswith("rebalance-timeout") for name in desk.deadlines)
 
 
 def test_who_waits_in_join_is_sent_to_join_again() -> None:

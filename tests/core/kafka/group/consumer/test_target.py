@@ -67,6 +67,13 @@ def test_newcomer_writes_its_own_part_and_those_that_change_and_then_the_epoch()
     assert sorted(len(mine[TOPIC_ID]) for mine in target(desk).values()) == [2, 2, 2]
 
 
+def test_newcomer_that_reads_the_same_is_shared_with_as_an_equal() -> None:
+    """Among equals the owner keeps its first numbers; evening out unequal readers would move just those."""
+    desk = Desk(6)
+    one, two = enter(desk), enter(desk)
+    assert target(desk) == {one: {TOPIC_ID: (0, 1, 2)}, two: {TOPIC_ID: (3, 4, 5)}}
+
+
 def test_part_that_stays_the_same_is_not_written_again() -> None:
     desk, (one, two) = settled("a", "b")
     with_topics(desk, t=7)
