@@ -181,6 +181,7 @@ def test_lost_answer_is_given_again_only_to_who_holds_a_part_of_what_it_was_give
     told = held(desk.send(heartbeat848(one, 1, owned=[0, 1, 2, 3, 4, 5])))
     assert told is not None and desk.send(heartbeat848(one, 1, owned=told)).member_epoch == 2
     gone = next(number for number in range(6) if number not in told)
+    assert desk.send(heartbeat848(one, 1, owned=told)).member_epoch == 2, "all of it, once more"
     assert desk.send(heartbeat848(one, 1, owned=told[:1])).member_epoch == 2
     assert desk.send(beat(one, 1, topic_partitions=[])).member_epoch == 2, "nothing is a part of it, too"
     assert desk.send(heartbeat848(one, 1, owned=[gone])).error_code == FENCED_MEMBER_EPOCH
