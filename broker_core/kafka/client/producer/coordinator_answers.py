@@ -13,10 +13,15 @@ from broker_core.kafka.client.producer.states import ASK_AGAIN, FENCED, ID_LOST,
 from broker_core.kafka.client.producer.transaction import Question
 from broker_core.kafka.cluster import transaction_requests as t
 from broker_core.kafka.error_codes import ErrorCode
+from broker_core.kafka.group import codes
 from broker_core.kafka.group import messages as m
 from broker_core.sim.node import Outbox
 
 _KNOWN = frozenset(code.value for code in ErrorCode)
+GONE_ON_WITHOUT_IT = frozenset({
+    codes.ILLEGAL_GENERATION, codes.UNKNOWN_MEMBER_ID, codes.FENCED_INSTANCE_ID, ErrorCode.TRANSACTION_ABORTABLE.value,
+})  # fmt: skip
+"""Of a TxnOffsetCommit: the group has gone on without this member, so the transaction is to be aborted. Any other refusal for good is fatal."""
 FIRST_ADD_BACKOFF_US = 20_000
 """While the transaction before is still being completed, the first AddPartitionsToTxn of the next is tried again soon."""
 
@@ -104,13 +109,17 @@ def _added(
 def _offsets_committed(
     state: ProducerState, request: Question | None, message: m.TxnOffsetCommitResponse, now_us: int, out: Outbox
 ) -> None:
-    codes = [partition.error_code for topic in message.topics for partition in topic.partitions]
-    for code in codes:
+    transaction = state.transaction
+    for code in [partition.error_code for topic in message.topics for partition in topic.partitions]:
+        if code in GONE_ON_WITHOUT_IT:
+            counts, error = state.counts, ErrorCode(code) if code in _KNOWN else ErrorCode.UNKNOWN_SERVER_ERROR
+            counts.errors[error] = counts.errors.get(error, 0) + 1
+            transaction.offsets.clear()  # the application aborts
+            answers.abortable(state, error, out)
+            return
         if code != ErrorCode.NONE:
-            # Codes of groups are not in the table of brokers' codes; whatever they say, the group has gone on without this member.
             _is_done(state, request, ErrorCode(code) if code in _KNOWN else ErrorCode.UNKNOWN_SERVER_ERROR, now_us, out)
             return
-    transaction = state.transaction
     transaction.failures = 0
     if transaction.offsets:
         transaction.offsets.pop(0)
@@ -123,18 +132,16 @@ def _is_done(state: ProducerState, request: Question | None, error: ErrorCode, n
         return True
     counts = state.counts
     counts.errors[error] = counts.errors.get(error, 0) + 1
-    if error in SEARCH_COORDINATOR:
+    is_of_group = isinstance(request, m.TxnOffsetCommitRequest)
+    if error in SEARCH_COORDINATOR or (is_of_group and error is ErrorCode.REQUEST_TIMED_OUT):
         if request is not None:
             answers.forget_coordinator(state, request)
         _later(state, now_us, out)
     elif error in ASK_AGAIN:
         _later(state, now_us, out)
-    elif error in FENCED and not isinstance(request, m.TxnOffsetCommitRequest):
+    elif error in FENCED and not is_of_group:
         answers.fatal(state, ErrorCode.PRODUCER_FENCED, out)
-    elif isinstance(request, m.TxnOffsetCommitRequest) and error not in (ErrorCode.PRODUCER_FENCED, ErrorCode.INVALID_TXN_STATE):
-        state.transaction.offsets.clear()  # the group has gone on without this member: the application aborts
-        answers.abortable(state, error, out)
-    elif error in ID_LOST and not isinstance(request, t.InitProducerIdRequest):
+    elif error in ID_LOST and not (is_of_group or isinstance(request, t.InitProducerIdRequest)):
         state.transaction.is_id_lost = True
         answers.abortable(state, error, out)
     else:
