@@ -199,7 +199,7 @@ def test_partitions_that_were_added_let_their_batches_go_and_one_refusal_lets_no
     bench.send(8, partition=1)
     bench.answer(ADD, response(ADD, 0))
     assert bench.produces() == [(0, {0: [7]})]
-    results = [("t", 1, E.OPERATION_NOT_ATTEMPTED), ("t", 2, E.COORDINATOR_LOAD_IN_PROGRESS)]
+    results: list[tuple[str, int, int]] = [("t", 1, E.OPERATION_NOT_ATTEMPTED), ("t", 2, E.COORDINATOR_LOAD_IN_PROGRESS)]
     bench.answer(ADD, t.AddPartitionsToTxnResponse(results))
     assert bench.produces() == [(0, {0: [7]})] and list(bench.state.transaction.pending) == [("t", 1)]
 

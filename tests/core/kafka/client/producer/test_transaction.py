@@ -80,11 +80,11 @@ def test_the_first_abortable_error_is_the_one_that_is_remembered_and_the_abort_f
     transaction = at(Phase.IN_TRANSACTION)
     transaction.step(Step.ABORTABLE, ErrorCode.MESSAGE_TOO_LARGE)
     transaction.step(Step.ABORTABLE, ErrorCode.REQUEST_TIMED_OUT)
-    assert transaction.error is ErrorCode.MESSAGE_TOO_LARGE
+    assert transaction.error == ErrorCode.MESSAGE_TOO_LARGE
     transaction.step(Step.ABORT)
-    assert transaction.error is ErrorCode.NONE
+    assert transaction.error == ErrorCode.NONE
     transaction.step(Step.FATAL, ErrorCode.PRODUCER_FENCED)
-    assert transaction.error is ErrorCode.PRODUCER_FENCED
+    assert transaction.error == ErrorCode.PRODUCER_FENCED
 
 
 @given(st.lists(st.sampled_from(list(Step)), max_size=20))
