@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker_core.kafka.client.producer.accumulator import Accumulator
@@ -223,6 +223,7 @@ STEPS = st.lists(
 )  # fmt: skip
 
 
+@settings(max_examples=40, deadline=None)
 @given(STEPS)
 def test_law_every_byte_is_free_or_reserved_and_every_record_is_in_one_batch(steps: list[tuple[str, int, int]]) -> None:
     """Whatever happens: the buffer adds up, a batch is in its queue or on its way, and a partition's records keep their order of arrival."""

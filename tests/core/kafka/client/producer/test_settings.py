@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker_core.errors import CommandError
@@ -64,6 +64,7 @@ def test_it_doubles_up_to_its_most_and_a_first_one_above_that_stays(first_us: in
     assert [backoff_us(first_us, most_us, failures, JITTER // 2) for failures in range(len(waits))] == waits
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.integers(0, 10**6), st.integers(0, 10**6), st.integers(0, 10**4), st.integers(0, JITTER - 1))
 def test_law_no_wait_is_longer_than_the_most_and_none_is_negative(first_us: int, most_us: int, failures: int, draw: int) -> None:
     wait = backoff_us(first_us, most_us, failures, draw)

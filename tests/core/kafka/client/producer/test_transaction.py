@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker_core.errors import CommandError, InvariantError
@@ -77,16 +77,17 @@ def test_a_step_that_the_table_does_not_have_is_our_own_mistake() -> None:
 
 
 def test_the_first_abortable_error_is_the_one_that_is_remembered_and_the_abort_forgets_it() -> None:
-    transaction = at(Phase.IN_TRANSACTION)
-    transaction.step(Step.ABORTABLE, ErrorCode.MESSAGE_TOO_LARGE)
-    transaction.step(Step.ABORTABLE, ErrorCode.REQUEST_TIMED_OUT)
-    assert transaction.error == ErrorCode.MESSAGE_TOO_LARGE
-    transaction.step(Step.ABORT)
-    assert transaction.error == ErrorCode.NONE
-    transaction.step(Step.FATAL, ErrorCode.PRODUCER_FENCED)
-    assert transaction.error == ErrorCode.PRODUCER_FENCED
+    transaction, errors = at(Phase.IN_TRANSACTION), []
+    for step, error in (
+        (Step.ABORTABLE, ErrorCode.MESSAGE_TOO_LARGE), (Step.ABORTABLE, ErrorCode.REQUEST_TIMED_OUT), (Step.ABORT, ErrorCode.NONE),
+        (Step.FATAL, ErrorCode.PRODUCER_FENCED),
+    ):  # fmt: skip
+        transaction.step(step, error)
+        errors.append(transaction.error.name)
+    assert errors == ["MESSAGE_TOO_LARGE", "MESSAGE_TOO_LARGE", "NONE", "PRODUCER_FENCED"]
 
 
+@settings(max_examples=40, deadline=None)
 @given(st.lists(st.sampled_from(list(Step)), max_size=20))
 def test_law_out_of_a_fatal_error_nothing_leads(steps: list[Step]) -> None:
     transaction, was_fatal = Transaction(), False
