@@ -29,7 +29,7 @@ class Bench:
         self.state = ConsumerState(ConsumerSettings("g", "c1", [1], **settings), Program(100))
         self.traffic = Counted()
         self.node = GroupConsumer(self.state, self.traffic)
-        self.out = Played("c1")
+        self.out: Any = Played("c1")
         self.partitions, self.epoch = partitions, epoch
 
     def start(self) -> None:
