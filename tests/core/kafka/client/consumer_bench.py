@@ -70,10 +70,10 @@ class Bench:
 
     def offsets(self, committed: dict[int, int], now_us: int = 0) -> None:
         while asked := [message for _, message in self.out.sent if isinstance(message, m.OffsetFetchRequest)]:
-            rows = [m.FetchedPartition(i, committed.get(i, -1)) for i in asked[0].groups[0].topics[0].partition_indexes]
+            rows = [m.FetchedPartition(i, committed.get(i, -1)) for i in (asked[0].groups[0].topics or [])[0].partition_indexes]
             self.answer(m.OffsetFetchRequest, m.OffsetFetchResponse([m.OffsetFetchGroupResult("g", [m.FetchedTopicResult("t", rows)])]), now_us)
-        while asked := [message for _, message in self.out.sent if isinstance(message, r.ListOffsetsRequest)]:
-            rows_ = [r.ListedOffset(part.topic, part.partition, 0, 0, -1, self.epoch) for part in asked[0].partitions]
+        while listed := [message for _, message in self.out.sent if isinstance(message, r.ListOffsetsRequest)]:
+            rows_ = [r.ListedOffset(part.topic, part.partition, 0, 0, -1, self.epoch) for part in listed[0].partitions]
             self.answer(r.ListOffsetsRequest, r.ListOffsetsResponse(rows_), now_us)
 
     def records(self, partition: int, offset: int, *values: int, now_us: int = 0, code: int = 0) -> None:

@@ -295,11 +295,13 @@ def test_only_what_is_read_is_checked() -> None:
 def test_with_every_position_known_it_does_not_look_until_something_changes() -> None:
     looking = Looking()
     looking.asked()
-    assert not looking.state.subscribed.is_settled
+    settled = [looking.state.subscribed.is_settled]
     looking.committed((0, 7, 0, 0))
-    assert looking.update() == [] and looking.state.subscribed.is_settled
+    assert looking.update() == []
+    settled.append(looking.state.subscribed.is_settled)
     looking.led_by(2, 3)
-    assert not looking.state.subscribed.is_settled
+    settled.append(looking.state.subscribed.is_settled)
+    assert settled == [False, True, False]
 
 
 def test_after_any_connection_broke_whatever_was_asked_is_asked_again() -> None:
