@@ -142,7 +142,7 @@ def _is_done(state: ProducerState, request: Question | None, error: ErrorCode, n
     elif error in FENCED and not is_of_group:
         answers.fatal(state, ErrorCode.PRODUCER_FENCED, out)
     elif error in ID_LOST and not (is_of_group or isinstance(request, t.InitProducerIdRequest)):
-        state.transaction.is_id_lost = True
+        state.transaction.is_id_lost = state.sequences.is_bump_required = True  # also while it commits
         answers.abortable(state, error, out)
     else:
         answers.fatal(state, error, out)

@@ -142,8 +142,12 @@ def test_what_does_not_pass_fails_the_transaction_or_the_producer(kind: type, co
     bench.wake(2 * SECOND)
     assert not any(bench.waiting(other) for other in KINDS), "until the application says what to do nothing is asked"
     if phase is Phase.FATAL_ERROR:
+        what = "fenced" if error is E.PRODUCER_FENCED else "failed"
+        assert bench.kinds()[-1] == what and bench.out.told[-1][1] == ({"transactional_id": "tx"} if what == "fenced" else {"error": error.name})
         with pytest.raises(CommandError, match=error.name):
             bench.order(o.BeginTransaction())
+    else:
+        assert bench.kinds()[-1] == "transaction_failed"
 
 
 @pytest.mark.parametrize("is_commit", [True, False])
@@ -154,14 +158,28 @@ def test_an_end_that_went_well_is_counted_as_what_it_was(is_commit: bool) -> Non
     assert (counts.committed, counts.aborted) == ((1, 0) if is_commit else (0, 1)) and bench.state.transaction.phase is Phase.READY
 
 
-def test_a_lost_id_is_not_ended_but_asked_for_anew_and_the_transaction_counts_as_aborted() -> None:
-    bench = asking(ADD_OFFSETS)
-    bench.answer(ADD_OFFSETS, response(ADD_OFFSETS, E.UNKNOWN_PRODUCER_ID))
+@pytest.mark.parametrize("kind", [ADD, ADD_OFFSETS, END], ids=lambda kind: kind.__name__)
+def test_an_id_that_the_coordinator_does_not_know_is_not_ended_but_asked_for_anew_also_while_it_commits(kind: type) -> None:
+    """TransactionManager.abortableErrorIfPossible: whatever the producer is at, the next epoch is required."""
+    bench = asking(kind)
+    bench.answer(kind, response(kind, E.INVALID_PRODUCER_ID_MAPPING))
     bench.order(o.AbortTransaction())
     assert bench.waiting(INIT) == [t.InitProducerIdRequest("tx", 60_000, 9, 3)] and not bench.waiting(END)
     bench.answer(INIT, t.InitProducerIdResponse(0, 20, 0))
-    assert bench.state.counts.aborted == 1 and not bench.state.transaction.is_id_lost
+    assert bench.state.counts.aborted == 1 and not bench.state.transaction.is_id_lost and bench.state.transaction.phase is Phase.READY
     assert bench.out.told[-1] == ("kafka.producer.id_given", {"producer_id": 20, "epoch": 0})
+
+
+def test_of_two_batches_that_fail_only_the_first_is_told_as_the_transaction_s_end() -> None:
+    bench = asking(ADD)
+    bench.send(8, partition=1)
+    bench.answer(ADD, response(ADD, 0))
+    bench.answer(ADD, t.AddPartitionsToTxnResponse([("t", 1, 0)]))
+    assert bench.produces() == [(0, {0: [7]}), (0, {1: [8]})]
+    bench.produced(E.MESSAGE_TOO_LARGE)
+    bench.produced(E.INVALID_TIMESTAMP)
+    assert bench.kinds().count("transaction_failed") == 1 and bench.state.transaction.error is E.MESSAGE_TOO_LARGE
+    assert bench.heard.failures == [("MESSAGE_TOO_LARGE", [7]), ("INVALID_TIMESTAMP", [8])]
 
 
 # --- ids
@@ -220,9 +238,11 @@ def test_a_connection_that_breaks_with_the_question_means_to_look_for_the_coordi
     (before,) = bench.waiting(kind)
     bench.breaks(1, SECOND)
     assert bench.state.transaction.asked == ""
+    found = 0
     for step in range(1, 12):
         bench.wake(SECOND + step * 50 * MILLISECOND)
         for request, answer in ((r.MetadataRequest, bench.metadata()), (t.FindCoordinatorRequest, t.FindCoordinatorResponse(0, 1))):
             if bench.waiting(request):
+                found += request is t.FindCoordinatorRequest
                 bench.answer(request, answer, SECOND + step * 50 * MILLISECOND)
-    assert bench.waiting(kind) == [before]
+    assert bench.waiting(kind) == [before] and found == 1
