@@ -32,7 +32,7 @@ def test_a_given_partition_comes_before_the_key_and_the_key_before_the_sticky_on
     bench = Bench((0, 0, 0), linger_us=SECOND)
     bench.send(1, partition=2, key_hash=7)
     bench.send(2, partition=-1, key_hash=7)  # 7 mod 3
-    assert places(bench) == [2, 1] and not bench.state.keyless
+    assert places(bench) == [2, 1] and not bench.state.keyless and not bench.state.transaction.new
     bench.send(3, partition=-1)
     assert bench.state.keyless["t"].partition is not None
 
@@ -78,6 +78,34 @@ def test_the_switch_waits_until_the_batch_is_full_so_that_none_is_cut_short() ->
     assert places(bench) == [0, 0, 0], "no later than twice batch.size"
     bench.send(20, partition=-1, size=100)
     assert places(bench) == [0, 0, 0, 1]
+
+
+@pytest.mark.parametrize(("is_adaptive", "turns"), [(True, [0, 1, 1, 2, 2, 2]), (False, [0, 1, 2, 0, 1, 2])])
+def test_where_queues_differ_the_draw_is_weighed_and_without_adaptive_partitioning_it_is_not(is_adaptive: bool, turns: list[int]) -> None:
+    """Queues of 3, 2 and 1: weights 1, 2, 3. Source: BuiltInPartitioner.updatePartitionLoadStats, its cumulative frequency table."""
+    went = []
+    for draw in range(6):
+        bench = Bench((0, 0, 0), linger_us=SECOND, batch_size=HEADER + RECORD, max_in_flight=1, adaptive_partitioning=is_adaptive)
+        bench.send(0)  # on its way, so that the rest waits
+        for partition in (0, 0, 0, 1, 1, 2):
+            bench.send(9, partition=partition)
+        bench.out.draw = lambda stream, limit, draw=draw: draw
+        bench.send(5, partition=-1)
+        went.append(places(bench)[-1])
+    assert went == turns
+
+
+@pytest.mark.parametrize(("patience_us", "is_used"), [(0, True), (SECOND, False)])
+def test_without_an_availability_timeout_a_slow_broker_gets_keyless_records_all_the_same(patience_us: int, is_used: bool) -> None:
+    bench = Bench((0, 0, 1), max_in_flight=1, availability_timeout_us=patience_us, batch_size=HEADER + RECORD)
+    for number in range(3):
+        bench.send(number, partition=number)
+    bench.wake(5 * SECOND)
+    draws = iter(range(100))
+    bench.out.draw = lambda stream, limit: next(draws)
+    before = len(places(bench))
+    bench.send(*range(12), partition=-1, now_us=5 * SECOND)
+    assert bool({0, 1} & set(places(bench)[before:])) is is_used
 
 
 # --- what is refused at once

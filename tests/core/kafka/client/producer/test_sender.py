@@ -115,6 +115,18 @@ def test_with_one_in_flight_a_partition_is_muted_until_its_batch_is_decided_and_
     assert bench.produces() == [(0, {0: [1]})]
 
 
+def test_a_muted_partition_that_moves_to_another_broker_waits_for_the_word_on_its_batch_at_the_old_one() -> None:
+    bench = Bench((0, 1), max_in_flight=1, **ALONE)
+    bench.send(1, 2)
+    bench.leaders, bench.epoch = (1, 1), 1
+    bench.state.metadata.learn_leader(("t", 0), 1, 1)
+    bench.send(3, partition=1)
+    assert bench.produces() == [(0, {0: [1]}), (1, {1: [3]})]
+    bench.produced(broker=0)
+    bench.produced(broker=1)
+    assert bench.produces() == [(1, {0: [2]})]
+
+
 def test_acks_0_waits_for_nobody() -> None:
     bench = Bench((0,), acks=0, **ALONE)
     bench.send(*range(9))
