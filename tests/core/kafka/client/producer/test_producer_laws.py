@@ -103,7 +103,10 @@ class Chaos:
         raise AssertionError("it does not come to rest")
 
 
-@pytest.mark.parametrize("options", [{}, {"max_in_flight": 1}, {"enable_idempotence": True}, {"enable_idempotence": True, "max_in_flight": 2}], ids=str)
+KINDS = [{}, {"max_in_flight": 1}, {"enable_idempotence": True}, {"enable_idempotence": True, "max_in_flight": 2}]
+
+
+@pytest.mark.parametrize("options", KINDS, ids=str)
 @settings(max_examples=25, deadline=None)
 @given(steps=STEPS)
 def test_law_every_record_gets_one_last_word_and_every_byte_comes_back(options: dict[str, Any], steps: list[tuple[str, int]]) -> None:
@@ -112,8 +115,9 @@ def test_law_every_record_gets_one_last_word_and_every_byte_comes_back(options: 
         chaos.step(what, number)
     chaos.settle()
     bench, state = chaos.bench, chaos.bench.state
-    words = [value for _, values, _ in bench.heard.acked_batches for value in values] + [value for _, values in bench.heard.failures for value in values]
-    assert sorted(words) == list(range(chaos.sent))
+    acked = [value for _, values, _ in bench.heard.acked_batches for value in values]
+    failed = [value for _, values in bench.heard.failures for value in values]
+    assert sorted(acked + failed) == list(range(chaos.sent))
     assert state.accumulator.free == state.settings.buffer_memory and not state.accumulator.muted and not state.accumulator.queues
     assert state.counts.acked + state.counts.failed + state.counts.dropped == state.counts.sent == chaos.sent
     assert not any(entry.in_flight for entry in state.sequences.partitions.values())
