@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from broker_core.events import Cause
 from broker_core.kafka.assignors.subscription_bytes import (
     SubscriptionData,
     read_assignment,
@@ -243,6 +244,27 @@ def test_a_joingroup_s_answer_waits_for_the_record_in_hand() -> None:
     assert bench.state.member.answer is not None and not bench.to(m.SyncGroupRequest) and "heartbeat" not in bench.out.deadlines
     bench.done(5 * SECOND)
     assert bench.to(m.SyncGroupRequest) and bench.out.deadlines["heartbeat"] == 8 * SECOND
+
+
+@pytest.mark.parametrize("what", ["heartbeat", "join", "sync"])
+def test_what_the_next_poll_does_follows_from_what_was_heard_meanwhile_and_not_from_the_record_before_it(what: str) -> None:
+    bench = member(0, assignors=["cooperative-sticky"], max_poll_records=1)
+    if what != "heartbeat":
+        heard(bench)
+        bench.answer(m.OffsetCommitRequest, OK_COMMIT, 3 * SECOND)
+    if what == "sync":
+        bench.answer(m.JoinGroupRequest, m.JoinGroupResponse("c1-id", 0, 2, "consumer", "cooperative-sticky", "other"), 3 * SECOND)
+    bench.records(0, 0, 10, now_us=3 * SECOND)
+    bench.out.cause = Cause(event="test:heard")
+    if what == "heartbeat":
+        heard(bench, now_us=4 * SECOND)
+    elif what == "join":
+        bench.answer(m.JoinGroupRequest, m.JoinGroupResponse("c1-id", 0, 2, "consumer", "cooperative-sticky", "other"), 4 * SECOND)
+    else:
+        synced(bench, 0, now_us=4 * SECOND)
+    bench.out.cause = Cause(event="test:record")
+    bench.done(5 * SECOND)
+    assert bench.out.blamed[-1] == Cause(event="test:heard")
 
 
 # --- the coordinator is lost on the way

@@ -47,9 +47,9 @@ def test_an_answer_without_brokers_leaves_the_bootstrap_brokers_to_be_asked() ->
 # --- who leads
 
 
-def test_nobody_leads_what_is_not_known_or_has_no_leader() -> None:
-    known = view((1, 3), (-1, 4))
-    assert known.leader(P) == Leader(1, 3)
+def test_nobody_leads_what_is_not_known_or_has_no_leader_and_broker_0_is_somebody() -> None:
+    known = view((0, 3), (-1, 4))
+    assert known.leader(P) == Leader(0, 3)
     assert [known.leader(partition) for partition in (Q, ("t", 2), ("u", 0))] == [None, None, None]
 
 

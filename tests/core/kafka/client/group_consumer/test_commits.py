@@ -86,6 +86,13 @@ def test_a_partition_without_a_position_is_left_out_and_with_none_there_is_nothi
     assert not member.commit() and member.sent() == [] and member.state.commits.failed == 0
 
 
+def test_a_position_of_zero_is_one_and_broker_0_is_a_coordinator() -> None:
+    member = Member(0)
+    member.known().seek(0)
+    member.state.coordinator.node_id = 0
+    assert member.commit() and member.out.connected == {1: "broker-0"} and member.rows() == [("t", 0, 0, -1)]
+
+
 def test_given_offsets_go_as_they_are_also_of_partitions_that_it_does_not_own() -> None:
     member = Member(0)
     member.commit(offsets={("t", 0): 10, ("u", 3): 5})

@@ -35,9 +35,11 @@ def test_it_looks_again_once_after_the_back_off_however_many_want_it() -> None:
 # --- the coordinator
 
 
-def test_a_coordinator_that_is_known_is_not_asked_for() -> None:
+@pytest.mark.parametrize("node_id", [0, 2])
+def test_a_coordinator_that_is_known_is_not_asked_for(node_id: int) -> None:
     parts = Parts()
-    assert parts.core.has_coordinator(0, parts.out) and parts.sent() == []
+    parts.state.coordinator.node_id = node_id
+    assert parts.core.has_coordinator(0, parts.out) is True and parts.sent() == []
 
 
 def test_any_broker_is_asked_for_it_once_until_it_answers() -> None:
@@ -101,6 +103,13 @@ def test_not_twice_within_the_back_off(now_us: int, asks: bool) -> None:
     cluster.is_stale, cluster.asked_us = True, SECOND
     parts.core.refresh_metadata(now_us, parts.out)
     assert bool(parts.sent()) is asks and cluster.is_stale is not asks and ("retry" in parts.out.deadlines) is not asks
+
+
+def test_a_question_at_time_zero_counts_for_the_back_off() -> None:
+    parts = Parts()
+    parts.state.cluster.is_stale, parts.state.cluster.asked_us = True, 0
+    parts.core.refresh_metadata(BACK_OFF - 1, parts.out)
+    assert parts.sent() == []
 
 
 def test_the_very_first_question_waits_for_nothing() -> None:

@@ -174,6 +174,13 @@ def test_an_offset_that_could_not_be_listed_is_asked_for_again_with_newer_metada
     assert looking.state.cluster.is_stale and (known.state, known.is_asked, known.retry_us) == (AWAIT_RESET, False, SECOND + BACK_OFF)
 
 
+def test_a_log_that_begins_at_zero_is_no_error() -> None:
+    looking = Looking()
+    looking.resetting()
+    looking.listed((0, 0, 0, 0))
+    assert (looking.known().state, looking.known().position) == (FETCHING, 0) and not looking.state.cluster.is_stale
+
+
 def test_without_a_leader_newer_metadata_come_first_and_the_others_are_asked() -> None:
     looking = Looking(0, 1)
     looking.asked()
@@ -259,6 +266,21 @@ def test_a_leader_that_knows_nothing_of_the_epoch_means_a_reset(epoch: int, end:
     looking.update()
     looking.ends(epoch, end)
     assert looking.known().state == AWAIT_RESET and looking.known().leader_epoch == 5
+
+
+def test_an_answer_to_a_question_that_is_not_open_any_more_moves_nothing() -> None:
+    looking = Looking()
+    looking.reading(40, 2, 2)
+    looking.led_by(3, 5)
+    looking.ends(2, 10)
+    assert looking.known().state == AWAIT_VALIDATION and looking.known().position == 40, "it was not asked yet"
+    looking.update()
+    looking.known().seek(90)
+    looking.ends(2, 10)
+    assert looking.known().position == 90
+    looking.state.subscribed.give_up([("t", 0)])
+    looking.ends(2, 10)
+    assert looking.state.owned == [] and looking.out.told == []
 
 
 def test_an_error_is_asked_again_with_newer_metadata_and_the_position_stays_unchecked() -> None:

@@ -170,6 +170,18 @@ def test_the_auto_commit_clock_begins_with_the_first_partitions() -> None:
         assert bench.out.deadlines.get("commit") == (6 * SECOND if commits == "auto" else None)
 
 
+def test_a_topic_that_becomes_known_completes_the_target_and_is_asked_for_no_more() -> None:
+    bench = Server(pattern="t|u", topics=[], commits="never")
+    bench.start()
+    both = m.Assignment([m.TopicPartitions(topic_id(topic), [0]) for topic in ("t", "u")])
+    bench.answer(m.ConsumerGroupHeartbeatRequest, m.ConsumerGroupHeartbeatResponse(0, "m1", 1, 5_000, both), SECOND)
+    assert bench.state.member.unresolved
+    rows = bench.metadata().topics[0].partitions
+    topics = [r.MetadataTopic(topic, 0, rows) for topic in ("t", "u")]
+    bench.answer(r.MetadataRequest, r.MetadataResponse([r.MetadataBroker(1)], 1, topics), SECOND)
+    assert bench.state.member.unresolved == [] and bench.state.owned == [("t", 0), ("u", 0)]
+
+
 def test_a_target_waits_for_the_record_in_hand_and_the_newest_one_is_taken() -> None:
     bench = reading(0, commits="never", max_poll_records=1)
     bench.records(0, 0, 10)
@@ -221,6 +233,19 @@ def test_with_the_coordinator_lost_it_reads_on_gives_up_what_it_was_giving_up_an
         bench.node.wake("retry", 6 * SECOND + step * 100_000, bench.out)
     (again,) = asked(bench)
     assert (again.member_epoch, again.subscribed_topic_names, held(again)) == (2 if is_committing else 1, ["t"], owned)
+
+
+def test_a_target_that_waits_for_the_record_in_hand_still_waits_when_the_coordinator_is_lost() -> None:
+    bench = reading(0, commits="never", max_poll_records=1)
+    bench.records(0, 0, 10)
+    ticks(bench)
+    bench.beat(2, [1], now_us=5 * SECOND)
+    bench.node.receive(bench.state.network.connections[-1], Closed("reset"), 6 * SECOND, bench.out)
+    assert bench.state.owned == [("t", 0)] and bench.state.member.given == [("t", 1)]
+    bench.serve(6 * SECOND)
+    bench.done(7 * SECOND)
+    bench.serve(7 * SECOND)
+    assert bench.state.owned == [("t", 1)]
 
 
 # --- out of the group
