@@ -264,6 +264,24 @@ def test_who_resigned_has_no_markers_any_more_and_an_answer_to_one_means_nothing
     assert desk.node.state.markers == [] and desk.written == []
 
 
+@pytest.mark.parametrize("state", [S.PREPARE_COMMIT, S.PREPARE_ABORT, S.ONGOING, S.COMPLETE_COMMIT])
+def test_who_is_elected_again_completes_what_was_prepared_under_its_new_epoch_and_forgets_its_older_markers(state: S) -> None:
+    desk = prepared()
+    records = [["a", 500, 0, -1, -1, 60_000, state.value, [["t", 1]], 10, 20]]
+    desk.node.elected(0, 9, records, 30, desk)
+    is_prepared = state in (S.PREPARE_COMMIT, S.PREPARE_ABORT)
+    expected = [(Q, state is S.PREPARE_COMMIT, 9)] if is_prepared else []
+    assert [(marker.partition, marker.is_commit, marker.coordinator_epoch) for marker in desk.markers()] == expected
+    assert desk.known().started_ms == 10 and desk.written == []
+
+
+def test_one_whose_markers_were_all_written_before_is_completed_without_any() -> None:
+    desk = Slow(led=())
+    desk.node.elected(0, 9, [["a", 500, 0, -1, -1, 60_000, "prepare_abort", [], 10, 20]], 30, desk)
+    desk.decide()
+    assert desk.known().state is S.COMPLETE_ABORT and desk.calls == []
+
+
 def test_markers_of_another_partition_of_the_state_topic_stay() -> None:
     desk = Slow(partitions=2, led=(0, 1))
     names = {state_partition(name, 2): name for name in "abcdef"}

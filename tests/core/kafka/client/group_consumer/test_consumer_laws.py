@@ -37,7 +37,7 @@ STEPS = st.lists(
         st.tuples(st.just("pause"), st.integers(0, 2)), st.tuples(st.just("resume"), st.integers(0, 2)),
         st.tuples(st.just("commit"), st.integers(0, 2)),
     ),
-    max_size=60,
+    max_size=45,
 )  # fmt: skip
 
 
@@ -194,7 +194,7 @@ KINDS = [
 
 
 @pytest.mark.parametrize("options", KINDS, ids=str)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(steps=STEPS)
 def test_law_each_record_is_handled_and_no_commit_runs_ahead(options: dict[str, Any], steps: list[tuple[str, int]]) -> None:
     chaos = Chaos(max_poll_records=2, **options)
@@ -205,7 +205,7 @@ def test_law_each_record_is_handled_and_no_commit_runs_ahead(options: dict[str, 
 
 
 @pytest.mark.parametrize("options", KINDS[1:3], ids=str)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(steps=STEPS)
 def test_law_close_at_any_moment_ends_with_every_connection_closed(options: dict[str, Any], steps: list[tuple[str, int]]) -> None:
     chaos = Chaos(max_poll_records=2, **options)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from broker_core.kafka.client.producer import network
@@ -42,17 +44,17 @@ def of(*busy: int, known: tuple[int, ...] = (), most: int = 2) -> ProducerState:
 def test_the_connected_broker_with_the_fewest_requests_else_another_one(
     busy: tuple[int, ...], known: tuple[int, ...], asked: int | None
 ) -> None:
-    out: object = Middle("p")
-    assert network.least_loaded(of(*busy, known=known), 0, out) == asked  # type: ignore[arg-type]
+    out: Any = Middle("p")
+    assert network.least_loaded(of(*busy, known=known), 0, out) == asked
 
 
 def test_before_metadata_it_asks_a_bootstrap_broker_and_afterwards_only_those_that_are_there() -> None:
     state = of()
     state.bootstrap = [4, 5]
-    out: object = Middle("p")
-    assert network.least_loaded(state, 0, out) == 5  # type: ignore[arg-type]
+    out: Any = Middle("p")
+    assert network.least_loaded(state, 0, out) == 5
     state.metadata.brokers = [8]
-    assert network.least_loaded(state, 0, out) == 8  # type: ignore[arg-type]
+    assert network.least_loaded(state, 0, out) == 8
 
 
 # --- requests without an answer
@@ -172,12 +174,12 @@ def test_a_slow_broker_gets_no_keyless_records_after_the_availability_timeout(af
 
 def test_with_nobody_there_it_goes_on_asking() -> None:
     node = ClusterProducer(ProducerState.of(ProducerSettings(enable_idempotence=False)), Heard())
-    out = Middle("p")
+    out: Any = Middle("p")
     ((connection, _),) = play(node, out, PERSON, o.Connect([3], ["t"]))
     assert out.connected == {1: "broker-3"}
     assert play(node, out, connection, Closed("refused"), now_us=SECOND) == [] and node.state.metadata.is_wanted
     waits = SECOND + 100 * MILLISECOND  # retry.backoff.ms, which is more than reconnect.backoff.ms
     while not out.sent:
-        node.wake("sender", out.deadlines.pop("sender"), out)  # type: ignore[arg-type]
+        node.wake("sender", out.deadlines.pop("sender"), out)
     assert node.state.links and node.state.metadata.is_asked and out.connected[2] == "broker-3"
     assert node.state.metadata.allowed_us == waits and ErrorCode.NETWORK_EXCEPTION not in node.state.counts.errors
