@@ -80,9 +80,8 @@ def test_law_a_quiet_program_has_handled_what_one_that_wakes_each_time_has(steps
         quiet.step(what, number)
         loud.step(what, number)
         assert quiet.handled() == loud.handled()
-        assert (quiet.node.state.positions, quiet.node.state.program.hand, quiet.places) == (
-            loud.node.state.positions, loud.node.state.program.hand, loud.places
-        )  # fmt: skip
+        assert (quiet.node.state.positions, quiet.node.state.program.hand) == (loud.node.state.positions, loud.node.state.program.hand)
+        assert sorted(quiet.places) == sorted(loud.places), "several are counted partition by partition"
         assert quiet.asked == loud.asked, "the same fetches and commits, in the same order"
 
 
