@@ -57,6 +57,25 @@ def test_operator_deletes_what_nobody_will_read_and_hears_where_each_log_starts(
     assert play(node, out, PERSON, r.DeleteRecordsRequest({0: 3})) == [] and node.state.logs[0].records == []
 
 
+def test_operator_may_delete_nothing_and_everything_but_no_more():
+    node, out = broker()
+    play(node, out, 1, r.ProduceRequest(0, 5))
+    for offset, is_there in ((0, True), (1, True), (2, False), (-1, False)):
+        answer = r.DeleteRecordsResponse({0: offset}, {}) if is_there else r.DeleteRecordsResponse({}, {0: r.OFFSET_OUT_OF_RANGE})
+        assert play(node, out, 3, r.DeleteRecordsRequest({0: offset})) == [(3, answer)]
+    assert play(node, out, 3, r.DeleteRecordsRequest({-1: 0})) == [(3, r.DeleteRecordsResponse({}, {-1: r.UNKNOWN_TOPIC_OR_PARTITION}))]
+
+
+def test_deadline_of_a_fetch_that_was_answered_in_time_means_nothing():
+    node, out = broker()
+    play(node, out, 2, r.FetchRequest({0: 0}, 500, 10))
+    play(node, out, 1, r.ProduceRequest(0, 9), now_us=300)
+    node.wake("fetch:2", 500, out)
+    assert out.take() == [] and node.state.watched == {}
+    play(node, out, 2, r.FetchRequest({0: 1}, 500, 10), now_us=600)
+    assert out.deadlines["fetch:2"] == 1_100
+
+
 def test_fetch_outside_of_the_log_is_out_of_range_at_once():
     node, out = broker()
     play(node, out, 1, *[r.ProduceRequest(0, number) for number in (5, 6, 7)])
