@@ -172,6 +172,17 @@ def test_a_broker_outside_the_isr_that_has_caught_up_is_asked_for_at_the_control
     assert (asked.topic, asked.partition, asked.isr) == ("t", 0, [(1, 3), (2, 3)])
 
 
+def test_a_follower_whose_log_is_another_one_is_told_at_once_where_they_part() -> None:
+    desk = BrokerDesk()
+    desk.produce("a", acks=1)
+    desk.delta({0: led(epoch=2, partition_epoch=1)})
+    desk.produce("b", acks=1)
+    part = r.FetchPartition("t", 0, 2, 2, last_fetched_epoch=0, log_start_offset=0)
+    (answer,) = desk.send(FOLLOWER, r.FetchRequest(500, [part], replica_id=2, replica_epoch=3, session_epoch=0))
+    assert (answer.partitions[0].diverging, answer.partitions[0].records) == ((0, 1), ())
+    assert desk.replica().partition.followers[2].log_end_offset == -1, "of its offsets nothing is noted"
+
+
 # --- what ends a wait before its time
 
 

@@ -167,6 +167,16 @@ def test_a_follower_learns_of_a_high_watermark_that_moved_while_it_did_not_wait(
     assert marks_of(again) == {}
 
 
+def test_a_follower_that_names_a_partition_again_is_told_of_a_high_watermark_that_another_one_has_moved() -> None:
+    desk = BrokerDesk({0: led(isr=(1, 2, 3), replicas=(1, 2, 3))})
+    desk.produce("a", acks=1)
+    desk.fetch({0: 0}, replica=2)
+    desk.fetch({0: 1}, replica=2, session=1, max_wait_ms=0)
+    desk.fetch({0: 1}, replica=3, connection=OTHER, max_wait_ms=0)
+    (answer,) = desk.fetch({0: 1}, replica=2, session=1, max_wait_ms=0)
+    assert marks_of(answer) == {0: 1}
+
+
 def test_a_quiet_high_watermark_goes_along_with_an_answer_that_has_records_of_another_partition() -> None:
     desk = BrokerDesk(TWO)
     desk.produce("a", acks=1, part=0)
