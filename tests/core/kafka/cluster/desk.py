@@ -63,9 +63,13 @@ class BrokerDesk:
 
     def send(self, connection: int, message: Any, *, after_ms: int = 1) -> list[Any]:
         """Let it receive that, a moment later. Gives what it has sent on that connection."""
+        self.tell(connection, message, after_ms=after_ms)
+        return self.take(connection)
+
+    def tell(self, connection: int, message: Any, *, after_ms: int = 1) -> None:
+        """The same, and what it sends waits for `take`."""
         self.now_us += after_ms * MS
         self.node.receive(connection, message, self.now_us, self.out)  # type: ignore[arg-type]
-        return self.take(connection)
 
     def wake(self, name: str) -> None:
         """Its deadline of that name has come."""
@@ -106,7 +110,7 @@ class BrokerDesk:
             for broker in sorted({*brokers, *fenced, *shutting_down})
         ]
         states = [c.MetadataPartitionState(topic, number, known) for number, known in (parts or {}).items()]
-        self.send(connection, c.MetadataDelta(self.metadata_offset, told, topics or [], states, is_image))
+        self.tell(connection, c.MetadataDelta(self.metadata_offset, told, topics or [], states, is_image))
 
     # --- what clients and followers ask
 
