@@ -209,6 +209,18 @@ def test_a_leader_that_is_lost_is_tried_again_with_all_its_partitions_and_anothe
     assert (request.session_epoch, asked([request])) == (0, {0: 1, 1: 0})
 
 
+def test_a_lost_leader_is_asked_for_nothing_before_the_back_off_is_over_whatever_else_is_heard_meanwhile() -> None:
+    desk = of_two(0, 1)
+    desk.send(TWO, Closed("reset"))
+    lost_us = desk.now_us
+    desk.delta(brokers=(4,))
+    desk.delta({1: followed(isr=(2,), partition_epoch=1)})
+    assert not [message for message in desk.take(THREE) if isinstance(message, r.FetchRequest)]
+    desk.out.deadlines["fetcher:2"] = lost_us + BACK_OFF_MS * MS
+    desk.wake("fetcher:2")
+    assert asked(desk.take(THREE)) == {0: 0, 1: 0}
+
+
 def test_a_timer_of_a_request_that_was_answered_is_set_again_for_the_next_one() -> None:
     desk = of_two(0)
     first_us = desk.out.deadlines["fetcher:2"]
