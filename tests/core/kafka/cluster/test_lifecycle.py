@@ -6,11 +6,13 @@ import pytest
 
 from broker_core.kafka.cluster import control_requests as c
 from broker_core.kafka.cluster import lifecycle
+from broker_core.kafka.cluster import requests as r
 from broker_core.kafka.cluster.broker import Broker
 from broker_core.kafka.cluster.settings import ClusterSettings
 from broker_core.kafka.cluster.state import DOWN, RECOVERING, RUNNING, SHUTTING_DOWN, STARTING, BrokerState
 from broker_core.kafka.error_codes import ErrorCode
 from broker_core.kafka.log.checkpoints import CLEAN_SHUTDOWN, REPLICATION, read_offsets
+from broker_core.kafka.replication.registration import PartitionRegistration
 from broker_core.sim.node import Closed, Opened
 from tests.core.kafka.cluster.desk import CLIENT, CONTROL, FOLLOWER, OTHER, BrokerDesk, followed, led
 from tests.core.kafka.cluster.nodes import MS, Out
@@ -101,10 +103,26 @@ def test_taken_for_another_process_it_waits_longer_each_time_and_begins_short_ag
     for at_ms in (0, 500):
         node.receive(CONTROL, c.BrokerRegistrationResponse(ErrorCode.DUPLICATE_BROKER_REGISTRATION), at_ms * MS, out)
     assert out.deadlines["heartbeat"] == 700 * MS
+    out.take()
     node.wake("heartbeat", 700 * MS, out)
-    assert isinstance(out.take()[-1][1], c.BrokerRegistrationRequest) and out.opened == ["controller"], "over the same connection"
+    assert out.take() == [(CONTROL, c.BrokerRegistrationRequest(7, "r", 5))] and out.opened == ["controller"], "over the same connection"
     node.receive(CONTROL, c.BrokerRegistrationResponse(0, 8), 701 * MS, out)
     assert node.state.attempts == 0
+
+
+def test_what_a_leader_would_ask_before_it_is_unfenced_it_asks_when_it_is() -> None:
+    node, out = newborn()
+    node.receive(CONTROL, c.BrokerRegistrationResponse(0, 8), 1 * MS, out)
+    brokers = [c.MetadataBrokerState(7, 8, "r", True, False), c.MetadataBrokerState(2, 3, None, False, False)]
+    registration = PartitionRegistration((7, 2), (7,), 7)
+    state = [c.MetadataPartitionState("t", 0, registration)]
+    node.receive(CONTROL, c.MetadataDelta(9, brokers, [c.MetadataTopicState("t", 1)], state, is_image=True), 2 * MS, out)
+    node.receive(FOLLOWER, Opened("broker-2"), 3 * MS, out)
+    fetch = r.FetchPartition("t", 0, 0, 0, -1, 0)
+    node.receive(FOLLOWER, r.FetchRequest(0, [fetch], replica_id=2, replica_epoch=3, session_epoch=0), 4 * MS, out)
+    assert not [message for _, message in out.take() if isinstance(message, c.AlterPartitionRequest)]
+    node.receive(CONTROL, c.BrokerHeartbeatResponse(0, is_fenced=False), 5 * MS, out)
+    assert [message.isr for _, message in out.take()] == [[(2, 3), (7, 8)]]
 
 
 # --- it lives

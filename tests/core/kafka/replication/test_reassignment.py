@@ -71,7 +71,7 @@ def test_where_every_replica_is_being_added_there_is_nothing_to_go_back_to() -> 
     assert refused.value.code is ErrorCode.INVALID_REPLICA_ASSIGNMENT
 
 
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 @given(BROKERS, BROKERS)
 def test_law_a_move_can_be_taken_back_at_its_beginning_and_ends_at_its_target(current: tuple[int, ...], target: tuple[int, ...]) -> None:
     move = reassignment(current, target)
