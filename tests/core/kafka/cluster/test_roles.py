@@ -131,9 +131,11 @@ def test_what_the_followers_last_fetches_said_is_noted_before_a_new_isr_counts()
     """The session says by its silence that 2 has everything; else the new leader epoch would begin with a late member."""
     desk = BrokerDesk()
     desk.produce("a", acks=1)
+    desk.fetch({0: 1}, replica=2, max_wait_ms=0)
     for _ in range(3):
-        desk.fetch({0: 1} if desk.now_ms < 10 else {}, replica=2, session=0 if desk.now_ms < 10 else 1, max_wait_ms=0)
+        desk.fetch({}, replica=2, session=1, max_wait_ms=0)
     last_ms = desk.now_ms
+    assert desk.replica().partition.followers[2].last_caught_up_ms == last_ms - 1, "the last one had nothing to look at"
     desk.delta({0: led(partition_epoch=1)})
     assert desk.replica().partition.followers[2].last_caught_up_ms == last_ms
 
