@@ -77,6 +77,16 @@ def test_by_the_old_rule_a_burst_is_enough_and_the_timer_still_decides_when() ->
     assert asked(desk) == [(0, [1])]
 
 
+def test_by_the_old_rule_who_goes_on_asking_quietly_is_not_stuck() -> None:
+    desk = BrokerDesk(lag_messages_max=2)
+    for _ in range(2):
+        desk.fetch({0: 0}, replica=2, max_wait_ms=0)
+    desk.fetch({}, replica=2, session=1, max_wait_ms=0, after_ms=LAG_MS)
+    desk.now_us += 10_000 * MS
+    desk.wake("isr")
+    assert asked(desk) == [], "its session said so ten seconds ago"
+
+
 # --- one request at a time
 
 

@@ -73,6 +73,14 @@ def test_a_replica_that_is_moved_away_goes_with_its_log_and_one_that_comes_back_
     assert (request.partitions[0].fetch_offset, request.partitions[0].last_fetched_epoch) == (0, -1)
 
 
+def test_a_replica_that_followed_and_is_moved_away_is_fetched_no_more() -> None:
+    desk = BrokerDesk({0: followed(), 1: followed()})
+    desk.delta({0: followed(replicas=(2, 3), epoch=1, partition_epoch=1)})
+    assert list(desk.state.fetchers[2].partitions) == [("t", 1)]
+    desk.delta({1: followed(replicas=(2, 3), epoch=1, partition_epoch=1)})
+    assert desk.out.closed == [FETCHER] and desk.state.fetchers == {}
+
+
 def test_of_a_partition_that_it_never_had_nothing_is_given_up() -> None:
     desk = BrokerDesk()
     desk.delta({5: followed(replicas=(2, 3)), 6: followed(replicas=(3, 2))})
