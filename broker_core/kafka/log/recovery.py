@@ -110,6 +110,7 @@ def settled(
         for segment in segments:
             _remove(segment)
         segments = []
+        epochs.clear_and_flush()
     if not segments:
         segments = [new_segment(log_start_offset)]
     log_start = max(log_start_offset, segments[0].base_offset)

@@ -186,6 +186,13 @@ def test_a_log_start_inside_the_log_hides_what_is_below(start: int, first: int, 
     assert [row[0] for row in rows(log) if row[0] >= start] == [row[0] for row in before if row[0] >= start]
 
 
+def test_a_log_that_lies_wholly_below_its_start_is_begun_anew_there() -> None:
+    folder, _ = filled()
+    log = opened(folder.after_crash(), was_closed=True, log_start_offset=7)
+    assert (log.log_start_offset, log.log_end_offset, rows(log), log.epochs.rows) == (7, 7, [], [])
+    assert steps(folder, log_start_offset=7)[0] == "everything is below the log start offset 7: begun anew"
+
+
 def test_a_start_below_the_first_segment_is_the_first_segments() -> None:
     folder, _ = filled()
     for suffix in (LOG, INDEX, TIME_INDEX):
