@@ -84,10 +84,12 @@ def step(host: Host, fetcher: LeaderFetcher, now_us: int, out: Outbox) -> None:
     if fetcher.is_asking or not fetcher.partitions:
         return
     if not fetcher.connection:
+        if fetcher.partitions.keys() <= fetcher.delayed.keys():
+            return  # the timer of the back-off goes on
         fetcher.connection, fetcher.has_session = out.connect(broker_node(fetcher.leader)), False
         fetcher.sent.clear()
         fetcher.todo = dict.fromkeys(key for key in fetcher.partitions if key not in fetcher.delayed)
-        out.deadline(f"fetcher:{fetcher.leader}", now_us + host.state.settings.replica_socket_timeout_ms * 1_000)
+        _set_timer(fetcher, host.state.settings.replica_socket_timeout_ms * 1_000, now_us, out)
     now_ms = host.state.now_ms(now_us)
     epochs: dict[TopicPartition, EpochQuestion] = {}
     offsets: dict[TopicPartition, OffsetQuestion] = {}

@@ -209,16 +209,29 @@ def test_a_leader_that_is_lost_is_tried_again_with_all_its_partitions_and_anothe
     assert (request.session_epoch, asked([request])) == (0, {0: 1, 1: 0})
 
 
-def test_a_lost_leader_is_asked_for_nothing_before_the_back_off_is_over_whatever_else_is_heard_meanwhile() -> None:
+def test_a_lost_leader_is_called_when_the_back_off_is_over_whatever_else_is_heard_meanwhile() -> None:
+    """A delta that comes within the back-off must neither open a connection for nothing nor put the next fetch off."""
     desk = of_two(0, 1)
     desk.send(TWO, Closed("reset"))
     lost_us = desk.now_us
     desk.delta(brokers=(4,))
     desk.delta({1: followed(isr=(2,), partition_epoch=1)})
-    assert not [message for message in desk.take(THREE) if isinstance(message, r.FetchRequest)]
-    desk.out.deadlines["fetcher:2"] = lost_us + BACK_OFF_MS * MS
+    assert desk.out.opened == ["controller", "broker-2"] and desk.out.deadlines["fetcher:2"] == lost_us + BACK_OFF_MS * MS
     desk.wake("fetcher:2")
-    assert asked(desk.take(THREE)) == {0: 0, 1: 0}
+    assert desk.out.opened[2:] == ["broker-2"] and asked(desk.take(THREE)) == {0: 0, 1: 0}
+
+
+def test_a_partition_that_comes_within_the_back_off_of_others_is_fetched_at_once_and_they_at_their_time() -> None:
+    desk = of_two(0, 1)
+    desk.send(TWO, Closed("reset"))
+    lost_us = desk.now_us
+    desk.delta({2: followed(2)})
+    assert asked(desk.take(THREE)) == {2: 0}
+    assert desk.out.deadlines["fetcher:2"] == lost_us + BACK_OFF_MS * MS
+    answer(desk, part(2), connection=THREE)
+    desk.wake("fetcher:2")
+    (request,) = answer(desk, part(2), connection=THREE)
+    assert {each.partition for each in request.partitions} == {0, 1}
 
 
 def test_a_timer_of_a_request_that_was_answered_is_set_again_for_the_next_one() -> None:
