@@ -19,14 +19,14 @@ from broker_core.kafka.replication.registration import PartitionChange, Partitio
 SESSION_MS = 9_000
 
 
-def cluster(*assignments: list[int], brokers: int = 3, min_isr: int = 1, allows_unclean: bool = False, elr: bool = False) -> Controller:
+def cluster(*assignments: list[int], brokers: int = 3, min_isr: int = 1, elr: bool = False) -> Controller:
     """Brokers from 1 on with epochs from 101 on, unfenced at time 0; topics t0, t1 ... of one partition each."""
     controller = Controller(JavaRandom.seeded(1), MetadataVersion(4) if elr else MetadataVersion(), is_elr_enabled=elr)
     for broker in range(1, brokers + 1):
         controller.register_broker(broker, 100 + broker, 0)
         beat(controller, broker)
     for number, replicas in enumerate(assignments):
-        controller.create_topic_at(f"t{number}", [replicas], min_insync_replicas=min_isr, allows_unclean_election=allows_unclean)
+        controller.create_topic_at(f"t{number}", [replicas], min_insync_replicas=min_isr)
     return controller
 
 
