@@ -168,6 +168,16 @@ def test_at_the_second_word_it_leads_nothing_and_is_fenced_with_that() -> None:
     assert records == [BrokerChangeRecord(1, is_fenced=True)]
 
 
+def test_a_broker_that_was_leaving_leads_again_what_only_it_can_lead_when_it_is_unfenced() -> None:
+    """Who is being unfenced may lead whatever else is known of it (ReplicationControlManager.generateLeaderAndIsrUpdates, brokerToAdd)."""
+    controller = cluster([1])
+    beat(controller, 1, wants_shutdown=True)
+    beat(controller, 1, wants_fence=True)
+    assert led_and_isr(controller) == [(-1, (1,))]
+    assert changes(beat(controller, 1)) == [(0, PartitionChange(leader=1))]
+    assert not controller.is_active(1), "it may still come into no ISR, until it registers again"
+
+
 def test_a_broker_that_leads_nothing_may_go_at_its_first_word() -> None:
     controller = cluster([2, 1])
     reply, _ = controller.heartbeat(1, 101, 0, wants_shutdown=True)
