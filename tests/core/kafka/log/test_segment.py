@@ -3,9 +3,10 @@
 import pytest
 
 from broker_core.kafka.log.errors import CorruptRecord
+from broker_core.kafka.log.index_file import CorruptIndex
 from broker_core.kafka.log.memory_storage import MemoryFolder
 from broker_core.kafka.log.record import Record
-from broker_core.kafka.log.record_batch import encode_batch, with_offset
+from broker_core.kafka.log.record_batch import HEADER_SIZE, encode_batch, with_offset
 from broker_core.kafka.log.segment import CLEANED, INDEX, LOG, SWAP, TIME_INDEX, RollReason, Segment, file_name
 from broker_core.kafka.log.settings import LogSettings
 from broker_core.kafka.log.storage import StorageFull
@@ -99,6 +100,23 @@ def test_the_first_record_that_is_late_enough_from_an_offset_on(time: int, start
     assert made.find_timestamp(time, start) == found
 
 
+@pytest.mark.parametrize(("time", "start", "found"), [(30, 0, (50, 1)), (30, 2, (30, 2)), (40, 2, None), (10, 1, (50, 1))])
+def test_inside_a_batch_each_record_is_asked_for_its_time_and_its_offset(time: int, start: int, found: tuple[int, int] | None) -> None:
+    made = segment()
+    records = [Record(number, at, b"k", b"v") for number, at in enumerate((10, 50, 30))]
+    made.append(BASE + 2, 50, BASE + 2, bytes(with_offset(encode_batch(records), BASE, 0).data))
+    expected = None if found is None else (found[0], BASE + found[1])
+    assert made.find_timestamp(time, BASE + start) == expected
+
+
+def test_an_index_that_lacks_the_latest_time_is_not_that_of_its_log() -> None:
+    made = segment((BASE, 30), (BASE + 1, 90))
+    with pytest.raises(CorruptIndex):
+        made.check()
+    made.close_for_appends()
+    made.check()
+
+
 def test_closing_puts_the_largest_time_into_the_index_though_no_row_was_due() -> None:
     made = segment((BASE, 30), (BASE + 1, 90))
     assert made.time_index.row_count == 0
@@ -120,6 +138,13 @@ def test_an_offset_is_in_the_batch_that_ends_at_or_above_it_also_across_a_gap(of
     place = made.find(offset)
     assert (None if place is None else place.batch.header.base_offset) == found
     assert made.next_offset() == BASE + 7
+
+
+@pytest.mark.parametrize("window_bytes", [HEADER_SIZE, ONE - 1, ONE, ONE + 1, 2 * ONE + 5, 1 << 20])
+def test_a_walk_finds_every_batch_whatever_it_reads_at_once(window_bytes: int) -> None:
+    made = segment(*((BASE + number, number) for number in range(5)))
+    walked = list(made.batches(ONE, 4 * ONE, window_bytes))
+    assert [(each.position, each.batch.header.base_offset) for each in walked] == [(number * ONE, BASE + number) for number in (1, 2, 3)]
 
 
 def test_a_look_up_tells_which_rows_and_batches_it_has_passed() -> None:
