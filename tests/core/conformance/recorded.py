@@ -85,3 +85,8 @@ def with_other(row: Any, place: Place) -> Any:
             other = f"{value}x"
     at(changed, place[:-1])[place[-1]] = other
     return changed
+
+
+def shape_of(place: Place) -> str:
+    """A place without the numbers of its lists: `steps.*.after.hw`."""
+    return ".".join("*" if isinstance(step, int) else step for step in place)
