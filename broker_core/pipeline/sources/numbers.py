@@ -51,7 +51,7 @@ def parse_sizes(values: pa.Array) -> tuple[pa.Array, Bools]:
     if not pa.types.is_integer(values.type):
         texts = _texts(values) if not pa.types.is_floating(values.type) else values
         try:
-            numbers = pc.cast(pc.utf8_trim_whitespace(texts) if texts is not values else texts, pa.int64())
+            numbers = _as_int64(pc.utf8_trim_whitespace(texts)) if texts is not values else pc.cast(texts, pa.int64())
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, TypeError, AttributeError):
             numbers = pa.array([_size_of(value) for value in values.to_pylist()], pa.int64())
     numbers = pc.cast(numbers, pa.int64(), safe=False)
@@ -127,9 +127,16 @@ def _moments(values: pa.Array) -> tuple[pa.Array, Bools]:
 
 def _whole_numbers(texts: pa.Array) -> tuple[pa.Array, Bools] | None:
     try:
-        return _scaled(pc.cast(texts, pa.int64()))
+        return _scaled(_as_int64(texts))
     except pa.ArrowInvalid:
         return None
+
+
+def _as_int64(texts: pa.Array) -> pa.Array:
+    """Raises ArrowInvalid where a text is no whole number. Arrow would read 0x10 as 16; one by one it is no number, so it is none here."""
+    if any(pc.any(pc.starts_with(texts, prefix)).as_py() for prefix in ("0x", "0X")):
+        raise pa.ArrowInvalid("a hexadecimal number")
+    return pc.cast(texts, pa.int64())
 
 
 def _iso_times(texts: pa.Array) -> tuple[pa.Array, Bools] | None:
