@@ -84,7 +84,7 @@ def tables(draw):
 
     def table():
         bounds = sorted(draw(st.sets(st.integers(0, space - 1), min_size=1, max_size=5)))
-        shared = tuple(draw(st.lists(st.permutations(range(4)).map(lambda all: tuple(all[:3])), max_size=1)))
+        shared = tuple(draw(st.lists(st.permutations(range(4)).map(lambda places: tuple(places[:3])), max_size=1)))
         owners = [draw(st.integers(-1 - len(shared), 3)) for _ in bounds]
         return ranges(bounds, owners, names, shared, space)
 
