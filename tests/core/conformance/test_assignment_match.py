@@ -87,3 +87,39 @@ def test_a_range_of_figures_counts_by_its_upper_end() -> None:
 def test_a_wrong_figure_beside_a_right_assignment_is_found() -> None:
     recorded = RECORDED | {"match": "exact_list", "kept": 3}
     assert differences(asked(), recorded, RIGHT, False) == ({"kept": 3}, {"kept": 2})
+
+
+THIN: Assignment = {"c0": [("t", 0)], "c1": []}
+"""As even as recorded, moves nothing, and two partitions have nobody."""
+
+
+def test_quality_asks_that_every_partition_has_somebody_however_even_the_rest_is() -> None:
+    wanted, seen = differences(asked(), RECORDED | {"match": "insertion_order"}, THIN, False)
+    assert (wanted, seen) == ({"nobody has": []}, {"nobody has": ["t-1", "t-2"]})
+
+
+def test_a_cooperative_round_may_leave_out_what_a_living_member_has_to_let_go_of_and_nothing_else() -> None:
+    question = Asked(**{name: getattr(asked(), name) for name in Asked.__slots__} | {"is_cooperative": True})
+    assert differences(question, RECORDED | {"match": "insertion_order"}, THIN, False) == ({"nobody has": []}, {"nobody has": ["t-2"]})
+    unclaimed = Asked(**{name: getattr(question, name) for name in Asked.__slots__} | {"claims": {"c0": (), "c1": ()}})
+    assert differences(unclaimed, RECORDED | {"match": "insertion_order"}, THIN, False)[1] == {"nobody has": ["t-1", "t-2"]}
+
+
+def test_what_a_member_did_not_ask_for_and_who_is_missing_are_told() -> None:
+    foreign: Assignment = {"c0": [("t", 0), ("t", 1)], "c1": [("t", 2)], "c2": []}
+    assert differences(asked(), RECORDED | {"match": "insertion_order"}, foreign, False)[1] == {"members": ["c2"], "spread": 2}
+    question = Asked(
+        subscriptions={"c0": Subscription(("t",)), "c1": Subscription(("u",))}, partition_counts={"t": 2, "u": 1}, has_racks=False,
+        is_cooperative=False, prior={}, claims={},
+    )  # fmt: skip
+    recorded = {"match": "insertion_order", "assignment": {}, "spread": 1}
+    got: Assignment = {"c0": [("t", 0), ("u", 0)], "c1": [("t", 1)]}
+    assert differences(question, recorded, got, False)[1] == {"not asked for": ["t-1 -> c1", "u-0 -> c0"]}
+
+
+def test_a_recorded_figure_of_a_disputed_partition_does_not_count() -> None:
+    """Of a partition that two members claim the file does not tell whom it takes for the owner."""
+    disputed = asked(claims={"c0": (("t", 0), ("t", 1)), "c1": (("t", 0),)})
+    recorded = RECORDED | {"match": "exact_list", "kept": 9}
+    assert differences(disputed, recorded, RIGHT, False) == ({}, {})
+    assert differences(asked(), recorded, RIGHT, False) != ({}, {})
