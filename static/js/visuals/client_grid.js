@@ -83,7 +83,8 @@ function cells({ rig, shapes, height, size, current }, name, top, keys) {
       if (!owner || isHatched || isTextured(owner.color)) shapes.push({ id: `plate-${key}`, tag: "rect", x: x0 - 14, y: round(y + Math.max(1, box / 2 - 8)), width: 28, height: round(Math.min(16, box - 2)), rx: 2, class: "plate-box" });
       shapes.push({ id: `label-${key}`, tag: "text", x: x0, y: round(y + box / 2 + 4.5), class: "n mid", fill: owner && !isHatched && !isTextured(owner.color) ? textOn(owner.color) : "var(--ink)", text: label });
     }
-    if (chip) shapes.push({ id: `chip-${key}`, tag: "rect", x: round(x + inner - 13), y: round(y + 4), width: 7, height: round(Math.max(2, box - 8)), fill: paint(chip.color), class: "o" });
+    const tall = Math.max(2, box - 8);                   // of the chip: in the middle of its cell, however low that is
+    if (chip) shapes.push({ id: `chip-${key}`, tag: "rect", x: round(x + inner - 13), y: round(y + (box - tall) / 2), width: 7, height: round(tall), fill: paint(chip.color), class: "o" });
     if (key === current) shapes.push({ id: "current", tag: "rect", x: x - 3, y: round(y - 3), width: inner + 6, height: round(box + 6), rx: 5, class: "frame" });
   });
 }
