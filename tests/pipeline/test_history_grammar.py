@@ -193,6 +193,11 @@ def test_several_who_join_at_once_are_steps_at_one_record():
     assert [(step.label, step.at) for step in found] == [("2", None), ("+c3", 5), ("+c4", 5), ("+c5", 5)]
 
 
+def test_a_journal_may_have_as_many_changes_as_any_history():
+    swing = [{"kind": kind, "consumer": "x", "at_us": 9} for kind in ("join", "leave")] * (CHANGES_MAX // 2)
+    assert len(steps(lab_history(*swing))) == CHANGES_MAX + 1
+
+
 @pytest.mark.parametrize(
     ("commands", "field"),
     [

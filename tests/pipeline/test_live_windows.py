@@ -165,6 +165,8 @@ def test_a_batch_that_is_done_again_begins_at_the_state_before_it(tmp_path):
     windows.merge(2, [group(0, 0, records=50, damaged=9)], (8, 1), {})
     again = book(tmp_path).merge(1, [group(0, 0, records=5, damaged=2), group(0, 1, records=1)], (4, 0), {})
     assert again == first
+    (row,) = book(tmp_path).merge(1, [group(0, 0, records=5)], NEVER_LATE, {})
+    assert row["throughput"] == 5.0, "what an earlier try of the same batch had is not in it"
 
 
 GROUPS = st.lists(
