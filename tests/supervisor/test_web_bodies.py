@@ -67,7 +67,7 @@ def test_what_was_refused_is_not_counted_and_who_has_left_leaves_no_trace(limits
     assert bodies.add(HERE, 3 * MB) == TOO_MANY
     bodies.add(HERE, 5)
     bodies.remove(HERE, 5)
-    assert not {name for name, count in bodies._bytes.items() if count}
+    assert list(bodies._bytes) == []
     assert bodies.add(HERE, 2 * MB) is None
 
 
@@ -169,6 +169,7 @@ def client(limits, disk, clock, bodies, tmp_path, monkeypatch):
 
 def refused_with(connection, why):
     status, headers, body = connection.answer
+    assert status == {TOO_LARGE: 413, TOO_MANY: 429, NO_ROOM: 507}[why] == why[0]
     assert (status, body) == (why[0], {"fields": {"body": [why[2]]}})
     assert headers["Connection"] == "close" and headers["Content-Type"] == "application/json"
     return headers
