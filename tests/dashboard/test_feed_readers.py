@@ -119,10 +119,10 @@ async def test_each_frame_goes_out_once_and_only_in_its_place(lab: LabFeed, sock
     assert await sent(lab, frame(13), to=socket) == [13]
 
 
-async def test_nothing_but_a_full_frame_reaches_a_newcomer(lab: LabFeed, around: Surroundings) -> None:
+async def test_nothing_but_a_full_frame_reaches_a_newcomer(lab: LabFeed, around: Surroundings, stored: Any) -> None:
     newcomer = Socket()
     lab.readers.add(newcomer.reader)
-    assert await sent(lab, frame(4), frame(5), to=newcomer) == []
+    assert await sent(lab, frame(4), frame(5), to=newcomer) == [] and (stored["asked"], around.told) == (0, [])
     assert await sent(lab, full(5), frame(6), to=newcomer) == [-5, 6]
 
 
@@ -210,7 +210,9 @@ async def join(lab: LabFeed) -> Socket:
 
 async def test_a_newcomer_starts_from_the_newest_snapshot_known_without_the_database(lab: LabFeed, stored: Any) -> None:
     await sent(lab, full(10), frame(11), frame(12), to=Socket())
-    assert (await join(lab)).out == [-10, 11, 12] and stored["asked"] == 0
+    newcomer = await join(lab)
+    assert newcomer.out == [-10, 11, 12] and stored["asked"] == 0
+    assert list(newcomer.reader.in_flight) == [(10, True), (11, False), (12, False)]
 
 
 @pytest.mark.parametrize(("frames", "asked"), [(feeds.SNAPSHOT_FRAMES_MAX, 0), (feeds.SNAPSHOT_FRAMES_MAX + 1, 1)])
@@ -219,6 +221,13 @@ async def test_a_snapshot_with_many_frames_after_it_is_read_again(lab: LabFeed, 
     stored["row"] = (1, 10 + frames, json.dumps({"seq": -10 - frames}))
     newcomer = await join(lab)
     assert stored["asked"] == asked and len(newcomer.out) == (1 if asked else 1 + frames)
+
+
+async def test_an_older_stored_view_does_not_replace_the_snapshot_that_is_known(lab: LabFeed, stored: Any) -> None:
+    many = range(11, 12 + feeds.SNAPSHOT_FRAMES_MAX)
+    await sent(lab, full(10), *map(frame, many), to=Socket())
+    stored["row"] = (1, 9, '{"seq":-9}')
+    assert (await join(lab)).out == [-10, *many] and stored["asked"] == 1
 
 
 @pytest.mark.parametrize("row", [None, (1, 8, '{"seq":-8}'), (0, 99, '{"seq":-99}')])
@@ -326,6 +335,23 @@ async def test_a_feed_that_was_left_does_not_take_its_successor_along() -> None:
     former = LabFeed("one", feed)
     feed.left(former)
     assert "one" in feed.labs
+
+
+async def test_the_first_socket_of_a_lab_wakes_it_and_the_second_joins_the_first(stored: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    feed, told = Feed(), []
+    stored["row"] = (1, 5, '{"seq":-5}')
+
+    async def nothing(*lab_ids: list[str]) -> None:
+        told.extend(lab_ids)
+
+    monkeypatch.setattr(feed, "_start_reading", nothing)
+    monkeypatch.setattr(feed, "_mark", nothing)
+    monkeypatch.setattr(feeds.services, "lab_watched", lambda **given: told.append(given))
+    first, second, other = Socket(), Socket(), Socket()
+    labs = [await feed.watch(lab_id, socket.reader) for lab_id, socket in (("one", first), ("one", second), ("two", other))]
+    assert labs[0] is labs[1] is feed.labs["one"] and labs[2] is feed.labs["two"]
+    assert told == [["one"], {"lab_ids": ["one"], "wake": True}, ["two"], {"lab_ids": ["two"], "wake": True}]
+    assert first.out == second.out == other.out == [-5]
 
 
 async def test_a_full_frame_is_asked_of_the_labs_own_shard(settings: Any) -> None:

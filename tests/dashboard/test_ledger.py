@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from broker_core.lab.journal import Checkpoint as Taken
 from broker_core.lab.journal import CHECKPOINTS_MAX, Mark
+from broker_core.lab.journal import Checkpoint as Taken
 from dashboard import leases, ledger
 from dashboard.ledger import Commit, Decision, LeaseLost
 from dashboard.models import Checkpoint, Lab, StoredCommand, StoredView
