@@ -127,7 +127,9 @@ LANES = {
         "{consumer} left with nothing unacked: its {keys_moved} {keys_moved?key goes|keys go} to {several?the "
         "others|{other}}."
     ),
-    "pulsar.leave_last": _("{consumer}, the last one, left: {unacked} unacked records and all {keys_total} keys wait."),
+    "pulsar.leave_last": _(
+        "{consumer}, the last one, left: {unacked} unacked {unacked?record|records} and {keys_total?the one key|all {keys_total} keys} wait."
+    ),
     "pulsar.crash_pending": _("{consumer} is silent: {unacked} unacked and all its keys wait, for {left} more."),
     "pulsar.crash_unknown": _("{consumer} fell silent before it had connected: the broker never knew of it."),
     "pulsar.crash_noticed_nothing": _("The broker gave up on {consumer}, which held nothing: its keys go to {several?the others|{other}}."),
@@ -154,9 +156,9 @@ LANES = {
     "pulsar.refused": _("{consumer} was refused ({error}): another consumer has the subscription."),
     "pulsar.refused_many": _("{count} consumers were refused ({error}): another consumer has the subscription."),
     "pulsar.standby_left": _("{consumer} left; it was not active, so nothing else changes."),
-    "pulsar.exclusive.join": _("{consumer} is the one consumer: all {partitions} partitions are its own."),
+    "pulsar.exclusive.join": _("{consumer} is the one consumer: {partitions?the one partition is|all {partitions} partitions are} its own."),
     "pulsar.exclusive.leave": _("{consumer} left: nobody takes over, its {redelivered} unacked records wait for the next consumer."),
-    "pulsar.exclusive.crash_pending": _("{consumer} is silent: everything waits, {unacked} records unacked, for {left} more."),
+    "pulsar.exclusive.crash_pending": _("{consumer} is silent: everything waits, {unacked} {unacked?record|records} unacked, for {left} more."),
     "pulsar.exclusive.crash_noticed": _("The broker gave up on {consumer}: nobody has the subscription, everything waits."),
     "pulsar.failover.join": _("{consumer} is active on {active} of {partitions} partitions and stands by for the others."),
     "pulsar.failover.join_standby": _("{consumer} stands by: it gets records only when the active consumer is gone."),
@@ -217,7 +219,7 @@ LANES = {
     "twin.mark_delete": _("mark-delete"),
     "twin.backlog": _("backlog"),
     "newcomers": _("{count} newcomers"),
-    "kafka.empty": _("{consumer} left: the group has no members, all {partitions} partitions wait."),
+    "kafka.empty": _("{consumer} left: the group has no members, {partitions?the one partition waits|all {partitions} partitions wait}."),
     "kafka.first": _("The group waits {delay} s for its first members, so that they start together."),
     "kafka.announced": _("Rebalance for {who}: members learn by heartbeat; no partition is paused yet."),
     "kafka.rebalancing": _(
@@ -256,8 +258,8 @@ LANES = {
         "waits|partitions wait}, {held} {held?record is|records are} uncommitted."
     ),
     "kafka.idle": _(
-        "{count} of {of} members {count?has|have} no partition: {partitions} "
-        "partitions keep at most {partitions} members busy."
+        "{count} of {of} members {count?has|have} no partition: "
+        "{partitions?one partition keeps at most one member|{partitions} partitions keep at most {partitions} members} busy."
     ),
     "kafka.idle_by_rule": _("{count} of {of} members {count?has|have} no partition under this rule."),
     "kafka.crash_pending": _(
@@ -280,7 +282,9 @@ LANES = {
         "{consumer}'s former session timed out; {redelivered} of its {read_again} "
         "{read_again?record|records} {redelivered?was|were} read again."
     ),
-    "kafka.crash_noticed_last": _("{consumer} timed out: the group has no members, all {partitions} partitions wait."),
+    "kafka.crash_noticed_last": _(
+        "{consumer} timed out: the group has no members, {partitions?the one partition waits|all {partitions} partitions wait}."
+    ),
     "kafka.frozen": _(
         "{consumer} stands still: its {partitions} {partitions?partition waits|partitions wait} for "
         "the session timeout, {left} more."
@@ -300,7 +304,7 @@ LANES = {
         "{consumer} restarts as the same static member: its {partitions} {partitions?partition waits|partitions wait} for it."
     ),
     "kafka.subscribed": _("{consumer} subscribes anew; its next poll rejoins the group."),
-    "tubemq.empty": _("sourceCount 0: all clients stopped, the {partitions} partitions wait."),
+    "tubemq.empty": _("sourceCount 0: all clients stopped, the {partitions?one partition waits|{partitions} partitions wait}."),
     "tubemq.first": _("sourceCount 0 → {to_count}: the group started and shares all {partitions_total} partitions by modulo."),
     "tubemq.restarting": _("sourceCount {from_count} → {to_count}: all clients stop and start again with the new count."),
     "tubemq.starting": _("sourceCount 0 → {to_count}: the clients start with the new count."),
