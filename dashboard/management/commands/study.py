@@ -70,7 +70,7 @@ CONSTRAINTS_HELP = (
 )
 _ANSWERS = {"true": True, "false": False}
 # What a word of --members does, by its look: +  +c5  -c2  c3x
-_CHANGE = re.compile(r"(?P<join>\+)(?P<joiner>[\w.-]*)|[-−](?P<leaver>[\w.-]+)|(?P<crashed>[\w.-]+)[x×]")
+_CHANGE = re.compile(r"(?P<join>\+)(?P<joiner>[\w.-]*)|[-−](?P<leaver>[\w.][\w.-]*)|(?P<crashed>[\w.][\w.-]*)[x×]")
 
 
 class Command(BaseCommand):
