@@ -89,7 +89,9 @@ def test_a_history_that_is_none_says_what_one_looks_like(csv: str, text: str, sa
     assert refusal(csv, "--key", "route", "--members", text) == f"--members: {said}"
 
 
-@pytest.mark.parametrize(("words", "is_history"), [(["+", "-c2"], True), (["c3x"], True), (["+", "more"], False), (["--frob"], False), (["--max"], False)])
+@pytest.mark.parametrize(
+    ("words", "is_history"), [(["+", "-c2"], True), (["c3x"], True), (["+", "more"], False), (["--frob"], False), (["--max"], False)]
+)
 def test_a_history_without_quotes_is_told_to_be_quoted(words: list[str], is_history: bool) -> None:
     parser: CommandParser = Command().create_parser("manage.py", "study")
     with pytest.raises(CommandError) as refused:
