@@ -1,0 +1,179 @@
+"""Whom a service wakes: shards whose task is gone, labs that somebody comes to see, and nobody before the database has it."""
+
+from typing import Any
+
+import pytest
+import redis
+from django.db import transaction
+from kombu.exceptions import OperationalError
+
+from dashboard import services, tasks
+from dashboard.models import Lab, StoredCommand, shard_of
+from dashboard.services import _same_kind
+
+pytestmark = pytest.mark.django_db
+
+
+class Redis:
+    """What the transport would say. ages_s: of the shards' signs of life; waiting: tasks in each queue; lost: every call fails."""
+
+    def __init__(self) -> None:
+        self.ages_s: list[float | None] = [0.5, 0.5]
+        self.waiting: dict[str, int] = {}
+        self.enqueued_lately: set[int] = set()
+        self.lost = False
+        self.woken: list[tuple[int, str]] = []
+
+    def _ask(self) -> None:
+        if self.lost:
+            raise redis.ConnectionError
+
+    def beat_ages_s(self, shards: int) -> list[float | None]:
+        self._ask()
+        return self.ages_s[:shards]
+
+    def may_enqueue(self, shard: int) -> bool:
+        self._ask()
+        return shard not in self.enqueued_lately
+
+    def queue_length(self, queue: str) -> int:
+        self._ask()
+        return self.waiting.get(queue, 0)
+
+    def wake(self, shard: int, entry: str) -> bool:
+        self.woken.append((shard, entry))
+        return not self.lost
+
+
+@pytest.fixture(autouse=True)
+def server(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Redis:
+    settings.LAB_SHARDS, settings.LEASE_S = 2, 2.0
+    fake = Redis()
+    monkeypatch.setattr(services, "transport", lambda: fake)
+    return fake
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[int], str]]:
+    """The shards' tasks that were enqueued, with their queues."""
+    given: list[tuple[list[int], str]] = []
+    monkeypatch.setattr(tasks.drive_shard, "apply_async", lambda args, queue, retry: given.append((args, queue)))
+    return given
+
+
+def lab_row(name: str, **columns: Any) -> Lab:
+    return Lab.objects.create(**{"id": name, "scenario": {}, "owner_hash": "", "shard": 0} | columns)
+
+
+# -- shards ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("ages_s", "gone"), [([0.1, 0.1], []), ([None, 0.1], [0]), ([2.0, 2.01], [1]), ([None, None], [0, 1])]
+)
+def test_a_shard_without_a_sign_of_life_for_a_lease_gets_a_new_task(server: Redis, sent: Any, ages_s: Any, gone: list[int]) -> None:
+    server.ages_s = ages_s
+    assert services.shards_ensure() == gone
+    assert sent == [([number], f"labs.{number}") for number in gone]
+
+
+def test_a_task_that_waits_already_is_not_sent_again(server: Redis, sent: Any) -> None:
+    server.ages_s, server.waiting = [None, None], {"labs.0": 1}
+    assert services.shards_ensure() == [0, 1], "it is on its way"
+    assert sent == [([1], "labs.1")]
+
+
+def test_a_worker_that_is_starting_is_given_a_moment(server: Redis, sent: Any) -> None:
+    server.ages_s, server.enqueued_lately = [None, None], {0}
+    assert services.shards_ensure() == [1]
+
+
+def test_without_redis_nothing_is_enqueued_and_nothing_fails(server: Redis, sent: Any) -> None:
+    server.lost = True
+    assert services.shards_ensure() == [] and services.shard_enqueue(0) is False and sent == []
+
+
+def test_a_broker_that_takes_no_task_is_tried_again_later(server: Redis, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(**_rest: Any) -> None:
+        raise OperationalError
+
+    monkeypatch.setattr(tasks.drive_shard, "apply_async", fails)
+    server.ages_s = [None, 0.1]
+    assert services.shards_ensure() == [] and services.shard_enqueue(1) is False
+
+
+def test_labs_of_shards_that_are_no_more_get_new_ones_also_without_redis(server: Redis, sent: Any) -> None:
+    for name, shard in (("a", 0), ("b", 2), ("c", 7)):
+        lab_row(name, shard=shard)
+    server.lost = True
+    services.shards_ensure()
+    shards = dict(Lab.objects.values_list("pk", "shard"))
+    assert shards == {"a": 0, "b": shard_of("b"), "c": shard_of("c")} and max(shards.values()) < 2
+
+
+def test_labs_are_spread_over_their_shards_in_the_same_way_in_every_process(settings: Any) -> None:
+    settings.LAB_SHARDS = 4
+    assert [shard_of(name) for name in ("a", "b", "123456789")] == [0xE8B7BE43 % 4, 0x71BEEFF9 % 4, 0xCBF43926 % 4], "crc32"
+    counts = [sum(shard_of(f"lab-{number}") == shard for number in range(400)) for shard in range(4)]
+    assert min(counts) > 60
+
+
+# -- who looks ---------------------------------------------------------------------------------------------------------
+
+
+def test_who_comes_wakes_a_resting_lab_and_never_one_that_stopped(server: Redis, django_capture_on_commit_callbacks: Any) -> None:
+    for name, status, shard in (("rests", "idle", 1), ("runs", "running", 0), ("failed", "failed", 0), ("other", "idle", 0)):
+        lab_row(name, status=status, shard=shard)
+    with django_capture_on_commit_callbacks(execute=True):
+        services.lab_watched(lab_ids=["rests", "runs", "failed", "never"], wake=True)
+    assert dict(Lab.objects.values_list("pk", "status")) == {"rests": "running", "runs": "running", "failed": "failed", "other": "idle"}
+    assert sorted(server.woken) == [(0, "runs"), (1, "rests")]
+    assert {lab.pk for lab in Lab.objects.filter(last_watched_at__isnull=False)} == {"rests", "runs", "failed"}
+
+
+def test_who_only_stays_wakes_nobody(server: Redis, django_capture_on_commit_callbacks: Any) -> None:
+    lab_row("rests", status="idle")
+    with django_capture_on_commit_callbacks(execute=True) as callbacks:
+        services.lab_watched(lab_ids=["rests"])
+    lab = Lab.objects.get()
+    assert (lab.status, callbacks, server.woken) == ("idle", [], []) and lab.last_watched_at is not None
+
+
+# -- after the commit --------------------------------------------------------------------------------------------------
+
+
+def test_nobody_is_woken_for_what_was_rolled_back(server: Redis, django_capture_on_commit_callbacks: Any) -> None:
+    class Lost(Exception):
+        pass
+
+    with pytest.raises(Lost), django_capture_on_commit_callbacks(execute=True), transaction.atomic():
+        services.lab_open(request={})
+        raise Lost
+    assert server.woken == [] and not Lab.objects.exists() and not StoredCommand.objects.exists()
+
+
+def test_an_order_wakes_its_labs_shard_once_it_is_stored_and_a_repeated_one_nobody(server: Redis, django_capture_on_commit_callbacks: Any) -> None:
+    with django_capture_on_commit_callbacks(execute=True):
+        opened = services.lab_open(request={})
+    lab = opened.lab
+    assert server.woken == [(lab.shard, lab.pk)]
+    for _time in range(2):
+        with django_capture_on_commit_callbacks(execute=True):
+            services.lab_submit(lab_id=lab.pk, request={"command_id": "x", "kind": "join"}, bearer=opened.owner_token)
+    assert server.woken == [(lab.shard, lab.pk)] * 2
+
+
+# -- another workload --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("new", "kept"),
+    [
+        ({"key": "route"}, {"kind": "flights", "key": "carrier", "rate": 20}),
+        ({"kind": "flights", "rate": 5}, {"kind": "flights", "key": "carrier", "rate": 20}),
+        ({"kind": "uniform", "keys": 5}, {"rate": 20}),
+    ],
+)
+def test_a_change_of_the_workload_keeps_what_still_fits(new: dict[str, Any], kept: dict[str, Any]) -> None:
+    assert _same_kind({"kind": "flights", "key": "carrier", "rate": 20}, new) == kept
+    assert _same_kind({"kind": "flights"}, {"kind": "uniform"}) == {}
