@@ -1,0 +1,148 @@
+"""Small parts that the site stands on: which address is whose, ids, vendored files, health part by part, modules run on the server."""
+
+import asyncio
+import threading
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import quickjs
+from django.urls import Resolver404, resolve, reverse
+
+from dashboard import page_scripts
+from dashboard.finders import VENDORED, PackageFinder
+from dashboard.models import lab_id_new
+from dashboard.routing import websocket_urlpatterns
+from dashboard.views import health
+
+# -- addresses ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("/lab/abc_-9/", "lab"),
+        ("/lab/abc/kafka/log", "log"),
+        ("/analyze/compare/", "analyze-compare"),
+        ("/analyze/compared/", "study"),
+        ("/learn/play/", "learn-play"),
+        ("/learn/kafka_eager_join.toml", "learn-file"),
+        ("/log/article/", "log-opened"),
+        ("/api/labs/abc/commands/lab:open/", "api-command"),
+    ],
+)
+def test_an_address_leads_to_its_page(path: str, name: str) -> None:
+    assert resolve(path).url_name == name
+
+
+@pytest.mark.parametrize(
+    "path", ["/lab/", "/lab/a b/", "/lab/a%2e/", "/lab/" + "a" * 33 + "/", "/lab/../", "/learn/../x.toml", "/learn/a.b.toml", "/x"]
+)
+def test_what_no_id_can_look_like_is_no_address(path: str) -> None:
+    with pytest.raises(Resolver404):
+        resolve(path)
+
+
+def test_every_id_that_we_make_is_an_address() -> None:
+    ids = {lab_id_new() for _time in range(200)}
+    assert len(ids) == 200 and {len(lab_id) for lab_id in ids} == {12}
+    assert all(resolve(reverse("lab", args=[lab_id])).kwargs == {"lab_id": lab_id} for lab_id in ids)
+
+
+@pytest.mark.parametrize(
+    ("path", "place"),
+    [("ws/labs/abc_-/", 0), ("ws/studies/abc/", 1), ("ws/labs/abc", 2), ("ws/labs/a.b/", 2), ("ws/labs/" + "a" * 33 + "/", 2), ("", 2),
+     ("ws/logs/x/", 2)],
+)  # fmt: skip
+def test_a_websocket_is_a_labs_a_studys_or_nobodys(path: str, place: int) -> None:
+    first = next(number for number, pattern in enumerate(websocket_urlpatterns) if pattern.pattern.match(path))
+    assert first == place
+
+
+# -- vendored files ----------------------------------------------------------------------------------------------------
+
+
+def test_a_vendored_file_is_found_at_its_address_and_collected_to_it() -> None:
+    finder = PackageFinder()
+    for address in VENDORED:
+        assert Path(finder.find(address)).is_file() and finder.find(address, find_all=True) == [finder.find(address)]
+        assert finder.find(address.rpartition("/")[2]) == [] == finder.find("vendor/other.js", find_all=True)
+    collected = {f"{storage.prefix}/{name}": storage.path(name) for name, storage in finder.list(None)}  # type: ignore[attr-defined]
+    assert collected == {address: finder.find(address) for address in VENDORED}
+
+
+# -- health ------------------------------------------------------------------------------------------------------------
+
+
+async def test_a_part_that_fails_or_hangs_is_told_without_the_others_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken() -> None:
+        raise ZeroDivisionError("a secret of the server")
+
+    failed, fine = await asyncio.gather(health._part(broken), health._part(lambda: {"more": 1}))
+    assert (failed["ok"], failed["error"]) == (False, "ZeroDivisionError"), "the kind and nothing of what it says"
+    assert (fine["ok"], fine["more"]) == (True, 1) and fine["latency_ms"] >= 0
+    monkeypatch.setattr(health, "PART_WAIT_S", 0)
+    released = threading.Event()
+    try:
+        hung = await health._part(released.wait)
+    finally:
+        released.set()
+    assert (hung["ok"], hung["error"]) == (False, "no answer")
+
+
+@pytest.mark.parametrize(
+    ("ages_s", "expected"),
+    [
+        ([0.5, 1.25], {"ok": True, "latency_ms": 1250, "shards": {"0": 500, "1": 1250}}),
+        ([None, 0.5], {"ok": False, "latency_ms": 500, "shards": {"0": None, "1": 500}}),
+        ([None, None], {"ok": False, "latency_ms": None, "shards": {"0": None, "1": None}}),
+    ],
+)
+def test_the_workers_are_well_when_every_shard_gives_a_sign(monkeypatch: pytest.MonkeyPatch, settings: Any, ages_s: Any, expected: Any) -> None:
+    settings.LAB_SHARDS = 2
+    monkeypatch.setattr(health, "transport", lambda: SimpleNamespace(beat_ages_s=lambda shards: ages_s[:shards]))
+    assert health._workers() == expected
+
+
+@pytest.mark.parametrize(("age_s", "is_ok", "latency_ms"), [(None, False, None), (4.9, True, 4900), (5.0, False, 5000), (12.3456, False, 12346)])
+def test_the_analysis_worker_is_silent_after_a_while(monkeypatch: Any, age_s: float | None, is_ok: bool, latency_ms: int | None) -> None:
+    monkeypatch.setattr(health, "transport", lambda: SimpleNamespace(analysis_age_s=lambda: age_s))
+    assert health._analysis() == {"ok": is_ok, "latency_ms": latency_ms}
+
+
+# -- the page's modules on the server ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def modules(settings: Any, tmp_path: Path) -> Path:
+    """An empty folder of modules; what is written there is run as the server runs the page's."""
+    settings.BASE_DIR = tmp_path
+    folder = tmp_path / "static" / "js"
+    folder.mkdir(parents=True)
+    return folder
+
+
+def run(module: str, call: str) -> Any:
+    written: dict[str, str] = {}
+    page_scripts._write(module, written)
+    return quickjs.Context().eval("const modules = {};" + "".join(written.values()) + f"modules.{module}.{call}")
+
+
+def test_modules_are_written_after_those_they_import_and_each_once(modules: Path) -> None:
+    (modules / "base.js").write_text("let made = 0;\nexport const next = () => ++made;\n")
+    (modules / "left.js").write_text('import { next } from "./base.js";\nexport function left() { return next(); }\n')
+    (modules / "top.js").write_text(
+        'import { left } from "./left.js";\nimport { next } from "./base.js";\nexport const sum = () => left() * 10 + next();\n'
+    )
+    written: dict[str, str] = {}
+    page_scripts._write("top", written)
+    assert list(written) == ["base", "left", "top"]
+    assert run("top", "sum()") == 12, "one counter for both"
+
+
+def test_what_a_module_keeps_to_itself_is_not_the_others(modules: Path) -> None:
+    (modules / "own.js").write_text("const secret = 1;\nfunction hidden() { return secret; }\nexport const shown = () => hidden() + secret;\n")
+    assert run("own", "shown()") == 2 and run("own", "hidden") is None
+    with pytest.raises(FileNotFoundError):
+        page_scripts._write("never", {})
