@@ -1,5 +1,6 @@
 """One socket of the live feed, step by step: this frame comes, this is sent, this is acknowledged; and the one reader of all streams."""
 
+import asyncio
 import json
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -365,3 +366,24 @@ async def test_a_full_frame_is_asked_of_the_labs_own_shard(settings: Any) -> Non
     feed._redis = SimpleNamespace(rpush=rpush)  # type: ignore[assignment]
     await feed.tell_shard("some-lab", "full:some-lab")
     assert asked == [(wake_key(shard_of("some-lab")), "full:some-lab")]
+
+
+async def test_who_is_watched_is_marked_each_time_and_stored_now_and_then(stored: Any, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feeds, "MARK_EVERY_S", 0)
+    feed, marked, kept = Feed(), [], []
+    socket = watched(feed, "one")
+    watched(feed, "two")
+
+    async def mark(lab_ids: list[str]) -> None:
+        marked.append(sorted(lab_ids))
+        clock.now_s += feeds.STORE_EVERY_S / 2
+
+    monkeypatch.setattr(feed, "_mark", mark)
+    monkeypatch.setattr(feeds.services, "lab_watched", lambda *, lab_ids: kept.append(sorted(lab_ids)))
+    monkeypatch.setattr(feeds.selectors, "labs_there", lambda *, lab_ids: set(lab_ids) - {"one"})
+    keeping = asyncio.create_task(feed._keep_marking())
+    while len(marked) < 4:
+        await asyncio.sleep(0)
+    keeping.cancel()
+    assert marked == [["one", "two"], ["two"], ["two"], ["two"]] and kept == [["one", "two"], ["two"]]
+    assert socket.out == ["closed 4404"], "a deleted lab's sockets hear of it although Redis never said so"
