@@ -125,7 +125,8 @@ def test_two_of_one_kind_are_told_apart_by_their_parameters() -> None:
     again = strategy()
     again["id"] = "again"
     same = short_names([RANGE, again, STICKY], WORDS)
-    assert same[RANGE["id"]].endswith(" 12") and same["again"].endswith(" 12") and not same[STICKY["id"]].endswith("12 12")
+    assert same[RANGE["id"]].endswith(" 12") and same["again"].endswith(" 12")
+    assert same[STICKY["id"]] == strategy_words(STICKY, WORDS)["short"], "who is alone needs none"
 
 
 def test_a_strategy_without_words_is_called_by_its_own_name() -> None:
@@ -159,6 +160,8 @@ PAIR = {"than": STICKY["id"], "value": 1.0, "other": 2.5}
          "Excluded: skew 2.35, at most 2 allowed, a partition was paused for 12.3 s, at most 10 s allowed."),
         ({"code": "excluded", "params": {"broken": [{"code": "keeps_order", "params": {"count": 1, "value": 0.0001, "is_owned": True}}]}},
          "Excluded: 1 record at risk of leaving per-key order (0.01_%)."),
+        ({"code": "excluded", "params": {"broken": [{"code": "keeps_order", "params": {"count": 9, "value": 0.5, "is_owned": False}}]}},
+         "Excluded: no key has a fixed owner, so nothing keeps its order (50.00_% of the records at risk)."),
         ({"code": "equal", "params": {"than": STICKY["id"]}}, "As good as {sticky} in everything that counts."),
     ],
 )  # fmt: skip
