@@ -154,9 +154,11 @@ def test_without_darkness_that_has_begun_a_loss_counts_from_the_first_change_tha
 
 
 def test_second_loss_keeps_the_time_of_the_first() -> None:
-    lane = dark(crashed(at_us=100), 5, 150).set(stuck=(6, 12))
-    subject_of(lane).lose(lane)
-    assert (subject_of(lane).since_us, subject_of(lane).part) == (100, 6)
+    lane = opened(paper(consumer("c1"), consumer("c2", "crashed")), "crash", "c2")
+    for lost_us, part in ((30, 2), (70, 6)):
+        lane.ledger.tally.lost = [Change("leave", lost_us, ["c3"], 1)]
+        subject_of(lane).lose(lane.set(stuck=(part, 12)))
+    assert (subject_of(lane).since_us, subject_of(lane).part) == (30, 6)
 
 
 def test_changes_of_a_subject_are_its_own_list_that_later_losses_do_not_reach() -> None:

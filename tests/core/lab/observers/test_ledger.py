@@ -227,6 +227,20 @@ def test_pause_that_is_over_is_on_the_bill_up_to_now() -> None:
     assert lane.ledger.kept_bill.pause_facts() == {"pause_us": 70, "paused_from_us": 20}
 
 
+def test_order_itself_may_have_changed_what_is_dark_so_it_is_counted_again() -> None:
+    lane = busy()
+    dark(lane, 0, 10)
+    begun(lane, "crash", "c1", 1, at_us=20).set(dark_units=(4, 10)).ledger.fold_darkness()
+    assert lane.ledger.tally.darkness.began_us == 20
+
+
+def test_bill_that_is_put_in_place_of_another_is_compared_at_the_same_moment() -> None:
+    lane = begun(busy(key_owners=["c1"]), "join", "c2", 1)
+    assert lane.ledger.bill.keys_moved == 0
+    lane.ledger.bill = begun(busy(key_owners=["c2"]), "join", "c2", 1).ledger.kept_bill
+    assert lane.ledger.bill.keys_moved == 1
+
+
 def test_figure_speaks_of_no_start_that_nobody_ordered_and_counts_what_was_dark_before_an_order() -> None:
     lane = begun(busy(), "join", "c1", 0)
     assert lane.ledger.tally.subject is None

@@ -1,0 +1,119 @@
+"""What all commands share: the first field that is wrong decides, either name of the lane is as good, and the journal's entry reads back."""
+
+from typing import Any
+
+import pytest
+
+from broker_core.errors import CommandError
+from broker_core.lab.commands import COMMANDS, CONSUMER_KINDS, check_command, command_from_json
+from broker_core.lab.commands.base import ConsumerCommand, LaneCommand
+from broker_core.lab.commands.clock import ClockCommand
+
+SOURCE = "def assign(members, partitions):\n    return {}\n"
+NEEDED: dict[str, dict[str, Any]] = {
+    "slow": {"rate": 3}, "speed": {"speed": 2.5}, "set_algorithm": {"algorithm": "range"}, "set_order": {"order": "draining"},
+    "cluster_slow_disk": {"broker": 2, "write_us": 5}, "cluster_skew_clock": {"broker": 1, "skew_ms": -5},
+    "cluster_cut_link": {"one": "broker-1", "other": "c1", "one_way": True}, "cluster_heal_link": {"one": "broker-1", "other": "controller"},
+    "cluster_slow_link": {"one": "broker-1", "other": "producer", "delay_us": 7}, "cluster_create_topic": {"topic": "t", "partitions": 2},
+    "cluster_reassign": {"topic": "t", "partition": 1, "replicas": [2, 1]}, "cluster_elect": {"topic": "t", "partition": 0, "unclean": True},
+    "cluster_start_writer": {"writer": 1, "topic": "t"}, "cluster_pause_writer": {"writer": 1}, "cluster_resume_writer": {"writer": 1},
+    "cluster_add_partitions": {"topic": "t", "count": 4}, "group_restart": {"down_s": 3, "assignors": ["range", "sticky"], "protocol": "classic"},
+    "group_subscribe": {"topics": ["b", "a", "b"]}, "pulsar_seek": {"time_us": 0}, "pulsar_priority": {"level": 2},
+    "pulsar_ranges": {"ranges": [[0, 9]]}, "join": {"count": 3, "priority": 1},
+}  # fmt: skip
+"""Arguments of kinds that need some, or have something to lose on the way to the journal and back."""
+
+
+def raw_of(kind: str) -> dict[str, Any]:
+    needed = NEEDED.get(kind, {"broker": 1} if kind.startswith("cluster_") else {})
+    consumer = "c1" if issubclass(COMMANDS[kind], ConsumerCommand) else None
+    lane = "kafka" if kind in ("set_algorithm", "set_order") else "all"
+    return {"command_id": "x1", "kind": kind, "rig": lane, "consumer": consumer, "args": needed}
+
+
+@pytest.mark.parametrize("kind", COMMANDS)
+def test_entry_of_the_journal_reads_back_as_the_same_command(kind: str) -> None:
+    command = command_from_json(raw_of(kind))
+    assert command_from_json(command.to_json()) == command and check_command(command.to_json()) == command.to_json()
+
+
+@pytest.mark.parametrize("kind", COMMANDS)
+def test_entry_has_every_argument_of_its_kind_or_leaves_it_to_its_default(kind: str) -> None:
+    command = command_from_json(raw_of(kind))
+    assert set(command.args()) <= COMMANDS[kind].ARGS and set(command.said()) <= set(command.args())
+    assert NEEDED.get(kind, {}).keys() <= command.args().keys()
+
+
+WRONG: list[tuple[str, dict[str, Any]]] = [
+    ("extra", {"extra": 1}), ("command_id", {"command_id": "-x"}), ("kind", {"kind": "explode"}), ("rig", {"rig": "K"}), ("args", {"args": 5}),
+    ("args.colour", {"args": {"colour": 1}}), ("consumer", {"consumer": ""}),
+]  # fmt: skip
+"""Each field of a request made wrong, in the order in which they are looked at."""
+
+
+@pytest.mark.parametrize("first", range(len(WRONG)))
+def test_of_several_wrong_fields_the_first_one_decides(first: int) -> None:
+    raw: dict[str, Any] = {"command_id": "x1", "kind": "leave"}
+    for _, change in reversed(WRONG[first:]):
+        raw |= {"args": {**change["args"], **raw.get("args", {})}} if isinstance(change.get("args"), dict) and first == 5 else change
+    with pytest.raises(CommandError) as refused:
+        command_from_json(raw)
+    assert refused.value.field == WRONG[first][0]
+
+
+@pytest.mark.parametrize("name", ["lane", "rig"])
+def test_lane_may_be_called_by_either_name_and_its_mistake_stands_at_the_one_that_was_used(name: str) -> None:
+    assert command_from_json({"command_id": "x1", "kind": "join", name: "kafka"}).lane == "kafka"
+    with pytest.raises(CommandError) as refused:
+        command_from_json({"command_id": "x1", "kind": "join", name: "Kafka!"})
+    assert refused.value.field == name
+
+
+def test_both_names_of_the_lane_at_once_are_refused_at_the_newer_one() -> None:
+    with pytest.raises(CommandError, match="older name") as refused:
+        command_from_json({"command_id": "x1", "kind": "join", "lane": "kafka", "rig": "kafka"})
+    assert refused.value.field == "lane"
+
+
+def test_arguments_left_out_and_null_are_none() -> None:
+    assert command_from_json({"command_id": "x1", "kind": "join"}) == command_from_json({"command_id": "x1", "kind": "join", "args": None})
+
+
+def test_field_that_is_no_name_is_not_repeated_to_whoever_sent_it() -> None:
+    for raw, field in (({"<b>": 1}, "command"), ({"args": {"<b>": 1}}, "args")):
+        with pytest.raises(CommandError) as refused:
+            command_from_json({"command_id": "x1", "kind": "join", **raw})
+        assert refused.value.field == field and "<b>" not in refused.value.reason
+
+
+def test_place_and_time_of_the_journal_are_known_fields_that_a_command_does_not_keep() -> None:
+    assert check_command({"command_id": "x1", "kind": "play", "position": 4, "at_us": 9}).keys() == {
+        "command_id",
+        "kind",
+        "rig",
+        "consumer",
+        "args",
+    }
+
+
+@pytest.mark.parametrize(
+    "kind", [kind for kind, made in COMMANDS.items() if issubclass(made, (ClockCommand, LaneCommand)) or kind[:4] == "set_"]
+)
+def test_order_that_is_about_no_consumer_refuses_one(kind: str) -> None:
+    with pytest.raises(CommandError, match="leave this out") as refused:
+        command_from_json(raw_of(kind) | {"consumer": "c1"})
+    assert refused.value.field == "consumer" and kind not in CONSUMER_KINDS
+
+
+@pytest.mark.parametrize("kind", [kind for kind in COMMANDS if issubclass(COMMANDS[kind], ConsumerCommand)])
+def test_order_about_a_consumer_asks_for_its_name_before_its_arguments(kind: str) -> None:
+    with pytest.raises(CommandError, match=f"name the consumer for {kind}") as refused:
+        command_from_json(raw_of(kind) | {"consumer": None, "args": dict.fromkeys(COMMANDS[kind].ARGS, "wrong")})
+    assert refused.value.field == "consumer" and kind in CONSUMER_KINDS
+
+
+@pytest.mark.parametrize("kind", ["play", "pause_lab", "step", "speed"])
+def test_clock_belongs_to_no_lane(kind: str) -> None:
+    with pytest.raises(CommandError, match="whole lab") as refused:
+        command_from_json(raw_of(kind) | {"rig": "kafka", "consumer": "c1"})
+    assert refused.value.field == "rig"
