@@ -65,7 +65,7 @@ def check_cluster(entry: Json, where: str, partitions: int, topic: str) -> Json:
             options[name] = whole(f"{where}.{name}", entry[name], low, high)
     for name, choices in _CHOICES.items():
         if name in entry:
-            if entry[name] not in choices or isinstance(entry[name], bool) != isinstance(choices[0], bool):
+            if entry[name] not in choices or type(entry[name]) is not type(choices[0]):
                 raise CommandError(f"{where}.{name}", "must be one of {choices}", choices=Names(str(choice) for choice in choices))
             options[name] = entry[name]
     if options.get("idempotence") and options.get("acks", -1) != -1:
