@@ -71,6 +71,13 @@ def test_stretch_that_a_program_handled_by_itself_is_split_at_the_second() -> No
     assert traffic.by_node["c1"].acked == {0: 2, 1: 2}
 
 
+def test_stretch_of_which_only_the_last_is_in_the_next_second_is_split_too() -> None:
+    traffic = traffic_of("c1")
+    traffic.handled_quietly("c1", [(10, 0), (SECOND, 1)])
+    traffic.fold(SECOND)
+    assert traffic.by_node["c1"].acked == {0: 1, 1: 1}
+
+
 def test_programs_share_the_second_and_not_the_count() -> None:
     traffic = traffic_of("c1", "c2")
     traffic.handled_quietly("c1", [(1, 0), (2, 1)])
