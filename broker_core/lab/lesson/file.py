@@ -4,7 +4,6 @@ A field of the file is a field of the scenario (`seed`, `consumers`, `workload`,
 A step's fields beside `at_s`, `do` and `caption` are its command's; a check's beside `at_s`, `lane`, `number` and `says` are what it asks.
 """
 
-import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 from broker_core.errors import CommandError, Names
 from broker_core.events import Json
 from broker_core.lab.commands import COMMANDS, FIELDS
+from broker_core.lab.fields import is_finite
 from broker_core.lab.lesson.lined import FileError, Lined, read_lined
 from broker_core.lab.lesson.lined import Path as Way
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
@@ -103,7 +103,7 @@ def _time_us(lined: Lined, fields: Json, way: Way) -> int:
     value = fields.get(str(way[-1]))
     if value is None:
         raise FileError(lined.line_of(way), _as_written(way), "is missing: a number of seconds")
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not is_finite(value) or value < 0:
         raise FileError(lined.line_of(way), _as_written(way), "must be a number of seconds")
     return round(value * 1_000_000)
 

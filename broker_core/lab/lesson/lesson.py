@@ -5,7 +5,6 @@
 An order is a command without id; a check without a lane asks the lab itself.
 """
 
-import math
 import re
 import unicodedata
 from collections.abc import Collection, Mapping
@@ -17,7 +16,7 @@ from broker_core.events import Json
 from broker_core.lab.commands import check_command
 from broker_core.lab.commands.base import ALL
 from broker_core.lab.commands.clock import PauseLab
-from broker_core.lab.fields import refuse_unknown, whole
+from broker_core.lab.fields import is_finite, refuse_unknown, whole
 from broker_core.lab.lesson.checks import ASKS, EXACT
 from broker_core.lab.limits import Limits
 
@@ -167,7 +166,7 @@ def _joined(text: str) -> list[str]:
     """Lines of Chinese put together: a blank only where a Latin letter or digit meets a Chinese one, or another of its kind."""
     parts: list[str] = []
     for line in filter(None, map(str.strip, text.splitlines())):
-        if parts and (parts[-1][-1].isascii() or line[0].isascii()) and not _FULL_WIDTH.match(parts[-1][-1]):
+        if parts and (parts[-1][-1].isascii() or line[0].isascii()) and not _FULL_WIDTH.search(parts[-1][-1] + line[0]):
             parts.append(" ")
         parts.append(line)
     return parts
@@ -224,7 +223,7 @@ def _check(raw: object, where: str, lasts_us: int, lanes: Collection[str]) -> Ch
         raise CommandError(where, "asks nothing: say one of {choices}", choices=Names(ASKS))
     refuse_unknown(asks, ASKS, f"{where}.asks.", f"{where}.asks")
     for name, wanted in asks.items():
-        is_number = isinstance(wanted, int | float) and not isinstance(wanted, bool) and math.isfinite(wanted)
+        is_number = isinstance(wanted, int | float) and not isinstance(wanted, bool) and is_finite(wanted)
         if not is_number and not (name in EXACT and isinstance(wanted, str | bool) and _is_short(str(wanted))):
             raise CommandError(f"{where}.asks.{name}", "must be a number, a text, true or false" if name in EXACT else "must be a number")
     return Check(at_us, lane, number, dict(asks), _text(raw, "says", where, CAPTION_MAX))
