@@ -121,6 +121,8 @@ class KafkaClusterNarrator:
         shared = self.reads.look(lane)
         if shared.group.state != STABLE or bill.kind in SILENCING or lane.sentence["code"] == "left_gone":
             return
+        if lane.sentence["code"] == "kafka.thawed" and not bill.partitions_stopped and not bill.partitions_moved:
+            return  # it went on within its session: there was no rebalance to tell of
         params = {"consumer": bill.consumer, "pause_us": bill.pause_us, "partitions_moved": bill.partitions_moved,
                   "partitions_total": bill.partitions_total, "stopped": bill.partitions_stopped}  # fmt: skip
         lane.say("kafka.assigned_to_silent" if shared.assigned_to_silent() else self.settled_code(lane, params), **params)
