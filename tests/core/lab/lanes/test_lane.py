@@ -184,3 +184,58 @@ def test_records_that_a_lane_has_seen_already_are_not_published_again() -> None:
     stop = lab.workload.count_until(later + SECOND)
     lane.advance(later, 0, lab.workload.arrival_times(0, stop), lab.workload.key_codes(0, stop))
     assert lane.next_record == lab.workload.count_until(later), "those of later are left for the next call"
+
+
+def changes(lab: Lab) -> list[tuple[str, list[str]]]:
+    bill = lane_of(lab).ledger.kept_bill
+    assert bill is not None
+    return [(change.kind, change.names) for change in bill.changes]
+
+
+def test_those_from_the_start_have_started_and_later_ones_have_joined() -> None:
+    lab = queue_of(0)
+    assert changes(lab) == [("start", ["c1", "c2"])]
+    order(lab, "join", count=2)
+    assert changes(lab) == [("join", ["c3", "c4"])]
+
+
+def test_only_a_change_of_pace_is_told_with_a_rate() -> None:
+    lab = queue_of()
+    told = order(lab, "leave", "c1") + order(lab, "crash", "c2") + order(lab, "rejoin", "c2") + order(lab, "pause", "c2")
+    assert [kind for kind in kinds(told) if kind.startswith("rabbitmq.consumer.")] == [
+        "rabbitmq.consumer.crashed",
+        "rabbitmq.consumer.pause",
+    ]
+
+
+def test_crash_is_at_once_what_the_large_figure_speaks_of() -> None:
+    lab = lab_of("tubemq", seconds=25, rate=20)
+    order(lab, "crash", "c1")
+    subject = lane_of(lab).ledger.tally.subject
+    assert subject is not None and (subject.since_us, subject.until_us) == (25 * SECOND, None)
+    assert 0 < subject.part < subject.whole and [change.kind for change in subject.changes] == ["crash"]
+
+
+def test_crash_that_its_broker_finds_out_is_on_a_bill_of_its_own_that_says_so() -> None:
+    lab = queue_of()
+    order(lab, "crash", "c1", seconds=200)
+    assert changes(lab) == [("noticed", ["c1"])]
+    bill = lane_of(lab).ledger.kept_bill
+    assert bill is not None and (bill.position, bill.kind, bill.at_us > 5 * SECOND) == (1, "crash", True)
+
+
+def test_what_nodes_told_is_the_lanes_story_and_leaves_the_lab_once() -> None:
+    lab = queue_of()
+    told = order(lab, "join", seconds=1)
+    assert kinds(told) == ["rabbitmq.consumer.subscribed"] and [event["id"] for event in lane_of(lab).why] == [
+        event["id"] for event in told
+    ]
+    assert lab.advance_to(lab.now_us) == [] and lane_of(lab).out == []
+
+
+def test_order_that_made_a_program_finish_is_counted_before_anybody_looks() -> None:
+    lab = queue_of(consumers=1, rate=20)
+    order(lab, "leave", "c1")
+    lane = lane_of(lab)
+    assert lane.ledger.tally.finished == [] and lane.traffic.finished == []
+    assert sum(record >= 0 for record in lane.ledger.tally.order.last) > 5, "the order of keys knows what was finished"
