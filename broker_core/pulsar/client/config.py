@@ -67,6 +67,11 @@ class ConsumerConfig:
         """Whether one consumer has everything: Exclusive and Failover. Only there everything up to a message can be acknowledged at once."""
         return self.type in (EXCLUSIVE, FAILOVER)
 
+    @property
+    def refill(self) -> int:
+        """So many messages taken mean permits for as many: half of the queue, rounded down."""
+        return max(self.queue_size // 2, 1)
+
     def cannot_handle(self, message: int) -> bool:
         """Whether the program gives up on this message."""
         return self.cannot > 0 and message % self.cannot == 0

@@ -344,7 +344,7 @@ class Consumer:
         if state.config.ack_timeout_us:
             start_clock(state, message, now_us, out)
         part = state.parts[message.consumer_id]
-        if (part.taken + 1) * 2 < state.config.queue_size:  # the usual case, short for speed
+        if (part.taken + 1) * 2 < state.config.queue_size - 1:  # the usual case, short for speed
             part.taken += 1
         else:
             self.grant(message.consumer_id, 1, out)
@@ -355,7 +355,7 @@ class Consumer:
         """The queue has room for so many more: with half of it, the broker is told (ConsumerImpl.increaseAvailablePermits)."""
         state, part = self.state, self.state.parts[consumer_id]
         taken = part.taken = part.taken + count
-        if taken * 2 >= state.config.queue_size:
+        if taken >= state.config.refill:
             out.send(state.connection, c.CommandFlow(consumer_id, taken))
             part.taken = 0
 

@@ -61,7 +61,7 @@ def go_quiet(consumer: Consumer, out: Outbox) -> bool:
 def plan(state: ConsumerState, out: Outbox) -> None:
     """When half of the queue will be taken, if there is enough in it: then any number may come in. Else as many as are not enough."""
     (part,) = state.parts.values()
-    wanted = (state.config.queue_size + 1) // 2 - part.taken  # the message in hand is taken already
+    wanted = state.config.refill - part.taken  # the message in hand is taken already
     here, door = len(state.queue), out.door
     if here >= wanted and not state.awaits_flow:
         state.awaits_flow = True
