@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 ASK_AGAIN, TIME_OVER = "ask_again", "time_over"
 """Deadlines of the negative acknowledgements, and of the messages that are taken and not acknowledged."""
-LOOK_MIN_US = 100 * MILLISECOND_US
+NACK_DELAY_MIN_US = 100 * MILLISECOND_US
+"""MIN_NACK_DELAY_NANOS."""
 DLQ_PRODUCER_ID, RETRY_PRODUCER_ID = 1_000_000, 1_000_001
 RECONSUME_MAX = 16
 """RetryMessageUtil.MAX_RECONSUMETIMES: maxRedeliverCount of a retry letter topic without a dead-letter policy."""
@@ -74,6 +75,8 @@ def told_again(consumer: Consumer, message: CommandMessage, now_us: int, out: Ou
         return True
     if not state.waits_again:
         out.deadline(ASK_AGAIN, now_us + look_every_us(state))
+    if message.places:  # its batch may wait already, for another message of it: it is asked for once, at the later time
+        state.waits_again = [one for one in state.waits_again if one[1:] != (message.consumer_id, message.entry)]
     state.waits_again.append((now_us + delay_us, message.consumer_id, message.entry))
     return False
 
@@ -94,9 +97,10 @@ def produce(
 
 
 def look_every_us(state: ConsumerState) -> int:
-    """How often the tracker looks for negative acknowledgements whose time has come."""
+    """How often the tracker looks for negative acknowledgements whose time has come: each third of the delay, rounded up, or the third look
+    would be too early."""
     config = state.config
-    return max((config.nack_delay_us if config.backoff is None else config.backoff.min_us) // 3, LOOK_MIN_US)
+    return (max(config.nack_delay_us if config.backoff is None else config.backoff.min_us, NACK_DELAY_MIN_US) + 2) // 3
 
 
 def ask_again(consumer: Consumer, now_us: int, out: Outbox) -> None:
