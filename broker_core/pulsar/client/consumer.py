@@ -255,6 +255,7 @@ class Consumer:
 
     def connect(self, out: Outbox) -> None:
         self.state.connection = out.connect(self.state.broker)
+        self.state.letters.clear()  # producers are a connection's
         self.subscribe(out)
 
     def subscribe(self, out: Outbox) -> None:
