@@ -62,12 +62,19 @@ def acknowledge(state: ConsumerState, message: CommandMessage, now_us: int, out:
 
 
 def gathered(state: ConsumerState, count: int, now_us: int, out: Outbox) -> None:
-    """One more has come to the group of its part: it goes out with it, or now."""
+    """One more has come to the group of its part, as its count-th: it goes out with it, or now. The first one of all parts sets the time."""
     group_us = state.config.ack_group_us
     if not group_us:
         send_acks(state, out)
-    elif count == 1:
+    elif count == 1 and (len(state.parts) == 1 or is_alone(state)):
         out.deadline(ACKS, now_us + group_us)
+
+
+def is_alone(state: ConsumerState) -> bool:
+    """Whether acknowledgements of one part only have gathered."""
+    parts = (part for part in state.parts.values() if part.acks or part.in_batch)
+    next(parts, None)
+    return next(parts, None) is None
 
 
 def send_acks(state: ConsumerState, out: Outbox) -> None:
