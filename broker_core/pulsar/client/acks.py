@@ -41,6 +41,7 @@ def acknowledge(state: ConsumerState, message: CommandMessage, now_us: int, out:
         if len(acks) == 1 or not config.ack_group_us:
             gathered(state, len(acks), now_us, out)
         return
+    places = 0
     if message.places:
         place = message.places[0]
         if place < 0:  # its batch has been asked for again: it completes nothing
@@ -56,9 +57,9 @@ def acknowledge(state: ConsumerState, message: CommandMessage, now_us: int, out:
                 gathered(state, part.gathered, now_us, out)
             return
         del part.batches[message.entry]
-        part.in_batch.pop(message.entry, None)
+        places = len(part.in_batch.pop(message.entry, ()))  # with which the group may have begun
     part.acks.append(message.entry)
-    gathered(state, part.gathered, now_us, out)
+    gathered(state, part.gathered + places, now_us, out)
 
 
 def gathered(state: ConsumerState, count: int, now_us: int, out: Outbox) -> None:

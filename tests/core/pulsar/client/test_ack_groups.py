@@ -56,6 +56,13 @@ def test_first_one_of_another_part_does_not_put_the_group_off():
     assert out.deadlines[ACKS] == 300 + GROUP_US
 
 
+def test_place_of_a_batch_begins_the_group_of_all_parts_too():
+    node, out = consumer(partitions=2, acks_batch_index=True)
+    play(node, out, 1, batch(7, 70, 71), *messages(1, consumer_id=TWO))
+    done(node, out, 3)
+    assert out.deadlines[ACKS] == 100 + GROUP_US
+
+
 @pytest.mark.parametrize("kind", [EXCLUSIVE, FAILOVER])
 def test_cumulative_group_names_the_highest_of_each_part_only(kind):
     node, out = consumer(kind, partitions=2, acks_cumulatively=True)
@@ -86,11 +93,11 @@ def test_place_that_is_first_in_its_group_begins_it():
     assert out.deadlines[ACKS] == 100 + GROUP_US
 
 
-def test_batch_that_is_done_within_its_group_is_one_entry_and_its_places_are_not_sent():
+def test_batch_that_is_done_within_its_group_is_one_entry_and_does_not_put_the_group_off():
     node, out = consumer(acks_batch_index=True)
     play(node, out, 1, batch(7, 70, 71))
     done(node, out, 2)
-    assert group(node, out) == [c.CommandAck(ONE, [7])] and node.state.parts[ONE].batches == {}
+    assert out.deadlines[ACKS] == 100 + GROUP_US and group(node, out) == [c.CommandAck(ONE, [7])] and node.state.parts[ONE].batches == {}
 
 
 def test_without_batch_index_acknowledgement_nothing_is_said_of_a_batch_before_its_last_message():
