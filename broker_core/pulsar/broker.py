@@ -251,17 +251,20 @@ class Broker:
             if asker in self.state.connections:
                 subscribe(self, asker, command, now_us, out)
 
-    def remove(self, known: Connection, connection: int, consumer_id: int, reason: str, now_us: int, out: Outbox) -> list[Sent]:
+    def remove(
+        self, known: Connection, connection: int, consumer_id: int, reason: str, now_us: int, out: Outbox, *, is_seek: bool = False
+    ) -> list[Sent]:
         """Out of its dispatcher; what the consumer had not acknowledged goes to whoever gets it now.
 
-        Returns what is to be sent. Of a connection that is gone, nothing to its other consumers: theirs comes back as they are removed.
+        Returns what is to be sent: nothing with is_seek, for then the others are closed as well. Of a connection that is gone, nothing to its
+        other consumers: theirs comes back as they are removed.
         """
         topic, subscription, key = self.of_consumer.pop((connection, consumer_id))
         subscription.attached.now_us = now_us
         unacked = set(subscription.unacked(key))
         given = subscription.disconnect(key)
         del self.consumers[key]
-        sent = [one for one in given if self.consumers[one[0]][0] in self.state.connections]
+        sent = [] if is_seek else [one for one in given if self.consumers[one[0]][0] in self.state.connections]
         # What waited for another reason may go out at the same time: that is no redelivery of this consumer's.
         redelivered = sum(position in unacked for _, position in sent)
         data = {"consumer": known.consumers[consumer_id].name, "client": known.peer, "consumers": len(subscription.consumers),

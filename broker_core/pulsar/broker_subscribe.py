@@ -136,7 +136,7 @@ def seek(broker: Broker, connection: int, command: c.CommandSeek, now_us: int, o
     for key in subscription.consumers:
         other, consumer_id = broker.consumers[key]
         known = broker.state.connections[other]
-        broker.remove(known, other, consumer_id, "pulsar.subscription.seek", now_us, out)
+        broker.remove(known, other, consumer_id, "pulsar.subscription.seek", now_us, out, is_seek=True)
         del known.consumers[consumer_id]
         out.send(other, c.CommandCloseConsumer(0, consumer_id))
     subscription.seek(position)
