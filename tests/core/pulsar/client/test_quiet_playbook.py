@@ -123,6 +123,28 @@ def test_idle_program_begins_with_what_comes_when_it_comes_and_for_its_reason():
     node.settle(750, out)
     assert (node.state.program.hand, node.state.program.done_us, node.state.program.because) == (1, 800, Cause(command=1))
     assert node.state.parts[1].taken == 2
+    node.settle(800, out)
+    assert handled(node) == [0, 1] and node.state.hand is None and node.state.parts[1].taken == 2
+
+
+def test_several_that_come_while_nobody_looks_are_each_begun_when_they_come():
+    node, out = quiet(0)
+    for at_us, number in ((300, 1), (320, 2), (700, 3)):
+        out.arrive(at_us, number)
+    node.settle(5_000, out)
+    assert handled(node) == [0, 1, 2, 3] and node.state.parts[1].taken == 4 and node.state.parts[1].acks == [0, 1, 2, 3]
+    assert node.state.program.done_us == 800
+
+
+def test_door_that_has_room_left_when_a_group_goes_keeps_it_and_one_that_is_shut_is_opened_again():
+    node, out = quiet(0, 1, 2, ack_group_us=150)
+    assert out.door.room == 6
+    wake(node, out, ACKS)  # 0 and 1
+    assert out.door.room == 6 and node.state.hand.entry == 2
+    node, out = quiet(0, 1, 2, ack_group_us=150)
+    out.shut_door()
+    wake(node, out, ACKS)
+    assert out.door.room == 6, "of nine until half of the queue is taken, three are"
 
 
 def test_message_that_comes_as_the_last_one_is_done_finds_it_idle():
@@ -149,10 +171,9 @@ def test_last_group_of_an_idle_program_ends_the_quiet_and_shuts_the_door():
     assert node.state.program.is_quiet and out.deadlines[ACKS] == 5_100 + GROUP_US
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 4])
-def test_groups_are_posted_as_far_as_the_queue_tells_them(size):
-    """After the first group, of messages 0 to 10, number 11 is in hand, done at 1,200. A group has as many as are done before it leaves."""
-    group_us = 100 * size - 50
+@pytest.mark.parametrize(("group_us", "size"), [(50, 1), (100, 1), (101, 2), (150, 2), (200, 2), (201, 3), (300, 3), (350, 4)])
+def test_groups_are_posted_as_far_as_the_queue_tells_them(group_us, size):
+    """A group has its first message and those that are done before it leaves."""
     node, out = quiet(*range(12), queue_size=1_000, ack_group_us=group_us)
     wake(node, out, ACKS)
     first = node.state.hand.entry
