@@ -54,7 +54,7 @@ def test_message_in_hand_of_a_paused_program_is_handled_and_the_next_one_is_not_
     play(node, out, 1, *messages(1, 2))
     play(node, out, PERSON, Pause())
     assert done(node, out) == [] and node.state.program.finished == 1
-    assert waiting(node) == [2] and node.state.program.hand == -1 and "done" not in out.deadlines
+    assert waiting(node) == [2] and node.state.program.hand == -1 and node.state.hand is None and "done" not in out.deadlines
 
 
 def test_each_message_of_a_batch_takes_a_permit_when_the_program_takes_it():

@@ -72,6 +72,7 @@ def handled(node):
 def test_it_wakes_for_its_group_alone():
     node, out = quiet(0, 1, 2)
     assert node.state.program.is_quiet and out.deadlines == {ACKS: 100 + GROUP_US}
+    assert node.traffic.received_count == 0, "nobody wants to hear of what it receives"
 
 
 @pytest.mark.parametrize(("waiting", "room"), [(0, 8), (1, 7), (7, 1)])
@@ -274,6 +275,21 @@ def test_idle_program_that_is_spoken_to_with_nothing_to_acknowledge_wakes_for_no
     play(node, out, 1, c.CommandMessage(1, 1, 1), now_us=5_000)
     play(node, out, PERSON, Pause(), now_us=5_050)
     assert out.deadlines == {DONE: 5_100}, "no group has begun: that of the message in hand begins when it is done"
+
+
+def test_order_in_the_microsecond_in_which_half_of_the_queue_is_taken_sends_the_permits():
+    node, out = quiet(*range(10))
+    assert play(node, out, PERSON, Pace(100), now_us=900) == [(1, c.CommandFlow(1, 10))] and FLOW not in out.deadlines
+    assert node.state.parts[1].taken == 0
+
+
+@pytest.mark.parametrize(("now_us", "hand", "done_us", "queue"), [(150, 1, 200, [2]), (250, 2, 350, [])])
+def test_message_that_comes_past_the_door_finds_the_program_as_far_as_it_is(now_us, hand, done_us, queue):
+    node, out = quiet(0, 1)
+    out.shut_door()
+    play(node, out, 1, c.CommandMessage(1, 2, 2), now_us=now_us)
+    assert (node.state.program.hand, node.state.program.done_us, [message.entry for message in node.state.queue]) == (hand, done_us, queue)
+    assert node.state.program.is_quiet
 
 
 def test_batch_ends_the_quiet():
