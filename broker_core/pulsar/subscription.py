@@ -87,6 +87,8 @@ class Subscription:
             sent_before = set() if dispatcher is None else dispatcher.sent_before
             dispatcher = self._make(asked.type, asked.policy)
             dispatcher.sent_before = sent_before
+            if not isinstance(dispatcher, ActiveDispatcher):  # of what arrived before there was a dispatcher it has not heard
+                dispatcher.has_delayed = any(entry.deliver_at_us for entry in self.entries.values())
         dispatcher.now_us = now_us
         if isinstance(dispatcher, (KeySharedDispatcher, DrainingDispatcher)):
             sent = dispatcher.connect(consumer, asked.name, 0, list(asked.ranges) or None, asked.priority)
