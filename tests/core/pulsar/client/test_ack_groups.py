@@ -100,6 +100,13 @@ def test_batch_that_is_done_within_its_group_is_one_entry_and_does_not_put_the_g
     assert out.deadlines[ACKS] == 100 + GROUP_US and group(node, out) == [c.CommandAck(ONE, [7])] and node.state.parts[ONE].batches == {}
 
 
+def test_batch_that_is_done_does_not_put_off_the_group_that_another_entry_began():
+    node, out = consumer(acks_batch_index=True)
+    play(node, out, 1, *messages(3), batch(7, 70, 71))
+    done(node, out, 3)
+    assert out.deadlines[ACKS] == 100 + GROUP_US and group(node, out) == [c.CommandAck(ONE, [3, 7])]
+
+
 def test_without_batch_index_acknowledgement_nothing_is_said_of_a_batch_before_its_last_message():
     node, out = consumer()
     play(node, out, 1, batch(7, 70, 71, 72))
