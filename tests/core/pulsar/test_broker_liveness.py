@@ -46,11 +46,9 @@ def test_answer_between_two_ticks_is_enough_for_as_long_as_they_come():
     assert out.closed == [] and out.deadlines[f"keep_alive:{A}"] == 6 * c.KEEP_ALIVE_US
 
 
-def test_what_else_it_says_is_no_answer():
+def test_connection_that_has_said_nothing_between_two_ticks_is_closed_with_what_it_had():
     node, out = held()
     wake(node, out, f"keep_alive:{A}")
-    play(node, out, A, PING, c.CommandFlow(1, 5), c.CommandAck(1, []))
-    out.take()
     wake(node, out, f"keep_alive:{A}")
     assert out.closed == [A] and out.told[-2:] == [
         ("pulsar.connection.silent", {"client": "a"}),
@@ -160,14 +158,6 @@ def test_own_connection_has_just_spoken_so_its_second_consumer_is_refused_at_onc
 def test_other_type_is_refused_without_a_question():
     node, out = held()
     assert subscribe(node, out, B, SHARED) == [(B, c.CommandError(1, c.CONSUMER_BUSY, "Subscription is of different type"))]
-
-
-def test_question_counts_for_the_ticks_as_a_ping_that_is_not_answered():
-    """At the next tick it is the second one without a word, whichever asked first."""
-    node, out = held()
-    subscribe(node, out, B)
-    play(node, out, B, c.CommandCloseConsumer(2, 1))
-    assert wake(node, out, f"keep_alive:{A}") == [] and out.closed == [A]
 
 
 def test_answer_to_a_tick_is_a_word_for_who_waits():
