@@ -4,8 +4,9 @@
                           ▲                              │ its consumer leaves, or asks for it again
                           └──────── replay set ◄─────────┘
 
-A consumer with as many unacknowledged messages as its limit is blocked until half of them are acknowledged; what it grants meanwhile counts
-then. A subscription at its own limit reads nothing new until half of it is acknowledged; what waits to be sent again still goes out.
+A consumer with as many unacknowledged messages as its limit is blocked until half of them are acknowledged, or until it asks for any again; what
+it grants meanwhile counts then. A subscription at its own limit reads nothing new until half of it is acknowledged; what waits to be sent
+again still goes out.
 
 Source: Pulsar 3.2 `PersistentDispatcherMultipleConsumers`, `Consumer` (flowPermits, addAndGetUnAckedMsgs, removePendingAcks),
 `InMemoryDelayedDeliveryTracker`.
@@ -191,6 +192,8 @@ class PendingDispatcher(ABC):
                 hash32 = known.pending[position]
                 self._settle(known, position)
                 self._again(position, hash32 if self.ASKED_AGAIN_BLOCKS else None)
+        if known.is_blocked:  # whatever it still has: Consumer.redeliverUnacknowledgedMessages
+            self._unblock(known)
         self.changed()
         return self.read_on()
 
@@ -315,12 +318,16 @@ class PendingDispatcher(ABC):
             return False
         released = self._release_all()
         if known.is_blocked and known.unacked * 2 <= self.unacked_max:
-            known.is_blocked = False
-            known.permits, known.withheld = known.permits + known.withheld, 0
-            self.available += max(known.permits, 0)
-            self.changed()
+            self._unblock(known)
             released = True
         return released
+
+    def _unblock(self, known: Receiver) -> None:
+        """It may be sent something again; what it granted meanwhile counts now."""
+        known.is_blocked = False
+        known.permits, known.withheld = known.permits + known.withheld, 0
+        self.available += max(known.permits, 0)
+        self.changed()
 
     def _release_all(self) -> bool:
         if not self.is_full or self.unacked * 2 > self.unacked_all_max:

@@ -149,14 +149,26 @@ def test_leaver_of_a_full_subscription_makes_room_for_half_and_more(kind):
 
 
 @KINDS
-def test_blocked_consumer_that_gives_back_half_is_released(kind):
-    """Each that it asks for again is unacknowledged no longer."""
+def test_blocked_consumer_that_asks_again_is_released_whatever_it_still_has(kind):
+    """Consumer.redeliverUnacknowledgedMessages unblocks it, and passes on what it granted meanwhile."""
     dispatcher = kind(unacked_max=4)
-    dispatcher.connect("a", "a", 9)
+    dispatcher.connect("a", "a", 5)
     arrive(dispatcher, *[HIGH] * 6)
-    assert dispatcher.consumers["a"].is_blocked and dispatcher.available == 0
-    assert dispatcher.redeliver("a", [0]) == [] and dispatcher.consumers["a"].is_blocked
-    assert positions(dispatcher.redeliver("a", [1])) == [0, 1] and dispatcher.consumers["a"].is_blocked, "it is at its limit again"
+    dispatcher.flow("a", 7)
+    known = dispatcher.consumers["a"]
+    assert (known.is_blocked, known.permits, known.withheld, dispatcher.available) == (True, 1, 7, 0)
+    assert dispatcher.redeliver("a", [0]) == [("a", 0)], "one is given back, and one makes it full again"
+    assert (known.is_blocked, known.permits, known.withheld, known.unacked) == (True, 7, 0, 4)
+    dispatcher.check()
+
+
+@KINDS
+def test_blocked_consumer_that_gives_everything_back_gets_as_much_as_its_limit_again(kind):
+    dispatcher = kind(unacked_max=3)
+    dispatcher.connect("a", "a", 9)
+    arrive(dispatcher, *[HIGH] * 5)
+    assert positions(dispatcher.redeliver("a", [0, 1, 2])) == [0, 1, 2] and dispatcher.consumers["a"].is_blocked
+    assert dispatcher.consumers["a"].permits == 3
 
 
 @BY_KEY
