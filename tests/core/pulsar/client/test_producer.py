@@ -149,6 +149,7 @@ def test_messages_without_a_key_go_to_each_in_turn_and_those_with_one_leave_the_
 def test_ordering_key_chooses_the_partition_before_the_key():
     node, _ = producer(partitions=3)
     assert node.send(0, 1, 2)[1] == c.CommandSend(3, 0, 1, 2, 0)
+    assert node.send(1, 1, 0)[1].producer_id == 1, "the first of all keys has code 0"
 
 
 def test_without_partitions_there_is_one_producer_and_no_turn():
