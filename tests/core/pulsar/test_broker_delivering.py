@@ -271,7 +271,7 @@ def test_broker_that_is_kept_at_any_moment_goes_on_the_same(kind, order):
             sent = play(node, out, connection, command, now_us=10 * number)
             if other is not None:
                 assert play(other, heard, connection, command, now_us=10 * number) == sent, (kept, command)
-        assert to_plain(other.state) == to_plain(node.state)
+        assert other is not None and to_plain(other.state) == to_plain(node.state)
         for name in [name for name in out.deadlines if not name.startswith("keep_alive")]:
             heard.deadlines[name] = out.deadlines[name]
             assert wake(node, out, name) == wake(other, heard, name)

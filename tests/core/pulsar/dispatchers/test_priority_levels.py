@@ -148,7 +148,7 @@ def test_turn_of_one_read_ends_with_its_permits_or_with_twenty():
 
 
 def _runs(sent):
-    runs = []
+    runs: list[list] = []
     for name, _ in sent:
         if runs and runs[-1][0] == name:
             runs[-1][1] += 1

@@ -198,7 +198,8 @@ ranges_of = st.lists(st.tuples(st.integers(0, 39), st.integers(0, 9)).map(lambda
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from("abcd"), ranges_of), max_size=8))
 def test_current_is_the_set_of_slots_that_each_was_given(steps):
-    selector, given_ = StickyCurrentSelector(40), {}
+    selector = StickyCurrentSelector(40)
+    given_: dict[str, set[int]] = {}
     for name, ranges in steps:
         if name in given_:
             selector.remove(name)
