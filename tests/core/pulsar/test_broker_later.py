@@ -46,7 +46,7 @@ def test_switch_takes_its_second_from_the_join_that_made_it_and_tells_all_then()
     node, out = partition(1, failover_delay_us=SECOND_US)
     assert roles(subscribe(node, out, A, FAILOVER, partition=1, now_us=500)) == []
     name = "switch:orders-partition-1|subscription"
-    assert out.deadlines[name] == 500 + SECOND_US
+    assert out.deadlines[name] == 500 + SECOND_US and node.find(topic="orders", partition=1).attached.since_us == 500
     assert roles(subscribe(node, out, B, FAILOVER, partition=1, now_us=900)) == [] and out.deadlines[name] == 500 + SECOND_US
     send(node, out, 0, producer=2)
     assert not [kind for kind, _ in out.told if kind.endswith("active_changed")]

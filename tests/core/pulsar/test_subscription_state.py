@@ -129,6 +129,7 @@ def test_what_is_read_is_at_somebody_and_the_rest_waits(kind):
     made, known, _ = topic()
     known.connect("a", Asked("a", kind))
     known.dispatcher.flow("a", 3)
+    assert (known.waiting, known.unacked_count("a"), known.waiting_for("a")) == (0, 0, 0), "there is nothing yet"
     come(made, 1, 2, 3, 4, 5)
     known.ack("a", [1])
     assert (known.waiting, known.unacked("a"), known.unacked_count("a"), known.permits("a")) == (2, [0, 2], 2, 0)
