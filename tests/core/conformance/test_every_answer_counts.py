@@ -14,6 +14,8 @@ import pytest
 from broker_core.conformance.kinds import KINDS
 from tests.core.conformance.recorded import Place, at, is_noticed, recorded, values, with_other
 
+pytestmark = pytest.mark.slow
+
 ROWS_LOOKED_AT = 20
 NOTES = ("id", "name", "kind", "note", "seed")
 STEPS_ASKED = ("steps.*.op", "steps.*.at_ms", "steps.*.args", "steps.*.args.*", "config.*", "steps")

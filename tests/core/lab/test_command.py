@@ -9,6 +9,8 @@ from broker_core.lab.commands import check_command
 from broker_core.lab.lab import Lab
 from broker_core.lab.scenario import scenario_from_json, scenario_to_json
 
+pytestmark = pytest.mark.slow
+
 BASE = {"command_id": "x1", "kind": "join"}
 
 

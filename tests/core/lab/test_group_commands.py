@@ -14,6 +14,8 @@ from broker_core.lab.lab import Lab
 from broker_core.lab.limits import DEFAULT_LIMITS
 from broker_core.lab.scenario import scenario_from_json
 
+pytestmark = pytest.mark.slow
+
 SECOND = 1_000_000
 LANE: dict[str, Any] = {
     "model": "kafka", "brokers": 3, "offsets_partitions": 3, "partitions": 6, "session_timeout_ms": 10_000, "max_poll_interval_ms": 20_000,

@@ -10,6 +10,8 @@ from broker_core.lab.lab import Lab
 from broker_core.lab.observers.kafka_group_traffic import QUIET_KEPT, TOLD_KEPT, Exchange, GroupTraffic, exchange_view
 from broker_core.lab.scenario import scenario_from_json
 
+pytestmark = pytest.mark.slow
+
 SECOND = 1_000_000
 
 

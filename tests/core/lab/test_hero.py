@@ -5,6 +5,8 @@ import pytest
 from broker_core.lab.lab import Lab
 from broker_core.lab.scenario import scenario_from_json
 
+pytestmark = pytest.mark.slow
+
 SECOND = 1_000_000
 KEYED = ("pulsar", "kafka", "tubemq")
 

@@ -16,6 +16,8 @@ from broker_core.lab.scenario import scenario_from_json, scenario_to_json
 from broker_core.lab.views.kafka_cluster import cluster_view
 from tests.core.lab.journals import random_life
 
+pytestmark = pytest.mark.slow
+
 LANES: list[dict[str, Any]] = [{"model": "kafka", "brokers": 3, "offsets_partitions": 5}]
 SECOND = 1_000_000
 

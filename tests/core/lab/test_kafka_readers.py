@@ -6,6 +6,8 @@ from broker_core.errors import CommandError
 from broker_core.lab.lab import Lab
 from broker_core.lab.scenario import scenario_from_json, scenario_to_json
 
+pytestmark = pytest.mark.slow
+
 SECOND = 1_000_000
 BOTH = {"audit": {}, "billing": {"consumers": 3, "rate": 4, "assignor": "roundrobin"}}
 

@@ -11,6 +11,8 @@ from broker_core.lab.lanes.lane import WHY_MAX
 from broker_core.lab.scenario import scenario_from_json
 from tests.core.lab.lives import SECOND, order
 
+pytestmark = pytest.mark.slow
+
 
 def lab_of(**scenario: Any) -> Lab:
     return Lab(scenario_from_json({"seed": 7, **scenario}))

@@ -6,6 +6,8 @@ from broker_core.lab.lab import Lab
 from broker_core.lab.scenario import scenario_from_json
 from tests.core.lab.journals import random_life
 
+pytestmark = pytest.mark.slow
+
 SECOND = 1_000_000
 MOVES = [(12, "join", None, {}), (30, "join", None, {"count": 3}), (60, "leave", "c2", {}), (90, "crash", "c1", {}), (200, "rejoin", "c1", {})]
 

@@ -11,6 +11,8 @@ from broker_core.kafka.group.states import TRANSITIONS as CLASSIC_TRANSITIONS
 from broker_core.lab.lab import Lab
 from broker_core.lab.scenario import scenario_from_json
 
+pytestmark = pytest.mark.slow
+
 SECOND = 1_000_000
 PROTOCOLS = ("classic", "consumer")
 

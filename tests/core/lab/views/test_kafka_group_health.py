@@ -9,6 +9,8 @@ from broker_core.lab.scenario import scenario_from_json
 from broker_core.lab.views.kafka_group_health import is_left_behind
 from tests.core.lab.test_group_commands import LANE, SECOND, lab_of, lane_of, order
 
+pytestmark = pytest.mark.slow
+
 
 def health(lab):
     return lane_of(lab)["group_health"]
