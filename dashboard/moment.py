@@ -48,8 +48,10 @@ def moment_of(lab: Lab, request: Json) -> Moment:
         raise Refused(400, {unknown[0]: _("is unknown")})
     until_us = None if is_call and at not in request else _whole(at, request.get(at))
     if until_us is not None and until_us > lab.clock_floor_us:
-        raise Refused(400, {at: _("the lab has not come that far: it is at %(now)s, not yet at %(asked)s")
-                            % {"now": clock(lab.clock_floor_us), "asked": clock(until_us)}})  # fmt: skip
+        now, asked = clock(lab.clock_floor_us), clock(until_us)
+        if now == asked:  # less than a tenth of a second apart
+            now, asked = f"{number(lab.clock_floor_us)} µs", f"{number(until_us)} µs"
+        raise Refused(400, {at: _("the lab has not come that far: it is at %(now)s, not yet at %(asked)s") % {"now": now, "asked": asked}})
     until_position = _whole(place, request[place]) if place in request else None
     if until_position is not None and not _has_come(lab, until_position):
         raise Refused(400, {place: _("change %(position)s has not been made yet") % {"position": number(until_position)}})

@@ -5,7 +5,6 @@
     skew_max      the busiest consumer has at most so many times the mean, after every change
 """
 
-import math
 from collections.abc import Mapping
 from types import MappingProxyType
 
@@ -35,7 +34,7 @@ def constraints_check(raw: object, field: str = "constraints") -> Json:
         raise CommandError(f"{field}.keeps_order", "must be true, false or null")
     for name, (low, high) in BOUNDS.items():
         value = checked[name]
-        is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if value is not None and not (is_number and low <= value <= high):
             raise CommandError(f"{field}.{name}", "must be a number from {low} to {high}", low=low, high=high)
     return checked

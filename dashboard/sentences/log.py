@@ -82,7 +82,7 @@ LOG = {
     "log.deleted.lab_limit": _("Segment {base_offset} was deleted: a lab keeps at most 64 times segment.bytes."),
     "log.deleted.start_offset": _("Segment {base_offset} was deleted: the log start offset has moved past it."),
     "log.removed.file_delete_delay": _("The files of segment {base_offset} are gone."),
-    "log.compacted.cleaned": _("Compacted up to offset {end_offset}: {records_read} records read, {records_kept} kept."),
+    "log.compacted.cleaned": _("Compacted up to offset {end_offset}: {records_read} {records_read?record|records} read, {records_kept} kept."),
     "log.hollow": _(
         "{count?One segment holds|{count} segments hold} only zeros from some byte on: sparse files, whose records do not exist."
     ),
@@ -199,8 +199,8 @@ LOG = {
     "log.zone.dirty.short": _("dirty {ratio}"),
     "log.zone.active": _("active, untouched"),
     "log.zone.active.short": _("active"),
-    "log.clean_dry": _("If it ran now: {before} records before, {after} after; {bytes_before} would become {bytes_after}."),
-    "log.clean_due": _("A round is due: {before} records before, {after} after; {bytes_before} become {bytes_after}."),
+    "log.clean_dry": _("If it ran now: {before} {before?record|records} before, {after} after; {bytes_before} would become {bytes_after}."),
+    "log.clean_due": _("A round is due: {before} {before?record|records} before, {after} after; {bytes_before} become {bytes_after}."),
     "log.clean_stopped": _("Read up to byte {byte} of segment {segment}, where the log is damaged."),
     "log.clean_record": _("Offset {offset}, key {key}: {fate}"),
     "log.clean_hint": _("Point at a record, or go to it with the arrow keys: its whole key is written here."),

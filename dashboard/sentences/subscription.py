@@ -34,10 +34,10 @@ SUBSCRIPTION = {
     "subscription.head.newcomer": _("{consumer} gets nothing yet: {older?one older entry is|{older} older entries are} not acknowledged."),
     "subscription.head.behind_newcomer": _("Nothing new is read: entry {position} at {holder} is not acknowledged, and a newcomer waits."),
     "subscription.head.blocked": _(
-        "{count?One consumer is|{count} consumers are} blocked: {consumer} holds {unacked} unacknowledged messages."
+        "{count?One consumer is|{count} consumers are} blocked: {consumer} holds {unacked} unacknowledged {unacked?message|messages}."
     ),
     "subscription.head.subscription_full": _("The subscription is at its limit of {limit} unacknowledged messages."),
-    "subscription.head.no_permits": _("{consumer} has granted no permits: it holds {unacked} messages."),
+    "subscription.head.no_permits": _("{consumer} has granted no permits: it holds {unacked} {unacked?message|messages}."),
     "subscription.head.draining": _("{consumer} waits for slots that still drain."),
     "subscription.head.key_waits": _("{consumer} waits: an older message of its key is not acknowledged."),
     "subscription.head.out_of_reach": _("{consumer} waits: the broker does not get past {before} older entries that cannot be sent."),

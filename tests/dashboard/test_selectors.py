@@ -167,6 +167,7 @@ def test_a_moment_is_a_time_or_a_change_that_the_lab_has_come_to(lab: Lab, reque
     ("request_", "field", "reason"),
     [
         ({"at_us": 9_100_000}, "at_us", "the lab has not come that far: it is at 0:09.0, not yet at 0:09.1"),
+        ({"until_us": 9_000_001}, "until_us", "the lab has not come that far: it is at 9\u202f000\u202f000 µs, not yet at 9\u202f000\u202f001 µs"),
         ({"until_us": 61_000_000}, "until_us", "the lab has not come that far: it is at 0:09.0, not yet at 1:01.0"),
         ({"until_position": 3}, "until_position", "change 3 has not been made yet"),
         ({"at_us": 1, "position": 4_000}, "position", "change 4\u202f000 has not been made yet"),

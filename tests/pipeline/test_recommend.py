@@ -98,7 +98,7 @@ def test_constraints_that_cannot_be_are_refused_at_their_field():
     for raw, field in (([], "constraints"), ({"speed": 1}, "constraints.speed"), ({"keeps_order": 1}, "constraints.keeps_order"),
                        ({"skew_max": 0.9}, "constraints.skew_max"), ({"skew_max": True}, "constraints.skew_max"),
                        ({"pause_s_max": -1}, "constraints.pause_s_max"), ({"pause_s_max": float("nan")}, "constraints.pause_s_max"),
-                       ({"pause_s_max": "5"}, "constraints.pause_s_max")):  # fmt: skip
+                       ({"pause_s_max": 10**400}, "constraints.pause_s_max"), ({"pause_s_max": "5"}, "constraints.pause_s_max")):  # fmt: skip
         with pytest.raises(CommandError) as refused:
             constraints_check(raw)
         assert refused.value.field == field

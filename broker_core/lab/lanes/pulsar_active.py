@@ -130,7 +130,8 @@ class ActiveReading(PulsarReading):
 
     def waiting_for(self, lane: Lane, consumer: Consumer) -> int:
         mine = [known for known in self.subscriptions(lane) if self.active(lane, known) == consumer.name]
-        return sum(known.cursor.backlog for known in mine) - self.unreported(lane.world.slots[consumer.incarnation])
+        # What it reports of a partition that is another's by now is none of its backlog.
+        return max(0, sum(known.cursor.backlog for known in mine) - self.unreported(lane.world.slots[consumer.incarnation]))
 
     def way_in(self, lane: Lane) -> str:
         return "exclusive" if self.type == EXCLUSIVE else "standby" if self.in_order else "failover"
