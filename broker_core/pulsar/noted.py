@@ -40,21 +40,23 @@ def arrived_by(now_us: int, doors: Mapping[int, Link]) -> list[Noted]:
 def note(broker: Broker, arrived: Sequence[Noted]) -> None:
     """These acknowledgements arrived, and nobody was sent anything because of them."""
     acked: dict[int, tuple[Topic, Subscription, list[tuple[str, Sequence[int]]]]] = {}
-    for _, connection, command in arrived:
+    for at_us, connection, command in arrived:
         known = broker.of_consumer.get((connection, command.consumer_id))
         if known is None:  # it is closed meanwhile
             continue
         topic, subscription, key = known
+        dispatcher = subscription.attached
+        if dispatcher.now_us < at_us:
+            dispatcher.now_us = at_us
         found = acked.get(id(subscription))
         if found is None:
             found = acked[id(subscription)] = topic, subscription, []
         found[2].append((key, command.entries))
     for topic, subscription, groups in acked.values():
-        dispatcher, cursor = subscription.attached, subscription.cursor
-        dispatcher.now_us = max(dispatcher.now_us, arrived[-1][0])
+        cursor = subscription.cursor
         mark_delete = cursor.mark_delete
         subscription.note_acks(groups)
-        if dispatcher.has_news:
+        if subscription.attached.has_news:
             raise InvariantError(f"something follows from acknowledgements in {subscription.name} that were only noted")
         if cursor.mark_delete != mark_delete:
             topic.trim(broker.settings.retention)

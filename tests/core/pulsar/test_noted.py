@@ -63,8 +63,11 @@ class Run:
     """One topic and its subscription, a producer, and up to three programs whose work takes different times."""
 
     def __init__(
-        self, *, notes: bool, kind: str, order: str = RECENTLY_JOINED, queue_size: int = 20, unacked_max: int = 0, unacked_all_max: int = 0
-    ) -> None:
+        self, *, notes: bool, kind: str, order: str = RECENTLY_JOINED, queue_size: int = 20, unacked_max: int = 0, unacked_all_max: int = 0,
+        has_audit: bool = False,
+    ) -> None:  # fmt: skip
+        """has_audit: c2 has a subscription of its own on the topic."""
+        self.has_audit = has_audit
         self.handled, self.sent, self.kind, self.queue_size = Handled(), 0, kind, queue_size
         rules = BrokerSettings("auto_split", order=order, unacked_max=unacked_max, unacked_all_max=unacked_all_max)
         self.design = Design(
@@ -94,7 +97,7 @@ class Run:
                 self.sent += 1
         elif what == "join" and known is None:
             work_us = (13 + 10 * place) * MS + 1 + place
-            config = ConsumerConfig(self.kind, queue_size=self.queue_size, ack_group_us=GROUP_US + 7 * place)
+            config = ConsumerConfig(self.kind, queue_size=self.queue_size, ack_group_us=GROUP_US + 7 * place, subscription=self.subscription_of(name))
             world.start(name, "consumer", ConsumerState(name, Program(work_us), config))
             world.order(name, Subscribe("b", []))
         elif known is None or not known.node.state.connection:
@@ -119,6 +122,9 @@ class Run:
             world.pause("b")
         elif what == "go on":
             world.resume("b")
+
+    def subscription_of(self, name: str) -> str:
+        return "audit" if self.has_audit and name == "c2" else c.SUBSCRIPTION
 
     def look(self) -> Any:
         state = to_plain(self.world.node("b").state)
@@ -160,11 +166,12 @@ def looks(steps: list[tuple[int, str, str]], at_ms: list[int], kept: int = -1, *
 @given(
     steps=STEPS, at_ms=st.lists(st.integers(20, 2_000), max_size=4), queue_size=st.sampled_from((10, 60, 1_000)),
     rule=st.sampled_from([(SHARED, RECENTLY_JOINED), (KEY_SHARED, RECENTLY_JOINED), (KEY_SHARED, DRAINING)]),
-    limits=st.sampled_from([(0, 0), (40, 0), (0, 70), (90, 120), (9, 12)]),
+    limits=st.sampled_from([(0, 0), (40, 0), (0, 70), (90, 120), (9, 12)]), has_audit=st.booleans(),
 )  # fmt: skip
 @settings(max_examples=100, deadline=None)
-def test_a_broker_that_notes_acknowledgements_is_as_one_that_receives_each(steps, at_ms, queue_size, rule, limits):
-    options = {"kind": rule[0], "order": rule[1], "queue_size": queue_size, "unacked_max": limits[0], "unacked_all_max": limits[1]}
+def test_a_broker_that_notes_acknowledgements_is_as_one_that_receives_each(steps, at_ms, queue_size, rule, limits, has_audit):
+    options = {"kind": rule[0], "order": rule[1], "queue_size": queue_size, "unacked_max": limits[0], "unacked_all_max": limits[1],
+               "has_audit": has_audit}  # fmt: skip
     received = looks(steps, at_ms, notes=False, **options)
     assert looks(steps, at_ms, notes=True, **options) == received
     assert looks(steps, at_ms, kept=1, notes=True, **options) == received
@@ -221,3 +228,15 @@ def test_a_limit_is_reached_by_what_is_unacked_then_and_not_by_what_is_not_noted
             run.world.told.clear()
         ends.append(run.look())
     assert ends[0] == ends[1]
+
+
+def test_each_subscription_has_the_time_of_its_own_last_acknowledgement():
+    ends = []
+    for notes in (True, False):
+        run = Run(notes=notes, kind=SHARED, queue_size=1_000, has_audit=True)
+        for _ in range(3):
+            run.do("", "flood")
+        run.world.advance(4 * SECOND)
+        run.world.told.clear()
+        ends.append({name: known.attached.now_us for name, known in run.world.node("b").topic(c.TOPIC, -1).subscriptions.items()})
+    assert ends[0] == ends[1] and len(set(ends[0].values())) == 2
