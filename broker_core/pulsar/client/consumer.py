@@ -308,12 +308,14 @@ class Consumer:
         settle(self, now_us, out)
 
     def recall(self, now_us: int, out: Outbox) -> None:
+        """Its deadlines are set from here on, so that those that come due while its process is stopped keep their order."""
         recall(self, now_us, out)
+        if self.state.program.is_quiet:
+            out.shut_door()
+            wake_for_each(self, out)
 
     def thaw(self, now_us: int, out: Outbox) -> None:
-        if self.state.program.is_quiet:
-            self.state.program.done_us = max(self.state.program.done_us, now_us)
-            wake_for_each(self, out)
+        """Its deadlines come due by themselves: it was recalled when it was stopped."""
 
     def done(self, now_us: int, out: Outbox) -> None:
         """The message in hand is handled, or cannot be."""

@@ -167,6 +167,12 @@ def test_a_quiet_program_is_the_same_as_one_that_wakes_for_each_message(steps, a
     assert looks(steps, [], is_watched=False, **options) == plain[-1:], "looking leaves no trace"
 
 
+def test_what_comes_due_while_a_process_is_stopped_keeps_its_order():
+    """The group leaves with what was done before it, though the message in hand is done, too, before the process goes on."""
+    steps, options = [(11, "send"), (13, "slow"), (73, "send"), (75, "stop"), (115, "go on")], {"queue_size": 1, "service_us": MS + 1}
+    assert looks(steps, [], is_watched=False, **options) == looks(steps, [], is_watched=True, **options)
+
+
 def deadlines(run: Run) -> set[str]:
     return set(run.world.slots["c"].deadlines)
 

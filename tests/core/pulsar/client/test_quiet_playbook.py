@@ -212,10 +212,11 @@ def test_groups_that_have_not_left_are_withdrawn_and_it_wakes_for_the_first_of_t
     assert out.deadlines[ACKS] == 650 and not node.state.leaving and node.state.parts[1].acks == [4]
 
 
-def test_recalling_where_nothing_is_posted_keeps_its_deadline():
+def test_recalling_where_nothing_is_posted_keeps_its_deadline_and_sets_that_of_the_message_in_hand():
     node, out = quiet(0, 1, 2)
     node.recall(150, out)
-    assert out.deadlines == {ACKS: 100 + GROUP_US} and handled(node) == [0]
+    assert out.deadlines == {ACKS: 100 + GROUP_US, DONE: 200} and handled(node) == [0]
+    assert not node.state.program.is_quiet and out.room == 0, "what is sent to it now is received"
 
 
 def test_permits_go_out_as_the_message_is_begun_that_makes_half_of_the_queue():
@@ -297,17 +298,6 @@ def test_batch_ends_the_quiet():
     play(node, out, 1, c.CommandMessage(1, 7, 70, 0, (70, 71)), now_us=150)
     assert not node.state.program.is_quiet and node.state.program.hand == 70 and handled(node) == [0]
     assert out.deadlines == {ACKS: 100 + GROUP_US, DONE: 250}
-
-
-def test_stopped_process_goes_on_with_the_message_in_hand_at_the_earliest_now():
-    for now_us, done_us in ((50, 100), (700, 700)):
-        node, out = quiet(0, 1)
-        node.thaw(now_us, out)
-        assert not node.state.program.is_quiet and out.deadlines[DONE] == done_us
-    node, out = quiet(0)
-    wake(node, out, ACKS)
-    node.thaw(5_000, out)
-    assert out.deadlines == {}, "it was not quiet"
 
 
 @pytest.mark.parametrize("options", [{"partitions": 2}, {"ack_group_us": 0}, {"cannot": 7}, {"ack_timeout_us": 10**6}, {"acks_cumulatively": True}])
