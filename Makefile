@@ -8,7 +8,7 @@ PYTHON ?= $(shell for p in python3.12 python3.11 python3; do command -v $$p >/de
 VENV := .venv/bin
 SEEDS ?= 40
 export HOST PORT REDIS_URL DATABASE_URL
-# Where an environment forbids to keep bytecode, each of the many processes would compile all sources anew.
+# Where the environment forbids keeping bytecode, each of the many processes would compile all sources anew.
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := run
