@@ -122,8 +122,8 @@ class Slot:
 
     def shut_door(self) -> None:
         if self.expect is None:
-            for link in list(self.doors.values()):
-                shut(self.world, link)
+            for connection in sorted(self.doors):  # not as they opened: a restored world does not know that
+                shut(self.world, self.doors[connection])
         elif self.door is not None:  # it has recalled its plan, or has none
             gone(self, self.door)
 

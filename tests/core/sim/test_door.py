@@ -162,6 +162,21 @@ def test_what_waits_at_the_door_needs_no_ticket():
     assert world.node("eater").state.eaten == [(3_000, 1), (13_000, 2), (13_000, 3)] and not link.queue
 
 
+def test_several_doors_are_shut_in_the_order_of_their_connections_however_they_opened():
+    world = begun(10)
+    world.start("other", "toy", State())
+    world.order("other", Begin())
+    world.advance(10_000)
+    for number, feeder in enumerate(("other", "feeder", "feeder", "other")):
+        world.order(feeder, Say("feed", number))
+        world.advance(10_000 * (number + 2) if number < 2 else world.now_us)
+    twin = restored("toy", DESIGN, 7, keep(world))
+    assert [list(each.slots["eater"].doors) for each in (world, twin)] == [[2, 1], [1, 2]]
+    for each in (world, twin):
+        each.slots["eater"].shut_door()
+    assert keep(twin) == keep(world) and [link.connection for _, _, link, _ in world.heap] == [1, 2]
+
+
 def test_a_full_door_and_a_word_send_the_next_ones_the_long_way():
     world = begun(1)
     do(world, "feed", 1)
