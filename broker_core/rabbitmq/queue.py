@@ -24,7 +24,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Self
 
-from broker_core.errors import CommandError
+from broker_core.errors import CommandError, InvariantError
 from broker_core.plain import from_plain, to_plain
 
 Delivery = tuple[str, int, bool]
@@ -148,6 +148,19 @@ class WorkQueue:
             return [(consumer.name, position, False)]
         self.fresh.append(position)
         return self._dispatch()
+
+    @property
+    def only_waits(self) -> bool:
+        """Whether a message that arrives now only waits: no consumer is in the ring."""
+        return not self._ring
+
+    def wait(self, positions: range) -> None:
+        """Messages arrive one after the other, and only wait. Raises InvariantError where a consumer's turn has come."""
+        if self._ring or positions[0] <= self.state.last:
+            raise InvariantError(f"messages from {positions[0]} on do not only wait behind {self.state.last}")
+        self.state.last = positions[-1]
+        self.state.published += len(positions)
+        self.fresh.extend(positions)
 
     def ack(self, consumer: str, position: int) -> list[Delivery]:
         """The consumer is done with a message. One that was out of the ring joins at the back and may take what waits.

@@ -136,6 +136,8 @@ class World(Counters):
                     if by_report:
                         self.is_midway = True
                         return
+                if coming.place != place:  # what comes next may come before the limit
+                    break
             if arrival > until_us:
                 if coming.place == place:
                     break

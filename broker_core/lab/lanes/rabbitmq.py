@@ -18,8 +18,8 @@ from broker_core.lab.lanes.setup import LaneSetup
 from broker_core.lab.observers.in_flight import Watch
 from broker_core.lab.observers.rabbitmq import RabbitMqNarrator
 from broker_core.rabbitmq import methods as m
+from broker_core.rabbitmq.backlog import Backlog
 from broker_core.rabbitmq.broker import Broker, BrokerState
-from broker_core.rabbitmq.client import CHANNEL
 from broker_core.rabbitmq.client.publisher import Declare, Publisher, PublisherState
 from broker_core.rabbitmq.client.worker import Subscribe, Worker, WorkerState
 from broker_core.rabbitmq.connection import SILENT_CHECKS_MAX
@@ -87,9 +87,7 @@ class RabbitMqRules:
 
     def stream(self, lane: Lane) -> Stream:
         slot, publish = self.publisher(lane)
-        state, receiver = cast(Publisher, slot.node).state, lane.world.slots[BROKER]
-        published = cast(Broker, receiver.node).published
-        return Stream(slot, publish, lambda index, code, now_us: published(state.connection, CHANNEL, state.queue, index, receiver))
+        return Backlog(slot, lane.world.slots[BROKER], publish)
 
     def join(self, lane: Lane, joiners: Sequence[Consumer], cause: Cause) -> None:
         for consumer in joiners:
