@@ -28,6 +28,7 @@ from broker_core.pulsar.subscription import Dispatcher, Subscription
 from broker_core.pulsar.topic import LATEST, Topic
 from broker_core.sim.node import Closed, Opened, Outbox
 
+NOTHING = Entry(0)
 KEEP_ALIVE, LIVENESS = "pulsar.keep_alive.two_ticks", "pulsar.connection.liveness_check"
 """Rules by which the broker gives up on a connection."""
 
@@ -123,24 +124,6 @@ class Broker:
         else:
             HANDLERS[kind](self, connection, message, now_us, out)
 
-    def published(self, connection: int, producer_id: int, message: int, key: int, sequence_id: int, now_us: int, out: Outbox) -> None:
-        """What `receive` does with a `CommandSend` of one message, for a producer whose messages nobody sees on their way. key: the sticky one."""
-        try:
-            topic, name, wants_receipts = self.producers[connection][producer_id]
-        except KeyError:
-            return
-        if wants_receipts or self.has_dedup:
-            self.receive(connection, CommandSend(producer_id, message, key, sequence_id=sequence_id), now_us, out)
-            return
-        entry = Entry(self.hash_of(key), message, key, now_us)
-        if key < 0 and self.spreads_keyless:
-            spread(entry, name, sequence_id)
-        ledger = topic.ledger
-        position = ledger.end  # `ledger.append`, written out: this is what every message goes through
-        ledger.entries[position] = entry
-        ledger.end = position + 1
-        self.dispatch(topic, position, entry, now_us, out)
-
     def dispatch(self, topic: Topic, position: int, entry: Entry, now_us: int, out: Outbox) -> None:
         """A new entry is at the end of its topic: each subscription sends it on, or leaves it."""
         for subscription in topic.subscriptions.values():
@@ -148,7 +131,7 @@ class Broker:
             if dispatcher is None:
                 subscription.cursor.end = position + 1
                 continue
-            needs_acks = bool(out.doors) and dispatcher.needs_acks(entry)
+            needs_acks = out.doors and dispatcher.needs_acks(entry)
             if needs_acks:
                 self.settle(now_us, out)
             dispatcher.now_us = now_us
@@ -166,6 +149,17 @@ class Broker:
                     self.deliver(subscription, dispatcher, sent, out)
             if dispatcher.has_news:
                 self.tell_news(topic, subscription, now_us, out)
+
+    def straight(self, topic: Topic, out: Outbox) -> KeySharedDispatcher | None:
+        """The topic's only subscription, if messages by themselves that arrive now go straight to its consumers, and nothing else happens. It
+        stays so until one cannot be taken, or something else happens to it."""
+        if len(topic.subscriptions) != 1 or self.overhears:
+            return None
+        (subscription,) = topic.subscriptions.values()
+        dispatcher = subscription.dispatcher
+        if type(dispatcher) is not KeySharedDispatcher or not dispatcher.is_straight or subscription.redelivery_counts:
+            return None
+        return None if out.doors and dispatcher.needs_acks(NOTHING) else dispatcher
 
     def settle(self, now_us: int, out: Outbox) -> None:
         """Note the acknowledgements that have arrived by now; see `noted.py`."""

@@ -8,8 +8,9 @@ Source: Pulsar 3.2 `ManagedCursorImpl` (asyncDelete, asyncMarkDelete, asyncReset
 getNumberOfEntriesSinceFirstNotAckedMessage); one ledger, so positions are entry numbers from 0.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any, Self
 
 
 @dataclass(slots=True)
@@ -115,3 +116,13 @@ class Cursor:
             else:
                 ranges.append((position - 1, position))
         return ranges
+
+    def to_json(self) -> dict[str, Any]:
+        """Whole state, plain, with `ranges`."""
+        return {"mark_delete": self.mark_delete, "ranges": self.ranges, "read_position": self.read_position, "end": self.end}
+
+    @classmethod
+    def from_json(cls, state: Mapping[str, Any]) -> Self:
+        """The cursor that wrote `state`."""
+        ahead = dict.fromkeys(position for below, last in state["ranges"] for position in range(below + 1, last + 1))
+        return cls(state["mark_delete"], ahead, state["read_position"], state["end"])

@@ -4,12 +4,16 @@
 
 Who gets a message depends on an acknowledgement only while somebody waits for one: a newcomer under recently joined, a draining slot, a
 consumer or subscription at its limit. Then, and while consumers come and go, the door is shut, and each acknowledgement is a step again.
+
+Where each consumer acknowledges what it has, the order of two of them says nothing, and all of a consumer are noted together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from itertools import chain
+from operator import attrgetter, itemgetter
+from typing import TYPE_CHECKING, NamedTuple
 
 from broker_core.errors import InvariantError
 from broker_core.pulsar.commands import CommandAck
@@ -21,46 +25,73 @@ if TYPE_CHECKING:
     from broker_core.sim.network import Link
 
 ANY_NUMBER = 1 << 30
-Noted = tuple[int, int, CommandAck]
-"""(when it arrived, on which connection, what)."""
+consumer_of, entries_of = attrgetter("consumer_id"), attrgetter("entries")
+
+
+class Noted(NamedTuple):
+    """What has arrived on a connection: when each, ascending, and what."""
+
+    connection: int
+    times: list[int]
+    commands: list[CommandAck]
+
+
+    @property
+    def entries(self) -> list[int]:
+        """All that is acknowledged."""
+        return list(chain.from_iterable(map(entries_of, self.commands)))
+
+    def of_consumers(self) -> dict[int, Noted]:
+        """The same for each consumer of the connection."""
+        numbers = set(map(consumer_of, self.commands))
+        if len(numbers) == 1:
+            return {numbers.pop(): self}
+        parts: dict[int, Noted] = {}
+        for at_us, command in zip(self.times, self.commands, strict=True):
+            part = parts.setdefault(command.consumer_id, Noted(self.connection, [], []))
+            part.times.append(at_us)
+            part.commands.append(command)
+        return parts
 
 
 def arrived_by(now_us: int, doors: Mapping[int, Link]) -> list[Noted]:
-    """What has arrived at the doors by now, in the order of arrival; it waits there no longer."""
+    """What has arrived at the doors by now; it waits there no longer."""
     arrived: list[Noted] = []
     for connection, link in doors.items():
         times, queue = link.times, link.queue
-        while times and times[0] <= now_us:
-            arrived.append((times.popleft(), connection, queue.popleft()[0]))
-    if len(doors) > 1:
-        arrived.sort(key=_order)
+        if times and times[0] <= now_us:
+            one = Noted(connection, [], [])
+            while times and times[0] <= now_us:
+                one.times.append(times.popleft())
+                one.commands.append(queue.popleft()[0])
+            arrived.append(one)
     return arrived
 
 
 def note(broker: Broker, arrived: Sequence[Noted]) -> None:
     """These acknowledgements arrived, and nobody was sent anything because of them."""
-    acked: dict[int, tuple[Topic, Subscription, list[tuple[str, Sequence[int]]]]] = {}
-    for at_us, connection, command in arrived:
-        known = broker.of_consumer.get((connection, command.consumer_id))
-        if known is None:  # it is closed meanwhile
-            continue
-        topic, subscription, key = known
-        dispatcher = subscription.attached
-        if dispatcher.now_us < at_us:
-            dispatcher.now_us = at_us
-        found = acked.get(id(subscription))
-        if found is None:
-            found = acked[id(subscription)] = topic, subscription, []
-        found[2].append((key, command.entries))
-    for topic, subscription, groups in acked.values():
-        cursor = subscription.cursor
+    acked: dict[int, tuple[Topic, Subscription, list[tuple[str, Noted]]]] = {}
+    for noted in arrived:
+        for consumer_id, part in noted.of_consumers().items():
+            known = broker.of_consumer.get((noted.connection, consumer_id))
+            if known is not None:  # else it is closed meanwhile
+                topic, subscription, key = known
+                acked.setdefault(id(subscription), (topic, subscription, []))[2].append((key, part))
+    for topic, subscription, parts in acked.values():
+        dispatcher, cursor = subscription.attached, subscription.cursor
+        dispatcher.now_us = max(dispatcher.now_us, *(part.times[-1] for _, part in parts))
         mark_delete = cursor.mark_delete
-        subscription.note_acks(groups)
-        if subscription.attached.has_news:
+        subscription.note_acks(parts)
+        if dispatcher.has_news:
             raise InvariantError(f"something follows from acknowledgements in {subscription.name} that were only noted")
         if cursor.mark_delete != mark_delete:
             topic.trim(broker.settings.retention)
 
 
-def _order(arrived: Noted) -> tuple[int, int]:
-    return arrived[:2]
+def in_order(parts: Sequence[tuple[str, Noted]]) -> list[tuple[str, Sequence[int]]]:
+    """(consumer, what it acknowledged), one after the other as they arrived."""
+    arrived = [
+        (at_us, part.connection, consumer, command.entries)
+        for consumer, part in parts for at_us, command in zip(part.times, part.commands, strict=True)
+    ]  # fmt: skip
+    return [(consumer, entries) for _, _, consumer, entries in sorted(arrived, key=itemgetter(0, 1))]

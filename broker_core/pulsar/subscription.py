@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 from broker_core.errors import InvariantError
-from broker_core.plain import from_plain, to_plain
 from broker_core.pulsar.cursor import Cursor
 from broker_core.pulsar.dispatchers.active import ActiveDispatcher
 from broker_core.pulsar.dispatchers.draining import DrainingDispatcher
@@ -23,6 +22,7 @@ from broker_core.pulsar.dispatchers.pending import PendingDispatcher, Sent
 from broker_core.pulsar.dispatchers.shared import SharedDispatcher
 from broker_core.pulsar.dispatchers.single_active import NOT_PARTITIONED, SingleActiveDispatcher
 from broker_core.pulsar.entry import Entries
+from broker_core.pulsar.noted import Noted, in_order
 from broker_core.pulsar.selectors import make_selector, selector_from_json
 from broker_core.pulsar.selectors.protocol import Selector
 from broker_core.pulsar.settings import (
@@ -152,12 +152,13 @@ class Subscription:
                 self.acked_in_batch.pop(position, None)
         return (self.dispatcher or self.attached).ack(positions, consumer)  # who acknowledges has connected
 
-    def note_acks(self, groups: Sequence[tuple[str, Sequence[int]]]) -> None:
-        """`ack` for each (consumer, positions), one after the other, while the dispatcher `only_notes_acks`."""
+    def note_acks(self, parts: Sequence[tuple[str, Noted]]) -> None:
+        """`ack` for what each consumer acknowledged, in the order of arrival, while the dispatcher `only_notes_acks`."""
         dispatcher = self.dispatcher
         if isinstance(dispatcher, PendingDispatcher) and not self.redelivery_counts and not self.acked_in_batch:
-            groups = dispatcher.note_acks(groups)
-        for consumer, positions in groups:
+            if dispatcher.note_acks([(consumer, part.entries) for consumer, part in parts]):
+                return
+        for consumer, positions in in_order(parts):
             if self.ack(consumer, positions):
                 raise InvariantError(f"an acknowledgement of {positions} by {consumer} was only noted, and something is sent because of it")
 
@@ -262,7 +263,7 @@ class Subscription:
     def to_json(self) -> dict[str, Any]:
         """Whole state, plain."""
         return {
-            "name": self.name, "cursor": to_plain(self.cursor), "type": self.type, "policy": list(self.policy),
+            "name": self.name, "cursor": self.cursor.to_json(), "type": self.type, "policy": list(self.policy),
             "redelivery_counts": dict(self.redelivery_counts), "acked_in_batch": dict(self.acked_in_batch),
             "dispatcher": None if self.dispatcher is None else self.dispatcher.to_json(),
         }  # fmt: skip
@@ -270,7 +271,7 @@ class Subscription:
     @classmethod
     def from_json(cls, state: Mapping[str, Any]) -> Self:
         """The subscription that wrote `state`, to be attached."""
-        subscription = cls(state["name"], from_plain(state["cursor"], Cursor))
+        subscription = cls(state["name"], Cursor.from_json(state["cursor"]))
         subscription.type, subscription.policy = state["type"], (state["policy"][0], state["policy"][1])
         subscription.redelivery_counts, subscription.acked_in_batch = dict(state["redelivery_counts"]), dict(state["acked_in_batch"])
         subscription._kept = state["dispatcher"]

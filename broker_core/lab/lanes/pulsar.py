@@ -41,6 +41,7 @@ from broker_core.pulsar.dispatchers.active import FAILOVER_DELAY_US
 from broker_core.pulsar.dispatchers.pending import UNACKED_PER_CONSUMER_MAX, UNACKED_PER_SUBSCRIPTION_MAX
 from broker_core.pulsar.selectors import SELECTORS
 from broker_core.pulsar.selectors.protocol import Ranges
+from broker_core.pulsar.sent import Sent
 from broker_core.pulsar.settings import DRAINING, EXCLUSIVE, FAILOVER, KEY_SHARED, RECENTLY_JOINED, SHARED, BrokerSettings
 from broker_core.pulsar.topic import LATEST
 from broker_core.sim.program import Leave, Order, Program
@@ -205,15 +206,7 @@ class PulsarRules:
         slot, publish = self.publisher(lane)
         if not self.sends_at_once:
             return Handed(publish)
-        producer, receiver = cast(Producer, slot.node), lane.world.slots[BROKER]
-        published, state, ordering_keys = cast(Broker, receiver.node).published, producer.state, self.ordering_keys
-
-        def hand_on(index: int, code: int, now_us: int) -> None:
-            key = code % ordering_keys if ordering_keys and code >= 0 else code
-            producer_id, sequence_id = producer.stamp(key)
-            published(state.connection, producer_id, index, key, sequence_id, now_us, receiver)
-
-        return Stream(slot, publish, hand_on)
+        return Sent(slot, lane.world.slots[BROKER], publish, self.ordering_keys)
 
     def join(self, lane: Lane, joiners: Sequence[Consumer], cause: Cause) -> None:
         self.start(lane, joiners, cause)

@@ -150,25 +150,52 @@ class KeySharedDispatcher(KeyDispatcher):
             return self.read_on()
         self._looks_ahead = False
         cursor.read_position = position + 1
-        hash32, owners = entry.hash32, self._owners
-        owner = owners[hash32] if hash32 in owners else self.owner(hash32)
-        if owner is not None and hash32 not in replay.counts:
-            known = self.consumers[owner]
-            if known.permits > 0 and not known.is_blocked:
-                if entry.batch:
-                    self._take(known, position, entry)
-                else:  # `_take`, written out
-                    known.pending[position] = hash32
-                    known.permits -= 1
-                    known.unacked += 1
-                    self.available = available - 1
-                    self.unacked += 1
-                    if known.unacked >= self.unacked_max or self.unacked >= self.unacked_all_max:
-                        self._limit(known)
-                return [(owner, position)]
+        hash32 = entry.hash32
+        if hash32 not in replay.counts:
+            taker = self._give_batch(position, entry) if entry.batch else self.give(position, hash32)
+            if taker is not None:
+                return [(taker, position)]
         # It waits behind those known not to be sendable, for what they wait for or for its own consumer: they stay known.
         replay.add(position, hash32)
         return []
+
+    @property
+    def is_straight(self) -> bool:
+        """Whether messages that arrive go straight to their consumers, as far as these can take them: nothing waits."""
+        cursor = self.cursor
+        return (
+            cursor.read_position == cursor.end and not self.replay.waiting
+            and not (self.recently_joined or self.is_full or self.has_delayed or self._looks_ahead)
+        )  # fmt: skip
+
+    def give(self, position: int, hash32: int) -> str | None:
+        """A message by itself arrives at the end of the topic and goes straight to its consumer, whose key is returned. None: that has no room, and
+        nothing has changed."""
+        owners = self._owners
+        owner = owners[hash32] if hash32 in owners else self.owner(hash32)
+        if owner is None or self.is_full:
+            return None
+        known = self.consumers[owner]
+        if known.permits <= 0 or known.is_blocked or known.unacked >= self._each_max:
+            return None
+        cursor = self.cursor
+        cursor.end = cursor.read_position = position + 1
+        known.pending[position] = hash32  # `_take`, written out
+        known.permits -= 1
+        known.unacked += 1
+        self.available -= 1
+        self.unacked += 1
+        if known.unacked >= self.unacked_max or self.unacked >= self.unacked_all_max:
+            self._limit(known)
+        return owner
+
+    def _give_batch(self, position: int, entry: Entry) -> str | None:
+        owner = self.owner(entry.hash32)
+        known = None if owner is None else self.consumers[owner]
+        if known is None or known.permits <= 0 or known.is_blocked or known.unacked >= self._each_max:
+            return None
+        self._take(known, position, entry)
+        return owner
 
     @property
     def only_notes_acks(self) -> bool:

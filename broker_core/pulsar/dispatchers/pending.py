@@ -59,7 +59,8 @@ class PendingDispatcher(ABC):
         self.read_batch = read_batch
         self.unacked_max = unacked_max
         self.unacked_all_max = unacked_all_max
-        self._limit_first = min(unacked_max or NO_LIMIT, unacked_all_max or NO_LIMIT)
+        self._each_max = unacked_max or NO_LIMIT
+        self._limit_first = min(self._each_max, unacked_all_max or NO_LIMIT)
         self.consumers = {}
         self.replay = ReplaySet(blocks=blocks)
         self.on_settled: Callable[[str, int], None] | None = None
@@ -148,24 +149,28 @@ class PendingDispatcher(ABC):
                 again = True
         return self.read_on() if self._acked() or again else []
 
-    def note_acks(self, groups: Sequence[tuple[str, Sequence[int]]]) -> Sequence[tuple[str, Sequence[int]]]:
-        """`ack` for each (consumer, positions), as long as all of them are pending at it as single messages. Returns those that are left."""
-        noted: list[int] = []
-        left: Sequence[tuple[str, Sequence[int]]] = ()
-        for place, (consumer, positions) in enumerate(groups):
+    def note_acks(self, acked: Sequence[tuple[str, Sequence[int]]]) -> bool:
+        """`ack` for each (consumer, positions), in whatever order. False, and nothing has changed, unless all are pending at who acknowledges them,
+        as single messages."""
+        for consumer, positions in acked:
             mine = self.consumers.get(consumer)
-            if mine is None or mine.unacked != len(mine.pending) or not mine.pending.keys() >= set(positions):
-                left = groups[place:]
-                break
+            if mine is None or mine.unacked != len(mine.pending):
+                return False
+            different = set(positions)
+            if len(different) < len(positions) or not mine.pending.keys() >= different:
+                return False
+        noted: list[int] = []
+        for consumer, positions in acked:
+            mine = self.consumers[consumer]
             for position in positions:
                 del mine.pending[position]
             mine.unacked -= len(positions)
             noted += positions
         self.unacked -= len(noted)
-        self.cursor.ack_all(noted)
+        self.cursor.ack_all(sorted(noted))
         if self.sent_before:
             self.sent_before.difference_update(noted)
-        return left
+        return True
 
     @property
     def only_notes_acks(self) -> bool:

@@ -1,8 +1,6 @@
 """From a message of a producer to one for a consumer: what is stored, who is sent it and with what, and what is counted."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from broker_core.plain import from_plain, to_plain
 from broker_core.pulsar import commands as c
@@ -189,26 +187,6 @@ def test_numbers_of_a_name_count_on_over_its_connections_and_per_topic():
     play(node, out, 8, Opened("again"), c.CommandProducer(1, name="p"), c.CommandSend(1, 2, 1, sequence_id=2), c.CommandSend(1, 3, 1, sequence_id=3))
     assert [entry.message for entry in node.topic("topic", -1).ledger.entries.values()] == [0, 1, 2, 3]
     assert node.topic("topic", -1).duplicates == 1 and node.topic("other", -1).ledger.end == 1
-
-
-@settings(max_examples=50, deadline=None)
-@given(steps=st.lists(st.tuples(st.integers(-1, 5), st.integers(-1, 6)), max_size=15), has_dedup=st.booleans(), waits=st.booleans(),
-       order=st.sampled_from([RECENTLY_JOINED, DRAINING]), kind=st.sampled_from([SHARED, KEY_SHARED, EXCLUSIVE]))  # fmt: skip
-def test_publisher_whom_nobody_sees_does_what_a_command_does(steps, has_dedup, waits, order, kind):
-    """`published` is the short way of a message by itself."""
-    results = []
-    for short in (True, False):
-        node, out = broker(has_dedup=has_dedup, order=order)
-        play(node, out, P, c.CommandProducer(2, wants_receipts=waits))
-        subscribe(node, out, A, kind)
-        for number, (key, sequence_id) in enumerate(steps):
-            if short:
-                node.published(P, 2, number, key, sequence_id, 10 * number, out)
-            else:
-                node.receive(P, c.CommandSend(2, number, key, sequence_id=sequence_id), 10 * number, out)
-        node.published(P, 99, 1, 1, 1, 0, out)  # of a producer that is not there
-        results.append((to_plain(node.state), out.take()))
-    assert results[0] == results[1]
 
 
 # --- connections that end

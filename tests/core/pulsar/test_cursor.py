@@ -1,9 +1,10 @@
 """A cursor beside a set of what is acknowledged: whatever is said to it, it remembers that, and mark-delete never goes back."""
 
+import json
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker_core.plain import from_plain, to_plain
 from broker_core.pulsar.cursor import Cursor
 
 MAX = 40
@@ -50,7 +51,7 @@ def test_it_is_the_set_of_what_is_acknowledged_and_a_place_to_read_from(order):
         inside = {position for low, high in cursor.ranges for position in range(low + 1, high + 1)}
         assert inside == {position for position in acked if position > cursor.mark_delete}, "open below, closed above"
         assert all(one[1] < other[0] for one, other in zip(cursor.ranges, cursor.ranges[1:], strict=False)), "neighbours are one range"
-        assert from_plain(to_plain(cursor), Cursor) == cursor
+        assert Cursor.from_json(cursor.to_json()) == cursor
 
 
 def test_ten_entries_of_which_the_first_is_acknowledged_last():
@@ -60,3 +61,16 @@ def test_ten_entries_of_which_the_first_is_acknowledged_last():
     assert cursor.ranges == [(0, 9)] and cursor.backlog == 1
     assert cursor.ack(0) and (cursor.mark_delete, cursor.ranges, cursor.ahead) == (9, [], {})
     assert not cursor.ack(0) and not cursor.ack_cumulative(9) and not cursor.ack(10)
+
+
+@given(acked=st.lists(st.integers(0, 19), max_size=25))
+def test_a_cursor_in_a_checkpoint_is_the_same_in_whatever_order_its_entries_were_acknowledged(acked):
+    cursors = []
+    for order in (acked, sorted(acked), sorted(acked, reverse=True)):
+        cursor = Cursor(read_position=15, end=20)
+        for position in order:
+            cursor.ack(position)
+        cursors.append(cursor)
+    plain = json.dumps(cursors[0].to_json())
+    assert [json.dumps(cursor.to_json()) for cursor in cursors] == [plain] * 3
+    assert Cursor.from_json(json.loads(plain)) == cursors[0]

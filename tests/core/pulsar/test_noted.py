@@ -18,6 +18,9 @@ from broker_core.pulsar.broker_state import BrokerState
 from broker_core.pulsar.client.config import ConsumerConfig
 from broker_core.pulsar.client.consumer import Consumer, ConsumerOrder, ConsumerState, HoldAcks, ReleaseAcks, Seek, Subscribe
 from broker_core.pulsar.client.producer import Open, Producer, ProducerState
+from broker_core.pulsar.dispatchers.shared import SharedDispatcher
+from broker_core.pulsar.entry import Entry
+from broker_core.pulsar.noted import Noted, in_order
 from broker_core.pulsar.settings import DRAINING, KEY_SHARED, RECENTLY_JOINED, SHARED, BrokerSettings
 from broker_core.sim.keeping import keep, restored
 from broker_core.sim.program import Leave, Order, Program
@@ -240,3 +243,48 @@ def test_each_subscription_has_the_time_of_its_own_last_acknowledgement():
         run.world.told.clear()
         ends.append({name: known.attached.now_us for name, known in run.world.node("b").topic(c.TOPIC, -1).subscriptions.items()})
     assert ends[0] == ends[1] and len(set(ends[0].values())) == 2
+
+
+# -- parts
+
+
+def noted(connection: int, *groups: tuple[int, int, list[int]]) -> Noted:
+    """groups: (when, consumer's id, entries)."""
+    return Noted(connection, [at_us for at_us, _, _ in groups], [c.CommandAck(number, entries) for _, number, entries in groups])
+
+
+def test_what_arrived_is_of_one_consumer_or_of_several():
+    one = noted(3, (10, 1, [5]), (20, 1, [7, 6]))
+    assert one.entries == [5, 7, 6] and one.of_consumers() == {1: one}
+    several = noted(3, (10, 1, [5]), (20, 2, [6]), (30, 1, [8]))
+    assert several.of_consumers() == {1: noted(3, (10, 1, [5]), (30, 1, [8])), 2: noted(3, (20, 2, [6]))}
+
+
+def test_in_order_is_as_they_arrived_and_of_one_moment_by_connection():
+    parts = [("b", noted(4, (10, 1, [1]), (20, 1, [2]), (20, 1, [3]))), ("a", noted(3, (5, 1, [4]), (20, 1, [5])))]
+    assert in_order(parts) == [("a", [4]), ("b", [1]), ("a", [5]), ("b", [2]), ("b", [3])]
+
+
+@pytest.mark.parametrize(("acked", "is_noted"), [
+    ([("c1", [0]), ("c2", [1])], True), ([("c1", [0, 0])], False), ([("c1", [1])], False), ([("c1", [0]), ("c3", [1])], False),
+    ([("c1", [0, 9])], False), ([("c2", [1, 3])], False), ([("c1", [2])], True),
+])  # fmt: skip
+def test_only_what_is_pending_at_who_acknowledges_it_as_a_single_message_is_noted_together(acked, is_noted):
+    dispatcher = SharedDispatcher()
+    for name in ("c1", "c2"):
+        dispatcher.connect(name, name, 10)
+    for position, batch in enumerate([(), (), (), ()]):
+        dispatcher.entries[position] = Entry(position, position, batch=batch)
+        dispatcher.arrived(position, dispatcher.entries[position])
+    pending = dispatcher.pending()
+    assert pending == {"c1": [0, 2], "c2": [1, 3]}
+    before = dispatcher.to_json(), dispatcher.cursor.to_json()
+    dispatcher.consumers["c2"].unacked += [3] in [entries[1:] for _, entries in acked]      # as if one of its entries were a batch
+    dispatcher.unacked = sum(known.unacked for known in dispatcher.consumers.values())
+    assert dispatcher.note_acks(acked) is is_noted
+    if is_noted:
+        assert dispatcher.unacked == 4 - sum(len(entries) for _, entries in acked)
+        assert all(dispatcher.cursor.is_acked(entry) and entry not in dispatcher.pending()[name] for name, entries in acked for entry in entries)
+    else:
+        dispatcher.consumers["c2"].unacked, dispatcher.unacked = 2, 4
+        assert (dispatcher.to_json(), dispatcher.cursor.to_json()) == before

@@ -58,7 +58,7 @@ class Hearing(Broker):
         super().receive(connection, message, now_us, out)
 
     def note(self, arrived: Any) -> None:
-        self.heard += [(at_us, repr(message)) for at_us, _, message in arrived]
+        self.heard += [(at_us, repr(message)) for noted in arrived for at_us, message in zip(noted.times, noted.commands, strict=True)]
         super().note(arrived)
 
 

@@ -1,6 +1,6 @@
 """What a dispatcher remembers between two reads changes nothing of what it sends: beside each of them lives one that looks everything through."""
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from broker_core.pulsar.dispatchers import draining
@@ -63,7 +63,11 @@ def order_of(what, number, dispatcher, clock):
     return calls.get(what) if names else None
 
 
+LIMIT_PASSED = [("publish", 0), ("batch", 2), ("join", 19), ("again", 0), ("publish", 0)]
+
+
 @settings(max_examples=200, deadline=None)
+@example(LIMIT_PASSED, "auto_split", 1, 3, 0)  # a consumer that asked for a message again is at its limit, and is not blocked
 @given(steps, st.sampled_from(["auto_split", "consistent_hash"]), st.integers(1, 9), st.sampled_from([0, 3, 8]), st.sampled_from([0, 5, 12]))
 def test_what_is_remembered_changes_nothing_that_is_sent(order, algorithm, read_batch, unacked_max, unacked_all_max):
     limits = {"read_batch": read_batch, "unacked_max": unacked_max, "unacked_all_max": unacked_all_max}
