@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 FLOW = "flow"
 """Deadline: the program begins with the message with which half of the queue is taken."""
-GROUPS_MAX = 8
+GROUPS_MAX = 32
 """Groups of acknowledgements that are posted ahead."""
 NOBODY: deque[int] = deque()
 NO_CAUSE = Cause()

@@ -182,11 +182,11 @@ def test_a_broker_that_notes_acknowledgements_is_as_one_that_receives_each(steps
 
 
 def busy(**options: Any) -> Run:
-    """Both programs have a backlog, and have acknowledged groups of it."""
+    """Both programs have a backlog, and have acknowledged groups of it; those of before the broker's first note have arrived."""
     run = Run(notes=True, kind=options.pop("kind", KEY_SHARED), **options)
     for _ in range(5):
         run.do("", "flood")
-    run.world.advance(2 * SECOND)
+    run.world.advance(4 * SECOND)
     return run
 
 
