@@ -8,6 +8,8 @@ import pytest
 from mqsite.keeper import ROOT
 from mqsite.messages import compile_messages
 
+CORE = ROOT / "tests" / "core"
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mqsite.settings.test")
 
 # A law holds however busy the machine is: no example has a deadline.
@@ -31,5 +33,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         fixtures = getattr(item, "fixturenames", ())
         if "site" in fixtures:
             item.add_marker(pytest.mark.alone)
+        if item.get_closest_marker("alone") and CORE in item.path.parents:
+            raise pytest.UsageError(f"{item.nodeid} is marked alone, and `make test` looks for those outside of tests/core")
         if "spark" in fixtures and item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group("spark"))

@@ -14,7 +14,7 @@ from tests.supervisor.site import SupervisedSite
 
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
 PATIENCE_MS = 15_000
-IDLE_PAUSE_S = "20"     # each story has labs of its own: when it is over they should not play on beside the next for ten minutes
+IDLE_PAUSE_S = "10"     # each story has labs of its own: when it is over they should not play on beside the next for ten minutes
 
 
 def executable() -> str:
@@ -81,6 +81,19 @@ def open_stage(context: BrowserContext, site: SupervisedSite, path: str = "?demo
     page.goto(site.url + path)
     wait_frame(page)
     return page
+
+
+def post(page: Page, path: str, body: dict[str, Any]) -> dict[str, Any]:
+    """What the site answers to whoever has this page open."""
+    answer: dict[str, Any] = page.evaluate(
+        """async ([path, body]) => {
+          const csrf = JSON.parse(document.getElementById("page").textContent).csrf;
+          const headers = {"Content-Type": "application/json", "X-CSRFToken": csrf};
+          return (await fetch(path, {method: "POST", headers, body: JSON.stringify(body)})).json();
+        }""",
+        [path, body],
+    )
+    return answer
 
 
 def drawn_seq(page: Page) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.conftest import save, wait_text
+from tests.browser.conftest import post, save, wait_text
 from tests.supervisor.site import SupervisedSite
 
 Profile = Callable[..., BrowserContext]
@@ -16,21 +16,21 @@ NINE = {"model": "kafka", "brokers": 9, "partitions": 96, "min_insync_replicas":
 NOTICED_MS = 60_000
 
 
+def set_speed(page: Page, lab: str, speed: int) -> None:
+    answer = post(page, f"/api/labs/{lab}/commands/", {"command_id": f"speed-{speed}", "kind": "speed", "args": {"speed": speed}})
+    assert answer["state"] == "accepted", answer
+
+
 def open_cluster(context: BrowserContext, site: SupervisedSite, lane: dict[str, Any] = THREE) -> Page:
     """The page of a lab that was just made, moving, and with records: leaders are elected and the producer knows them."""
     page = context.new_page()
     page.goto(f"{site.url}labs/")
-    lab = page.evaluate(
-        """async (scenario) => {
-          const csrf = JSON.parse(document.getElementById("page").textContent).csrf;
-          const headers = {"Content-Type": "application/json", "X-CSRFToken": csrf};
-          const answer = await fetch("/api/labs/", {method: "POST", headers, body: JSON.stringify(scenario)});
-          return (await answer.json()).id;
-        }""",
-        {"scenario": {"lanes": [lane], "workload": {"kind": "uniform", "keys": 20, "rate": 20}}},
-    )
+    scenario = {"lanes": [lane], "workload": {"kind": "uniform", "keys": 20, "rate": 20}}
+    lab = post(page, "/api/labs/", scenario)["id"]
+    set_speed(page, lab, 8)
     page.goto(f"{site.url}lab/{lab}/kafka/cluster/")
     page.wait_for_function("() => Number(document.getElementById('clock').textContent.split(':')[1]) >= 4")
+    set_speed(page, lab, 1)
     return page
 
 

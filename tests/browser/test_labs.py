@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.conftest import save, wait_frame
+from tests.browser.conftest import post, save, wait_frame
 from tests.supervisor.site import SupervisedSite
 
 Profile = Callable[..., BrowserContext]
@@ -29,9 +29,9 @@ def make(page: Page, site: SupervisedSite, name: str) -> str:
 @pytest.fixture
 def labs(profile: Profile, site: SupervisedSite) -> Page:
     """The Labs page of somebody with two labs, "first" and the newer "second"."""
-    page = profile().new_page()
+    page = open_labs(profile().new_page(), site)
     for name in ("first", "second"):
-        make(page, site, name)
+        post(page, "/api/labs/", {"name": name})
     return open_labs(page, site)
 
 
@@ -177,6 +177,7 @@ def test_who_has_a_deleted_lab_open_is_told_and_again_when_they_press(profile: P
     open_labs(labs, site)
     labs.click(f"{row(labs, 'open elsewhere')} [data-delete]")
     for place, page in pages.items():
+        page.bring_to_front()  # what is behind is drawn once a second
         expect(page.locator("#notice-text")).to_contain_text("This lab was deleted.", timeout=15_000)
         if place != "kafka/log":  # where nothing is ordered
             page.click("#notice-close")

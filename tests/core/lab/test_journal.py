@@ -180,7 +180,6 @@ def test_the_nearest_checkpoint_is_the_last_one_by_then():
 @few
 @example(seed=2)  # a switch of Failover that rewound, and a look at its view
 @example(seed=545)  # consumers of Pulsar that attached in another order than they connected
-@example(seed=245)  # doors of one Pulsar broker that had opened in another order than their connections
 @example(seed=190)  # followers of one leader that had begun to fetch a partition in another order than they connected
 @given(seed=seeds)
 def test_seek_lands_in_every_moment_that_was_lived(seed):
