@@ -6,7 +6,8 @@
 The first of these runs in the tasks that read the records (`Workload.map_in_arrow`); of records that Spark reads, Spark does all grouping.
 
 A unit (`units.py`) is a piece of a hash space that has one owner in every step, so one count per unit answers for all steps, and the work
-per key does not grow with the history. Maps of units travel with the task; executors need the core, numpy, numba and pyarrow, no Django.
+per key does not grow with the history. Maps of units travel with the task; executors need the core, numpy, numba
+and pyarrow, and what the lab needs (`timed_tasks.py`); no Django.
 All numbers are exact, but see `route_tasks.py` for keys that agree in 96 bits, and `keyless.py` for records without a key.
 Memory: a task holds its counters and one batch of keys; the driver a row per unit. All jobs run in the caller's thread, so a job group
 that it has set cancels them.

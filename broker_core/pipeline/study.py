@@ -29,7 +29,8 @@ from broker_core.pipeline.strategies import Strategy, strategies_parse
 from broker_core.pipeline.study_errors import IsCancelled, StudyCancelled, StudyFailed, explained
 from broker_core.pipeline.study_request import study_check
 from broker_core.pipeline.study_tables import study_tables
-from broker_core.pipeline.timed import TimedStep, Timetable, timed_run, timetable, timetable_at_records
+from broker_core.pipeline.timed import TimedStep, Timetable, timetable, timetable_at_records
+from broker_core.pipeline.timed_tasks import timed_runs
 from broker_core.pipeline.timed_workload import SequenceWorkload, sampled_workload
 
 if TYPE_CHECKING:
@@ -155,19 +156,14 @@ class _Run:
         counts: "RouteCounts",
         sample: KeysWorkload,
         key_bytes_max: int | None,
-    ) -> tuple[list[list[TimedStep] | None], Json]:
+    ) -> tuple[list[list[TimedStep]], Json]:
         """The timed runs of all strategies, and what they ran on. key_bytes_max: of the longest key, None if nobody has looked yet."""
         seed = self.request["seed"]
         workload, table = self.timed_records(steps, records, counts, sample, key_bytes_max)
-        timed: list[list[TimedStep] | None] = []
-        total = len(strategies) * len(steps)
-        for number, strategy in enumerate(strategies):
-
-            def go_on(step: int, before: int = number * len(steps)) -> None:
-                self.at("lab", before + step, total)
-
-            timed.append(timed_run(strategy.lane_spec(topic=self.request["topic"]), steps, table, workload, seed, go_on))
-        self.at("lab", total, total)
+        self.at("lab", 0, len(strategies))
+        specs = [strategy.lane_spec(topic=self.request["topic"]) for strategy in strategies]
+        timed = timed_runs(self.spark, specs, steps, table, workload, seed)
+        self.at("lab", len(strategies), len(strategies))
         arrived = workload.count_until(table.starts_us[-1])
         keys = len(workload.distinct_until(arrived)[0])
         return timed, {"records": arrived, "keys": keys, "rate": table.rate, "exact": isinstance(workload, SequenceWorkload)}

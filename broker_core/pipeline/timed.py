@@ -6,7 +6,7 @@ server may take 180 s: what that sets off falls into a later step). Where the re
 allows, arrivals and consumers are slowed by one factor, so that they are as busy as asked for; time-outs and pauses are not slowed.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from broker_core.analysis.lag import drain_s, lag_peak, thinned
@@ -124,10 +124,8 @@ class History:
             lane.check_invariants()
 
 
-def timed_run(
-    spec: LaneSpec, steps: Sequence[Step], table: Timetable, workload: Workload, seed: int, go_on: Callable[[int], None]
-) -> list[TimedStep]:
-    """Run one strategy through the history. go_on: called before each step with its number; whatever it raises ends the run."""
+def timed_run(spec: LaneSpec, steps: Sequence[Step], table: Timetable, workload: Workload, seed: int) -> list[TimedStep]:
+    """Run one strategy through the history."""
     watch = FlightWatch()
     scenario = Scenario("timed", seed, {}, (as_timed(spec),), len(steps[0].members), 1)
     lab = Lab(scenario, _LIMITS, workload=workload, watch=watch, service_us=table.service_us)
@@ -136,7 +134,6 @@ def timed_run(
     rows: list[Json] = []
     curve = [(0.0, 0)]
     for place, step in enumerate(steps):
-        go_on(place)
         start_us, until_us = table.starts_us[place], table.starts_us[place + 1]
         level = max(lag for _, lag in curve[-LEVEL_S:])
         before: Json = {"records": lab.record_count, "waited": watch.waited, "redelivered": lane.redelivered, "lag_before": level}

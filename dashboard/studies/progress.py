@@ -50,6 +50,8 @@ class Progress:
     def snapshot(self, tasks: tuple[int, int] | None = None) -> Json:
         with self._lock:
             done, total = tasks or (None, None)
+            if tasks and total == self._told["total"]:  # the stage's parts are the tasks, and nobody tells of each as it ends
+                self._told["done"] = tasks[0]
             rows = self._told["rows"] if self._rows_now is None else self._rows_now()
             self._rate(rows)
             return {**self._told, "rows": rows, "rows_per_s": self._rows_per_s, "tasks_done": done, "tasks_total": total}

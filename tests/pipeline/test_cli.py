@@ -44,7 +44,7 @@ def test_the_command_prints_the_ranking_and_writes_the_tables(spark, orders, tmp
     assert "1 record without a key and 1 with an empty one." in lines and "bad_rows.parquet: lines 203" in lines
     assert any(line.startswith("202 records, 18 keys, 2 strategies") for line in lines) and any("1 row could not be read" in line for line in lines)
     assert any(line.startswith("Pause and order were measured in the lab, on ") for line in lines)
-    assert "routing" in err and "lab 0 of 8" in err
+    assert "routing" in err and "lab 0 of 2" in err
 
 
 def test_a_source_that_breaks_while_it_is_read_is_one_sentence(spark, tmp_path, monkeypatch, capfd):

@@ -23,7 +23,7 @@ def java_of(study: "subprocess.Popen[str]") -> int:
 
 
 @pytest.mark.xdist_group("spark")  # one Spark after the other
-@pytest.mark.parametrize(("stage", "said", "code"), [("grouping", [LOST], 1), ("lab", [], 0)], ids=["while a job runs", "while it is idle"])
+@pytest.mark.parametrize(("stage", "said", "code"), [("grouping", [LOST], 1), ("writing", [], 0)], ids=["while a job runs", "while it is idle"])
 def test_sentence_alone_is_said(stage, said, code, tmp_path):
     file, out = tmp_path / "orders.csv", tmp_path / "out"
     file.write_text("customer\n" + "".join(f"c-{row % 50_021}\n" for row in range(400_000)))

@@ -53,12 +53,12 @@ def test_both_ways_write_the_same_bytes(spark, files, tmp_path, monkeypatch, his
     assert small == large and len(small) == 8
 
 
-def test_one_row_takes_one_job(spark, tmp_path):
+def test_one_row_takes_one_job_and_its_timed_runs_another(spark, tmp_path):
     (tmp_path / "one.csv").write_text("customer\nalice\n")
     spark.sparkContext.setJobGroup("one row", "one row")
     try:
         study(spark, tmp_path / "one.csv", tmp_path / "out")
-        assert len(spark.sparkContext.statusTracker().getJobIdsForGroup("one row")) == 1
+        assert len(spark.sparkContext.statusTracker().getJobIdsForGroup("one row")) == 2
     finally:
         spark.sparkContext._jsc.clearJobGroup()
 

@@ -11,6 +11,7 @@ from broker_core.pipeline.members import history_check, history_steps
 from broker_core.pipeline.strategies import strategies_default, strategy_parse
 from broker_core.pipeline.study_request import service_check
 from broker_core.pipeline.timed import CRASH_S, JOIN_S, WARM_S, as_timed, rate_thinned, timed_run, timetable, timetable_at_records
+from broker_core.pipeline.timed_tasks import timed_runs
 from broker_core.pipeline.timed_workload import SampleKeys, SequenceWorkload, sampled_workload
 
 RATE, CONSUMER_RATE = 40, 10
@@ -30,7 +31,7 @@ def sequence(count=20_000, keys=300, ends=False, rate=RATE):
 def run(strategy, steps, workload=None, seed=7):
     workload = workload or sequence()
     table = timetable(steps, workload.rate, CONSUMER_RATE, 100_000)
-    return timed_run(strategy.lane_spec(), steps, table, workload, seed, lambda step: None)
+    return timed_run(strategy.lane_spec(), steps, table, workload, seed)
 
 
 CHANGES = (("join", None, None), ("crash", "c2", None), ("rejoin", "c2", None), ("leave", "c1", None))
@@ -44,7 +45,7 @@ def test_a_watched_lane_goes_exactly_as_the_labs(strategy):
     spec = strategy.lane_spec()
     lab = Lab(Scenario("plain", 7, {}, (as_timed(spec),), 4, CONSUMER_RATE), workload=workload)
     (lane,) = lab.lanes.values()
-    for step, row in zip(steps, timed_run(spec, steps, table, workload, 7, lambda step: None), strict=True):
+    for step, row in zip(steps, timed_run(spec, steps, table, workload, 7), strict=True):
         redelivered = lane.redelivered
         if step.step:
             lab.submit({"command_id": f"x{step.step}", "kind": step.kind, "consumer": step.consumer})
@@ -100,7 +101,7 @@ def test_two_joins_at_one_record_are_one_order():
     workload = sequence(6_000, ends=True)
     strategy = strategy_parse("kafka.sticky")
     table = timetable_at_records(steps, workload, 6_000, CONSUMER_RATE)
-    timed = timed_run(strategy.lane_spec(), steps, table, workload, 7, lambda step: None)
+    timed = timed_run(strategy.lane_spec(), steps, table, workload, 7)
     lab = Lab(Scenario("plain", 7, {}, (strategy.lane_spec(),), 4, CONSUMER_RATE), workload=workload)
     lab.advance_to(workload.arrival_us(1_999))
     assert lab.record_count == 2_000
@@ -119,14 +120,13 @@ def test_a_long_history_is_thinned_and_stays_as_busy():
     assert table.rate * table.service_us == pytest.approx(5_000 * 10_000, rel=0.001)
 
 
-def test_a_stopped_run_stops_at_the_next_step():
-    def refuse(step):
-        if step == 1:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        steps = steps_of(*CHANGES)
-        timed_run(strategy_parse("rabbitmq.queue").lane_spec(), steps, timetable(steps, RATE, CONSUMER_RATE, 10_000), sequence(), 7, refuse)
+@pytest.mark.slow
+def test_runs_in_sparks_tasks_are_those_of_this_process_in_the_order_of_the_strategies(spark):
+    steps, workload = steps_of(*CHANGES), sequence()
+    table = timetable(steps, RATE, CONSUMER_RATE, 10_000)
+    specs = [strategy_parse(name).lane_spec() for name in ("rabbitmq.queue", "kafka.range", "pulsar.auto_split")]
+    timed = timed_runs(spark, specs, steps, table, workload, 7)
+    assert timed == [timed_run(spec, steps, table, workload, 7) for spec in specs] and timed[0] != timed[1]
 
 
 def test_a_sample_keeps_the_hottest_keys_share_and_all_the_others():
