@@ -185,15 +185,32 @@ test("a member without a partition is not among those that read", () => {
   assert.equal(counts(idle.group).idle, 1);
 });
 
+const briefly = (code) => ({ "groups.dark_for": "dark for 12 s", second: "s" })[code] ?? code;
+
 test("how long a lane is dark stands beside its cells, however many there are", () => {
   const keys = ["c1", "c2", "c3", "c4"], none = { ...rest.group.members.c1, owned: [], assigned: [], target: null, revoking: [] };
   for (const [given, target] of [["c2", "c4"], ["c1", "c2"], ["c1", "c4"], ["c4", "c3"], ["c2", null]]) {
     const members = Object.fromEntries(keys.map((key) => [key, { ...none, consumer: key, assigned: key === given ? [0] : [], target: key === target ? [0] : [] }]));
     const view = { ...rest, group: { ...rest.group, members, partitions: { 0: { ...rest.group.partitions[0], owner: null, dark_us: rest.at_us - 1e6 } } } };
-    const shapes = cells(view, { members: Object.entries(members) }).shapes, words = shapes.find(({ id }) => id === "dark-0"), wide = 90;
+    const shapes = cells(view, { members: Object.entries(members), say: briefly }).shapes, words = shapes.find(({ id }) => id === "dark-0"), wide = 90;
     const from = words.x - (/end/.test(words.class) ? wide : /mid/.test(words.class) ? wide / 2 : 0);
     for (const { id, x, width } of shapes) if (id.startsWith("cell-")) assert.ok(x + width <= from || x >= from + wide, `${id} of ${given} and ${target} is under the words`);
   }
+});
+
+test("where a lane has no room for the words it says how long alone, and where there is none for that either the lane's tip says it", () => {
+  const none = { ...rest.group.members.c1, owned: [], assigned: [], target: null, revoking: [] };
+  const shown = (count, available) => {
+    const members = Object.fromEntries(Array.from({ length: count }, (_, place) => [`m${place}`, { ...none, consumer: `c${place + 1}`, assigned: place === 0 ? [0] : [] }]));
+    const view = { ...rest, group: { ...rest.group, members, partitions: { 0: { ...rest.group.partitions[0], owner: null, dark_us: rest.at_us - 12.3e6 } } } };
+    const { shapes } = cells(view, { members: Object.entries(members), isPhone: true, available, say: briefly });
+    return [shapes.find(({ id }) => id === "dark-0")?.text, shapes.find(({ id }) => id === "lane-0").title];
+  };
+  const whole = briefly("groups.dark_for");
+  assert.deepEqual(shown(4, 900), [whole, whole]);
+  assert.match(shown(4, 330)[0], /^12\s/u);
+  assert.equal(shown(4, 330)[1], whole);
+  assert.deepEqual(shown(1, 240), [undefined, whole]);
 });
 
 test("without a coordinator a program looks for one, or waits for the answer of who does not answer; of a group of zombies the head says so", () => {

@@ -4,6 +4,7 @@
 //   open cell     target of the consumer protocol  minus           was told to give it up
 //   exclamation   owns it, and nothing is read: its poll loop is stuck, or nobody leads the partition
 
+import { widthOf as wordsWidth } from "../cluster/labels.js";
 import { round } from "../draw.js";
 import { isTextured, paint, textOn, waitingPaint } from "../paint.js";
 import { NONE, number } from "../say.js";
@@ -13,7 +14,7 @@ import { spark } from "./trend.js";
 import { heldBy, rounded } from "./words.js";
 
 export const ROW = 24, HEAD = 26;
-const BAR = 16, FIGURE = 58, WIDE = 82, AGE = 68, TREND = 100, PITCH_LEAST = 22, PITCH_MOST = 120, SIGNS = { ok: "", warning: "!", error: "×" };
+const MARGIN = 6, BAR = 16, FIGURE = 58, WIDE = 82, AGE = 68, TREND = 100, PITCH_LEAST = 22, PITCH_MOST = 120, SIGNS = { ok: "", warning: "!", error: "×" };
 const FIGURES = ["end", "high_watermark", "committed", "position", "lag", "lag_us"], FEW = ["lag"], LETTER = 7.3, NAME = 16, PHONE_NAME = 8;
 const widthOf = (figure) => ({ committed: WIDE, lag_us: AGE })[figure] ?? FIGURE;
 const TERMS = { high_watermark: "high_watermark", committed: "committed", lag: "group_lag", lag_us: "lag_time" };
@@ -58,11 +59,12 @@ function laneShapes({ name, number: place, partition, members: known }, { y, lab
   if (owner) {
     shapes.push({ id: `lane-${name}`, tag: "rect", x: label, y: y + 4, width: round(lane), height: BAR, rx: 3, fill: paint(color), class: "lane-of" });
   } else {
-    const darkUs = partition.dark_us === null ? null : Math.max(0, atUs - partition.dark_us);
-    shapes.push({ id: `lane-${name}`, tag: "rect", x: label, y: y + 4, width: round(lane), height: BAR, rx: 3, fill: "url(#void)", class: "lane-dark" });
-    const words = darkUs === null ? say("groups.never_read") : say("groups.dark_for", { for_us: rounded(darkUs) });
-    const cells = members.filter(([key, member]) => markOf(place, partition, key, member)).map(([key]) => columns[key]), [x, side] = roomBeside(cells, pitch, label, label + lane);
-    shapes.push({ id: `dark-${name}`, tag: "text", x, y: middle + 4, class: `plate b ${side}`.trim(), text: words });
+    const darkUs = partition.dark_us === null ? null : rounded(Math.max(0, atUs - partition.dark_us));
+    const words = darkUs === null ? say("groups.never_read") : say("groups.dark_for", { for_us: darkUs });
+    shapes.push({ id: `lane-${name}`, tag: "rect", x: label, y: y + 4, width: round(lane), height: BAR, rx: 3, fill: "url(#void)", class: "lane-dark", title: words });
+    const cells = members.filter(([key, member]) => markOf(place, partition, key, member)).map(([key]) => columns[key]), { x, side, room } = roomBeside(cells, pitch, label, label + lane);
+    const fitting = [words, darkUs === null ? "" : left(darkUs, say)].find((text) => wordsWidth(text) <= room);
+    if (fitting) shapes.push({ id: `dark-${name}`, tag: "text", x, y: middle + 4, class: `plate b ${side}`.trim(), text: fitting });
   }
   for (const [key, member] of members) {
     const mark = markOf(place, partition, key, member);
@@ -76,11 +78,12 @@ function laneShapes({ name, number: place, partition, members: known }, { y, lab
   return shapes;
 }
 
-// Where words stand between the cells of a lane: in the widest room, at the lane's end where that is free. -> [x, class]
+// Where words stand between the cells of a lane: in the widest room, at the lane's end where that is free. -> {x, side: class, room: how wide they may be}
 function roomBeside(cells, pitch, from, to) {
   const starts = [from, ...cells.map((x) => x + pitch)], rooms = starts.map((start, place) => [start, cells[place] ?? to]);
   const [start, end] = rooms.reduceRight((best, room) => (room[1] - room[0] > best[1] - best[0] ? room : best));
-  return end === to ? [round(end - 10), "end"] : start === from ? [round(start + 10), ""] : [round((start + end) / 2), "mid"];
+  const [x, side] = end === to ? [end - MARGIN, "end"] : start === from ? [start + MARGIN, ""] : [(start + end) / 2, "mid"];
+  return { x: round(x), side, room: end - start - 2 * MARGIN };
 }
 
 // What a member is to a partition: reads | held | revoking | given | target | null.
