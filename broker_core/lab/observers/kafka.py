@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from broker_core.clock import SECOND_US
 from broker_core.events import Cause, Json, TurningPoint
 from broker_core.kafka.group.group import INITIAL_REBALANCE_DELAY_US
-from broker_core.kafka.group.states import COMPLETING, EMPTY, PREPARING, STABLE
+from broker_core.kafka.group.states import EMPTY, STABLE
 from broker_core.lab.lanes.kafka_group import consumer_state
 from broker_core.lab.observers.bill import Bill
 from broker_core.lab.observers.codes import code_of
 from broker_core.lab.observers.kafka_names import with_names
-from broker_core.lab.observers.kafka_rebalance import HOLD_UPS, rebalance_sentence
+from broker_core.lab.observers.kafka_rebalance import rebalance_sentence
+from broker_core.lab.observers.kafka_sentence import CHANGING, say_settled, sentence_now
 
 if TYPE_CHECKING:
     from broker_core.lab.lanes.kafka_reading import KafkaReading
@@ -68,13 +70,7 @@ class KafkaNarrator:
         shared = self.reads.look(lane)
         if shared.group.state != STABLE or bill.kind == "crash" or lane.sentence["code"] == "left_gone":
             return
-        params = {"consumer": bill.consumer, "pause_us": bill.pause_us, "partitions_moved": bill.partitions_moved,
-                  "partitions_total": bill.partitions_total, "stopped": bill.partitions_stopped}  # fmt: skip
-        lane.say("kafka.assigned_to_silent" if shared.assigned_to_silent() else self.settled_code(params), **params)
-
-    def settled_code(self, params: Json) -> str:
-        cooperative, moved = self.reads.is_cooperative, bool(params["partitions_moved"])
-        return code_of("kafka.settled", stopped=params["stopped"] > 0, cooperative=cooperative, moved=moved)
+        say_settled(lane, bill, shared.assigned_to_silent(), cooperative=self.reads.is_cooperative)
 
     def say_rebalancing(self, lane: Lane) -> None:
         self.reads.forget()
@@ -87,18 +83,8 @@ class KafkaNarrator:
             lane.say("kafka.rebalancing", consumer=bill.consumer, count=bill.count)
 
     def sentence_now(self, lane: Lane) -> Json:
-        sentence = lane.sentence
-        code, params = sentence["code"], sentence["params"]
-        if code not in ("kafka.first", "kafka.rebalancing", "kafka.crash_pending", "kafka.assigned_to_silent"):
-            return sentence
-        shared, paused = self.reads.look(lane), len(self.reads.notes.paused_us)
-        if code == "kafka.rebalancing":
-            return rebalance_sentence(shared, paused, self.reads.is_cooperative, params["consumer"], params["count"])
-        if code == "kafka.assigned_to_silent":
-            waiting = shared.assigned_to_silent()
-            return {"code": code if waiting else self.settled_code(params), "params": params | {"waiting": waiting}}
-        bill = lane.ledger.kept_bill
-        if bill is not None and shared.group.state in (PREPARING, COMPLETING):
-            now = rebalance_sentence(shared, paused, self.reads.is_cooperative, bill.consumer)
-            return now if now["code"] in HOLD_UPS else sentence
-        return sentence
+        if lane.sentence["code"] not in CHANGING:
+            return lane.sentence
+        shared, paused, cooperative = self.reads.look(lane), len(self.reads.notes.paused_us), self.reads.is_cooperative
+        rebalance = partial(rebalance_sentence, shared, paused, cooperative)
+        return sentence_now(lane, shared.group.state, shared.assigned_to_silent(), cooperative=cooperative, rebalance=rebalance)

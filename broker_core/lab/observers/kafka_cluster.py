@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from broker_core.events import Cause, Json, TurningPoint
-from broker_core.kafka.group.states import COMPLETING, EMPTY, PREPARING, STABLE
+from broker_core.kafka.group.states import EMPTY, STABLE
 from broker_core.lab.consumer import FROZEN, STUCK
 from broker_core.lab.lanes.kafka_cluster_group import GROUP_ID, consumer_state, positions
 from broker_core.lab.lanes.kafka_readers import is_readers
@@ -14,7 +15,7 @@ from broker_core.lab.observers.bill import Bill
 from broker_core.lab.observers.codes import code_of
 from broker_core.lab.observers.kafka_cluster_names import with_names
 from broker_core.lab.observers.kafka_cluster_rebalance import rebalance_sentence
-from broker_core.lab.observers.kafka_rebalance import HOLD_UPS
+from broker_core.lab.observers.kafka_sentence import CHANGING, say_settled, sentence_now
 
 if TYPE_CHECKING:
     from broker_core.lab.lanes.kafka_cluster_reading import KafkaClusterReading
@@ -123,13 +124,7 @@ class KafkaClusterNarrator:
             return
         if lane.sentence["code"] == "kafka.thawed" and not bill.partitions_stopped and not bill.partitions_moved:
             return  # it went on within its session: there was no rebalance to tell of
-        params = {"consumer": bill.consumer, "pause_us": bill.pause_us, "partitions_moved": bill.partitions_moved,
-                  "partitions_total": bill.partitions_total, "stopped": bill.partitions_stopped}  # fmt: skip
-        lane.say("kafka.assigned_to_silent" if shared.assigned_to_silent() else self.settled_code(lane, params), **params)
-
-    def settled_code(self, lane: Lane, params: Json) -> str:
-        cooperative, moved = self.reads.is_cooperative(lane), bool(params["partitions_moved"])
-        return code_of("kafka.settled", stopped=params["stopped"] > 0, cooperative=cooperative, moved=moved)
+        say_settled(lane, bill, shared.assigned_to_silent(), cooperative=self.reads.is_cooperative(lane))
 
     def say_rebalancing(self, lane: Lane) -> None:
         self.reads.forget()
@@ -142,18 +137,8 @@ class KafkaClusterNarrator:
             lane.say("kafka.rebalancing", consumer=bill.consumer, count=bill.count)
 
     def sentence_now(self, lane: Lane) -> Json:
-        sentence = lane.sentence
-        code, params = sentence["code"], sentence["params"]
-        if code not in ("kafka.first", "kafka.rebalancing", "kafka.crash_pending", "kafka.assigned_to_silent"):
-            return sentence
-        shared, paused = self.reads.look(lane), len(self.reads.notes.paused_us)
-        if code == "kafka.rebalancing":
-            return rebalance_sentence(shared, paused, self.reads.is_cooperative(lane), params["consumer"], params["count"])
-        if code == "kafka.assigned_to_silent":
-            waiting = shared.assigned_to_silent()
-            return {"code": code if waiting else self.settled_code(lane, params), "params": params | {"waiting": waiting}}
-        bill = lane.ledger.kept_bill
-        if bill is not None and shared.group.state in (PREPARING, COMPLETING):
-            now = rebalance_sentence(shared, paused, self.reads.is_cooperative(lane), bill.consumer)
-            return now if now["code"] in HOLD_UPS else sentence
-        return sentence
+        if lane.sentence["code"] not in CHANGING:
+            return lane.sentence
+        shared, paused, cooperative = self.reads.look(lane), len(self.reads.notes.paused_us), self.reads.is_cooperative(lane)
+        rebalance = partial(rebalance_sentence, shared, paused, cooperative)
+        return sentence_now(lane, shared.group.state, shared.assigned_to_silent(), cooperative=cooperative, rebalance=rebalance)
