@@ -5,7 +5,7 @@
                           └──────── replay set ◄─────────┘
 
 A consumer with as many unacknowledged messages as its limit is blocked until half of them are acknowledged, or until it asks for any again; what
-it grants meanwhile counts then. A subscription at its own limit reads nothing new until half of it is acknowledged; what waits to be sent
+it grants meanwhile counts then. A subscription at its own limit reads nothing new until less than half of it is left; what waits to be sent
 again still goes out.
 
 Source: Pulsar 3.2 `PersistentDispatcherMultipleConsumers`, `Consumer` (flowPermits, addAndGetUnAckedMsgs, removePendingAcks),
@@ -335,7 +335,7 @@ class PendingDispatcher(ABC):
         self.changed()
 
     def _release_all(self) -> bool:
-        if not self.is_full or self.unacked * 2 > self.unacked_all_max:
+        if not self.is_full or self.unacked >= self.unacked_all_max // 2:
             return False
         self.is_full = False
         return True

@@ -26,8 +26,8 @@ KINDS = pytest.mark.parametrize("kind", [shared, ordered, current])
 
 
 @KINDS
-@pytest.mark.parametrize(("limit", "released_at"), [(6, 3), (7, 3), (2, 1)])
-def test_subscription_at_its_limit_reads_again_when_half_of_it_is_acknowledged(kind, limit, released_at):
+@pytest.mark.parametrize(("limit", "released_at"), [(6, 2), (7, 2), (2, 0)])
+def test_subscription_at_its_limit_reads_again_when_less_than_half_of_it_is_left(kind, limit, released_at):
     dispatcher = kind(unacked_all_max=limit)
     dispatcher.connect("a", "a", 100)
     assert len(arrive(dispatcher, *[HIGH] * (limit + 3))) == limit and dispatcher.is_full
@@ -35,6 +35,14 @@ def test_subscription_at_its_limit_reads_again_when_half_of_it_is_acknowledged(k
         assert dispatcher.ack([acked], "a") == [] and dispatcher.is_full
     assert dispatcher.ack([limit - released_at - 1], "a") == [("a", limit + more) for more in range(3)]
     dispatcher.check()
+
+
+@KINDS
+def test_subscription_with_a_limit_of_one_is_never_below_half_of_it(kind):
+    dispatcher = kind(unacked_all_max=1)
+    dispatcher.connect("a", "a", 100)
+    assert arrive(dispatcher, HIGH, HIGH) == [("a", 0)]
+    assert dispatcher.ack([0], "a") == [] and dispatcher.is_full and dispatcher.unacked == 0
 
 
 @KINDS
@@ -59,7 +67,7 @@ def test_full_subscription_still_sends_again_what_a_leaver_had(kind):
     assert dispatcher.is_full
     dispatcher.connect("b", "b", 100)
     assert dispatcher.disconnect("a") == [("b", 0), ("b", 1), ("b", 2), ("b", 3)] and dispatcher.is_full
-    assert dispatcher.ack([0, 1], "b") == [("b", 4)]
+    assert dispatcher.ack([0, 1], "b") == [] and dispatcher.ack([2], "b") == [("b", 4)]
 
 
 @pytest.mark.parametrize("kind", [ordered, current])

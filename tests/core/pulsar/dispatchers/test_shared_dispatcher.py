@@ -49,7 +49,8 @@ def test_full_subscription_reads_nothing_new_but_sends_again() -> None:
     assert len(dispatcher.publish([0] * 4)) == 4 and dispatcher.is_full
     assert dispatcher.publish([0]) == []
     assert dispatcher.redeliver("c1", [0]) == [("c2", 0)]
-    assert dispatcher.ack([0, 1], "c2") == [("c1", 4)]
+    assert dispatcher.ack([0, 1], "c2") == [], "exactly half of its limit is left: PersistentDispatcherMultipleConsumers.addUnAckedMessages"
+    assert dispatcher.ack([2], "c1") == [("c1", 4)]
 
 
 def test_delayed_message_waits_for_its_time_and_others_pass_it() -> None:
