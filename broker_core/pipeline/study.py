@@ -53,11 +53,12 @@ OnProgress = Callable[[Json], None]
 def study_run(spark: "SparkSession", request: Json, out: Path, on_progress: OnProgress, is_cancelled: IsCancelled) -> None:
     """Run a study into the folder `out`, which is made if missing; what it held of an earlier result is replaced.
 
-    request: as `study_check` gives it. on_progress: called from time to time with `{"stage", "done", "total", "rows", "rows_now"}`; stage is
-    reading, grouping, routing, lab or writing; rows_now, if there is one, may be asked in the meantime how many rows this pass has read, of the
-    tasks that are done. is_cancelled: asked between and during the stages; to break off a Spark job as well, the caller
-    cancels its job group (the jobs run in the calling thread). Raises StudyCancelled, StudyFailed, and CommandError at the request's field
-    for a source that turns out wrong (a column that is not there). After any of them `out` holds no new result.
+    request: as `study_check` gives it. on_progress: called from time to time with `{"stage", "done", "total", "rows", "rows_now", "done_now"}`;
+    stage is reading, grouping, routing, lab or writing; rows_now and done_now, if there are any, may be asked in the meantime how many rows this
+    pass has read, of the tasks that are done, and how much of the stage is done. is_cancelled: asked between the stages; to break off a Spark
+    job, which all of them but the last consist of, the caller cancels its job group (the jobs run in the calling thread).
+    Raises StudyCancelled, StudyFailed, and CommandError at the request's field for a source that turns out wrong (a column that is not there).
+    After any of them `out` holds no new result.
     """
     part = out / PART
     run = _Run(spark, study_check(request), part, on_progress, is_cancelled)
@@ -88,11 +89,13 @@ class _Run:
     rows: int = 0
     counter: "Accumulator[int] | None" = None
 
-    def at(self, stage: str, done: int = 0, total: int = 1, rows_now: Callable[[], int] | None = None) -> None:
+    def at(
+        self, stage: str, done: int = 0, total: int = 1, rows_now: Callable[[], int] | None = None, done_now: Callable[[], int] | None = None
+    ) -> None:
         """Say how far it is; stop here if nobody wants it any more."""
         if self.is_cancelled():
             raise StudyCancelled("the study was cancelled")
-        self.on_progress({"stage": stage, "done": done, "total": total, "rows": self.rows, "rows_now": rows_now})
+        self.on_progress({"stage": stage, "done": done, "total": total, "rows": self.rows, "rows_now": rows_now, "done_now": done_now})
 
     def reading(self, stage: str) -> None:
         """A pass over all records begins."""
@@ -158,11 +161,14 @@ class _Run:
         key_bytes_max: int | None,
     ) -> tuple[list[list[TimedStep]], Json]:
         """The timed runs of all strategies, and what they ran on. key_bytes_max: of the longest key, None if nobody has looked yet."""
+        from broker_core.pipeline.session import row_counter
+
         seed = self.request["seed"]
         workload, table = self.timed_records(steps, records, counts, sample, key_bytes_max)
-        self.at("lab", 0, len(strategies))
+        counter = row_counter(self.spark)
+        self.at("lab", 0, len(strategies), done_now=None if counter is None else lambda: counter.value)
         specs = [strategy.lane_spec(topic=self.request["topic"]) for strategy in strategies]
-        timed = timed_runs(self.spark, specs, steps, table, workload, seed)
+        timed = timed_runs(self.spark, specs, steps, table, workload, seed, counter)
         self.at("lab", len(strategies), len(strategies))
         arrived = workload.count_until(table.starts_us[-1])
         keys = len(workload.distinct_until(arrived)[0])

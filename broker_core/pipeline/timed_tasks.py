@@ -20,24 +20,28 @@ from broker_core.pipeline.members import Step
 from broker_core.pipeline.timed import TimedStep, Timetable, timed_run
 
 if TYPE_CHECKING:
+    from pyspark import Accumulator
     from pyspark.sql import SparkSession
 
 Inputs = tuple[Sequence[LaneSpec], Sequence[Step], Timetable, Workload, int]
 
 
 def timed_runs(
-    spark: SparkSession, specs: Sequence[LaneSpec], steps: Sequence[Step], table: Timetable, workload: Workload, seed: int
-) -> list[list[TimedStep]]:
-    """`timed_run` of each strategy. It is one Spark job, so whoever cancels its group ends the runs."""
-    task = partial(_run, (specs, steps, table, workload, seed))
+    spark: SparkSession, specs: Sequence[LaneSpec], steps: Sequence[Step], table: Timetable, workload: Workload, seed: int,
+    counter: Accumulator[int] | None = None,
+) -> list[list[TimedStep]]:  # fmt: skip
+    """`timed_run` of each strategy. It is one Spark job, so whoever cancels its group ends the runs. counter: told of each that is done."""
+    task = partial(_run, (specs, steps, table, workload, seed), counter)
     rows = spark.range(0, len(specs), 1, len(specs)).mapInArrow(task, "place int, steps binary").collect()
     found = {row["place"]: msgspec.msgpack.decode(row["steps"], type=list[TimedStep]) for row in rows}
     return [found[place] for place in range(len(specs))]
 
 
-def _run(inputs: Inputs, numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _run(inputs: Inputs, counter: Accumulator[int] | None, numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     specs, steps, table, workload, seed = inputs
     for batch in numbers:
         for place in batch.column(0).to_pylist():
             timed = msgspec.msgpack.encode(timed_run(specs[place], steps, table, workload, seed))
+            if counter is not None:
+                counter.add(1)
             yield pa.RecordBatch.from_arrays([pa.array([place], pa.int32()), pa.array([timed], pa.binary())], ["place", "steps"])

@@ -151,8 +151,8 @@ class Broker:
                 self.tell_news(topic, subscription, now_us, out)
 
     def straight(self, topic: Topic, out: Outbox) -> KeySharedDispatcher | None:
-        """The topic's only subscription, if messages by themselves that arrive now go straight to its consumers, and nothing else happens. It
-        stays so until one cannot be taken, or something else happens to it."""
+        """The topic's only subscription, if messages by themselves that arrive now go straight to its consumers, and nothing else happens. That
+        holds until one of them cannot be taken, or another event reaches the subscription."""
         if len(topic.subscriptions) != 1 or self.overhears:
             return None
         (subscription,) = topic.subscriptions.values()

@@ -35,7 +35,6 @@ class Noted(NamedTuple):
     times: list[int]
     commands: list[CommandAck]
 
-
     @property
     def entries(self) -> list[int]:
         """All that is acknowledged."""
@@ -89,7 +88,7 @@ def note(broker: Broker, arrived: Sequence[Noted]) -> None:
 
 
 def in_order(parts: Sequence[tuple[str, Noted]]) -> list[tuple[str, Sequence[int]]]:
-    """(consumer, what it acknowledged), one after the other as they arrived."""
+    """(consumer, what it acknowledged), one after the other as they arrived; of one microsecond and connection by consumer."""
     arrived = [
         (at_us, part.connection, consumer, command.entries)
         for consumer, part in parts for at_us, command in zip(part.times, part.commands, strict=True)

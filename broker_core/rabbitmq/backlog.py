@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 NONE = -1
 WORTH = 8
-"""With so many messages in the queue it is worth while: it takes as many acks before the others are needed."""
+"""Messages in the queue with which it is worth while: so many acks can come before those that wait outside are needed."""
 
 
 class Backlog(Stream):
@@ -55,9 +55,14 @@ class Backlog(Stream):
 
     def ask_first(self, connection: int, message: Any, now_us: int, out: Slot) -> None:
         """The broker receives a message meanwhile."""
-        if type(message) is not BasicAck or message.multiple or len(self.queue.fresh) < 2:
+        if type(message) is not BasicAck or message.multiple or len(self.queue.fresh) < 2 or not self.knows(connection, message):
             self.go_on(now_us)
         self.arrives(connection, message, now_us, out)
+
+    def knows(self, connection: int, ack: BasicAck) -> bool:
+        """Whether the ack is of a delivery that its channel knows; another closes the channel, which tells how many messages are ready."""
+        channel = self.broker.connections[connection].channels.get(ack.channel)
+        return channel is not None and ack.delivery_tag in channel.unacked
 
     def look_first(self, name: str, now_us: int, out: Slot) -> None:
         """The broker wakes meanwhile."""

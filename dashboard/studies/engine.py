@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from broker_core.events import Json
 
-OnProgress = Callable[[Json], None]     # {stage, done, total, rows, rows_now}
+OnProgress = Callable[[Json], None]     # {stage, done, total, rows, rows_now, done_now}
 IsCancelled = Callable[[], bool]
 OnWindows = Callable[[Sequence[Json]], None]
 

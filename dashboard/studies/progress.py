@@ -24,10 +24,11 @@ class Progress:
         self._begun_s = clock()
         self._rated = 0
         self._rows_now: Callable[[], int] | None = None
+        self._done_now: Callable[[], int] | None = None
         self._rows_per_s: int | None = None
 
     def tell(self, told: Json) -> None:
-        """Take in {stage, done?, total?, rows?, rows_now?}; what is left out starts again with the stage, but rows stay."""
+        """Take in {stage, done?, total?, rows?, rows_now?, done_now?}; what is left out starts again with the stage, but rows stay."""
         with self._lock:
             before, now_s = self._told, self._clock()
             same = told.get("stage", before["stage"]) == before["stage"]
@@ -39,7 +40,7 @@ class Progress:
             }
             if not same:
                 self._begun_s, self._rated = now_s, self._told["rows"]
-            self._rows_now = told.get("rows_now")
+            self._rows_now, self._done_now = told.get("rows_now"), told.get("done_now")
             self._rate(self._told["rows"])
 
     def _rate(self, rows: int) -> None:
@@ -49,9 +50,8 @@ class Progress:
 
     def snapshot(self, tasks: tuple[int, int] | None = None) -> Json:
         with self._lock:
-            done, total = tasks or (None, None)
-            if tasks and total == self._told["total"]:  # the stage's parts are the tasks, and nobody tells of each as it ends
-                self._told["done"] = tasks[0]
+            tasks_done, tasks_total = tasks or (None, None)
+            done = self._told["done"] if self._done_now is None else self._done_now()
             rows = self._told["rows"] if self._rows_now is None else self._rows_now()
             self._rate(rows)
-            return {**self._told, "rows": rows, "rows_per_s": self._rows_per_s, "tasks_done": done, "tasks_total": total}
+            return {**self._told, "done": done, "rows": rows, "rows_per_s": self._rows_per_s, "tasks_done": tasks_done, "tasks_total": tasks_total}

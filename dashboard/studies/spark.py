@@ -17,6 +17,8 @@ from django.conf import settings
 from broker_core.events import Json
 from dashboard.studies.engine import IsCancelled, OnProgress, OnWindows
 
+POOL = "spark.scheduler.pool"
+"""Jobs of two pools have Spark in turn, those of one pool one after the other."""
 MASTER_WAIT_S = 5.0
 """How long a master may take to answer; Spark by itself would try for a minute and then say something else."""
 
@@ -88,7 +90,10 @@ class SparkEngine:
         """Begin a live study; its query runs in Spark from now on."""
         from broker_core.pipeline.live import live_start
 
-        return live_start(self.open(), request["source"], checkpoint=checkpoint, on_windows=on_windows)
+        spark = self.open()
+        if not settings.SPARK_REMOTE:  # where there are none
+            spark.sparkContext.setLocalProperty(POOL, "live")  # the query's thread takes it over
+        return live_start(spark, request["source"], checkpoint=checkpoint, on_windows=on_windows)
 
     def _enter(self, spark: Any, group: str) -> None:
         if settings.SPARK_REMOTE:
@@ -96,6 +101,7 @@ class SparkEngine:
         else:
             # interruptOnCancel: a task that sleeps in Java stops too.
             spark.sparkContext.setJobGroup(group, group, interruptOnCancel=True)
+            spark.sparkContext.setLocalProperty(POOL, "studies")
 
     def cancel(self, group: str) -> None:
         """Stop the jobs that the group runs now; the runner asks again while the study goes on. A lost Spark has nothing left to cancel."""

@@ -107,13 +107,15 @@ def test_rows_are_told_while_they_are_read_and_the_rate_is_that_of_the_pass() ->
     assert (shown["rows"], shown["rows_per_s"]) == (1_000_000, 50_000), "what the later stages take is no reading of rows"
 
 
-def test_a_stage_whose_parts_are_tasks_is_as_far_as_they_are() -> None:
-    progress = Progress()
-    progress.tell({"stage": "lab", "done": 0, "total": 10})
-    shown = [(progress.snapshot(tasks)["done"], progress.snapshot(tasks)["total"]) for tasks in ((0, 10), (4, 10), None, (1, 200), (7, 10))]
-    assert shown == [(0, 10), (4, 10), (4, 10), (4, 10), (7, 10)], "other tasks are not its parts"
+def test_how_much_of_a_stage_is_done_is_asked_as_its_parts_end() -> None:
+    progress, done = Progress(), [0]
+    progress.tell({"stage": "lab", "done": 0, "total": 10, "done_now": lambda: done[0]})
+    shown = []
+    for done[0] in (0, 4, 9):
+        shown.append((progress.snapshot((done[0], 10))["done"], progress.snapshot()["total"]))
+    assert shown == [(0, 10), (4, 10), (9, 10)]
     progress.tell({"stage": "lab", "done": 10, "total": 10})
-    assert progress.snapshot()["done"] == 10
+    assert progress.snapshot((1, 10))["done"] == 10
 
 
 def test_first_study_says_that_spark_starts(runner: Runner, engine: FakeEngine) -> None:

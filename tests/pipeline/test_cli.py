@@ -1,6 +1,7 @@
 """`manage.py study`: a file in, a ranking and a folder of tables out; wrong input is one sentence and exit code 2."""
 
 import io
+import time
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -9,7 +10,7 @@ from django.core.management import CommandError, call_command
 
 from broker_core.pipeline import session
 from broker_core.pipeline.result import TABLES, result_json
-from dashboard.management.commands.study import _history, _kind_of, _request, _source
+from dashboard.management.commands.study import Command, _history, _kind_of, _Progress, _request, _source
 
 
 def study(*arguments, **options):
@@ -23,6 +24,22 @@ def orders(tmp_path):
     path = tmp_path / "orders.jsonl"
     path.write_text("".join(f'{{"customer": "c-{number % 17}"}}\n' for number in range(200)) + '{"customer": null}\n{"customer": ""}\nbroken\n')
     return path
+
+
+def test_a_stage_that_is_one_job_says_each_second_how_much_of_it_is_done():
+    err, done = io.StringIO(), [0]
+    command = Command(stderr=err)
+    lab = {"stage": "lab", "total": 10, "rows": 50_000}
+    with _Progress(command) as progress:
+        progress({**lab, "done": 0, "done_now": lambda: done[0]})
+        done[0] = 4
+        waited = time.monotonic() + 20
+        while "4 of 10" not in err.getvalue() and time.monotonic() < waited:
+            time.sleep(0.02)
+        progress({**lab, "stage": "writing", "done": 0, "total": 1, "done_now": None})
+    assert [line.split("s  ")[1] for line in err.getvalue().splitlines()] == ["lab 0 of 10, 50,000 records", "lab 4 of 10, 50,000 records",
+                                                                               "writing, 50,000 records"]  # fmt: skip
+    assert not progress.watcher.is_alive()
 
 
 def test_the_command_prints_the_ranking_and_writes_the_tables(spark, orders, tmp_path, monkeypatch):

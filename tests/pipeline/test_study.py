@@ -63,6 +63,7 @@ def test_a_study_tells_its_progress_stage_by_stage(finished):
     assert stages == ["reading", "grouping", "routing", "lab", "writing"]
     assert {progress["stage"]: progress["read"] for progress in said if "read" in progress} == {"grouping": 122}
     lab = [progress["done"] for progress in said if progress["stage"] == "lab"]
+    assert [progress["done_now"]() for progress in said if progress["done_now"] is not None] == [len(STRATEGIES)], "each as it ended"
     assert lab == [0, len(STRATEGIES)] and said[-1]["rows"] == 122
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 ASSIGNED_TO_SILENT = "kafka.assigned_to_silent"
 CHANGING = ("kafka.first", "kafka.rebalancing", "kafka.crash_pending", ASSIGNED_TO_SILENT)
-"""Sentences that say more as time passes."""
+"""Sentences that depend on when somebody looks."""
 
 
 def say_settled(lane: Lane, bill: Bill, silent: int, *, cooperative: bool) -> None:

@@ -169,8 +169,8 @@ class KeySharedDispatcher(KeyDispatcher):
         )  # fmt: skip
 
     def give(self, position: int, hash32: int) -> str | None:
-        """A message by itself arrives at the end of the topic and goes straight to its consumer, whose key is returned. None: that has no room, and
-        nothing has changed."""
+        """A message by itself arrives at the end of the topic and goes straight to its consumer, whose key is returned. None: that has no room, or
+        is at its limit though it is not blocked (it has asked for messages again), and nothing of the state has changed."""
         owners = self._owners
         owner = owners[hash32] if hash32 in owners else self.owner(hash32)
         if owner is None or self.is_full:

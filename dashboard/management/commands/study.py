@@ -143,7 +143,8 @@ class Command(BaseCommand):
                     if verbosity < LOG_VERBOSITY and not settings.SPARK_REMOTE:
                         # What goes wrong is one sentence at the end; Spark would say it first, in forty lines.
                         spark.sparkContext.setLogLevel("OFF")
-                    engine.run(GROUP, request, out, _Progress(self), is_cancelled)
+                    with _Progress(self) as progress:
+                        engine.run(GROUP, request, out, progress, is_cancelled)
                 finally:
                     engine.close()
 
@@ -186,12 +187,36 @@ def _words() -> Mapping[str, str]:
 
 
 class _Progress:
-    """One line a stage, and one a second within it."""
+    """One line a stage, and one a second within it while it gets on."""
 
     def __init__(self, command: BaseCommand) -> None:
         self.command, self.began, self.last = command, time.monotonic(), ("", 0.0)
+        self.told: dict[str, Any] | None = None
+        self.over = threading.Event()
+        self.watcher = threading.Thread(target=self._watch, daemon=True)
+
+    def __enter__(self) -> _Progress:
+        self.watcher.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.over.set()
+        self.watcher.join()
 
     def __call__(self, progress: dict[str, Any]) -> None:
+        self.told = progress
+        self._say(progress)
+
+    def _watch(self) -> None:
+        """Ask how much is done of a stage that is one Spark job."""
+        shown = 0
+        while not self.over.wait(1):
+            told = self.told
+            if told is not None and told.get("done_now") is not None and (done := told["done_now"]()) != shown:
+                shown = done
+                self._say({**told, "done": done})
+
+    def _say(self, progress: dict[str, Any]) -> None:
         now = time.monotonic()
         if progress["stage"] != self.last[0] or now - self.last[1] >= 1:
             self.last = progress["stage"], now

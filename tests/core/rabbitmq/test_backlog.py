@@ -15,6 +15,7 @@ from broker_core.lab.lab import Lab
 from broker_core.lab.scenario import scenario_from_json
 from broker_core.rabbitmq import backlog
 from broker_core.rabbitmq.broker import Broker
+from broker_core.rabbitmq.methods import BasicAck
 from broker_core.rabbitmq.queue import WorkQueue
 from tests.core.lab.journals import random_command
 
@@ -83,6 +84,22 @@ def test_with_consumers_that_keep_up_each_message_is_a_step(monkeypatch):
     lab = lab_of("prefetch_1", 5)
     lab.advance_to(10 * SECOND)
     assert len(steps) == 50 - 10, "one is on its way at the end of each second"
+
+
+def test_an_ack_of_an_unknown_delivery_finds_all_that_has_arrived_in_the_queue(monkeypatch):
+    closed = []
+    for worth in (NEVER, 1):
+        monkeypatch.setattr(backlog, "WORTH", worth)
+        lane = {"model": "rabbitmq", "algorithm": "prefetch_1", "network_delay_us": 300_000}
+        lab = Lab(scenario_from_json({"workload": {"kind": "uniform", "keys": 20, "rate": 40}, "consumer_rate": 5, "lanes": [lane]}))
+        lab.advance_to(9 * SECOND)
+        slot = lab.lanes["rabbitmq"].world.slots["c1"]
+        for connection in slot.links:
+            slot.send(connection, BasicAck(1, 999_999))
+        told = lab.advance_to(15 * SECOND)
+        closed.append(([str(event) for event in told], json.dumps(lab.view()), lab.checkpoint()))
+        assert any("rabbitmq.channel.closed" in str(event) for event in told)
+    assert closed[0] == closed[1]
 
 
 def test_a_publisher_is_heard_by_what_waits():
