@@ -205,7 +205,8 @@ class _Progress:
 
     def __call__(self, progress: dict[str, Any]) -> None:
         self.told = progress
-        self._say(progress)
+        if progress["stage"] != self.last[0] or time.monotonic() - self.last[1] >= 1:
+            self._say(progress)
 
     def _watch(self) -> None:
         """Ask how much is done of a stage that is one Spark job."""
@@ -218,11 +219,10 @@ class _Progress:
 
     def _say(self, progress: dict[str, Any]) -> None:
         now = time.monotonic()
-        if progress["stage"] != self.last[0] or now - self.last[1] >= 1:
-            self.last = progress["stage"], now
-            part = f" {progress['done']} of {progress['total']}" if progress["total"] > 1 else ""
-            rows = f", {progress['rows']:,} records" if progress["rows"] else ""
-            self.command.stderr.write(f"{now - self.began:6.1f} s  {progress['stage']}{part}{rows}")
+        self.last = progress["stage"], now
+        part = f" {progress['done']} of {progress['total']}" if progress["total"] > 1 else ""
+        rows = f", {progress['rows']:,} records" if progress["rows"] else ""
+        self.command.stderr.write(f"{now - self.began:6.1f} s  {progress['stage']}{part}{rows}")
 
 
 def _size(source: dict[str, Any]) -> int:
