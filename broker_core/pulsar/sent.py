@@ -1,6 +1,7 @@
 """A producer's messages, straight from what its application gives it into what the broker does with them: several in a row, none made.
 
-    producer: stamp ─► broker: entry, end of the topic ─► dispatch          up to whatever else is due, or until somebody tells something
+    producer: stamp ─► broker: entry at the end of its topic ─► nothing waits: given to its consumer        up to whatever else is due, or until
+                                                            └─► something does: dispatched as ever          somebody tells something
 
 As long as the producer has one connection that is in order, one topic without partitions, waits for no receipts, and nobody looks for
 duplicates; else each is a message that the broker receives (`sim/stream.py`), which comes to the same.

@@ -41,7 +41,7 @@ def lived(seed: int, worth: int, prefetch: str, rate: int) -> list[str]:
             try:
                 lab.submit({**command, "command_id": f"x{number}", "position": lab.position + 1, "at_us": lab.now_us})
             except CommandError:  # it makes no sense now
-                told = [*told]
+                seen.append("refused")
             seen.append(json.dumps([[str(event) for event in told], lab.view(), lab.checkpoint().hex()]))
         return seen
 
