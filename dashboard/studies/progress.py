@@ -52,6 +52,8 @@ class Progress:
         with self._lock:
             tasks_done, tasks_total = tasks or (None, None)
             done = self._told["done"] if self._done_now is None else self._done_now()
+            if self._done_now is not None and tasks_done is not None and tasks_total == self._told["total"]:
+                done = tasks_done = max(done, tasks_done)  # the same parts, counted a moment apart
             rows = self._told["rows"] if self._rows_now is None else self._rows_now()
             self._rate(rows)
             return {**self._told, "done": done, "rows": rows, "rows_per_s": self._rows_per_s, "tasks_done": tasks_done, "tasks_total": tasks_total}

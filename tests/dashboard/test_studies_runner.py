@@ -114,6 +114,10 @@ def test_how_much_of_a_stage_is_done_is_asked_as_its_parts_end() -> None:
     for done[0] in (0, 4, 9):
         shown.append((progress.snapshot((done[0], 10))["done"], progress.snapshot()["total"]))
     assert shown == [(0, 10), (4, 10), (9, 10)]
+    for tasks, both in (((7, 10), 9), ((10, 10), 10)):
+        late = progress.snapshot(tasks)
+        assert late["done"] == late["tasks_done"] == both, "two figures of one page"
+    assert progress.snapshot((1, 2))["tasks_done"] == 1, "those are other tasks"
     progress.tell({"stage": "lab", "done": 10, "total": 10})
     assert progress.snapshot((1, 10))["done"] == 10
 
