@@ -14,10 +14,10 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from broker_core.rabbitmq.broker import Broker
+from broker_core.rabbitmq.broker import Broker, basic_ack
 from broker_core.rabbitmq.client import CHANNEL
 from broker_core.rabbitmq.client.publisher import Publisher
-from broker_core.rabbitmq.methods import BasicAck
+from broker_core.rabbitmq.methods import BasicAck, BasicDeliver
 from broker_core.rabbitmq.queue import WorkQueue
 from broker_core.sim.stream import Stream
 
@@ -54,15 +54,28 @@ class Backlog(Stream):
                 self.receiver.receive, self.receiver.wake = self.ask_first, self.look_first  # type: ignore[assignment]
 
     def ask_first(self, connection: int, message: Any, now_us: int, out: Slot) -> None:
-        """The broker receives a message meanwhile."""
-        if type(message) is not BasicAck or message.multiple or len(self.queue.fresh) < 2 or not self.knows(connection, message):
-            self.go_on(now_us)
+        """The broker receives a message meanwhile: an ack of a delivery that its channel knows, or something that may need what waits. Any other
+        ack closes the channel, which tells how many messages are ready."""
+        broker = self.broker
+        if type(message) is BasicAck and not message.multiple and len(self.queue.fresh) > 1:
+            known = broker.connections[connection]
+            channel = known.channels.get(message.channel)
+            if channel is not None and message.delivery_tag in channel.unacked:
+                # The broker's `receive`, `basic_ack` and `deliver`, written out: this is what every ack goes through.
+                known.was_heard = True
+                key, position = channel.unacked[message.delivery_tag]
+                _, tag, queue = broker.consumers[key]
+                next_one = queue.exchange(key, position)
+                if next_one is None:
+                    basic_ack(broker, known, channel, message, out)
+                    return
+                del channel.unacked[message.delivery_tag]
+                delivery_tag = channel.last_tag = channel.last_tag + 1
+                channel.unacked[delivery_tag] = key, next_one
+                out.feed(connection, BasicDeliver(channel.number, tag, delivery_tag, False, next_one))
+                return
+        self.go_on(now_us)
         self.arrives(connection, message, now_us, out)
-
-    def knows(self, connection: int, ack: BasicAck) -> bool:
-        """Whether the ack is of a delivery that its channel knows; another closes the channel, which tells how many messages are ready."""
-        channel = self.broker.connections[connection].channels.get(ack.channel)
-        return channel is not None and ack.delivery_tag in channel.unacked
 
     def look_first(self, name: str, now_us: int, out: Slot) -> None:
         """The broker wakes meanwhile."""

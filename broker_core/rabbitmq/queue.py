@@ -167,26 +167,34 @@ class WorkQueue:
 
         Raises CommandError for a message that it does not hold.
         """
-        holder = self.consumers.get(consumer) or self._known(consumer)
+        next_one = self.exchange(consumer, position)
+        if next_one is not None:
+            return [(consumer, next_one, False)]
+        holder = self._known(consumer)
         if holder.unacked.pop(position, None) is None:
             raise CommandError("position", f"{consumer} holds no message {position}")
         self.state.acked += 1
         if not holder.is_out:
             return []
-        if not self._ring and self.fresh and not self.requeued and len(holder.unacked) + 1 == holder.prefetch:
-            # The usual case of a backlog, short for speed: it is alone in the ring, takes one message, and its turn passes it by again.
-            del self._out[consumer]
-            self._out[consumer] = holder
-            next_one = self.fresh.popleft()
-            holder.unacked[next_one] = False
-            if self.fresh:
-                return [(consumer, next_one, False)]
-            del self._out[consumer]  # nothing is left for which its turn could come
-            holder.is_out = False
-            self._ring.append(holder)
-            return [(consumer, next_one, False)]
         self._join_ring(holder)
         return self._dispatch()
+
+    def exchange(self, consumer: str, position: int) -> int | None:
+        """`ack` in a backlog, the usual case, short for speed: a consumer that was at its limit is alone in the ring, takes the next message, and
+        its turn passes it by again. Returns that message; None, and nothing has changed, in any other case."""
+        holder, fresh = self.consumers.get(consumer), self.fresh
+        if holder is None or not holder.is_out or self._ring or self.requeued or len(fresh) < 2:
+            return None
+        unacked = holder.unacked
+        if len(unacked) != holder.prefetch or position not in unacked:
+            return None
+        del unacked[position]
+        next_one = fresh.popleft()
+        unacked[next_one] = False
+        self.state.acked += 1
+        out = self._out
+        out[consumer] = out.pop(consumer)
+        return next_one
 
     def nack(self, consumer: str, *positions: int) -> list[Delivery]:
         """The consumer gives messages back (basic.nack or basic.reject with requeue): old places, redelivered, next in turn.
