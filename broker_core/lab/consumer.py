@@ -32,7 +32,11 @@ class Consumer:
     set_to: Json = field(default_factory=dict)
 
     def acked_between(self, from_second: int, to_second_exclusive: int) -> int:
-        return sum(n for second, n in self.acked.items() if from_second <= second < to_second_exclusive)
+        count = 0
+        for second, handled in self.acked.items():
+            if from_second <= second < to_second_exclusive:
+                count += handled
+        return count
 
 
 def incarnation_name(consumer: str, number: int) -> str:

@@ -18,7 +18,7 @@ class LiveKeys:
     def note(self, first: int, codes: Sequence[int]) -> None:
         """Take in the records `first`, `first` + 1, ... with these key codes."""
         known = self.known
-        if known.issuperset(codes):
+        if all(map(known.__contains__, codes)):
             return
         for index, code in enumerate(codes, first):
             if code not in known:

@@ -30,8 +30,8 @@ from broker_core.lab.view import Shown, lab_view
 from broker_core.lab.workload import Workload, workload_from_json
 from broker_core.plain import kept, take_back
 
-STRETCH_US = 10 * SECOND_US
-"""Longest stretch for which arrivals are laid out at once; bounds memory when a lab is far behind."""
+STRETCH_US, STRETCH_RECORDS = 30 * SECOND_US, 20_000
+"""Longest stretch for which arrivals are laid out at once; bounds memory when a lab is far behind, and how long it works at a time."""
 TIMELINE_MAX = 60
 
 
@@ -133,7 +133,7 @@ class Lab(LabState):
 
     def _advance(self, at_us: int) -> Pieces[None]:
         while self.clock.now_us < at_us:
-            until_us = min(at_us, self.clock.now_us + STRETCH_US)
+            until_us = min(at_us, self.clock.now_us + STRETCH_US, self.workload.arrival_us(self.record_count + STRETCH_RECORDS))
             if self.scenario.lesson is not None:
                 until_us = self.scenario.lesson.stop_us(self.clock.now_us, until_us)
             first, stop = self.record_count, self.workload.count_until(until_us)

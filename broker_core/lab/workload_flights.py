@@ -51,7 +51,7 @@ class FlightsWorkload(EvenArrivals):
         """The key codes of these records."""
         codes = self._codes
         try:
-            return [codes[index] for index in records]
+            return list(map(codes.__getitem__, records))
         except IndexError:  # beyond the first pass over the data
             return [codes[index % len(codes)] for index in records]
 

@@ -8,14 +8,15 @@ from where it arrives at the same moment. Nothing else differs: links have their
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from heapq import heappush
-from itertools import accumulate, cycle, islice
+from itertools import accumulate, cycle
 from operator import add
 from typing import TYPE_CHECKING, Any
 
-from broker_core.sim.network import JITTER_MASK, Link
+from broker_core.sim.network import JITTER_COUNT, JITTER_MASK, Link
 
 if TYPE_CHECKING:
     from broker_core.sim.slot import Slot
@@ -38,6 +39,9 @@ class Arrivals:
         if self.act is not None:
             self.act(place)
 
+    def take_in(self, until_us: int) -> None:
+        """What has arrived before `until_us` is known to its receiver, as it is where each arrival is a step."""
+
 
 class Stream(Arrivals):
     """A publisher's messages. Its times are those at which they reach their receivers.
@@ -54,7 +58,7 @@ class Stream(Arrivals):
         self.sent: Sequence[int] = ()
         self.keys: Sequence[int] = ()
         self.number = 0
-        self.late: tuple[int, list[int]] = (-1, [])  # a delay, and the table of jitter on top of it
+        self.late: tuple[int, array[int]] = (-1, array("q"))  # a delay, and the table of jitter on top of it, twice
         # The publisher's own messages (heartbeats) travel on the same links: in the order in which they were sent.
         node = sender.node
 
@@ -76,8 +80,9 @@ class Stream(Arrivals):
         links = list(self.sender.links.values())
         delay_us, last_us = max(link.delay_us for link in links), max(link.last_us for link in links)
         if delay_us != self.late[0]:
-            self.late = (delay_us, [delay_us + late_us for late_us in self.sender.world.jitter])
-        times = list(map(add, sent, islice(cycle(self.late[1]), number & JITTER_MASK, None)))
+            self.late = (delay_us, array("q", [delay_us + late_us for late_us in self.sender.world.jitter]) * 2)
+        first = number & JITTER_MASK
+        times = list(map(add, sent, cycle(self.late[1][first : first + min(len(sent), JITTER_COUNT)])))
         if times and (times[0] < last_us or sorted(times) != times):  # no message overtakes another one
             times = list(accumulate(times, max, initial=last_us))[1:]
         self.sent, self.keys, self.times, self.number, self.place = sent, keys, times, number, 0

@@ -55,7 +55,9 @@ def takes_until_empty(buffer: Mapping[int, Fetched], owned: Sequence[int], turn:
 def settle(consumer: Consumer, now_us: int, out: Outbox) -> None:
     """The records that the program has handled by now, but for one with which a step comes."""
     state, program = consumer.state, consumer.state.program
-    done_us, until_us = program.done_us, min(now_us + 1, state.quiet_until_us)
+    done_us, until_us = program.done_us, now_us + 1
+    if state.quiet_until_us < until_us:
+        until_us = state.quiet_until_us
     if program.hand < 0 or done_us >= until_us:
         return
     service_us = program.service_us
@@ -65,7 +67,11 @@ def settle(consumer: Consumer, now_us: int, out: Outbox) -> None:
         program.done_quietly(handled, hand, done_us if hand < 0 else done_us + service_us, out, consumer.traffic)
         return
     taken = consumer.next_records((until_us - 1 - done_us) // service_us + 1)
-    handled = list(zip(range(done_us, until_us, service_us), (program.hand, *taken), strict=False))  # until none are left, or until now
-    hand = taken[-1] if len(taken) == len(handled) else -1
-    done_us += (len(handled) if hand >= 0 else len(handled) - 1) * service_us
+    handled, hand = [(done_us, program.hand)], -1
+    for record in taken:
+        done_us += service_us
+        if done_us >= until_us:
+            hand = record
+            break
+        handled.append((done_us, record))
     program.done_quietly(handled, hand, done_us, out, consumer.traffic)

@@ -78,13 +78,11 @@ class KafkaReading:
     def weights(self, lane: Lane) -> dict[str, int]:
         shared = self.look(lane)
         weights = {consumer_name(member_id): 0 for member_id in shared.group.members}
-        for log, name in zip(shared.logs, shared.holders, strict=True):
+        holders = shared.holders
+        for number, log in enumerate(shared.logs):
+            name = holders[number]
             if name is not None:
                 weights[name] += log.end
-        for number in self.under_way(lane):
-            name = shared.holders[number]
-            if name is not None:
-                weights[name] += 1
         return weights
 
     def under_way(self, lane: Lane) -> list[int]:

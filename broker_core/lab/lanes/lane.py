@@ -42,6 +42,8 @@ WHY_MAX, WHY_FIRST = 40, 20
 """Of a longer chain the first 20 and the last 20 turning points are kept: how it began, and how it came to rest."""
 JITTER_PART = 10
 """A message takes its lane's delay, and up to a tenth more."""
+CHECK_S = 5
+"""While nothing is told and no change is under way, the model's laws are looked at every fifth second only; else at the end of each."""
 
 
 @dataclass
@@ -79,6 +81,7 @@ class Lane(LaneState):
         self.keys = setup.keys
         self.texts = setup.texts
         self.out: list[TurningPoint] = []
+        self.has_told = False  # since the model's laws were looked at last
         self.heard: dict[str, TurningPoint] = {}  # by id, as a person is to read them, until the step that tells them is over
         self.ledger = Ledger(self)
         self.traffic = LaneTraffic(watch)
@@ -104,7 +107,7 @@ class Lane(LaneState):
         def hand_over(index: int, code: int) -> tuple[int, Any]:
             # A message may be made up to its delay after it was sent; who reads what changes with a turning point, before which all that was
             # sent is caught up.
-            self._note_published()
+            self._note_published(self.stream.place)
             watch.arrived(index, code, self.reads.would_wait(self, index, code))
             return publish(index, code)
 
@@ -113,16 +116,17 @@ class Lane(LaneState):
     def _catch_up(self, until_us: int) -> None:
         """What was published before `until_us` is on its way, and counted."""
         self.stream.catch_up(until_us)
-        self._note_published()
+        self._note_published(self.stream.place)
 
-    def _note_published(self) -> None:
-        published, place = self.published, self.stream.place
-        if published < place:
-            self.published = place
-            self.next_record += place - published
+    def _note_published(self, count: int) -> None:
+        """So many messages of the stream's plan are published."""
+        published = self.published
+        if published < count:
+            self.published = count
+            self.next_record += count - published
             fresh = self.reads.fresh
             if fresh is not None:
-                fresh += self.stream.keys[published:place]
+                fresh += self.stream.keys[published:count]
 
     # -- time -----------------------------------------------------------------------------------------------------------------------------
 
@@ -139,20 +143,30 @@ class Lane(LaneState):
         self.ledger.fold_darkness()
         stream = self.stream
         start = self.next_record - first
-        coming = times[start : bisect_right(times, until_us)]
-        stream.plan(coming, codes[start:], self.next_record)
+        stop = bisect_right(times, until_us)
+        if start or stop < len(times):  # a copy touches each number
+            times, codes = times[start:stop], codes[start:stop]
+        stream.plan(times, codes, self.next_record)
         self.published = 0
-        while self.now_us < until_us or stream.place < len(coming):
-            stop_us = min(until_us, (self.now_us // SECOND_US + 1) * SECOND_US)
+        steps = stream.steps if isinstance(stream, Unread) else stream
+        while self.now_us < until_us or stream.place < len(times):
+            stop_us = (self.now_us // SECOND_US + 1) * SECOND_US
+            if stop_us > until_us:
+                stop_us = until_us
             while True:
-                self.world.advance(stop_us, stream.steps if isinstance(stream, Unread) else stream, by_report=True)
+                self.world.advance(stop_us, steps, by_report=True)
                 if not self.world.is_midway:
                     break
                 yield
-            self._catch_up(stop_us + 1)
+            if stop_us == until_us or self.is_changing:
+                self._catch_up(stop_us + 1)
+            else:  # nobody looks at what is on its way
+                stream.take_in(stop_us + 1)
+                self._note_published(bisect_right(times, stop_us))
             self.now_us = stop_us
             self.traffic.fold(stop_us)
             if stop_us % SECOND_US == 0:
+                self.traffic.put_in_order()  # while they are at hand in the processor's cache
                 self._sample(stop_us // SECOND_US)
         # Logs grow and positions move without a turning point, too.
         self.rules.forget_caches()
@@ -161,13 +175,22 @@ class Lane(LaneState):
     def count_handled(self) -> None:
         """What the programs have handled by now is in their rates and in the tally: a checkpoint holds nothing that is still to be counted."""
         self.traffic.fold(self.now_us)
-        if self.traffic.finished:
-            self.ledger.tally.finished.extend(self.traffic.take_finished())
+        finished = self.traffic.take_finished()
+        if finished:
+            self.ledger.tally.finished.extend(finished)
             self.ledger.tally.fold_finished(self.texts.codes_of)
+
+    @property
+    def is_changing(self) -> bool:
+        """Whether a change is under way: its bill is open, or nobody has noticed a crash."""
+        bill = self.ledger.kept_bill
+        return (bill is not None and not bill.settled) or bool(self.crash_positions)
 
     def _sample(self, second: int) -> None:
         self.rules.tidy(self, second)
-        self.reads.check(self)
+        if self.has_told or second % CHECK_S == 0 or self.is_changing:
+            self.has_told = False
+            self.reads.check(self)
         self.ledger.settle()  # an answer in which nothing is new is no turning point, and may have been the last thing that was awaited
         keep_skew(self, second)
 
@@ -197,6 +220,7 @@ class Lane(LaneState):
 
     def _changed(self) -> None:
         """Who gets what may be another matter now."""
+        self.has_told = True
         self.rules.forget_caches()
         if self.traffic.watch is not None:
             self.traffic.watch.stopped(self.reads.stopped(self), self.now_us)

@@ -63,6 +63,6 @@ class Reading(Protocol):
     def picture(self, lane: Lane) -> Json: ...
 
     def check(self, lane: Lane) -> None:
-        """Raise InvariantError where a law of the model is broken. Asked after each command and at each full second, so it is to cost no more
-        than a few microseconds a consumer."""
+        """Raise InvariantError where a law of the model is broken. Asked after each command, and at the end of a second in which anything was told or
+        a change was under way, and of every fifth; so it is to cost no more than a few microseconds a consumer."""
         ...

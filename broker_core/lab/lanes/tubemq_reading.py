@@ -98,9 +98,11 @@ class TubeMqReading:
 
     def weights(self, lane: Lane) -> dict[str, int]:
         weights = {name: 0 for name, consumer in lane.consumers.items() if consumer.state != GONE}
-        for sent, name in zip(self.sent(lane).sent.values(), self.planned(lane), strict=True):
+        planned = self.planned(lane)
+        for place, partition in enumerate(self.partitions(lane).values()):
+            name = planned[place]
             if name is not None:
-                weights[name] = weights.get(name, 0) + sent
+                weights[name] = weights.get(name, 0) + partition.end
         return weights
 
     def planned(self, lane: Lane) -> list[str | None]:

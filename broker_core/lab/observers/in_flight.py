@@ -43,13 +43,15 @@ class Watch(Protocol):
 
 @dataclass(slots=True)
 class LaneTraffic:
-    """watch: sees it too, None for nobody. by_node: node of a program's present life -> its consumer. finished: (when, message) of those
-    handled since `take_finished`. done: node -> how many of them it handled since the last `fold` in this second, which `ends_us` ends on the
-    nodes' clocks; after: and later. second: of the lab's clock, which the nodes' are ahead of by `ahead_us`."""
+    """watch: sees it too, None for nobody. by_node: node of a program's present life -> its consumer. finished: (when, message) of those handled
+    since `put_in_order`; in_order: the messages before those, since `take_finished`. done: node -> how many of them it handled since the last
+    `fold` in this second, which `ends_us` ends on the nodes' clocks; after: and later. second: of the lab's clock, which the nodes' are ahead of by
+    `ahead_us`."""
 
     watch: Watch | None = None
     by_node: dict[str, Consumer] = field(default_factory=dict)
     finished: list[tuple[int, int]] = field(default_factory=list)
+    in_order: list[int] = field(default_factory=list)
     done: dict[str, int] = field(default_factory=dict)
     after: dict[str, int] = field(default_factory=dict)
     second: int = 0
@@ -92,10 +94,17 @@ class LaneTraffic:
 
     def take_finished(self) -> list[int]:
         """Messages handled since the last call, in the order in which programs finished them; of one moment, by their numbers."""
-        self.finished.sort()
-        finished = [message for _, message in self.finished]
-        self.finished.clear()
+        self.put_in_order()
+        finished, self.in_order = self.in_order, []
         return finished
+
+    def put_in_order(self) -> None:
+        """Nothing will be handled any more before this moment or at it."""
+        finished = self.finished
+        if finished:
+            finished.sort()
+            self.in_order += [message for _, message in finished]
+            finished.clear()
 
     def fold(self, now_us: int) -> None:
         """What was handled until now is counted, each in its second. Asked at the end of each second at the latest."""

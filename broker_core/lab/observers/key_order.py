@@ -9,6 +9,7 @@ committed offset on, and order can break only in what is read again.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Sequence
 from itertools import accumulate, pairwise
 
@@ -31,7 +32,7 @@ class KeyOrder:
 
     def __init__(self, count: int = 0) -> None:
         self.count = count
-        self.last = [NONE]
+        self.last = array("q", [NONE])
         self.kept: list[int] = []  # of a checkpoint: the records in `last`, until `know_keys`
 
     def finish(self, records: Sequence[int], codes: Sequence[int]) -> None:
@@ -39,7 +40,7 @@ class KeyOrder:
         last = self.last
         unknown = max(codes, default=-1) + 2 - len(last)
         if unknown > 0:
-            last[-1:-1] = [NONE] * unknown
+            last[-1:-1] = array("q", [NONE]) * unknown
         count = 0
         for record, code in zip(records, codes, strict=True):
             if record >= last[code]:

@@ -20,9 +20,15 @@ def shares(lane: Lane) -> dict[str, int]:
 def skew_milli(lane: Lane) -> int | None:
     """Largest share over mean share, in thousandths, over all consumers that the broker still counts; None with nothing to share."""
     weights = lane.weights()
-    counted = [weights.get(name, 0) for name, consumer in lane.consumers.items() if consumer.state != GONE or weights.get(name)]
-    total = sum(counted)
-    return max(counted) * len(counted) * 1000 // total if total else None
+    most = count = total = 0
+    for name, consumer in lane.consumers.items():
+        weight = weights.get(name, 0)
+        if weight or consumer.state != GONE:
+            count += 1
+            total += weight
+            if weight > most:
+                most = weight
+    return most * count * 1000 // total if total else None
 
 
 def units_of(lane: Lane, name: str) -> int:

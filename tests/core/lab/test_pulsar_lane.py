@@ -336,6 +336,15 @@ def test_rules_of_the_subscription_are_watched_while_the_world_runs(algorithm):
         lab.advance_to(7 * SECOND)
 
 
+def test_they_are_watched_every_five_seconds_while_nothing_changes():
+    lab = lab_of("auto_split")
+    lab.advance_to(23 * SECOND)
+    lane_of(lab).reads.subscription(lane_of(lab)).dispatcher.available += 1
+    lab.advance_to(24 * SECOND)
+    with pytest.raises(InvariantError, match="permits are counted"):
+        lab.advance_to(25 * SECOND)
+
+
 @pytest.mark.parametrize("broken", [
     ([5, 5, 65_535], ["a", "b", "a"]), ([70_000], ["a"]), ([-1, 9], ["a", "b"]), ([9], ["c"]), ([9], [("a", "c")]),
 ])  # fmt: skip

@@ -116,7 +116,7 @@ def test_broken_law_is_noticed_while_the_lane_runs_and_not_at_the_next_command()
     lab.advance_to(3 * SECOND)
     lane_of(lab).reads.queue(lane_of(lab)).state.acked += 1
     with pytest.raises(InvariantError, match="published"):
-        lab.advance_to(4 * SECOND)
+        lab.advance_to(5 * SECOND)
 
 
 @pytest.mark.parametrize("algorithm", ["prefetch_unlimited", "prefetch_5"])

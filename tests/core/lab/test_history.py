@@ -1,0 +1,36 @@
+"""The skew of each second is that of the second, however long the lab is left to itself, and though nobody looks at what is on its way."""
+
+from __future__ import annotations
+
+import pytest
+
+from broker_core.lab.lab import Lab
+from broker_core.lab.observers.shares import skew_milli
+from broker_core.lab.scenario import scenario_from_json
+from tests.core.lab.lives import order
+
+SECOND = 1_000_000
+
+
+def lab_of(model: str, delay_us: int) -> Lab:
+    lane = {"model": model, "network_delay_us": delay_us, **({"cluster": False} if model == "kafka" else {})}
+    workload = {"kind": "hot_key", "keys": 40, "rate": 45}
+    return Lab(scenario_from_json({"seed": 3, "consumers": 3, "consumer_rate": 12, "lanes": [lane], "workload": workload}))
+
+
+@pytest.mark.parametrize("delay_us", [1_000, 300_000])
+@pytest.mark.parametrize("model", ["pulsar", "kafka", "tubemq", "rabbitmq"])
+def test_history_is_what_a_look_at_each_second_finds(model: str, delay_us: int) -> None:
+    looked_at, left_alone = lab_of(model, delay_us), lab_of(model, delay_us)
+    seen: dict[int, int | None] = {}
+    for kind in ("join", "crash", "rejoin"):
+        for lab in (looked_at, left_alone):
+            order(lab, kind, None if kind == "join" else "c2")
+        for _ in range(45):
+            looked_at.advance_to(looked_at.now_us + SECOND)
+            looked_at.view()
+            seen[looked_at.now_us // SECOND] = skew_milli(looked_at.lanes[model])
+        left_alone.advance_to(looked_at.now_us)
+    kept = {second: skew for second, skew in left_alone.lanes[model].history.items() if second > 0}
+    assert kept == seen and any(seen.values())
+    assert left_alone.checkpoint() == looked_at.checkpoint()
