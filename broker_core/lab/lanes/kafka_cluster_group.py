@@ -28,8 +28,8 @@ from broker_core.kafka.group.topics import topic_id
 from broker_core.kafka.producer.partitioner import coordinator_partition
 from broker_core.kafka.replication.replica_log import LightLog
 from broker_core.lab.lanes.readers import OWN_GROUP
-from broker_core.sim.network import Link
 from broker_core.sim.slot import RUNNING, Slot
+from broker_core.sim.under_way import under_way
 from broker_core.sim.world import World
 
 GROUP_ID, CONSUMER = OWN_GROUP, "consumer"
@@ -293,11 +293,3 @@ def session_ends_us(world: World, shared: Shared, slot: Slot) -> int | None:
         if isinstance(message, _RENEWS):
             ends_us = at_us + member.session_timeout_ms * 1_000
     return ends_us
-
-
-def under_way(world: World, link: Link) -> list[tuple[object, int]]:
-    """The messages on a link, with when each arrives."""
-    tickets = sorted(entry for entry in world.heap if entry[2] is link)
-    return [(message, ticket[0]) for (message, _), ticket in zip(link.queue, tickets, strict=False)]
-
-

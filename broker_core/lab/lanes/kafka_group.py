@@ -14,8 +14,8 @@ from broker_core.kafka.broker import BrokerState, PartitionRecords
 from broker_core.kafka.client.consumer import ConsumerState
 from broker_core.kafka.group.group import Group, Member, session_name
 from broker_core.lab.observers.kafka_names import consumer_name
-from broker_core.sim.network import Link
 from broker_core.sim.slot import RUNNING, Slot
+from broker_core.sim.under_way import under_way
 from broker_core.sim.world import World
 
 BROKER, GROUP_ID = "broker", "lab"
@@ -135,9 +135,3 @@ def session_ends_us(world: World, shared: Shared, slot: Slot) -> int | None:
         if isinstance(message, _RENEWS):
             ends_us = at_us + member.session_timeout_us
     return ends_us
-
-
-def under_way(world: World, link: Link) -> list[tuple[object, int]]:
-    """The messages on a link, with when each arrives."""
-    tickets = sorted(entry for entry in world.heap if entry[2] is link)
-    return [(message, ticket[0]) for (message, _), ticket in zip(link.queue, tickets, strict=False)]

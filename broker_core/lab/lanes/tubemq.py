@@ -26,6 +26,7 @@ from broker_core.lab.observers.tubemq import TubeMqNarrator
 from broker_core.sim.program import Order, Program
 from broker_core.sim.slot import CRASHED as NODE_CRASHED
 from broker_core.sim.slot import Slot
+from broker_core.sim.under_way import under_way
 from broker_core.sim.world import Design
 from broker_core.sim.written import Unread
 from broker_core.tubemq import requests as r
@@ -40,9 +41,10 @@ from broker_core.tubemq.partition_key import broker_of
 from broker_core.tubemq.written import written
 
 START_MIN_US, START_SPREAD_US = 300 * MILLISECOND_US, 1_700 * MILLISECOND_US
-READ_US = 500 * MILLISECOND_US
+READ_US = 1_000 * MILLISECOND_US
 """A read brings as many messages as a program handles in this time, one at least: with one message a read, the network's delay and not the
-program would set the pace of fast consumers."""
+program would set the pace of fast consumers. In the original a read's bytes are limited, so it brings more."""
+SIGNS_OF_LIFE = (r.HeartRequestC2M, r.HeartBeatRequestC2B, r.GetMessageRequestC2B)
 OPERATOR = "tubemq:operator"
 """No consumer can have such a name."""
 
@@ -185,7 +187,11 @@ class TubeMqRules:
             lane.say("tubemq.crash_unknown", consumer=consumer.name, partitions=units_of(lane, consumer.name))
             return
         places = [place for place in self.reads.places(lane).values() if place.owner == client.client_id]
-        consumer.deadline_us = max([member.deadline_us, *(place.deadline_us for place in places)])
+        heard = [  # what it has sent still arrives
+            at_us + r.TIMEOUT_US for link in lane.world.slots[consumer.incarnation].links.values()
+            for message, at_us in under_way(lane.world, link) if isinstance(message, SIGNS_OF_LIFE)
+        ]  # fmt: skip
+        consumer.deadline_us = max([member.deadline_us, *(place.deadline_us for place in places), *heard])
         self.reads.notes.stop_reading(client.client_id, lane.now_us)
         lane.emit("tubemq.client.crashed", cause, "tubemq.timeout", {"timeout_us": r.TIMEOUT_US},
                   {"consumer": consumer.name, "partitions": client.registered[:], "deadline_us": consumer.deadline_us})  # fmt: skip

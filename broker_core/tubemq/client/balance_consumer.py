@@ -336,11 +336,13 @@ class BalanceConsumer:
         done_us = program.done_us
         if done_us > now_us or not batch or not program.is_quiet:
             return
-        service_us = program.service_us
-        count = min((now_us - done_us) // service_us + 1, len(batch))
-        taken = [program.hand, *(batch.popleft() for _ in range(count))]
-        hand, next_us = taken.pop(), done_us + count * service_us
-        program.done_quietly(list(zip(range(done_us, next_us, service_us), taken, strict=True)), hand, next_us, out, self.traffic)
+        service_us, hand = program.service_us, program.hand
+        handled: list[tuple[int, int]] = []
+        while batch and done_us <= now_us:
+            handled.append((done_us, hand))
+            hand = batch.popleft()
+            done_us += service_us
+        program.done_quietly(handled, hand, done_us, out, self.traffic)
 
     def thaw(self, now_us: int, out: Outbox) -> None:
         self.state.program.done_us = max(self.state.program.done_us, now_us)
@@ -357,9 +359,12 @@ class BalanceConsumer:
         """The batch is confirmed with its last message; its partition goes to the end of the turn."""
         state, program = self.state, self.state.program
         if program.is_quiet:  # it has handled the whole batch by itself
-            taken = [program.hand, *state.batch]
+            done_us, service_us = program.done_us, program.service_us
+            handled = [(done_us, program.hand)]
+            for message in state.batch:
+                done_us += service_us
+                handled.append((done_us, message))
             state.batch.clear()
-            handled = list(zip(range(program.done_us, now_us + 1, program.service_us), taken, strict=True))
             program.is_quiet = False
             program.done_quietly(handled, -1, now_us, out, self.traffic)
         else:

@@ -339,7 +339,7 @@ def test_each_message_is_done_once_in_the_order_of_its_key_and_lag_is_what_is_le
         finished = sum(lane.world.slots[f"c{number}"].node.state.program.finished for number in (1, 2, 3))
         assert finished + view["lag"] == lab.record_count
         # The picture has what the brokers know: a message may be on its way to them, and of each client a batch is not confirmed.
-        assert abs(view["lag"] - sum(part["lag"] for part in view["picture"]["partitions"].values())) <= 1 + 3 * 5
+        assert abs(view["lag"] - sum(part["lag"] for part in view["picture"]["partitions"].values())) <= 1 + 3 * 10
     assert view["tally"]["out_of_order"] == 0 and view["tally"]["redelivered"] == 0
     assert sum(lane.weights().values()) == lab.record_count - 1, "one is on its way to its broker"
 
@@ -359,8 +359,8 @@ def test_fast_programs_read_many_messages_at_once_and_keep_up_in_spite_of_the_ne
     at(lab, 42.5, "leave", "c2")  # c1 has a backlog now
     held = seen(lab)["bill"]["redelivered"]
     at(lab, 60)
-    # What it had read and not confirmed is read again, which is at most what it handles in half a second.
-    assert held == 0 and 0 < seen(lab)["bill"]["redelivered"] <= 5 * 100
+    # What it had read and not confirmed is read again, which is at most what it handles in a second.
+    assert held == 0 and 0 < seen(lab)["bill"]["redelivered"] <= 5 * 200
 
 
 def test_slow_network_adds_its_delay_to_a_restart_and_changes_nothing_else():
@@ -372,7 +372,7 @@ def test_slow_network_adds_its_delay_to_a_restart_and_changes_nothing_else():
     at(lab, 50, "crash", "c2")
     deadline_us = lane_of(lab).consumers["c2"].deadline_us
     last_us = max(event["at_us"] for event in at(lab, 90) if event["kind"].endswith("timed_out"))
-    assert deadline_us <= last_us <= deadline_us + 220_000
+    assert last_us == deadline_us, "a read that was on its way when it crashed counts as a sign of life"
 
 
 @pytest.mark.parametrize(("kind", "who"), [("leave", "c1"), ("join", None)])
