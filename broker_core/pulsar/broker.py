@@ -339,7 +339,9 @@ def flow(broker: Broker, connection: int, command: c.CommandFlow, now_us: int, o
     topic, subscription, key = broker.of_consumer[connection, command.consumer_id]
     subscription.attached.now_us = now_us
     sent = subscription.attached.flow(key, command.message_permits)
-    if out.doors and not subscription.attached.only_notes_acks:
+    if subscription.attached.only_notes_acks:
+        out.open_door(connection, ANY_NUMBER)  # before the client posts what it will acknowledge next
+    elif out.doors:
         out.shut_door()
     broker.after(topic, subscription, sent, now_us, out)
 

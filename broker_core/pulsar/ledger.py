@@ -40,8 +40,7 @@ class ManagedLedger:
         """Forget all entries before this position."""
         entries, first = self.entries, self.first
         if until > first:
-            for position in range(first, until):
-                del entries[position]
+            list(map(entries.pop, range(first, until)))
             self.first = until
 
     def first_at(self, at_us: int) -> int:

@@ -11,8 +11,7 @@ Where each consumer acknowledges what it has, the order of two of them says noth
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import chain
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from broker_core.errors import InvariantError
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from broker_core.sim.network import Link
 
 ANY_NUMBER = 1 << 30
-consumer_of, entries_of = attrgetter("consumer_id"), attrgetter("entries")
 
 
 class Noted(NamedTuple):
@@ -38,13 +36,19 @@ class Noted(NamedTuple):
     @property
     def entries(self) -> list[int]:
         """All that is acknowledged."""
-        return list(chain.from_iterable(map(entries_of, self.commands)))
+        entries: list[int] = []
+        for command in self.commands:
+            entries += command.entries
+        return entries
 
     def of_consumers(self) -> dict[int, Noted]:
         """The same for each consumer of the connection."""
-        numbers = set(map(consumer_of, self.commands))
-        if len(numbers) == 1:
-            return {numbers.pop(): self}
+        first = self.commands[0].consumer_id
+        for command in self.commands:
+            if command.consumer_id != first:
+                break
+        else:  # the usual case, short for speed
+            return {first: self}
         parts: dict[int, Noted] = {}
         for at_us, command in zip(self.times, self.commands, strict=True):
             part = parts.setdefault(command.consumer_id, Noted(self.connection, [], []))
@@ -59,11 +63,12 @@ def arrived_by(now_us: int, doors: Mapping[int, Link]) -> list[Noted]:
     for connection, link in doors.items():
         times, queue = link.times, link.queue
         if times and times[0] <= now_us:
-            one = Noted(connection, [], [])
+            when: list[int] = []
+            commands: list[CommandAck] = []
             while times and times[0] <= now_us:
-                one.times.append(times.popleft())
-                one.commands.append(queue.popleft()[0])
-            arrived.append(one)
+                when.append(times.popleft())
+                commands.append(queue.popleft()[0])
+            arrived.append(Noted(connection, when, commands))
     return arrived
 
 
@@ -78,7 +83,9 @@ def note(broker: Broker, arrived: Sequence[Noted]) -> None:
                 acked.setdefault(id(subscription), (topic, subscription, []))[2].append((key, part))
     for topic, subscription, parts in acked.values():
         dispatcher, cursor = subscription.attached, subscription.cursor
-        dispatcher.now_us = max(dispatcher.now_us, *(part.times[-1] for _, part in parts))
+        for _, part in parts:
+            if part.times[-1] > dispatcher.now_us:
+                dispatcher.now_us = part.times[-1]
         mark_delete = cursor.mark_delete
         subscription.note_acks(parts)
         if dispatcher.has_news:

@@ -1,7 +1,8 @@
 """A producer's messages, straight from what its application gives it into what the broker does with them: several in a row, none made.
 
-    producer: stamp ─► broker: entry at the end of its topic ─► nothing waits: given to its consumer        up to whatever else is due, or until
-                                                            └─► something does: dispatched as ever          somebody tells something
+    producer: stamp ─► broker: entry at the end of its topic ─► given to its consumer                       up to whatever else is due, or until
+                                                            ├─► waits with those that cannot be sent now    somebody tells something
+                                                            └─► or is dispatched as ever
 
 As long as the producer has one connection that is in order, one topic without partitions, waits for no receipts, and nobody looks for
 duplicates; else each is a message that the broker receives (`sim/stream.py`), which comes to the same.
@@ -9,6 +10,7 @@ duplicates; else each is a message that the broker receives (`sim/stream.py`), w
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
@@ -16,9 +18,11 @@ from broker_core.pulsar.broker import Broker, spread
 from broker_core.pulsar.client.producer import PRODUCER_ID, Producer
 from broker_core.pulsar.commands import CommandMessage
 from broker_core.pulsar.entry import Entry
+from broker_core.sim.network import JITTER_MASK
 from broker_core.sim.stream import Stream
 
 if TYPE_CHECKING:
+    from broker_core.pulsar.dispatchers.key_shared import KeySharedDispatcher
     from broker_core.pulsar.topic import Topic
     from broker_core.sim.network import Link
     from broker_core.sim.slot import Slot
@@ -45,34 +49,92 @@ class Sent(Stream):
         if self.way is None or self.way[0].trouble:
             super().arrive(place, until_us)
             return
-        (link, topic, name), broker, world, out = self.way, self.broker, self.world, self.receiver
-        state, ordering_keys, spreads_keyless = self.producer.state, self.ordering_keys, broker.spreads_keyless
-        ledger, hash_of, heap, told = topic.ledger, broker.hash_of, world.heap, world.told
-        entries, keys, times, number, stop = ledger.entries, self.keys, self.times, self.number, len(self.times)
-        straight, at_us = broker.straight(topic, out), times[place]
+        (link, topic, _), world, times, stop = self.way, self.world, self.times, len(self.times)
+        heap, told, straight = world.heap, world.told, self.broker.straight(topic, self.receiver)
         while True:
-            # The producer's `stamp`, and the broker's `receive` of a message, written out: this is what every message goes through.
-            code, self.place = keys[place], place + 1
-            link.last_us = at_us
-            key = code % ordering_keys if ordering_keys and code >= 0 else code
-            entry = Entry(hash_of(key), number + place, key, at_us)
-            if key < 0 and spreads_keyless:
-                spread(entry, name, state.sequence_id)
-            state.sequence_id += 1
-            position = ledger.end
-            entries[position] = entry
-            ledger.end = position + 1
-            if straight is None or (taker := straight.give(position, entry.hash32)) is None:
-                broker.dispatch(topic, position, entry, at_us, out)
+            done = place
+            if straight is not None:
+                limit_us = heap[0][0] if heap and heap[0][0] <= until_us else until_us + 1
+                done = self.go_straight(straight, place, bisect_left(times, limit_us, place + 1))  # this one has waited for what is due with it
+            if done == place:
                 straight = None
-            else:
-                straight.now_us = at_us
-                to, consumer_id = broker.consumers[taker]
-                out.feed(to, CommandMessage(consumer_id, position, entry.message))
-            place += 1
+                self.dispatch(place)
+                done = place + 1
+            place = done
             if place == stop or told or self.place != place:
                 return
             at_us = times[place]
             if at_us > until_us or (heap and heap[0][0] <= at_us) or link.trouble:
                 return
             world.now_us, world.cause = at_us, None
+
+    def dispatch(self, place: int) -> None:
+        """The broker takes the message at this place, and dispatches it."""
+        link, topic, name = cast("tuple[Link, Topic, str]", self.way)
+        broker, state, now_us = self.broker, self.producer.state, self.world.now_us
+        self.place = place + 1
+        link.last_us = now_us
+        code = self.keys[place]
+        key = code % self.ordering_keys if self.ordering_keys and code >= 0 else code
+        entry = Entry(broker.hash_of(key), self.number + place, key, now_us)
+        if key < 0 and broker.spreads_keyless:
+            spread(entry, name, state.sequence_id)
+        state.sequence_id += 1
+        broker.dispatch(topic, topic.ledger.append(entry), entry, now_us, self.receiver)
+
+    def go_straight(self, dispatcher: KeySharedDispatcher, first: int, stop: int) -> int:
+        """The messages from one place on, before another, up to the first that does not go straight into its consumer's queue, nor waits with those
+        that are known not to be sendable. Returns its place."""
+        # What `dispatch`, the dispatcher's `arrived` and the slot's `feed` do, written out: this is what every message goes through.
+        link, topic, _ = cast("tuple[Link, Topic, str]", self.way)
+        broker, ordering_keys, keys, times, number = self.broker, self.ordering_keys, self.keys, self.times, self.number
+        hash_of, consumers_of, links, jitter = broker.hash_of, broker.consumers, self.receiver.links, self.world.jitter
+        ledger, replay, cursor = topic.ledger, dispatcher.replay, dispatcher.cursor
+        entries, owners, consumers, waiting, counts = ledger.entries, dispatcher.owners, dispatcher.consumers, replay.waiting, replay.counts
+        position, available, unacked = ledger.end, dispatcher.available, dispatcher.unacked
+        last_unacked = dispatcher.limit_first - 1  # the message that reaches a limit has consequences
+        place = first
+        while place < stop and unacked < last_unacked:
+            key, at_us = keys[place], times[place]
+            if key < 0:
+                if broker.spreads_keyless:
+                    break
+            elif ordering_keys:
+                key %= ordering_keys
+            hash32 = hash_of(key)
+            owner = owners[hash32] if hash32 in owners else dispatcher.owner(hash32)
+            if owner is None:
+                break
+            known = consumers[owner]
+            if known.permits <= 0 or known.is_blocked or hash32 in counts:
+                if not waiting or available <= 0:
+                    break
+                replay.add(position, hash32)
+            else:
+                connection, consumer_id = consumers_of[owner]
+                to = links[connection]
+                if not to.room:
+                    break
+                to.room -= 1
+                arrives_us = at_us + to.delay_us + jitter[(at_us + to.number) & JITTER_MASK]
+                if arrives_us < to.last_us:
+                    arrives_us = to.last_us
+                else:
+                    to.last_us = arrives_us
+                to.queue.append((CommandMessage(consumer_id, position, number + place), None))
+                to.times.append(arrives_us)
+                known.pending[position] = hash32
+                known.permits -= 1
+                known.unacked += 1
+                available -= 1
+                unacked += 1
+            entries[position] = Entry(hash32, number + place, key, at_us)
+            position += 1
+            place += 1
+        if place > first:
+            self.place = place
+            self.producer.state.sequence_id += place - first
+            cursor.end = cursor.read_position = ledger.end = position
+            dispatcher.available, dispatcher.unacked, dispatcher.looks_ahead = available, unacked, False
+            link.last_us = dispatcher.now_us = self.world.now_us = times[place - 1]
+        return place

@@ -66,6 +66,10 @@ class Outbox(Protocol):
         sends anything else on the connection it withdraws what has not left."""
         ...
 
+    def post_each(self, connection: int, messages: Sequence[Any], leaves_us: int, step_us: int, because: Cause) -> None:
+        """Post these, the first for `leaves_us`, each next one `step_us` later."""
+        ...
+
     def withdraw(self, connection: int, count: int) -> None:
         """Take back the last so many posted messages, none of which has left."""
         ...

@@ -111,6 +111,25 @@ class Slot:
         made = world.made = world.made + 1
         heappush(world.heap, (at_us, made, link, ""))
 
+    def post_each(self, connection: int, messages: Sequence[Any], leaves_us: int, step_us: int, because: Cause) -> None:
+        link, world = self.links[connection], self.world
+        if link.room < len(messages):
+            for message in messages:
+                self.post(connection, message, leaves_us, because)
+                leaves_us += step_us
+            return
+        jitter, delay_us, number, last_us = world.jitter, link.delay_us, link.number, link.last_us
+        times = link.times
+        for _ in messages:
+            at_us = leaves_us + delay_us + jitter[(leaves_us + number) & JITTER_MASK]
+            if at_us > last_us:
+                last_us = at_us
+            times.append(last_us)
+            leaves_us += step_us
+        link.last_us = last_us
+        link.room -= len(messages)
+        link.queue += [(message, because) for message in messages]
+
     def withdraw(self, connection: int, count: int) -> None:
         withdraw(self, connection, count)
 

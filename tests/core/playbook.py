@@ -52,6 +52,9 @@ class Played:
     def post(self, connection: int, message: Any, leaves_us: int, because: Cause) -> None:
         self.posted.append((connection, message, leaves_us))
 
+    def post_each(self, connection: int, messages: Sequence[Any], leaves_us: int, step_us: int, because: Cause) -> None:
+        self.posted += [(connection, message, leaves_us + number * step_us) for number, message in enumerate(messages)]
+
     def withdraw(self, connection: int, count: int) -> None:
         assert len(self.posted) >= count, "more is withdrawn than was posted"
         del self.posted[len(self.posted) - count :]

@@ -157,15 +157,13 @@ def post_groups(state: ConsumerState, out: Outbox) -> int:
     known = min(len(queue) // size, GROUPS_MAX)  # of one that the queue ends in nobody knows the rest
     if not known:
         return done_us
-    coming = iter(queue)
-    first = hand.entry
-    for _ in range(known):
-        entries = [first, *(message.entry for message in islice(coming, size - 1))]
-        out.post(state.connection, CommandAck(hand.consumer_id, entries), done_us + group_us, program.because)
-        state.leaving.append((done_us + group_us, size))
-        first = next(coming).entry
-        done_us += size * service_us
-    return done_us
+    entries = [message.entry for message in islice(queue, known * size - 1)]
+    entries.insert(0, hand.entry)
+    groups = [CommandAck(hand.consumer_id, entries[at : at + size]) for at in range(0, known * size, size)]
+    leaves_us, step_us = done_us + group_us, size * service_us
+    out.post_each(state.connection, groups, leaves_us, step_us, program.because)
+    state.leaving += [(at_us, size) for at_us in range(leaves_us, leaves_us + known * step_us, step_us)]
+    return done_us + known * step_us
 
 
 def recall(consumer: Consumer, now_us: int, out: Outbox) -> None:

@@ -41,8 +41,8 @@ OWNERS_MAX = 1 << 16
 
 
 class KeyDispatcher(PendingDispatcher):
-    """What both order rules of Key_Shared share: a key's hash names the consumer. Owners are looked up once a hash between two changes of the
-    selector."""
+    """What both order rules of Key_Shared share: a key's hash names the consumer. owners: hash -> consumer, looked up once a hash between two
+    changes of the selector."""
 
     def __init__(
         self, selector: Selector, *, blocks: bool = True, read_batch: int = READ_BATCH, cursor: Cursor | None = None,
@@ -50,11 +50,11 @@ class KeyDispatcher(PendingDispatcher):
     ) -> None:  # fmt: skip
         super().__init__(cursor, entries, blocks=blocks, read_batch=read_batch, unacked_max=unacked_max, unacked_all_max=unacked_all_max)
         self.selector = selector
-        self._owners: dict[int, str | None] = {}
+        self.owners: dict[int, str | None] = {}
 
     def owner(self, hash32: int) -> str | None:
         """The consumer of a key with this hash."""
-        owners = self._owners
+        owners = self.owners
         if hash32 in owners:
             return owners[hash32]
         if len(owners) >= OWNERS_MAX:
@@ -71,12 +71,12 @@ class KeyDispatcher(PendingDispatcher):
     def _join(self, consumer: str, name: str, priority: int, permits: int, ranges: Sequence[Range] | None) -> Receiver:
         """Raises what the selector raises (AssignRefused), state untouched."""
         self.selector.add(consumer, name, ranges)
-        self._owners.clear()
+        self.owners.clear()
         return self._enter(consumer, name, priority, permits)
 
     def _leave(self, consumer: str) -> Receiver:
         self.selector.remove(consumer)
-        self._owners.clear()
+        self.owners.clear()
         return self._exit(consumer)
 
     def _hold(self, position: int, hash32: int) -> None:
@@ -90,7 +90,7 @@ class KeySharedDispatcher(KeyDispatcher):
     """One Key_Shared subscription of one topic; every method that can send returns what was sent, in order.
 
     Positions are entry numbers from 0. recently_joined: consumer -> read position at its join, oldest first. let_go: those that wait no
-    longer, for whoever empties it.
+    longer, for whoever empties it. looks_ahead: the next read passes the replay set by.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class KeySharedDispatcher(KeyDispatcher):
         self.allows_out_of_order = allows_out_of_order
         self.recently_joined: dict[str, int] = {}
         self.let_go: list[str] = []
-        self._looks_ahead = False
+        self.looks_ahead = False
 
     # -- consumers -----------------------------------------------------------------------------------------------------
 
@@ -148,36 +148,38 @@ class KeySharedDispatcher(KeyDispatcher):
             or (replay.waiting and self._stuck < self.read_batch and self._stuck < available)
         ):  # fmt: skip
             return self.read_on()
-        self._looks_ahead = False
+        self.looks_ahead = False
         cursor.read_position = position + 1
         hash32 = entry.hash32
-        if hash32 not in replay.counts:
-            taker = self._give_batch(position, entry) if entry.batch else self.give(position, hash32)
-            if taker is not None:
-                return [(taker, position)]
+        taker = self._give_batch(position, entry) if entry.batch else self.give(position, hash32)
+        if taker is not None:
+            return [(taker, position)]
         # It waits behind those known not to be sendable, for what they wait for or for its own consumer: they stay known.
         replay.add(position, hash32)
         return []
 
     @property
     def is_straight(self) -> bool:
-        """Whether messages that arrive go straight to their consumers, as far as these can take them: nothing waits."""
+        """Whether messages that arrive go straight to their consumers, or wait with those that are known not to be sendable, for what these wait
+        for: all before them is read. So it stays while nothing else happens and somebody can be sent anything."""
         cursor = self.cursor
         return (
-            cursor.read_position == cursor.end and not self.replay.waiting
-            and not (self.recently_joined or self.is_full or self.has_delayed or self._looks_ahead)
+            cursor.read_position == cursor.end and not (self.recently_joined or self.is_full or self.has_delayed)
+            and (not self.replay.waiting or self._stuck >= min(self.read_batch, self.available))
         )  # fmt: skip
 
     def give(self, position: int, hash32: int) -> str | None:
-        """A message by itself arrives at the end of the topic and goes straight to its consumer, whose key is returned. None: that has no room, or
-        is at its limit though it is not blocked (it has asked for messages again), and nothing of the state has changed."""
-        owners = self._owners
+        """A message by itself arrives at the end of the topic and goes straight to its consumer, whose key is returned. None: an older one of its
+        hash waits, its consumer has no room, or is at its limit though it is not blocked (it has asked for messages again), and nothing of the
+        state has changed."""
+        owners = self.owners
         owner = owners[hash32] if hash32 in owners else self.owner(hash32)
-        if owner is None or self.is_full:
+        if owner is None or self.is_full or hash32 in self.replay.counts:
             return None
         known = self.consumers[owner]
-        if known.permits <= 0 or known.is_blocked or known.unacked >= self._each_max:
+        if known.permits <= 0 or known.is_blocked or known.unacked >= self.each_max:
             return None
+        self.looks_ahead = False
         cursor = self.cursor
         cursor.end = cursor.read_position = position + 1
         known.pending[position] = hash32  # `_take`, written out
@@ -191,8 +193,8 @@ class KeySharedDispatcher(KeyDispatcher):
 
     def _give_batch(self, position: int, entry: Entry) -> str | None:
         owner = self.owner(entry.hash32)
-        known = None if owner is None else self.consumers[owner]
-        if known is None or known.permits <= 0 or known.is_blocked or known.unacked >= self._each_max:
+        known = None if owner is None or entry.hash32 in self.replay.counts else self.consumers[owner]
+        if known is None or known.permits <= 0 or known.is_blocked or known.unacked >= self.each_max:
             return None
         self._take(known, position, entry)
         return owner
@@ -217,7 +219,7 @@ class KeySharedDispatcher(KeyDispatcher):
         sent: list[Sent] = []
         while self.available > 0:
             count = min(self.read_batch, self.available)
-            looks_ahead, self._looks_ahead = self._looks_ahead, False
+            looks_ahead, self.looks_ahead = self.looks_ahead, False
             replayed: list[int] = []
             if not looks_ahead and self.replay.waiting:
                 if count <= self._stuck:
@@ -245,11 +247,11 @@ class KeySharedDispatcher(KeyDispatcher):
             if replayed and len(entries) == len(replayed):
                 self._stuck = count
             if not self.recently_joined:
-                self._looks_ahead = True
+                self.looks_ahead = True
         return sent
 
     def _send(self, positions: Sequence[int], *, is_replay: bool) -> list[Sent]:
-        entries, owners = self.entries, self._owners
+        entries, owners = self.entries, self.owners
         waiting = self.replay.waiting
         holds = not is_replay or self.replay.blocks  # else all of them wait already, and no hash is noted
         groups: dict[str | None, list[int]] = {}
@@ -307,9 +309,9 @@ class KeySharedDispatcher(KeyDispatcher):
 
     def to_json(self) -> dict[str, Any]:
         joined = [list(item) for item in self.recently_joined.items()]
-        return {**super().to_json(), "selector": self.selector.to_json(), "recently_joined": joined, "looks_ahead": self._looks_ahead}
+        return {**super().to_json(), "selector": self.selector.to_json(), "recently_joined": joined, "looks_ahead": self.looks_ahead}
 
     def restore(self, kept: Mapping[str, Any]) -> None:
         super().restore(kept)
         self.recently_joined = dict(kept["recently_joined"])
-        self._looks_ahead = kept["looks_ahead"]
+        self.looks_ahead = kept["looks_ahead"]

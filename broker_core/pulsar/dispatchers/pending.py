@@ -42,10 +42,11 @@ Sent = tuple[str, int]
 
 class PendingDispatcher(ABC):
     """entries: the topic's, not the dispatcher's own. available: permits of all consumers that can be sent something. sent_before: entries of
-    the replay set that somebody has had. delayed: (moment, position) of entries that wait for their time; timer_us: when the
-    broker wakes for the first of them. now_us: of the last call, set by
-    the broker. has_news: there is something for the broker to tell or to set a timer for. on_settled: who hears of an entry that is not pending at
-    a consumer any more, and of its hash. stuck: the replay set's first so many entries are known not to be sendable."""
+    the replay set that somebody has had. delayed: (moment, position) of entries that wait for their time; timer_us: when the broker wakes for the
+    first of them. now_us: of the last call, set by the broker. has_news: there is something for the broker to tell or to set a timer for.
+    on_settled: who hears of an entry that is not pending at a consumer any more, and of its hash. each_max: unacknowledged messages of a consumer
+    at most; limit_first: fewer of all consumers together reach no limit. stuck: the replay set's first so many entries are known not to be
+    sendable."""
 
     consumers: dict[str, Receiver]
     ASKED_AGAIN_BLOCKS: ClassVar[bool] = False
@@ -59,8 +60,8 @@ class PendingDispatcher(ABC):
         self.read_batch = read_batch
         self.unacked_max = unacked_max
         self.unacked_all_max = unacked_all_max
-        self._each_max = unacked_max or NO_LIMIT
-        self._limit_first = min(self._each_max, unacked_all_max or NO_LIMIT)
+        self.each_max = unacked_max or NO_LIMIT
+        self.limit_first = min(self.each_max, unacked_all_max or NO_LIMIT)
         self.consumers = {}
         self.replay = ReplaySet(blocks=blocks)
         self.on_settled: Callable[[str, int], None] | None = None
@@ -162,8 +163,7 @@ class PendingDispatcher(ABC):
         noted: list[int] = []
         for consumer, positions in acked:
             mine = self.consumers[consumer]
-            for position in positions:
-                del mine.pending[position]
+            list(map(mine.pending.pop, positions))
             mine.unacked -= len(positions)
             noted += positions
         self.unacked -= len(noted)
@@ -175,11 +175,11 @@ class PendingDispatcher(ABC):
     @property
     def only_notes_acks(self) -> bool:
         """Whether acknowledgements only change what is counted: nobody waits for one, and nobody will before more messages have gone out."""
-        return self.on_settled is None and not self.is_full and 2 * self.unacked < self._limit_first
+        return self.on_settled is None and not self.is_full and 2 * self.unacked < self.limit_first
 
     def needs_acks(self, entry: Entry) -> bool:
         """Whether it decides about this entry, which arrives, what is acknowledged by now: a limit may be reached by what is sent because of it."""
-        return self.unacked + self.available + len(entry.batch) >= self._limit_first
+        return self.unacked + self.available + len(entry.batch) >= self.limit_first
 
     def _size(self, position: int) -> int:
         """Messages in an entry; one that is not kept any more counts as one."""

@@ -195,7 +195,7 @@ def posted(run: Run) -> list[tuple[list[int], int]]:
     """(entries, when it reaches the broker) of the groups that are posted and have not left."""
     slot = run.world.slots["c"]
     link, count = slot.links[run.client.connection], len(run.client.leaving)
-    tickets = sorted(ticket[0] for ticket in run.world.heap if ticket[2] is link)
+    tickets = [*link.times, *sorted(ticket[0] for ticket in run.world.heap if ticket[2] is link)]  # at the broker's door, or on their way
     messages = [message.entries for message, _ in link.queue]
     return list(zip(messages, tickets, strict=True))[len(messages) - count :]
 

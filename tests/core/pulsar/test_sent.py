@@ -79,18 +79,20 @@ def counted(monkeypatch: pytest.MonkeyPatch, where: type, name: str) -> list[Any
 def test_in_the_demo_a_message_is_neither_received_nor_dispatched_by_itself(monkeypatch):
     lab = Lab(scenario_from_json({"lanes": [{"model": "pulsar"}]}))
     lab.advance_to(2_000_000)
-    given_straight, dispatched = counted(monkeypatch, KeySharedDispatcher, "give"), counted(monkeypatch, Broker, "dispatch")
+    ledger = lab.lanes["pulsar"].reads.topics(lab.lanes["pulsar"])[0].ledger
+    first, dispatched = ledger.end, counted(monkeypatch, Broker, "dispatch")
     lab.advance_to(12_000_000)
-    assert len(given_straight) == 360 and None not in given_straight
-    assert len(dispatched) == 10, "one a second is on its way when somebody looks"
+    assert ledger.end - first == 360
+    assert 1 <= len(dispatched) <= 3, "one was on its way when somebody looked; what reaches an idle program is a step"
 
 
-def test_what_its_consumer_has_no_room_for_is_dispatched_as_ever(monkeypatch):
+def test_what_its_consumer_has_no_room_for_waits_with_the_others_and_is_not_dispatched_either(monkeypatch):
     lane = {"model": "pulsar", "receiver_queue_size": 4}
     lab = Lab(scenario_from_json({"workload": {"kind": "uniform", "keys": 20, "rate": 40}, "consumer_rate": 5, "lanes": [lane]}))
-    given_straight = counted(monkeypatch, KeySharedDispatcher, "give")
+    given, dispatched = counted(monkeypatch, KeySharedDispatcher, "give"), counted(monkeypatch, Broker, "dispatch")
     lab.advance_to(20_000_000)
-    assert None in given_straight
+    assert None in given, "the first for which there was no room"
     dispatcher = next(iter(lab.lanes["pulsar"].world.node(pulsar.BROKER).state.topics.values())).subscriptions["subscription"].dispatcher
     dispatcher.check()
     assert len(dispatcher.replay) + sum(len(known.pending) for known in dispatcher.consumers.values()) > 300
+    assert len(dispatcher.replay) > 2 * len(dispatched) > 0

@@ -294,3 +294,25 @@ def test_opened_and_closed_doors_leave_no_trace_on_an_end_without_one() -> None:
     world.advance(20_000)
     assert texts(world, "b") == ["opened by x"], "without a door to feed is to send"
     assert slot(world, "a").why() == Cause()
+
+
+@pytest.mark.parametrize("room", [0, 2, 3, 9])
+def test_posting_several_is_posting_one_after_the_other(room: int) -> None:
+    seen = []
+    for is_each in (False, True):
+        world = World("w", replace(design_of(), jitter_us=900), 7)
+        for name in ("a", "b"):
+            world.start(name, "puppet", PuppetState())
+        connection = slot(world, "a").connect("b")
+        world.advance(10_000)
+        if room:
+            slot(world, "b").open_door(connection, room)
+        messages = [Note(f"post {number}") for number in range(3)]
+        if is_each:
+            slot(world, "a").post_each(connection, messages, 12_000, 400, cause(5))
+        else:
+            for number, message in enumerate(messages):
+                slot(world, "a").post(connection, message, 12_000 + number * 400, cause(5))
+        link = slot(world, "a").links[connection]
+        seen.append((link.last_us, link.room, list(link.times), list(link.queue), [entry[:2] for entry in sorted(world.heap)]))
+    assert seen[0] == seen[1] and seen[0][1] == max(0, room - 3)
