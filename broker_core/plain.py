@@ -1,7 +1,7 @@
 """State as plain data and back, by its annotations; integer keys of dicts stay integers."""
 
 from collections import Counter, deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from itertools import accumulate
 from typing import Any, get_args, get_origin, get_type_hints
@@ -26,7 +26,7 @@ def kept(thing: object, state: type) -> dict[str, Any]:
     return {each.name: to_plain(getattr(thing, each.name)) for each in fields(state)}
 
 
-def take_back(thing: object, state: type, plain: dict[str, Any]) -> None:
+def take_back(thing: object, state: type, plain: Mapping[str, Any]) -> None:
     """Give a thing the fields that `kept` took of it."""
     hints = get_type_hints(state)
     for each in fields(state):

@@ -65,7 +65,7 @@ class Backlog(Stream):
                 known.was_heard = True
                 key, position = channel.unacked[message.delivery_tag]
                 _, tag, queue = broker.consumers[key]
-                next_one = queue.exchange(key, position)
+                next_one = queue.ack_for_next(key, position)
                 if next_one is None:
                     basic_ack(broker, known, channel, message, out)
                     return

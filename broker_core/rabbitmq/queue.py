@@ -167,7 +167,7 @@ class WorkQueue:
 
         Raises CommandError for a message that it does not hold.
         """
-        next_one = self.exchange(consumer, position)
+        next_one = self.ack_for_next(consumer, position)
         if next_one is not None:
             return [(consumer, next_one, False)]
         holder = self._known(consumer)
@@ -179,7 +179,7 @@ class WorkQueue:
         self._join_ring(holder)
         return self._dispatch()
 
-    def exchange(self, consumer: str, position: int) -> int | None:
+    def ack_for_next(self, consumer: str, position: int) -> int | None:
         """`ack` in a backlog, the usual case, short for speed: a consumer that was at its limit is alone in the ring, takes the next message, and
         its turn passes it by again. Returns that message; None, and nothing has changed, in any other case."""
         holder, fresh = self.consumers.get(consumer), self.fresh

@@ -40,7 +40,8 @@ class Arrivals:
             self.act(place)
 
     def take_in(self, until_us: int) -> None:
-        """What has arrived before `until_us` is known to its receiver, as it is where each arrival is a step."""
+        """Who needs no step of the world for what arrives gives it to its receivers now, up to `until_us`, if somebody who counts what is there
+        would miss it."""
 
 
 class Stream(Arrivals):

@@ -1,7 +1,9 @@
 """Heartbeat: a member shows that it lives, and learns of a rebalance. And what happens when it does not.
 
-This is where the Stage's Kafka lane notices a session timeout: `session_over`. (`classic/heartbeat.py` is the recorded coordinator's, which no lab
-runs.) Source: Kafka 3.9 GroupMetadataManager.classicGroupHeartbeat, expireClassicGroupMemberHeartbeat; docs/kafka/facts.md.
+`session_over` is where a Kafka lane without a cluster notices a session timeout, as studies and labs from before the cluster have it; a cluster's
+lane, which the Stage shows, notices it in `classic/heartbeat.py`, and for KIP-848 in `consumer/sessions.py`.
+
+Source: Kafka 3.9 GroupMetadataManager.classicGroupHeartbeat, expireClassicGroupMemberHeartbeat; docs/kafka/facts.md.
 """
 
 from __future__ import annotations

@@ -383,7 +383,8 @@ class Lane(LaneState):
         return self.reads.redelivered(self)
 
     def weights(self) -> dict[str, int]:
-        """Consumer name -> records so far whose key (or partition) is its own now; where keys have no owner, records lately finished."""
+        """Consumer name -> records so far whose key (or partition) is its own now; where keys have no owner, records lately finished. In a lane of
+        TubeMQ or Kafka without a cluster, which route records on their way only when they arrive, those that its brokers have."""
         return self.reads.weights(self)
 
     def key_owners(self) -> list[str | None] | None:

@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 
 from broker_core.errors import InvariantError
+from broker_core.plain import kept, take_back
 from broker_core.pulsar.cursor import Cursor
 from broker_core.pulsar.dispatchers.pending import READ_BATCH, Sent
 from broker_core.pulsar.dispatchers.single_active import Change, SingleActiveDispatcher, Standby
@@ -35,24 +36,32 @@ class Standing:
     permits: int = 0
 
 
-class ActiveDispatcher:
-    """picker: who is active, as recorded. switching: a switch waits for its second; starts_timer: it has just begun to; since_us: when.
-    rewound: entries that the last switch made the cursor read again. notices: (consumer, whether it is active) that are still to be told;
-    has_news: there is something for the broker to tell or to set a timer for. sent_before: entries that somebody has had and that may be
-    sent again."""
+@dataclass(eq=False, repr=False)
+class ActiveState:
+    """switching: a switch waits for its second; since_us: since when. rewound: entries that the last switch made the cursor read again."""
+
+    switching: bool = False
+    since_us: int = 0
+    rewound: int = 0
+
+
+class ActiveDispatcher(ActiveState):
+    """picker: who is active, as recorded. starts_timer: a switch has just begun to wait. notices: (consumer, whether it is active) that are still
+    to be told; has_news: there is something for the broker to tell or to set a timer for. sent_before: entries that somebody has had and that
+    may be sent again."""
 
     def __init__(
         self, picker: SingleActiveDispatcher, *, delay_us: int = FAILOVER_DELAY_US, read_batch: int = READ_BATCH, cursor: Cursor | None = None,
         entries: Entries | None = None,
     ) -> None:  # fmt: skip
+        super().__init__()
         self.picker = picker
         self.delay_us = 0 if picker.is_exclusive else delay_us
         self.read_batch = read_batch
         self.cursor = Cursor() if cursor is None else cursor
         self.entries: Entries = {} if entries is None else entries
         self.consumers: dict[str, Standing] = {}
-        self.switching = self.starts_timer = False
-        self.rewound = self.since_us = 0
+        self.starts_timer = False
         self.has_news = False
         self.notices: list[tuple[str, bool]] = []
         self.sent_before: set[int] = set()
@@ -171,15 +180,14 @@ class ActiveDispatcher:
     def to_json(self) -> dict[str, Any]:
         consumers = [[standby.consumer, msgspec.to_builtins(self.consumers[standby.consumer])] for standby in self.picker.consumers]
         return {
-            "active": self.active, "switching": self.switching, "since_us": self.since_us, "rewound": self.rewound,
-            "sent_before": sorted(self.sent_before), "consumers": consumers,
+            **kept(self, ActiveState), "active": self.active, "sent_before": sorted(self.sent_before), "consumers": consumers,
         }  # fmt: skip
 
-    def restore(self, kept: Mapping[str, Any]) -> None:
-        """Become the dispatcher that wrote `kept`."""
-        for consumer, plain in kept["consumers"]:
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Become the dispatcher that wrote `state`."""
+        take_back(self, ActiveState, state)
+        for consumer, plain in state["consumers"]:
             known = self.consumers[consumer] = msgspec.convert(plain, Standing)
             self.picker.consumers.append(Standby(consumer, known.name, known.priority))
-        self.picker.active = kept["active"]
-        self.switching, self.since_us, self.rewound = kept["switching"], kept["since_us"], kept["rewound"]
-        self.sent_before = set(kept["sent_before"])
+        self.picker.active = state["active"]
+        self.sent_before = set(state["sent_before"])

@@ -15,11 +15,10 @@ Source: Pulsar 4 `DrainingHashesTracker`, `PersistentStickyKeyDispatcherMultiple
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-import msgspec
-
+from broker_core.plain import kept, take_back
 from broker_core.pulsar.cursor import Cursor
 from broker_core.pulsar.dispatchers.key_shared import KeyDispatcher, Sent
 from broker_core.pulsar.dispatchers.pending import READ_BATCH, UNACKED_PER_CONSUMER_MAX, UNACKED_PER_SUBSCRIPTION_MAX
@@ -41,10 +40,19 @@ class Draining:
     blocked: int = 0
 
 
-class DrainingDispatcher(KeyDispatcher):
+@dataclass(eq=False, repr=False)
+class DrainingState:
     """draining: slot -> who must acknowledge before its new consumer gets it. unblocked: something that had to wait may go, and nobody has read
-    since; has_timer: that is set. drained: slots that were draining and are done.
-    """
+    since; has_timer: that is set. drained: slots that were draining and are done."""
+
+    draining: dict[int, Draining] = field(default_factory=dict)
+    unblocked: bool = False
+    drained: int = 0
+    has_timer: bool = False
+
+
+class DrainingDispatcher(KeyDispatcher, DrainingState):
+    """is_sticky: where the ranges are the consumers' own, nothing drains."""
 
     ASKED_AGAIN_BLOCKS: ClassVar[bool] = True
 
@@ -57,9 +65,7 @@ class DrainingDispatcher(KeyDispatcher):
         )
         self.is_sticky = is_sticky
         self.on_settled = self.was_acked
-        self.draining: dict[int, Draining] = {}
-        self.unblocked = self.has_timer = False
-        self.drained = 0
+        DrainingState.__init__(self)
 
     # -- consumers -----------------------------------------------------------------------------------------------------
 
@@ -221,14 +227,9 @@ class DrainingDispatcher(KeyDispatcher):
     # -- checkpoints ---------------------------------------------------------------------------------------------------
 
     def to_json(self) -> dict[str, Any]:
-        draining = [[slot, msgspec.to_builtins(entry)] for slot, entry in self.draining.items()]
-        return {
-            **super().to_json(), "selector": self.selector.to_json(), "draining": draining, "unblocked": self.unblocked, "drained": self.drained,
-            "has_timer": self.has_timer, "stuck": self._stuck,
-        }  # fmt: skip
+        return {**super().to_json(), **kept(self, DrainingState), "selector": self.selector.to_json(), "stuck": self._stuck}
 
-    def restore(self, kept: Mapping[str, Any]) -> None:
-        super().restore(kept)
-        self.draining = {slot: msgspec.convert(entry, Draining) for slot, entry in kept["draining"]}
-        self.unblocked, self.drained, self.has_timer = kept["unblocked"], kept["drained"], kept["has_timer"]
-        self._stuck = kept["stuck"]  # else what waits would be looked through once more, and counted as blocked once more
+    def restore(self, state: Mapping[str, Any]) -> None:
+        super().restore(state)
+        take_back(self, DrainingState, state)
+        self._stuck = state["stuck"]  # else what waits would be looked through once more, and counted as blocked once more

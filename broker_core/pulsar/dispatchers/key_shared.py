@@ -20,8 +20,10 @@ Vectors: pulsar/key_shared_order_3_2.json.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+from broker_core.plain import kept, take_back
 from broker_core.pulsar.cursor import Cursor
 from broker_core.pulsar.dispatchers.pending import (
     READ_BATCH,
@@ -86,11 +88,18 @@ class KeyDispatcher(PendingDispatcher):
             self._stuck = 0
 
 
-class KeySharedDispatcher(KeyDispatcher):
+@dataclass(eq=False, repr=False)
+class KeySharedState:
+    """recently_joined: consumer -> read position at its join, oldest first. looks_ahead: the next read passes the replay set by."""
+
+    recently_joined: dict[str, int] = field(default_factory=dict)
+    looks_ahead: bool = False
+
+
+class KeySharedDispatcher(KeyDispatcher, KeySharedState):
     """One Key_Shared subscription of one topic; every method that can send returns what was sent, in order.
 
-    Positions are entry numbers from 0. recently_joined: consumer -> read position at its join, oldest first. let_go: those that wait no
-    longer, for whoever empties it. looks_ahead: the next read passes the replay set by.
+    Positions are entry numbers from 0. let_go: newcomers that wait no longer, for whoever empties it.
     """
 
     def __init__(
@@ -102,9 +111,8 @@ class KeySharedDispatcher(KeyDispatcher):
             unacked_all_max=unacked_all_max,
         )  # fmt: skip
         self.allows_out_of_order = allows_out_of_order
-        self.recently_joined: dict[str, int] = {}
+        KeySharedState.__init__(self)
         self.let_go: list[str] = []
-        self.looks_ahead = False
 
     # -- consumers -----------------------------------------------------------------------------------------------------
 
@@ -308,10 +316,8 @@ class KeySharedDispatcher(KeyDispatcher):
     # -- checkpoints ---------------------------------------------------------------------------------------------------
 
     def to_json(self) -> dict[str, Any]:
-        joined = [list(item) for item in self.recently_joined.items()]
-        return {**super().to_json(), "selector": self.selector.to_json(), "recently_joined": joined, "looks_ahead": self.looks_ahead}
+        return {**super().to_json(), **kept(self, KeySharedState), "selector": self.selector.to_json()}
 
-    def restore(self, kept: Mapping[str, Any]) -> None:
-        super().restore(kept)
-        self.recently_joined = dict(kept["recently_joined"])
-        self.looks_ahead = kept["looks_ahead"]
+    def restore(self, state: Mapping[str, Any]) -> None:
+        super().restore(state)
+        take_back(self, KeySharedState, state)

@@ -17,13 +17,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from bisect import insort
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import repeat
 from typing import Any, ClassVar
 
 import msgspec
 
 from broker_core.errors import InvariantError
-from broker_core.plain import from_steps, to_steps
+from broker_core.plain import from_steps, kept, take_back, to_steps
 from broker_core.pulsar.cursor import Cursor
 from broker_core.pulsar.dispatchers.receiver import Receiver
 from broker_core.pulsar.dispatchers.replay import ReplaySet
@@ -40,21 +41,34 @@ Sent = tuple[str, int]
 """(consumer, position)."""
 
 
-class PendingDispatcher(ABC):
-    """entries: the topic's, not the dispatcher's own. available: permits of all consumers that can be sent something. sent_before: entries of
-    the replay set that somebody has had. delayed: (moment, position) of entries that wait for their time; timer_us: when the broker wakes for the
-    first of them. now_us: of the last call, set by the broker. has_news: there is something for the broker to tell or to set a timer for.
-    on_settled: who hears of an entry that is not pending at a consumer any more, and of its hash. each_max: unacknowledged messages of a consumer
-    at most; limit_first: fewer of all consumers together reach no limit. stuck: the replay set's first so many entries are known not to be
-    sendable."""
+@dataclass(eq=False, repr=False)
+class PendingState:
+    """available: permits of all consumers that can be sent something. unacked: messages at all of them; is_full: they have reached the subscription's
+    limit. delayed: (moment, position) of entries that wait for their time; timer_us: when the broker wakes for the first of them; has_delayed:
+    there may be more to come. now_us: of the last call, set by the broker."""
+
+    available: int = 0
+    unacked: int = 0
+    is_full: bool = False
+    delayed: list[tuple[int, int]] = field(default_factory=list)
+    now_us: int = 0
+    has_delayed: bool = False
+    timer_us: int = 0
+
+
+class PendingDispatcher(PendingState, ABC):
+    """entries: the topic's, not the dispatcher's own. sent_before: entries of the replay set that somebody has had. has_news: there is something for
+    the broker to tell or to set a timer for. on_settled: who hears of an entry that is not pending at a consumer any more, and of its hash.
+    each_max: unacknowledged messages of a consumer at most; limit_first: fewer of all consumers together reach no limit. stuck: the replay set's
+    first so many entries are known not to be sendable."""
 
     consumers: dict[str, Receiver]
     ASKED_AGAIN_BLOCKS: ClassVar[bool] = False
-    KEPT: ClassVar[tuple[str, ...]] = ("available", "unacked", "is_full", "delayed", "now_us", "has_delayed", "timer_us")
 
     def __init__(
         self, cursor: Cursor | None, entries: Entries | None, *, blocks: bool, read_batch: int, unacked_max: int, unacked_all_max: int
     ) -> None:
+        super().__init__()
         self.cursor = Cursor() if cursor is None else cursor
         self.entries: Entries = {} if entries is None else entries
         self.read_batch = read_batch
@@ -67,13 +81,6 @@ class PendingDispatcher(ABC):
         self.on_settled: Callable[[str, int], None] | None = None
         self._stuck = 0
         self.sent_before: set[int] = set()
-        self.available = 0
-        self.unacked = 0
-        self.is_full = False
-        self.delayed: list[tuple[int, int]] = []
-        self.has_delayed = False
-        self.timer_us = 0
-        self.now_us = 0
         self.has_news = False
 
     # -- what each of them does in its own way -------------------------------------------------------------------------
@@ -366,18 +373,16 @@ class PendingDispatcher(ABC):
     def to_json(self) -> dict[str, Any]:
         """Whole state, plain; the cursor and the entries, with the hashes of what is pending, are kept elsewhere."""
         return {
-            **{name: getattr(self, name) for name in self.KEPT}, "replay": self.replay.to_json(), "sent_before": sorted(self.sent_before),
+            **kept(self, PendingState), "replay": self.replay.to_json(), "sent_before": sorted(self.sent_before),
             "consumers": [msgspec.to_builtins(known) | {"pending": to_steps(known.pending)} for known in self.consumers.values()],
         }  # fmt: skip
 
-    def restore(self, kept: Mapping[str, Any]) -> None:
-        """Become the dispatcher that wrote `kept`."""
-        for name in self.KEPT:
-            setattr(self, name, kept[name])
-        self.delayed = [(at_us, position) for at_us, position in self.delayed]
-        self.replay.restore(kept["replay"])
-        self.sent_before = set(kept["sent_before"])
-        for plain in kept["consumers"]:
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Become the dispatcher that wrote `state`."""
+        take_back(self, PendingState, state)
+        self.replay.restore(state["replay"])
+        self.sent_before = set(state["sent_before"])
+        for plain in state["consumers"]:
             pending = {position: self.entries[position].hash32 for position in from_steps(plain["pending"])}
             known = msgspec.convert({**plain, "pending": pending}, Receiver)
             self.consumers[known.consumer] = known

@@ -192,7 +192,7 @@ class SharedDispatcher(PendingDispatcher):
     def to_json(self) -> dict[str, Any]:
         return {**super().to_json(), "turns": [known.consumer for known in self.turns.consumers], "index": self.turns.index}
 
-    def restore(self, kept: Mapping[str, Any]) -> None:
-        super().restore(kept)
-        self.turns.consumers = [self.consumers[consumer] for consumer in kept["turns"]]
-        self.turns.index = kept["index"]
+    def restore(self, state: Mapping[str, Any]) -> None:
+        super().restore(state)
+        self.turns.consumers = [self.consumers[consumer] for consumer in state["turns"]]
+        self.turns.index = state["index"]

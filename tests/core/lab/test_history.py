@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from broker_core.lab.lab import Lab
@@ -12,16 +14,22 @@ from tests.core.lab.lives import order
 SECOND = 1_000_000
 
 
-def lab_of(model: str, delay_us: int) -> Lab:
-    lane = {"model": model, "network_delay_us": delay_us, **({"cluster": False} if model == "kafka" else {})}
+LANES: dict[str, dict[str, Any]] = {
+    "pulsar": {"model": "pulsar"}, "shared": {"model": "pulsar", "algorithm": "shared"}, "partitions": {"model": "pulsar", "partitions": 3},
+    "kafka": {"model": "kafka", "cluster": False}, "cluster": {"model": "kafka"}, "tubemq": {"model": "tubemq"}, "rabbitmq": {"model": "rabbitmq"},
+}  # fmt: skip
+
+
+def lab_of(name: str, delay_us: int) -> Lab:
+    lane = {**LANES[name], "network_delay_us": delay_us}
     workload = {"kind": "hot_key", "keys": 40, "rate": 45}
     return Lab(scenario_from_json({"seed": 3, "consumers": 3, "consumer_rate": 12, "lanes": [lane], "workload": workload}))
 
 
 @pytest.mark.parametrize("delay_us", [1_000, 300_000])
-@pytest.mark.parametrize("model", ["pulsar", "kafka", "tubemq", "rabbitmq"])
-def test_history_is_what_a_look_at_each_second_finds(model: str, delay_us: int) -> None:
-    looked_at, left_alone = lab_of(model, delay_us), lab_of(model, delay_us)
+@pytest.mark.parametrize("name", LANES)
+def test_history_is_what_a_look_at_each_second_finds(name: str, delay_us: int) -> None:
+    looked_at, left_alone, model = lab_of(name, delay_us), lab_of(name, delay_us), LANES[name]["model"]
     seen: dict[int, int | None] = {}
     for kind in ("join", "crash", "rejoin"):
         for lab in (looked_at, left_alone):

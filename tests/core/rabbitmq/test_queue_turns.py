@@ -151,7 +151,7 @@ def test_many_that_come_back_at_once_or_one_by_one_stand_in_the_same_order(count
 
 @given(prefetch=st.integers(1, 3), acks=st.lists(st.integers(0, 2), max_size=40), again=st.booleans())
 @settings(max_examples=100, deadline=None)
-def test_in_a_backlog_an_ack_is_exchanged_for_the_next_message(prefetch: int, acks: list[int], again: bool) -> None:
+def test_in_a_backlog_an_ack_is_answered_by_the_next_message(prefetch: int, acks: list[int], again: bool) -> None:
     queue, slow = (queue_with(*range(30), c0=prefetch, c1=prefetch, c2=prefetch) for _ in range(2))
     if again:
         for each in (queue, slow):
@@ -161,8 +161,8 @@ def test_in_a_backlog_an_ack_is_exchanged_for_the_next_message(prefetch: int, ac
         if not queue.unacked(name):
             continue
         position = queue.unacked(name)[0][0]
-        before, next_one = queue.to_json(), queue.exchange(name, position)
-        slow._known(name).unacked.pop(position)  # what `ack` does where nothing is exchanged
+        before, next_one = queue.to_json(), queue.ack_for_next(name, position)
+        slow._known(name).unacked.pop(position)  # what `ack` does in any other case
         slow.state.acked += 1
         if slow._known(name).is_out:
             slow._join_ring(slow._known(name))
@@ -175,8 +175,8 @@ def test_in_a_backlog_an_ack_is_exchanged_for_the_next_message(prefetch: int, ac
         assert queue.to_json() == slow.to_json()
 
 
-def test_what_a_consumer_does_not_hold_is_not_exchanged() -> None:
+def test_what_a_consumer_does_not_hold_is_not_acknowledged() -> None:
     queue = queue_with(*range(9), c1=1, c2=1)
     before = queue.to_json()
-    assert queue.exchange("c1", 1) is None and queue.exchange("nobody", 0) is None and queue.to_json() == before
-    assert queue.exchange("c1", 0) == 2 and queue.ready == 6
+    assert queue.ack_for_next("c1", 1) is None and queue.ack_for_next("nobody", 0) is None and queue.to_json() == before
+    assert queue.ack_for_next("c1", 0) == 2 and queue.ready == 6
