@@ -86,13 +86,14 @@ class Unread(Written):
 
     def take_in(self, until_us: int) -> None:
         """Write what has arrived before `until_us`."""
+        if self.next_us >= until_us:  # nothing, or each message is a step
+            return
         times = self.times
         place = self.place = self.write(self.number, self.keys, times, self.place, until_us)
         self.next_us = times[place] if place < len(times) else NEVER
 
     def catch_up(self, until_us: int) -> None:
-        if self.next_us < until_us:
-            self.take_in(until_us)
+        self.take_in(until_us)
         super().catch_up(until_us)
         self._look_ahead()
 

@@ -389,3 +389,17 @@ def test_one_that_crashes_in_the_middle_of_a_restart_is_told_though_nobody_will_
     at(lab, 61, "rejoin", "c2")
     at(lab, 80)
     assert seen(lab)["sentence"]["code"] == "tubemq.rejoined" and lane_of(lab).dark_units()[0] == 0
+
+
+def test_what_is_sent_over_a_cut_link_does_not_arrive_while_nobody_looks():
+    lab = lab_of()
+    at(lab, 10)
+    lane, broker = lane_of(lab), "tubemq:broker-1"
+    world = lane.world
+    world.cut(world.connection("tubemq:producer", broker), "tubemq:producer")
+    ends = [partition.end for partition in world.node(broker).state.partitions.values()]
+    at(lab, 30)
+    assert [partition.end for partition in world.node(broker).state.partitions.values()] == ends
+    world.heal(world.connection("tubemq:producer", broker))
+    at(lab, 31)
+    assert sum(partition.end for partition in lane.reads.partitions(lane).values()) == lab.record_count - 1, "one is on its way"
