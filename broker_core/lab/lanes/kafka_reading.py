@@ -83,13 +83,18 @@ class KafkaReading:
             name = holders[number]
             if name is not None:
                 weights[name] += log.end
+        for number in self.under_way(lane):
+            name = holders[number]
+            if name is not None:
+                weights[name] += 1
         return weights
 
     def under_way(self, lane: Lane) -> list[int]:
         """The partition of each record that was sent and has not reached the broker."""
         slot = lane.world.slots[PRODUCER]
         state: ProducerState = slot.node.state
-        return [message.partition for message, _ in slot.links[state.connection].queue if type(message) is r.ProduceRequest]
+        on_links = [message.partition for message, _ in slot.links[state.connection].queue if type(message) is r.ProduceRequest]
+        return on_links + [self.partitions[code] for code in lane.not_put_on_way]
 
     def key_owners(self, lane: Lane) -> list[str | None]:
         holders, partitions = self.look(lane).holders, self.partitions

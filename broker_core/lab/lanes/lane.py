@@ -19,6 +19,7 @@ from typing import Any
 from broker_core.clock import SECOND_US
 from broker_core.events import Cause, Json, TurningPoint
 from broker_core.lab.consumer import CRASHED, FROZEN, GONE, LIVE, PAUSED, Consumer, incarnation_name
+from broker_core.lab.keys import NO_KEY
 from broker_core.lab.lanes.model import LaneModel
 from broker_core.lab.lanes.reading import Reading
 from broker_core.lab.lanes.setup import LaneSetup
@@ -128,6 +129,12 @@ class Lane(LaneState):
             if fresh is not None:
                 fresh += self.stream.keys[published:count]
 
+    @property
+    def not_put_on_way(self) -> Sequence[int]:
+        """Key codes of records that are published and on no link: at the end of a second at which nobody looks at what is on its way, and all of them
+        have keys."""
+        return self.stream.keys[self.stream.place : self.published]
+
     # -- time -----------------------------------------------------------------------------------------------------------------------------
 
     def advance(self, until_us: int, first: int, times: Sequence[int], codes: Sequence[int]) -> None:
@@ -158,11 +165,10 @@ class Lane(LaneState):
                 if not self.world.is_midway:
                     break
                 yield
-            if stop_us == until_us or self.is_changing:
+            stream.take_in(stop_us + 1)
+            self._note_published(bisect_right(times, stop_us))
+            if stop_us == until_us or self.is_changing or NO_KEY in self.not_put_on_way:
                 self._catch_up(stop_us + 1)
-            else:  # nobody looks at what is on its way
-                stream.take_in(stop_us + 1)
-                self._note_published(bisect_right(times, stop_us))
             self.now_us = stop_us
             self.traffic.fold(stop_us)
             if stop_us % SECOND_US == 0:
@@ -383,8 +389,7 @@ class Lane(LaneState):
         return self.reads.redelivered(self)
 
     def weights(self) -> dict[str, int]:
-        """Consumer name -> records so far whose key (or partition) is its own now; where keys have no owner, records lately finished. In a lane of
-        TubeMQ or Kafka without a cluster, which route records on their way only when they arrive, those that its brokers have."""
+        """Consumer name -> records so far whose key (or partition) is its own now; where keys have no owner, records lately finished."""
         return self.reads.weights(self)
 
     def key_owners(self) -> list[str | None] | None:

@@ -99,10 +99,14 @@ class TubeMqReading:
     def weights(self, lane: Lane) -> dict[str, int]:
         weights = {name: 0 for name, consumer in lane.consumers.items() if consumer.state != GONE}
         planned = self.planned(lane)
-        for place, partition in enumerate(self.partitions(lane).values()):
+        for place, sent in enumerate(self.sent(lane).sent.values()):
             name = planned[place]
             if name is not None:
-                weights[name] = weights.get(name, 0) + partition.end
+                weights[name] = weights.get(name, 0) + sent
+        for code in lane.not_put_on_way:
+            name = planned[self.place_of[self.partition_of(lane, code)]]
+            if name is not None:
+                weights[name] = weights.get(name, 0) + 1
         return weights
 
     def planned(self, lane: Lane) -> list[str | None]:

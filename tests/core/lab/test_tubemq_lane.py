@@ -341,7 +341,7 @@ def test_each_message_is_done_once_in_the_order_of_its_key_and_lag_is_what_is_le
         # The picture has what the brokers know: a message may be on its way to them, and of each client a batch is not confirmed.
         assert abs(view["lag"] - sum(part["lag"] for part in view["picture"]["partitions"].values())) <= 1 + 3 * 10
     assert view["tally"]["out_of_order"] == 0 and view["tally"]["redelivered"] == 0
-    assert sum(lane.weights().values()) == lab.record_count - 1, "one is on its way to its broker"
+    assert sum(lane.weights().values()) == lab.record_count
 
 
 def test_fast_programs_read_many_messages_at_once_and_keep_up_in_spite_of_the_network():
