@@ -22,7 +22,8 @@ LANES: dict[str, dict[str, Any]] = {
 
 def lab_of(name: str, delay_us: int) -> Lab:
     lane = {**LANES[name], "network_delay_us": delay_us}
-    workload = {"kind": "hot_key", "keys": 40, "rate": 45}
+    keys = [[f"key-{number}", 20 + number] for number in range(9)]
+    workload = {"kind": "hot_key", "keys": 40, "rate": 45} if delay_us > 1_000 else {"kind": "keys", "keys": keys, "keyless": 60, "rate": 100}
     return Lab(scenario_from_json({"seed": 3, "consumers": 3, "consumer_rate": 12, "lanes": [lane], "workload": workload}))
 
 
