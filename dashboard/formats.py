@@ -65,12 +65,13 @@ def seconds(us: int | None, words: Mapping[str, str]) -> str:
 
 
 def clock(us: int) -> str:
-    """Virtual time as minutes and seconds, with tenths; hours when there are any.
+    """Virtual time as minutes and seconds, with tenths; hours when there are any. What happened while a lab was set up, before its
+    clock began, has a negative time and is shown at the beginning.
 
     >>> clock(76_000_000), clock(3_661_500_000)
     ('1:16.0', '1:01:01.5')
     """
-    tenths = us // 100_000
+    tenths = max(0, us // 100_000)
     minutes, rest = divmod(tenths, 600)
     hours, minutes = divmod(minutes, 60)
     tail = f"{rest // 10:02d}.{rest % 10}"

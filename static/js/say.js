@@ -34,8 +34,9 @@ export function seconds(us, words) {
   return `${halfUp(value / 60)}${NARROW}${words.minute}`;
 }
 
+// Virtual time. What happened while a lab was set up, before its clock began, has a negative time and is shown at the beginning.
 export function clock(us) {
-  const tenths = Math.floor(us / 100_000), rest = tenths % 600, minutes = Math.floor(tenths / 600) % 60, hours = Math.floor(tenths / 36_000);
+  const tenths = Math.max(0, Math.floor(us / 100_000)), rest = tenths % 600, minutes = Math.floor(tenths / 600) % 60, hours = Math.floor(tenths / 36_000);
   const tail = `${String(Math.floor(rest / 10)).padStart(2, "0")}.${rest % 10}`;
   return hours ? `${hours}:${String(minutes).padStart(2, "0")}:${tail}` : `${minutes}:${tail}`;
 }

@@ -63,6 +63,7 @@ def test_figures_of_the_servers_own_pages_are_written_as_the_lanes_are(value: in
     for us in (value, value % 100_000_000):
         assert formats.seconds(us, unit) == call("say", "seconds", us, unit)
         assert formats.clock(us) == call("say", "clock", us)
+        assert formats.clock(-us) == call("say", "clock", -us) == "0:00.0"
     text = "{n?one record|{n} records} of {who} in {wait_us}, {nobody}"
     params = {"n": value % 3, "who": "{n}", "wait_us": value}
     assert formats.fill(text, params, unit) == call("say", "fill", text, params, unit)

@@ -3,6 +3,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import test from "node:test";
 
 import { createFreshness } from "../../static/js/freshness.js";
+import { moment } from "../../static/js/groups/sequence.js";
 import { clock, fill, inTurn, number, percent, ratio, seconds, sentences } from "../../static/js/say.js";
 
 const words = { second: "s", minute: "min" };
@@ -15,6 +16,13 @@ test("figures are grouped, rounded and timed", () => {
   assert.equal(seconds(0, words), "0\u202fs");
   assert.equal(clock(76_000_000), "1:16.0");
   assert.equal(clock(3_661_500_000), "1:01:01.5");
+});
+
+test("what happened while the lab was set up, before its clock began, is at its beginning", () => {
+  for (const us of [-1, -273, -1_473, -100_000, -61_000_000]) {
+    assert.equal(clock(us), "0:00.0");
+    assert.equal(moment(us), "0:00.000");
+  }
 });
 
 test("a ratio has four places at most, the point among them or not", () => {
