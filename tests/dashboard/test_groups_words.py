@@ -10,7 +10,6 @@ from broker_core.kafka.group import diagnosis, lag
 from broker_core.kafka.group import states as classic_states
 from broker_core.kafka.group.consumer import states as consumer_states
 from broker_core.kafka.group.consumer.member import STABLE, STATE_NAMES
-from broker_core.kafka.group.lag import ERROR, OK, WARNING
 from broker_core.lab.consumer import CRASHED, FROZEN, GONE, LIVE, STUCK, Consumer
 from broker_core.lab.views.kafka_group_verbs import group_verbs, member_verbs
 from dashboard.formats import fill
@@ -40,7 +39,7 @@ FAMILIES = {
         "awaits_join", "awaits_sync", "stuck", "stuck_out", "stuck_silent", "paused", "crashed", "gone", "paused_out", "crashed_out",
         *(name for state, name in STATE_NAMES.items() if state != STABLE),
     ),
-    "short": ("end", "high_watermark", "committed", "position", "lag", "lag_us"), "status": (OK, WARNING, ERROR), "rule": RULES, "finding": FINDINGS,
+    "short": ("end", "high_watermark", "committed", "position", "lag", "lag_us"), "rule": RULES, "finding": FINDINGS,
 }  # fmt: skip
 
 

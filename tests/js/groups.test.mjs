@@ -235,13 +235,37 @@ test("the head has the state that is lit", () => {
   assert.deepEqual(["Assigning", "Reconciling"].map((state) => codesIn(headline({ ...epochs.group, state }, say))[0]), ["groups.head.assigning", "groups.head.reconciling"]);
 });
 
-test("a status that nobody can give yet, or that nobody's commits renew, is told as such", () => {
-  const as = (rule, lag, members = rest.group.members) => gridWords({ ...rest.group, members }, { ...rest.group_health, lag, status: "ok", partitions: { 0: { lag, rule }, 1: { lag: 0, rule: "no_lag" } } }, say);
-  const status = (words) => codesIn(words).filter((code) => code.startsWith("groups.status.")).join();
-  assert.equal(status(as("young", 5)), "groups.status.young");
-  assert.equal(status(as("caught_up", 5)), "groups.status.ok");
-  assert.match(as("caught_up", 5, {}), /groups\.status\.idle/);
-  assert.equal(status(as("no_lag", 0, {})), "groups.status.ok");
+// A group of 12 partitions that are read, each with a rule that has decided its status.
+const judged = ({ rules = [], status = "ok", lags = {}, dark = 0, stuck = 0 }) => {
+  const partitions = Object.fromEntries([...Array(12).keys()].map((number) => [number, { owner: number < dark ? null : "m1", leader: 1 }]));
+  const member = { consumer: "c1", member_id: "m1", condition: "running", owned: [...Array(12 - dark).keys()].map((number) => number + dark), is_stuck: false };
+  const last = { ...member, consumer: "c2", member_id: "m2", is_stuck: true, owned: member.owned.splice(0, stuck) };
+  const parts = Object.fromEntries([...Array(12).keys()].map((number) => [number, { lag: rules[number] ? 5 : 0, status: rules[number] ? status : "ok", rule: rules[number] ?? "no_lag" }]));
+  const health = { lag: 5 * rules.length, lag_us: 0, status, window: 10, partitions: parts };
+  const words = gridWords({ ...rest.group, partitions, members: { m1: member, m2: last } }, health, (code, params) => (/grid_lag/.test(code) ? params.status : /rule|status/.test(code) ? say(code, params) : ""), lags);
+  return words.trim();
+};
+const RISING = [0, 1, 2, 3, 10, 20, 30, 40, 50, 60, 70, 80];
+
+test("a status has the rule that decided it and its window beside it", () => {
+  assert.match(judged({}), /^groups\.rule\.no_lag \{"window":10\}$/);
+  assert.match(judged({ rules: ["caught_up", "moving"] }), /groups\.rule\.moving/);
+  assert.match(judged({ rules: ["caught_up"] }), /groups\.rule\.caught_up/);
+  assert.match(judged({ rules: ["young", "young"] }), /groups\.rule\.young/);
+  assert.match(judged({ rules: ["falling", "falling", "falling"], status: "warning" }), /groups\.status\.in_some .*groups\.rule\.falling.*"count":3,"partitions":12/);
+});
+
+test("it is never ok while a partition is dark or its owner reads nothing", () => {
+  for (const dark of [1, 4, 12]) assert.match(judged({ dark }), new RegExp(`^groups\\.status\\.unread \\{"count":${dark},"partitions":12\\}$`));
+  assert.match(judged({ dark: 3, rules: ["caught_up", "young"] }), /groups\.status\.unread .*3/);
+  assert.match(judged({ stuck: 2 }), /groups\.status\.unread .*"count":2/);
+  assert.match(judged({ dark: 1, rules: ["stalled"], status: "error" }), /groups\.rule\.stalled/);
+});
+
+test("it is never ok while the lag of most partitions grows", () => {
+  const rising = (count) => Object.fromEntries([...Array(12).keys()].map((number) => [number, number < count ? RISING : RISING.toReversed()]));
+  for (const count of [7, 9, 12]) assert.match(judged({ rules: ["caught_up"], lags: rising(count) }), new RegExp(`groups\\.status\\.rising \\{"count":${count},"partitions":12,"seconds":12\\}`));
+  assert.match(judged({ rules: ["caught_up"], lags: rising(6) }), /groups\.rule\.caught_up/);
 });
 
 test("what several wait to hear is one sentence, until the last of them has heard", () => {

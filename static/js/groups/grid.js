@@ -46,7 +46,7 @@ export function layout(group, { members, consumers, available, isPhone = false, 
       text: figure === "lag_us" ? (own.lag_us === null ? NONE : left(own.lag_us, say)) : known[figure] === null ? NONE : number(known[figure]),
     }));
     if (own.status && SIGNS[own.status]) {
-      shapes.push({ id: `status-${name}`, tag: "text", x: end + 18 + edges.at(-1) + 82, y: y + 16, class: `b ${own.status === "error" ? "bad" : "warn"}`, "data-tip": say(`groups.rule.${own.rule}`), text: SIGNS[own.status] });
+      shapes.push({ id: `status-${name}`, tag: "text", x: end + 18 + edges.at(-1) + 82, y: y + 16, class: `b ${own.status === "error" ? "bad" : "warn"}`, "data-tip": say(`groups.rule.${own.rule}`, { window: health.window }), text: SIGNS[own.status] });
     }
     if (row.isOwn) shapes.push(...spark(`trend-${name}`, own.lag === null ? [] : lags[name] ?? [], { x: end + 18 + edges.at(-1), y: y + 2, width: 50, height: 16, say }));
   });

@@ -115,7 +115,7 @@ function drawGrid(now) {
   const svg = $("grid"), made = grid.layout(now, { members: inOrder(now, view.consumers), consumers: view.consumers, available: roomOf(svg), isPhone: isPhone(), atUs: view.at_us, health: health(), lags: trend.lags, say });
   svg.setAttribute("height", grid.height(now));
   svg.style.setProperty("width", `${made.width}px`);
-  svg.setAttribute("aria-label", setText($("grid-words"), gridWords(now, health(), say)));
+  svg.setAttribute("aria-label", setText($("grid-words"), gridWords(now, health(), say, trend.lags)));
   draw(svg, made.shapes);
 }
 

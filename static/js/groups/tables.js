@@ -43,7 +43,7 @@ export function partitionsTable(group, health, lags, say) {
       return [
         name, partition.owner === null ? say("groups.dark") : group.members[partition.owner]?.consumer ?? partition.owner, figure(partition.start), figure(partition.end), figure(partition.high_watermark), figure(partition.committed),
         figure(partition.position), figure(own.lag), own.lag_us !== null ? left(own.lag_us, say) : NONE, way ? say(`groups.trend.${way}`) : NONE,
-        own.rule ? say(`groups.rule.${own.rule}`) : NONE,
+        own.rule ? say(`groups.rule.${own.rule}`, { window: health.window }) : NONE,
       ];
     }),
   };

@@ -3,7 +3,8 @@
 import { round } from "../draw.js";
 import { NONE } from "../say.js";
 
-const KEPT = 60, LEVEL = 0.08, LOOKS_BACK = 12;
+const KEPT = 60, LEVEL = 0.08;
+export const LOOKS_BACK = 12;
 
 export function createTrend() {
   let lags = {}, at = -1;

@@ -2,6 +2,7 @@
 
 import { lanesOf, ownedBy } from "./lanes.js";
 import { codeName, NAMES } from "./rows.js";
+import { statusWords } from "./status.js";
 import { inTurn, sentences } from "../say.js";
 
 const REBALANCING = ["PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling"];
@@ -77,22 +78,18 @@ export function sub(group, say) {
   return sentences([what, ...asked, ...(group.is_old ? [say("groups.sub_old")] : []), say("groups.sub_where", { broker: group.coordinator, partition: group.offsets_partition })]);
 }
 
-export function gridWords(group, health, say) {
+// lags: partition -> its lags of the last seconds.
+export function gridWords(group, health, say, lags = {}) {
   const { dark, held, twice, partitions } = counts(group), said = [];
   if (dark || !held) said.push(say(dark ? "groups.grid_dark" : "groups.grid_lit", { dark, partitions }));
   if (held) said.push(say("groups.grid_held", { held, partitions }));
   if (twice) said.push(say("groups.grid_twice", { twice }));
   const isAlone = Object.keys(group.also ?? {}).length === 0;
-  said.push(group.coordinator === null ? say("groups.grid_lag_unknown") : say(isAlone ? "groups.grid_lag" : "groups.grid_lag_in", { topic: group.topic, lag: health.lag, lag_us: rounded(health.lag_us), status: statusWords(group, health, say) }));
+  said.push(group.coordinator === null ? say("groups.grid_lag_unknown") : say(isAlone ? "groups.grid_lag" : "groups.grid_lag_in", { topic: group.topic, lag: health.lag, lag_us: rounded(health.lag_us), status: statusWords(health, { unread: unreadOf(group), lanes: partitions, lags }, say) }));
   return sentences(said);
 }
 
-// The status judges commits: where there are too few of them, or nobody is there to commit, that is said, too.
-function statusWords(group, { status, partitions, lag }, say) {
-  const behind = Object.values(partitions).filter((part) => part.lag > 0), word = say(`groups.status.${status}`);
-  if (lag && behind.every(({ rule }) => rule === "young")) return say("groups.status.young");
-  return lag && !counts(group).members ? say("groups.status.idle", { status: word }) : word;
-}
+const unreadOf = (group) => lanesOf(group).filter((lane) => lane.partition.owner === null || isHeld(lane)).length;
 
 // To a tenth of a second: what changes with each frame cannot be read.
 export const rounded = (us) => (us === null ? null : Math.floor(us / 100_000) * 100_000);
