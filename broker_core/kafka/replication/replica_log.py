@@ -105,8 +105,10 @@ class LightLog(PartitionLog):
         folder, settings = MemoryFolder.from_json(plain["files"]), LogSettings(**plain["settings"])
         segments: list[Segment] = [LightSegment.from_json(each, folder, settings) for each in plain["segments"]]
         start, end, point = plain["log_start_offset"], plain["log_end_offset"], plain["recovery_point"]
-        producers, epochs = ProducerState.from_json(plain["producers"]), LeaderEpochs(folder)
-        log = cls(folder, settings, recovery.Loaded(segments, producers, epochs, start, end, point), 0, plain["_high_watermark"])
+        loaded = recovery.Loaded(segments, ProducerState(), LeaderEpochs(folder), start, end, point)
+        log = cls(folder, settings, loaded, 0, plain["_high_watermark"])
+        # Not before: opening a log sets its high watermark, which forgets transactions that a log cut below its last marker still keeps.
+        log.producers = ProducerState.from_json(plain["producers"])
         log.verifications = from_plain(plain["verifications"], TransactionVerifications)
         for name in _KEPT_AS_THEY_ARE:
             setattr(log, name, plain[name])

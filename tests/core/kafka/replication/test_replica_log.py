@@ -293,3 +293,19 @@ def test_a_marker_counts_as_long_as_its_bytes() -> None:
     assert batch.size_in_bytes == MARKER_BYTES
     assert batch.header.attributes == CONTROL | TRANSACTIONAL
     assert with_offset(batch, 5, 1).size_in_bytes == MARKER_BYTES
+
+
+def test_a_checkpoint_keeps_a_finished_transaction_that_a_cut_has_left_unreplicated() -> None:
+    """Cluster seed 20111. A cut above the high watermark reads the producers again; until it moves, nothing forgets what is replicated."""
+    log = LightLog.begin(now_ms=0)
+    log.append(
+        light_batch(["t"], timestamp=0, producer_id=3, producer_epoch=0, base_sequence=0, is_transactional=True), now_ms=0
+    )
+    log.append_marker(ControlType.COMMIT, producer_id=3, producer_epoch=0, coordinator_epoch=0, now_ms=0)
+    for value in "ab":
+        log.append(light_batch([value], timestamp=0), now_ms=0)
+    log.high_watermark = 2
+    log.truncate_to(3, 0)
+    assert log.producers.to_json()["unreplicated"] == [(0, 1)]
+    restored = LightLog.from_json(from_plain(to_plain(log.to_json()), dict))
+    assert to_plain(restored.to_json()) == to_plain(log.to_json())
