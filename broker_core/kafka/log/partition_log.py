@@ -223,12 +223,15 @@ class PartitionLog(WatermarkedLog):
         active = self.active
         if active.size == 0 and active.base_offset == base:
             active.created_ms = now_ms  # the original puts a new one in its place
-            return active
-        active.close_for_appends()
-        self.producers.end_offset = base
-        take_snapshot(self.folder, self.producers)
-        segment = self._new_segment(base, now_ms)
-        self.segments.append(segment)
+            segment = active
+        else:
+            active.close_for_appends()
+            self.producers.end_offset = base
+            take_snapshot(self.folder, self.producers)
+            segment = self._new_segment(base, now_ms)
+            self.segments.append(segment)
+        if self._high_watermark is not None and self._high_watermark >= self.log_end_offset:
+            self.high_watermark = self.log_end_offset  # its place is in the new segment now
         return segment
 
     # --- what only a leader is asked

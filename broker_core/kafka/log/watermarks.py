@@ -59,13 +59,10 @@ class WatermarkedLog(LocalLog):
     @high_watermark.setter
     def high_watermark(self, offset: int) -> None:
         """Set it, on a leader or a follower; it may go back, and stays within log start and log end."""
-        end = self.log_end_offset
-        if offset >= end:
-            offset = end
-        elif offset < self.log_start_offset:
-            offset = self.log_start_offset
-        self._high_watermark = offset
-        self._is_placed = offset == end
+        start, end = self.log_start_offset, self.log_end_offset
+        # Of the log start the original knows the offset only, even where the log ends there too.
+        self._is_placed = offset >= end and offset >= start
+        self._high_watermark = start if offset < start else min(offset, end)
         if self.producers.is_without_transactions:
             self._first_unstable = None
         else:
