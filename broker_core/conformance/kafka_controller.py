@@ -172,7 +172,7 @@ class DrivenController:
     def register_broker(self, id: int, new_epoch: int, after_clean_shutdown: bool = False) -> None:
         # The recorder wrote registrations itself: nobody asked whether the process before was still heard of.
         self.controller.sessions.remove(id)
-        self._note(self.controller.register_broker(id, new_epoch, self.now_ms))
+        self._note(self.controller.register_broker(id, new_epoch, self.now_ms, after_clean_shutdown=after_clean_shutdown))
 
     def heartbeat(self, id: int, broker_epoch: int, want_fence: bool, want_shutdown: bool) -> Json:
         reply, records = self.controller.heartbeat(

@@ -107,16 +107,19 @@ class Controller:
 
     # --- brokers
 
-    def register_broker(self, broker: int, epoch: int, now_ms: int, rack: str | None = None) -> list[Record]:
+    def register_broker(
+        self, broker: int, epoch: int, now_ms: int, rack: str | None = None, *, after_clean_shutdown: bool = False
+    ) -> list[Record]:
         """A broker starts: it is fenced until its heartbeat asks for more. epoch: a higher one than any before.
 
-        With metadata version 4.0 it leaves ISRs and ELRs, for it may have lost records. Raises Refused (DUPLICATE_BROKER_REGISTRATION)
-        while another process with that id is heard of.
+        after_clean_shutdown: the process before it has closed its logs, whether the controller had let it go or not: nothing is lost, and no
+        partition changes. Else, with metadata version 4.0, it leaves ISRs and ELRs, for it may have lost records.
+        Raises Refused (DUPLICATE_BROKER_REGISTRATION) while another process with that id is heard of.
         """
         if self.sessions.has_valid_session(broker, now_ms):
             raise Refused(ErrorCode.DUPLICATE_BROKER_REGISTRATION, f"broker {broker} is registered and alive")
         records: list[Record] = []
-        if self.metadata_version.has_elr:
+        if self.metadata_version.has_elr and not after_clean_shutdown:
             for affected in (self._with_in_isr(broker), self._with_in_elr(broker)):
                 records += self._without_broker(affected, unclean=broker)
         self._replay(records, now_ms)

@@ -13,7 +13,7 @@ from broker_core.kafka.controller import (
 )
 from broker_core.kafka.error_codes import ErrorCode, Refused
 from broker_core.kafka.replication.election import MetadataVersion
-from broker_core.kafka.replication.isr import AlterPartitionRequest
+from broker_core.kafka.replication.isr import AlterPartitionRequest, LeaderRecoveryState
 from broker_core.kafka.replication.registration import PartitionChange, PartitionRegistration
 
 SESSION_MS = 9_000
@@ -86,6 +86,30 @@ def test_registering_again_takes_a_broker_out_of_the_eligible_ones() -> None:
     assert parts(controller)[0].elr == (3,)
     records = controller.register_broker(3, 113, 1)
     assert changes(records) == [(0, PartitionChange(elr=()))]
+
+
+def test_registering_again_after_a_clean_shutdown_changes_no_partition() -> None:
+    """Kafka 3.9 with metadata version 4.0: nothing was lost, so it stays eligible, whether or not it had asked to shut down."""
+    for asks_first in (False, True):
+        controller = cluster([1, 2, 3], min_isr=3, elr=True)
+        if asks_first:
+            beat(controller, 3, wants_shutdown=True)
+        else:
+            beat(controller, 3, wants_fence=True)
+        assert parts(controller)[0].elr == (3,)
+        assert controller.register_broker(3, 113, SESSION_MS + 1, after_clean_shutdown=True) == []
+        assert parts(controller)[0].elr == (3,)
+
+
+def test_a_partition_without_a_leader_waits_until_its_eligible_broker_is_unfenced() -> None:
+    controller = cluster([3], min_isr=2, elr=True)
+    beat(controller, 3, wants_fence=True)
+    assert (led_and_isr(controller), parts(controller)[0].elr) == ([(-1, ())], (3,))
+    assert controller.register_broker(3, 113, SESSION_MS + 1, after_clean_shutdown=True) == []
+    assert (led_and_isr(controller), parts(controller)[0].elr) == ([(-1, ())], (3,))
+    _, records = controller.heartbeat(3, 113, SESSION_MS + 1)
+    assert changes(records) == [(0, PartitionChange(leader=3, isr=(3,), elr=(), last_known_elr=()))]
+    assert parts(controller)[0].leader_recovery_state is LeaderRecoveryState.RECOVERED
 
 
 def test_the_epoch_of_the_registration_is_asked_of_every_request() -> None:
