@@ -92,7 +92,7 @@ def fill(text: str, params: Mapping[str, Any], words: Mapping[str, str]) -> str:
             return fill(one if value == 1 else many, params, words)
         if value is None:
             return ""
-        if name.endswith("_us") or name == "left":
+        if name.endswith("_us"):
             return seconds(value, words)
         return number(value) if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
 

@@ -166,5 +166,5 @@ def _state(segment: Json, words: Words) -> str:
         return words["log.state.gone"]  # in a broker's folder nobody has noted when
     if segment["state"] == "deleted":
         left_us = -(-segment["deletes_in_ms"] // 1000) * 1_000_000
-        return fill(words["log.state.deleted"], {"left": left_us}, words)
+        return fill(words["log.state.deleted"], {"left_us": left_us}, words)
     return words["log.state.active" if segment["active"] else f"log.state.{segment['state']}"]

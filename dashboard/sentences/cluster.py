@@ -76,7 +76,7 @@ CLUSTER = {
     "cluster.move.adds": _("It moves: {count?broker|brokers} {adding} must join the ISR."),
     "cluster.move.removes": _("It moves: {old?broker|brokers} {removing} {old?gives up its|give up their} copy when all others are in the ISR."),
     "cluster.about.under_replicated": _("Leader {leader} in epoch {epoch}; ISR {isr}: {count} of {replicas} copies."),
-    "cluster.about.spare_copies": _("One more crash leaves {left?one copy|{left} copies} in sync."),
+    "cluster.about.spare_copies": _("One more crash leaves {copies?one copy|{copies} copies} in sync."),
     "cluster.about.next_refuses": _("One more crash, and acks=all is refused: min.insync.replicas is {min}."),
     "cluster.about.last_copy": _("It is the only copy in sync: if its broker crashes, the partition is offline."),
     "cluster.about.below_min_isr": _(

@@ -130,7 +130,7 @@ LANES = {
     "pulsar.leave_last": _(
         "{consumer}, the last one, left: {unacked} unacked {unacked?record|records} and {keys_total?the one key|all {keys_total} keys} wait."
     ),
-    "pulsar.crash_pending": _("{consumer} is silent: {unacked} unacked and all its keys wait, for {left} more."),
+    "pulsar.crash_pending": _("{consumer} is silent: {unacked} unacked and all its keys wait, for {left_us} more."),
     "pulsar.crash_unknown": _("{consumer} fell silent before it had connected: the broker never knew of it."),
     "pulsar.crash_noticed_nothing": _("The broker gave up on {consumer}, which held nothing: its keys go to {several?the others|{other}}."),
     "pulsar.crash_noticed": _(
@@ -158,7 +158,7 @@ LANES = {
     "pulsar.standby_left": _("{consumer} left; it was not active, so nothing else changes."),
     "pulsar.exclusive.join": _("{consumer} is the one consumer: {partitions?the one partition is|all {partitions} partitions are} its own."),
     "pulsar.exclusive.leave": _("{consumer} left: nobody takes over, its {redelivered} unacked records wait for the next consumer."),
-    "pulsar.exclusive.crash_pending": _("{consumer} is silent: everything waits, {unacked} {unacked?record|records} unacked, for {left} more."),
+    "pulsar.exclusive.crash_pending": _("{consumer} is silent: everything waits, {unacked} {unacked?record|records} unacked, for {left_us} more."),
     "pulsar.exclusive.crash_noticed": _("The broker gave up on {consumer}: nobody has the subscription, everything waits."),
     "pulsar.failover.join": _("{consumer} is active on {active} of {partitions} partitions and stands by for the others."),
     "pulsar.failover.join_standby": _("{consumer} stands by: it gets records only when the active consumer is gone."),
@@ -166,7 +166,7 @@ LANES = {
     "pulsar.failover.leave": _("{consumer} left: after 1 s the next in order are active and get its {redelivered} unacked records again."),
     "pulsar.failover.leave_last": _("{consumer} left and no consumer remains: its {redelivered} unacked records wait."),
     "pulsar.failover.crash_pending": _(
-        "{consumer} is silent: its partitions wait with {unacked} unacked, for {left} more; no standby takes over before."
+        "{consumer} is silent: its partitions wait with {unacked} unacked, for {left_us} more; no standby takes over before."
     ),
     "pulsar.failover.crash_noticed": _("The broker gave up on {consumer}: after 1 s the standbys next in order read from what it acknowledged."),
     "pulsar.failover.crash_noticed_last": _("The broker gave up on {consumer}; no consumer remains: all partitions wait."),
@@ -182,7 +182,7 @@ LANES = {
     "pulsar.failover.paused": _PAUSED_ACTIVE,
     "pulsar.paused_standby": _("{consumer} takes no more records; it is not active, so nothing waits for it."),
     "pulsar.shared.paused": _("{consumer} takes no more records and still gets some while it has permits: {held} {held?is|are} unacked at it."),
-    "pulsar.shared.crash_pending": _("{consumer} is silent and holds {unacked} unacked records for {left} more."),
+    "pulsar.shared.crash_pending": _("{consumer} is silent and holds {unacked} unacked records for {left_us} more."),
     "pulsar.shared.crash_noticed": _("The broker gave up on {consumer}: its unacked records go to {several?the others|{other}} before anything new."),
     "pulsar.join_waits": _("{consumer} waits until {unacked} unacked {unacked?record|records} from before its join {unacked?is|are} acknowledged."),
     "pulsar.join_waits_many": _(
@@ -263,7 +263,7 @@ LANES = {
     ),
     "kafka.idle_by_rule": _("{count} of {of} members {count?has|have} no partition under this rule."),
     "kafka.crash_pending": _(
-        "{consumer} is silent: its {partitions} {partitions?partition waits|partitions wait} for the session timeout, {left} more."
+        "{consumer} is silent: its {partitions} {partitions?partition waits|partitions wait} for the session timeout, {left_us} more."
     ),
     "kafka.crash_pending_idle": _IDLE_CRASH,
     "tubemq.crash_pending_idle": _IDLE_CRASH,
@@ -287,7 +287,7 @@ LANES = {
     ),
     "kafka.frozen": _(
         "{consumer} stands still: its {partitions} {partitions?partition waits|partitions wait} for "
-        "the session timeout, {left} more."
+        "the session timeout, {left_us} more."
     ),
     "kafka.frozen_undated": _("{consumer} stands still: no polls, no heartbeats."),
     "kafka.frozen_noticed": _("{consumer} missed its session timeout: the group goes on without it, and it does not know."),
@@ -335,15 +335,15 @@ LANES = {
     ),
     "tubemq.idle": _("{count} of {of} clients {count?has|have} no partition: none of the {partitions} maps to {count?its|their} nodeId."),
     "rabbitmq.join": _("Nothing to move: {consumer} simply takes its turn. No order within a key."),
-    "rabbitmq.join_former": _("{consumer} takes its turn. Its former connection holds {former} unacked for another {left}."),
+    "rabbitmq.join_former": _("{consumer} takes its turn. Its former connection holds {former} unacked for another {left_us}."),
     "rabbitmq.join_many": _("Nothing to move: the {count} newcomers simply take their turn. No order within a key."),
     "rabbitmq.join_first": _("{consumer} is the only consumer: it takes what waits in the queue, from the head."),
     "rabbitmq.join_first_many": _("The {count} newcomers are the only consumers: they take what waits in the queue, in turn."),
     "rabbitmq.leave": _("{consumer} left: {redelivered} unacked went back to the head of the queue."),
     "rabbitmq.leave_last": _("{consumer}, the last one, left: {redelivered} unacked wait at the head of the queue."),
     "rabbitmq.paused": _("{consumer} takes no more records and holds {held} unacked."),
-    "rabbitmq.paused_former": _("{consumer} is paused with {held} unacked; its former connection has {former} for another {left}."),
-    "rabbitmq.crash_pending": _("{consumer} is silent and holds {unacked} unacked until its heartbeat times out, {left} more."),
+    "rabbitmq.paused_former": _("{consumer} is paused with {held} unacked; its former connection has {former} for another {left_us}."),
+    "rabbitmq.crash_pending": _("{consumer} is silent and holds {unacked} unacked until its heartbeat times out, {left_us} more."),
     "rabbitmq.crash_noticed": _("{consumer} missed its heartbeats: its {unacked} unacked went back to the head of the queue."),
     "rabbitmq.ghost_noticed": _("{consumer}'s former connection missed its heartbeats: {unacked} unacked went back to the head."),
     "rabbitmq.crash_noticed_last": _(
@@ -410,7 +410,7 @@ LANES = {
     "picture.gauges": _("one cell per consumer: what it holds"),
     "picture.empty": _("empty: nothing waits"),
     "picture.none_ready": _("none ready, {unacked} unacked"),
-    "picture.former": _("former connection, {left}"),
+    "picture.former": _("former connection, {left_us}"),
     "picture.ring_label": _("Hash ring: who owns which part, before and after the last change"),
     "picture.ranges_label": _("Hash ranges: who owns which part, before and after the last change"),
     "picture.grid_label": _("Partitions by consumer; the lag of each, on a cluster with its high watermark and log end"),

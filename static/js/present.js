@@ -268,7 +268,7 @@ const hasChangedCluster = (rig, view) => Object.values(view.timeline).some((tick
 // What happened last in a lane, in words.
 export function sentence(rig, view, say) {
   const params = { ...rig.sentence.params };
-  if ("deadline_us" in params) params.left = timeLeft(params.deadline_us, view.at_us);
+  if ("deadline_us" in params) params.left_us = timeLeft(params.deadline_us, view.at_us);
   if ("algorithm" in params) params.algorithm = say(`${rig.model}.${params.algorithm}`);
   if ("members" in params) params.who = rebalanceFor(rig, say) || params.consumer;
   if (rig.sentence.code === "none" && hasChangedCluster(rig, view)) return say("none_cluster");

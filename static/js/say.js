@@ -47,7 +47,7 @@ export function fill(text, params, words) {
     const value = params[name];
     if (many !== undefined) return fill(value === 1 ? one : many, params, words);
     if (value === null || value === undefined) return "";
-    if (name.endsWith("_us") || name === "left") return seconds(value, words);
+    if (name.endsWith("_us")) return seconds(value, words);
     return typeof value === "number" ? number(value) : String(value);
   });
 }

@@ -69,7 +69,7 @@ def test_what_nobody_knows_is_a_dash() -> None:
     [
         ("{n} of {m}", {"n": 12_500, "m": 1.5}, "12_500 of 1.5"),
         ("{yes}", {"yes": True}, "True"),
-        ("{left} and {wait_us}", {"left": 2_000_000, "wait_us": 3_000_000}, "2_s and 3_s"),
+        ("{left} and {wait_us}", {"left": 2, "wait_us": 3_000_000}, "2 and 3_s"),
         ("a{gone}b", {}, "ab"),
         ("a{gone}b", {"gone": None}, "ab"),
         ("{n?one|{n} many}", {"n": 1}, "one"),

@@ -39,6 +39,22 @@ def test_what_is_shown_in_english_is_shown_in_chinese(words: dict[str, dict[str,
         assert set(SHOWN.findall(english)) <= set(SHOWN.findall(words["zh-hans"][code])), code
 
 
+UNIT = re.compile(r"(?<!12)\u202f(?:ms|s|min)(?![a-z])")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_place_is_written_as_its_type_says(language: str, words: dict[str, dict[str, str]]) -> None:
+    """A name that ends in _us is a duration in microseconds, any other a count, a figure or a name: each text is filled with each kind."""
+    for code, text in words[language].items():
+        durations = {name for name in PLACE.findall(text) if name.endswith("_us")}
+        assert not durations & {name for name, *_ in CHOICE.findall(text)}, f"{code}: a duration is neither one nor many"
+        for value in (1, 2, 34, 7_000_000, "c1"):
+            kinds = {name: 12_000_000 if name in durations else value for name in PLACE.findall(text)}
+            said = fill(text, kinds, UNITS)
+            assert said.count("12\u202fs") == text.count("_us}"), (code, said)
+            assert len(UNIT.findall(said)) == len(UNIT.findall(text)), (code, said)
+
+
 def test_a_choice_says_two_different_things(words: dict[str, dict[str, str]]) -> None:
     for language in LANGUAGES:
         for code, text in words[language].items():
@@ -131,7 +147,7 @@ ONE_AND_MANY: dict[str, list[tuple[str, dict[str, Any], str, str]]] = {
         ("tubemq.empty", {"partitions": 1}, "sourceCount 0: all clients stopped, the one partition waits.", ""),
         ("pulsar.exclusive.join", {"consumer": "c1", "partitions": 1}, "c1 is the one consumer: the one partition is its own.", ""),
         ("pulsar.exclusive.join", {"consumer": "c1", "partitions": 4}, "c1 is the one consumer: all 4 partitions are its own.", ""),
-        ("pulsar.exclusive.crash_pending", {"consumer": "c1", "unacked": 1, "left": 9_000_000},
+        ("pulsar.exclusive.crash_pending", {"consumer": "c1", "unacked": 1, "left_us": 9_000_000},
          "c1 is silent: everything waits, 1 record unacked, for 9_s more.", ""),
         ("pulsar.leave_last", {"consumer": "c1", "unacked": 1, "keys_total": 1},
          "c1, the last one, left: 1 unacked record and the one key wait.", ""),

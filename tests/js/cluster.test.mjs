@@ -139,7 +139,7 @@ test("the headline says what the controller has not noticed before what it has",
 
 test("an under-replicated partition says what one more crash would do", () => {
   const of = (isr, min_isr) => partitionWords({ ...well.cluster.partitions[NAME], state: "under_replicated", isr, min_isr }, say);
-  assert.match(of([1, 2], 1), /cluster.about.spare_copies .*"left":1/);
+  assert.match(of([1, 2], 1), /cluster.about.spare_copies .*"copies":1/);
   assert.match(of([1, 2], 2), /cluster.about.next_refuses .*"min":2/);
   assert.match(of([1], 1), /cluster.about.last_copy/);
   assert.doesNotMatch(partitionWords(well.cluster.partitions[NAME], say), /spare_copies|next_refuses|last_copy/);

@@ -38,7 +38,7 @@ test("a clock never shows sixty seconds or sixty minutes", () => {
 });
 
 test("a place is written by its name: what ends in _us is a duration, a number is grouped, nobody is nothing", () => {
-  assert.equal(plain(fill("{a_us} {left} {count} {who}|{nobody}|", { a_us: 2_500_000, left: 90_000_000, count: 1234, who: "c1", nobody: null }, words)), "2.5 s 90 s 1 234 c1||");
+  assert.equal(plain(fill("{a_us} {left_us} {left} {count} {who}|{nobody}|", { a_us: 2_500_000, left_us: 90_000_000, left: 2, count: 1234, who: "c1", nobody: null }, words)), "2.5 s 90 s 2 1 234 c1||");
   assert.equal(fill("no places", {}, words), "no places");
   assert.equal(fill("{0}", ["zero"], words), "zero");
 });

@@ -177,7 +177,7 @@ test("a deleted segment is hatched, counts down, and cannot be looked up", () =>
   const shapes = folderPicture.layout(folder, { ...context, width: 4000 }), gone = byId(shapes, "gone-0");
   assert.equal(gone.class, "gone");
   assert.equal(gone["data-offset"], undefined);
-  assert.match(byId(shapes, "gone-words").text, /"count":1,"left":58000000/);
+  assert.match(byId(shapes, "gone-words").text, /"count":1,"left_us":58000000/);
   assert.equal(byId(folderPicture.layout(folder, { ...context, width: 640 }), "gone-words"), undefined, "no room beside the next segment's index");
   const undated = { ...folder, segments: folder.segments.map((segment) => ({ ...segment, deletes_in_ms: null })) };
   assert.match(byId(folderPicture.layout(undated, { ...context, width: 4000 }), "gone-words").text, /^log.state.gone /);

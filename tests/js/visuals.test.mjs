@@ -266,7 +266,7 @@ test("queue: what the former connection of one who came back holds has a row, or
     const shapes = queueDispatch.layout(rig, { say, at: 20_000_000, height });
     check(shapes, WIDTH, height);
     assert.equal(shapes.find(({ id }) => id === "former-count-c1").text, "17");
-    assert.equal(shapes.find(({ id }) => id === "former-word-c1").text, 'picture.former {"left":171000000}');
+    assert.equal(shapes.find(({ id }) => id === "former-word-c1").text, 'picture.former {"left_us":171000000}');
     assert.equal(shapes.find(({ id }) => id === "hint").text, 'picture.none_ready {"unacked":31}');
   }
   rig.picture.former.c99 = { ...rig.picture.former.c1 };            // it has left again

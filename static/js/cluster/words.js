@@ -39,8 +39,9 @@ function moves({ adding, removing }, say) {
 // What one more crash would do to an under-replicated partition.
 function spare({ state, isr, min_isr }, say) {
   if (state !== "under_replicated") return [];
-  const left = isr.length - 1;
-  return [say(left === 0 ? "cluster.about.last_copy" : left < min_isr ? "cluster.about.next_refuses" : "cluster.about.spare_copies", { left, min: min_isr })];
+  const copies = isr.length - 1;
+  const code = copies === 0 ? "cluster.about.last_copy" : copies < min_isr ? "cluster.about.next_refuses" : "cluster.about.spare_copies";
+  return [say(code, { copies, min: min_isr })];
 }
 
 // A card after a fault: {title, was, now, means: [..]}. card: of the view's faults.

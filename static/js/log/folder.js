@@ -72,7 +72,7 @@ function waiting(shapes, list, say) {
   const gone = list.filter(({ segment }) => segment.state === "deleted");
   if (!gone.length) return;
   const due = gone.map(({ segment }) => segment.deletes_in_ms).filter((ms) => ms !== null);
-  const text = due.length ? say("log.files_go", { count: gone.length, left: Math.ceil(Math.min(...due) / 1000) * 1e6 }) : say("log.state.gone");
+  const text = due.length ? say("log.files_go", { count: gone.length, left_us: Math.ceil(Math.min(...due) / 1000) * 1e6 }) : say("log.state.gone");
   const { x, width } = gone.at(-1);                     // what is to the right has its index there
   if (x + width > textWidth(text)) shapes.push({ id: "gone-words", tag: "text", x: 2, y: INDEX - 12, class: "m", text });
 }

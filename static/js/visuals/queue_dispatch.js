@@ -40,7 +40,7 @@ function atFormer(shapes, rig, name, { unacked, until_us: until }, row, height, 
   shapes.push({ id: `former-${name}`, of: name, tag: "rect", x: 0.5, y: y - 5, width: 10, height: 10, rx: 2, fill: hatched(rig.consumers[name]?.color), class: "o" });
   if (row % nameEvery(height) !== 0) return;
   shapes.push({ id: `former-name-${name}`, of: name, tag: "text", x: 15, y: y + 4.5, class: "n", text: short(name) },
-    { id: `former-word-${name}`, of: name, tag: "text", x: LEFT, y: y + 4.5, class: "m", text: say("picture.former", { left }) },
+    { id: `former-word-${name}`, of: name, tag: "text", x: LEFT, y: y + 4.5, class: "m", text: say("picture.former", { left_us: left }) },
     { id: `former-count-${name}`, of: name, tag: "text", x: WIDTH, y: y + 4.5, class: "n m end", text: String(unacked) });
 }
 
