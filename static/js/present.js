@@ -262,8 +262,10 @@ function figures(model, rig, bill, words, say) {
 // Whether all that the tally calls dark is the start's, for which "nothing has changed" alone would be no explanation.
 const isDarkSinceStart = (rig) => rig.tally?.dark_us > 0;
 
-// An order for the lane's cluster is no change of its consumers, so its sentence is still the first one.
-const hasChangedCluster = (rig, view) => Object.values(view.timeline).some((tick) => tick.kind.startsWith("cluster_") && view.rigs[tick.rig] === rig);
+// An order for the lane's cluster is no change of its consumers, so its sentence is still the first one. An order without a lane is for every lane
+// that has a cluster.
+const hasChangedCluster = (rig, view) =>
+  Object.values(view.timeline).some((tick) => tick.kind.startsWith("cluster_") && (tick.rig === undefined ? "cluster" in rig : view.rigs[tick.rig] === rig));
 
 // What happened last in a lane, in words.
 export function sentence(rig, view, say) {

@@ -303,6 +303,10 @@ def test_after_a_broker_crashed_it_is_not_said_that_nothing_has_changed(language
     lanes = [{"model": "kafka"}, {"model": "kafka", "id": "other"}]
     said = Told(words[language], lanes=lanes).do(20, "cluster_crash", lane="kafka", broker=2).sentences(30)
     assert said["kafka"] == words[language]["none_cluster"] and said["other"].startswith(words[language]["none"])
+    lanes = [*lanes, {"model": "kafka", "id": "alone", "cluster": False}, {"model": "pulsar"}]
+    said = Told(words[language], lanes=lanes).do(20, "cluster_crash", broker=2).sentences(30)
+    assert said["kafka"] == said["other"] == words[language]["none_cluster"]
+    assert all(said[lane].startswith(words[language]["none"]) for lane in ("alone", "pulsar"))
 
 
 def test_when_the_last_one_leaves_nobody_is_said_to_take_over(words: dict[str, dict[str, str]]) -> None:
