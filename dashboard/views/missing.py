@@ -20,23 +20,29 @@ class Place(NamedTuple):
     to: str
 
 
-LAB, LAB_LOG, LOG = Place("lab", "", "labs"), Place("lab_log", "", "labs"), Place("log", "", "stage")
+LAB, LAB_PAGE, LOG = Place("lab", "", "labs"), Place("lab_page", "", "labs"), Place("log", "", "stage")
 STUDY, PAGE = Place("study", "analyze", "analyze"), Place("page", "", "stage")
-OF_VIEW = {"lab": LAB, "log": LAB, "log-opened": LOG, "study": STUDY, "analyze-compare": STUDY}
+OF_ID = {"lab_id": LAB, "log_id": LOG, "study_id": STUDY}
+"""By what an address names, so that each page of a lab has it."""
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Any address where there is nothing, in the visitor's language and theme."""
-    match = request.resolver_match
-    place = OF_VIEW.get(match.url_name or "", PAGE) if match else PAGE
-    if place is PAGE or match is None:
-        missing = request.path
-    else:
-        # A page that shows several names the one that is missing with its refusal.
-        missing = next(iter(match.kwargs.values()), None) or (str(exception) if isinstance(exception, Http404) else "")
-    if match and match.url_name == "log" and selectors.lab_exists(lab_id=missing):
-        place = LAB_LOG
+    place, missing = _missing(request, exception)
     about = {"code": f"page.no_{place.kind}", "params": {"id": missing[:SHOWN_MAX]}}
     context = {**base_context(request, place.item), "about": about, "more": f"page.no_{place.kind}_more",
                "to": {"url": reverse(place.to), "code": f"page.to_{place.to}"}}  # fmt: skip
     return render(request, "404.html", context, status=404)
+
+
+def _missing(request: HttpRequest, exception: Exception) -> tuple[Place, str]:
+    """What is missing, and its name."""
+    match = request.resolver_match
+    if match and match.url_name == "analyze-compare":
+        # It shows two studies: its refusal names the one that is missing.
+        return STUDY, str(exception) if isinstance(exception, Http404) else ""
+    for name, value in match.kwargs.items() if match else ():
+        if name in OF_ID:
+            is_page = name == "lab_id" and selectors.lab_exists(lab_id=value)
+            return LAB_PAGE if is_page else OF_ID[name], value
+    return PAGE, request.path

@@ -2,10 +2,14 @@
 
 import pytest
 from django.test import Client
+from django.urls import URLPattern
+from django.utils import timezone
 
-from dashboard import services
+from dashboard import services, urls
+from dashboard.models import Lab, StoredView
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(transaction=True)  # pages of a lane ask from threads
+VIEW = '{"rig_order": [], "rigs": {}}'
 
 
 @pytest.mark.parametrize(
@@ -28,7 +32,29 @@ def test_the_page_names_what_is_missing(path: str, english: str, chinese: str, l
         assert f'class="go" href="{leads_to}"' in text
 
 
-def test_a_lab_without_such_a_lane_is_not_called_missing() -> None:
+def pages_of(name: str) -> list[str]:
+    """Patterns of the pages whose address names this, as `lab_id`; none of the API."""
+    return [str(pattern.pattern) for pattern in urls.urlpatterns
+            if isinstance(pattern, URLPattern) and f":{name}>" in str(pattern.pattern) and not str(pattern.pattern).startswith("api/")]  # fmt: skip
+
+
+@pytest.mark.parametrize("pattern", pages_of("lab_id"))
+def test_every_page_of_a_deleted_lab_says_that_there_is_no_such_lab(pattern: str) -> None:
     lab = services.lab_open(request={}).lab
-    text = Client().get(f"/lab/{lab.pk}/kafka/log?rig=nowhere")
-    assert text.status_code == 404 and f"There is no such log in lab {lab.pk}" in text.content.decode()
+    Lab.objects.filter(pk=lab.pk).update(deleted_at=timezone.now())
+    for address in (f"/{pattern}", f"/{pattern}?rig=kafka&partition=flights-0"):
+        text = Client().get(address.replace("<lab_id:lab_id>", lab.pk), follow=True).content.decode().split("<main")[1].split("</main>")[0]
+        assert f"There is no lab {lab.pk}" in text and "may have deleted it" in text and "misspelt" not in text
+
+
+def test_the_pages_of_a_lab_are_among_those() -> None:
+    assert {"lab/<lab_id:lab_id>/kafka/cluster/", "lab/<lab_id:lab_id>/kafka/groups/", "lab/<lab_id:lab_id>/pulsar/"} < set(pages_of("lab_id"))
+    assert len(pages_of("study_id")) == len(pages_of("log_id")) == 1
+
+
+@pytest.mark.parametrize("page", ["kafka/log", "kafka/cluster/", "kafka/groups/"])
+def test_a_lab_without_such_a_lane_is_not_called_missing(page: str) -> None:
+    lab = services.lab_open(request={}).lab
+    StoredView.objects.update_or_create(pk=lab.pk, defaults={"epoch": 1, "seq": 3, "at_us": 5, "text": VIEW})
+    answer = Client().get(f"/lab/{lab.pk}/{page}?rig=nowhere")
+    assert answer.status_code == 404 and f"Lab {lab.pk} has no such page" in answer.content.decode()
