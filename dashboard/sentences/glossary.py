@@ -188,8 +188,8 @@ TERMS_OF = {
     ),
     "cluster": ("high_watermark", "last_stable_offset", "log_start"),
     "groups": (
-        "coordinator", "generation", "group_epoch", "assignment_epoch", "member_epoch", "session_timeout", "high_watermark", "committed", "group_lag",
-        "lag_time",
+        "coordinator", "generation", "group_epoch", "assignment_epoch", "member_epoch", "session_timeout", "high_watermark", "last_stable_offset",
+        "committed", "group_lag", "lag_time",
     ),
     "pulsar": (
         "space", "slot", "point", "share", "fair", "permits", "in_flight", "redelivered", "rate", "receiver_queue", "cursor", "mark_delete",

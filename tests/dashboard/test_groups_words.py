@@ -39,7 +39,8 @@ FAMILIES = {
         "awaits_join", "awaits_sync", "stuck", "stuck_out", "stuck_silent", "paused", "crashed", "gone", "paused_out", "crashed_out",
         *(name for state, name in STATE_NAMES.items() if state != STABLE),
     ),
-    "short": ("end", "high_watermark", "committed", "position", "lag", "lag_us"), "rule": RULES, "finding": FINDINGS,
+    "short": ("end", "high_watermark", "stable", "committed", "position", "lag", "stable_lag", "lag_us"),
+    "rule": RULES, "finding": FINDINGS,
 }  # fmt: skip
 
 
@@ -47,7 +48,7 @@ def codes_said() -> set[str]:
     files = [*(ROOT / "static/js/groups").glob("*.js"), ROOT / "templates/dashboard/groups.html"]
     text = "\n".join(file.read_text() for file in files)
     literal = set(re.findall(r"""["'`](groups\.[a-zA-Z_.]+[a-z])["'`]""", text))
-    heads = re.findall(r'head: \[(.*?)\]\.map\(\(code\) => say\(`groups\.column', text)
+    heads = re.findall(r'head: \[(.*?)\]\.map\(\(code\) => say\(`groups\.column', text, re.DOTALL)
     columns = {f"groups.column.{name}" for names in heads for name in re.findall(r'"(\w+)"', names)}
     figures = {f"groups.{name}" for names in re.findall(r"figures = now.protocol(.*?);", text, re.DOTALL) for name in re.findall(r'\["(\w+)"', names)}
     return literal | columns | figures | {f"groups.{family}.{name}" for family, names in FAMILIES.items() for name in names}
@@ -67,7 +68,7 @@ def test_the_verbs_of_its_coordinators_broker_have_words_here_too() -> None:
 def test_every_word_is_translated() -> None:
     words = catalogue("groups")
     same = {code for code in GROUPS if words["en"][code] == words["zh-hans"][code]}
-    assert same <= {"groups.timer.poll", "groups.short.high_watermark", "groups.column.hw"}
+    assert same <= {"groups.timer.poll", "groups.short.high_watermark", "groups.column.hw", "groups.short.stable", "groups.column.stable"}
 
 
 def test_why_a_users_assignor_failed_is_said_as_the_core_says_it() -> None:

@@ -17,7 +17,7 @@ import { BY_PATTERN, chosenWords, patternOrder, verbsOf } from "../../static/js/
 import { counts, doing, findingsOf, gridWords, headline, messageWords, sub, tagsOf } from "../../static/js/groups/words.js";
 import { load, say } from "./fixtures/load.mjs";
 
-const ALL = load("groups").map((view) => ({ ...view, ...view.rigs.kafka })), [empty, first, rest, silent, nobody, epochs, large] = ALL;
+const ALL = load("groups").map((view) => ({ ...view, ...view.rigs.kafka })), [empty, first, rest, silent, nobody, epochs, large, committed] = ALL;
 const CLASSIC = { states: ["Empty", "PreparingRebalance", "CompletingRebalance", "Stable"], transitions: [
   ["Empty", "rebalance", "PreparingRebalance"], ["Stable", "rebalance", "PreparingRebalance"], ["CompletingRebalance", "rebalance", "PreparingRebalance"],
   ["PreparingRebalance", "all joined", "CompletingRebalance"], ["PreparingRebalance", "all left", "Empty"], ["CompletingRebalance", "leader synced", "Stable"],
@@ -351,7 +351,7 @@ test("several names stand as the language of the page parts them", () => {
 
 test("head and members say what is", () => {
   const codeOf = (view) => headline(view.group, say).split(" ")[0];
-  assert.deepEqual(ALL.map(codeOf), ["empty", "gathering", "stable", "joining", "no_coordinator", "reconciling", "joining"].map((code) => `groups.head.${code}`));
+  assert.deepEqual(ALL.map(codeOf), ["empty", "gathering", "stable", "joining", "no_coordinator", "reconciling", "joining", "stable"].map((code) => `groups.head.${code}`));
   assert.match(gridWords(silent.group, silent.group_health, say), new RegExp(`grid_dark .*"lag":${silent.group_health.lag},`));
   assert.deepEqual(counts(silent.group).silent, ["c2"]);
   assert.match(sub(epochs.group, say), /groups\.protocol\.consumer.*uniform/);
@@ -369,7 +369,7 @@ test("what holds the group up is named with its timer", () => {
   const codes = (view) => findingsOf(view.group, view.group_health, view.at_us, say).map(({ text, until }) => [text.split(" ")[0].split(".").at(-1), /session|rebalance|initial/.exec(until)?.[0] ?? ""]);
   assert.deepEqual(codes(first), [["gathering", "initial"]]);
   assert.deepEqual(codes(silent), [["join_waits", "session"]]);
-  assert.deepEqual(codes(nobody), [["no_coordinator", ""], ["no_leader", ""]]);
+  assert.deepEqual(codes(nobody), [["no_coordinator", "session"], ["no_leader", "session"]]);
   assert.deepEqual(codes(empty), [["no_members", ""]]);
 });
 
@@ -520,4 +520,18 @@ test("all groups of the topic have a row, with what their consumers read and hav
 
 test("the row of the lane as it is now", () => {
   assert.deepEqual([["classic", "sticky"], ["classic", "custom"], ["consumer", "uniform"], ["consumer", "range"]].map(([protocol, assignor]) => ownRow({ protocol, assignor }, "sticky")), ["sticky", "custom", "consumer", "consumer_range"]);
+});
+
+test("a read_committed group has its lag up to the last stable offset beside the other one", () => {
+  const group = { ...committed.group, also: committed.group_topics }, refunds = group.also.refunds.partitions[0];
+  assert.ok(refunds.high_watermark > refunds.stable && refunds.stable_lag === 0);
+  assert.ok(gridWords(group, committed.group_health, say).includes(`groups.grid_open ${JSON.stringify({ lag: committed.group_health.stable_lag, hidden: refunds.lag })}`));
+  assert.ok(gridWords(committed.group, committed.group_health, say).includes("groups.grid_stable"), "the own topic has no transactions");
+  assert.ok(sub(group, say).includes("groups.sub_committed") && !sub(rest.group, say).includes("groups.sub_committed"));
+  const table = partitionsTable(group, committed.group_health, {}, say), plain = partitionsTable(rest.group, rest.group_health, {}, say);
+  assert.equal(table.head.length, table.terms.length);
+  assert.equal(table.head.length, plain.head.length + 2);
+  assert.ok(table.rows.every((row) => row.length === table.head.length) && plain.rows.every((row) => row.length === plain.head.length));
+  assert.equal(cells({ ...committed, group }).shapes.find(({ id }) => id === "stable_lag-refunds-0").text, "0");
+  assert.equal(cells(rest).shapes.some(({ id }) => id.startsWith("stable")), false);
 });

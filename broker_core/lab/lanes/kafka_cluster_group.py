@@ -64,11 +64,13 @@ class GroupView:
 
 @dataclass(slots=True)
 class LogView:
-    """A partition's log on its leader; of one without a leader, on who led it last. high_watermark: consumers read to there."""
+    """A partition's log on its leader; of one without a leader, on who led it last. high_watermark: consumers read to there;
+    stable: those with read_committed to the last stable offset, where the oldest open transaction begins."""
 
     start: int
     end: int
     high_watermark: int
+    stable: int
     leader: int | None
 
 
@@ -220,9 +222,9 @@ def logs_of(world: World, topic: str, count: int) -> list[LogView]:
     for number in range(count):
         if number in best:
             _, log, leader = best[number]
-            views.append(LogView(log.log_start_offset, log.log_end_offset, log.high_watermark, leader))
+            views.append(LogView(log.log_start_offset, log.log_end_offset, log.high_watermark, log.last_stable_offset, leader))
         else:
-            views.append(LogView(0, 0, 0, None))
+            views.append(LogView(0, 0, 0, 0, None))
     return views
 
 

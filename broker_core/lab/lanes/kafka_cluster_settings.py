@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from broker_core.events import Json
-from broker_core.kafka.client.group_consumer.settings import AUTO, EARLIEST, ConsumerSettings
+from broker_core.kafka.client.group_consumer.settings import AUTO, EARLIEST, ISOLATION_LEVELS, ConsumerSettings
 from broker_core.kafka.client.producer.settings import ProducerSettings
 from broker_core.kafka.cluster.cluster import ClusterPlan, TopicPlan
 from broker_core.kafka.cluster.hosted_groups import OFFSETS_TOPIC
@@ -34,6 +34,8 @@ def consumer_settings(options: Json, set_to: Json, consumer: Consumer, brokers: 
     given: dict[str, Any] = {name: options[name] for name in OF_A_CONSUMER if name in options}
     changed = {**set_to, **consumer.set_to}
     given |= {name: changed[name] for name in (*OF_A_RESTART, "pattern") if name in changed}
+    if "isolation_level" in options:
+        given["isolation_level"] = ISOLATION_LEVELS[options["isolation_level"]]
     given.setdefault("assignors", [assignor])
     given.setdefault("max_poll_records", 1)
     given.setdefault("commits", AUTO)

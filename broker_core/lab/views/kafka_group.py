@@ -60,6 +60,7 @@ def group_view(lane: Lane, reads: KafkaClusterReading, notes: ClusterNotes) -> J
         "is_cooperative": reads.is_cooperative(lane) and not is_consumer,
         "is_old": settings.is_old,
         "assignor": assignor_of(group, settings),
+        "isolation_level": lane.options.get("isolation_level", "read_uncommitted"),
         "state": None if shared.group.coordinator is None else shared.group.state,
         "coordinator": shared.group.coordinator,
         "offsets_partition": offsets_partition(lane.world),
@@ -230,7 +231,7 @@ def partitions_view(shared: Shared, paused_us: Mapping[int, int], keys: Mapping[
     for number, log in enumerate(shared.logs):
         views[str(number)] = {
             "owner": readers.get(number), "given": given.get(number), "dark_us": None if number in readers else paused_us.get(number),
-            "start": log.start, "end": log.end, "high_watermark": log.high_watermark, "leader": log.leader,
+            "start": log.start, "end": log.end, "high_watermark": log.high_watermark, "stable": log.stable, "leader": log.leader,
             "committed": shared.group.offsets.get(number), "position": known.get(number),
         }  # fmt: skip
     return views

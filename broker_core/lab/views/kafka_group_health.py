@@ -1,5 +1,7 @@
 """How a consumer group is: lag in records and in time, a status with the rule that decided it, and what holds the group up.
 
+    lag          to the high watermark, as Kafka's tools have it        stable_lag   to the last stable offset: what read_committed may read
+
     {"lag": 12, "status": "warning", "partitions": {"0": {"lag": 12, "lag_us": 400000, "status": "warning", "rule": "falling", "commits": [...]}},
      "findings": [{"code": "stuck_owner", "member": "c2", "timer": "max.poll.interval.ms", "ends_us": 61000000, ...}],
      "owned": {"c1": ["flights-0", "audit-1"]}}          what each program believes to own, of all topics
@@ -53,12 +55,14 @@ def health_view(lane: Lane, reads: KafkaClusterReading, notes: ClusterNotes) -> 
         status = statuses[number] = status_of(window, lag, now_us // 1_000)
         written_us = record_time_us(world, (reads.topic, number), log.leader, committed) if lag else None
         partitions[str(number)] = {
-            "lag": lag, "lag_us": 0 if not lag else None if written_us is None else max(0, now_us - written_us), "status": status.status,
-            "rule": status.rule, "commits": [[commit.at_ms * 1_000 - world.design.ahead_us, commit.offset, commit.lag] for commit in window],
+            "lag": lag, "stable_lag": lag_of(log.stable, committed, log.start),
+            "lag_us": 0 if not lag else None if written_us is None else max(0, now_us - written_us), "status": status.status, "rule": status.rule,
+            "commits": [[commit.at_ms * 1_000 - world.design.ahead_us, commit.offset, commit.lag] for commit in window],
         }  # fmt: skip
     facts = facts_of(lane, shared, reads.topic, partitions, notes.last_since_us)
     return {
         "lag": sum(part["lag"] for part in partitions.values()),
+        "stable_lag": sum(part["stable_lag"] for part in partitions.values()),
         "lag_us": max((part["lag_us"] or 0 for part in partitions.values()), default=0),
         "status": worst(status.status for status in statuses.values()), "window": WINDOW, "partitions": partitions,
         "findings": [{**asdict(finding), "partitions": list(finding.partitions)} for finding in d.diagnose(facts)],

@@ -37,6 +37,7 @@ def topics_view(lane: Lane, reads: KafkaClusterReading) -> Json:
         partitions = partitions_view(own, {}, keys)
         for number, part in partitions.items():
             part["lag"] = lag_of(part["high_watermark"], part["committed"], part["start"])
+            part["stable_lag"] = lag_of(part["stable"], part["committed"], part["start"])
             written_us = record_time_us(world, (topic, int(number)), part["leader"], part["committed"]) if part["lag"] else None
             part["lag_us"] = 0 if not part["lag"] else None if written_us is None else max(0, world.now_us + world.design.ahead_us - written_us)
         members = {}

@@ -8,23 +8,26 @@ import { widthOf as wordsWidth } from "../cluster/labels.js";
 import { round } from "../draw.js";
 import { isTextured, paint, textOn, waitingPaint } from "../paint.js";
 import { NONE, number } from "../say.js";
-import { lagOf, lanesOf } from "./lanes.js";
+import { lagOf, lanesOf, readsCommitted } from "./lanes.js";
 import { left } from "./timers.js";
 import { spark } from "./trend.js";
 import { heldBy, rounded } from "./words.js";
 
 export const ROW = 24, HEAD = 26;
 const MARGIN = 6, BAR = 16, FIGURE = 58, WIDE = 82, AGE = 68, TREND = 100, PITCH_LEAST = 22, PITCH_MOST = 120, SIGNS = { ok: "", warning: "!", error: "×" };
-const FIGURES = ["end", "high_watermark", "committed", "position", "lag", "lag_us"], FEW = ["lag"], LETTER = 7.3, NAME = 16, PHONE_NAME = 8;
-const widthOf = (figure) => ({ committed: WIDE, lag_us: AGE })[figure] ?? FIGURE;
-const TERMS = { high_watermark: "high_watermark", committed: "committed", lag: "group_lag", lag_us: "lag_time" };
+const FIGURES = ["end", "high_watermark", "committed", "position", "lag", "lag_us"], FEW = ["lag"],
+  OF_COMMITTED = ["end", "high_watermark", "stable", "committed", "position", "lag", "stable_lag", "lag_us"], FEW_OF_COMMITTED = ["lag", "stable_lag"], LETTER = 7.3, NAME = 16, PHONE_NAME = 8;
+const widthOf = (figure) => ({ committed: WIDE, stable_lag: WIDE, lag_us: AGE })[figure] ?? FIGURE;
+const TERMS = { high_watermark: "high_watermark", stable: "last_stable_offset", stable_lag: "last_stable_offset", committed: "committed", lag: "group_lag", lag_us: "lag_time" };
+
+const figuresOf = (group, isPhone) => (readsCommitted(group) ? (isPhone ? FEW_OF_COMMITTED : OF_COMMITTED) : isPhone ? FEW : FIGURES);
 
 export const height = (group) => HEAD + lanesOf(group).length * ROW + 4;
 
 // members: [[key, member]] in their order. lags: partition -> its lags of the last seconds.
 export function layout(group, { members, consumers, available, isPhone = false, atUs, health, lags, say }) {
   const rows = lanesOf(group), longest = Math.max(...rows.map(({ name }) => name.length)), most = isPhone ? PHONE_NAME : NAME;
-  const label = Math.max(isPhone ? 30 : 44, Math.min(longest, most) * LETTER + 14), figures = isPhone ? FEW : FIGURES, edges = figures.map((_, place) => figures.slice(0, place + 1).reduce((sum, figure) => sum + widthOf(figure), 0)), right = edges.at(-1) + TREND;
+  const label = Math.max(isPhone ? 30 : 44, Math.min(longest, most) * LETTER + 14), figures = figuresOf(group, isPhone), edges = figures.map((_, place) => figures.slice(0, place + 1).reduce((sum, figure) => sum + widthOf(figure), 0)), right = edges.at(-1) + TREND;
   const pitch = Math.min(PITCH_MOST, Math.max(PITCH_LEAST, (available - label - right - 12) / Math.max(1, members.length)));
   const lane = Math.max(members.length * pitch, available - label - right - 12), width = Math.max(available, Math.ceil(label + lane + 12 + right)), shapes = [];
   const columns = Object.fromEntries(members.map(([key], place) => [key, label + place * pitch])), end = label + lane;
@@ -38,7 +41,7 @@ export function layout(group, { members, consumers, available, isPhone = false, 
   }));
   shapes.push({ id: "head-trend", tag: "text", x: end + 18 + edges.at(-1), y: 16, class: "m", text: say("groups.short.trend") });
   rows.forEach((row, place) => {
-    const y = HEAD + place * ROW, { name, partition } = row, own = lagOf(row, group, health), known = { ...partition, lag: own.lag };
+    const y = HEAD + place * ROW, { name, partition } = row, own = lagOf(row, group, health), known = { ...partition, lag: own.lag, stable_lag: own.stable_lag };
     const there = members.map(([key]) => [key, row.members[key]]);
     shapes.push(...laneShapes(row, { y, label, lane, pitch, columns, members: there, consumers, atUs, say, most }));
     figures.forEach((figure, column) => shapes.push({

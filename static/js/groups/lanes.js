@@ -13,11 +13,15 @@ export function lanesOf(group) {
 }
 
 const NOTHING = { assigned: [], owned: [], target: null, revoking: [] };
+const UNKNOWN_LAG = { lag: null, stable_lag: null, lag_us: null };
+
+// Whether its consumers read up to the last stable offset alone: then there are two lags.
+export const readsCommitted = (group) => group.isolation_level === "read_committed";
 
 // Lag and its age of a lane: of the own topic from the group's health, of others with the partition; nobody knows it without a coordinator.
 export function lagOf({ name, isOwn, partition }, group, health) {
-  if (group.coordinator === null) return { lag: null, lag_us: null };
-  return (isOwn ? health.partitions[name] : partition) ?? { lag: null, lag_us: null };
+  if (group.coordinator === null) return UNKNOWN_LAG;
+  return (isOwn ? health.partitions[name] : partition) ?? UNKNOWN_LAG;
 }
 
 // How many partitions of all topics a member reads.

@@ -1,6 +1,6 @@
 // The page's sentences: how the group is, what it runs on, what one member is doing, and what a message says.
 
-import { lanesOf, ownedBy } from "./lanes.js";
+import { lagOf, lanesOf, ownedBy, readsCommitted } from "./lanes.js";
 import { codeName, NAMES } from "./rows.js";
 import { statusWords } from "./status.js";
 import { inTurn, sentences } from "../say.js";
@@ -75,7 +75,7 @@ export function sub(group, say) {
   const what = group.assignor === null ? say("groups.sub_unassigned", { group: group.group_id, protocol }) : say("groups.sub", { group: group.group_id, protocol, assignor: group.assignor });
   const classic = classicOf(group);
   const asked = classic.length ? [say("groups.sub_classic", { names: classic.join(say("list.comma")), count: classic.length, assignor: group.assignor })] : [];
-  return sentences([what, ...asked, ...(group.is_old ? [say("groups.sub_old")] : []), say("groups.sub_where", { broker: group.coordinator, partition: group.offsets_partition })]);
+  return sentences([what, ...asked, ...(group.is_old ? [say("groups.sub_old")] : []), ...(readsCommitted(group) ? [say("groups.sub_committed")] : []), say("groups.sub_where", { broker: group.coordinator, partition: group.offsets_partition })]);
 }
 
 // lags: partition -> its lags of the last seconds.
@@ -86,10 +86,18 @@ export function gridWords(group, health, say, lags = {}) {
   if (twice) said.push(say("groups.grid_twice", { twice }));
   const isAlone = Object.keys(group.also ?? {}).length === 0;
   said.push(group.coordinator === null ? say("groups.grid_lag_unknown") : say(isAlone ? "groups.grid_lag" : "groups.grid_lag_in", { topic: group.topic, lag: health.lag, lag_us: rounded(health.lag_us), status: statusWords(health, { unread: unreadOf(group), lanes: partitions, lags }, say) }));
+  if (group.coordinator !== null && readsCommitted(group)) said.push(stableWords(group, health, say));
   return sentences(said);
 }
 
 const unreadOf = (group) => lanesOf(group).filter((lane) => lane.partition.owner === null || isHeld(lane)).length;
+
+// The lag up to the last stable offset, of all topics, and what open transactions keep from being read.
+function stableWords(group, health, say) {
+  const lags = lanesOf(group).map((row) => lagOf(row, group, health)), sum = (figure) => lags.reduce((total, own) => total + (own[figure] ?? 0), 0);
+  const lag = sum("stable_lag"), hidden = sum("lag") - lag;
+  return say(hidden ? "groups.grid_open" : "groups.grid_stable", { lag, hidden });
+}
 
 // To a tenth of a second: what changes with each frame cannot be read.
 export const rounded = (us) => (us === null ? null : Math.floor(us / 100_000) * 100_000);

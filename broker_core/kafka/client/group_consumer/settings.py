@@ -5,14 +5,18 @@ Source: Kafka 3.9 clients ConsumerConfig (defaults).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
-from broker_core.kafka.cluster.requests import BYTES_MAX, READ_UNCOMMITTED
+from broker_core.kafka.cluster.requests import BYTES_MAX, READ_COMMITTED, READ_UNCOMMITTED
 
 CLASSIC, CONSUMER = "classic", "consumer"
 """`group.protocol`."""
 EARLIEST, LATEST, NO_RESET = "earliest", "latest", "none"
 """`auto.offset.reset`."""
+ISOLATION_LEVELS: Mapping[str, int] = MappingProxyType({"read_uncommitted": READ_UNCOMMITTED, "read_committed": READ_COMMITTED})
+"""`isolation.level` -> how a request says it."""
 AUTO, SYNC, ASYNC, NEVER = "auto", "sync", "async", "never"
 """When the program commits: every `auto.commit.interval.ms` by the library, after each poll's records waiting for the answer or not, never."""
 
