@@ -1,6 +1,6 @@
 # make run     the whole product: http://127.0.0.1:8000/   (HOST=, PORT=, REDIS_URL=, DATABASE_URL=)
 # make test    everything, in a real browser too           make check   what is quick
-# make bench   the measured figures                        make seed SEED=7   one simulated life again
+# make bench   the measured figures (bench-smoke: that they run)   make seed SEED=7   one simulated life again
 # make simulate   200 labs; 2,000 clusters, consumer groups and Pulsar subscriptions under faults; a million messages of Key_Shared; laws on new examples
 
 # The newest Python that the locks are made for; another: make PYTHON=/path/to/python3.11
@@ -12,7 +12,7 @@ export HOST PORT REDIS_URL DATABASE_URL
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := run
-.PHONY: install install-dev run test check bench seed simulate lock browser node
+.PHONY: install install-dev run test check bench bench-smoke seed simulate lock browser node
 
 install:
 	@$(PYTHON) -I mqsite/install.py
@@ -38,6 +38,10 @@ check: install-dev
 
 bench: install-dev
 	@$(VENV)/python -m tests.bench
+
+# Also part of `make test` (tests/test_bench.py): that no bench dies, in seconds.
+bench-smoke: install-dev
+	@$(VENV)/python -m tests.bench --smoke
 
 seed: install-dev
 	@test -n "$(SEED)" || { echo "Which seed? make seed SEED=7" >&2; exit 2; }

@@ -1,25 +1,35 @@
-"""`make bench`: every figure, beside its bar. `python -m tests.bench core ring` runs only those.
+"""`make bench`: every figure, beside its bar. `python -m tests.bench core ring` runs only those; `--smoke` (`make bench-smoke`) at sizes
+that show no more than that they run.
 
 Machines are noisy: ratios bind, absolute figures are for a quiet machine of two cores.
 """
 
 import importlib
+import os
 import sys
 import time
 from pathlib import Path
+
+from tests.bench.smoke import SIZES, VARIABLE, shrink
 
 ORDER = ("start", "click", "labs", "neighbour", "fair", "feed", "stage", "assignors", "ring", "subscriptions", "core", "worlds", "before", "log")
 
 
 def main(wanted: list[str]) -> int:
-    there = {path.stem.removeprefix("bench_") for path in Path(__file__).parent.glob("bench_*.py")}
+    smoke = "--smoke" in wanted
+    wanted = [name for name in wanted if name != "--smoke"]
+    there = set(SIZES) if smoke else {path.stem.removeprefix("bench_") for path in Path(__file__).parent.glob("bench_*.py")}
     unknown = [name for name in wanted if name not in there]
     if unknown:
         print(f"There is no benchmark {', '.join(unknown)}; there are {', '.join(sorted(there))}.", file=sys.stderr)
         return 2
     for name in [name for name in (*ORDER, *sorted(there - set(ORDER))) if name in (wanted or there)]:
         began = time.monotonic()
-        figures = importlib.import_module(f"tests.bench.bench_{name}").run()
+        bench = importlib.import_module(f"tests.bench.bench_{name}")
+        if smoke:
+            os.environ[VARIABLE] = "1"
+            shrink(name, bench)
+        figures = bench.run()
         print(f"\n{name} ({time.monotonic() - began:.0f} s)")
         for what, value, unit, bar, note in figures:
             print(f"  {what}: {number(value)} {unit}   bar: {bar}" + (f"   ({note})" if note else ""), flush=True)

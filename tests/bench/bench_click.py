@@ -9,13 +9,14 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from tests.bench.clicks import WatchedLab, click_often
+from tests.bench.clicks import WatchedLab, click_often, lab_made
 from tests.bench.sockets import quantile
 from tests.dashboard.processes import PYTHON, ROOT, Site
 
 Figure = tuple[str, float, str, str, str]
 CLICKS = 60
 CROWD = 200
+CROWD_S = 14
 
 
 def run() -> list[Figure]:
@@ -24,12 +25,12 @@ def run() -> list[Figure]:
 
 
 async def _measure(site: Site) -> list[Figure]:
-    lab = WatchedLab(site, site.request("POST", "/api/labs/", {"scenario": "demo"})[1])
+    lab = WatchedLab(site, lab_made(site, {"scenario": "demo"}))
     await lab.watch()
     await asyncio.sleep(1.5)
     alone = await click_often([lab], CLICKS, 0.12)
-    crowd = subprocess.Popen([PYTHON, "-m", "tests.bench.sockets", str(site.port), f"/ws/labs/{lab.id}/", str(CROWD), "0", "14"], cwd=ROOT,
-                             stdout=subprocess.PIPE, text=True)  # fmt: skip
+    command = [PYTHON, "-m", "tests.bench.sockets", str(site.port), f"/ws/labs/{lab.id}/", str(CROWD), "0", str(CROWD_S)]
+    crowd = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     assert crowd.stdout is not None
     await asyncio.get_running_loop().run_in_executor(None, crowd.stdout.readline)
     crowded = await click_often([lab], CLICKS, 0.12)

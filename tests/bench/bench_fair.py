@@ -16,6 +16,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from tests.bench.bench_neighbour import BAR_MS, CONSUMERS, EIGHT_LANES, FOUR_LANES, ORDER_EVERY_S, Figure, all_orders, large_lab
+from tests.bench.smoke import is_smoke, shrink
 from tests.bench.sockets import quantile
 
 if TYPE_CHECKING:
@@ -136,6 +137,8 @@ def main(name: str) -> None:
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
+        if is_smoke():
+            shrink("fair", sys.modules[__name__])
         main(sys.argv[1])
     else:
         for figure in run():

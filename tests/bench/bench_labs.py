@@ -7,13 +7,15 @@ import asyncio
 import tempfile
 from pathlib import Path
 
-from tests.bench.clicks import WatchedLab, click_often
+from tests.bench.clicks import WatchedLab, click_often, lab_made
 from tests.bench.sockets import quantile
 from tests.dashboard.processes import Site
 
 Figure = tuple[str, float, str, str, str]
 LABS = 50
 CLICKS = 100
+WATCHED_S = (4, 6)
+"""Before and while their frames are counted."""
 
 
 def run() -> list[Figure]:
@@ -22,13 +24,13 @@ def run() -> list[Figure]:
 
 
 async def _measure(site: Site) -> list[Figure]:
-    labs = [WatchedLab(site, site.request("POST", "/api/labs/", {"scenario": "demo", "seed": seed})[1]) for seed in range(LABS)]
+    labs = [WatchedLab(site, lab_made(site, {"scenario": "demo", "seed": seed})) for seed in range(LABS)]
     for lab in labs:
         await lab.watch()
-    await asyncio.sleep(4)
+    await asyncio.sleep(WATCHED_S[0])
     clients = [lab.client for lab in labs if lab.client is not None]
     before, started_s = [client.frames for client in clients], asyncio.get_running_loop().time()
-    await asyncio.sleep(6)
+    await asyncio.sleep(WATCHED_S[1])
     calm_s = asyncio.get_running_loop().time() - started_s
     rates = [(client.frames - count) / calm_s for client, count in zip(clients, before, strict=True)]
     seconds = await click_often(labs, CLICKS, 0.05)

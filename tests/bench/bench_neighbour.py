@@ -14,7 +14,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from tests.bench.clicks import WatchedLab, click_often
+from broker_core.kafka.cluster.cluster import PARTITIONS_MAX as KAFKA_PARTITIONS_MAX
+from broker_core.lab.scenario import PARTITIONS_MAX
+from tests.bench.clicks import WatchedLab, click_often, lab_made
 from tests.bench.sockets import quantile
 from tests.dashboard.processes import Site
 
@@ -24,13 +26,15 @@ CLICKS = 100
 BAR_MS = 200
 ORDER_EVERY_S = 0.4
 CONSUMERS = 512
+SETTLING_S = (5, 15)
+"""After the first large lab came, and after the others did."""
 FOUR_LANES = ("pulsar", "kafka", "tubemq", "rabbitmq")
 EIGHT_LANES = ("pulsar", "pulsar", "pulsar", "kafka", "kafka", "tubemq", "tubemq", "rabbitmq")
 
 
 def large_lab(models: tuple[str, ...]) -> dict[str, Any]:
     """A scenario; all but three of its consumers join later."""
-    sizes = {"kafka": {"partitions": 1_000}, "tubemq": {"partitions": 1_000, "brokers": 4}}
+    sizes = {"kafka": {"partitions": KAFKA_PARTITIONS_MAX}, "tubemq": {"partitions": PARTITIONS_MAX, "brokers": 4}}
     lanes = [{"id": f"{model}{place}", "model": model, **sizes.get(model, {})} for place, model in enumerate(models)]
     return {"name": "large", "workload": {"kind": "uniform", "rate": 5_000}, "consumers": 3, "seed": 1, "rigs": lanes}
 
@@ -58,12 +62,12 @@ def run() -> list[Figure]:
 
 
 async def _measure(site: Site) -> list[Figure]:
-    lab = WatchedLab(site, site.request("POST", "/api/labs/", {"scenario": "demo"})[1])
+    lab = WatchedLab(site, lab_made(site, {"scenario": "demo"}))
     await lab.watch()
     await asyncio.sleep(1.5)
     note = _told("alone", await click_often([lab], CLICKS, 0.12))
     large = await _open(site, FOUR_LANES)
-    await asyncio.sleep(5)
+    await asyncio.sleep(SETTLING_S[0])
     assert lab.client is not None and large.client is not None
     before, started_s = (lab.client.frames, large.client.frames), asyncio.get_running_loop().time()
     beside = await click_often([lab], CLICKS, 0.12)
@@ -72,11 +76,11 @@ async def _measure(site: Site) -> list[Figure]:
     behind_ms = site.request("GET", f"/api/labs/{large.id}/snapshot/")[1]["view"]["feed"]["behind_ms"]
     ordered = await _click_beside(lab, {large: all_orders(FOUR_LANES)})
     others = [await _open(site, EIGHT_LANES) for _lab in range(3)]
-    await asyncio.sleep(15)
+    await asyncio.sleep(SETTLING_S[1])
     crowded = await _click_beside(lab, {other: leaves() for other in others})
     load = f"{CLICKS} clicks; load average at the end {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
     return [
-        *_figures("click beside a lab of 512 consumers and 1,000 partitions", beside, f"{note}; {load}"),
+        *_figures(f"click beside a lab of {CONSUMERS} consumers, as many partitions as there may be", beside, f"{note}; {load}"),
         *_figures("click beside it while it is ordered about", ordered, load),
         *_figures("click beside it and three of eight such lanes while consumers leave them", crowded, load),
         ("the same neighbour's frames beside the one", rate, "frames/s", ">= 8", f"the large lab's own: {large_rate:.1f} frames/s"),
@@ -95,7 +99,7 @@ def _figures(what: str, seconds: list[float], note: str) -> list[Figure]:
 
 
 async def _open(site: Site, models: tuple[str, ...]) -> WatchedLab:
-    lab = WatchedLab(site, site.request("POST", "/api/labs/", large_lab(models))[1])
+    lab = WatchedLab(site, lab_made(site, large_lab(models)))
     await lab.watch()
     for place, order in enumerate([{"kind": "join", "args": {"count": CONSUMERS - 3}}, {"kind": "speed", "args": {"speed": 20}}]):
         _send(lab, f"large-{place}", order)

@@ -52,6 +52,14 @@ class WatchedLab:
         return response.status
 
 
+def lab_made(site: Site, scenario: dict[str, Any]) -> dict[str, Any]:
+    """A new lab. Raises RuntimeError with the site's answer when it does not take the scenario."""
+    status, answer = site.request("POST", "/api/labs/", scenario)
+    if status != 201:
+        raise RuntimeError(f"a lab of a bench is refused: {answer}")
+    return dict(answer)
+
+
 async def click_often(labs: list[WatchedLab], count: int, pause_s: float, seed: int = 7) -> list[float]:
     """Seconds from click to frame, `count` times, on labs drawn by a seed."""
     chance = random.Random(seed)

@@ -15,6 +15,7 @@ from broker_core.lab.journal import Journal
 from broker_core.lab.lab import Lab
 from broker_core.lab.scenario import scenario_from_json
 from dashboard.assignors import child, runner
+from mqsite.keeper import ROOT
 from tests.core.lab.test_group_commands import LANE, SECOND, lane_of, order
 
 EVEN = """
@@ -100,6 +101,11 @@ def test_once_locked_a_process_can_do_nothing_to_the_machine_whoever_asks(deed: 
     )
     done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, check=False)
     assert b"is not allowed" in done.stdout
+
+
+def test_the_page_about_groups_says_the_processs_limits() -> None:
+    said = (ROOT / "docs/kafka/groups.md").read_text(encoding="utf-8")
+    assert f"{child.MEMORY_BYTES >> 20} MB, {child.CPU_S} s of CPU" in said
 
 
 def test_both_checks_allow_the_same() -> None:

@@ -1,0 +1,37 @@
+"""Sizes at which a bench runs in seconds: `make bench-smoke` shows that each still runs, not what it measures.
+
+A bench whose whole cost is a browser, Spark or another checkout is not among them. A bench that starts processes of its own has
+HIGHWATER_BENCH_SMOKE in their environment.
+"""
+
+import os
+from types import ModuleType
+from typing import Any
+
+VARIABLE = "HIGHWATER_BENCH_SMOKE"
+
+SIZES: dict[str, dict[str, Any]] = {
+    "neighbour": {"CLICKS": 2, "CONSUMERS": 8, "SETTLING_S": (0.5, 0.5)},
+    "fair": {"CLICKS": 2, "CONSUMERS": 8, "SETTLING_S": 0.2},
+    "labs": {"CLICKS": 2, "LABS": 2, "WATCHED_S": (0.5, 0.5)},
+    "click": {"CLICKS": 2, "CROWD": 2, "CROWD_S": 3},
+    "feed": {"CLIENTS": 4, "DEAF": 1, "SECONDS": 1},
+    "ring": {"CONSUMERS": 10, "REPEATS": 1, "RECORDS": 2_000},
+    "core": {"WARM_S": 1, "MEASURED_S": 1, "GROWN_S": 5, "SEEK_SPAN_S": 5, "SEEKS": 2},
+    "groups": {"GROUPS": 5, "LARGE": 10, "HEARTBEATS": 100, "PARTITIONS": 100},
+    "replication": {"TURNS": 200, "ROUNDS": 1},
+    "cluster": {"STRETCHES": 1},
+    "log": {"LARGE_MIB": 4, "ROUNDS": 1},
+}
+
+
+def shrink(name: str, module: ModuleType) -> None:
+    """Give a bench the sizes of a smoke. Raises AttributeError for a size that it does not have."""
+    for size, value in SIZES[name].items():
+        getattr(module, size)
+        setattr(module, size, value)
+
+
+def is_smoke() -> bool:
+    """Whether this process was started by a bench that only shows that it runs."""
+    return os.environ.get(VARIABLE) == "1"

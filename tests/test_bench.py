@@ -1,0 +1,20 @@
+"""Benches run: each that is cheap at the sizes of a smoke, in a process of its own. What they measure then says nothing."""
+
+import subprocess
+import sys
+
+import pytest
+
+from mqsite.keeper import ROOT
+from tests.bench.smoke import SIZES
+
+WITHIN_S = 300
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SIZES)
+def test_bench_prints_its_figures(name: str) -> None:
+    command = [sys.executable, "-m", "tests.bench", "--smoke", name]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=WITHIN_S, check=False)
+    assert done.returncode == 0, done.stderr[-4000:]
+    assert f"\n{name} (" in done.stdout and " bar: " in done.stdout, done.stdout
