@@ -21,6 +21,7 @@ from redis.exceptions import RedisError
 
 from broker_core.events import Json
 from dashboard import selectors, services
+from dashboard.allowance import Allowance
 from dashboard.models import shard_of
 from dashboard.threads import in_thread
 from dashboard.transport import GONE, WANTS_FULL, WATCHED_S, Frame, stream_key, wake_key, watched_key
@@ -48,14 +49,14 @@ class TooMany(Exception):
 class Reader:
     """One socket: the frame it is at, and those it has been sent and not acknowledged."""
 
-    __slots__ = ("_allowance", "_allowed_at_s", "_send", "epoch", "in_flight", "seq", "stalled")
+    __slots__ = ("_allowance", "_send", "epoch", "in_flight", "seq", "stalled")
 
     def __init__(self, send: Send) -> None:
         self._send = send
         self.epoch, self.seq = -1, -1
         self.in_flight: deque[tuple[int, bool]] = deque()   # (seq, is a snapshot), oldest first
         self.stalled = True                                  # nothing can be sent until a snapshot has been
-        self._allowance, self._allowed_at_s = 2.0 * settings.SOCKET_MESSAGES_PER_S, time.monotonic()
+        self._allowance = Allowance(settings.SOCKET_MESSAGES_PER_S)
 
     @property
     def window_open(self) -> bool:
@@ -80,11 +81,8 @@ class Reader:
             self.in_flight.popleft()
 
     def count_message(self) -> None:
-        """Raises TooMany beyond SOCKET_MESSAGES_PER_S, with two seconds' worth as a reserve."""
-        now_s, rate = time.monotonic(), settings.SOCKET_MESSAGES_PER_S
-        self._allowance = min(2.0 * rate, self._allowance + (now_s - self._allowed_at_s) * rate) - 1
-        self._allowed_at_s = now_s
-        if self._allowance < 0:
+        """Raises TooMany beyond SOCKET_MESSAGES_PER_S."""
+        if not self._allowance.take():
             raise TooMany
 
 

@@ -27,6 +27,7 @@ from django.conf import settings  # noqa: E402  (they are what the environment s
 
 from dashboard.address import client_address  # noqa: E402
 from dashboard.quotas import Quota  # noqa: E402
+from mqsite.sockets import BoundedSocketFactory  # noqa: E402
 
 BODY_FILE = "highwater.body"
 IN_MEMORY_BYTES = 64 * 1024
@@ -200,7 +201,7 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     # On the disk of the run folder: /tmp may be memory.
     tempfile.tempdir = str(folder)
-    daphne_server.HTTPFactory = BoundedFactory
+    daphne_server.HTTPFactory, daphne_server.WebSocketFactory = BoundedFactory, BoundedSocketFactory
     Web.entrypoint()
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from dashboard import allowance
 from dashboard import feed as feeds
 from dashboard.feed import Feed, LabFeed, Reader, TooMany
 from dashboard.models import shard_of
@@ -50,6 +51,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
     monkeypatch.setattr(feeds, "time", clock)
+    monkeypatch.setattr(allowance, "time", clock)
     return clock
 
 
