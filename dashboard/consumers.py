@@ -3,10 +3,9 @@
 import msgspec
 from channels.exceptions import StopConsumer
 from django.conf import settings
-from django.http.request import split_domain_port, validate_host
 
 from broker_core.events import Json
-from dashboard import selectors
+from dashboard import origins, selectors
 from dashboard.doors import CountedConsumer
 from dashboard.feed import CLOSE_UNKNOWN_LAB, LabFeed, Reader, TooMany, feed
 from dashboard.threads import in_thread
@@ -93,12 +92,5 @@ async def unknown_socket(scope: Json, receive: object, send: object) -> None:
 
 def origin_is_ours(scope: Json) -> bool:
     """Whether a browser's page of this very site opened the socket. A program sends no Origin, and reads what anybody may read."""
-    headers = dict(scope["headers"])
-    host = headers.get(b"host", b"").decode("latin1")
-    if not validate_host(split_domain_port(host)[0], settings.ALLOWED_HOSTS):
-        return False
-    origin = headers.get(b"origin")
-    if origin is None:
-        return True
-    scheme, _separator, origin_host = origin.decode("latin1").partition("://")
-    return scheme in {"http", "https"} and origin_host.lower() == host.lower()
+    headers = {name: value.decode("latin1") for name, value in scope["headers"]}
+    return origins.is_ours(host=headers.get(b"host", ""), origin=headers.get(b"origin"))

@@ -50,7 +50,11 @@ def json_response(value: Any, status: int = 200) -> HttpResponse:
 
 def refusal_response(refused: Refused) -> HttpResponse:
     """The one form in which anything is refused: {fields: {name: [text]}}, with Retry-After where it is known."""
-    response = json_response({"fields": refused.fields}, refused.status)
+    return retry_after(json_response({"fields": refused.fields}, refused.status), refused)
+
+
+def retry_after(response: HttpResponse, refused: Refused) -> HttpResponse:
+    """The same answer, with Retry-After where it is known."""
     if refused.again_s is not None:
         response["Retry-After"] = str(max(1, ceil(refused.again_s)))
     return response

@@ -1,10 +1,17 @@
-"""Headers that Django does not set by itself: the content security policy and the permissions policy."""
+"""What Django leaves open: the content security policy, the permissions policy, and changes ordered by pages of other sites."""
 
 from collections.abc import Callable
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils.deprecation import MiddlewareMixin
+from django.utils.translation import gettext as _
+
+from dashboard import origins
+from dashboard.errors import Refused
+from dashboard.views.failed import refused_response
+
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS", "TRACE")
 
 
 class ContentSecurityPolicyMiddleware(MiddlewareMixin):
@@ -18,3 +25,18 @@ class ContentSecurityPolicyMiddleware(MiddlewareMixin):
         response.headers.setdefault("Content-Security-Policy", self.policy)
         response.headers.setdefault("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
         return response
+
+
+class OwnPagesMiddleware(MiddlewareMixin):
+    """A page of another site changes nothing here, with or without a cookie: a visitor's browser would pay with its address's quotas.
+
+    Before anything reads the body. Programs send neither header, and go on.
+    """
+
+    def process_request(self, request: HttpRequest) -> HttpResponse | None:
+        headers = request.headers
+        if request.method in SAFE_METHODS:
+            return None
+        if origins.is_ours(host=request.get_host(), origin=headers.get("Origin"), site=headers.get("Sec-Fetch-Site")):
+            return None
+        return refused_response(request, Refused(403, {"origin": _("a page of another site cannot change anything here")}))
