@@ -3,6 +3,7 @@
 from django.apps import AppConfig
 
 from broker_core.kafka.assignors import custom
+from dashboard import database
 from dashboard.assignors.runner import run
 
 
@@ -11,3 +12,4 @@ class DashboardConfig(AppConfig):
 
     def ready(self) -> None:
         custom.use_runner(run)
+        database.prepare()

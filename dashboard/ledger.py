@@ -9,17 +9,18 @@ from dataclasses import dataclass, field
 
 import msgspec
 from django.conf import settings
-from django.db import DatabaseError, InterfaceError, OperationalError, transaction
-from django.db.models import F, Max, Q, QuerySet
+from django.db import DatabaseError, transaction
+from django.db.models import Max, Q, QuerySet
 
 from broker_core.events import Json
 from broker_core.lab import journal
+from dashboard import database
 from dashboard.leases import has_run_out, lease_end_ms, wall_ms
-from dashboard.models import Checkpoint, Lab, StoredCommand, StoredEvent, StoredView
+from dashboard.models import Checkpoint, Lab, Pulse, StoredCommand, StoredEvent, StoredView
 
 COMMANDS_AT_ONCE = 64     # of one lab that are read for one turn
-# What a database says that is gone, locked or full. Any other refusal is about what was to be written, and so about one lab.
-DATABASE_LOST = (OperationalError, InterfaceError)
+# Any other refusal is about what was to be written, and so about one lab.
+DATABASE_LOST = database.LOST
 
 
 class LeaseLost(Exception):
@@ -97,10 +98,10 @@ def lab_fail(lab_id: str, epoch: int, reason: str, view: tuple[int, int, str] | 
 # -- writing -----------------------------------------------------------------------------------------------------------
 
 
-def database_answers(lab_id: str) -> bool:
+def database_answers() -> bool:
     """Whether the database takes a write now: if so, a refused write was one lab's fault or bad luck, not everybody's."""
     try:
-        Lab.objects.filter(pk=lab_id).update(lease_until_ms=F("lease_until_ms"))
+        Pulse.beat()
     except DatabaseError:
         return False
     return True

@@ -10,6 +10,8 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
+from dashboard.leases import wall_ms
+
 DEMO_SLUG = "demo"
 NAME_MAX = 64
 
@@ -131,6 +133,17 @@ class StoredView(models.Model):
     seq = models.BigIntegerField()
     at_us = models.BigIntegerField()
     text = models.TextField()                     # JSON
+
+
+class Pulse(models.Model):
+    """One row that the health page writes, to know whether the database takes a write."""
+
+    at_ms = models.BigIntegerField()              # wall clock, milliseconds since 1970
+
+    @classmethod
+    def beat(cls) -> None:
+        """A small write. Never the same twice: SQLite does not write what is there already. Raises DatabaseError."""
+        cls.objects.update_or_create(pk=1, defaults={"at_ms": wall_ms()})
 
 
 # -- studies: the data pipeline's rows -----------------------------------------------------------------------------------

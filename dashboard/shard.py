@@ -309,7 +309,7 @@ class Shard:
         except DatabaseError as error:
             if len(commits) == 1:
                 failed = {commits[0].lab_id: error}
-            elif ledger.database_answers(commits[0].lab_id):
+            elif ledger.database_answers():
                 for commit in commits:                     # one of them spoiled the transaction of all
                     self._store([commit])
                 return
@@ -354,7 +354,7 @@ class Shard:
             self._forget(lab_id)
         elif not isinstance(error, ledger.DATABASE_LOST):
             self._fail(lab_id, epoch, error)
-        elif ledger.database_answers(lab_id):
+        elif ledger.database_answers():
             # Locked for too long, too large for what room is left: nothing that a lab should die of, and nobody else's trouble.
             log.warning("lab %s: the database serves the others; it is opened again in %s s: %s", lab_id, ASIDE_S, error)
             self.aside_until_s[lab_id] = self.clock() + ASIDE_S

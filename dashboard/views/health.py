@@ -4,28 +4,35 @@ import asyncio
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 from django.conf import settings
 from django.db import connections
 from django.http import HttpRequest, HttpResponse
 
 from broker_core.events import Json
+from dashboard.database import is_full, refusal_of
+from dashboard.models import Pulse
 from dashboard.serializers import json_response
 from dashboard.transport import transport
 
 PART_WAIT_S = 0.8
+LOCKED_MS = 400               # a write lock that is held this long is a part that does not work
+PROBE, PROBE_BYTES = "health.probe", 64 * 1024
 ANALYSIS_SILENT_S = 5.0
 # Separate threads: a part that hangs holds one of these, never one that serves pages.
-_threads = ThreadPoolExecutor(max_workers=6, thread_name_prefix="healthz")
+_threads = ThreadPoolExecutor(max_workers=8, thread_name_prefix="healthz")
 
 
 async def healthz(request: HttpRequest) -> HttpResponse:
-    """{ok, web, redis, workers, database, analysis}, each part {ok, latency_ms, ...}. 200, or 503 when a part is not ok. Within a second.
+    """{ok, web, redis, workers, database, disk, analysis}, each part {ok, latency_ms, ...}. 200, or 503 when a part is not ok. Within a second.
+
+    Database and disk are written to: one that is locked or full can still be read. What they say then is error "full" or "unreachable".
 
     The analysis worker does not count: without it studies wait, and everything else works.
     """
     started_s = time.perf_counter()
-    checks = {"redis": transport().ping, "workers": _workers, "database": _database, "analysis": _analysis}
+    checks = {"redis": transport().ping, "workers": _workers, "database": _database, "disk": _disk, "analysis": _analysis}
     answers = await asyncio.gather(*(_part(check) for check in checks.values()))
     parts: Json = dict(zip(checks, answers, strict=True))
     parts["web"] = {"ok": True, "latency_ms": _ms_since(started_s)}
@@ -40,7 +47,7 @@ async def _part(check: Callable[[], Json | None]) -> Json:
     except TimeoutError:
         return {"ok": False, "latency_ms": _ms_since(started_s), "error": "no answer"}
     except Exception as error:     # whatever it is, the part does not work: that is the answer
-        return {"ok": False, "latency_ms": _ms_since(started_s), "error": type(error).__name__}
+        return {"ok": False, "latency_ms": _ms_since(started_s), "error": _name_of(error)}
     return {"ok": True, "latency_ms": _ms_since(started_s), **(details or {})}
 
 
@@ -62,9 +69,25 @@ def _database() -> None:
     connection = connections["default"]
     try:
         with connection.cursor() as cursor:
-            cursor.execute("SELECT 1")
+            if connection.vendor == "sqlite":
+                cursor.execute(f"PRAGMA busy_timeout={LOCKED_MS}")
+        Pulse.beat()
     finally:
         connection.close()
+
+
+def _disk() -> None:
+    """A file of its own: a database may overwrite what it has, uploads and studies need more."""
+    path = Path(settings.RUN_DIR) / PROBE
+    try:
+        path.write_bytes(bytes(PROBE_BYTES))
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def _name_of(error: Exception) -> str:
+    refused = refusal_of(error)
+    return type(error).__name__ if refused is None else "full" if is_full(error) else "unreachable"
 
 
 def _ms_since(started_s: float) -> float:

@@ -179,7 +179,7 @@ def test_a_database_that_is_gone_stops_nobody(two: Two, monkeypatch: pytest.Monk
 
     with monkeypatch.context() as patched:
         patched.setattr(ledger, "commit_all", full)
-        patched.setattr(ledger, "database_answers", lambda _lab_id: False)
+        patched.setattr(ledger, "database_answers", lambda: False)
         two.world.run(0.3)
     two.world.run(2)
     assert {lab.status for lab in Lab.objects.all()} == {Lab.Status.RUNNING}
