@@ -1,40 +1,62 @@
 """Works a comparison out, in the worker of queue `default`: the lab at its moment from the nearest checkpoint, then variant by variant."""
 
 import time
+from collections.abc import Iterator
+
+from django.conf import settings
+from django.utils.translation import gettext_noop
 
 from broker_core.errors import HighwaterError
-from broker_core.events import Json
 from broker_core.lab import journal
-from broker_core.lab.group_comparison import compare
+from broker_core.lab.group_comparison import Progress, compare
 from broker_core.lab.replay import Replay
 from broker_core.lab.scenario import scenario_from_json
 from dashboard import comparisons, ledger, selectors
 from dashboard.limits import core_limits
 from dashboard.logs.places import write_json
+from dashboard.models import Lab
 
 SAY_EVERY_S = 0.5
+SLICE_US = 1_000_000
+TOO_LONG = gettext_noop("it took too long: this lab is too large or too old to be compared")
 
 
 def work_out(lab_id: str, lane: str, until_us: int) -> None:
-    """Write what comes of it as it comes. What goes wrong is written, too."""
+    """Write what comes of it as it comes. What goes wrong is written, too, and that it took longer than COMPARISON_S_MAX."""
     row = selectors.lab_get(lab_id=lab_id)
+    if not comparisons.is_waiting(row, lane):
+        return
     path = comparisons.path_of(row, lane)
-    found: Json = {"state": comparisons.RUNNING, "until_us": until_us, "rows": [], "now": None, "share": 0.0, "reason": ""}
+    found = {**comparisons.known(path), "state": comparisons.RUNNING, "until_us": until_us}
     write_json(path, found)
-    said_s = time.monotonic()
+    began_s = said_s = time.monotonic()
     try:
-        scenario = scenario_from_json(row.scenario, core_limits())
-        checkpoint = ledger.checkpoint_before(row, until_us)
-        lab, _error = journal.begin(scenario, bytes(checkpoint.state) if checkpoint is not None else None, core_limits())
-        stored = [command for command in ledger.commands_after(row, lab.position) if command.at_us is not None and command.at_us <= until_us]
-        Replay(lab, map(ledger.entry, stored), until_us, {command.position for command in stored}).finish()
-        for step in compare(lab, lane):
-            found |= {"now": step.variant.name, "share": round(step.share, 3)}
-            if step.row is not None:
+        for step in _steps(row, lane, until_us):
+            now_s = time.monotonic()
+            if now_s - began_s > settings.COMPARISON_S_MAX:
+                write_json(path, found | {"state": comparisons.FAILED, "now": None, "reason": TOO_LONG})
+                return
+            if step is not None:
+                found |= {"now": step.variant.name, "share": round(step.share, 3)}
+            if step is not None and step.row is not None:
                 found["rows"].append(step.row)
-            if step.row is not None or time.monotonic() - said_s > SAY_EVERY_S:
-                said_s = time.monotonic()
+            if (step is not None and step.row is not None) or now_s - said_s > SAY_EVERY_S:
+                said_s = now_s
                 write_json(path, found)
         write_json(path, found | {"state": comparisons.DONE, "now": None, "share": 1.0})
     except HighwaterError as error:
         write_json(path, found | {"state": comparisons.FAILED, "reason": str(error)})
+
+
+def _steps(row: Lab, lane: str, until_us: int) -> Iterator[Progress | None]:
+    """The comparison piece by piece; None: the lab is still on its way to the moment."""
+    scenario = scenario_from_json(row.scenario, core_limits())
+    checkpoint = ledger.checkpoint_before(row, until_us)
+    lab, _error = journal.begin(scenario, bytes(checkpoint.state) if checkpoint is not None else None, core_limits())
+    stored = [command for command in ledger.commands_after(row, lab.position) if command.at_us is not None and command.at_us <= until_us]
+    replay = Replay(lab, map(ledger.entry, stored), until_us, {command.position for command in stored})
+    while not replay.is_there:
+        for _stop in replay.step(SLICE_US):
+            yield None
+        yield None
+    yield from compare(lab, lane)

@@ -4,8 +4,8 @@
 
     <run dir>/comparisons/<lab id>/<lane>.json     {"state": waiting | running | done | failed, "until_us", "rows", "now", "share", "reason"}
 
-The file follows from the journal, so losing it loses nothing. One comparison a lane at a time; one whose worker gave no sign for a while may be
-asked for again.
+The file follows from the journal, so losing it loses nothing. One comparison a lane at a time, so many of one network address and of everybody
+(`quotas.py`), each for COMPARISON_S_MAX of a worker's time; one whose worker gave no sign for a while may be asked for again.
 """
 
 import json
@@ -21,20 +21,24 @@ from django.utils.translation import gettext as _
 from kombu.exceptions import OperationalError
 
 from broker_core.events import Json
-from dashboard import access, selectors
+from dashboard import access, quotas, selectors
 from dashboard.errors import Refused
 from dashboard.logs.places import write_json
 from dashboard.models import Lab
+from dashboard.quotas import Quota
 from dashboard.transport import transport
 
 WAITING, RUNNING, DONE, FAILED = "waiting", "running", "done", "failed"
-GIVEN_UP_S = 60.0       # without a sign
+GIVEN_UP_S = {WAITING: 900.0, RUNNING: 60.0}       # without a sign
 TASK = "dashboard.compare_group"
 log = logging.getLogger(__name__)
 
 
-def comparison_start(*, lab_id: str, lane: str, bearer: str | None, visitor: str | None) -> Json:
-    """Have a lane's group compared up to now, unless that is under way. Returns what `comparison_get` does. Raises Refused 403, 404, 503."""
+def comparison_start(*, lab_id: str, lane: str, bearer: str | None, visitor: str | None, address: str = "") -> Json:
+    """Have a lane's group compared up to now, unless that is under way. Returns what `comparison_get` does.
+
+    Raises Refused 403, 404, 503, and 429 while too many are under way.
+    """
     lab = selectors.lab_get(lab_id=lab_id)
     if not access.is_owner(lab, bearer=bearer, visitor=visitor):
         raise Refused(403, {"lab": _("this lab is not yours: make your own copy of it")})
@@ -42,8 +46,10 @@ def comparison_start(*, lab_id: str, lane: str, bearer: str | None, visitor: str
     known = comparison_get(lab_id=lab_id, lane=lane)
     if known["state"] in (WAITING, RUNNING):
         return known
+    _check_quota(address)
     snapshot = selectors.lab_snapshot(lab_id=lab_id)
-    found: Json = {"state": WAITING, "until_us": snapshot["at_us"] if snapshot else 0, "rows": [], "now": None, "share": 0.0, "reason": ""}
+    found: Json = {"state": WAITING, "until_us": snapshot["at_us"] if snapshot else 0, "rows": [], "now": None, "share": 0.0, "reason": "",
+                   "address": address}  # fmt: skip
     path.parent.mkdir(parents=True, exist_ok=True)
     write_json(path, found)
     try:
@@ -53,18 +59,40 @@ def comparison_start(*, lab_id: str, lane: str, bearer: str | None, visitor: str
         path.unlink(missing_ok=True)
         log.warning("%s could not be enqueued: %s", TASK, error)
         raise Refused(503, {"lane": _("no worker can be reached")}) from error
-    return found
+    return _shown(found)
 
 
 def comparison_get(*, lab_id: str, lane: str) -> Json:
     """What is known: {"state": "none"} before anybody asked, or after its worker was lost. Raises Refused 404."""
-    path = path_of(selectors.lab_get(lab_id=lab_id), lane)
+    return _shown(known(path_of(selectors.lab_get(lab_id=lab_id), lane)))
+
+
+def is_waiting(lab: Lab, lane: str) -> bool:
+    """Whether this comparison is still to be worked out: its order may come twice."""
+    return bool(known(path_of(lab, lane))["state"] == WAITING)
+
+
+def known(path: Path) -> Json:
+    """What is written about a comparison; {"state": "none"} where nothing is, or its worker was lost."""
     try:
         found: Json = json.loads(path.read_text(encoding="utf-8"))
         age_s = time.time() - path.stat().st_mtime
     except (OSError, ValueError):
         return {"state": "none"}
-    return {"state": "none"} if found["state"] in (WAITING, RUNNING) and age_s > GIVEN_UP_S else found
+    return {"state": "none"} if age_s > GIVEN_UP_S.get(found["state"], age_s) else found
+
+
+def _shown(found: Json) -> Json:
+    """In the reader's language, without what only the quota asks for."""
+    shown = {name: value for name, value in found.items() if name != "address"}
+    return {**shown, "reason": _(found["reason"])} if found.get("reason") else shown
+
+
+def _check_quota(address: str) -> None:
+    under_way = [found for path in _folder("").glob("*/*.json") if (found := known(path))["state"] in (WAITING, RUNNING)]
+    quota = Quota(quotas.COMPARISONS, "lane", settings.COMPARISONS_ADDRESS_MAX, settings.COMPARISONS_MAX)
+    quota.check(mine=sum(found.get("address") == address for found in under_way) if address else None, everybody=len(under_way),
+                again_s=settings.COMPARISON_S_MAX)  # fmt: skip
 
 
 def forget(lab_id: str) -> None:

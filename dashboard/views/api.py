@@ -136,7 +136,7 @@ def fork(request: HttpRequest, lab_id: str) -> HttpResponse:
 def comparison(request: HttpRequest, lab_id: str, lane: str) -> HttpResponse:
     """A lane's consumer group on the same history under each assignor and protocol."""
     if request.method == "POST":
-        return json_response(comparisons.comparison_start(lab_id=lab_id, lane=lane, **_rights(request)), 202)
+        return json_response(comparisons.comparison_start(lab_id=lab_id, lane=lane, address=address_of(request), **_rights(request)), 202)
     return json_response(comparisons.comparison_get(lab_id=lab_id, lane=lane))
 
 

@@ -117,6 +117,9 @@ LAB_SHARDS = int(os.environ.get("LAB_SHARDS", "2"))
 TRUSTED_PROXIES = [ip_network(text.strip(), strict=False) for text in os.environ.get("HIGHWATER_TRUSTED_PROXIES", "").split(",") if text.strip()]
 LABS_MAX = int(os.environ.get("HIGHWATER_LABS_MAX", "1000"))
 LABS_ADDRESS_MAX = int(os.environ.get("HIGHWATER_LABS_ADDRESS_MAX", "250"))
+COMPARISONS_ADDRESS_MAX = 40              # that wait or run: a classroom's, each pressing once
+COMPARISONS_MAX = 80
+COMPARISON_S_MAX = 60.0                   # of a worker's time for one
 LABS_NEWCOMER = 2                         # an address that has fewer may use the reserve, see dashboard/quotas.py
 SOCKETS_MAX = int(os.environ.get("HIGHWATER_SOCKETS_MAX", "4000"))   # of one web process
 SOCKETS_ADDRESS_MAX = int(os.environ.get("HIGHWATER_SOCKETS_ADDRESS_MAX", "400"))

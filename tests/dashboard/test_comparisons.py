@@ -1,6 +1,9 @@
 """A comparison is the owner's to order, is worked out once, and holds the very figures that the lanes have."""
 
 import os
+import time
+from pathlib import Path
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -29,7 +32,8 @@ class Sent:
 
 
 @pytest.fixture
-def sent(monkeypatch: pytest.MonkeyPatch) -> Sent:
+def sent(monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path) -> Sent:
+    settings.RUN_DIR = tmp_path
     found = Sent()
     monkeypatch.setattr(comparisons, "current_app", found)
     monkeypatch.setattr(comparisons.transport(), "ping", lambda: None)
@@ -91,3 +95,47 @@ def test_what_goes_wrong_is_said(sent: Sent, monkeypatch: pytest.MonkeyPatch) ->
     work_out(lab.pk, "kafka", 20 * SECOND)
     found = read(lab).json()
     assert (found["state"], found["reason"]) == ("failed", "scenario: cannot be read")
+
+
+def test_it_is_worked_out_once_though_its_order_comes_twice(sent: Sent, monkeypatch: pytest.MonkeyPatch) -> None:
+    lab, token = a_lab()
+    ask(lab, token)
+    work_out(lab.pk, "kafka", 20 * SECOND)
+    monkeypatch.setattr("dashboard.comparison_task.scenario_from_json", refuse)
+    work_out(lab.pk, "kafka", 20 * SECOND)
+    assert read(lab).json()["state"] == "done"
+
+
+def test_one_that_takes_too_long_ends_and_says_so_in_the_readers_language(sent: Sent, settings: Any) -> None:
+    lab, token = a_lab()
+    ask(lab, token)
+    settings.COMPARISON_S_MAX = 0.05
+    work_out(lab.pk, "kafka", 20 * SECOND)
+    found = read(lab).json()
+    assert (found["state"], found["reason"].partition(":")[0]) == ("failed", "it took too long")
+    chinese = Client(headers={"accept-language": "zh-hans"}).get(f"/api/labs/{lab.pk}/kafka/comparison/kafka/").json()
+    assert chinese["reason"].startswith("耗时过长")
+    assert ask(lab, token).status_code == 202, "it may be tried again"
+
+
+def test_the_history_before_the_moment_counts_as_well(sent: Sent, settings: Any) -> None:
+    """A lab without a checkpoint is lived through from its start before anything can be compared."""
+    lab, token = a_lab()
+    ask(lab, token)
+    settings.COMPARISON_S_MAX = 0.2
+    began_s = time.monotonic()
+    work_out(lab.pk, "kafka", 36_000 * SECOND)
+    assert read(lab).json()["state"] == "failed" and time.monotonic() - began_s < 5
+
+
+def test_one_address_has_so_many_under_way_and_another_finds_a_place(sent: Sent, settings: Any) -> None:
+    settings.COMPARISONS_ADDRESS_MAX, settings.COMPARISONS_MAX = 2, 4
+    labs = [a_lab() for _lab in range(5)]
+    assert [ask(*lab).status_code for lab in labs[:3]] == [202, 202, 429]
+    refused = ask(*labs[2])
+    assert list(refused.json()["fields"]) == ["lane"] and int(refused["Retry-After"]) > 0
+    assert "address" not in read(labs[0][0]).json()
+    other = Client(headers={"authorization": f"Bearer {labs[3][1]}"}, REMOTE_ADDR="192.0.2.9")
+    assert other.post(f"/api/labs/{labs[3][0].pk}/kafka/comparison/kafka/").status_code == 202
+    work_out(labs[0][0].pk, "kafka", SECOND)
+    assert ask(*labs[2]).status_code == 202, "one is through"
