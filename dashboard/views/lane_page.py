@@ -58,10 +58,10 @@ def _draw(request: HttpRequest, lab: Lab, snapshot: dict[str, Any], name: str, p
     )  # fmt: skip
     query = lane_query(view, lane)
     context["page"]["urls"]["lab"] = request.path.replace(lab.pk, "{id}") + query  # a copy made from here opens here
+    lesson = lesson_panel(view, context["catalogue"][context["page"]["language"]])
     lanes = [lane_id for lane_id in view["rig_order"] if panel in view["rigs"][lane_id]]
-    words = context["catalogue"][context["page"]["language"]]
-    context |= {"view": view, "speeds": SPEEDS, "textures": textures(), "lane": lane, "lanes": lanes, "lesson": lesson_panel(view, words),
-                "query": query}  # fmt: skip
+    tabs = [{"id": lane_id, "name": lesson["tabs"][lane_id] if lesson else lane_id} for lane_id in lanes]
+    context |= {"view": view, "speeds": SPEEDS, "textures": textures(), "lane": lane, "lanes": tabs, "lesson": lesson, "query": query}
     fill(context, lab, view, lane)
     response = render(request, f"dashboard/{name}.html", context)
     access.visitor_remember(response, visitor)

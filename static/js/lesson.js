@@ -21,7 +21,7 @@ export function lessonOf(view, say) {
   if (!lesson) return null;
   const own = (text) => text[languageOf(say)], isOver = view.at_us >= lesson.lasts_us;
   const isOneOfSeveral = new Set(lesson.checks.map(({ lane }) => lane)).size > 1;
-  const checks = lesson.checks.map((check, place) => checkOf(check, lesson.results[place], isOneOfSeveral ? view.rigs : {}, say));
+  const checks = lesson.checks.map((check, place) => checkOf(check, lesson.results[place], isOneOfSeveral ? view : null, say));
   const known = checks.filter(({ state }) => state !== "not_yet"), held = known.filter(({ state }) => state === "holds").length;
   return {
     is_over: isOver,
@@ -38,8 +38,8 @@ export function lessonOf(view, say) {
   };
 }
 
-// rigs: where the checks ask more than one lane, so that each names its own.
-function checkOf(check, result, rigs, say) {
+// view: where the checks ask more than one lane, so that each names its own, else null.
+function checkOf(check, result, view, say) {
   const asked = say("check.asked", { time: shortClock(check.at_us), asked: asksOf(check, say) });
   const state = result ? (result.holds ? "holds" : "fails") : "not_yet";
   return {
@@ -47,7 +47,7 @@ function checkOf(check, result, rigs, say) {
     word: say(`check.${state}`),
     figure: !result ? NONE : result.missing ? say("check.missing") : wordOf(check, result.came, say),
     text: besideFigure(check.says[languageOf(say)]),
-    about: check.lane in rigs ? `${laneName(check.lane, rigs[check.lane].model, say)} · ${asked}` : asked,
+    about: check.lane in (view?.rigs ?? {}) ? `${laneName(check.lane, view, say)} · ${asked}` : asked,
     number: `${check.lane} ${check.number}`.trim(),
   };
 }

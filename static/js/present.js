@@ -2,7 +2,7 @@
 // change of what a lane says is made here and nowhere else. No rule of a model is here.
 
 import { billCovers, heroCovers, listed, rebalanceFor } from "./covers.js";
-import { laneName, laneTitle } from "./lane_name.js";
+import { laneName, laneTitle, tabName } from "./lane_name.js";
 import { lessonCaption, lessonOf } from "./lesson.js";
 import { paint } from "./paint.js";
 import { NONE, clock, figure, inTurn, number, percent, ratio, seconds, sentences, speaker } from "./say.js";
@@ -38,7 +38,7 @@ export function present(view, words, { limits = {}, withTwins = true, only = vie
 // What the panel of a lesson says on a page of one lane, whose own title says what the lane does.
 export function lessonPanel(view, words) {
   const say = speaker(words), lesson = lessonOf(view, say);
-  return lesson && { ...lesson, slots: { ...lesson.slots, caption: lessonCaption(view, say) } };
+  return lesson && { ...lesson, slots: { ...lesson.slots, caption: lessonCaption(view, say) }, tabs: Object.fromEntries(view.rig_order.map((id) => [id, tabName(id, view, say)])) };
 }
 
 export function caption(view, say) {
@@ -54,7 +54,7 @@ export function caption(view, say) {
     params.lanes = view.rig_order.length;
   }
   if (params.rig) {
-    const model = view.rigs[params.rig]?.model ?? params.rig, lane = laneName(params.rig, model, say);
+    const model = view.rigs[params.rig]?.model ?? params.rig, lane = laneName(params.rig, view, say);
     if (OF_ALL.includes(view.caption.code) && !params.gone) {
       const many = view.caption.code === "join" && (params.count ?? 1) > 1 ? "_many" : "", did = params.full_speed ? code : view.caption.code;
       return say("caption.in_lane", { did: say(`covers.${did}${many}`, { ...params, who: params.consumer }), lane });
@@ -84,9 +84,9 @@ function sub(view, say) {
 function noticedBy(view, say) {
   const noticed = [], waiting = [], unknown = [];
   for (const id of view.caption.params.rig ? [view.caption.params.rig] : view.rig_order) {
-    const { model, consumers, sentence: told } = view.rigs[id], isSilent = consumers[view.caption.params.consumer]?.state === "crashed";
+    const { consumers, sentence: told } = view.rigs[id], isSilent = consumers[view.caption.params.consumer]?.state === "crashed";
     const isUnknown = /\.crash_unknown(_idle)?$/.test(told.code) && told.params.consumer === view.caption.params.consumer;
-    (isUnknown ? unknown : isSilent ? waiting : noticed).push(laneName(id, model, say));
+    (isUnknown ? unknown : isSilent ? waiting : noticed).push(laneName(id, view, say));
   }
   if (!unknown.length) return noticedOrNot(noticed, waiting, say);
   const others = noticed.length || waiting.length ? [noticedOrNot(noticed, waiting, say)] : [];
@@ -125,18 +125,18 @@ function lane(id, rig, view, words, say, limit, withTwins, scope) {
   let serving = 0;
   for (const name of rig.order) if (rig.consumers[name].state !== "gone") serving += 1;
   const fair = serving ? 1 / serving : null, scale = barScale(rig, fair);
-  const where = scope === "all" && view.rig_order.length > 1 ? say("where.all") : say("where.one", { lane: laneName(id, model, say) });
+  const where = scope === "all" && view.rig_order.length > 1 ? say("where.all") : say("where.one", { lane: laneName(id, view, say) });
   const hidden = rig.order.slice(limit).map((name) => rig.consumers[name].share);
   return {
     id, model,
     has_cluster: "cluster" in rig,
     shows_about: showsAbout(rig),
     slots: {
-      title: laneTitle(id, rig, say),
+      title: laneTitle(id, view, say),
       note: note(model, rig, say),
       rule: say(`${model}.${rig.algorithm}`),
       about: isUpgraded(rig) ? upgradedWords(rig, say) : say(`${model}.${rig.algorithm}.about`),
-      tab: laneName(id, model, say),
+      tab: laneName(id, view, say),
       ...hero(rig.hero, view.at_us, say),
       hero_covers: heroCovers(rig, say),
       sentence: sentence(rig, view, say),

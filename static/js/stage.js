@@ -150,7 +150,7 @@ function drawChart(withTable) {
   const fold = $("skew-twin").closest("details");
   if (!fold.open || !withTable) return;
   const table = $("skew-twin"), recent = Object.keys(view.history).map(Number).sort((a, b) => b - a).slice(0, 60);
-  const rows = [[say("chart.time"), ...view.rig_order.map((id) => laneName(id, view.rigs[id].model, say))],
+  const rows = [[say("chart.time"), ...view.rig_order.map((id) => laneName(id, view, say))],
     ...recent.map((second) => [`${Math.floor(second / 60)}:${String(second % 60).padStart(2, "0")}`, ...view.rig_order.map((id) => figure(view.history[second][id], 2))])];
   while (table.rows.length > rows.length) table.deleteRow(-1);
   rows.forEach((texts, index) => fillCells(table.rows[index] ?? table.insertRow(), texts, index ? "td" : "th"));

@@ -16,7 +16,7 @@ export function sideOf(lane, width) {
 }
 
 // Whose chain it is: the lane as the heading above its picture calls it.
-export const titleOf = (id, rig, say) => say("why.title", { lane: laneTitle(id, rig, say) });
+export const titleOf = (id, view, say) => say("why.title", { lane: laneTitle(id, view, say) });
 
 // laneOf: rig id -> the lane's element. now: () -> { view, say, words }. onLight: the picture must be drawn again.
 export function createWhyPanel(panel, { laneOf, now, onLight }) {
@@ -64,7 +64,7 @@ export function createWhyPanel(panel, { laneOf, now, onLight }) {
     if (newest === key && language.words === words) return;
     [key, words] = [newest, language.words];
     const focused = [...list.children].indexOf(document.activeElement);
-    title.textContent = titleOf(open, rig, language.say);
+    title.textContent = titleOf(open, view, language.say);
     covers.textContent = billCovers(rig, language.say);
     list.replaceChildren(...entries(chain(rig, view.timeline, language), language.say));
     light(null);

@@ -76,7 +76,7 @@ def test_a_lesson_of_several_lanes_goes_on_from_one_to_the_next(profile: Profile
     page = profile().new_page()
     play(page, site, "kafka_cluster_data_loss")
     tabs = page.locator(".lane-tabs a")
-    expect(tabs).to_have_text(["hw", "epoch_request", "fetch"])
+    expect(tabs).to_have_text(["High watermark", "Epoch request", "Fetch response"])
     expect(page.locator("#sub")).to_contain_text("truncate to their high watermark")
     tabs.nth(2).click()
     expect(page.locator("#sub")).to_contain_text("truncate by the diverging epoch")
@@ -85,6 +85,7 @@ def test_a_lesson_of_several_lanes_goes_on_from_one_to_the_next(profile: Profile
     expect(page.locator("#lesson-title")).to_have_text("Data loss: cut to the high watermark")
     page.click("#language")
     expect(page.locator("#lesson-title")).to_have_text("数据丢失：按高水位截断")
+    expect(tabs).to_have_text(["高水位", "纪元请求", "拉取响应"])
 
 
 def test_captions_and_checks_come_at_their_times_in_the_readers_language(profile: Profile, site: SupervisedSite) -> None:

@@ -267,7 +267,7 @@ def test_the_lanes_of_a_lab_are_a_press_apart_and_a_lesson_s_caption_stands_on_e
     wait_frame(page)
     expect(page.locator("[data-lesson-caption]")).to_contain_text("20 keys")
     lanes = page.locator(".lane-tabs a")
-    assert lanes.all_inner_texts() == ["default", "key_based"]
+    assert lanes.all_inner_texts() == ["Default batches", "KEY_BASED"]
     expect(lanes.first).to_have_attribute("aria-current", "page")
     lanes.nth(1).click()
     wait_frame(page)

@@ -188,7 +188,8 @@ def test_a_check_names_its_lane_where_checks_ask_several() -> None:
     asked = [check["lane"] for check in view["lesson"]["checks"]]
     assert len(set(asked)) > 1
     shown = [check["about"].partition(" · ")[0] for check in present(view, words)["lesson"]["checks"]]
-    assert shown == [f"Pulsar {lane}" if lane else about for lane, about in zip(asked, shown, strict=True)]  # as the Stage calls it
+    titles = {lane: f"Pulsar: {title['en']}" for lane, title in view["lesson"]["lanes"].items()}
+    assert shown == [titles[lane] if lane else about for lane, about in zip(asked, shown, strict=True)]  # as the Stage calls it
     assert all(check["about"].startswith("asked at") for check in present(played(until_s=14), words)["lesson"]["checks"])
 
 

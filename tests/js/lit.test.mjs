@@ -48,8 +48,9 @@ test("the panel stands at the right, at the left of the last lane, below where t
 });
 
 test("the panel's title calls its lane as the heading above the picture does", () => {
-  const told = (id, rig) => titleOf(id, rig, (code, params) => (params ? `${code} ${params.lane}` : code));
+  const told = (id, rig, lesson) => titleOf(id, { rigs: { [id]: rig }, lesson }, (code, params) => (params ? `${code} ${params.lane ?? `${params.name}: ${params.what}`}` : code));
   assert.equal(told("pulsar", { model: "pulsar", picture: { type: "Failover" } }), "why.title lane.pulsar.Failover");
   assert.equal(told("old", { model: "pulsar", picture: { type: "Key_Shared" } }), "why.title lane.pulsar old");
   assert.equal(told("kafka", { model: "kafka", picture: {} }), "why.title lane.kafka");
+  assert.equal(told("old", { model: "kafka", picture: {} }, { lanes: { old: { "lesson.language": "High watermark" } } }), "why.title list.named rig.kafka: High watermark");
 });

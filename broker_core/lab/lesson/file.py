@@ -85,10 +85,17 @@ def _scenario_json(lined: Lined) -> Json:
     lesson["checks"] = [_check_json(lined, entry, place) for place, entry in _entries(lined, "check")]
     raw: Json = {name: document[name] for name in _START if name in document}
     if "lane" in document:
-        raw["lanes"] = document["lane"]
+        raw["lanes"], lesson["lanes"] = _lanes_json(lined)
     title = document.get("title")
     english = title.get("en") if isinstance(title, dict) else None
     return {**raw, **({"name": english.strip()} if isinstance(english, str) and english.strip() else {}), "lesson": lesson}
+
+
+def _lanes_json(lined: Lined) -> tuple[list[Any], Json]:
+    """The lanes without their titles, and the titles by the lanes' ids: a title is the lesson's, and changes nothing of what runs."""
+    lanes = [dict(entry) for _, entry in _entries(lined, "lane")]
+    titles = {str(lane.get("id", lane.get("model"))): lane.pop("title") for lane in lanes if "title" in lane}
+    return lanes, titles
 
 
 def _entries(lined: Lined, name: str) -> Iterator[tuple[int, Json]]:
@@ -154,6 +161,9 @@ _DROPPED = ("order", "args", "asks")
 def _way_of(field: str, document: Json) -> Way:
     """A field of the scenario's JSON as the way to it in the file."""
     parts: tuple[str, ...] = tuple(field.split("."))
+    if parts[:2] == ("lesson", "lanes") and len(parts) > 2:
+        ids = [str(lane.get("id", lane.get("model"))) for lane in document["lane"]]
+        parts = ("lane", str(ids.index(parts[2])), "title", *parts[3:])
     for start, written in _PARTS.items():
         if parts[: len(start)] == start:
             parts = (*written, *parts[len(start) :])

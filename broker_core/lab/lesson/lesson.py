@@ -1,6 +1,7 @@
 """A lesson: what a scenario tells beside what it begins with. Part of a scenario's JSON, under "lesson".
 
 `{"title", "line", "watch_for", "you_will_learn": {"en", "zh"}, "front": lane id or None, "page", "lasts_us",
+"lanes"?: {lane id: title},
 "steps": [{"at_us", "caption"?, "order"?}], "checks": [{"at_us", "lane", "number", "asks": {"is": 6}, "says": {"en", "zh"}}]}`.
 An order is a command without id; a check without a lane asks the lab itself.
 """
@@ -25,11 +26,11 @@ OWN_IDS = "lesson:"
 """How the ids of a lesson's own orders begin; the number of the step follows, from 1."""
 LASTS_US_MAX = 4 * 3600 * 1_000_000
 STEPS_MAX, CHECKS_MAX = 200, 60
-TITLE_MAX, LINE_MAX, CAPTION_MAX, TEXT_MAX, NUMBER_MAX = 60, 200, 400, 2_000, 200
+TITLE_MAX, LANE_MAX, LINE_MAX, CAPTION_MAX, TEXT_MAX, NUMBER_MAX = 60, 40, 200, 400, 2_000, 200
 STAGE, CLUSTER, GROUPS, PULSAR = "stage", "cluster", "groups", "pulsar"
 PAGES = (STAGE, CLUSTER, GROUPS, PULSAR)
 """Where a lesson is watched: with all lanes on the Stage, or on the page of one lane that has more of it."""
-_FIELDS = {"title", "line", "watch_for", "you_will_learn", "front", "page", "lasts_us", "steps", "checks"}
+_FIELDS = {"title", "line", "watch_for", "you_will_learn", "front", "page", "lasts_us", "lanes", "steps", "checks"}
 
 _FULL_WIDTH = re.compile(r"[\u3000-\u303f\uff00-\uffef]")      # brings its own room
 
@@ -60,7 +61,7 @@ class Check:
 @dataclass(frozen=True, slots=True)
 class Lesson:
     """line: what the list of lessons says of it. front: the lane that stands in front, None: the first. page: of PAGES, where Play leads to.
-    lasts_us: virtual time."""
+    lasts_us: virtual time. lanes: what a lane is called in this lesson, by id; the others have their model's name and their id."""
 
     title: Text
     line: Text
@@ -69,6 +70,7 @@ class Lesson:
     front: str | None
     page: str
     lasts_us: int
+    lanes: dict[str, Text] = field(default_factory=dict)
     steps: tuple[Step, ...] = field(default=())
     checks: tuple[Check, ...] = field(default=())
 
@@ -83,7 +85,7 @@ class Lesson:
         ]
         return {
             "title": self.title, "line": self.line, "watch_for": self.watch_for, "you_will_learn": self.you_will_learn, "front": self.front,
-            "page": self.page, "lasts_us": self.lasts_us, "steps": steps, "checks": checks,
+            "page": self.page, "lasts_us": self.lasts_us, "steps": steps, "checks": checks, **({"lanes": self.lanes} if self.lanes else {}),
         }  # fmt: skip
 
     def stop_us(self, now_us: int, until_us: int) -> int:
@@ -126,6 +128,7 @@ def lesson_from_json(raw: object, lanes: Mapping[str, Collection[str]], limits: 
         front=front,
         page=page,
         lasts_us=lasts_us,
+        lanes=_lanes(raw.get("lanes", {}), f"{where}.lanes", ids),
         steps=_steps(raw.get("steps", []), f"{where}.steps", lasts_us, ids, limits),
         checks=tuple(
             _check(entry, f"{where}.checks.{place}", lasts_us, ids)
@@ -138,6 +141,13 @@ def _list(raw: object, where: str, most: int) -> list[Any]:
     if not isinstance(raw, list) or len(raw) > most:
         raise CommandError(where, "must be a list of at most {high} entries", high=most)
     return raw
+
+
+def _lanes(raw: object, where: str, ids: Collection[str]) -> dict[str, Text]:
+    if not isinstance(raw, dict):
+        raise CommandError(where, "must be an object")
+    refuse_unknown(raw, ids, f"{where}.", where)
+    return {lane: _text(raw, lane, where, LANE_MAX) for lane in ids if lane in raw}
 
 
 def _text(raw: Json, name: str, where: str, most: int) -> Text:

@@ -80,6 +80,7 @@ class LessonRun:
                 {"at_us": check.at_us, "lane": check.lane, "number": check.number, "asks": check.asks, "says": check.says}
                 for check in lesson.checks
             ],
+            "lanes": lesson.lanes,
             "results": {str(place): result for place, result in sorted(self.results.items())},
         }  # fmt: skip
 

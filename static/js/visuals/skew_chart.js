@@ -19,7 +19,7 @@ export function layout(view, { say, colors, width = 1000 }) {
   // The lines end at this moment, with the lane's own figure: at the last whole second it was another one.
   const now = Math.round(view.at_us / 1e5) / 10, isNewer = now > (seconds.at(-1) ?? -1), moments = isNewer ? [...seconds, now] : seconds;
   const traces = view.rig_order.map((id) => ({
-    x: moments, y: moments.map((at) => (at === now ? view.rigs[id].skew : view.history[at]?.[id]) ?? null), name: laneName(id, view.rigs[id].model, say), mode: "lines", type: "scatter",
+    x: moments, y: moments.map((at) => (at === now ? view.rigs[id].skew : view.history[at]?.[id]) ?? null), name: laneName(id, view, say), mode: "lines", type: "scatter",
     line: { color: colors.ink, width: WEIGHTS[view.rigs[id].model], dash: DASHES[view.rigs[id].model] }, hovertemplate: "%{y:.2f}",
   }));
   const values = traces.flatMap((trace) => trace.y).filter((value) => value !== null);

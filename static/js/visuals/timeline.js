@@ -44,7 +44,7 @@ const many = (ticks, x) => {
 function what(tick, view, say) {
   const did = say(tickCode(tick), tick), model = view.rigs?.[tick.rig]?.model;
   if (!model || view.rig_order.length < 2) return did;
-  return say("list.named", { name: laneName(tick.rig, model, say), what: did });
+  return say("list.named", { name: laneName(tick.rig, view, say), what: did });
 }
 
 // What a finger, a mouse or the focus meets: larger than the mark. Its caption is the same for all three.

@@ -193,6 +193,18 @@ def test_whatever_a_file_holds_it_is_a_scenario_or_an_error_with_a_line(edits):
 
 
 @pytest.mark.parametrize("text", ["a = " + "[" * 20_000, "a = " + "9" * 5_000, "a = " + "{a=" * 5_000, "=" * 1000, "\x00", '"""'])
+def test_title_of_a_lane_is_the_lessons_and_wrong_ones_are_told_at_their_line() -> None:
+    titled = WHOLE.replace('model = "rabbitmq"\n', 'model = "rabbitmq"\ntitle.en = "One queue"\ntitle.zh = "一个队列"\n')
+    scenario = scenario_from_text(titled)
+    assert scenario.lesson is not None and scenario.lesson.lanes == {"rabbitmq": {"en": "One queue", "zh": "一个队列"}}
+    assert scenario.lanes == scenario_from_text(WHOLE).lanes
+    assert Lab(scenario).view()["lesson"]["lanes"] == scenario.lesson.lanes
+    with pytest.raises(FileError, match=r"line 28: lane 1, title.zh: must be a text of 1 to 40 characters"):
+        scenario_from_text(titled.replace("一个队列", " "))
+    with pytest.raises(FileError, match=r"lane 1, title: must be a text in each language"):
+        scenario_from_text(WHOLE.replace('model = "rabbitmq"\n', 'model = "rabbitmq"\ntitle = "One queue"\n'))
+
+
 def test_text_that_no_reader_expects_is_refused(text):
     with pytest.raises(FileError, match="is not TOML"):
         scenario_from_text(text)

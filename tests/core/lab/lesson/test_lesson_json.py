@@ -55,6 +55,16 @@ def test_orders_of_a_lesson_have_ids_by_their_place_and_the_lab_is_paused_at_its
     ]  # fmt: skip
 
 
+def test_lanes_have_titles_in_each_language_and_only_lanes_that_there_are() -> None:
+    made = lesson(lanes={"rabbitmq": BOTH})
+    assert made.lanes == {"rabbitmq": BOTH} and lesson_from_json(made.to_json(), LANES, Limits()) == made
+    assert lesson().lanes == {} and "lanes" not in lesson().to_json()
+    assert refused(lanes=[]) == ("lanes", "must be an object")
+    assert refused(lanes={"tubemq": BOTH}) == ("lanes.tubemq", "is unknown; known: kafka, rabbitmq")
+    assert refused(lanes={"kafka": {"en": "a"}}) == ("lanes.kafka.zh", "is missing: every text is in each language, en, zh")
+    assert refused(lanes={"kafka": {"en": "a" * 41, "zh": "b"}}) == ("lanes.kafka.en", "must be a text of 1 to 40 characters")
+
+
 def test_check_without_a_time_is_at_the_end_and_without_a_lane_asks_the_lab() -> None:
     (only,) = lesson().checks
     assert (only.at_us, only.lane) == (10_000, "")
