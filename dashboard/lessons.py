@@ -5,9 +5,9 @@ from functools import cache
 
 from django.utils.translation import get_language, gettext
 
-from broker_core.lab.lesson.file import BYTES_MAX, read_file, scenario_from_text, shelf
+from broker_core.lab.lesson.file import read_file, scenario_from_text, shelf
+from broker_core.lab.lesson.file_error import FileError
 from broker_core.lab.lesson.lesson import Lesson
-from broker_core.lab.lesson.lined import FileError
 from broker_core.lab.scenario import Scenario, scenario_to_json
 from dashboard import services
 from dashboard.errors import Refused, in_words
@@ -80,8 +80,6 @@ def lesson_open(*, name: str = "", text: str = "", visitor: str | None, address:
 
 def _read(text: str) -> Scenario:
     try:
-        if len(text.encode(errors="replace")) > BYTES_MAX:
-            raise FileError(0, "", "is longer than {high} bytes", high=BYTES_MAX)
         return scenario_from_text(text, limits=core_limits())
     except FileError as error:
         raise Refused(400, {"text": error_words(error)}) from error

@@ -96,7 +96,7 @@ def _groups(given: object, where: str) -> dict[str, Json]:
         if not isinstance(wanted, dict):
             raise CommandError(at, "must be an object")
         refuse_unknown(wanted, ("consumers", "rate", "assignor"), f"{at}.", at)
-        if wanted.get("assignor", "range") not in ASSIGNORS:
+        if wanted.get("assignor", "range") not in list(ASSIGNORS):  # may be what no table can look up
             raise CommandError(f"{at}.assignor", "must be one of {choices}", choices=Names(ASSIGNORS))
         found[name] = {
             "consumers": whole(f"{at}.consumers", wanted.get("consumers", 1), 1, READERS_MAX),

@@ -44,11 +44,12 @@ def is_finite(value: float) -> bool:
 
 def speed(value: Any) -> float:
     """A clock's speed, 1.0 being real time, in thousandths; CommandError at args.speed otherwise."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not is_finite(value):
+    # In thousandths an infinity would not be a whole number, nor would the largest floats.
+    is_number = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= SPEED_MILLI_MAX
+    milli = round(value * 1000) if is_number else 0
+    if not SPEED_MILLI_MIN <= milli <= SPEED_MILLI_MAX:
         raise CommandError("args.speed", "must be a number from {low} to {high}", low=0.1, high=20)
-    if not SPEED_MILLI_MIN <= round(value * 1000) <= SPEED_MILLI_MAX:
-        raise CommandError("args.speed", "must be a number from {low} to {high}", low=0.1, high=20)
-    return round(value * 1000) / 1000
+    return milli / 1000
 
 
 def consumer_name(value: object, field: str = "consumer") -> str:

@@ -10,7 +10,8 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from broker_core.lab.lesson.file import BYTES_MAX, read_file, shelf
+from broker_core.lab.lesson.bounds import BYTES_MAX
+from broker_core.lab.lesson.file import read_file, shelf
 from broker_core.lab.lesson.lesson import STAGE
 from dashboard import access, lessons
 from dashboard.address import address_of

@@ -217,3 +217,31 @@ def test_a_snapshot_of_a_lab_that_stopped_before_its_first_says_why(opened: serv
     assert answer.status_code == 409 and fields(answer) == {"lab": ["this lab has stopped: KeyError: 'c1'"]}
     command = call("POST", f"/api/labs/{opened.lab.pk}/commands/", {"command_id": "x", "kind": "join"}, opened.owner_token)
     assert command.status_code == 409 and StoredCommand.objects.count() == 1
+
+
+NUMBERS = ("1e308", "-1e308", "1e309", "1e999999", "NaN", "Infinity", "-Infinity", "9" * 30, "9" * 400, "9" * 5_000, "-" + "9" * 5_000,
+           "9" * 400 + ".5", "0." + "3" * 20_000, "1e-99999", "true", "[]", "{}")  # fmt: skip
+BODIES = {
+    "/api/labs/": ('{"seed": N}', '{"consumers": N}', '{"consumer_rate": N}', '{"scenario": N}', '{"name": N}', '{"lanes": N}', '{"workload": N}',
+                   '{"workload": {"kind": "uniform", "keys": N}}', '{"workload": {"kind": "zipf", "exponent": N}}', '{"workload": {"rate": N}}',
+                   '{"lanes": [{"model": "kafka", "partitions": N}]}', '{"lanes": [{"model": "kafka", "groups": {"a": {"assignor": N}}}]}',
+                   '{"lanes": [{"model": "pulsar", "points": N}]}', '{"lanes": [{"model": "tubemq", "network_delay_us": N}]}',
+                   '{"lesson": {"lasts_us": N}}'),
+    "/api/labs/{lab}/commands/": ('{"command_id": "a", "kind": "speed", "args": {"speed": N}}', '{"command_id": N, "kind": "join"}',
+                                  '{"command_id": "a", "kind": "join", "args": {"count": N}}', '{"command_id": "a", "kind": N}',
+                                  '{"command_id": "a", "kind": "slow", "consumer": "c1", "args": {"rate": N}}',
+                                  '{"command_id": "a", "kind": "join", "consumer": N}', '{"command_id": "a", "kind": "join", "lane": N}'),
+    "/api/labs/{lab}/fork/": ('{"until_us": N}', '{"until_us": 0, "speed": N}', '{"until_position": N}', '{"seed": N}', '{"workload": N}',
+                              '{"workload": {"rate": N}}'),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("address", BODIES)
+def test_no_number_in_a_body_is_a_server_error(address: str) -> None:
+    opened = services.lab_open(request={"workload": {"kind": "uniform"}}, visitor=None)
+    client = Client(headers={"authorization": f"Bearer {opened.owner_token}"})
+    for body in BODIES[address]:
+        for number in NUMBERS:
+            answer = client.post(address.format(lab=opened.lab.pk), body.replace(" N", f" {number}"), "application/json")
+            assert answer.status_code < 500, (body, number[:30])
+            assert answer.status_code < 300 or answer.json()["fields"], (body, number[:30])

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker_core.errors import Names
-from broker_core.lab.lesson.lined import FileError
+from broker_core.lab.lesson.file_error import FileError
 from dashboard.formats import clock, figure, fill, half_up, number, percent, seconds
 from dashboard.lesson_words import asks_words, came_words, value_words
 from dashboard.lessons import COMPARE, GROUPS, error_words, shelved

@@ -153,8 +153,12 @@ def test_what_is_wrong_in_a_text_is_said_with_its_line_and_the_text_stays(old: s
     assert not Lab.objects.exists()
 
 
-def test_a_text_that_is_too_long_or_empty_is_refused() -> None:
-    for content, message in ((b"#" * 40_000, "is longer than"), (b"", "is missing"), (b"\xff\xfe", "not TOML")):
+def test_a_text_that_is_too_long_too_deep_or_empty_is_refused() -> None:
+    for content, message in (
+        (b"#" * 40_000, "is longer than"), (b"", "is missing"), (b"\xff\xfe", "not TOML"),
+        (b"title.en = 1\n" + b"a." * 15_000 + b"a = 1", "line 2: has a name of more than"),
+        (b"lasts_s = 1e308", "line 1: lasts_s: must be a number of seconds from 0 to"),
+    ):  # fmt: skip
         answer = Client().post("/learn/play/", {"file": SimpleUploadedFile("my.toml", content)} if content else {"text": ""})
         assert answer.status_code == 400 and message in answer.content.decode(), content[:4]
 

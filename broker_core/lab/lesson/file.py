@@ -8,18 +8,22 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from broker_core.clock import SECOND_US
 from broker_core.errors import CommandError, Names
 from broker_core.events import Json
 from broker_core.lab.commands import COMMANDS, FIELDS
-from broker_core.lab.fields import is_finite
-from broker_core.lab.lesson.lined import FileError, Lined, read_lined
+from broker_core.lab.lesson.bounds import BYTES_MAX
+from broker_core.lab.lesson.file_error import FileError
+from broker_core.lab.lesson.lesson import LASTS_US_MAX
+from broker_core.lab.lesson.lined import Lined, read_lined
 from broker_core.lab.lesson.lined import Path as Way
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
 from broker_core.lab.scenario import Scenario, scenario_from_json
 
-BYTES_MAX = 32 * 1024
 SHELF = Path(__file__).parent.parent / "scenarios"
 ENDING = ".toml"
+NAME_SHOWN = 64
+LASTS_S_MAX = LASTS_US_MAX // SECOND_US
 _START = ("seed", "consumers", "consumer_rate", "workload")
 _TOLD = ("title", "line", "watch_for", "you_will_learn", "front", "page")
 _LISTS = ("lane", "step", "check")
@@ -74,7 +78,7 @@ def _scenario_json(lined: Lined) -> Json:
     document = lined.document
     for name in document:
         if name not in (*_START, *_TOLD, *_LISTS, "lasts_s"):
-            raise FileError(lined.line_of((name,)), name, "is unknown; known: {names}",
+            raise FileError(lined.line_of((name,)), _as_written((name,)), "is unknown; known: {names}",
                             names=Names((*_TOLD[:4], "lasts_s", *_START, *_TOLD[4:], *(f"[[{each}]]" for each in _LISTS))))  # fmt: skip
     for name in _LISTS:
         if not isinstance(document.get(name, []), list):
@@ -110,8 +114,8 @@ def _time_us(lined: Lined, fields: Json, way: Way) -> int:
     value = fields.get(str(way[-1]))
     if value is None:
         raise FileError(lined.line_of(way), _as_written(way), "is missing: a number of seconds")
-    if isinstance(value, bool) or not isinstance(value, int | float) or not is_finite(value) or value < 0:
-        raise FileError(lined.line_of(way), _as_written(way), "must be a number of seconds")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= LASTS_S_MAX:  # no NaN either
+        raise FileError(lined.line_of(way), _as_written(way), "must be a number of seconds from {low} to {high}", low=0, high=LASTS_S_MAX)
     return round(value * 1_000_000)
 
 
@@ -182,7 +186,8 @@ def _way_of(field: str, document: Json) -> Way:
 
 
 def _as_written(way: Way) -> str:
-    """("step", 2, "caption", "zh") -> "step 3, caption.zh"."""
+    """("step", 2, "caption", "zh") -> "step 3, caption.zh". Of a name that is longer than any of ours the beginning."""
+    way = tuple(part if isinstance(part, int) else part[:NAME_SHOWN] for part in way)
     if len(way) > 1 and isinstance(way[1], int):
         return ", ".join(filter(None, (f"{way[0]} {way[1] + 1}", ".".join(map(str, way[2:])))))
     return ".".join(map(str, way))

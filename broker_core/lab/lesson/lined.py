@@ -8,8 +8,9 @@ import re
 import tomllib
 from dataclasses import dataclass, field
 
-from broker_core.errors import SentenceError
 from broker_core.events import Json
+from broker_core.lab.lesson.bounds import check_bounds
+from broker_core.lab.lesson.file_error import FileError
 
 Path = tuple[str | int, ...]
 """The way to a field: ("step", 2, "caption", "zh") is the Chinese caption of the third step."""
@@ -19,21 +20,6 @@ _TABLE = re.compile(rf"\s*(\[\[?)\s*({_NAMES})\s*\]\]?")
 _FIELD = re.compile(rf"\s*({_NAMES})\s*=")
 _TOKEN = re.compile(r'"""(?:[^\\]|\\.)*?"""|\'\'\'.*?\'\'\'|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'|#[^\n]*|[\[\]{}]|\n', re.DOTALL)
 _PLACE = re.compile(r" \(at line (\d+), column \d+\)$| \(at end of document\)$")
-
-
-class FileError(SentenceError):
-    """A scenario file is wrong. line: from 1, 0 for the file as a whole. field: as the file writes it, "" for none.
-
-    >>> str(FileError(12, "step 3, caption.zh", "is missing"))
-    'line 12: step 3, caption.zh: is missing'
-    """
-
-    def __init__(self, line: int, field: str, template: str, **values: object) -> None:
-        super().__init__(template, **values)
-        self.line, self.field = line, field
-
-    def __str__(self) -> str:
-        return ": ".join(part for part in (f"line {self.line}" if self.line else "", self.field, self.reason) if part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,19 +37,20 @@ class Lined:
 
 
 def read_lined(text: str) -> Lined:
-    """Read a TOML text. Raises FileError with the line for one that is not TOML.
+    """Read a TOML text. Raises FileError with the line for one that is not TOML, or too much for a reader (`bounds.py`).
 
     >>> read_lined('seed = 7\\n[[step]]\\nat_s = 1\\n').lines
     {('seed',): 1, ('step',): 2, ('step', 0): 2, ('step', 0, 'at_s'): 3}
     """
     text = text.removeprefix("\ufeff").replace("\r\n", "\n")
+    check_bounds(text)
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         place = _PLACE.search(str(error))
         line = int(place[1]) if place and place[1] else text.count("\n") + 1
         raise FileError(line, "", "is not TOML: {error}", error=_PLACE.sub("", str(error))) from error
-    except (ValueError, RecursionError) as error:      # a number of thousands of digits, brackets in brackets in brackets
+    except ValueError as error:      # a date that no calendar has
         raise FileError(1, "", "is not TOML: {error}", error=str(error)) from error
     return Lined(document, _lines_of(text))
 
@@ -106,7 +93,8 @@ def _outer_lines(text: str) -> list[tuple[int, str]]:
             depth -= 1
         else:
             number += word.count("\n")
-    return [(number, text[at : text.find("\n", at) if "\n" in text[at:] else len(text)]) for number, at in starts]
+    ends = ((number, at, text.find("\n", at)) for number, at in starts)
+    return [(number, text[at : end if end >= 0 else None]) for number, at, end in ends]
 
 
 def _in_lists(names: tuple[str, ...], counts: dict[Path, int]) -> Path:

@@ -17,8 +17,8 @@ from django.utils.translation import get_language, gettext, override
 
 from broker_core.errors import Names, SentenceError
 from broker_core.lab.lesson.file import line_of_check, line_of_step, read_file, scenario_from_text, shelf
+from broker_core.lab.lesson.file_error import FileError
 from broker_core.lab.lesson.lesson import LANGUAGES, Lesson, Step
-from broker_core.lab.lesson.lined import FileError
 from broker_core.lab.lesson.play import Came, OrderRefused, play
 from broker_core.lab.scenario import SEED_MAX, Scenario
 from dashboard.formats import clock, fill

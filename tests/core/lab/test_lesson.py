@@ -12,7 +12,8 @@ from broker_core.lab.journal import Journal
 from broker_core.lab.lab import Lab
 from broker_core.lab.lesson.checks import holds
 from broker_core.lab.lesson.file import read_file, scenario_from_text, shelf
-from broker_core.lab.lesson.lined import FileError, read_lined
+from broker_core.lab.lesson.file_error import FileError
+from broker_core.lab.lesson.lined import read_lined
 from broker_core.lab.lesson.numbers import NoSuchNumber, number_at
 from broker_core.lab.lesson.play import Came, OrderRefused, play
 from broker_core.lab.replay import Replay
@@ -101,7 +102,7 @@ def test_a_file_is_a_scenario_with_a_lesson():
         ("consumers = 2", "consumers = -1", 6, "consumers: must be a whole number"),
         ("consumers = 2", "consumer = 2", 6, "consumer: is unknown; known: title, line"),
         ("lasts_s = 12\n", "", 1, "lasts_s: is missing: a number of seconds"),
-        ("lasts_s = 12", 'lasts_s = "12"', 5, "lasts_s: must be a number of seconds"),
+        ("lasts_s = 12", 'lasts_s = "12"', 5, "lasts_s: must be a number of seconds from 0 to 14400"),
         ("lasts_s = 12", "lasts_s = 5", 36, "step 2, at_s: is after the end, 5.0 s"),
         ('zh = "看"', "", 8, "watch_for.zh: is missing: every text is in each language"),
         ('caption.zh = "它变慢。"\n', "", 29, "step 1, caption.zh: is missing"),
@@ -192,7 +193,6 @@ def test_whatever_a_file_holds_it_is_a_scenario_or_an_error_with_a_line(edits):
         assert scenario_from_json(json.loads(json.dumps(scenario_to_json(scenario)))) == scenario
 
 
-@pytest.mark.parametrize("text", ["a = " + "[" * 20_000, "a = " + "9" * 5_000, "a = " + "{a=" * 5_000, "=" * 1000, "\x00", '"""'])
 def test_title_of_a_lane_is_the_lessons_and_wrong_ones_are_told_at_their_line() -> None:
     titled = WHOLE.replace('model = "rabbitmq"\n', 'model = "rabbitmq"\ntitle.en = "One queue"\ntitle.zh = "一个队列"\n')
     scenario = scenario_from_text(titled)
@@ -205,6 +205,7 @@ def test_title_of_a_lane_is_the_lessons_and_wrong_ones_are_told_at_their_line() 
         scenario_from_text(WHOLE.replace('model = "rabbitmq"\n', 'model = "rabbitmq"\ntitle = "One queue"\n'))
 
 
+@pytest.mark.parametrize("text", ["a = 2026-13-01", "=" * 1000, "\x00", '"""'])
 def test_text_that_no_reader_expects_is_refused(text):
     with pytest.raises(FileError, match="is not TOML"):
         scenario_from_text(text)
