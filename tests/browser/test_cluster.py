@@ -286,6 +286,22 @@ def test_the_chart_has_ends_and_lags_and_is_drawn_at_most_once_a_second(cluster:
     save(page, "cluster-chart")
 
 
+def test_who_opens_a_paused_lab_sees_the_curves_of_the_minutes_before(cluster: Page) -> None:
+    page = cluster
+    pause(page)
+    address, count = page.url, "() => document.getElementById('series').data[0].x.length"
+    late = page.context.new_page()
+    late.goto(address)
+    late.locator(".series").scroll_into_view_if_needed()
+    late.wait_for_selector("#series .plot-container")
+    assert late.evaluate(count) >= 4
+    assert late.evaluate("() => document.getElementById('series').data.every(({ line }) => line.shape === 'hv')")
+    save(late, "cluster-late")
+    late.goto(address.replace("/cluster/", "/groups/"))
+    late.wait_for_selector("[d].spark")
+    assert late.locator("[d].spark").count() == 3
+
+
 def test_dots_fly_from_broker_to_broker_and_go(cluster: Page) -> None:
     seen = cluster.evaluate(
         """async () => {

@@ -12,7 +12,7 @@ import { geometry, layout as sequence, moment, placed } from "../../static/js/gr
 import { othersTable } from "../../static/js/groups/others.js";
 import { membersTable, messagesTable, partitionsTable, runs, statesList } from "../../static/js/groups/tables.js";
 import { groupTimer, left, ownTimers, sweep } from "../../static/js/groups/timers.js";
-import { createTrend, direction } from "../../static/js/groups/trend.js";
+import { direction, lagsOf } from "../../static/js/groups/trend.js";
 import { BY_PATTERN, chosenWords, patternOrder, verbsOf } from "../../static/js/groups/verbs.js";
 import { counts, doing, findingsOf, gridWords, headline, messageWords, sub, tagsOf } from "../../static/js/groups/words.js";
 import { load, say } from "./fixtures/load.mjs";
@@ -437,18 +437,11 @@ test("the tables have a row for each thing in the pictures", () => {
   assert.equal(runs([3, 1, 2, 7], () => "、"), "1–3、7");
 });
 
-test("a trend needs some seconds, and begins anew when time goes back", () => {
+test("a trend needs some seconds", () => {
   assert.equal(direction([1, 2]), null);
   assert.equal(direction([10, 10, 11, 10, 10, 10]), "level");
   assert.equal(direction([0, 5, 10, 20, 30, 40]), "up");
   assert.equal(direction([40, 30, 20, 10, 5, 0]), "down");
-  const trend = createTrend(), group = (lag) => ({ partitions: { 0: { lag, commits: [] } } });
-  trend.note(group(5), 1_000_000);
-  trend.note(group(9), 1_500_000);
-  trend.note(group(7), 2_000_000);
-  assert.deepEqual(trend.lags, { 0: [5, 7] });
-  trend.note(group(1), 1_000_000);
-  assert.deepEqual(trend.lags, { 0: [1] });
 });
 
 test("the names of members over the grid stand apart: where one is too long for its column all go by their numbers", () => {
@@ -475,13 +468,10 @@ test("no trend is told of a lag that nobody knows, in the grid and in the table"
   assert.deepEqual([...column(nobody)], ["–"]);
 });
 
-test("a page that has just opened begins its trend with the last commits", () => {
-  const trend = createTrend(), commits = [[10_200_000, 40, 3], [11_900_000, 44, 5], [14_000_000, 50, 9]];
-  trend.note({ partitions: { 0: { lag: 12, commits }, 1: { lag: 0, commits: [] } } }, 16_500_000);
-  assert.deepEqual(trend.lags, { 0: [3, 5, 5, 9, 9, 12], 1: [0] });
-  trend.note({ partitions: { 0: { lag: 14, commits }, 1: { lag: 1, commits: [] } } }, 17_500_000);
-  assert.deepEqual(trend.lags, { 0: [3, 5, 5, 9, 9, 12, 14], 1: [0, 1] });
-  assert.equal(direction(trend.lags[0]), "up");
+test("the trend is what the lab has kept, whenever the page was opened", () => {
+  const history = { 9: [0], 10: [2, 1], 11: [3, 0], 12: [9, 4] };
+  assert.deepEqual(lagsOf({ history, partitions: { 0: {}, 1: {} } }), { 0: [0, 2, 3, 9], 1: [1, 0, 4] });
+  assert.deepEqual(lagsOf({ partitions: { 0: {} } }), { 0: [] }, "a view from before the lab kept it");
 });
 
 test("nobody: the chart says so", () => assert.ok(chart(empty).shapes.some(({ id }) => id === "nothing")));

@@ -199,6 +199,7 @@ class KafkaClusterRules:
         """Below a partition's committed offset, and below the position of whoever still reads it, nobody reads again."""
         self.bury_unknown(lane)
         self.reads.note_commits(lane)
+        self.reads.note_history(lane, second)
         if second % DELETE_EVERY_S:
             return
         shared = self.reads.look(lane)

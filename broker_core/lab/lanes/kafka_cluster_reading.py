@@ -12,7 +12,7 @@ from broker_core.kafka.client.producer.state import ProducerState
 from broker_core.kafka.cluster.controller_node import ControllerState
 from broker_core.kafka.cluster.names import CONTROLLER
 from broker_core.kafka.cluster.requests import ProduceRequest
-from broker_core.kafka.group.lag import Commit, lag_of, note_commit
+from broker_core.kafka.group.lag import Commit, lag_of, lags_of, note_commit
 from broker_core.kafka.group.states import EMPTY, STABLE
 from broker_core.kafka.producer.partitioner import positive_key_hash
 from broker_core.lab.consumer import Consumer
@@ -212,6 +212,16 @@ class KafkaClusterReading:
             if group_id == GROUP_ID and topic == self.topic and number < len(logs):
                 commit = Commit(committed.committed_at_ms, committed.offset, lag_of(logs[number].high_watermark, committed.offset))
                 note_commit(notes.commits.setdefault(number, []), commit)
+
+    def note_history(self, lane: Lane, second: int) -> None:
+        """The second is over: keep where the copies end, and how far the group is behind."""
+        self.notes.history.note_offsets(lane.world, second)
+        if coordinating(lane.world) is None:
+            return
+        shared = self.look(lane)
+        committed = [shared.group.offsets.get(number) for number in range(len(shared.logs))]
+        lags = lags_of([log.high_watermark for log in shared.logs], committed, [log.start for log in shared.logs])
+        self.notes.history.note_lags(lags, second)
 
     def redelivered(self, lane: Lane) -> int:
         return self.notes.redelivered

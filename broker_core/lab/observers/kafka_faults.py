@@ -27,6 +27,7 @@ from broker_core.kafka.replication.fetcher import Truncation
 from broker_core.kafka.replication.registration import NO_LEADER
 from broker_core.lab.observers.kafka_acked import Acked, are_deleted, holder_of, is_repeated, leading_log
 from broker_core.lab.observers.kafka_group_traffic import GroupTraffic
+from broker_core.lab.observers.kafka_history import ClusterHistory
 from broker_core.lab.observers.kafka_pause import KafkaNotes
 from broker_core.lab.views.kafka_cluster import STATES, is_shown, partition_name, state_of
 from broker_core.sim.world import World
@@ -201,12 +202,13 @@ class FaultCards:
 @dataclass(slots=True)
 class ClusterNotes(KafkaNotes):
     """What the observers of a lane on a cluster remember. topic: the lane's own. commits: of each partition, the group's last ones
-    (`broker_core/kafka/group/lag.py`)."""
+    (`broker_core/kafka/group/lag.py`). history: what its pages draw over time."""
 
     topic: str = ""
     faults: FaultCards = field(default_factory=FaultCards)
     traffic: GroupTraffic = field(default_factory=GroupTraffic)
     commits: dict[int, list[Commit]] = field(default_factory=dict)
+    history: ClusterHistory = field(default_factory=ClusterHistory)
 
 
 def card_view(card: FaultCard, now: dict[str, int], lost: dict[str, int]) -> Json:

@@ -4,6 +4,7 @@
 
     {"lag": 12, "status": "warning", "partitions": {"0": {"lag": 12, "lag_us": 400000, "status": "warning", "rule": "falling", "commits": [...]}},
      "findings": [{"code": "stuck_owner", "member": "c2", "timer": "max.poll.interval.ms", "ends_us": 61000000, ...}],
+     "history": {"12": [5, 7]},                           the lag in each partition at the end of the last seconds
      "owned": {"c1": ["flights-0", "audit-1"]}}          what each program believes to own, of all topics
 
 The rules: `broker_core/kafka/group/lag.py`, `broker_core/kafka/group/diagnosis.py`. Here only what the nodes know is gathered for them.
@@ -65,6 +66,7 @@ def health_view(lane: Lane, reads: KafkaClusterReading, notes: ClusterNotes) -> 
         "stable_lag": sum(part["stable_lag"] for part in partitions.values()),
         "lag_us": max((part["lag_us"] or 0 for part in partitions.values()), default=0),
         "status": worst(status.status for status in statuses.values()), "window": WINDOW, "partitions": partitions,
+        "history": notes.history.lags_view(),
         "findings": [{**asdict(finding), "partitions": list(finding.partitions)} for finding in d.diagnose(facts)],
         "owned": {
             consumer_state(slot).settings.client_id: [f"{topic}-{number}" for topic, number in consumer_state(slot).owned]

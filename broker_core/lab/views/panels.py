@@ -33,7 +33,9 @@ def panels_of(lane: Lane) -> Json:
     if notes is None or not isinstance(reads, KafkaClusterReading):
         return {}
     return {
-        "cluster": {**cluster_view(lane.world), "topic": notes.topic, "faults": notes.faults.view(lane.world)},
+        "cluster": {
+            **cluster_view(lane.world), "topic": notes.topic, "faults": notes.faults.view(lane.world), "history": notes.history.offsets_view(),
+        },
         "group": group_view(lane, reads, notes),
         "group_topics": topics_view(lane, reads),
         "group_health": health_view(lane, reads, notes),

@@ -19,7 +19,7 @@ import { columnsOf, crossed, layout as network, linkLines } from "./network.js";
 import { createOperator } from "./operator.js";
 import { geometry, layout as copies, stripWidth } from "./partition.js";
 import * as producer from "./producer.js";
-import { createHistory, createSeries } from "./series.js";
+import { createSeries, rowsOf as samplesOf } from "./series.js";
 import { copiesTable, linksList, nodesTable, partitionsTable } from "./tables.js";
 import { chosenWords, createVerbs, verbsOf } from "./verbs.js";
 import { FLIES_MS, SLOW, createFlights, flown, held as onWire, rowsOf, whereOf } from "./wire.js";
@@ -28,7 +28,7 @@ import { headline, partitionWords, sub } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
 const SVG = "http://www.w3.org/2000/svg", TALL = 600, TALL_LEAST = 440, TALL_PHONE = 520, ROUND = 250, TWINS_EVERY_MS = 1000, MAP_EVERY_MS = 400, STROKE_LEAST = 14, ROW = 19, BESIDE = 92;
-const main = $("main"), picture = $("picture"), freshness = createFreshness(), notice = createNotice($("notice")), history = createHistory();
+const main = $("main"), picture = $("picture"), freshness = createFreshness(), notice = createNotice($("notice"));
 const still = matchMedia("(prefers-reduced-motion: reduce)"), lane = page.cluster.lane;
 const drawing = picture.appendChild(document.createElementNS(SVG, "g")), overlay = picture.appendChild(document.createElementNS(SVG, "g"));
 const isStill = () => still.matches || !view.playing, flights = createFlights(overlay, isStill), showCuts = createCuts(overlay, () => still.matches);
@@ -83,7 +83,7 @@ function drawFrame(isForced = false) {
     twinAt = at;
     drawTables(now);
   }
-  if (name !== null) series(history.of(name), name, { say, isForced: isForced === true });
+  if (name !== null) series(samplesOf(now.history, name), name, { say, isForced: isForced === true });
   main.dataset.seq = seq;
   feed.tell();
 }
@@ -214,7 +214,7 @@ function look(partitionName) {
   flights.clear();
   const address = new URLSearchParams(location.search);
   address.set("partition", name);
-  window.history.replaceState(null, "", `?${address}`);
+  history.replaceState(null, "", `?${address}`);
   drawFrame(true);
   showLeader();
 }
@@ -273,13 +273,11 @@ const feed = createFeed({
   freshness, notice, near: $("verbs"), current: () => view,
   take(newView, newSeq) {
     [view, seq] = [newView, newSeq];
-    history.note(cluster(), view.at_us);
     schedule();
   },
 });
 
 onLanguage(() => drawFrame(true));
-history.note(cluster(), view.at_us);
 drawFrame(true);
 showLeader();
 feed.open();

@@ -25,13 +25,13 @@ import { othersTable } from "./others.js";
 import { layout as sequence, moment, needed } from "./sequence.js";
 import { membersTable, messagesTable, partitionsTable, statesList } from "./tables.js";
 import { createOwnAssignor } from "./own_assignor.js";
-import { createTrend } from "./trend.js";
+import { lagsOf } from "./trend.js";
 import { chosenWords, verbsOf } from "./verbs.js";
 import { epochWords, findingsOf, gridWords, headline, sub } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
 const TALL = 580, TALL_PHONE = 520, SHORT = 300, LEAST_WIDE = 260, TWINS_EVERY_MS = 1000, GRID_EVERY_MS = 250, MANY = 24, OFFSETS_TOPIC = "__consumer_offsets";
-const main = $("main"), picture = $("sequence"), freshness = createFreshness(), notice = createNotice($("notice")), trend = createTrend(), pass = machine.createPast();
+const main = $("main"), picture = $("sequence"), freshness = createFreshness(), notice = createNotice($("notice")), pass = machine.createPast();
 const still = matchMedia("(prefers-reduced-motion: reduce)"), { lane, machines } = page.groups;
 const around = createRoving(picture, '[role="button"]', ["Enter", " "]);
 const writeMessage = createMessage($("message"), {
@@ -112,10 +112,10 @@ function drawSequence(now) {
 }
 
 function drawGrid(now) {
-  const svg = $("grid"), made = grid.layout(now, { members: inOrder(now, view.consumers), consumers: view.consumers, available: roomOf(svg), isPhone: isPhone(), atUs: view.at_us, health: health(), lags: trend.lags, say });
+  const svg = $("grid"), made = grid.layout(now, { members: inOrder(now, view.consumers), consumers: view.consumers, available: roomOf(svg), isPhone: isPhone(), atUs: view.at_us, health: health(), lags: lagsOf(health()), say });
   svg.setAttribute("height", grid.height(now));
   svg.style.setProperty("width", `${made.width}px`);
-  svg.setAttribute("aria-label", setText($("grid-words"), gridWords(now, health(), say, trend.lags)));
+  svg.setAttribute("aria-label", setText($("grid-words"), gridWords(now, health(), say, lagsOf(health()))));
   draw(svg, made.shapes);
 }
 
@@ -184,7 +184,7 @@ function drawTables(now) {
   const write = (id, table, label) => writeTable($(id), { ...table, offsets: table.rows.map(() => null) }, label);
   write("sequence-twin", messagesTable(now, say), say("groups.sequence"));
   write("members-twin", membersTable(now, view.consumers, view.at_us, say), say("groups.members"));
-  write("grid-twin", partitionsTable(now, health(), trend.lags, say), say("groups.grid"));
+  write("grid-twin", partitionsTable(now, health(), lagsOf(health()), say), say("groups.grid"));
   const states = statesList(machines[now.protocol], now.state, say);
   if ($("machine-twin").textContent !== states.join("")) $("machine-twin").replaceChildren(...states.map((textContent) => Object.assign(document.createElement("li"), { textContent })));
 }
@@ -262,16 +262,10 @@ function chooseByNumber(place) {
 
 // -- frames ----------------------------------------------------------------------------------------------------------------------------
 
-// Without a coordinator nobody knows the lag.
-function noteTrend() {
-  if (group().coordinator !== null) trend.note(health(), view.at_us);
-}
-
 const feed = createFeed({
   freshness, notice, near: $("verbs"), current: () => view,
   take(newView, newSeq) {
     [view, seq] = [newView, newSeq];
-    noteTrend();
     schedule();
   },
 });
@@ -289,6 +283,5 @@ onLanguage(() => {
   comparison.draw();
 });
 addEventListener("resize", schedule);
-noteTrend();
 drawFrame(true);
 feed.open();

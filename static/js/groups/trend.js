@@ -1,4 +1,4 @@
-// Lag over the last minute, a value a virtual second, kept here as frames come, begun with the last commits; its line with an arrow: up, down, or level.
+// Lag over the last minute, a value a virtual second, as the lab has kept it; its line with an arrow: up, down, or level.
 
 import { round } from "../draw.js";
 import { NONE } from "../say.js";
@@ -6,30 +6,10 @@ import { NONE } from "../say.js";
 const KEPT = 60, LEVEL = 0.08;
 export const LOOKS_BACK = 12;
 
-export function createTrend() {
-  let lags = {}, at = -1;
-  return {
-    // A time that went back begins anew.
-    note(health, atUs) {
-      const second = Math.floor(atUs / 1e6);
-      if (second === at) return;
-      if (second < at) lags = {};
-      at = second;
-      for (const [name, { lag, commits }] of Object.entries(health.partitions)) lags[name] = [...(lags[name] ?? atCommits(commits, second)), lag].slice(-KEPT);
-    },
-    get lags() { return lags; },
-  };
-}
-
-// What the commits before this second tell of a partition that was not looked at then: at each second the lag of the last one.
-function atCommits(commits, second) {
-  const values = [];
-  let place = 0;
-  for (let at = commits.length ? Math.ceil(commits[0][0] / 1e6) : second; at < second; at++) {
-    while (place + 1 < commits.length && commits[place + 1][0] <= at * 1e6) place++;
-    values.push(commits[place][2]);
-  }
-  return values;
+// health: of the view. -> partition -> its lags, the oldest first; a partition that came later has fewer.
+export function lagsOf({ history = {}, partitions }) {
+  const rows = Object.values(history);
+  return Object.fromEntries(Object.keys(partitions).map((name) => [name, rows.map((row) => row[name]).filter((lag) => lag !== undefined)]));
 }
 
 // -> "up" | "down" | "level" | null: whether it grows, from the mean of some seconds ago to that of the last ones.
