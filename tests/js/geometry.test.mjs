@@ -7,7 +7,7 @@ import { createLabels, widthOf } from "../../static/js/cluster/labels.js";
 import { rise, ticks, windowOf } from "../../static/js/cluster/window.js";
 import { flown, messageWords, rowsOf } from "../../static/js/cluster/wire.js";
 import { sweep } from "../../static/js/groups/timers.js";
-import { direction, spark, createTrend } from "../../static/js/groups/trend.js";
+import { direction, spark } from "../../static/js/groups/trend.js";
 import { heightOf, narrowing, searchRows, span } from "../../static/js/log/index_search.js";
 import { hitOf, hopsOf } from "../../static/js/log/scan.js";
 import { clusters } from "../../static/js/visuals/timeline.js";
@@ -159,18 +159,6 @@ test("a line of lags begins at the right edge, and one value is a dash", () => {
   const [line] = spark("s", [0, 0, 10, 10], at), points = line.d.slice(1).split("L").map((pair) => pair.split(" ").map(Number));
   assert.deepEqual(points, [[112, 20], [114, 20], [116, 2], [118, 2]]);
   assert.equal(spark("s", [0, 0, 0, 0], at)[0].d.includes("NaN"), false);
-});
-
-test("a trend has one value a second, keeps a minute, and forgets when time goes back", () => {
-  const trend = createTrend(), note = (second, lag) => trend.note({ partitions: { "t-0": { lag, commits: [] } } }, second * 1e6);
-  for (let second = 0; second < 100; second += 1) {
-    note(second, second);
-    note(second + 0.5, -1);                                // the same second again
-  }
-  assert.equal(trend.lags["t-0"].length, 60);
-  assert.equal(trend.lags["t-0"].at(-1), 99);
-  note(10, 7);
-  assert.deepEqual(trend.lags["t-0"], [7]);
 });
 
 // -- searching the index ----------------------------------------------------------------------------------------------------------------
