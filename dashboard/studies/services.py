@@ -30,6 +30,7 @@ from dashboard.quotas import Quota
 from dashboard.services import lab_watched
 from dashboard.studies import ledger
 from dashboard.studies.job import result_remove, studies_dir
+from dashboard.studies.reader import reader
 from dashboard.studies.sources import chunks_dir, history_for_pipeline, live_source, source_for_pipeline, source_public
 from dashboard.studies.uploads import IncomingFile, upload_accept, upload_drop, upload_path, uploads_sweep
 from dashboard.transport import transport
@@ -51,7 +52,7 @@ def upload_add(*, incoming: IncomingFile, owner_hash: str, address: str = "") ->
     """Keep a file that has come in; (its row, its first rows). One that cannot be read is not kept: Refused 400 at `file`."""
     upload = upload_accept(incoming=incoming, owner_hash=owner_hash, address=address)
     try:
-        preview = _preview({"kind": upload.kind, "path": str(upload_path(upload))})
+        preview = _preview({"kind": upload.kind, "path": str(upload_path(upload))}, "file")
     except CommandError as error:
         upload_drop(upload=upload)
         raise Refused(400, {"file": in_words(error)}) from error
@@ -65,15 +66,19 @@ def source_preview(*, source: Any, owner_hash: str | None) -> Json:
     """The first rows of a source, with the kind it turned out to be. Raises Refused at `source...`."""
     resolved = source_for_pipeline(source, owner_hash)
     try:
-        return {**_preview(resolved), "kind": resolved["kind"]}
+        return {**_preview(resolved, _field_of(resolved)), "kind": resolved["kind"]}
     except CommandError as error:
         raise Refused(400, {error.field: in_words(error)}) from error
 
 
-def _preview(spec: Json) -> Json:
-    from broker_core.pipeline.sources.preview import source_preview
+def _preview(spec: Json, field: str) -> Json:
+    shown: Json = reader.ask("preview", field, spec=spec, rows=PREVIEW_ROWS)
+    return shown
 
-    return source_preview(spec, rows=PREVIEW_ROWS)
+
+def _field_of(resolved: Json) -> str:
+    """Where a source is refused that takes too long to be read."""
+    return "source.path" if "path" in resolved else "source"
 
 
 # -- studies -----------------------------------------------------------------------------------------------------------
@@ -110,26 +115,24 @@ def _with_topic(request: Json) -> Json:
 
 
 def _check(request: Json, resolved: Json) -> Json:
-    from broker_core.pipeline.study import study_check
-
     history = {"history": history_for_pipeline(request["history"])} if "history" in request else {}
     try:
-        return dict(study_check({**request, "source": resolved, **history}))
+        checked: Json = reader.ask("study", _field_of(resolved), raw={**request, "source": resolved, **history})
+        return checked
     except CommandError as error:
         raise Refused(400, {error.field: in_words(error)}) from error
 
 
 def _check_live(request: Json, owner_hash: str) -> Json:
     """A live study is its source and its name."""
-    from broker_core.pipeline.live import live_check
-
     if unknown := sorted(set(request) - {"name", "source"}):
         raise Refused(400, {unknown[0][:64]: _("is unknown")})
     name = request.get("name", "")
     if not isinstance(name, str) or len(name) > NAME_MAX or not (name.isprintable() or not name):
         raise Refused(400, {"name": _("must be at most %(count)d printable characters") % {"count": NAME_MAX}})
     try:
-        return {"name": name, "source": dict(live_check(live_source(request.get("source"), owner_hash)))}
+        resolved = live_source(request.get("source"), owner_hash)
+        return {"name": name, "source": reader.ask("live", _field_of(resolved), source=resolved)}
     except CommandError as error:
         raise Refused(400, {error.field: in_words(error)}) from error
 

@@ -20,6 +20,7 @@ from dashboard.presentation import textures
 from dashboard.studies import folders
 from dashboard.studies import selectors as studies
 from dashboard.studies.owner import owner_of
+from dashboard.studies.reader import reader
 from dashboard.studies.reasons import is_fault
 from dashboard.study_presentation import head, notes, ranking_rows, unowned, verdict_words
 
@@ -44,6 +45,7 @@ BAD_ROWS_MAX = 20
 @never_cache
 def analyze(request: HttpRequest) -> HttpResponse:
     """The visitor's studies, and the form for a new one; `?from=<id>` fills it with that study's request."""
+    reader.begin()       # a file may come soon
     visitor = access.visitor_of(request) or access.token_new()
     owner_hash = access.token_hash(visitor)
     context = _context(request)

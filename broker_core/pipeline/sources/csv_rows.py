@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
-from broker_core.pipeline.sources.files import FILES_LOOKED_AT_MAX, HEAD_BYTES, ROW_BYTES_MAX, Part, PartReader, head_of
+from broker_core.pipeline.sources.files import FILES_LOOKED_AT_MAX, FIRST_ROW_TOO_LONG, HEAD_BYTES, ROW_BYTES_MAX, Part, PartReader, head_of
 from broker_core.pipeline.sources.rows import (
     OPEN_QUOTE,
     TEXT_BEHIND_QUOTE,
@@ -46,12 +46,15 @@ def csv_delimiter(raw: object) -> str:
 def csv_columns(path: Path, delimiter: str, has_header: bool) -> list[str]:
     """The names of the columns; without a header "1", "2", ... Raises CommandError at source.path where there is no first row, or no end of
     one: old Macintosh's line ends are carriage returns alone."""
+    head = head_of(path, HEADER_BYTES_MAX)
     try:
-        first = _first_row(head_of(path, HEADER_BYTES_MAX), delimiter, has_header)
+        first = _first_row(head, delimiter, has_header)
     except BareReturns:
         raise CommandError("source.path", "line ends must be LF or CRLF") from None
     if first is None:
         raise CommandError("source.path", "the file is empty")
+    if has_header and len(head) == HEADER_BYTES_MAX and b"\n" not in head:
+        raise CommandError("source.path", FIRST_ROW_TOO_LONG, bytes=HEADER_BYTES_MAX)
     return _names(first) if has_header else [str(n + 1) for n in range(len(first))]
 
 

@@ -26,6 +26,7 @@ ENDINGS = {
     "jsonl": (".jsonl", ".ndjson", ".json", ".jsonl.gz", ".ndjson.gz", ".json.gz"),
     "parquet": (".parquet", ".parq"),
 }
+FIRST_ROW_TOO_LONG = "the first row is longer than {bytes} bytes, so its columns cannot be shown"
 BOM = b"\xef\xbb\xbf"
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 GZIP_MARK = b"\x1f\x8b"

@@ -28,6 +28,8 @@ def parquet_schema(path: Path) -> pa.Schema:
 def _metadata(path: Path) -> pq.FileMetaData:
     try:
         return pq.read_metadata(path)
+    except MemoryError:
+        raise
     except (pa.ArrowException, OSError) as error:
         raise CommandError("source.path", "{file} is not a Parquet file: {reason}", file=path.name, reason=str(error)[:200]) from error
 

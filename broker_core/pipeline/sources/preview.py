@@ -19,7 +19,7 @@ from broker_core.kafka.log.record import Record
 from broker_core.kafka.log.record_batch import RecordBatch
 from broker_core.lab.workload_keys import KEY_BYTES_MAX
 from broker_core.pipeline.sources.csv_rows import QUOTE, column_of, csv_columns, csv_delimiter, csv_ensure_rows
-from broker_core.pipeline.sources.files import ROW_BYTES_MAX, head_of, source_files
+from broker_core.pipeline.sources.files import FIRST_ROW_TOO_LONG, ROW_BYTES_MAX, head_of, source_files
 from broker_core.pipeline.sources.generated import lab_part, lab_workload, made_up_part
 from broker_core.pipeline.sources.kafka_log_folders import partition_folders
 from broker_core.pipeline.sources.key_choice import ROWS_LOOKED_AT, column_use, key_proposed
@@ -90,6 +90,8 @@ def _jsonl(path: Path, spec: Json, rows: int) -> Shown:
     lines = head.split(b"\n")
     if len(head) == HEAD_BYTES:
         lines.pop()  # cut off by us
+        if not lines:
+            raise CommandError("source.path", FIRST_ROW_TOO_LONG, bytes=HEAD_BYTES)
     objects: list[dict[str, Any]] = []
     bad = 0
     for line in lines:
@@ -116,6 +118,8 @@ def _parquet(path: Path, spec: Json, rows: int) -> Shown:
             # Not what could be a payload: its first rows say how long it is.
             named = [] if batch is None else [name for name, column in zip(batch.schema.names, batch.columns, strict=True) if _is_short(column)]
             looked = next(file.iter_batches(ROWS_LOOKED_AT, columns=named), None) if len(set(schema.names)) == len(schema.names) and named else None
+    except MemoryError:                      # one of Arrow's exceptions, too: the file is fine, only too large
+        raise
     except (pa.ArrowException, OSError) as error:
         raise CommandError("source.path", "cannot be read: {reason}", reason=str(error)[:200]) from error
     if batch is None:
