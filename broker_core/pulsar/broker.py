@@ -313,8 +313,9 @@ class Broker:
                 self.overhears(subscription, key, position)
             if sent_before and position in sent_before:
                 sent_before.remove(position)
-                self.state.redelivered += entry.size
-                self.state.connections[connection].consumers[consumer_id].redelivered += entry.size
+                count = subscription.cursor.left(position, entry.size)
+                self.state.redelivered += count
+                self.state.connections[connection].consumers[consumer_id].redelivered += count
             if has_more or entry.batch or entry.reconsumed:
                 out.send(connection, with_more(subscription, consumer_id, position, entry))
             else:
@@ -323,11 +324,8 @@ class Broker:
 
 def with_more(subscription: Subscription, consumer_id: int, position: int, entry: Entry) -> CommandMessage:
     """The message for an entry that has been sent before, is a batch, or has been through a retry letter topic."""
-    batch, places = entry.batch, tuple[int, ...]()
-    if position in subscription.acked_in_batch:
-        acked = subscription.acked_in_batch[position]
-        places = tuple(place for place in range(entry.size) if place not in acked)
-        batch = tuple(entry.batch[place] for place in places)
+    places = subscription.cursor.places_left(position, entry.size)
+    batch = tuple(entry.batch[place] for place in places) if places else entry.batch
     count = subscription.redelivery_counts.get(position, 0)
     return CommandMessage(consumer_id, position, entry.message, count, batch, places, entry.reconsumed)
 

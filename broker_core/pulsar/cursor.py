@@ -4,7 +4,9 @@
     # # # . # # . . .        acknowledged ahead of it: 4, 5
           ^     ^            read position 6: what a normal read begins with
 
-Source: Pulsar 3.2 `ManagedCursorImpl` (asyncDelete, asyncMarkDelete, asyncResetCursor, rewind,
+Of a batch single messages may be acknowledged: their places are kept until the last one of the entry is, and only the others are sent again.
+
+Source: Pulsar 3.2 `ManagedCursorImpl` (asyncDelete, asyncMarkDelete, batchDeletedIndexes, asyncResetCursor, rewind,
 getNumberOfEntriesSinceFirstNotAckedMessage); one ledger, so positions are entry numbers from 0.
 """
 
@@ -16,6 +18,7 @@ from typing import Any, Self
 @dataclass(slots=True)
 class Cursor:
     """mark_delete: -1 while nothing is acknowledged. ahead: acknowledged positions above it. end: one past the last entry of the topic.
+    acked_in_batch: position -> places in its batch that are acknowledged, ascending, of entries that are not acknowledged as a whole.
 
     >>> cursor = Cursor(end=10)
     >>> for position in range(1, 10):
@@ -30,12 +33,15 @@ class Cursor:
     ahead: dict[int, None] = field(default_factory=dict)
     read_position: int = 0
     end: int = 0
+    acked_in_batch: dict[int, list[int]] = field(default_factory=dict)
 
     def ack(self, position: int) -> bool:
         """Acknowledge one entry. False, and nothing changes: it is acknowledged already, or does not exist."""
         mark_delete, ahead = self.mark_delete, self.ahead
         if position <= mark_delete or position >= self.end or position in ahead:
             return False
+        if self.acked_in_batch:
+            self.acked_in_batch.pop(position, None)
         if position != mark_delete + 1:
             ahead[position] = None
             return True
@@ -48,8 +54,10 @@ class Cursor:
 
     def ack_all(self, positions: Iterable[int]) -> None:
         """Acknowledge entries of the topic that are not acknowledged yet."""
-        first, ahead = self.mark_delete + 1, self.ahead
+        first, ahead, acked_in_batch = self.mark_delete + 1, self.ahead, self.acked_in_batch
         for position in positions:
+            if acked_in_batch:
+                acked_in_batch.pop(position, None)
             if position > first:
                 ahead[position] = None
             elif position == first:
@@ -59,12 +67,36 @@ class Cursor:
                     first += 1
         self.mark_delete = first - 1
 
+    def ack_places(self, position: int, places: Iterable[int]) -> int:
+        """Acknowledge these places in an entry's batch. Returns how many of them were not acknowledged before; 0, and nothing changes, where the
+        entry is acknowledged or does not exist. Whoever knows the batch's size acknowledges the entry with its last place."""
+        if position >= self.end or self.is_acked(position):
+            return 0
+        before = self.acked_in_batch.get(position, ())
+        acked = sorted({*before, *places})
+        if len(acked) > len(before):
+            self.acked_in_batch[position] = acked
+        return len(acked) - len(before)
+
+    def left(self, position: int, size: int) -> int:
+        """How many messages of an entry that is not acknowledged, and holds so many, are not."""
+        return size - len(self.acked_in_batch[position]) if position in self.acked_in_batch else size
+
+    def places_left(self, position: int, size: int) -> tuple[int, ...]:
+        """Their places; empty where that is the whole entry."""
+        if position not in self.acked_in_batch:
+            return ()
+        acked = self.acked_in_batch[position]
+        return tuple(place for place in range(size) if place not in acked)
+
     def ack_cumulative(self, position: int) -> bool:
         """Acknowledge this entry and all before it. False, and nothing changes: it is at or below mark-delete, or does not exist."""
         if not self.mark_delete < position < self.end:
             return False
         for acked in [acked for acked in self.ahead if acked <= position]:
             del self.ahead[acked]
+        for partly in [partly for partly in self.acked_in_batch if partly <= position]:
+            del self.acked_in_batch[partly]
         self.mark_delete = position - 1
         return self.ack(position)
 
@@ -72,6 +104,7 @@ class Cursor:
         """Seek: nothing from this entry on is acknowledged, everything before it is."""
         self.mark_delete = position - 1
         self.ahead.clear()
+        self.acked_in_batch.clear()
         self.read_position = position
 
     def is_acked(self, position: int) -> bool:
@@ -119,10 +152,14 @@ class Cursor:
 
     def to_json(self) -> dict[str, Any]:
         """Whole state, plain, with `ranges`."""
-        return {"mark_delete": self.mark_delete, "ranges": self.ranges, "read_position": self.read_position, "end": self.end}
+        return {
+            "mark_delete": self.mark_delete, "ranges": self.ranges, "read_position": self.read_position, "end": self.end,
+            "acked_in_batch": {position: list(places) for position, places in self.acked_in_batch.items()},
+        }  # fmt: skip
 
     @classmethod
     def from_json(cls, state: Mapping[str, Any]) -> Self:
         """The cursor that wrote `state`."""
         ahead = dict.fromkeys(position for below, last in state["ranges"] for position in range(below + 1, last + 1))
-        return cls(state["mark_delete"], ahead, state["read_position"], state["end"])
+        acked_in_batch = {position: list(places) for position, places in state["acked_in_batch"].items()}
+        return cls(state["mark_delete"], ahead, state["read_position"], state["end"], acked_in_batch)

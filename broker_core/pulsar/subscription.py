@@ -9,7 +9,7 @@ Source: Pulsar 3.2 `PersistentSubscription` (addConsumer, acknowledgeMessage, re
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 from broker_core.errors import InvariantError
@@ -46,7 +46,7 @@ class Subscription:
     """One subscription of one topic, or of one partition. `attach` gives it its topic; until then it cannot dispatch.
 
     type: of the consumers that are or were connected last, None while nobody ever was. redelivery_counts: position -> how often a client has
-    asked for it again. acked_in_batch: position -> places in its batch that are acknowledged. sent_before: see the dispatchers.
+    asked for it again. sent_before: see the dispatchers.
     """
 
     def __init__(self, name: str, cursor: Cursor) -> None:
@@ -55,7 +55,6 @@ class Subscription:
         self.type: str | None = None
         self.policy: tuple[bool, bool] = False, False
         self.redelivery_counts: dict[int, int] = {}
-        self.acked_in_batch: dict[int, list[int]] = {}
         self.dispatcher: Dispatcher | None = None
         self._kept: Mapping[str, Any] | None = None
 
@@ -143,38 +142,35 @@ class Subscription:
 
     def ack(self, consumer: str, positions: Sequence[int], in_batch: Mapping[int, Sequence[int]] | None = None) -> list[Sent]:
         """Individual acknowledgements, allowed in every type. in_batch: position -> places in its batch; the entry is acknowledged with the last
-        of them."""
-        if in_batch:
-            positions = [*positions, *self._acked_whole(in_batch)]
-        if self.redelivery_counts or self.acked_in_batch:
-            for position in positions:
+        of them. Either way it is forgotten how often the entry was asked for again (RedeliveryTracker.removeBatch)."""
+        dispatcher = self.dispatcher or self.attached  # who acknowledges has connected
+        if self.redelivery_counts:
+            for position in (*positions, *(in_batch or ())):
                 self.redelivery_counts.pop(position, None)
-                self.acked_in_batch.pop(position, None)
-        return (self.dispatcher or self.attached).ack(positions, consumer)  # who acknowledges has connected
+        if not in_batch:
+            return dispatcher.ack(positions, consumer)
+        sent = []
+        for position, places in in_batch.items():
+            if self.is_whole_with(position, places):
+                positions = [*positions, position]
+            else:
+                sent += dispatcher.ack_places(position, places, consumer)
+        return sent + dispatcher.ack(positions, consumer)
+
+    def is_whole_with(self, position: int, places: Iterable[int]) -> bool:
+        """Whether an entry is acknowledged as a whole with these places in its batch."""
+        entry = self.entries.get(position)
+        return entry is not None and {*self.cursor.acked_in_batch.get(position, ()), *places}.issuperset(range(entry.size))
 
     def note_acks(self, parts: Sequence[tuple[str, Noted]]) -> None:
         """`ack` for what each consumer acknowledged, in the order of arrival, while the dispatcher `only_notes_acks`."""
         dispatcher = self.dispatcher
-        if isinstance(dispatcher, PendingDispatcher) and not self.redelivery_counts and not self.acked_in_batch:
+        if isinstance(dispatcher, PendingDispatcher) and not self.redelivery_counts and not self.cursor.acked_in_batch:
             if dispatcher.note_acks([(consumer, part.entries) for consumer, part in parts]):
                 return
         for consumer, positions in in_order(parts):
             if self.ack(consumer, positions):
                 raise InvariantError(f"an acknowledgement of {positions} by {consumer} was only noted, and something is sent because of it")
-
-    def _acked_whole(self, in_batch: Mapping[int, Sequence[int]]) -> list[int]:
-        """Entries that are acknowledged with these places; of the others they are noted."""
-        whole = []
-        for position, places in in_batch.items():
-            entry = self.entries.get(position)
-            if entry is None:
-                continue
-            acked = sorted({*self.acked_in_batch.get(position, ()), *places})
-            if len(acked) == entry.size:
-                whole.append(position)
-            else:
-                self.acked_in_batch[position] = acked
-        return whole
 
     def ack_cumulative(self, position: int) -> bool:
         """Whether it is taken: on Shared and Key_Shared the broker ignores it, and nothing changes."""
@@ -200,7 +196,6 @@ class Subscription:
         self.cursor.reset(position)
         self.attached.sent_before.clear()
         self.redelivery_counts.clear()
-        self.acked_in_batch.clear()
 
     # -- questions -----------------------------------------------------------------------------------------------------
 
@@ -264,7 +259,7 @@ class Subscription:
         """Whole state, plain."""
         return {
             "name": self.name, "cursor": self.cursor.to_json(), "type": self.type, "policy": list(self.policy),
-            "redelivery_counts": dict(self.redelivery_counts), "acked_in_batch": dict(self.acked_in_batch),
+            "redelivery_counts": dict(self.redelivery_counts),
             "dispatcher": None if self.dispatcher is None else self.dispatcher.to_json(),
         }  # fmt: skip
 
@@ -273,6 +268,6 @@ class Subscription:
         """The subscription that wrote `state`, to be attached."""
         subscription = cls(state["name"], Cursor.from_json(state["cursor"]))
         subscription.type, subscription.policy = state["type"], (state["policy"][0], state["policy"][1])
-        subscription.redelivery_counts, subscription.acked_in_batch = dict(state["redelivery_counts"]), dict(state["acked_in_batch"])
+        subscription.redelivery_counts = dict(state["redelivery_counts"])
         subscription._kept = state["dispatcher"]
         return subscription

@@ -19,7 +19,8 @@ from broker_core.pulsar.broker import Broker
 from broker_core.pulsar.broker_state import BrokerState
 from broker_core.pulsar.client.config import ConsumerConfig
 from broker_core.pulsar.client.consumer import Consumer, ConsumerOrder, ConsumerState, HoldAcks, ReleaseAcks, Resubscribe, Subscribe
-from broker_core.pulsar.client.producer import KEY_BASED, GiveUp, Open, Producer, ProducerState
+from broker_core.pulsar.client.producer import DEFAULT, KEY_BASED, GiveUp, Open, Producer, ProducerState
+from broker_core.pulsar.dispatchers.pending import PendingDispatcher
 from broker_core.pulsar.settings import DRAINING, FAILOVER, KEY_SHARED, RECENTLY_JOINED, SHARED, TYPES, BrokerSettings
 from broker_core.pulsar.subscription import Dispatcher, Subscription
 from broker_core.pulsar.topic import Topic
@@ -97,7 +98,7 @@ class SubscriptionLife:
         )  # fmt: skip
         hashes = [murmur3_32(f"k{key}") for key in range(KEYS)]
         self.handled, self.told = Handled(), []
-        self.batching = dice.choice(("", KEY_BASED))
+        self.batching = dice.choice(("", KEY_BASED, DEFAULT))
         strict = self.type == KEY_SHARED and self.order == DRAINING and not self.out_of_order and not asks_again
 
         def broker(state: BrokerState) -> WatchedBroker:
@@ -229,11 +230,28 @@ class SubscriptionLife:
         return [(key, known) for key, topic in self.broker.state.topics.items() for known in topic.subscriptions.values()]
 
     def check(self) -> None:
-        """Mark-delete never goes back; what was read and is not acknowledged is at somebody or waits; permits add up."""
+        """Mark-delete never goes back; what was read and is not acknowledged is at somebody or waits; permits add up; each consumer is counted the
+        messages that it has and that are not acknowledged."""
         for key, known in self.subscriptions():
             assert known.cursor.mark_delete >= self.marks.get((key, known.name), -1), f"mark-delete of {key} went back"
             self.marks[key, known.name] = known.cursor.mark_delete
             known.check()
+            dispatcher = known.dispatcher
+            if isinstance(dispatcher, PendingDispatcher):
+                for one in dispatcher.consumers.values():
+                    left = sum(known.cursor.left(at, known.entries[at].size) for at in one.pending)
+                    assert one.unacked == left, f"{one.consumer} is counted {one.unacked} messages and has {left}"
+
+    def check_permits(self) -> None:
+        """All is handled, and nothing on its way: what the broker may still send a consumer, and what its client has not granted again, is its
+        queue."""
+        for key, known in self.subscriptions():
+            for name in known.consumers:
+                connection, number = self.broker.consumers[name]
+                client = next(slot.node.state for slot in self.world.slots.values() if slot.kind == "consumer" and slot.node.state.connection == connection)
+                if client.hand is None and not client.queue and not known.cursor.backlog:
+                    granted = known.permits(name) + (getattr(known.attached.consumers[name], "withheld", 0))
+                    assert granted + client.parts[number].taken == client.config.queue_size, f"permits of {name} of {key} leaked"
 
     def heal(self) -> None:
         """Those who are silent are found out, those who stand still go on, and all that is left is read."""
@@ -250,6 +268,7 @@ class SubscriptionLife:
         for _ in range(60):
             self.world.advance(self.world.now_us + 5 * SECOND)
             self.check()
+        self.check_permits()
 
     @property
     def stored(self) -> list[Topic]:

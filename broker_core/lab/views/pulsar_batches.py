@@ -28,7 +28,7 @@ def batches_view(reads: PulsarReading, lane: Lane) -> Json:
     that was sent (`observers/pulsar_batches.py`). in_part: entries acknowledged in part, and how many of their messages are. gathering: messages
     in the producer's batch. recent: position -> entry."""
     rules, notes, subscription = cast("PulsarRules", lane.rules), reads.notes.batches, reads.subscription(lane)
-    partly = subscription.acked_in_batch
+    partly = subscription.cursor.acked_in_batch
     return {
         "kind": rules.batching,
         "delay_us": rules.batch_delay_us,
@@ -63,7 +63,7 @@ def done_of(reads: PulsarReading, lane: Lane, subscription: Subscription, positi
     size = len(sent.messages)
     if subscription.cursor.is_acked(position):
         return ACKED * size
-    acked = subscription.acked_in_batch.get(position, ())
+    acked = subscription.cursor.acked_in_batch.get(position, ())
     consumer = lane.consumers.get(sent.consumer)
     part = None if consumer is None else reads.client(lane, consumer.incarnation).parts.get(CONSUMER_ID)
     left: set[int] = set(range(size))

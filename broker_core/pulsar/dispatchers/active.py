@@ -138,6 +138,11 @@ class ActiveDispatcher(ActiveState):
                 self.sent_before.discard(position)
         return []
 
+    def ack_places(self, position: int, places: Sequence[int], consumer: str | None = None) -> list[Sent]:
+        """Acknowledge single messages of a batch that is not acknowledged with them."""
+        self.cursor.ack_places(position, places)
+        return []
+
     def ack_cumulative(self, position: int) -> list[Sent]:
         """Acknowledge this message and all before it."""
         if self.cursor.ack_cumulative(position):
@@ -168,7 +173,7 @@ class ActiveDispatcher(ActiveState):
             if not read:
                 break
             for position in read:
-                known.permits -= entries[position].size
+                known.permits -= self.cursor.left(position, entries[position].size)
                 sent.append((active, position))
         return sent
 

@@ -4,11 +4,13 @@
                           ▲                              │ its consumer leaves, or asks for it again
                           └──────── replay set ◄─────────┘
 
+Permits and unacknowledged messages count messages, not entries. A batch costs those of its messages that are not acknowledged.
+
 A consumer with as many unacknowledged messages as its limit is blocked until half of them are acknowledged, or until it asks for any again; what
 it grants meanwhile counts then. A subscription at its own limit reads nothing new until less than half of it is left; what waits to be sent
 again still goes out.
 
-Source: Pulsar 3.2 `PersistentDispatcherMultipleConsumers`, `Consumer` (flowPermits, addAndGetUnAckedMsgs, removePendingAcks),
+Source: Pulsar 3.2 `PersistentDispatcherMultipleConsumers`, `Consumer` (sendMessages, individualAckNormal, flowPermits, removePendingAcks),
 `InMemoryDelayedDeliveryTracker`.
 """
 
@@ -132,7 +134,7 @@ class PendingDispatcher(PendingState, ABC):
             if None in taken:
                 positions = [position for position, hash32 in zip(own, taken, strict=True) if hash32 is None]
                 own = [position for position, hash32 in zip(own, taken, strict=True) if hash32 is not None]
-            size = sum(map(self._size, own)) if has_batches else len(own)
+            size = sum(map(self._left, own)) if has_batches else len(own)
             mine.unacked -= size
             self.unacked -= size
             cursor.ack_all(own)
@@ -143,19 +145,33 @@ class PendingDispatcher(PendingState, ABC):
                     if hash32 is not None:
                         self.on_settled(mine.consumer, hash32)
         for position in positions:
-            cursor.ack(position)
             if sent_before:
                 sent_before.discard(position)
-            if mine is not None and position in mine.pending:
-                again |= self._settle(mine, position)
-                continue
-            known = next((other for other in self.consumers.values() if position in other.pending), None)
+            known = self._holder(position, mine)
             if known is not None:
                 again |= self._settle(known, position)
             elif position in self.replay:
                 self.changed()
                 again = True
+            cursor.ack(position)
         return self.read_on() if self._acked() or again else []
+
+    def _holder(self, position: int, first: Receiver | None) -> Receiver | None:
+        """Whose pending entry it is, looked for at one consumer first."""
+        if first is not None and position in first.pending:
+            return first
+        return next((other for other in self.consumers.values() if position in other.pending), None)
+
+    def ack_places(self, position: int, places: Sequence[int], consumer: str | None = None) -> list[Sent]:
+        """Acknowledge single messages of a batch that is not acknowledged with them. The entry stays pending at whoever has it, with fewer messages;
+        a consumer at its limit stays blocked until an entry of it is acknowledged as a whole."""
+        count = self.cursor.ack_places(position, places)
+        known = self._holder(position, self.consumers.get(consumer) if consumer is not None else None)
+        if known is None or not count:
+            return []
+        known.unacked -= count
+        self.unacked -= count
+        return self.read_on() if self._release_all() else []
 
     def note_acks(self, acked: Sequence[tuple[str, Sequence[int]]]) -> bool:
         """`ack` for each (consumer, positions), in whatever order. False, and nothing has changed, unless all are pending at who acknowledges them,
@@ -188,10 +204,12 @@ class PendingDispatcher(PendingState, ABC):
         """Whether it decides about this entry, which arrives, what is acknowledged by now: a limit may be reached by what is sent because of it."""
         return self.unacked + self.available + len(entry.batch) >= self.limit_first
 
-    def _size(self, position: int) -> int:
-        """Messages in an entry; one that is not kept any more counts as one."""
+    def _left(self, position: int) -> int:
+        """Messages of an entry that are not acknowledged; one that is not kept any more counts as one."""
         entry = self.entries.get(position)
-        return 1 if entry is None else len(entry.batch) or 1
+        if entry is None or not entry.batch:
+            return 1
+        return self.cursor.left(position, len(entry.batch))
 
     def redeliver(self, consumer: str, positions: Iterable[int]) -> list[Sent]:
         """A client asks for messages of its own again; one that is not connected has none. Their hashes are not known here in 3.2, so they
@@ -281,8 +299,7 @@ class PendingDispatcher(PendingState, ABC):
 
     def _take(self, known: Receiver, position: int, entry: Entry) -> None:
         """The entry goes to this consumer, which had permits and was not blocked when it was chosen; a batch before it may have changed that."""
-        batch = entry.batch
-        size = len(batch) if batch else 1
+        size = self.cursor.left(position, len(entry.batch)) if entry.batch else 1
         known.pending[position] = entry.hash32
         if not known.is_blocked:  # else its permits are not among the available ones
             self.available -= size if size <= known.permits else max(known.permits, 0)
@@ -321,7 +338,7 @@ class PendingDispatcher(PendingState, ABC):
     def _settle(self, known: Receiver, position: int) -> bool:
         """The entry is not pending at this consumer any more. True: somebody is released by it."""
         hash32 = known.pending.pop(position)
-        size = self._size(position)
+        size = self._left(position)
         known.unacked -= size
         self.unacked -= size
         if self.on_settled is not None:

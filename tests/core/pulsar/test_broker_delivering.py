@@ -80,9 +80,32 @@ def test_rest_of_a_batch_goes_out_with_its_places_to_whoever_gets_it():
     subscribe(node, out, A, SHARED)
     send(node, out, 10, batch=(10, 11, 12, 13))
     play(node, out, A, c.CommandAck(1, [], False, {0: [0]}), c.CommandAck(1, [], False, {0: [2, 0]}))
-    assert node.subscription().acked_in_batch == {0: [0, 2]}
+    assert node.subscription().cursor.acked_in_batch == {0: [0, 2]}
     subscribe(node, out, B, SHARED)
     assert play(node, out, A, c.CommandCloseConsumer(2, 1))[0] == (B, c.CommandMessage(1, 0, 10, 0, (11, 13), (1, 3)))
+
+
+@pytest.mark.parametrize("kind", [SHARED, KEY_SHARED, EXCLUSIVE, FAILOVER])
+def test_tally_of_what_is_sent_again_counts_messages_that_are_sent_and_not_those_of_the_entry(kind):
+    node, out = broker(failover_delay_us=0)
+    subscribe(node, out, A, kind)
+    send(node, out, 10, batch=(10, 11, 12, 13))
+    play(node, out, A, c.CommandAck(1, [], False, {0: [0, 1, 3]}))
+    (message,) = [message for _, message in play(node, out, A, again(0))]
+    assert (message.batch, message.places) == ((12,), (2,))
+    assert node.state.redelivered == node.state.connections[A].consumers[1].redelivered == 1
+
+
+@pytest.mark.parametrize("acked", [{"entries": [0]}, {"entries": [], "in_batch": {0: [1]}}])
+def test_acknowledgement_of_an_entry_or_of_a_part_of_it_forgets_how_often_it_was_asked_for(acked):
+    """PersistentSubscription.acknowledgeMessage takes all positions of the command out of the RedeliveryTracker."""
+    node, out = broker()
+    subscribe(node, out, A, SHARED)
+    send(node, out, 10, batch=(10, 11, 12))
+    play(node, out, A, again(0))
+    assert node.subscription().redelivery_counts == {0: 1}
+    play(node, out, A, c.CommandAck(1, **acked))
+    assert node.subscription().redelivery_counts == {}
 
 
 def test_batch_is_acknowledged_with_its_last_place_whoever_said_the_others():
@@ -93,7 +116,7 @@ def test_batch_is_acknowledged_with_its_last_place_whoever_said_the_others():
     play(node, out, A, c.CommandAck(1, [], False, {0: [1]}))
     assert node.subscription().cursor.backlog == 1
     play(node, out, B, c.CommandAck(1, [], False, {0: [0]}))
-    assert node.subscription().cursor.backlog == 0 and node.subscription().acked_in_batch == {}
+    assert node.subscription().cursor.backlog == 0 and node.subscription().cursor.acked_in_batch == {}
 
 
 def test_place_of_an_entry_that_is_not_kept_any_more_is_ignored():
@@ -101,7 +124,7 @@ def test_place_of_an_entry_that_is_not_kept_any_more_is_ignored():
     subscribe(node, out, A, SHARED)
     send(node, out, 10, batch=(10, 11))
     play(node, out, A, c.CommandAck(1, [0]), c.CommandAck(1, [], False, {0: [1], 99: [0]}))
-    assert node.subscription().acked_in_batch == {} and node.subscription().cursor.mark_delete == 0
+    assert node.subscription().cursor.acked_in_batch == {} and node.subscription().cursor.mark_delete == 0
 
 
 def test_whole_entry_ends_what_was_acknowledged_of_it_in_part():
@@ -109,7 +132,7 @@ def test_whole_entry_ends_what_was_acknowledged_of_it_in_part():
     subscribe(node, out, A, SHARED)
     send(node, out, 10, batch=(10, 11))
     play(node, out, A, c.CommandAck(1, [], False, {0: [1]}), c.CommandAck(1, [0]))
-    assert node.subscription().acked_in_batch == {}
+    assert node.subscription().cursor.acked_in_batch == {}
 
 
 def test_who_hears_of_each_entry_hears_before_it_goes_and_changes_nothing():

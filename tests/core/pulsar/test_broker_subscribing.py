@@ -173,7 +173,7 @@ def test_seek_makes_every_acknowledgement_behind_it_and_none_before_it_forgotten
     send(node, out, 4, batch=(4, 5))
     play(node, out, A, c.CommandAck(1, [0, 2, 3], False, {4: [1]}), c.CommandRedeliverUnacknowledgedMessages(1, [1]), c.CommandSeek(5, 1, 2))
     known = node.subscription()
-    assert (known.cursor.mark_delete, known.cursor.ahead, known.redelivery_counts, known.acked_in_batch) == (1, {}, {}, {})
+    assert (known.cursor.mark_delete, known.cursor.ahead, known.redelivery_counts, known.cursor.acked_in_batch) == (1, {}, {}, {})
     sent = [message for _, message in subscribe(node, out, A, SHARED, request=6) if isinstance(message, c.CommandMessage)]
     assert [(message.entry, message.redelivery_count, message.batch, message.places) for message in sent] == [
         (2, 0, (), ()), (3, 0, (), ()), (4, 0, (4, 5), ()),

@@ -261,7 +261,7 @@ def test_rest_of_a_batch_that_is_acknowledged_in_part_is_sent_again():
     ((_, again),) = play(node, out, A, c.CommandRedeliverUnacknowledgedMessages(1, [0]))
     assert (again.batch, again.places) == ((10, 12), (0, 2))
     play(node, out, A, c.CommandAck(1, [], False, {0: [0, 2]}))
-    assert node.subscription().cursor.mark_delete == 0 and not node.subscription().acked_in_batch
+    assert node.subscription().cursor.mark_delete == 0 and not node.subscription().cursor.acked_in_batch
 
 
 def test_delayed_message_goes_out_when_its_time_has_come():

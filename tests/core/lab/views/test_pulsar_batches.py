@@ -76,8 +76,8 @@ def test_with_batch_index_acks_the_broker_hears_of_single_messages(hears):
     assert view["index_acks"] is hears
     letters = {position: entry["done"] for position, entry in view["recent"].items()}
     part = {position: done for position, done in letters.items() if 0 < done.count(ACKED) < len(done)}
-    assert bool(part) is hears and bool(known.acked_in_batch) is hears
-    assert view["in_part"] == [len(known.acked_in_batch), sum(map(len, known.acked_in_batch.values()))]
+    assert bool(part) is hears and bool(known.cursor.acked_in_batch) is hears
+    assert view["in_part"] == [len(known.cursor.acked_in_batch), sum(map(len, known.cursor.acked_in_batch.values()))]
     if not hears:  # it is handled message by message, and acknowledged with the last one
         assert any(HANDLED in done and OPEN in done for done in letters.values())
     for position, done in letters.items():
