@@ -356,7 +356,7 @@ def ack(broker: Broker, connection: int, command: c.CommandAck, now_us: int, out
     sent: list[Sent] = []
     if not command.is_cumulative:
         sent = subscription.ack(key, command.entries, command.in_batch)
-    elif not subscription.ack_cumulative(command.entries[0]):
+    elif not subscription.ack_cumulative(command.entries[0], (command.in_batch or {}).get(command.entries[0], ())):
         broker.state.ignored_cumulative += 1
     if cursor.mark_delete != mark_delete:
         topic.trim(broker.settings.retention)

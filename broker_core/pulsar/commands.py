@@ -127,7 +127,7 @@ class CommandMessage(_Command, tag="pulsar.MESSAGE"):
 
 class CommandAck(_Command, tag="pulsar.ACK"):
     """Individual acknowledgements, as many as the client grouped, or (is_cumulative) one that counts for all before it. in_batch: entry -> places
-    in its batch, for batches that are acknowledged in part."""
+    in its batch, for batches that are acknowledged in part; of a cumulative one, for its entry."""
 
     consumer_id: int
     entries: list[int]

@@ -172,11 +172,17 @@ class Subscription:
             if self.ack(consumer, positions):
                 raise InvariantError(f"an acknowledgement of {positions} by {consumer} was only noted, and something is sent because of it")
 
-    def ack_cumulative(self, position: int) -> bool:
-        """Whether it is taken: on Shared and Key_Shared the broker ignores it, and nothing changes."""
-        if not isinstance(self.dispatcher, ActiveDispatcher):
+    def ack_cumulative(self, position: int, places: Sequence[int] = ()) -> bool:
+        """Everything up to an entry, or up to these places in its batch. Whether it is taken: on Shared and Key_Shared the broker ignores it, and
+        nothing changes."""
+        dispatcher = self.dispatcher
+        if not isinstance(dispatcher, ActiveDispatcher):
             return False
-        self.dispatcher.ack_cumulative(position)
+        if not places or self.is_whole_with(position, places):
+            dispatcher.ack_cumulative(position)
+        else:
+            dispatcher.ack_cumulative(position - 1)
+            dispatcher.ack_places(position, places)
         return True
 
     def redeliver(self, consumer: str, positions: Sequence[int]) -> list[Sent]:

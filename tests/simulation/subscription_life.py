@@ -248,7 +248,8 @@ class SubscriptionLife:
         for key, known in self.subscriptions():
             for name in known.consumers:
                 connection, number = self.broker.consumers[name]
-                client = next(slot.node.state for slot in self.world.slots.values() if slot.kind == "consumer" and slot.node.state.connection == connection)
+                clients = [slot.node.state for slot in self.world.slots.values() if slot.kind == "consumer"]
+                client = next(client for client in clients if client.connection == connection)
                 if client.hand is None and not client.queue and not known.cursor.backlog:
                     granted = known.permits(name) + (getattr(known.attached.consumers[name], "withheld", 0))
                     assert granted + client.parts[number].taken == client.config.queue_size, f"permits of {name} of {key} leaked"
@@ -280,6 +281,7 @@ class SubscriptionLife:
         return sum(known.cursor.backlog for _, known in self.subscriptions())
 
     @property
-    def dead_letters(self) -> int:
+    def dead_letters(self) -> list[int]:
+        """The messages of the dead-letter topic: also those that a batch or the queue has put beside one that cannot be handled."""
         topic = self.broker.state.topics.get(DEAD_LETTERS)
-        return 0 if topic is None else topic.ledger.end
+        return [] if topic is None else [entry.message for entry in topic.ledger.entries.values()]

@@ -21,8 +21,8 @@ from broker_core.lab.observers.pulsar_batches import BatchNotes
 from broker_core.pulsar import commands as c
 from broker_core.pulsar.broker import Broker
 from broker_core.pulsar.broker_state import consumer_key
-from broker_core.pulsar.client.again import dead_letter_topic, retry_topic
 from broker_core.pulsar.client.consumer import CONSUMER_ID, ConsumerState
+from broker_core.pulsar.client.letters import dead_letter_topic, retry_topic
 from broker_core.pulsar.client.producer import DEFAULT, ProducerState, Waiting
 from broker_core.pulsar.dispatchers.key_shared import KeySharedDispatcher
 from broker_core.pulsar.selectors import SELECTORS, make_selector
@@ -302,7 +302,7 @@ class PulsarReading:
         client = self.client(lane, consumer.incarnation)
         if not client.queue or len(client.queue) <= self.held(lane, consumer) or not client.is_subscribed or not self.is_served(lane, consumer):
             return
-        if client.config.ack_timeout_us:
+        if client.config.timeout_us:
             return
         queued = sum(not (client.config.cannot and message.places) for message in client.queue)
         if queued > self.held(lane, consumer):

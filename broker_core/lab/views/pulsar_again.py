@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, cast
 
 from broker_core.events import Json
 from broker_core.lab.views.pulsar_cursor import holder_of
-from broker_core.pulsar.client.again import RECONSUME_MAX
 from broker_core.pulsar.client.consumer import CONSUMER_ID
 from broker_core.pulsar.dispatchers.pending import PendingDispatcher
 from broker_core.pulsar.subscription import Subscription
@@ -50,7 +49,7 @@ def again_view(reads: PulsarReading, lane: Lane, names: Mapping[str, str]) -> Js
             "record": None if entry is None else entry.message, "times": times, "holder": None if key is None else names.get(key), "at_us": at_us,
         }  # fmt: skip
     return {
-        "max": config.max_redeliver or (RECONSUME_MAX if retries is not None else 0),
+        "max": config.redeliver_max,
         "delay_us": config.nack_delay_us,
         "dead_letters": reads.dead_letters(lane),
         "in_retry_topic": retries is not None,

@@ -3,6 +3,9 @@
     program ─► acknowledge ─► part.acks ─ 100 ms ─► ACK            a batch is acknowledged with its last message, or place by place
                     └─ a stuck program (`HoldAcks`) forgets to: held ─► `ReleaseAcks`, or the ack time-out asks for them again
 
+Everything up to a message that is not the last of its batch: without batch index acknowledgements, up to the entry before.
+Until a group has left, what it acknowledges may be sent again; such a message is dropped, and may be sent another in its place.
+
 Source: Pulsar 3.2 client, PersistentAcknowledgmentsGroupingTracker, BatchMessageAcker, ConsumerBase.acknowledgeCumulativeAsync.
 """
 
@@ -10,11 +13,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from broker_core.pulsar.client.again import forget_clock
+from broker_core.pulsar.client.timeouts import forget_clock, forget_entry, forget_until
 from broker_core.pulsar.commands import CommandAck, CommandMessage
 from broker_core.sim.node import Outbox
 
 if TYPE_CHECKING:
+    from broker_core.pulsar.client.config import Part
     from broker_core.pulsar.client.consumer import ConsumerState
 
 ACKS = "acks"
@@ -29,60 +33,98 @@ def acknowledge(state: ConsumerState, message: CommandMessage, now_us: int, out:
         state.held.append(message)
         return
     config = state.config
-    if config.acks_cumulatively and not config.is_active_only:
-        refuse_cumulative(state, message, out)
+    if config.acks_cumulatively:
+        if config.is_active_only:
+            acknowledge_up_to(state, message, now_us, out)
+        else:
+            refuse_cumulative(state, message, out)
         return
-    if state.tracked:
+    if state.tracked and (config.has_parts or not message.places):
         forget_clock(state, message, now_us, out)
     part = state.parts[message.consumer_id]
-    if not message.places and not part.in_batch:  # the usual case, short for speed
+    if not message.places and not part.in_batch and not part.candidates:  # the usual case, short for speed
         acks = part.acks
         acks.append(message.entry)
         if len(acks) == 1 or not config.ack_group_us:
-            gathered(state, len(acks), now_us, out)
+            gathered(state, len(acks) == 1, now_us, out)
         return
-    places = 0
-    if message.places:
-        place = message.places[0]
-        if place < 0:  # its batch has been asked for again: it completes nothing
-            if config.acks_batch_index:
-                part.in_batch.setdefault(message.entry, []).append(~place)
-                gathered(state, part.gathered, now_us, out)
-            return
+    if not message.places:
+        finish(state, message.consumer_id, message.entry, now_us, out)
+        return
+    place = message.places[0]
+    if place >= 0:
         left = part.batches[message.entry]
         left.remove(place)
-        if left:
-            if config.acks_batch_index:
-                part.in_batch.setdefault(message.entry, []).append(place)
-                gathered(state, part.gathered, now_us, out)
+        if not left:
+            finish(state, message.consumer_id, message.entry, now_us, out)
             return
-        del part.batches[message.entry]
-        places = len(part.in_batch.pop(message.entry, ()))  # with which the group may have begun
-    part.acks.append(message.entry)
-    gathered(state, part.gathered + places, now_us, out)
+    if config.acks_batch_index:  # of a batch that has been asked for again, too, though it completes nothing
+        is_first = not part.has_gathered
+        part.in_batch.setdefault(message.entry, []).append(place if place >= 0 else ~place)
+        gathered(state, is_first, now_us, out)
 
 
-def gathered(state: ConsumerState, count: int, now_us: int, out: Outbox) -> None:
-    """One more has come to the group of its part, as its count-th: it goes out with it, or now. The first one of all parts sets the time."""
+def finish(state: ConsumerState, consumer_id: int, entry: int, now_us: int, out: Outbox) -> None:
+    """An entry is acknowledged as a whole."""
+    part = state.parts[consumer_id]
+    is_first = not part.has_gathered
+    part.batches.pop(entry, None)
+    part.in_batch.pop(entry, None)
+    part.candidates.pop(entry, None)
+    forget_entry(state, consumer_id, entry, out)
+    part.acks.append(entry)
+    gathered(state, is_first, now_us, out)
+
+
+def acknowledge_up_to(state: ConsumerState, message: CommandMessage, now_us: int, out: Outbox) -> None:
+    """This message and all before it."""
+    part, entry = state.parts[message.consumer_id], message.entry
+    is_first, until = not part.has_gathered, entry
+    if message.places:
+        place = message.places[0]
+        left = [one for one in part.batches.get(entry, ()) if one > place]
+        if left or place < 0:  # what is left of an old delivery completes nothing
+            until = entry - 1
+            if place >= 0:
+                gone = [one for one in part.batches[entry] if one <= place]
+                part.batches[entry] = left
+                if state.config.acks_batch_index:
+                    part.in_batch = {entry: [*part.in_batch.get(entry, ()), *gone]}
+    forget_until(state, message.consumer_id, until, out)
+    for kept in (part.batches, part.in_batch):
+        for known in [known for known in kept if known <= until]:
+            del kept[known]
+    if until > part.acked_up_to:
+        part.acked_up_to = until
+        part.acks.append(until)
+    if part.has_gathered:
+        gathered(state, is_first, now_us, out)
+
+
+def is_acknowledged(part: Part, entry: int, place: int | None = None) -> bool:
+    """Whether the program has acknowledged an entry that comes again, and the broker may not know of it yet."""
+    return entry <= part.acked_up_to or entry in part.acks or (place is not None and place in part.in_batch.get(entry, ()))
+
+
+def gathered(state: ConsumerState, is_first: bool, now_us: int, out: Outbox) -> None:
+    """One more has come to the group of its part, or the first: it goes out with it, or now. The first one of all parts sets the time."""
     group_us = state.config.ack_group_us
     if not group_us:
         send_acks(state, out)
-    elif count == 1 and (len(state.parts) == 1 or is_alone(state)):
+    elif is_first and (len(state.parts) == 1 or is_alone(state)):
         out.deadline(ACKS, now_us + group_us)
 
 
 def is_alone(state: ConsumerState) -> bool:
     """Whether acknowledgements of one part only have gathered."""
-    parts = (part for part in state.parts.values() if part.acks or part.in_batch)
-    next(parts, None)
-    return next(parts, None) is None
+    return sum(part.has_gathered for part in state.parts.values()) == 1
 
 
 def send_acks(state: ConsumerState, out: Outbox) -> None:
     """Tell the broker what has gathered, part by part."""
     for consumer_id, part in state.parts.items():
         entries = part.acks
-        if not entries and not part.in_batch:
+        if not part.has_gathered:
             continue
         part.acks = []
         places: dict[int, list[int]] | None = None
@@ -90,7 +132,9 @@ def send_acks(state: ConsumerState, out: Outbox) -> None:
             places, part.in_batch = part.in_batch, {}
         if not state.config.acks_cumulatively:
             out.send(state.connection, CommandAck(consumer_id, entries, False, places))
-        elif entries:
+        elif places:
+            out.send(state.connection, CommandAck(consumer_id, [max(places)], True, places))
+        else:
             out.send(state.connection, CommandAck(consumer_id, [max(entries)], True))
 
 

@@ -22,20 +22,19 @@ import msgspec
 
 from broker_core.errors import InvariantError
 from broker_core.pulsar import commands as c
-from broker_core.pulsar.client.acks import ACKS, acknowledge, release_acks, send_acks
+from broker_core.pulsar.client.acks import ACKS, acknowledge, is_acknowledged, release_acks, send_acks
 from broker_core.pulsar.client.again import (
     ASK_AGAIN,
-    TIME_OVER,
-    Tracked,
     ask_again,
-    forget_clock,
+    nack_delay_us,
+    negative_ack,
     outlive,
-    retry_topic,
-    start_clock,
+    redeliver,
+    redeliver_all,
     time_over,
-    told_again,
 )
 from broker_core.pulsar.client.config import ConsumerConfig, Part
+from broker_core.pulsar.client.letters import reconsume_later, retry_topic
 from broker_core.pulsar.client.quiet import (
     FLOW,
     can_be_quiet,
@@ -48,6 +47,7 @@ from broker_core.pulsar.client.quiet import (
     take_permits,
     wake_for_each,
 )
+from broker_core.pulsar.client.timeouts import TIME_OVER, Tracked, start_clock
 from broker_core.pulsar.commands import CommandMessage
 from broker_core.pulsar.selectors.protocol import Range
 from broker_core.sim.node import Closed, Outbox
@@ -93,15 +93,20 @@ class Unsubscribe(msgspec.Struct, frozen=True, tag="pulsar.consumer.unsubscribe"
     """A person lets it take its subscription away."""
 
 
-ConsumerOrder = Subscribe | Resubscribe | HoldAcks | ReleaseAcks | Seek | Unsubscribe
+class Redeliver(msgspec.Struct, frozen=True, tag="pulsar.consumer.redeliver", array_like=True):
+    """A person lets it ask for everything again that it has and has not acknowledged."""
+
+
+ConsumerOrder = Subscribe | Resubscribe | HoldAcks | ReleaseAcks | Seek | Unsubscribe | Redeliver
 """What a person orders a consuming program beside what any program obeys."""
 
 
 @dataclass(slots=True)
 class ConsumerState:
     """queue: messages received and not yet taken by the program; hand: the one that it works on. broker: where it connects to. ranges: sticky
-    ranges of its configuration, else empty. request_id: of the last command that is answered. parts: consumer id -> part. waits_again, tracked:
-    see `again.py`. letters: producer id -> next sequence id, of its producers of retry and dead letters. awaits_flow: FLOW is set;
+    ranges of its configuration, else empty. request_id: of the last command that is answered. parts: consumer id -> part. waits_again: (when it is
+    asked for again, consumer id, entry); is_looking: ASK_AGAIN is set. tracked: see `timeouts.py`; ticks_from_us: from when its ticks are
+    counted. letters: producer id -> next sequence id, of its producers of retry and dead letters. awaits_flow: FLOW is set;
     leaving: when each group that is posted leaves, and how many entries it has (`quiet.py`). holds_acks: it is stuck; held: what it has
     handled since. refused_acks: acknowledgements that its client refused."""
 
@@ -123,6 +128,8 @@ class ConsumerState:
     holds_acks: bool = False
     held: list[CommandMessage] = field(default_factory=list)
     refused_acks: int = 0
+    is_looking: bool = False
+    ticks_from_us: int = 0
 
     @property
     def is_subscribed(self) -> bool:
@@ -157,9 +164,15 @@ class Consumer:
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
         state = self.state
         if type(message) is CommandMessage:
-            if not state.parts[message.consumer_id].is_subscribed:  # it was under way when the consumer closed
+            part = state.parts[message.consumer_id]
+            if not part.is_subscribed:  # it was under way when the consumer closed
                 return
             program = state.program
+            if part.has_asked or message.redelivery_count:
+                if program.is_quiet:
+                    surface(self, now_us, out)
+                if not message.batch and not self.accepts(message, now_us, out):
+                    return
             if message.batch:
                 if program.is_quiet:
                     surface(self, now_us, out)
@@ -184,14 +197,14 @@ class Consumer:
                 if after_us:
                     out.deadline(STARTED, now_us + after_us)
                 else:
-                    self.connect(out)
+                    self.connect(now_us, out)
             case Resubscribe(ranges, priority):
                 state.ranges = ranges
                 if priority >= 0:
                     state.config = replace(state.config, priority=priority)
                 if state.connection:
                     self.close(now_us, out)
-                    self.subscribe(out)
+                    self.subscribe(now_us, out)
             case c.CommandSuccess(request_id):
                 for consumer_id, part in state.parts.items():
                     if part.unsubscribe_id == request_id:
@@ -223,6 +236,8 @@ class Consumer:
                 state.holds_acks = True
             case ReleaseAcks():
                 release_acks(state, now_us, out)
+            case Redeliver():
+                redeliver_all(self, now_us, out)
             case Leave():
                 out.cancel(STARTED)
                 if state.connection:
@@ -234,33 +249,64 @@ class Consumer:
                 self.take(now_us, out)
             case Closed():
                 state.connection = 0
-                for part in state.parts.values():
-                    part.is_subscribed = part.is_active = False
                 self.let_go(now_us, out)
 
+    def accepts(self, message: CommandMessage, now_us: int, out: Outbox) -> bool:
+        """A message by itself has come that may be one more delivery of it. False: the program does not get it, it is acknowledged already, or
+        a dead letter; another may be sent in its place."""
+        part, config = self.state.parts[message.consumer_id], self.state.config
+        if is_acknowledged(part, message.entry):
+            self.grant(message.consumer_id, 1, out)
+            return False
+        if not config.is_active_only and config.redeliver_max and message.redelivery_count >= config.redeliver_max:
+            part.candidates[message.entry] = [message]
+            if message.redelivery_count > config.redeliver_max:
+                redeliver(self, [(message.consumer_id, message.entry)], now_us, out)
+                self.grant(message.consumer_id, 1, out)
+                return False
+        return True
+
     def unpack(self, message: CommandMessage, now_us: int, out: Outbox) -> None:
-        """The messages of a batch, one by one."""
-        state = self.state
+        """The messages of a batch, one by one. Of one more delivery of it, those are left out that are acknowledged already, or all if they are
+        dead letters; as many may be sent in their place."""
+        state, config, entry = self.state, self.state.config, message.entry
+        part = state.parts[message.consumer_id]
         places = message.places or tuple(range(len(message.batch)))
-        batches = state.parts[message.consumer_id].batches
-        if message.entry in batches:  # it was asked for again while a delivery of it was on its way
-            outlive(state, message.consumer_id, (message.entry,))
-        batches[message.entry] = list(places)
-        for place, number in zip(places, message.batch, strict=True):
-            if self.traffic.is_watched:
-                self.traffic.received(out.name, number, now_us)
-            one = CommandMessage(message.consumer_id, message.entry, number, message.redelivery_count, (), (place,), message.reconsumed)
-            state.queue.append(one)
+        if entry in part.batches:  # it was asked for again while a delivery of it was on its way
+            outlive(state, message.consumer_id, (entry,))
+        part.batches[entry] = list(places)
+        came = [
+            CommandMessage(message.consumer_id, entry, number, message.redelivery_count, (), (place,), message.reconsumed)
+            for place, number in zip(places, message.batch, strict=True)
+        ]
+        left_out = 0
+        over = message.redelivery_count - config.redeliver_max if config.redeliver_max and not config.is_active_only else -1
+        if over >= 0:
+            part.candidates[entry] = came
+        if over > 0:
+            left_out = len(came)
+            redeliver(self, [(message.consumer_id, entry)], now_us, out)
+        else:
+            for one in came:
+                if part.has_asked and is_acknowledged(part, entry, one.places[0]):
+                    left_out += 1
+                    continue
+                if self.traffic.is_watched:
+                    self.traffic.received(out.name, one.message, now_us)
+                state.queue.append(one)
+        if left_out:
+            self.grant(message.consumer_id, left_out, out)
         self.take(now_us, out)
 
-    def connect(self, out: Outbox) -> None:
+    def connect(self, now_us: int, out: Outbox) -> None:
         self.state.connection = out.connect(self.state.broker)
         self.state.letters.clear()  # producers are a connection's
-        self.subscribe(out)
+        self.subscribe(now_us, out)
 
-    def subscribe(self, out: Outbox) -> None:
+    def subscribe(self, now_us: int, out: Outbox) -> None:
         """One consumer for each partition or topic; and one for the retry letter topic."""
         state, config = self.state, self.state.config
+        state.ticks_from_us = now_us
         parts = [Part(partition, topic=topic) for topic, partition in c.parts_of(config.topic, config.partitions, config.topics)]
         if config.uses_retry_topic:
             parts.append(Part(topic=retry_topic(config.topic, config.subscription)))
@@ -296,7 +342,7 @@ class Consumer:
             if state.queue and not state.program.is_paused:
                 self.begin(state.queue.popleft(), now_us, out)
         elif name == STARTED:
-            self.connect(out)
+            self.connect(now_us, out)
         elif name == ASK_AGAIN:
             ask_again(self, now_us, out)
         elif name == TIME_OVER:
@@ -326,9 +372,10 @@ class Consumer:
         state.hand = None
         if config.cannot and config.cannot_handle(message.message):
             state.program.drop(now_us, out, self.traffic)
-            if not told_again(self, message, now_us, out):
-                forget_clock(state, message, now_us, out)
+            if not config.uses_retry_topic:
+                negative_ack(state, message, now_us, out)
                 return
+            reconsume_later(self, message, nack_delay_us(state, message), now_us, out)
         else:
             state.program.done(now_us, out, self.traffic)
         acknowledge(state, message, now_us, out)
@@ -344,7 +391,7 @@ class Consumer:
         state = self.state
         state.hand, program = message, state.program
         program.hand, program.done_us = message.message, now_us + program.service_us
-        if state.config.ack_timeout_us:
+        if state.config.timeout_us:
             start_clock(state, message, now_us, out)
         part = state.parts[message.consumer_id]
         if (part.taken + 1) * 2 < state.config.queue_size - 1:  # the usual case, short for speed
@@ -368,7 +415,6 @@ class Consumer:
         send_acks(state, out)
         self.let_go(now_us, out)
         for consumer_id, part in state.parts.items():
-            part.is_subscribed = part.is_active = False
             state.request_id += 1
             part.request_id = state.request_id
             out.send(state.connection, c.CommandCloseConsumer(state.request_id, consumer_id))
@@ -380,11 +426,8 @@ class Consumer:
 
     def forget_part(self, consumer_id: int, now_us: int, out: Outbox) -> None:
         """The broker has no such consumer any more."""
-        state, part = self.state, self.state.parts[consumer_id]
-        part.is_subscribed = part.is_active = False
-        part.acks.clear()
-        part.in_batch.clear()
-        part.batches.clear()
+        state = self.state
+        state.parts[consumer_id].forget()
         self.clear_queue(consumer_id, now_us, out)
         state.waits_again = [entry for entry in state.waits_again if entry[1] != consumer_id]
         state.held = [message for message in state.held if message.consumer_id != consumer_id]
@@ -416,8 +459,7 @@ class Consumer:
         for kept in (state.waits_again, state.held, state.tracked):
             kept.clear()
         for part in state.parts.values():
-            part.acks.clear()
-            part.in_batch.clear()
-            part.batches.clear()
+            part.forget()
+        state.is_looking = False
         for name in (ACKS, ASK_AGAIN, TIME_OVER):
             out.cancel(name)

@@ -40,7 +40,7 @@ ROOM = 1 << 30
 
 def can_be_quiet(config: ConsumerConfig) -> bool:
     """Whether nothing that this program does with a message shows before its acknowledgement."""
-    return config.ack_group_us > 0 and not config.cannot and not config.ack_timeout_us and not config.acks_cumulatively
+    return config.ack_group_us > 0 and not config.cannot and not config.timeout_us and not config.acks_cumulatively
 
 
 def go_quiet(consumer: Consumer, out: Outbox) -> bool:
@@ -49,7 +49,7 @@ def go_quiet(consumer: Consumer, out: Outbox) -> bool:
     if state.holds_acks or len(state.parts) != 1:
         return False
     (part,) = state.parts.values()
-    if part.batches or not part.is_subscribed:
+    if part.batches or part.has_asked or not part.is_subscribed:
         return False
     state.program.is_quiet, state.program.because = True, out.why()
     if not part.acks:

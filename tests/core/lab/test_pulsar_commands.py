@@ -39,7 +39,7 @@ def test_stuck_consumer_keeps_mark_delete_until_it_is_released():
 def test_ack_timeout_gives_a_stuck_consumers_records_to_the_others():
     lab = lab_of(consumers=3, ack_timeout_us=2 * SECOND)
     order(lab, "pulsar_hold_acks", seconds=20)
-    assert view(lab)["tally"]["redelivered"] > 100 and view(lab)["picture"]["mark_delete"] > 150
+    assert view(lab)["tally"]["redelivered"] > 100 and view(lab)["picture"]["mark_delete"] > 80
 
 
 def test_blocked_at_its_limit_a_consumer_gets_nothing_until_half_is_acknowledged():
@@ -443,6 +443,8 @@ def test_an_ack_timeout_as_short_as_the_handling_of_a_record_stops_no_lab(consum
     lab = lab_of(consumers=consumers, rate=5, ack_timeout_us=SECOND)
     for number in range(consumers):
         order(lab, "slow", f"c{number + 1}", rate=1)
+    order(lab, "pulsar_hold_acks", "c1", 3)
+    order(lab, "pulsar_release_acks", "c1", 0)
     lab.advance_to(40 * SECOND)  # what is in hand is asked for again, so it waits twice, and its ack is for both
     assert view(lab)["tally"]["redelivered"] > 0
 

@@ -7,7 +7,7 @@ from broker_core.pulsar.client.config import ConsumerConfig
 from broker_core.pulsar.client.consumer import Consumer, ConsumerState, HoldAcks, ReleaseAcks, Resubscribe, Seek, Subscribe, Unsubscribe
 from broker_core.pulsar.settings import FAILOVER, KEY_SHARED, SHARED
 from broker_core.sim.node import PERSON, Closed
-from broker_core.sim.program import DONE, Program
+from broker_core.sim.program import DONE, Pace, Program
 from tests.core.playbook import Counted, Played, play, wake
 
 TIMEOUT_US = 2_000_000
@@ -77,10 +77,11 @@ def test_stuck_program_handles_everything_and_acknowledges_when_it_is_released()
 def test_ack_timeout_asks_for_what_a_stuck_program_holds_each_at_its_time():
     node, out = consumer(ack_timeout_us=TIMEOUT_US)
     play(node, out, PERSON, HoldAcks())
+    play(node, out, PERSON, Pace(1_000_000))
     handle(node, out, 5, 6)
-    assert out.deadlines["time_over"] == TIMEOUT_US
+    assert out.deadlines["time_over"] == TIMEOUT_US + 1_000_000, "it is counted in ticks of a second"
     assert wake(node, out, "time_over") == [(1, c.CommandRedeliverUnacknowledgedMessages(1, [5]))]
-    assert out.deadlines["time_over"] == 100 + TIMEOUT_US and [message.entry for message in node.state.held] == [6]
+    assert out.deadlines["time_over"] == TIMEOUT_US + 2_000_000 and [message.entry for message in node.state.held] == [6]
     play(node, out, PERSON, ReleaseAcks())
     assert "time_over" not in out.deadlines and node.state.parts[1].acks == [6]
 
@@ -89,7 +90,7 @@ def test_acknowledged_message_has_no_clock_any_more():
     node, out = consumer(ack_timeout_us=TIMEOUT_US, ack_group_us=0)
     play(node, out, 1, *messages(5, 6))
     wake(node, out, DONE)
-    assert node.state.tracked == [(100 + TIMEOUT_US, 1, 6)]
+    assert node.state.tracked == [(1_000_000 + TIMEOUT_US, 1, 6, -1)]
 
 
 def test_where_one_is_active_it_asks_for_everything_and_drops_what_it_has_not_taken():

@@ -62,14 +62,15 @@ def test_closed_connection_forgets_of_every_part_what_was_not_acknowledged():
     assert "acks" not in out.deadlines and not state.connection
 
 
-def test_ack_timeout_of_failover_drops_what_waits_of_its_own_part_only():
+def test_ack_timeout_of_failover_asks_for_everything_of_all_its_parts():
+    """MultiTopicsConsumerImpl has one tracker, and asks each of its consumers; a negative acknowledgement is its own part's."""
     node, out = consumer(FAILOVER, queue_size=10, ack_timeout_us=50, cannot=12, nack_delay_us=9_000_000)
     state = node.state
     play(node, out, 1, *of(ONE, 1, 2, 3), *of(TWO, 4))
     sent = wake(node, out, "time_over")  # 11 is in hand
-    assert sent == [(1, c.CommandRedeliverUnacknowledgedMessages(ONE, []))]
-    assert [message.message for message in state.queue] == [24] and state.parts[ONE].taken == 1 + 2
-    assert node.traffic.log == [("dropped", 12), ("dropped", 13)]
+    assert sent == [(1, c.CommandRedeliverUnacknowledgedMessages(part, [])) for part in (ONE, TWO)]
+    assert not state.queue and state.parts[ONE].taken == 1 + 2 and state.parts[TWO].taken == 1
+    assert node.traffic.log == [("dropped", 12), ("dropped", 13), ("dropped", 24)]
 
 
 def test_who_is_not_connected_takes_new_ranges_for_later():

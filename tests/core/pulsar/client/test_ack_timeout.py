@@ -1,17 +1,20 @@
-"""The ack time-out: each message that the program has taken has its clock, and what is not acknowledged in time is asked for again."""
+"""The ack time-out: what the program has taken has a clock that is counted in ticks, and what is not acknowledged in time is asked for again."""
 
 import pytest
 
 from broker_core.pulsar import commands as c
-from broker_core.pulsar.client.again import TIME_OVER
-from broker_core.pulsar.client.consumer import HoldAcks, ReleaseAcks
+from broker_core.pulsar.client.consumer import HoldAcks, ReleaseAcks, Resubscribe
+from broker_core.pulsar.client.timeouts import TIME_OVER
 from broker_core.pulsar.settings import EXCLUSIVE, FAILOVER, KEY_SHARED, SHARED
 from broker_core.sim.node import PERSON, Closed
 from broker_core.sim.program import DONE, Leave, Pace, Pause, Resume
 from tests.core.playbook import play, wake
 from tests.core.pulsar.client.programs import ONE, TWO, batch, consumer, done, dropped, messages, waiting
 
-TIMEOUT_US = 2_000_000
+SECOND_US = 1_000_000
+TIMEOUT_US = 2 * SECOND_US
+OVER_US = TIMEOUT_US + SECOND_US
+"""For what is taken in the first second: the third tick after that."""
 
 
 def over(node, out):
@@ -23,9 +26,10 @@ def asked(*entries, consumer_id=ONE):
 
 
 def stuck(*entries, **options):
-    """A program that has handled these, one each 100 us, and acknowledged none."""
+    """A program that has handled these, one each second, and acknowledged none."""
     node, out = consumer(ack_timeout_us=TIMEOUT_US, **options)
     play(node, out, PERSON, HoldAcks())
+    play(node, out, PERSON, Pace(SECOND_US))
     play(node, out, 1, *messages(*entries))
     done(node, out, len(entries))
     return node, out
@@ -36,20 +40,83 @@ def test_clock_begins_when_the_program_takes_the_message_and_not_when_it_arrives
     play(node, out, PERSON, Pause())
     play(node, out, 1, *messages(1))
     assert TIME_OVER not in out.deadlines
-    play(node, out, PERSON, Resume(), now_us=500)
-    assert out.deadlines[TIME_OVER] == 500 + TIMEOUT_US
+    play(node, out, PERSON, Resume(), now_us=2_500_000)
+    assert out.deadlines[TIME_OVER] == 2 * SECOND_US + OVER_US
+
+
+@pytest.mark.parametrize(("timeout_us", "taken_us", "over_us"), [
+    (2_000_000, 0, 3_000_000), (2_000_000, 999_999, 3_000_000), (2_000_000, 1_000_000, 4_000_000), (2_500_000, 0, 4_000_000),
+    (1_000_000, 400_000, 2_000_000), (30_000_000, 10_400_000, 41_000_000), (500_000, 0, 1_000_000), (500_000, 700_000, 1_500_000),
+])  # fmt: skip
+def test_time_is_over_at_the_first_tick_after_the_time_out_and_a_tick_is_a_second_or_the_shorter_time_out(timeout_us, taken_us, over_us):
+    node, out = consumer(ack_timeout_us=timeout_us)
+    play(node, out, 1, *messages(1), now_us=taken_us)
+    assert out.deadlines[TIME_OVER] == over_us and timeout_us <= over_us - taken_us
+
+
+def test_ticks_are_counted_from_when_the_consumer_was_made():
+    node, out = consumer(ack_timeout_us=TIMEOUT_US)
+    play(node, out, PERSON, Resubscribe([]), now_us=5_300_000)
+    play(node, out, 1, c.CommandSuccess(3), *messages(1), now_us=6_000_000)
+    assert out.deadlines[TIME_OVER] == 5_300_000 + OVER_US
 
 
 def test_message_behind_it_has_its_own_clock():
     _, out = stuck(1, 2)
-    assert out.deadlines[TIME_OVER] == TIMEOUT_US, "of the first"
+    assert out.deadlines[TIME_OVER] == OVER_US, "of the first"
+
+
+def test_batch_has_one_clock_from_its_first_message_to_its_last_acknowledgement():
+    """UnAckedMessageTracker knows an entry; what of it is acknowledged stops nothing."""
+    node, out = consumer(ack_timeout_us=TIMEOUT_US, ack_group_us=0)
+    play(node, out, PERSON, Pace(1_500_000))
+    play(node, out, 1, batch(7, 70, 71), *messages(8))
+    assert out.deadlines[TIME_OVER] == OVER_US
+    done(node, out)  # 70, at 1.5 s
+    assert out.deadlines[TIME_OVER] == OVER_US and len(node.state.tracked) == 1
+    assert done(node, out) == [c.CommandAck(ONE, [7])] and out.deadlines[TIME_OVER] == 3 * SECOND_US + OVER_US, "of 8, taken at 3 s"
+
+
+def test_batch_whose_time_is_over_is_asked_for_whatever_of_it_is_acknowledged():
+    node, out = consumer(ack_timeout_us=TIMEOUT_US, ack_group_us=0, acks_batch_index=True)
+    play(node, out, 1, batch(7, 70, 71))
+    assert done(node, out) == [c.CommandAck(ONE, [], False, {7: [0]})]
+    assert over(node, out) == [asked(7)] and node.state.tracked == []
+
+
+def test_message_of_a_batch_that_is_given_back_ends_the_clock_of_all_and_the_next_one_begins_another():
+    node, out = consumer(ack_timeout_us=TIMEOUT_US, cannot=70, nack_delay_us=60 * SECOND_US)
+    play(node, out, PERSON, Pace(1_200_000))
+    play(node, out, 1, batch(7, 70, 71, 72))
+    done(node, out)
+    assert node.state.tracked == [(SECOND_US + OVER_US, ONE, 7, -1)], "71 was taken at 1.2 s"
+
+
+def test_consumer_of_partitions_has_a_clock_for_each_message_of_a_batch():
+    """MultiTopicsConsumerImpl tracks messages by their own ids."""
+    node, out = consumer(partitions=1, ack_timeout_us=TIMEOUT_US, ack_group_us=0)
+    play(node, out, PERSON, Pace(1_500_000))
+    play(node, out, 1, batch(7, 70, 71))
+    done(node, out)
+    assert node.state.tracked == [(SECOND_US + OVER_US, ONE, 7, 1)]
+
+
+@pytest.mark.parametrize(("options", "timeout_us"), [
+    ({}, 0), ({"max_redeliver": 3}, 30 * SECOND_US), ({"max_redeliver": 3, "ack_timeout_us": TIMEOUT_US}, TIMEOUT_US),
+    ({"uses_retry_topic": True}, 0),
+])  # fmt: skip
+@pytest.mark.parametrize("kind", [EXCLUSIVE, FAILOVER, SHARED, KEY_SHARED])
+def test_dead_letter_policy_sets_a_time_out_of_thirty_seconds_where_there_is_none(kind, options, timeout_us):
+    node, out = consumer(kind, **options)
+    play(node, out, 1, *messages(1))
+    assert out.deadlines.get(TIME_OVER, 0) == (timeout_us + SECOND_US if timeout_us else 0)
 
 
 def test_program_that_is_in_time_never_asks():
     node, out = consumer(ack_timeout_us=TIMEOUT_US)
     play(node, out, 1, *messages(1, 2))
     done(node, out)
-    assert out.deadlines[TIME_OVER] == 100 + TIMEOUT_US, "the first one is acknowledged, the second one has been taken at 100"
+    assert out.deadlines[TIME_OVER] == OVER_US, "the first one is acknowledged, the second one has been taken at 100"
     done(node, out)
     assert TIME_OVER not in out.deadlines and node.state.tracked == []
 
@@ -79,7 +146,7 @@ def test_others_keep_their_moment():
     while TIME_OVER in out.deadlines:
         at_us = out.deadlines[TIME_OVER]
         seen += [(at_us, command) for command in over(node, out)]
-    assert seen == [(TIMEOUT_US + late, asked(entry)) for late, entry in ((0, 1), (100, 2), (200, 3))]
+    assert seen == [(OVER_US + late * SECOND_US, asked(entry)) for late, entry in ((0, 1), (1, 2), (2, 3))]
     assert node.state.held == [], "what is asked for again is no more the program's to acknowledge"
 
 
@@ -116,7 +183,7 @@ def test_acknowledging_one_part_stops_the_clock_of_its_entry_only():
     node.state.holds_acks = False
     play(node, out, 1, *messages(4))
     assert done(node, out) == [c.CommandAck(ONE, [4])]
-    assert node.state.tracked == [(TIMEOUT_US, TWO, 4)] and out.deadlines[TIME_OVER] == TIMEOUT_US
+    assert node.state.tracked == [(OVER_US, TWO, 4, -1)] and out.deadlines[TIME_OVER] == OVER_US
 
 
 def test_message_that_is_given_back_has_no_clock_while_it_waits_to_be_asked_for():
@@ -164,8 +231,8 @@ def test_asked_for_again_it_may_be_taken_a_second_time_and_has_a_new_clock(kind)
     play(node, out, 1, *messages(1))
     done(node, out)
     over(node, out)
-    play(node, out, 1, *messages(1, count=1), now_us=3 * TIMEOUT_US)
-    assert out.deadlines[TIME_OVER] == 4 * TIMEOUT_US
+    play(node, out, 1, *messages(1, count=1), now_us=6 * SECOND_US)
+    assert out.deadlines[TIME_OVER] == 6 * SECOND_US + OVER_US
 
 
 @pytest.mark.parametrize("end", [Leave(), Closed("reset")])
@@ -179,8 +246,9 @@ def test_who_goes_has_no_clocks(end):
 def test_clocks_of_a_part_that_its_broker_closes_are_forgotten_and_the_others_run():
     node, out = consumer(partitions=2, ack_timeout_us=TIMEOUT_US)
     play(node, out, PERSON, HoldAcks())
+    play(node, out, PERSON, Pace(SECOND_US))
     play(node, out, 1, *messages(1), *messages(2, consumer_id=TWO))
     done(node, out, 2)
     play(node, out, 1, c.CommandCloseConsumer(0, ONE))
     assert over(node, out) == [], "the clock of the first one finds nothing"
-    assert out.deadlines[TIME_OVER] == 100 + TIMEOUT_US and over(node, out) == [asked(2, consumer_id=TWO)]
+    assert out.deadlines[TIME_OVER] == SECOND_US + OVER_US and over(node, out) == [asked(2, consumer_id=TWO)]

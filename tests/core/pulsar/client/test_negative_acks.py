@@ -46,7 +46,7 @@ def test_third_look_asks_for_it_whether_or_not_its_delay_divides_by_three(delay_
     assert looks(node, out, 2) == []
     ((at_us, command),) = looks(node, out)
     assert command == asked(5) and delay_us <= at_us - 100 <= delay_us + 2
-    assert ASK_AGAIN not in out.deadlines, "nothing waits any more"
+    assert looks(node, out) == [] and ASK_AGAIN not in out.deadlines, "nothing waits any more: the tracker rests after one look more"
 
 
 def test_those_whose_time_has_come_at_one_look_are_asked_for_together_in_the_order_of_their_positions():
@@ -69,11 +69,39 @@ def test_later_one_waits_for_the_next_look_though_its_time_is_over_before():
     assert looks(node, out) == [] and looks(node, out) == [(500_100, asked(2))]
 
 
-def test_tracker_begins_anew_with_the_first_one_after_it_was_done():
+def test_one_that_is_given_back_before_the_tracker_rests_is_looked_at_in_its_step():
     node, out = consumer(cannot=1, nack_delay_us=3 * SECOND_US)
     play(node, out, 1, *messages(1))
     done(node, out)
-    looks(node, out, 3)
+    looks(node, out, 3)  # the last one at 3,000,100
+    play(node, out, 1, *messages(2), now_us=3_500_000)
+    done(node, out)
+    assert looks(node, out, 3) == [] and looks(node, out) == [(7_000_100, asked(2))], "half a second after its delay"
+
+
+@pytest.mark.parametrize("kind", [SHARED, KEY_SHARED, EXCLUSIVE, FAILOVER])
+def test_delay_counts_as_a_tenth_of_a_second_at_least(kind):
+    node, out = consumer(kind, cannot=5, nack_delay_us=1_000)
+    play(node, out, 1, *messages(5))
+    done(node, out)
+    assert node.state.waits_again == [(100 + 100_000, ONE, 5)]
+
+
+def test_entry_that_came_a_second_time_meanwhile_waits_for_the_later_time_only():
+    """As after a time-out of another message took it out of the queue."""
+    node, out = consumer(cannot=5, nack_delay_us=300_000)
+    play(node, out, 1, *messages(5))
+    done(node, out)
+    play(node, out, 1, *messages(5, count=1), now_us=200_000)
+    done(node, out)
+    assert node.state.waits_again == [(500_100, ONE, 5)]
+
+
+def test_tracker_begins_its_steps_with_the_first_one_after_it_has_rested():
+    node, out = consumer(cannot=1, nack_delay_us=3 * SECOND_US)
+    play(node, out, 1, *messages(1))
+    done(node, out)
+    looks(node, out, 4)
     play(node, out, 1, *messages(2), now_us=10 * SECOND_US)
     done(node, out)
     assert out.deadlines[ASK_AGAIN] == 10 * SECOND_US + 100 + SECOND_US
@@ -113,7 +141,7 @@ def test_batch_of_which_two_messages_cannot_be_handled_is_asked_for_once_at_the_
     play(node, out, 1, batch(7, 10, 11, 20))
     done(node, out, 3)
     assert node.state.waits_again == [(300_300, ONE, 7)] and out.deadlines[ASK_AGAIN] == 100_100
-    assert looks(node, out, 3) == [] and looks(node, out) == [(400_100, asked(7))] and ASK_AGAIN not in out.deadlines
+    assert looks(node, out, 3) == [] and looks(node, out) == [(400_100, asked(7))] and node.state.waits_again == []
 
 
 def test_batches_of_two_parts_at_one_position_wait_each_for_itself():
@@ -124,15 +152,17 @@ def test_batches_of_two_parts_at_one_position_wait_each_for_itself():
 
 
 @pytest.mark.parametrize("kind", [EXCLUSIVE, FAILOVER])
-def test_where_one_has_everything_it_is_asked_for_all_and_what_waited_waits_no_longer(kind):
+def test_where_one_has_everything_it_is_asked_for_all_and_again_for_what_still_waits(kind):
+    """The tracker only forgets what it has asked for."""
     node, out = consumer(kind, cannot=2, nack_delay_us=300_000, queue_size=100)
     play(node, out, 1, *messages(2, 3, 4, 5, 6))
     done(node, out, 3)  # 2 and 4 are given back, 5 is in hand
     sent = looks(node, out, 3)
     assert sent == [(300_100, c.CommandRedeliverUnacknowledgedMessages(ONE, []))]
-    assert waiting(node) == [] and node.state.waits_again == [] and ASK_AGAIN not in out.deadlines
+    assert waiting(node) == [] and node.state.waits_again == [(300_300, ONE, 4)]
     assert node.state.parts[ONE].taken == 4 + 1, "what its queue drops it may be sent again"
     assert dropped(node) == [2, 4, 6] and node.state.hand.entry == 5
+    assert looks(node, out) == [(400_100, c.CommandRedeliverUnacknowledgedMessages(ONE, []))] and node.state.waits_again == []
 
 
 def test_failover_asks_for_all_of_the_part_that_it_concerns_only():

@@ -1,4 +1,4 @@
-"""An entry costs its unacknowledged messages: in permits, in the counts of unacknowledged messages, and in their limits. Facts 11.4, 11.5, 4.9, 4.11."""
+"""An entry costs its unacknowledged messages: in permits, in the counts of them, and in their limits. Facts 11.4, 11.5, 4.9, 4.11."""
 
 import pytest
 
@@ -153,7 +153,8 @@ def test_active_consumer_pays_for_what_is_left_of_an_entry_as_well():
 
 
 def test_cursor_keeps_places_until_the_entry_is_acknowledged_however_that_happens():
-    for end in (lambda cursor: cursor.ack(1), lambda cursor: cursor.ack_all([1]), lambda cursor: cursor.ack_cumulative(2), lambda cursor: cursor.reset(0)):
+    ends = (lambda one: one.ack(1), lambda one: one.ack_all([1]), lambda one: one.ack_cumulative(2), lambda one: one.reset(0))
+    for end in ends:
         cursor = Cursor(end=4)
         assert cursor.ack_places(1, [2, 0]) == 2 and cursor.ack_places(1, [0]) == 0
         assert cursor.left(1, 4) == 2 and cursor.places_left(1, 4) == (1, 3)
