@@ -4,12 +4,12 @@ from django.apps import AppConfig
 
 from broker_core.kafka.assignors import custom
 from dashboard import database
-from dashboard.assignors.runner import run
+from dashboard.assignors.runner import RUNNER
 
 
 class DashboardConfig(AppConfig):
     name = "dashboard"
 
     def ready(self) -> None:
-        custom.use_runner(run)
+        custom.use_runner(RUNNER.ask)
         database.prepare()

@@ -56,11 +56,11 @@ def timed(pieces: Pieces[T], clock: Clock) -> Pieces[tuple[T, float]]:
     while True:
         started_s = clock()
         try:
-            next(pieces)
+            held = next(pieces)
         except StopIteration as end:
             return end.value, took_s + clock() - started_s
         took_s += clock() - started_s
-        yield
+        yield held
 
 
 REASON_MAX = 2_000           # characters of what is kept of an error
@@ -104,6 +104,7 @@ class LabDriver:
         self.needs_full = True                 # browsers cannot follow on from what another holder sent
         self.auto_paused = False
         self.behind_ms = 0
+        self.is_held = False                   # while it loads: what it needs next is worked on outside the core (`broker_core/held.py`)
         self.base_wall_s, self.base_us = wall_s, self.core.now_us
         self.stored_wall_s = -1e9              # when the view was last written
         self.checkpoint_due_s = -1e9           # when the next checkpoint may be made
@@ -119,12 +120,15 @@ class LabDriver:
     # -- up to the floor ---------------------------------------------------------------------------------------------
 
     def load(self, clock: Clock, budget_s: float) -> bool:
-        """Re-derive towards the floor for about budget_s. True once the lab takes commands. Raises ReplayError for a broken journal."""
-        until_s = clock() + budget_s
-        while not self.loaded and clock() < until_s:
+        """Re-derive towards the floor for about budget_s, or until it `is_held`. True once the lab takes commands. Raises ReplayError for a broken
+        journal."""
+        until_s, self.is_held = clock() + budget_s, False
+        while not (self.loaded or self.is_held) and clock() < until_s:
             self._replaying = self._replaying or self._replay(clock)
-            if next(self._replaying, OVER) is OVER:
+            stop = next(self._replaying, OVER)
+            if stop is OVER:
                 self._replaying = None
+            self.is_held = stop is not OVER and stop is not None
         if self.loaded:
             self._rebase(clock())
         return self.loaded

@@ -24,9 +24,11 @@ from kombu.exceptions import OperationalError
 from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.lab.commands import check_command
+from broker_core.lab.commands.group import DeployAssignor
 from broker_core.lab.journal import Cut, Journal
 from broker_core.lab.scenario import Scenario, scenario_from_json, scenario_to_json
 from dashboard import access, comparisons, copies, ledger, quotas, selectors
+from dashboard.assignors.runner import is_available
 from dashboard.errors import Refused, in_words
 from dashboard.foresight import refusal_known
 from dashboard.frames import encode, feed_state
@@ -291,6 +293,8 @@ def lab_submit(*, lab_id: str, request: Any, bearer: str | None = None, visitor:
         body = check_command(request, core_limits())
     except CommandError as error:
         raise Refused(400, {error.field: in_words(error)}) from error
+    if body["kind"] == DeployAssignor.kind and body["args"]["source"] is not None and not is_available():
+        raise Refused(400, {"args.source": _("own assignors are off: the kernel of this server has no filter for system calls (seccomp)")})
     if body["command_id"].startswith(OWN_IDS):
         raise Refused(400, {"command_id": _("is reserved: ids that begin with %(prefixes)s are the lab's own") % {"prefixes": " / ".join(OWN_IDS)}})
     with transaction.atomic():

@@ -7,7 +7,8 @@ Labs do not reach one another. Whatever goes wrong in one lab's part of a turn s
 on (`_of_lab`); only a database that is gone ends a turn. And a turn has TURN_BUDGET_S of work: what it had no time for comes in the next one,
 after the wakes, cheap labs first. A lab's step is at most ADVANCE_BUDGET_S of its virtual time and one frame, or its commands and their
 frame. A step that takes long is cut into pieces (`under_way`), one lane's part of it each: after a long piece the lab rests as long as it
-worked, and the others have their turn. So a lab of 512 consumers slows itself down and says "behind", and does not hold its shard.
+worked, and the others have their turn. So a lab of 512 consumers slows itself down and says "behind", and does not hold its shard. Nor does one
+that is held by what is worked on in another process, a user's own assignor: its step goes on when that is there (`broker_core/held.py`).
 """
 
 import logging
@@ -42,6 +43,7 @@ PIECES_BUDGET_S = 0.02       # for the pieces of one lab's step in a turn; one a
 FAIR_S = 0.02                # a lab that takes longer rests as long as it worked, and waits for the cheaper ones,
 WAITS_TIMES = 4              # this many times its own length at most
 TELL_TIMES = 6               # a large view is sent less often: a sixth of the lab's time goes into that at most
+HELD_LOOK_S = 0.02           # between two looks whether a lab is still held by what is worked on in another process
 ASIDE_S = 5.0                # a lab whose rows the database will not read or write now, while it serves the others
 BUSY_HIGH, BUSY_LOW = 0.85, 0.6
 
@@ -108,8 +110,9 @@ class Shard:
     def _wait_s(self) -> float:
         now_s = self.clock()
         due_s = min(self.frame_due_s.values(), default=now_s + settings.SHARD_POLL_S)
-        if len(self.frame_due_s) < len(self.drivers):
-            due_s = now_s                                  # somebody is still loading
+        for lab_id, driver in self.drivers.items():
+            if lab_id not in self.frame_due_s:             # still loading
+                due_s = min(due_s, now_s + HELD_LOOK_S if driver.is_held else now_s)
         for lab_id in self.ordered.keys() - self.under_way.keys():  # the last turn had no time for their commands
             due_s = min(due_s, self.rests_until_s.get(lab_id, now_s))
         return max(0.0, min(due_s - now_s, settings.SHARD_POLL_S))
@@ -238,10 +241,10 @@ class Shard:
         self.under_way.pop(lab_id, None)
         with self._of_lab(lab_id, driver.epoch):
             until_s = self.clock() + PIECES_BUDGET_S
-            for _stop in step:
-                if self.clock() > until_s:
+            for held in step:
+                if held is not None or self.clock() > until_s:
                     self.under_way[lab_id] = step
-                    self.frame_due_s[lab_id] = self.clock()
+                    self.frame_due_s[lab_id] = self.clock() + (0.0 if held is None else HELD_LOOK_S)
                     break
 
     def _carry_out(self, driver: LabDriver) -> Step:

@@ -82,7 +82,9 @@ def compare(lab: Lab, lane_id: str) -> Iterator[Progress]:
             lane.set_to = dict(own.set_to)
         # From the time before 0 at which the processes start.
         begun_us, length_us = lane.now_us, max(1, lab.now_us - lane.now_us)
-        for _stop in LanePast(lab, lane, without={DeployAssignor.kind}).live_through():  # each has its own from the start
+        for held in LanePast(lab, lane, without={DeployAssignor.kind}).live_through():  # each has its own from the start
+            if held is not None:
+                held.wait()
             yield Progress(variant, (lane.now_us - begun_us) / length_us)
         yield Progress(variant, 1.0, figures(lane, variant))
 

@@ -142,7 +142,7 @@ class Lab(LabState):
             self.keys.note(first, codes)
             for lane in self.lanes.values():
                 yield from lane.advancing(until_us, first, times, codes)
-                yield
+                yield None
             self.record_count = stop
             self.clock.advance_to(until_us)
             if self.lesson is not None:
@@ -214,7 +214,7 @@ class Lab(LabState):
                 for consumer in joiners:
                     consumer.set_to = dict(set_to)
             lane.join(joiners, position)
-            yield
+            yield None
 
     def step(self) -> Pieces[None]:
         """One record further; no further than to the next moment of the lesson, whose order comes at its own time."""
@@ -286,7 +286,7 @@ class Lab(LabState):
         lanes: Json = {}
         for lane_id, lane in self.lanes.items():
             lanes[lane_id] = yield from lane.keeping()
-            yield
+            yield None
         lesson = None if self.lesson is None else self.lesson.to_json()
         return checkpoints.encode(kept(self, LabState) | {"now_us": self.now_us, "rigs": lanes, "lesson": lesson})
 

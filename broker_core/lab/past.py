@@ -55,7 +55,7 @@ class LanePast:
         replay = Replay(self, commands, self.lab.now_us, {command["position"] for command in commands})
         while not replay.is_there:
             yield from replay.step(SWITCH_STRETCH_US)
-            yield
+            yield None
 
     def advancing(self, at_us: int) -> Pieces[list[Json]]:
         lab, lane = self.lab, self.lane

@@ -2,18 +2,22 @@
 
     submit(command) = whole(submitting(command))        submitting: lane 1 ─┬─ lane 2 ─┬─ lane 3 ─► turning points
                                                                             └ a stop ──┘
-Stops change no result. Between the first piece and the last one, nothing else may be asked of what is being worked on.
+Stops change no result. Between the first piece and the last one, nothing else may be asked of what is being worked on. A stop says None, or
+what the work is held by: there is no use in going on before that is ready.
 """
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from typing import TypeVar
 
+from broker_core.held import Held
+
 T = TypeVar("T")
-Pieces = Generator[None, None, T]
+Pieces = Generator[Held | None, None, T]
+Stops = Iterable[Held | None]
 
 
 def whole(pieces: Pieces[T]) -> T:
-    """All pieces at once.
+    """All pieces at once, waiting where they are held.
 
     >>> def halves():
     ...     yield
@@ -23,7 +27,9 @@ def whole(pieces: Pieces[T]) -> T:
     """
     while True:
         try:
-            next(pieces)
+            held = next(pieces)
         except StopIteration as end:
             result: T = end.value
             return result
+        if held is not None:
+            held.wait()

@@ -64,7 +64,7 @@ def lab_view(lab: "Lab") -> Pieces[Json]:
     lanes: Json = {}
     for lane_id, lane in lab.lanes.items():
         lanes[lane_id] = lane_view(lab, lane)
-        yield
+        yield None
     last = lab.record_count
     return {
         **lab_numbers(lab),

@@ -17,6 +17,7 @@ from typing import Any
 
 from broker_core.errors import CommandError
 from broker_core.events import Cause, Json, TurningPoint
+from broker_core.held import Held
 from broker_core.rng import SeededRandom
 from broker_core.sim.door import QuietNode, gone, shut
 from broker_core.sim.network import CLOSING, CUT, DEAF, DEFAULT_DELAY_US, DOOR, FULL, GONE, STOPPED, Link, Route, due_us, jitter_table
@@ -87,6 +88,7 @@ class World(Counters):
         self.cause: Cause | None = None
         self.told: list[TurningPoint] = []
         self.is_midway = False
+        self.held: Held | None = None
 
     @property
     def node_us(self) -> int:
@@ -99,10 +101,11 @@ class World(Counters):
         """Let everything happen up to and including `until_us`.
 
         arrivals: what comes from outside meanwhile; those after `until_us` are left. What is due in the same microsecond goes before an
-        arrival. by_report: return after the first step whose turning points were reported; then `is_midway`, and the same call goes on.
+        arrival. by_report: return after the first step whose turning points were reported; then `is_midway`, and the same call goes on. So it
+        does where a node's deadline is `held`: that comes first then.
         """
         heap, told = self.heap, self.told
-        self.is_midway = False
+        self.is_midway, self.held = False, None
         coming = arrivals or Arrivals()
         times = coming.times
         stop = len(times)
@@ -130,7 +133,13 @@ class World(Counters):
                         target.deferred.append((name, found[1]))
                         continue
                     self.cause = found[1]
-                    target.wake(name, at_us, target)
+                    try:
+                        target.wake(name, at_us, target)
+                    except Held as held:
+                        target.deadlines[name] = found
+                        heappush(heap, (at_us, made, target, name))
+                        self.is_midway, self.held = True, held
+                        return
                 if told:
                     self._report()
                     if by_report:

@@ -286,15 +286,16 @@ GROUPS = {
     "groups.own.run": _("Run in this group"),
     "groups.own.back": _("Back to the lane's"),
     "groups.own.none": _("A Python function that shares the partitions out. Every member restarts with it."),
+    "groups.own.off": _("Off: the kernel of this server has no filter for system calls (seccomp), so nobody's function is run here."),
     "groups.own.runs": _("The group runs your function: its leader calls it in each rebalance."),
     "groups.own.failed_at": _("It failed in line {line}, and {consumer}, which led the group, ended: {reason}"),
     "groups.own.failed": _("It failed, and {consumer}, which led the group, ended: {reason}"),
     "groups.own.reason.steps": _("took more than {steps} steps"),
     "groups.own.reason.memory": _("needed more memory than it may have"),
-    "groups.own.reason.too_long": _("took too long"),
-    "groups.own.reason.cpu": _("used more CPU than it may"),
-    "groups.own.reason.died": _("its process ended without an answer"),
+    "groups.own.reason.cpu": _("used more than {seconds} s of CPU"),
+    "groups.own.reason.crashed": _("crashed Python ({signal}); map(), filter() or zip() nested thousands deep do that"),
     "groups.own.reason.long_answer": _("its answer is longer than {mb} MB"),
+    "groups.own.reason.unreadable": _("its answer cannot be read: it is nested too deeply, or no JSON"),
     "groups.own.reason.not_dict": _("assign() must return a dict: member id -> list of (topic, number)"),
     "groups.own.reason.no_member": _("there is no member {member}"),
     "groups.own.reason.not_list": _("{member} must have a list of (topic, number)"),
@@ -302,7 +303,7 @@ GROUPS = {
     "groups.own.reason.no_partition": _("{member}: {row} is no partition; give (topic, number)"),
     "groups.own.reason.cooperative": _("violates the COOPERATIVE protocol: {names} still has an owner that must give it up first"),
     "groups.own.limits": _(
-        "It runs in a process of its own: no imports, files or network; 256 MB, 2 s, 300,000 steps. A "
+        "It runs in a process of its own: no imports, files or network; 256 MB, 300,000 steps. Sets keep the order in which they are filled. A "
         "partition may go to two members: it is read twice then. With COOPERATIVE = True members keep what does not move, and the "
         "function must leave a partition out until its owner has given it up."
     ),

@@ -9,6 +9,7 @@ from django.views.decorators.http import require_safe
 
 from broker_core.kafka.group import states as classic_states
 from broker_core.kafka.group.consumer import states as consumer_states
+from dashboard.assignors.runner import is_available
 from dashboard.models import Lab
 from dashboard.views.lane_page import lane_page
 
@@ -24,7 +25,7 @@ async def of_lab(request: HttpRequest, lab_id: str) -> HttpResponse:
 
 
 def _fill(context: dict[str, Any], lab: Lab, view: dict[str, Any], lane: str) -> None:
-    context["page"] |= {"groups": {"lane": lane, "machines": machines()}}
+    context["page"] |= {"groups": {"lane": lane, "machines": machines(), "own_off": not is_available()}}
     context["page"]["urls"] |= {"comparison": reverse("api-comparison", args=[lab.pk, lane])}
 
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from typing import Any
 
 import pytest
 
 from broker_core.errors import CommandError
+from broker_core.kafka.assignors import custom
 from broker_core.kafka.assignors.custom import METHODS, AssignorFailed, check_source, custom_assignor
 from broker_core.kafka.assignors.protocol import Subscription
 from broker_core.lab.journal import Journal
 from broker_core.lab.lab import Lab
 from broker_core.lab.scenario import scenario_from_json
-from dashboard.assignors import child, runner
+from dashboard.assignors.child import language
+from dashboard.assignors.child.limits import CPU_S, MEMORY_BYTES
+from dashboard.assignors.runner import RUNNER
 from mqsite.keeper import ROOT
 from tests.core.lab.test_group_commands import LANE, SECOND, lane_of, order
 
@@ -28,33 +29,50 @@ WRONG = "def assign(members, partitions):\n    first = min(members)\n    return 
 MEMBERS = {"c1": Subscription(("t",)), "c2": Subscription(("t",))}
 
 
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Called outside a lab's step, an assignor waits for its process."""
+    monkeypatch.setattr(custom, "_runner", RUNNER.run)
+
+
 def assign(source: str) -> Any:
     check_source(source)
     return custom_assignor(source).assign(MEMBERS, {"t": 3})
 
 
+@pytest.mark.usefixtures("waits")
 def test_it_is_given_what_the_built_in_ones_are_given() -> None:
     assert assign(EVEN) == {"c1": [("t", 0), ("t", 2)], "c2": [("t", 1)]}
     assert assign(TWICE) == {name: [("t", 0), ("t", 1), ("t", 2)] for name in MEMBERS}
 
 
 @pytest.mark.parametrize(("source", "line", "reason"), [
-    (WRONG, 3, "ZeroDivisionError: integer division or modulo by zero"),
+    (WRONG, 3, "integer division or modulo by zero"), ("def assign(members, partitions):\n    return memberz\n", 2, "name 'memberz' is not defined"),
+    ("def assign(members, partitions):\n    return members['x']\n", 2, "KeyError: 'x'"),
+    ("def assign(members, partitions):\n    assert len(members) > 9\n", 2, "AssertionError"),
+    ("def assign(members, partitions):\n    raise ValueError(assign)\n", 2, "<function assign>"),
+    ("def assign(members, partitions):\n    return {str(map(len, [])): []}\n", 0, "there is no member <map object>"),
+    ("def assign(members, partitions):\n    raise ValueError('a\\ud800\\0\\nb')\n", 2, "a   b"),
     ("def assign(members, partitions):\n    while True:\n        pass\n", 0, "took more than 300,000 steps"),
     ("def assign(members, partitions):\n    while True: pass\n", 2, "took more than 300,000 steps"),
     ("def assign(members, partitions):\n    return {m: [] for m in members for n in range(10000000)}\n", 2, "took more than 300,000 steps"),
     ("def assign(members, partitions):\n    x = [0]\n    while True:\n        x += x\n", 4, "needed more memory than it may have"),
-    ("def assign(members, partitions):\n    return open('/etc/passwd')\n", 2, "NameError: name 'open' is not defined"),
-    ("def assign(members, partitions):\n    return sum(range(10000000000))\n", 0, "used more CPU than it may"),
+    ("def assign(members, partitions):\n    return open('/etc/passwd')\n", 2, "name 'open' is not defined"),
+    ("def assign(members, partitions):\n    return sum(range(1000000000000))\n", 0, f"used more than {CPU_S} s of CPU"),
+    ("def assign(members, partitions):\n    x = [1]\n    for n in range(100000):\n        x = map(abs, x)\n    return {'c1': list(x)}\n", 0,
+     "crashed Python (SIGSEGV); map(), filter() or zip() nested thousands deep do that"),
+    ("def assign(members, partitions):\n    x = []\n    for n in range(900):\n        x = [x]\n    return {'c1': x}\n", 0, None),
     ("def assign(members, partitions):\n    return {'c1': [('t', 0)] * 500000}\n", 0, "its answer is longer than 4 MB"),
     ("def assign(members, partitions):\n    return 5\n", 0, "assign() must return a dict: member id -> list of (topic, number)"),
     ("def assign(members, partitions):\n    return {'c9': []}\n", 0, "there is no member c9"),
     ("def assign(members, partitions):\n    return {'c1': [('t', 3)]}\n", 0, "c1: ['t', 3] is no partition; give (topic, number)"),
 ])  # fmt: skip
-def test_what_goes_wrong_has_a_reason_and_its_line(source: str, line: int, reason: str) -> None:
+@pytest.mark.usefixtures("waits")
+def test_what_goes_wrong_has_a_reason_and_its_line(source: str, line: int, reason: str | None) -> None:
     with pytest.raises(AssignorFailed) as failed:
         assign(source)
-    assert failed.value.reason == reason and (failed.value.line == line or line == 0)
+    assert reason is None or failed.value.reason == reason
+    assert failed.value.line == line or line == 0
 
 
 @pytest.mark.parametrize(("source", "said"), [
@@ -85,40 +103,17 @@ ESCAPES = [
 def test_a_way_out_through_frames_or_classes_is_refused_by_the_text_check_and_by_the_process_itself(source: str) -> None:
     with pytest.raises(CommandError):
         check_source(source)
-    answer = runner.run(source, {"c1": {}}, {"t": 1})
+    answer = RUNNER.run(source, {"c1": {}}, {"t": 1})
     assert answer["error"].startswith("an assignor cannot use") and answer["line"] in (2, 3)
-
-
-@pytest.mark.parametrize("deed", [
-    "open('/etc/passwd')", "import socket", "__import__('os').system('true')", "sys.modules['posix'].fork()", "sys._getframe(0)",
-    "sys.modules['posix'].listdir('/')", "compile('1', 'x', 'eval')", "sys.modules['posix'].posix_spawn('/bin/true', ['true'], {})",
-])  # fmt: skip
-def test_once_locked_a_process_can_do_nothing_to_the_machine_whoever_asks(deed: str) -> None:
-    """As if somebody had found a way out of the text: the audit hook cannot be taken out again."""
-    code = (
-        f"import sys, posix; sys.path.insert(0, {str(runner.CHILD.parent)!r}); import child; run = compile({deed!r}, 'x', 'exec'); child.lock()\n"
-        "try:\n    exec(run)\nexcept RuntimeError as error:\n    print(error)"
-    )
-    done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, check=False)
-    assert b"is not allowed" in done.stdout
 
 
 def test_the_page_about_groups_says_the_processs_limits() -> None:
     said = (ROOT / "docs/kafka/groups.md").read_text(encoding="utf-8")
-    assert f"{child.MEMORY_BYTES >> 20} MB, {child.CPU_S} s of CPU" in said
+    assert f"{MEMORY_BYTES >> 20} MB, {CPU_S} s of CPU" in said
 
 
 def test_both_checks_allow_the_same() -> None:
-    assert child.METHODS == METHODS
-
-
-def test_names_in_a_set_have_one_order_in_every_process() -> None:
-    source = "def assign(members, partitions):\n    return {'c1': [[str(list({'a', 'b', 'c', 'd', 'e', 'f', 'g'})), 0]]}\n"
-    answers = set()
-    for _ in range(3):
-        runner._run.cache_clear()
-        answers.add(str(runner.run(source, {"c1": {}}, {"t": 1})))
-    assert len(answers) == 1
+    assert language.METHODS == METHODS
 
 
 # --- in a group
@@ -238,6 +233,6 @@ def test_a_replay_and_a_checkpoint_give_the_same_group() -> None:
     other = Lab.restore(lab.scenario, lab.checkpoint())
     for each in (lab, other):
         each.advance_to(each.now_us + 10 * SECOND)
-    runner._run.cache_clear()
+    RUNNER.answers.clear()
     again = Journal(lab.scenario, [command]).seek(lab.now_us)
     assert lab.checkpoint() == other.checkpoint() == again.checkpoint()

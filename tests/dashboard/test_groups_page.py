@@ -12,6 +12,7 @@ from broker_core.events import Json
 from broker_core.kafka.group import states as classic_states
 from broker_core.kafka.group.consumer import states as consumer_states
 from dashboard import services
+from dashboard.errors import Refused
 from dashboard.models import StoredView
 from dashboard.views.groups import machines
 
@@ -67,3 +68,22 @@ def test_every_page_of_a_lab_stands_under_labs() -> None:
     for place in ("kafka/cluster/", "kafka/groups/"):
         text = Client().get(f"/lab/{lab}/{place}").content.decode()
         assert re.search(r'data-say="nav.labs" aria-current="page"', text), place
+
+
+def test_where_the_kernel_has_no_filter_the_page_says_that_own_assignors_are_off_and_they_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    lab = lab_with({"rig_order": ["kafka"], **VIEW})
+    for is_off in (False, True):
+        monkeypatch.setattr("dashboard.views.groups.is_available", lambda is_off=is_off: not is_off)
+        text = Client().get(f"/lab/{lab}/kafka/groups/").content.decode()
+        page = json.loads(re.search(r'<script id="page" type="application/json">(.*?)</script>', text)[1])  # type: ignore[index]
+        assert page["groups"]["own_off"] is is_off
+    monkeypatch.setattr(services, "is_available", lambda: False)
+    opened = services.lab_open(request={})
+    source = "def assign(members, partitions):\n    return {}\n"
+    with pytest.raises(Refused) as refused:
+        services.lab_submit(
+            lab_id=opened.lab.pk, bearer=opened.owner_token, request={"command_id": "a", "kind": "group_assignor", "args": {"source": source}}
+        )
+    assert refused.value.fields == {"args.source": ["own assignors are off: the kernel of this server has no filter for system calls (seccomp)"]}
+    back = {"command_id": "b", "kind": "group_assignor", "args": {"source": None}}
+    assert services.lab_submit(lab_id=opened.lab.pk, bearer=opened.owner_token, request=back)["state"] == "accepted", "back to the lane's can be had"

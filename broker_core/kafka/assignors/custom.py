@@ -8,9 +8,12 @@ owned: what a member holds now (cooperative), or had in its last generation (eag
 A cooperative one must leave a partition out until its owner has given it up, and fails else, as in Kafka (ConsumerCoordinator 3.9,
 validateCooperativeAssignment).
 
-The text is checked here and run elsewhere: in a process of its own with limits of CPU, memory and files, which whoever starts labs provides
-(`use_runner`), which checks it again. It has no imports, and of attributes only the methods of lists, dicts, sets and texts, so the same text and
-input give the same answer wherever it runs, and a journal that holds the text can be replayed. docs/decisions/a-custom-assignor-is-its-text.md.
+instance_id, rack: "" for none, as None hashes by its address.
+
+The text is checked here and run elsewhere: in a process of its own with limits of CPU, memory and system calls, which whoever starts labs
+provides (`use_runner`), which checks it again. It has no imports, of attributes only the methods of lists, dicts, sets and texts, and sets that
+keep the order in which they were filled, so the same text and input give the same answer wherever it runs, and a journal that holds the text
+can be replayed. docs/decisions/a-custom-assignor-is-its-text.md.
 '''
 
 from __future__ import annotations
@@ -30,10 +33,14 @@ SOURCE_LETTERS_MAX = 8_000
 ANSWER_PARTITIONS_MAX = 100_000
 Runner = Callable[[str, dict[str, Any], dict[str, int]], dict[str, Any]]
 """(source, members, partitions) -> {"assignment": {...}} or an error with its line, or 0: {"error": text, "line": 3} of the function's own,
-{"code": "steps", "params": {...}, "line": 3} of a limit, from REASONS."""
+{"code": "steps", "params": {...}, "line": 3} of a limit, from REASONS. {"code": "off"}: such functions cannot be run here. It raises Held while
+it works on the answer."""
+OFF = "off"
 REASONS = {
-    "steps": "took more than {steps:,} steps", "memory": "needed more memory than it may have", "too_long": "took too long",
-    "cpu": "used more CPU than it may", "died": "its process ended without an answer", "long_answer": "its answer is longer than {mb} MB",
+    "steps": "took more than {steps:,} steps", "memory": "needed more memory than it may have",
+    "cpu": "used more than {seconds} s of CPU", "long_answer": "its answer is longer than {mb} MB",
+    "crashed": "crashed Python ({signal}); map(), filter() or zip() nested thousands deep do that",
+    "unreadable": "its answer cannot be read: it is nested too deeply, or no JSON",
     "not_dict": "assign() must return a dict: member id -> list of (topic, number)", "no_member": "there is no member {member}",
     "not_list": "{member} must have a list of (topic, number)", "too_many": "too many partitions",
     "no_partition": "{member}: {row} is no partition; give (topic, number)",
@@ -56,6 +63,13 @@ METHODS = frozenset({
 })  # fmt: skip
 """A list of what may be used, not of what may not: a generator's `gi_frame` leads to the frames of whoever runs it, without an underscore."""
 _runner: Runner | None = None
+
+
+class AssignorsOff(HighwaterError):
+    """Nothing here can run users' assignors. A lab that needs one stops: what it would have answered is not known."""
+
+    def __init__(self) -> None:
+        super().__init__("own assignors are off: the kernel of this machine has no filter for system calls (seccomp)")
 
 
 class AssignorFailed(HighwaterError):
@@ -95,13 +109,25 @@ def check_source(source: str) -> None:
             raise CommandError("args.source", "line {line}: an assignor cannot use {word}", line=line, word="**")
         if isinstance(node, ast.Attribute) and node.attr not in METHODS:
             raise CommandError("args.source", "line {line}: an assignor cannot use {word}", line=line, word=node.attr)
-        if isinstance(node, ast.Name) and node.id.startswith("_"):
-            raise CommandError("args.source", "line {line}: an assignor cannot use {word}", line=line, word=node.id)
+        if (name := _unusable(node)) is not None:
+            raise CommandError("args.source", "line {line}: an assignor cannot use {word}", line=line, word=name)
         if isinstance(node, ast.Name) and node.id == COOPERATIVE and isinstance(node.ctx, ast.Store) and node not in said:
             raise CommandError("args.source", "line {line}: {word} must be True or False, and stand outside assign", line=line, word=COOPERATIVE)
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "assign"]
     if len(functions) != 1 or len(functions[0].args.args) != 2:
         raise CommandError("args.source", "must define assign(members, partitions)")
+
+
+def _unusable(node: ast.AST) -> str | None:
+    """A name with an underscore in front, wherever it stands; bytes and ..., which no assignor needs."""
+    match node:
+        case ast.Name(id=name) | ast.FunctionDef(name=name) | ast.arg(arg=name) | ast.keyword(arg=str(name)) if name.startswith("_"):
+            return name
+        case ast.Constant(value=bytes()):
+            return "bytes"
+        case ast.Constant(value=value) if value is ...:
+            return "..."
+    return None
 
 
 def _cooperative(tree: ast.Module) -> list[tuple[ast.expr, bool]]:
@@ -123,10 +149,12 @@ def custom_assignor(source: str) -> Assignor:
         if _runner is None:
             raise AssignorFailed("no process for custom assignors here", 0)
         answer = _runner(source, {member: _told(subscriptions[member]) for member in java_sorted(subscriptions)}, dict(sorted(counts.items())))
+        if answer.get("code") == OFF:
+            raise AssignorsOff
         if "code" in answer:
             raise _failed(str(answer["code"]), int(answer["line"]), **answer["params"])
         if "error" in answer:
-            raise AssignorFailed(str(answer["error"]), int(answer["line"]))
+            raise AssignorFailed(_printable(str(answer["error"])), int(answer["line"]))
         assignment = _checked(answer["assignment"], subscriptions, counts)
         if cooperative and (early := sorted(changing_hands(subscriptions, assignment))):
             # Plain text: what is told of a failure is kept in checkpoints.
@@ -140,8 +168,13 @@ def _told(subscription: Subscription) -> dict[str, Any]:
     owned = subscription.owned or (subscription.user_data.partitions if subscription.user_data else ())
     return {
         "topics": list(subscription.topics), "owned": [list(partition) for partition in owned],
-        "generation": subscription.generation, "instance_id": subscription.instance_id, "rack": subscription.rack,
+        "generation": subscription.generation, "instance_id": subscription.instance_id or "", "rack": subscription.rack or "",
     }  # fmt: skip
+
+
+def _printable(text: str) -> str:
+    """What a page and a database take, whatever a user wrote."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 def _checked(given: Any, subscriptions: Mapping[str, Subscription], counts: Mapping[str, int]) -> Assignment:
@@ -152,7 +185,7 @@ def _checked(given: Any, subscriptions: Mapping[str, Subscription], counts: Mapp
     total = 0
     for member, rows in given.items():
         if member not in assignment:
-            raise _failed("no_member", member=str(member)[:100])
+            raise _failed("no_member", member=_printable(str(member)[:100]))
         if not isinstance(rows, list):
             raise _failed("not_list", member=member)
         total += len(rows)

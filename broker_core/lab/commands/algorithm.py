@@ -1,6 +1,5 @@
 """Another rule for a lane: its algorithm, or how Key_Shared keeps a key in order."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self
 
@@ -10,6 +9,7 @@ from broker_core.lab.commands.base import ALL, Command
 from broker_core.lab.commands.facts import LabFacts
 from broker_core.lab.lanes.pulsar_options import ORDERS
 from broker_core.lab.limits import Limits
+from broker_core.lab.pieces import Stops
 
 if TYPE_CHECKING:
     from broker_core.lab.lab import Lab
@@ -45,7 +45,7 @@ class SetAlgorithm(Command):
         if self.algorithm == lane.algorithm:
             raise CommandError("args.algorithm", "{lane} already runs {algorithm}", lane=lane.id, algorithm=self.algorithm)
 
-    def carry_out(self, lab: "Lab", position: int) -> Iterable[None]:
+    def carry_out(self, lab: "Lab", position: int) -> Stops:
         yield from lab.switch(self.lane, self.algorithm, position)
         lab.note(self, position, [])
 
@@ -80,6 +80,6 @@ class SetOrder(Command):
         if self.order == lane.order:
             raise CommandError("args.order", "{lane} already runs {algorithm}", lane=lane.id, algorithm=self.order)
 
-    def carry_out(self, lab: "Lab", position: int) -> Iterable[None]:
+    def carry_out(self, lab: "Lab", position: int) -> Stops:
         yield from lab.switch_order(self.lane, self.order, position)
         lab.note(self, position, [])

@@ -1,7 +1,7 @@
 """What all commands share: their common fields, the check against a lab, and the way into a lab."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -10,6 +10,7 @@ from broker_core.events import Json
 from broker_core.lab import fields
 from broker_core.lab.commands.facts import LabFacts, LaneFacts
 from broker_core.lab.limits import Limits
+from broker_core.lab.pieces import Stops
 
 if TYPE_CHECKING:
     from broker_core.lab.consumer import Consumer
@@ -44,7 +45,7 @@ class Command(ABC):
         """Raise CommandError at the field for which this lab cannot carry the command out."""
 
     @abstractmethod
-    def carry_out(self, lab: "Lab", position: int) -> Iterable[None]:
+    def carry_out(self, lab: "Lab", position: int) -> Stops:
         """Do it now, stopping after each lane (`lab/pieces.py`). `check` has been asked before. position: the command's place in the journal."""
 
     def args(self) -> Json:
@@ -127,12 +128,12 @@ class ConsumerCommand(Command):
     def check_in(self, lane: LaneFacts) -> None:
         """Raise CommandError if it makes no sense for this consumer in this lane."""
 
-    def carry_out(self, lab: "Lab", position: int) -> Iterable[None]:
+    def carry_out(self, lab: "Lab", position: int) -> Stops:
         lanes = [lane for lane in lab.lanes_of(self.lane) if self.consumer in lane.consumers]
         meaning = self.meaning([lane.consumers[self.consumer] for lane in lanes])
         for lane in lanes:
             self.carry_out_in(lane, position)
-            yield
+            yield None
         lab.note(self, position, [self.consumer], meaning)
 
     def meaning(self, consumers: Sequence["Consumer"]) -> Json:

@@ -1,6 +1,5 @@
 """The lab's clock: play, pause_lab, step, speed. None of them changes what a lane does, only when."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -10,6 +9,7 @@ from broker_core.lab import fields
 from broker_core.lab.commands.base import ALL, Command
 from broker_core.lab.commands.facts import LabFacts
 from broker_core.lab.limits import Limits
+from broker_core.lab.pieces import Stops
 
 if TYPE_CHECKING:
     from broker_core.lab.lab import Lab
@@ -40,7 +40,7 @@ class ClockCommand(Command):
 class Play(ClockCommand):
     kind: ClassVar[str] = "play"
 
-    def carry_out(self, lab: "Lab", position: int) -> Iterable[None]:
+    def carry_out(self, lab: "Lab", position: int) -> Stops:
         lab.playing = True
         return ()
 
@@ -49,7 +49,7 @@ class Play(ClockCommand):
 class PauseLab(ClockCommand):
     kind: ClassVar[str] = "pause_lab"
 
-    def carry_out(self, lab: "Lab", position: int) -> Iterable[None]:
+    def carry_out(self, lab: "Lab", position: int) -> Stops:
         lab.playing = False
         return ()
 
@@ -64,7 +64,7 @@ class Step(ClockCommand):
         if lab.is_playing:
             raise CommandError("kind", "pause the lab before you step")
 
-    def carry_out(self, lab: "Lab", position: int) -> Iterable[None]:
+    def carry_out(self, lab: "Lab", position: int) -> Stops:
         return lab.step()
 
 
@@ -84,6 +84,6 @@ class Speed(ClockCommand):
     def args(self) -> Json:
         return {"speed": self.speed}
 
-    def carry_out(self, lab: "Lab", position: int) -> Iterable[None]:
+    def carry_out(self, lab: "Lab", position: int) -> Stops:
         lab.speed_milli = round(self.speed * 1000)
         return ()

@@ -4,7 +4,6 @@ What each does to the world: `broker_core/kafka/cluster/verbs.py`. Each begins a
 """
 
 from abc import abstractmethod
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -17,6 +16,7 @@ from broker_core.kafka.cluster.state import DOWN, SHUTTING_DOWN
 from broker_core.lab.commands.base import LaneCommand
 from broker_core.lab.commands.facts import LabFacts, LaneFacts
 from broker_core.lab.fields import whole
+from broker_core.lab.pieces import Stops
 from broker_core.lab.views.kafka_links import are_linked
 from broker_core.lab.views.panels import cluster_notes
 from broker_core.sim.slot import CRASHED, PAUSED
@@ -64,11 +64,11 @@ class ClusterCommand(LaneCommand):
     def check_in(self, lane: LaneFacts) -> None:
         """Refuse what the lane's brokers and links are not ready for, as far as that is known."""
 
-    def carry_out(self, lab: "Lab", position: int) -> Iterable[None]:
+    def carry_out(self, lab: "Lab", position: int) -> Stops:
         for lane in lab.lanes_of(self.lane):
             if cluster_notes(lane) is not None:
                 self.carry_out_in(lane, position)
-                yield
+                yield None
         lab.note(self, position, [])
 
     def carry_out_in(self, lane: "Lane", position: int) -> None:

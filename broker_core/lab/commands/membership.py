@@ -1,6 +1,6 @@
 """Who is there: join, leave, crash, rejoin."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self
 
@@ -13,6 +13,7 @@ from broker_core.lab.commands.sticky import check_ranges_of, read_ranges
 from broker_core.lab.consumer import GONE, Consumer
 from broker_core.lab.lanes.pulsar_options import PRIORITY_MAX
 from broker_core.lab.limits import Limits
+from broker_core.lab.pieces import Stops
 from broker_core.pulsar.selectors.protocol import Range
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class Join(Command):
             if self.consumer is not None and self.consumer in lane.names:
                 raise CommandError("consumer", "{consumer} is already in {lane}", consumer=self.consumer, lane=lane.id)
 
-    def carry_out(self, lab: "Lab", position: int) -> Iterable[None]:
+    def carry_out(self, lab: "Lab", position: int) -> Stops:
         names = [self.consumer] if self.consumer is not None else lab.free_names(self.count)
         yield from lab.join_lanes(lab.lanes_of(self.lane), names, position, self.set_to())
         lab.note(self, position, names)

@@ -4,7 +4,6 @@ Each is an order to its client (`broker_core/pulsar/client/consumer.py`), which 
 """
 
 from abc import abstractmethod
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -17,6 +16,7 @@ from broker_core.lab.consumer import CRASHED, GONE, Consumer
 from broker_core.lab.fields import whole
 from broker_core.lab.lanes.pulsar_options import PRIORITY_MAX
 from broker_core.lab.limits import Limits
+from broker_core.lab.pieces import Stops
 from broker_core.pulsar.client.consumer import ConsumerOrder, ConsumerState, HoldAcks, ReleaseAcks, Resubscribe, Seek, Unsubscribe
 from broker_core.pulsar.selectors.protocol import Range
 from broker_core.pulsar.settings import STICKY
@@ -48,11 +48,11 @@ class PulsarCommand(ConsumerCommand):
     def check_in(self, lane: LaneFacts) -> None:
         self.refuse_crashed(lane)
 
-    def carry_out(self, lab: "Lab", position: int) -> Iterable[None]:
+    def carry_out(self, lab: "Lab", position: int) -> Stops:
         for lane in lab.lanes_of(self.lane):
             if lane.model == MODEL and self.consumer in lane.consumers:
                 self.carry_out_in(lane, position)
-                yield
+                yield None
         lab.note(self, position, [self.consumer])
 
     def carry_out_in(self, lane: "Lane", position: int) -> None:

@@ -4,7 +4,6 @@
                                and sends again whatever has none: the broker has these already
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,6 +14,7 @@ from broker_core.lab.commands.base import LaneCommand
 from broker_core.lab.commands.facts import LabFacts
 from broker_core.lab.fields import whole
 from broker_core.lab.lanes.pulsar_reading import BROKER, PRODUCER
+from broker_core.lab.pieces import Stops
 from broker_core.pulsar.client.producer import GiveUp
 from broker_core.sim.network import CUT
 
@@ -46,10 +46,10 @@ class LoseReceipts(LaneCommand):
         if not any(lane.has_receipts for lane in self.targets(lab)):
             raise CommandError("rig", "no producer here waits for receipts: give a Pulsar lane the option receipts")
 
-    def carry_out(self, lab: "Lab", position: int) -> Iterable[None]:
+    def carry_out(self, lab: "Lab", position: int) -> Stops:
         for lane in lab.lanes_of(self.lane):
             self.carry_out_in(lane, position)
-            yield
+            yield None
         lab.note(self, position, [])
 
     def carry_out_in(self, lane: "Lane", position: int) -> None:

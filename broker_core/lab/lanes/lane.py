@@ -164,7 +164,7 @@ class Lane(LaneState):
                 self.world.advance(stop_us, steps, by_report=True)
                 if not self.world.is_midway:
                     break
-                yield
+                yield self.world.held
             stream.take_in(stop_us + 1)
             self._note_published(bisect_right(times, stop_us))
             if stop_us == until_us or self.is_changing or NO_KEY in self.not_put_on_way:
@@ -496,7 +496,7 @@ class Lane(LaneState):
         state: Json = kept(self, LaneState) | {"ledger": kept(self.ledger, LedgerState), "notes": to_plain(self.reads.notes)}
         for world in in_parts(self.world):
             state["world"] = world
-            yield
+            yield None
         return state
 
     def load(self, state: Json) -> None:

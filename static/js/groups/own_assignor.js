@@ -13,10 +13,11 @@ def assign(members, partitions):
     return given
 `;
 
-// deploy(source, near): sends it, fails with a Refusal. rig(): the lane's view now.
-export function createOwnAssignor({ source, run, back, words }, { deploy, onRefused, say, rig }) {
+// deploy(source, near): sends it, fails with a Refusal. rig(): the lane's view now. isOff: this server cannot run any.
+export function createOwnAssignor({ source, run, back, words }, { deploy, onRefused, say, rig, isOff }) {
   let refused = "";
   source.value ||= EXAMPLE;
+  source.readOnly = run.disabled = isOff;
   run.addEventListener("click", () => send(source.value, run));
   back.addEventListener("click", () => send(null, back));
   source.addEventListener("input", () => refuse(""));
@@ -41,7 +42,7 @@ export function createOwnAssignor({ source, run, back, words }, { deploy, onRefu
   }
 
   function draw() {
-    const said = refused || ownWords(rig(), say);
+    const said = refused || (isOff ? say("groups.own.off") : ownWords(rig(), say));
     if (words.textContent !== said) words.textContent = said;
     words.classList.toggle("bad", Boolean(refused) || Boolean(failure(rig())));
     back.hidden = rig().group.assignor !== "custom" && !failure(rig());

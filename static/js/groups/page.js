@@ -32,7 +32,7 @@ import { epochWords, findingsOf, gridWords, headline, sub } from "./words.js";
 const $ = (id) => document.getElementById(id);
 const TALL = 580, TALL_PHONE = 520, SHORT = 300, LEAST_WIDE = 260, TWINS_EVERY_MS = 1000, GRID_EVERY_MS = 250, MANY = 24, OFFSETS_TOPIC = "__consumer_offsets";
 const main = $("main"), picture = $("sequence"), freshness = createFreshness(), notice = createNotice($("notice")), pass = machine.createPast();
-const still = matchMedia("(prefers-reduced-motion: reduce)"), { lane, machines } = page.groups;
+const still = matchMedia("(prefers-reduced-motion: reduce)"), { lane, machines, own_off: isOwnOff } = page.groups;
 const around = createRoving(picture, '[role="button"]', ["Enter", " "]);
 const writeMessage = createMessage($("message"), {
   title: $("message-title"), about: $("message-about"), code: $("message-code"), times: $("message-times"), asked: $("message-asked"), answered: $("message-answered"), askedHead: $("message-asked-head"), answeredHead: $("message-answered-head"),
@@ -275,7 +275,7 @@ const comparison = createComparison({ button: $("compare"), words: $("compare-wo
 });
 
 const own = createOwnAssignor({ source: $("own-source"), run: $("own-run"), back: $("own-back"), words: $("own-words") }, {
-  deploy: (source, near) => orders.send({ lane, kind: "group_assignor", args: { source } }, near), onRefused: orders.fail, say, rig: () => view.rigs[lane],
+  deploy: (source, near) => orders.send({ lane, kind: "group_assignor", args: { source } }, near), onRefused: orders.fail, say, rig: () => view.rigs[lane], isOff: isOwnOff,
 });
 
 onLanguage(() => {

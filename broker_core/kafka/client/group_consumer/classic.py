@@ -15,7 +15,7 @@ from collections.abc import Mapping
 
 from broker_core.clock import MILLISECOND_US
 from broker_core.kafka.assignors import ASSIGNORS, AssignmentRefused, Assignor, StickyUserData, Subscription
-from broker_core.kafka.assignors.custom import AssignorFailed
+from broker_core.kafka.assignors.custom import CUSTOM, AssignorFailed
 from broker_core.kafka.assignors.subscription_bytes import (
     CONSUMER_PROTOCOL_TYPE,
     SubscriptionData,
@@ -28,7 +28,7 @@ from broker_core.kafka.assignors.subscription_bytes import (
     write_subscription,
 )  # fmt: skip
 from broker_core.kafka.client.group_consumer.commits import Committer
-from broker_core.kafka.client.group_consumer.core import COMMITTING, FAILED, IN, JOINING, NO_GENERATION, OUT, SYNCING, Core
+from broker_core.kafka.client.group_consumer.core import ASSIGN, COMMITTING, FAILED, IN, JOINING, NO_GENERATION, OUT, SYNCING, Core
 from broker_core.kafka.client.group_consumer.network import COORDINATOR
 from broker_core.kafka.client.group_consumer.ownership import Ownership
 from broker_core.kafka.client.group_consumer.settings import AUTO
@@ -66,7 +66,7 @@ class ClassicMember:
         core, member = self.core, self.core.state.member
         if member.phase == FAILED or not core.has_coordinator(now_us, out):
             return
-        if member.answer is not None:
+        if member.answer is not None and not member.is_assigning:
             answer, member.answer = member.answer, None
             out.because(member.because)
             self._joined(answer, now_us, out)
@@ -172,20 +172,13 @@ class ClassicMember:
             member.leader, member.protocol = answer.leader or "", answer.protocol_name or ""
             member.phase = SYNCING
             self._begin_beating(now_us, out)
-            try:
-                given = self._assign(answer) if answer.leader == answer.member_id and not answer.skip_assignment else []
-            except AssignorFailed as error:
-                self._assignor_failed(error, now_us, out)
-                return
-            except AssignmentRefused:  # a rule of a document, which knows no unequal subscriptions
-                out.tell("kafka.consumer.assignor_refused", None, {}, {"client": core.settings.client_id, "assignor": member.protocol})
-                self.give_up(now_us, out)
-                return
-            request = m.SyncGroupRequest(
-                core.settings.group_id, member.generation, member.member_id, core.settings.group_instance_id, CONSUMER_PROTOCOL_TYPE,
-                member.protocol, given,
-            )  # fmt: skip
-            core.ask_coordinator(request, m.SyncGroupResponse, SYNC, now_us, out)
+            if answer.leader != answer.member_id or answer.skip_assignment:
+                self._sync([], now_us, out)
+            elif member.protocol == CUSTOM:
+                member.answer = answer
+                out.deadline(ASSIGN, now_us)  # a step of its own: nothing has changed where the function's answer is not there yet
+            else:
+                self._lead(answer, now_us, out)
             return
         member.phase, member.must_rejoin = OUT, True
         if code == codes.MEMBER_ID_REQUIRED:
@@ -198,6 +191,40 @@ class ClassicMember:
             self.prepared(now_us, out)
         else:
             self._failed(code, now_us, out)
+
+    def assign(self, now_us: int, out: Outbox) -> None:
+        """The leader's own assignor has answered. Raises Held while it has not, and then nothing has changed."""
+        core, member = self.core, self.core.state.member
+        answer = member.answer
+        if not member.is_assigning or answer is None:
+            return
+        if member.generation == NO_GENERATION or core.state.coordinator.node_id < 0:  # lost within this very microsecond
+            member.answer, member.phase, member.must_rejoin, member.because = None, OUT, True, out.why()
+            return
+        self._lead(answer, now_us, out)
+
+    def _lead(self, answer: m.JoinGroupResponse, now_us: int, out: Outbox) -> None:
+        core, member = self.core, self.core.state.member
+        try:
+            given = self._assign(answer)
+        except AssignorFailed as error:
+            member.answer = None
+            self._assignor_failed(error, now_us, out)
+            return
+        except AssignmentRefused:  # a rule of a document, which knows no unequal subscriptions
+            out.tell("kafka.consumer.assignor_refused", None, {}, {"client": core.settings.client_id, "assignor": member.protocol})
+            self.give_up(now_us, out)
+            return
+        member.answer = None
+        self._sync(given, now_us, out)
+
+    def _sync(self, given: list[m.MemberAssignment], now_us: int, out: Outbox) -> None:
+        core, member = self.core, self.core.state.member
+        request = m.SyncGroupRequest(
+            core.settings.group_id, member.generation, member.member_id, core.settings.group_instance_id, CONSUMER_PROTOCOL_TYPE,
+            member.protocol, given,
+        )  # fmt: skip
+        core.ask_coordinator(request, m.SyncGroupResponse, SYNC, now_us, out)
 
     def _failed(self, code: int, now_us: int, out: Outbox) -> None:
         """An answer with an error that is dealt with alike wherever it comes."""

@@ -21,6 +21,7 @@ from broker_core.kafka.assignors.custom import CUSTOM, custom_assignor
 from broker_core.kafka.client.group_consumer.classic import HEARTBEAT, LEAVE, ClassicMember
 from broker_core.kafka.client.group_consumer.commits import COMMIT, GIVEN, Committer
 from broker_core.kafka.client.group_consumer.core import (
+    ASSIGN,
     CLOSED,
     CLOSING,
     COMMITTING,
@@ -259,7 +260,10 @@ class GroupConsumer:
             else:
                 self.handled(now_us, out)
             return
-        if name == BOOT:
+        if name == ASSIGN:  # before anything else: it may be held, and is asked again then
+            if isinstance(self.group, ClassicMember):
+                self.group.assign(now_us, out)
+        elif name == BOOT:
             self.begin(now_us, out)
         elif name == HEARTBEAT:
             self.group.beat(now_us, out)
@@ -290,6 +294,8 @@ class GroupConsumer:
         state.loop.polled_us = now_us
         self.committer.poll(now_us, out)
         self.group.poll(now_us, out)
+        if state.member.is_assigning:
+            return
         if state.cluster.is_stale:
             self.core.refresh_metadata(now_us, out)
         self.positions.update(now_us, out)
@@ -379,7 +385,7 @@ class GroupConsumer:
         state.loop.taken.clear()
         state.loop.awaits_commit = state.loop.is_overdue = False
         self.ownership.revoke(state.owned, "kafka.consumer.closed", out)
-        for name in (HEARTBEAT, COMMIT, RETRY, METADATA, POLL_INTERVAL, BOOT):
+        for name in (HEARTBEAT, COMMIT, RETRY, METADATA, POLL_INTERVAL, BOOT, ASSIGN):
             out.cancel(name)
         state.was_in, state.member.phase = state.member.phase not in (OUT, FAILED), CLOSING
         state.fetches.completed.clear()

@@ -26,7 +26,7 @@ from broker_core.sim.node import Outbox
 from broker_core.sim.program import Program
 
 NO_GENERATION = -1
-METADATA, FIND, RETRY = "metadata", "find", "retry"
+METADATA, FIND, RETRY, ASSIGN = "metadata", "find", "retry", "assign"
 
 OUT, COMMITTING, JOINING, SYNCING, IN = "out", "committing", "joining", "syncing", "in"
 """A classic member: OUT before its first JoinGroup and after a rebalance that failed, COMMITTING before the next one until it has given up, IN
@@ -39,10 +39,11 @@ FAILED, CLOSING, CLOSED = "failed", "closing", "closed"
 class Membership:
     """phase: as above; of the consumer protocol IN from the first answer on. generation: or member epoch. joined: the topics of its last
     request. given: the assignment that arrived and is not taken up yet; unresolved: one with topics that it does not know. answer: a
-    JoinGroup's answer that poll() has not looked at. previous, previous_generation: the last assignment that it took, which sticky assignors
-    remember; max_generation: the newest that this leader has seen. must_rejoin: the next poll joins again. counts: what the leader assigned
-    by, topic -> partitions. because: cause of must_rejoin and given. is_reporting: the next heartbeat says what it holds; is_beating: one
-    is under way, or, of a classic member, its heartbeats go on; was_told: the coordinator knows all of it. code: why it FAILED."""
+    JoinGroup's answer that poll() has not looked at, or that the leader's own assignor works on. previous, previous_generation: the last
+    assignment that it took, which sticky assignors remember; max_generation: the newest that this leader has seen. must_rejoin: the next poll
+    joins again. counts: what the leader assigned by, topic -> partitions. because: cause of must_rejoin and given. is_reporting: the next
+    heartbeat says what it holds; is_beating: one is under way, or, of a classic member, its heartbeats go on; was_told: the coordinator knows
+    all of it. code: why it FAILED."""
 
     phase: str = OUT
     member_id: str = ""
@@ -64,6 +65,11 @@ class Membership:
     is_beating: bool = False
     was_told: bool = False
     code: int = 0
+
+    @property
+    def is_assigning(self) -> bool:
+        """poll() is inside the leader's own assignor."""
+        return self.phase == SYNCING and self.answer is not None
 
 
 @dataclass(slots=True)

@@ -113,8 +113,8 @@ def test_function_is_given_members_and_topics_by_name_and_what_each_had(runner: 
     assert custom_assignor(GOOD).assign(members, {"u": 1, "t": 2}) == {"a": [("t", 1), ("t", 0)], "b": []}, "a partition twice is once"
     ((source, told, counts),) = asked
     assert source == GOOD and list(told) == ["a", "b"] and list(counts.items()) == [("t", 2), ("u", 1)]
-    assert told["b"] == {"topics": ["t"], "owned": [["t", 0]], "generation": 4, "instance_id": None, "rack": "east"}
-    assert told["a"] == {"topics": ["u", "t"], "owned": [["t", 1]], "generation": -1, "instance_id": "i", "rack": None}
+    assert told["b"] == {"topics": ["t"], "owned": [["t", 0]], "generation": 4, "instance_id": "", "rack": "east"}
+    assert told["a"] == {"topics": ["u", "t"], "owned": [["t", 1]], "generation": -1, "instance_id": "i", "rack": ""}
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from broker_core.events import Cause
+from broker_core.held import Held
+from broker_core.kafka.assignors import custom
 from broker_core.kafka.assignors.subscription_bytes import (
     SubscriptionData,
     read_assignment,
@@ -17,10 +19,11 @@ from broker_core.kafka.assignors.subscription_bytes import (
     write_subscription,
 )
 from broker_core.kafka.client.group_consumer.consumer import Subscribe
-from broker_core.kafka.client.group_consumer.core import COMMITTING, FAILED, IN, JOINING, OUT, SYNCING
+from broker_core.kafka.client.group_consumer.core import ASSIGN, COMMITTING, FAILED, IN, JOINING, OUT, SYNCING
 from broker_core.kafka.cluster import requests as r
 from broker_core.kafka.group import codes
 from broker_core.kafka.group import messages as m
+from broker_core.plain import to_plain
 from broker_core.sim.node import Closed
 from tests.core.kafka.client.consumer_bench import SECOND, Bench
 
@@ -172,13 +175,65 @@ def test_the_leader_rejoins_when_a_topic_of_another_member_grows_and_a_follower_
 # --- an assignor that fails
 
 
-@pytest.mark.parametrize("source", ["def assign(group):\n    return 1 / 0\n", "def other():\n    pass\n"], ids=["raises", "no assign"])
-def test_an_assignor_that_fails_ends_the_program_which_leaves_the_group(source: str) -> None:
-    bench = started(assignors=["custom"], assignor_source=source)
+class Later(Held):
+    """An answer that another process works on."""
+
+    is_ready = False
+
+    def wait(self) -> None:
+        self.is_ready = True
+
+
+@pytest.fixture
+def answers(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any] | Held]:
+    """What whoever runs the function says, call by call."""
+    coming: list[dict[str, Any] | Held] = []
+
+    def run(*_call: Any) -> dict[str, Any]:
+        answer = coming.pop(0)
+        if isinstance(answer, Held):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(custom, "_runner", run)
+    return coming
+
+
+OWN = "def assign(members, partitions):\n    return {}\n"
+Answers = list[dict[str, Any] | Held]
+
+
+def test_an_assignor_that_fails_ends_the_program_which_leaves_the_group(answers: Answers) -> None:
+    answers.append({"error": "name 'memberz' is not defined", "line": 2})
+    bench = started(assignors=["custom"], assignor_source=OWN)
     assert joined(bench, protocol="custom") is None
+    bench.node.wake(ASSIGN, 0, bench.out)
     assert bench.state.member.phase == FAILED and bench.state.owned == [] and "heartbeat" not in bench.out.deadlines
     assert [request.members[0].member_id for _, request in bench.to(m.LeaveGroupRequest)] == ["c1-id"]
-    assert bench.out.told[-1][0] == "kafka.consumer.assignor_failed"
+    kind, data = bench.out.told[-1]
+    assert (kind, data["reason"]) == ("kafka.consumer.assignor_failed", "name 'memberz' is not defined")
+
+
+def test_nothing_changes_while_a_users_function_is_worked_on_and_the_same_deadline_goes_on_afterwards(answers: Answers) -> None:
+    answers += [Later(), Later(), {"assignment": {"c1-id": [["t", 1]]}}]
+    bench = started(assignors=["custom"], assignor_source=OWN)
+    assert joined(bench, protocol="custom") is None and bench.out.deadlines[ASSIGN] == 0, "poll() is in assign()"
+    before = to_plain(bench.state)
+    for _ in range(2):
+        with pytest.raises(Held):
+            bench.node.wake(ASSIGN, 0, bench.out)
+        assert to_plain(bench.state) == before
+    bench.node.wake(ASSIGN, 0, bench.out)
+    ((_, sync),) = bench.to(m.SyncGroupRequest)
+    assert given(sync) == {"c1-id": [("t", 1)]} and bench.state.member.answer is None
+
+
+def test_a_leader_that_lost_its_coordinator_before_its_function_was_asked_joins_again(answers: Answers) -> None:
+    bench = started(assignors=["custom"], assignor_source=OWN)
+    joined(bench, protocol="custom")
+    bench.node.core.lose_coordinator(0, bench.out)
+    bench.node.wake(ASSIGN, 0, bench.out)
+    assert (bench.state.member.phase, bench.state.member.must_rejoin, bench.to(m.SyncGroupRequest)) == (OUT, True, [])
 
 
 # --- answers to JoinGroup and SyncGroup
