@@ -12,7 +12,7 @@ from types import MappingProxyType
 from broker_core.errors import CommandError, Names
 from broker_core.events import Json
 from broker_core.kafka.assignors import ASSIGNORS
-from broker_core.kafka.client.group_consumer.settings import ASYNC, AUTO, CLASSIC, CONSUMER, ISOLATION_LEVELS, NEVER, SYNC
+from broker_core.kafka.client.group_consumer.settings import ASYNC, AUTO, CLASSIC, CONSUMER, ISOLATION_LEVELS, NEVER, OFFSET_RESETS, SYNC
 from broker_core.kafka.cluster.cluster import BROKERS_MAX, PARTITIONS_MAX
 from broker_core.kafka.group.settings import MIGRATION_POLICIES, NEW, OLD
 from broker_core.kafka.replication.fetcher import Truncation
@@ -25,7 +25,7 @@ UNIFORM, RANGE = "uniform", "range"
 CLUSTER_FIELDS = (
     "cluster", "brokers", "replication_factor", "min_insync_replicas", "unclean_election", "acks", "idempotence", "truncation",
     "lag_messages_max", "racks", "group_protocol", "remote_assignor", "offsets_partitions", "static_members", "commits", "more_topics",
-    "isolation_level", "migration_policy", "group_coordinator",
+    "auto_offset_reset", "isolation_level", "migration_policy", "group_coordinator",
     "session_timeout_ms", "heartbeat_interval_ms", "max_poll_interval_ms", "max_poll_records", "metadata_max_age_ms", "auto_commit_interval_ms",
     "group_max_size", "initial_rebalance_delay_ms", "offsets_retention_minutes", "offsets_retention_check_interval_ms", "groups", "placement_seed",
 )  # fmt: skip
@@ -44,6 +44,7 @@ _CHOICES: Mapping[str, tuple[object, ...]] = MappingProxyType({
     "remote_assignor": (UNIFORM, RANGE),
     "unclean_election": (True, False), "idempotence": (True, False), "static_members": (True, False), "commits": (AUTO, SYNC, ASYNC, NEVER),
     "migration_policy": tuple(MIGRATION_POLICIES), "group_coordinator": (NEW, OLD), "isolation_level": tuple(ISOLATION_LEVELS),
+    "auto_offset_reset": OFFSET_RESETS,
 })  # fmt: skip
 
 

@@ -50,6 +50,12 @@ EVENTS = {
     "event.kafka.group.coordinator_loaded": _("Broker {coordinator} coordinates the group now: records it loaded: {records}"),
     "event.kafka.consumer.closed": _("{consumer} has left the group and closed its connections"),
     "event.kafka.consumer.failed": _("{consumer} gave up for good"),
+    "event.kafka.consumer.threw": _(
+        "The poll() of {consumer} threw {error}, as auto.offset.reset is none; the program closed its consumer and ended"
+    ),
+    "event.kafka.consumer.offset_reset": _(
+        "{consumer} goes on at offset {offset} of {topic}-{partition}; {passed_over} {passed_over?record|records} before it will not be read"
+    ),
     "event.kafka.consumer.fenced": _("The coordinator fenced {consumer}: it loses its partitions and joins again"),
     "event.kafka.consumer.poll_timeout": _("{consumer} did not poll within max.poll.interval.ms, so it leaves the group by itself"),
     "event.kafka.consumer.truncated": _("{consumer} goes back in partition {partition}: what it had read last is gone"),

@@ -38,6 +38,8 @@ FACTS = {
     "fact.member_epoch": _("member epoch"),
     "fact.offset": _("offset"),
     "fact.position": _("position"),
+    "fact.auto_offset_reset": "auto.offset.reset",
+    "fact.passed_over": _("records passed over"),
     "fact.topic": _("topic"),
     "fact.transactions": _("transactions"),
     "fact.isr": _("ISR"),

@@ -42,6 +42,7 @@ GROUPS = {
     "groups.sub_where": _("Coordinator: broker {broker}, leader of __consumer_offsets-{partition}."),
     "groups.sub_old": _("The old coordinator answers, as in Kafka 3.9 by default."),
     "groups.sub_committed": _("isolation.level is read_committed."),
+    "groups.sub_reset": _("auto.offset.reset is {reset}."),
     "groups.sub_nobody": _("Its records are in __consumer_offsets-{partition}, which has no leader."),
     "groups.protocol.eager": _("classic protocol, eager"),
     "groups.protocol.cooperative": _("classic protocol, cooperative"),
@@ -173,6 +174,9 @@ GROUPS = {
     "groups.grid_lag_unknown": _("Lag unknown: without a coordinator nobody can tell the committed offsets."),
     "groups.grid_lag_in": _("Topic {topic}: lag {lag?one record|{lag} records}, {lag_us}: {status}."),
     "groups.grid_lag": _("Lag {lag?one record|{lag} records}, {lag_us}: {status}."),
+    "groups.grid_passed": _(
+        "{count?One record was|{count} records were} never read: the group's position jumped beyond {count?it|them}."
+    ),
     "groups.grid_stable": _("Up to the last stable offset: lag {lag?one record|{lag} records}; no open transaction holds any back."),
     "groups.grid_open": _(
         "Up to the last stable offset: lag {lag?one record|{lag} records}; an open transaction holds back {hidden?one record|{hidden} records} more."
@@ -359,6 +363,7 @@ GROUPS = {
     "groups.column.stable_lag": _("lag to LSO"),
     "groups.column.committed": _("committed"),
     "groups.column.position": _("position"),
+    "groups.column.passed_over": _("never read"),
     "groups.column.lag": _("lag"),
     "groups.column.lag_us": _("lag in time"),
     "groups.column.status": _("status and its rule"),

@@ -303,6 +303,10 @@ LANES = {
     "kafka.restarting_static": _(
         "{consumer} restarts as the same static member: its {partitions} {partitions?partition waits|partitions wait} for it."
     ),
+    "kafka.passed_over": _(
+        "{records?One record|{records} records} will not be read: the group's position was reset to an offset beyond {records?it|them}."
+    ),
+    "kafka.threw": _("{consumer} ended: auto.offset.reset is none, so poll() threw {error}."),
     "kafka.subscribed": _("{consumer} subscribes anew; its next poll rejoins the group."),
     "tubemq.empty": _("sourceCount 0: all clients stopped, the {partitions?one partition waits|{partitions} partitions wait}."),
     "tubemq.first": _("sourceCount 0 → {to_count}: the group started and shares all {partitions_total} partitions by modulo."),
@@ -462,6 +466,7 @@ LANES = {
     "twin.position": _("position"),
     "twin.records_lag": _("records-lag"),
     "twin.committed_lag": _("lag (committed)"),
+    "twin.passed_over": _("never read"),
     "twin.paused": _("{owner}, paused"),
     "twin.committed": _("committed"),
     "twin.end": _("end offset"),

@@ -61,8 +61,8 @@ function grid(picture, rig, words) {
 // A partition on a cluster: the picture's lag is records-lag and what lies between HW and LEO.
 function replicated(picture, words) {
   const rows = Object.entries(picture.partitions).map(([key, p]) =>
-    [key, owner(p, words), number(p.high_watermark), number(p.end), number(p.position), number(p.high_watermark - p.position), number(p.committed), number(p.high_watermark - p.committed), dash(p.before)]);
-  return [["partition", "owner", "hw", "leo", "position", "records_lag", "committed", "committed_lag", "before"].map((name) => `twin.${name}`), rows];
+    [key, owner(p, words), number(p.high_watermark), number(p.end), number(p.position), number(p.high_watermark - p.position), number(p.committed), number(p.high_watermark - p.committed), number(p.passed_over ?? 0), dash(p.before)]);
+  return [["partition", "owner", "hw", "leo", "position", "records_lag", "committed", "committed_lag", "passed_over", "before"].map((name) => `twin.${name}`), rows];
 }
 
 // Pulsar's Exclusive and Failover: who is active on a partition, who comes next, and its cursor.

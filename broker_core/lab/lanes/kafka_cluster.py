@@ -136,8 +136,7 @@ class KafkaClusterRules:
             return made
 
         def polled(partition: TopicPartition, offset: int) -> None:
-            if partition[0] == reads.topic:
-                reads.notes.note_read(partition[1], offset)
+            reads.polled(lane, partition, offset)
 
         return Design(
             {

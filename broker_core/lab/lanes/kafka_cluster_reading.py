@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from broker_core.errors import InvariantError
 from broker_core.events import Json
 from broker_core.kafka.client.group_consumer.core import IN, NO_GENERATION, SYNCING, ConsumerState
+from broker_core.kafka.client.group_consumer.subscription import TopicPartition
 from broker_core.kafka.client.producer.state import ProducerState
 from broker_core.kafka.cluster.controller_node import ControllerState
 from broker_core.kafka.cluster.names import CONTROLLER
@@ -31,10 +32,12 @@ from broker_core.lab.lanes.kafka_cluster_group import (
     owned,
     positions,
 )  # fmt: skip
-from broker_core.lab.lanes.kafka_cluster_settings import group_settings
+from broker_core.lab.lanes.kafka_cluster_settings import group_settings, isolation_level
 from broker_core.lab.lanes.kafka_server_rules import assigns_at_server, members_assignor
 from broker_core.lab.lanes.setup import KeyText, LaneSetup
 from broker_core.lab.observers.kafka_faults import ClusterNotes
+from broker_core.lab.observers.kafka_passed import runs_of
+from broker_core.lab.views.kafka_cluster import partition_name
 from broker_core.sim.slot import RUNNING, Slot
 
 if TYPE_CHECKING:
@@ -223,6 +226,25 @@ class KafkaClusterReading:
         lags = lags_of([log.high_watermark for log in shared.logs], committed, [log.start for log in shared.logs])
         self.notes.history.note_lags(lags, second)
 
+    def polled(self, lane: Lane, partition: TopicPartition, offset: int) -> None:
+        """A program of the group begins with this record."""
+        notes, name = self.notes, partition_name(*partition)
+        if offset > notes.passed.reached.get(name, 0):
+            self.pass_over(lane, partition, offset)
+        was_passed = notes.passed.read(name, offset)
+        if partition[0] != self.topic:
+            return
+        number, highs = partition[1], notes.high_read
+        # Who goes back to what was passed over reads it for the first time.
+        if not (was_passed and number < len(highs) and offset < highs[number]):
+            notes.note_read(number, offset)
+
+    def pass_over(self, lane: Lane, partition: TopicPartition, offset: int) -> int:
+        """The group goes on at this offset of a partition. Returns how many records it will not read for that."""
+        passed, name = self.notes.passed, partition_name(*partition)
+        isolation = isolation_level(lane.options)
+        return passed.jump(name, offset, runs_of(lane.world, partition, passed.reached.get(name, 0), offset, isolation))
+
     def redelivered(self, lane: Lane) -> int:
         return self.notes.redelivered
 
@@ -269,6 +291,7 @@ class KafkaClusterReading:
                 "owner": shared.holders[number], "before": before.get(str(number)), "lag": log.end - position, "end": log.end,
                 "high_watermark": log.high_watermark, "leader_broker": log.leader, "position": position, "committed": committed,
                 "stopped": number in self.notes.paused_us,
+                "passed_over": self.notes.passed.count(partition_name(self.topic, number)),
             }  # fmt: skip
         leader = group.members.get(group.leader or "")
         return {

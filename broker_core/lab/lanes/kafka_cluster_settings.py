@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from broker_core.events import Json
-from broker_core.kafka.client.group_consumer.settings import AUTO, EARLIEST, ISOLATION_LEVELS, ConsumerSettings
+from broker_core.kafka.client.group_consumer.settings import AUTO, EARLIEST, ISOLATION_LEVELS, READ_UNCOMMITTED, ConsumerSettings
 from broker_core.kafka.client.producer.settings import ProducerSettings
 from broker_core.kafka.cluster.cluster import ClusterPlan, TopicPlan
 from broker_core.kafka.cluster.hosted_groups import OFFSETS_TOPIC
@@ -34,15 +34,19 @@ def consumer_settings(options: Json, set_to: Json, consumer: Consumer, brokers: 
     given: dict[str, Any] = {name: options[name] for name in OF_A_CONSUMER if name in options}
     changed = {**set_to, **consumer.set_to}
     given |= {name: changed[name] for name in (*OF_A_RESTART, "pattern") if name in changed}
-    if "isolation_level" in options:
-        given["isolation_level"] = ISOLATION_LEVELS[options["isolation_level"]]
     given.setdefault("assignors", [assignor])
     given.setdefault("max_poll_records", 1)
     given.setdefault("commits", AUTO)
     return ConsumerSettings(
-        GROUP_ID, consumer.name, brokers, consumer.set_to.get("topics", [options["topic"]]), auto_offset_reset=EARLIEST,
+        GROUP_ID, consumer.name, brokers, consumer.set_to.get("topics", [options["topic"]]),
+        auto_offset_reset=options.get("auto_offset_reset", EARLIEST), isolation_level=isolation_level(options),
         group_instance_id=consumer.name if options.get("static_members") else None, **given,
     )  # fmt: skip
+
+
+def isolation_level(options: Json) -> int:
+    """As a request says it."""
+    return ISOLATION_LEVELS[options.get("isolation_level", READ_UNCOMMITTED)]
 
 
 def group_settings(options: Json) -> GroupSettings:

@@ -8,16 +8,20 @@ from typing import TYPE_CHECKING
 
 from broker_core.events import Cause, Json, TurningPoint
 from broker_core.kafka.group.states import EMPTY, STABLE
+from broker_core.kafka.replication.registration import NO_LEADER
 from broker_core.lab.consumer import FROZEN, STUCK
 from broker_core.lab.lanes.kafka_cluster_group import GROUP_ID, consumer_state, positions
 from broker_core.lab.lanes.kafka_readers import is_readers
 from broker_core.lab.observers.bill import Bill
 from broker_core.lab.observers.codes import code_of
+from broker_core.lab.observers.kafka_acked import log_on
 from broker_core.lab.observers.kafka_cluster_names import with_names
 from broker_core.lab.observers.kafka_cluster_rebalance import rebalance_sentence
 from broker_core.lab.observers.kafka_sentence import CHANGING, say_settled, sentence_now
+from broker_core.lab.views.kafka_cluster import partition_name
 
 if TYPE_CHECKING:
+    from broker_core.kafka.client.group_consumer.subscription import TopicPartition
     from broker_core.lab.lanes.kafka_cluster_reading import KafkaClusterReading
     from broker_core.lab.lanes.lane import Lane
 
@@ -27,6 +31,7 @@ HOLDS_NOTICED = {
     "kafka.consumer.poll_timeout": (STUCK, "group_stick", "kafka.stuck_noticed"),
 }
 """What ends the wait for a member that is alive -> its state, the command that began it, the sentence."""
+PASSED_OVER = "kafka.passed_over"
 SILENCING = ("crash", "group_freeze")
 """Commands whose own sentence stays when things have come to rest."""
 
@@ -45,6 +50,9 @@ class KafkaClusterNarrator:
         if "group" in event.data:
             event = replace(event, data={name: value for name, value in event.data.items() if name != "group"})
         named = with_names(event, self.reads.look(lane), self.reads.count(lane))
+        if event.kind == "kafka.consumer.offset_reset":
+            partition, offset = (event.data["topic"], event.data["partition"]), event.data["offset"]
+            return named.with_facts(data={"passed_over": self.reads.pass_over(lane, partition, offset)})
         if event.kind != "kafka.group.member_expired":
             return named
         # The coordinator heard nothing and knows no more; the lab knows whose order silenced the program.
@@ -81,6 +89,12 @@ class KafkaClusterNarrator:
             self.hear_of_hold(lane, event)
         cause, notes = Cause(event=event.id), self.reads.notes
         match event.kind:
+            case "kafka.partition.leader_changed" if event.data["leader"] != NO_LEADER:
+                self.follow_leader(lane, (event.data["topic"], event.data["partition"]), event.data["leader"])
+            case "kafka.consumer.offset_reset" if event.data["passed_over"]:
+                lane.say(PASSED_OVER, records=self.reads.notes.passed.total())
+            case "kafka.consumer.threw":
+                lane.say("kafka.threw", consumer=event.data["consumer"], error=event.data["error"])
             case "kafka.consumer.revoked":
                 self.stop_unread(lane, self.numbers(event), cause, event.rule)
             case "kafka.consumer.assigned":
@@ -89,6 +103,12 @@ class KafkaClusterNarrator:
                 shared = self.reads.look(lane)
                 silent = [member for member in shared.group.members.values() if not shared.is_alive(member)]
                 self.stop_unread(lane, [number for member in silent for number in member.assignment], cause, "kafka.group.session_timeout")
+
+    def follow_leader(self, lane: Lane, partition: TopicPartition, leader: int) -> None:
+        """A leader from outside the ISR has a shorter log: what it will take from there on nobody has read yet."""
+        log = log_on(lane.world, leader, partition)
+        if log is not None:
+            self.reads.notes.passed.cut(partition_name(*partition), log.log_end_offset)
 
     def numbers(self, event: TurningPoint) -> list[int]:
         """The partitions of the lane's topic that a consumer tells of."""
@@ -137,6 +157,8 @@ class KafkaClusterNarrator:
             lane.say("kafka.rebalancing", consumer=bill.consumer, count=bill.count)
 
     def sentence_now(self, lane: Lane) -> Json:
+        if lane.sentence["code"] == PASSED_OVER:
+            return {"code": PASSED_OVER, "params": {"records": self.reads.notes.passed.total()}}
         if lane.sentence["code"] not in CHANGING:
             return lane.sentence
         shared, paused, cooperative = self.reads.look(lane), len(self.reads.notes.paused_us), self.reads.is_cooperative(lane)

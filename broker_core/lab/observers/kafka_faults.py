@@ -28,6 +28,7 @@ from broker_core.kafka.replication.registration import NO_LEADER
 from broker_core.lab.observers.kafka_acked import Acked, are_deleted, holder_of, is_repeated, leading_log
 from broker_core.lab.observers.kafka_group_traffic import GroupTraffic
 from broker_core.lab.observers.kafka_history import ClusterHistory
+from broker_core.lab.observers.kafka_passed import PassedOver
 from broker_core.lab.observers.kafka_pause import KafkaNotes
 from broker_core.lab.views.kafka_cluster import STATES, is_shown, partition_name, state_of
 from broker_core.sim.world import World
@@ -202,13 +203,15 @@ class FaultCards:
 @dataclass(slots=True)
 class ClusterNotes(KafkaNotes):
     """What the observers of a lane on a cluster remember. topic: the lane's own. commits: of each partition, the group's last ones
-    (`broker_core/kafka/group/lag.py`). history: what its pages draw over time."""
+    (`broker_core/kafka/group/lag.py`). history: what its pages draw over time.
+    passed: what the group never read, of all topics."""
 
     topic: str = ""
     faults: FaultCards = field(default_factory=FaultCards)
     traffic: GroupTraffic = field(default_factory=GroupTraffic)
     commits: dict[int, list[Commit]] = field(default_factory=dict)
     history: ClusterHistory = field(default_factory=ClusterHistory)
+    passed: PassedOver = field(default_factory=PassedOver)
 
 
 def card_view(card: FaultCard, now: dict[str, int], lost: dict[str, int]) -> Json:

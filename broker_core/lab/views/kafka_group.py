@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from broker_core.events import Json
 from broker_core.kafka.client.group_consumer.core import FAILED
-from broker_core.kafka.client.group_consumer.settings import CLASSIC
+from broker_core.kafka.client.group_consumer.settings import CLASSIC, EARLIEST, READ_UNCOMMITTED
 from broker_core.kafka.client.group_consumer.settings import CONSUMER as CONSUMER_PROTOCOL
 from broker_core.kafka.cluster.controller_node import ControllerState
 from broker_core.kafka.cluster.hosted_groups import OFFSETS_TOPIC
@@ -29,7 +29,7 @@ from broker_core.kafka.producer.partitioner import coordinator_partition
 from broker_core.lab.consumer import CRASHED, GONE
 from broker_core.lab.lanes.kafka_cluster_group import GROUP_ID, Shared, brokers_of, consumer_state, coordinating, numbers_of
 from broker_core.lab.lanes.kafka_readers import readers_view
-from broker_core.lab.views.kafka_cluster import is_shown
+from broker_core.lab.views.kafka_cluster import is_shown, partition_name
 from broker_core.lab.views.kafka_group_timers import timers_view
 from broker_core.lab.views.kafka_group_verbs import group_verbs, member_verbs
 from broker_core.sim.slot import RUNNING, Slot
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from broker_core.lab.lanes.kafka_cluster_reading import KafkaClusterReading
     from broker_core.lab.lanes.lane import Lane
     from broker_core.lab.observers.kafka_faults import ClusterNotes
+    from broker_core.lab.observers.kafka_passed import PassedOver
 
 EXCHANGES_US = 120_000_000
 """How far back the exchanges of a view reach."""
@@ -60,7 +61,8 @@ def group_view(lane: Lane, reads: KafkaClusterReading, notes: ClusterNotes) -> J
         "is_cooperative": reads.is_cooperative(lane) and not is_consumer,
         "is_old": settings.is_old,
         "assignor": assignor_of(group, settings),
-        "isolation_level": lane.options.get("isolation_level", "read_uncommitted"),
+        "isolation_level": lane.options.get("isolation_level", READ_UNCOMMITTED),
+        "auto_offset_reset": lane.options.get("auto_offset_reset", EARLIEST),
         "state": None if shared.group.coordinator is None else shared.group.state,
         "coordinator": shared.group.coordinator,
         "offsets_partition": offsets_partition(lane.world),
@@ -68,7 +70,7 @@ def group_view(lane: Lane, reads: KafkaClusterReading, notes: ClusterNotes) -> J
         "assignment_epoch": group.assignment_epoch if isinstance(group, ConsumerGroup) else None,
         "pending": len(shared.group.pending),
         "members": members_view(lane, shared, group, keys, reads.topic),
-        "partitions": partitions_view(shared, notes.paused_us, keys),
+        "partitions": partitions_view(shared, notes.paused_us, keys, notes.passed),
         "timers": timers_view(lane.world, group, keys, shared.programs, settings),
         "groups": readers_view(lane, shared),
         "exchanges": notes.traffic.view(lane.now_us - EXCHANGES_US),
@@ -204,7 +206,7 @@ def of_program(slot: Slot | None, topic: str) -> Json:
     """The consuming program behind a member. condition: of its process, "gone" if there is none. generation: or epoch, as it knows it.
     topics: that it subscribes to, pattern: by which regular expression, None: by name.
     is_starting: its process comes up. is_searching: it knows of no coordinator. finished: records that this life has handled. failed: with which
-    error poll() ended it; "" for an exception of its assignor."""
+    error or exception poll() ended it; "" for an exception of its assignor."""
     if slot is None:
         return {
             "condition": "gone", "phase": None, "generation": None, "owned": [], "topics": [], "pattern": None, "is_stuck": False,
@@ -217,12 +219,13 @@ def of_program(slot: Slot | None, topic: str) -> Json:
         "pattern": state.settings.pattern,
         "is_stuck": state.loop.is_stuck, "is_starting": state.loop.is_booting,
         "is_searching": state.coordinator.node_id < 0, "finished": state.program.finished,
-        "failed": None if state.member.phase != FAILED else code_name(state.member.code) if state.member.code else "",
+        "failed": None if state.member.phase != FAILED else code_name(state.member.code) if state.member.code else state.member.exception,
     }  # fmt: skip
 
 
-def partitions_view(shared: Shared, paused_us: Mapping[int, int], keys: Mapping[str, str]) -> Json:
+def partitions_view(shared: Shared, paused_us: Mapping[int, int], keys: Mapping[str, str], passed: PassedOver) -> Json:
     """Each partition. owner: key of the member that reads it now, None: nobody does, since dark_us. given: whose it is by the coordinator.
+    passed_over: records that the group's position jumped beyond, and nobody has read.
     Lag is in the group's health (`kafka_group_health.py`)."""
     given = {number: keys.get(member_id) for member_id, member in shared.group.members.items() for number in member.assignment}
     known = shared.positions()
@@ -233,5 +236,6 @@ def partitions_view(shared: Shared, paused_us: Mapping[int, int], keys: Mapping[
             "owner": readers.get(number), "given": given.get(number), "dark_us": None if number in readers else paused_us.get(number),
             "start": log.start, "end": log.end, "high_watermark": log.high_watermark, "stable": log.stable, "leader": log.leader,
             "committed": shared.group.offsets.get(number), "position": known.get(number),
+            "passed_over": passed.count(partition_name(shared.topic, number)),
         }  # fmt: skip
     return views

@@ -1,5 +1,6 @@
 """How a consumer group is: lag in records and in time, a status with the rule that decided it, and what holds the group up.
 
+    passed_over  records of all topics that the group's position jumped beyond, and nobody has read
     lag          to the high watermark, as Kafka's tools have it        stable_lag   to the last stable offset: what read_committed may read
 
     {"lag": 12, "status": "warning", "partitions": {"0": {"lag": 12, "lag_us": 400000, "status": "warning", "rule": "falling", "commits": [...]}},
@@ -64,6 +65,7 @@ def health_view(lane: Lane, reads: KafkaClusterReading, notes: ClusterNotes) -> 
     return {
         "lag": sum(part["lag"] for part in partitions.values()),
         "stable_lag": sum(part["stable_lag"] for part in partitions.values()),
+        "passed_over": notes.passed.total(),
         "lag_us": max((part["lag_us"] or 0 for part in partitions.values()), default=0),
         "status": worst(status.status for status in statuses.values()), "window": WINDOW, "partitions": partitions,
         "history": notes.history.lags_view(),

@@ -34,7 +34,7 @@ def topics_view(lane: Lane, reads: KafkaClusterReading) -> Json:
         if topic == shared.topic or topic not in wanted:
             continue
         own = look(world, topic, len(kept.partitions))
-        partitions = partitions_view(own, {}, keys)
+        partitions = partitions_view(own, {}, keys, reads.notes.passed)
         for number, part in partitions.items():
             part["lag"] = lag_of(part["high_watermark"], part["committed"], part["start"])
             part["stable_lag"] = lag_of(part["stable"], part["committed"], part["start"])

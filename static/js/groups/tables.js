@@ -38,15 +38,15 @@ export function partitionsTable(group, health, lags, say) {
   const isStable = readsCommitted(group), only = (...values) => (isStable ? values : []);
   return {
     head: [
-      ...["partition", "owner", "start", "end", "hw"], ...only("stable"), ...["committed", "position", "lag"], ...only("stable_lag"), ...["lag_us", "trend", "status"],
+      ...["partition", "owner", "start", "end", "hw"], ...only("stable"), ...["committed", "position", "lag"], ...only("stable_lag"), ...["lag_us", "trend", "status", "passed_over"],
     ].map((code) => say(`groups.column.${code}`)),
-    terms: [null, null, null, null, "high_watermark", ...only("last_stable_offset"), "committed", null, "group_lag", ...only("last_stable_offset"), "lag_time", null, null],
+    terms: [null, null, null, null, "high_watermark", ...only("last_stable_offset"), "committed", null, "group_lag", ...only("last_stable_offset"), "lag_time", null, null, null],
     rows: lanesOf(group).map((row) => {
       const { name, partition } = row, own = lagOf(row, group, health), way = row.isOwn && own.lag !== null ? direction(lags[name] ?? []) : null;
       return [
         name, partition.owner === null ? say("groups.dark") : group.members[partition.owner]?.consumer ?? partition.owner, figure(partition.start), figure(partition.end), figure(partition.high_watermark),
         ...only(figure(partition.stable)), figure(partition.committed), figure(partition.position), figure(own.lag), ...only(figure(own.stable_lag)),
-        own.lag_us !== null ? left(own.lag_us, say) : NONE, way ? say(`groups.trend.${way}`) : NONE, own.rule ? say(`groups.rule.${own.rule}`, { window: health.window }) : NONE,
+        own.lag_us !== null ? left(own.lag_us, say) : NONE, way ? say(`groups.trend.${way}`) : NONE, own.rule ? say(`groups.rule.${own.rule}`, { window: health.window }) : NONE, figure(partition.passed_over),
       ];
     }),
   };

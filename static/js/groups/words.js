@@ -75,7 +75,7 @@ export function sub(group, say) {
   const what = group.assignor === null ? say("groups.sub_unassigned", { group: group.group_id, protocol }) : say("groups.sub", { group: group.group_id, protocol, assignor: group.assignor });
   const classic = classicOf(group);
   const asked = classic.length ? [say("groups.sub_classic", { names: classic.join(say("list.comma")), count: classic.length, assignor: group.assignor })] : [];
-  return sentences([what, ...asked, ...(group.is_old ? [say("groups.sub_old")] : []), ...(readsCommitted(group) ? [say("groups.sub_committed")] : []), say("groups.sub_where", { broker: group.coordinator, partition: group.offsets_partition })]);
+  return sentences([what, ...asked, ...(group.is_old ? [say("groups.sub_old")] : []), ...(group.auto_offset_reset === "earliest" ? [] : [say("groups.sub_reset", { reset: group.auto_offset_reset })]), ...(readsCommitted(group) ? [say("groups.sub_committed")] : []), say("groups.sub_where", { broker: group.coordinator, partition: group.offsets_partition })]);
 }
 
 // lags: partition -> its lags of the last seconds.
@@ -86,6 +86,7 @@ export function gridWords(group, health, say, lags = {}) {
   if (twice) said.push(say("groups.grid_twice", { twice }));
   const isAlone = Object.keys(group.also ?? {}).length === 0;
   said.push(group.coordinator === null ? say("groups.grid_lag_unknown") : say(isAlone ? "groups.grid_lag" : "groups.grid_lag_in", { topic: group.topic, lag: health.lag, lag_us: rounded(health.lag_us), status: statusWords(health, { unread: unreadOf(group), lanes: partitions, lags }, say) }));
+  if (health.passed_over) said.push(say("groups.grid_passed", { count: health.passed_over }));
   if (group.coordinator !== null && readsCommitted(group)) said.push(stableWords(group, health, say));
   return sentences(said);
 }

@@ -37,7 +37,7 @@ from broker_core.kafka.client.group_consumer.fetches import Fetcher
 from broker_core.kafka.client.group_consumer.metadata import matching
 from broker_core.kafka.client.group_consumer.network import COORDINATOR, TIMEOUT
 from broker_core.kafka.client.group_consumer.ownership import Ownership
-from broker_core.kafka.client.group_consumer.positions import Positions
+from broker_core.kafka.client.group_consumer.positions import OUT_OF_RANGE, Positions
 from broker_core.kafka.client.group_consumer.server_assigned import ServerAssignedMember
 from broker_core.kafka.client.group_consumer.settings import ASYNC, AUTO, CONSUMER, NEVER, SYNC
 from broker_core.kafka.client.group_consumer.subscription import TopicPartition
@@ -136,8 +136,8 @@ class GroupConsumer:
             return
         if type(message) is r.FetchResponse:
             self.core.network.answered(connection, message)
-            for partition in self.fetcher.answered(self.state.network.broker_of.get(connection, COORDINATOR), message, now_us):
-                self.positions.reset(partition, now_us, out)
+            answered_by = self.state.network.broker_of.get(connection, COORDINATOR)
+            self.positions.reset(self.fetcher.answered(answered_by, message, now_us), OUT_OF_RANGE, now_us, out)
         elif type(message) is Closed:
             self.lost(connection, now_us, out)
         elif isinstance(message, _ORDERS):

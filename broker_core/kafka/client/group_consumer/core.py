@@ -43,7 +43,7 @@ class Membership:
     assignment that it took, which sticky assignors remember; max_generation: the newest that this leader has seen. must_rejoin: the next poll
     joins again. counts: what the leader assigned by, topic -> partitions. because: cause of must_rejoin and given. is_reporting: the next
     heartbeat says what it holds; is_beating: one is under way, or, of a classic member, its heartbeats go on; was_told: the coordinator knows
-    all of it. code: why it FAILED."""
+    all of it. code: why it FAILED; exception: what poll() threw, by the name of its class, "" for that of its assignor."""
 
     phase: str = OUT
     member_id: str = ""
@@ -65,6 +65,7 @@ class Membership:
     is_beating: bool = False
     was_told: bool = False
     code: int = 0
+    exception: str = ""
 
     @property
     def is_assigning(self) -> bool:

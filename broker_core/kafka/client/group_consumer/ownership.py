@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from broker_core.kafka.client.group_consumer.core import Core
-from broker_core.kafka.client.group_consumer.subscription import TopicPartition
+from broker_core.kafka.client.group_consumer.subscription import TopicPartition, named
 from broker_core.sim.node import Outbox
 
 
@@ -46,9 +46,4 @@ class Ownership:
         self.core.state.subscribed.give_up(partitions)
 
     def _data(self, partitions: list[TopicPartition]) -> dict[str, object]:
-        """partitions: numbers where there is one topic, as all but few groups have; else with their topics."""
-        topics = {topic for topic, _ in partitions}
-        data: dict[str, object] = {"client": self.core.settings.client_id}
-        if len(topics) == 1:
-            return data | {"topic": partitions[0][0], "partitions": [number for _, number in partitions]}
-        return data | {"partitions": [f"{topic}-{number}" for topic, number in partitions]}
+        return {"client": self.core.settings.client_id, **named(partitions)}

@@ -2,6 +2,7 @@
 
     assigned ─► OffsetFetch ─► committed? ─► position          a new leader epoch ─► OffsetsForLeaderEpoch ─► as it was, or back
                                   └─ none: auto.offset.reset ─► ListOffsets ─► position
+                                                └─ none, too: poll() throws, and the program that does not catch it ends
 
 Source: Kafka 3.9 clients ConsumerCoordinator (initWithCommittedOffsetsIfNeeded), OffsetFetcher, OffsetFetcherUtils, SubscriptionState.
 """
@@ -20,6 +21,7 @@ from broker_core.kafka.client.group_consumer.subscription import (
     INITIALIZING,
     PartitionState,
     TopicPartition,
+    named,
 )  # fmt: skip
 from broker_core.kafka.cluster import requests as r
 from broker_core.kafka.group import codes
@@ -29,6 +31,8 @@ from broker_core.kafka.log.local_log import LATEST as LATEST_TIMESTAMP
 from broker_core.sim.node import Outbox
 
 OFFSETS, RESET, VALIDATE = "offsets", "reset", "validate"
+NO_OFFSET, OUT_OF_RANGE, TRUNCATED = "NoOffsetForPartitionException", "OffsetOutOfRangeException", "LogTruncationException"
+"""What poll() throws where auto.offset.reset is none: nothing is committed; the log does not hold the position; another log took its place."""
 
 
 class Positions:
@@ -119,6 +123,7 @@ class Positions:
             self._retry_all(INITIALIZING, now_us, out)
             return
         assert isinstance(answer, m.OffsetFetchResponse)
+        without: list[TopicPartition] = []
         for topic in answer.groups[0].topics:
             for part in topic.partitions:
                 known = self._waiting((topic.name, part.partition_index), INITIALIZING)
@@ -132,7 +137,8 @@ class Positions:
                     self.core.state.cluster.saw_epoch((topic.name, part.partition_index), part.committed_leader_epoch)
                     self._check_epoch((topic.name, part.partition_index), known)
                 else:
-                    self.reset((topic.name, part.partition_index), now_us, out)
+                    without.append((topic.name, part.partition_index))
+        self.reset(without, NO_OFFSET, now_us, out)
 
     def answered_reset(self, answer: r.ListOffsetsResponse, now_us: int, out: Outbox) -> None:
         for part in answer.partitions:
@@ -143,8 +149,17 @@ class Positions:
                 self.core.state.cluster.is_stale = True
                 self._retry(known, now_us, out)
             else:
+                self._tell_reset(part, known, out)
                 known.seek(part.offset, part.leader_epoch)
                 known.leader_epoch = max(known.leader_epoch, part.leader_epoch)
+
+    def _tell_reset(self, part: r.ListedOffset, known: PartitionState, out: Outbox) -> None:
+        """But for what passes nothing over: a beginning at the log's first offset."""
+        if known.reset_from < 0 and (known.reset == EARLIEST or part.offset == 0):
+            return
+        position = {} if known.reset_from < 0 else {"position": known.reset_from}
+        out.tell("kafka.consumer.offset_reset", "kafka.consumer.auto_offset_reset", {"auto_offset_reset": known.reset, **position},
+                 {"client": self.core.settings.client_id, "topic": part.topic, "partition": part.partition, "offset": part.offset})  # fmt: skip
 
     def answered_validation(self, answer: r.OffsetsForLeaderEpochResponse, now_us: int, out: Outbox) -> None:
         """Where the last epoch of what was read ends at the leader: a position beyond it was of records that are no more."""
@@ -160,9 +175,12 @@ class Positions:
                 continue
             if leader is not None:
                 known.leader_epoch = leader.epoch
-            if part.end_offset < 0 or part.leader_epoch < 0:
-                self.reset(partition, now_us, out)
-            elif part.end_offset < known.position:
+            is_cut = part.end_offset < 0 or part.leader_epoch < 0 or part.end_offset < known.position
+            if is_cut and self.core.settings.auto_offset_reset == NO_RESET:
+                self.reset([partition], TRUNCATED, now_us, out)
+            elif part.end_offset < 0 or part.leader_epoch < 0:
+                self.reset([partition], OUT_OF_RANGE, now_us, out)
+            elif is_cut:
                 out.tell("kafka.consumer.truncated", "kafka.consumer.epoch_end",
                          {"position": known.position, "leader_epoch": part.leader_epoch, "end_offset": part.end_offset},
                          {"client": self.core.settings.client_id, "partition": part.partition})  # fmt: skip
@@ -190,15 +208,19 @@ class Positions:
         known.state, known.is_asked = AWAIT_VALIDATION, False
         self.core.state.subscribed.is_settled = False
 
-    def reset(self, partition: TopicPartition, now_us: int, out: Outbox) -> None:
-        """There is no such offset: go where auto.offset.reset says, or give up if it says nowhere."""
+    def reset(self, partitions: list[TopicPartition], exception: str, now_us: int, out: Outbox) -> None:
+        """There is no such offset in these: go where auto.offset.reset says; if it says nowhere, poll() throws, once for all of them."""
         core = self.core
-        if core.settings.auto_offset_reset == NO_RESET:
-            if core.state.member.phase != FAILED:
-                core.ended(now_us, out)
-                out.tell("kafka.consumer.failed", "kafka.consumer.no_reset", {}, {"client": core.settings.client_id, "partition": partition[1]})
+        if not partitions or core.state.member.phase == FAILED:
             return
-        core.state.subscribed.assigned[partition].request_reset(core.settings.auto_offset_reset)
+        if core.settings.auto_offset_reset == NO_RESET:
+            core.state.member.exception = exception
+            core.ended(now_us, out)
+            out.tell("kafka.consumer.threw", "kafka.consumer.no_reset", {"auto_offset_reset": NO_RESET},
+                     {"client": core.settings.client_id, "error": exception, **named(partitions)})  # fmt: skip
+            return
+        for partition in partitions:
+            core.state.subscribed.assigned[partition].request_reset(core.settings.auto_offset_reset)
         core.state.subscribed.is_settled = False
 
     def lost(self, now_us: int, out: Outbox) -> None:

@@ -9,13 +9,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from broker_core.kafka.cluster.requests import BYTES_MAX, READ_COMMITTED, READ_UNCOMMITTED
+from broker_core.kafka.cluster import requests as r
 
 CLASSIC, CONSUMER = "classic", "consumer"
 """`group.protocol`."""
 EARLIEST, LATEST, NO_RESET = "earliest", "latest", "none"
-"""`auto.offset.reset`."""
-ISOLATION_LEVELS: Mapping[str, int] = MappingProxyType({"read_uncommitted": READ_UNCOMMITTED, "read_committed": READ_COMMITTED})
+OFFSET_RESETS = (LATEST, EARLIEST, NO_RESET)
+"""`auto.offset.reset`, Kafka's default first."""
+READ_UNCOMMITTED, READ_COMMITTED = "read_uncommitted", "read_committed"
+ISOLATION_LEVELS: Mapping[str, int] = MappingProxyType({READ_UNCOMMITTED: r.READ_UNCOMMITTED, READ_COMMITTED: r.READ_COMMITTED})
 """`isolation.level` -> how a request says it."""
 AUTO, SYNC, ASYNC, NEVER = "auto", "sync", "async", "never"
 """When the program commits: every `auto.commit.interval.ms` by the library, after each poll's records waiting for the answer or not, never."""
@@ -45,11 +47,11 @@ class ConsumerSettings:
     commits: str = AUTO
     auto_commit_interval_ms: int = 5_000
     auto_offset_reset: str = LATEST
-    isolation_level: int = READ_UNCOMMITTED
+    isolation_level: int = r.READ_UNCOMMITTED
     fetch_min_bytes: int = 1
     fetch_max_wait_ms: int = 500
     fetch_max_bytes: int = 50 * 1024 * 1024
-    max_partition_fetch_bytes: int = BYTES_MAX
+    max_partition_fetch_bytes: int = r.BYTES_MAX
     metadata_max_age_ms: int = 300_000
     request_timeout_ms: int = 30_000
     retry_backoff_ms: int = 100

@@ -17,21 +17,35 @@ from broker_core.kafka.cluster.requests import NO_EPOCH
 
 TopicPartition = tuple[str, int]
 
+
+def named(partitions: list[TopicPartition]) -> dict[str, object]:
+    """Partitions as a turning point has them: numbers where there is one topic, as all but few groups have; else with their topics.
+
+    >>> named([("t", 1), ("t", 2)]), named([("t", 1), ("u", 0)])
+    ({'topic': 't', 'partitions': [1, 2]}, {'partitions': ['t-1', 'u-0']})
+    """
+    if len({topic for topic, _ in partitions}) == 1:
+        return {"topic": partitions[0][0], "partitions": [number for _, number in partitions]}
+    return {"partitions": [f"{topic}-{number}" for topic, number in partitions]}
+
+
 FETCHING, INITIALIZING, AWAIT_RESET, AWAIT_VALIDATION = "fetching", "initializing", "await_reset", "await_validation"
 
 
 @dataclass(slots=True)
 class PartitionState:
     """position: -1 until it is known. offset_epoch: leader epoch of the last record before it; leader_epoch: by which the position was
-    checked. reset: where to, in AWAIT_RESET. is_asked: the answer that its state waits for is under way; retry_us: not before. is_paused: by
-    the program's own pause(). is_revoking: about to be given up. committed: -1 for none. high_watermark, last_stable, log_start: as the last
-    answer told. preferred_replica: the follower to fetch from, -1 for none; preferred_until_us: for so long."""
+    checked. reset: where to, in AWAIT_RESET; reset_from: the position before, -1 for none. is_asked: the answer that its state waits for is
+    under way; retry_us: not before. is_paused: by the program's own pause(). is_revoking: about to be given up. committed: -1 for none.
+    high_watermark, last_stable, log_start: as the last answer told. preferred_replica: the follower to fetch from, -1 for none;
+    preferred_until_us: for so long."""
 
     state: str = INITIALIZING
     position: int = -1
     offset_epoch: int = NO_EPOCH
     leader_epoch: int = NO_EPOCH
     reset: str = ""
+    reset_from: int = -1
     is_asked: bool = False
     retry_us: int = 0
     is_paused: bool = False
@@ -49,7 +63,9 @@ class PartitionState:
         self.is_asked = False
 
     def request_reset(self, where: str) -> None:
+        """From now on there is no position: nothing is polled or committed until a leader has said where that is."""
         self.state, self.reset, self.is_asked = AWAIT_RESET, where, False
+        self.reset_from, self.position = self.position, -1
 
 
 @dataclass(slots=True)

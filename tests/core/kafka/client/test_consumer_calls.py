@@ -186,7 +186,8 @@ def test_none_gives_up_and_says_so() -> None:
     bench = joining(auto_offset_reset="none")
     bench.answer(m.OffsetFetchRequest, fetched(0))
     assert bench.state.member.phase == FAILED
-    assert ("kafka.consumer.failed", {"client": "c1", "partition": 0}) in [(kind, data) for kind, data in bench.out.told if "failed" in kind]
+    told = {"client": "c1", "error": "NoOffsetForPartitionException", "topic": "t", "partitions": [0]}
+    assert [data for kind, data in bench.out.told if kind == "kafka.consumer.threw"] == [told]
 
 
 def test_a_leader_that_cannot_say_is_asked_again_with_newer_metadata() -> None:

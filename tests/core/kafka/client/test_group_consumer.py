@@ -241,7 +241,7 @@ def test_an_offset_out_of_range_is_reset_and_none_gives_up() -> None:
     other.start()
     other.join(0, committed={0: 50})
     other.records(0, 50, code=1)
-    assert other.state.member.phase == FAILED and other.out.told[-1][0] == "kafka.consumer.failed"
+    assert other.state.member.phase == FAILED and other.out.told[-1][0] == "kafka.consumer.threw"
 
 
 def test_a_position_beyond_the_end_of_its_epoch_goes_back() -> None:

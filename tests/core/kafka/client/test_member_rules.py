@@ -333,7 +333,7 @@ def test_who_has_nowhere_to_begin_commits_what_it_did_leaves_the_group_and_ends(
     assert [type(message) for message in sent[:2]] == [m.OffsetCommitRequest, m.LeaveGroupRequest]
     assert {row.partition_index: row.committed_offset for row in sent[0].topics[0].partitions} == {0: 6, 1: 7}
     assert bench.state.member.phase == FAILED and bench.state.owned == [] and "heartbeat" not in bench.out.deadlines
-    assert [kind for kind, _ in bench.out.told[-2:]] == ["kafka.consumer.revoked", "kafka.consumer.failed"]
+    assert [kind for kind, _ in bench.out.told[-2:]] == ["kafka.consumer.revoked", "kafka.consumer.threw"]
 
 
 def test_several_partitions_without_an_offset_end_it_once():
@@ -343,7 +343,7 @@ def test_several_partitions_without_an_offset_end_it_once():
             bench.beat(1, [0, 1, 2])
         else:
             bench.join(0, 1, 2)
-        assert [kind for kind, _ in bench.out.told].count("kafka.consumer.failed") == 1 and bench.state.owned == []
+        assert [kind for kind, _ in bench.out.told].count("kafka.consumer.threw") == 1 and bench.state.owned == []
         left = [message for _, message in bench.out.take() if isinstance(message, m.LeaveGroupRequest | m.ConsumerGroupHeartbeatRequest)]
         assert isinstance(left[-1], m.LeaveGroupRequest) or left[-1].member_epoch == -1
         for name in ("heartbeat", "retry", "metadata"):

@@ -199,14 +199,37 @@ def test_a_seek_during_a_reset_wins() -> None:
     assert looking.known().position == 3
 
 
-def test_none_ends_the_consumer_once_and_names_the_partition() -> None:
-    looking = Looking(1, auto_offset_reset="none")
+def test_none_ends_the_consumer_once_and_names_all_partitions_without_an_offset() -> None:
+    looking = Looking(1, 2, 3, auto_offset_reset="none")
     looking.asked()
-    looking.committed((1, -1, -1, 0), now_us=5)
-    assert looking.ended == [5] and looking.out.told == [("kafka.consumer.failed", {"client": "c1", "partition": 1})]
+    looking.committed((1, -1, -1, 0), (2, 8, 0, 0), (3, -1, -1, 0), now_us=5)
+    told = ("kafka.consumer.threw", {"client": "c1", "error": "NoOffsetForPartitionException", "topic": "t", "partitions": [1, 3]})
+    assert looking.ended == [5] and looking.out.told == [told]
     looking.state.member.phase = FAILED
-    looking.positions.reset(("t", 1), 6, looking.out)
+    looking.positions.reset([("t", 1)], "OffsetOutOfRangeException", 6, looking.out)
     assert looking.ended == [5] and len(looking.out.told) == 1
+
+
+def test_a_reset_leaves_no_position_and_tells_where_it_goes() -> None:
+    looking = Looking(0, auto_offset_reset="latest")
+    looking.asked()
+    looking.committed((0, 50, 0, 0))
+    looking.positions.reset([("t", 0)], "OffsetOutOfRangeException", 5, looking.out)
+    assert looking.known().position == -1 and looking.state.handled() == {}, "nothing is committed meanwhile"
+    looking.update(6)
+    looking.listed((0, 80, 0, 0))
+    told = ("kafka.consumer.offset_reset", {"client": "c1", "topic": "t", "partition": 0, "offset": 80})
+    assert looking.known().position == 80 and looking.out.told == [told]
+
+
+@pytest.mark.parametrize(("where", "offset", "is_told"), [("earliest", 12, False), ("latest", 0, False), ("latest", 12, True)])
+def test_a_beginning_that_passes_nothing_over_is_not_told(where: str, offset: int, is_told: bool) -> None:
+    looking = Looking(0, auto_offset_reset=where)
+    looking.asked()
+    looking.committed((0, -1, -1, 0))
+    looking.update(6)
+    looking.listed((0, offset, 0, 0))
+    assert bool(looking.out.told) is is_told
 
 
 # --- whether a position still means the same (KIP-320)
@@ -266,6 +289,16 @@ def test_a_leader_that_knows_nothing_of_the_epoch_means_a_reset(epoch: int, end:
     looking.update()
     looking.ends(epoch, end)
     assert looking.known().state == AWAIT_RESET and looking.known().leader_epoch == 5
+
+
+@pytest.mark.parametrize(("epoch", "end"), [(-1, -1), (2, 10)])
+def test_another_log_in_its_place_is_an_exception_where_nothing_is_reset(epoch: int, end: int) -> None:
+    looking = Looking(auto_offset_reset="none")
+    looking.reading(40, 2, 2)
+    looking.led_by(3, 5)
+    looking.update()
+    looking.ends(epoch, end, now_us=7)
+    assert looking.ended == [7] and [data["error"] for _, data in looking.out.told] == ["LogTruncationException"]
 
 
 def test_an_answer_to_a_question_that_is_not_open_any_more_moves_nothing() -> None:
